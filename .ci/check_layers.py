@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Fails when a source includes something that its layer may not know. The layers and their order stand here once."""
+"""Fails when a source includes a header that its layer may not depend on. Defines the layers and their order."""
 import pathlib
 import re
 import subprocess
 import sys
 
-# Each folder may include itself and the ones named.
+# Each folder may include itself and the folders in its list.
 CORE = {
     "core/base": [],
     "core/tensor": ["core/base"],
@@ -34,7 +34,7 @@ APP["app/shell"] = [*APP["app/views"], "app/views", "app/jobs", "app/lesson"]
 APP["app/cli"] = [*APP["app/shell"], "app/shell"]
 LAYERS = {**CORE, **APP}
 
-# Third parties, and the only folders that may name them.
+# Third-party headers, and the only folders that may include them.
 THIRD_PARTIES = [
     (r"imgui|imstb", ["app/views", "app/shell"]),
     (r"GLFW/|epoxy/|EGL/|GL/", ["app/shell"]),
@@ -48,7 +48,7 @@ THIRD_PARTIES = [
     (r"utf8proc", ["core/text", "app/draw", "app/shell", "core/checkpoint"]),
 ]
 HIDDEN_FROM_HEADERS = r"Eigen/|core/tensor/views\.h|vulkan/|nlohmann/json\.hpp|CLI/|cairo|pango|onig|sqlite3"
-NAMES_EIGEN = "core/tensor/views.h"  # the one header that does, for sources of the folders above
+NAMES_EIGEN = "core/tensor/views.h"  # the only header that includes Eigen, for sources of the folders above
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
 
 

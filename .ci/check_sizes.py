@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Headers stay under 150 lines and sources under 500, unless the first lines of the file say why it is longer; a folder of
-the program holds at most 35 sources and headers."""
+"""Fails when a header has more than 150 lines or a source more than 500, unless one of its first 12 lines gives the reason,
+and when a folder of the program has more than 35 sources and headers."""
 import collections
 import pathlib
 import subprocess

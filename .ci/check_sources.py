@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fails when a source is in no CMakeLists.txt: it would not be compiled, and its tests would not run."""
+"""Fails when a source is missing in its CMakeLists.txt: it would not be compiled, and its tests would not run."""
 import pathlib
 import subprocess
 import sys

@@ -1,5 +1,5 @@
-# Puts the files below a folder into the program, to be read back through core/base/assets.h: of the manual the pages, not
-# the pictures, which only the read-me shows. The catalogues of languages/*.po are compiled first.
+# Embeds the files below a folder in the program. core/base/assets.h reads them back. The pictures of the manual are left
+# out, because only README.md shows them. The catalogs languages/*.po are compiled first.
 function(embed_assets target folder)
   file(GLOB_RECURSE names CONFIGURE_DEPENDS RELATIVE ${folder} ${folder}/*)
   list(FILTER names EXCLUDE REGEX "^manual/pictures/|\\.(cmake|comp|glsl|po|py|svg)$")
@@ -28,8 +28,8 @@ function(embed_assets target folder)
   target_sources(${target} PRIVATE ${generated})
 endfunction()
 
-# Compiles every kernel (*.comp) of a folder to SPIR-V. "shaders/all.inc" has the words of each, and the array `shaders`
-# of their names and words.
+# Compiles every kernel (*.comp) of a folder to SPIR-V. "shaders/all.inc" defines the code of each kernel, and the array
+# `shaders` of their names and codes.
 function(compile_shaders target folder)
   file(GLOB kernels CONFIGURE_DEPENDS ${folder}/*.comp)
   set(generated ${CMAKE_BINARY_DIR}/generated/shaders)

@@ -1,6 +1,6 @@
-# Called at build time: writes OUTPUT, a source file that holds the bytes of every file of NAMES below FOLDER, and of
-# COMPILED below COMPILED_FOLDER. The assembler takes them as they are, so that a model of megabytes costs the compiler
-# nothing.
+# Runs at build time. Writes OUTPUT, a source file that embeds the bytes of every file of NAMES below FOLDER, and of COMPILED
+# below COMPILED_FOLDER. The assembler includes the files directly, so that a model of several megabytes does not slow down
+# the compiler.
 cmake_policy(SET CMP0057 NEW) # if(IN_LIST)
 set(bytes "")
 set(declarations "")

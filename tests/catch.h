@@ -1,6 +1,6 @@
 #pragma once
 
-// The one place that knows Catch2's version. Names are those of version 2.
+// Hides the differences between Catch2's versions. Names are those of version 2.
 #if __has_include(<catch2/catch_all.hpp>)
 #include <catch2/catch_all.hpp>
 
@@ -10,7 +10,7 @@ namespace Catch {
 using Matchers::EndsWith;
 using Matchers::StartsWith;
 
-// Version 3 keeps the name Contains for ranges.
+// In version 3, the name Contains is used for ranges.
 inline auto Contains(const std::string& part) {
     return Matchers::ContainsSubstring(part);
 }

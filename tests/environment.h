@@ -5,7 +5,7 @@
 
 namespace headscope::test {
 
-/// An environment variable for the time of a test; null: unset.
+/// Sets an environment variable while the object exists; null: unsets it.
 class Environment {
 public:
     Environment(const char* name, const char* value) : name_(name) {

@@ -9,8 +9,8 @@
 
 namespace headscope::test {
 
-/// A checkpoint of two layers in the folder that takes 1,024 tokens; of a text that long the four stages of
-/// the scores take 134 MB.
+/// Makes a checkpoint of two layers in the folder that supports 1,024 tokens. For a text of this length, the
+/// four stages of scores take 134 MB.
 inline std::string long_checkpoint(const TemporaryFolder& folder) {
     const std::string path = folder.file("long_llama");
     std::filesystem::copy(test_data("/models/llama_tiny_untied"), path);
@@ -21,7 +21,7 @@ inline std::string long_checkpoint(const TemporaryFolder& folder) {
     return path;
 }
 
-/// Such a text.
+/// A text of 1,024 tokens for it.
 inline std::string long_prompt() {
     std::string text;
     for (int n = 0; n < 1024; ++n)

@@ -16,11 +16,11 @@ namespace headscope::test {
 // The golden case bert_tiny, row 0: ids 141 168 70 139 55 168 39 27 132 76 38, types 0 0 0 0 0 1 1 1 1 1 1.
 // With a vocabulary of words w0 to w199 and 141, 55 and 38 as special tokens, these are two texts.
 inline const std::string first_of_pair = "w168 w70 w139", second_of_pair = "w168 w39 w27 w132 w76";
-/// The same tokens in one text, whose types are all 0.
+/// The same tokens as one text, whose types are all 0.
 inline const std::string pair_as_one = first_of_pair + " w55 " + second_of_pair;
 
-/// Makes a copy of bert_tiny with a tokenizer that makes the golden case of the two texts above. Returns its
-/// folder.
+/// Makes a copy of bert_tiny with a tokenizer that turns the two texts above into the golden case. Returns
+/// its folder.
 inline std::string make_pair_folder(const TemporaryFolder& folder, const std::string& name = "pair") {
     using nlohmann::json;
     const std::filesystem::path made = folder.file(name);
@@ -66,11 +66,11 @@ inline std::string make_pair_folder(const TemporaryFolder& folder, const std::st
     return made.string();
 }
 
-/// The largest difference of the logits from those of Hugging Face's code for the two texts; infinite for
-/// another number of tokens.
+/// Returns the largest difference of the logits from those of Hugging Face's code for the two texts; infinity
+/// for another number of tokens.
 inline double off_golden_pair(const Tensor& logits) {
     const TensorPtr golden = format::Safetensors::open(test_data("/models/bert_tiny/expected.safetensors"))
-                                 .tensor("expect.logits"); // of two cases
+                                 .tensor("expect.logits"); // logits of two cases
     if (2 * logits.count() != golden->count())
         return INFINITY;
     double largest = 0;

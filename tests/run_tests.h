@@ -2,7 +2,7 @@
 
 namespace headscope::test {
 
-/// Catch2's own main: runs the tests that the arguments name. Returns the exit code.
+/// Catch2's main function: runs the tests that the arguments name. Returns the exit code.
 int run_tests(int argc, char** argv);
 
 } // namespace headscope::test

@@ -11,7 +11,8 @@
 
 namespace headscope {
 
-/// The sentence of the Error(input) that `call` throws; empty when it throws nothing. Others pass through.
+/// Returns the message of the Error(input) that `call` throws; empty if it does not throw. Other exceptions
+/// pass through.
 template<class Call>
 std::string input_error(const Call& call) {
     try {
@@ -24,7 +25,7 @@ std::string input_error(const Call& call) {
     return "";
 }
 
-/// The kind of the Error that `call` throws; nothing when it throws nothing.
+/// Returns the kind of the Error that `call` throws; nullopt if it does not throw.
 template<class Call>
 std::optional<ErrorKind> error_kind(const Call& call) {
     try {
@@ -35,7 +36,7 @@ std::optional<ErrorKind> error_kind(const Call& call) {
     return std::nullopt;
 }
 
-/// The rows of the stages that a problem with these parts has.
+/// Returns the rows of the stages that a problem with these parts has.
 inline std::vector<TensorInfo> stages_of(const ProblemParts& parts = {}) {
     std::vector<TensorInfo> rows;
     std::ranges::copy_if(stage_table(), std::back_inserter(rows),

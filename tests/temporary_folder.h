@@ -10,7 +10,7 @@
 
 namespace headscope::test {
 
-/// An empty folder that goes away with the object.
+/// An empty folder that is removed with the object.
 class TemporaryFolder {
 public:
     TemporaryFolder() : path_((parent() / "headscope-test-XXXXXX").string()) {
@@ -23,13 +23,13 @@ public:
         std::filesystem::remove_all(path_, ignored);
     }
 
-    /// A path in the folder; the folder itself for "".
+    /// Returns a path in the folder; the folder itself for "".
     std::string file(const std::string& name) const { return path_ + "/" + name; }
-    /// How many entries it has.
+    /// Returns the number of entries in the folder.
     std::ptrdiff_t entries() const { return std::distance(std::filesystem::directory_iterator(path_), {}); }
 
 private:
-    /// Memory, where there is plenty: what the program saves need not reach a disk.
+    /// Returns a folder in memory, if there is plenty: files of tests do not need to reach a disk.
     static std::filesystem::path parent() {
         std::error_code none;
         const auto space = std::filesystem::space("/dev/shm", none);

@@ -1,4 +1,4 @@
-# Finds what third_party/install.sh installed. No sources are downloaded or kept here.
+# Finds the packages that third_party/install.sh installs. The project does not download or contain third-party sources.
 function(need_hint package)
   message(FATAL_ERROR "${package} was not found. Run third_party/install.sh, or install it by hand.")
 endfunction()
@@ -7,7 +7,7 @@ find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
-find_package(Boost 1.74 REQUIRED CONFIG) # the headers alone
+find_package(Boost 1.74 REQUIRED CONFIG) # only the headers
 find_package(nlohmann_json 3 REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(fmt 9 REQUIRED)
@@ -31,7 +31,7 @@ pkg_target(xcb::xcb xcb)
 pkg_target(fontconfig::fontconfig fontconfig)
 pkg_target(utf8proc::utf8proc libutf8proc)
 pkg_target(oniguruma::oniguruma oniguruma)
-# It has functions named regcomp and regexec, too. Those of the C library come first, for drivers that mean them.
+# Oniguruma also defines regcomp and regexec. The C library comes first, because graphics drivers need its versions.
 set_property(TARGET oniguruma::oniguruma PROPERTY INTERFACE_LINK_LIBRARIES c PkgConfig::oniguruma_oniguruma)
 pkg_target(md4c::md4c md4c)
 pkg_target(yaml::yaml yaml-cpp)
@@ -57,7 +57,7 @@ set_target_properties(imgui::imgui PROPERTIES
   INTERFACE_INCLUDE_DIRECTORIES ${IMGUI_INCLUDE}
   INTERFACE_LINK_LIBRARIES "glfw;Freetype::Freetype;stb::stb;dl")
 
-# Headers alone: the loader is opened when a Vulkan device is asked for, so that machines without one run the program.
+# Only headers: the program loads the Vulkan loader on first use, so that it also runs on machines without one.
 find_path(VULKAN_INCLUDE vulkan/vulkan_raii.hpp)
 find_program(GLSLC glslc)
 if(NOT VULKAN_INCLUDE)

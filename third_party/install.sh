@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what Headscope is built, run and tested with, from the distribution's packages; with --run, only what building
-# and running needs. Runs as root or through sudo, asks nothing, and may be run again at any time.
+# Installs the distribution's packages that Headscope needs to be built, run and tested; with --run, not those for tests.
+# Runs as root or through sudo, without questions, and may be run again at any time.
 set -euo pipefail
 
 to_build=(
@@ -20,7 +20,7 @@ to_test=(
   xvfb xauth x11-utils xdotool imagemagick ffmpeg python3-numpy python3-polib python3-torch libopenblas0-pthread qemu-user
   dpkg-dev file desktop-file-utils appstream shared-mime-info librsvg2-bin groff-base
 )
-# The oldest versions that are known to do.
+# The oldest versions that are known to work.
 oldest=("g++ 12" "cmake 3.25" "libimgui-dev 1.86" "libeigen3-dev 3.4" "libvulkan-dev 1.3.239" "catch2 2.13")
 
 fail() {
@@ -40,31 +40,40 @@ if ! command -v apt-get >/dev/null 2>&1; then
 fi
 
 missing=()
+declare -A version
 for package in "${packages[@]}"; do
-  state=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)
-  [ "$state" = installed ] || missing+=("$package")
+  read -r state installed < <(dpkg-query -W -f='${db:Status-Status} ${Version}\n' "$package" 2>/dev/null) || true
+  if [ "$state" = installed ]; then
+    version[$package]=$installed
+  else
+    missing+=("$package")
+  fi
+  state='' installed=''
+done
+
+as_root=(env)
+if [ "${#missing[@]}" -ne 0 ]; then
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null 2>&1 || fail "root has to install ${missing[*]}. Run this as root, or install sudo."
+    as_root=(sudo env)
+  fi
+  "${as_root[@]}" apt-get update -qq || fail "the lists of packages could not be fetched; see above."
+  for package in "${missing[@]}"; do
+    version[$package]=$(apt-cache policy "$package" | sed -n 's/^ *Candidate: //p')
+    [[ ${version[$package]} =~ ^(|\(none\))$ ]] &&
+      fail "this release has no package $package. Debian 12 and newer releases have all that is needed."
+  done
+fi
+for pair in "${oldest[@]}"; do
+  package=${pair% *} needed=${pair#* }
+  [ -n "${version[$package]-}" ] || continue
+  upstream=${version[$package]#*:}
+  dpkg --compare-versions "$upstream" ge "$needed" ||
+    fail "this release has $package $upstream; $needed or newer is needed, as Debian 12 has."
 done
 if [ "${#missing[@]}" -eq 0 ]; then
   echo "third_party/install.sh: everything is installed."
   exit 0
 fi
-
-as_root=(env)
-if [ "$(id -u)" -ne 0 ]; then
-  command -v sudo >/dev/null 2>&1 || fail "root has to install ${missing[*]}. Run this as root, or install sudo."
-  as_root=(sudo env)
-fi
-"${as_root[@]}" apt-get update -qq || fail "the lists of packages could not be fetched; see above."
-for pair in "${oldest[@]}"; do
-  package=${pair% *} needed=${pair#* }
-  [[ " ${packages[*]} " == *" $package "* ]] || continue
-  version=$(apt-cache policy "$package" | sed -n 's/^ *Candidate: //p')
-  upstream=${version#*:}
-  if [ -z "$version" ] || [ "$version" = "(none)" ]; then
-    fail "this release has no package $package. Debian 12 or newer has all that is needed."
-  elif dpkg --compare-versions "$upstream" lt "$needed"; then
-    fail "this release has $package $upstream; $needed or newer is needed, as Debian 12 has."
-  fi
-done
 echo "third_party/install.sh: installing ${missing[*]}"
 "${as_root[@]}" DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"

@@ -50,14 +50,14 @@ int exit_code(ErrorKind kind) {
     return internal_fault;
 }
 
-/// Prints the sentence as one line of valid text, whatever bytes the names of files and tensors have.
+/// Prints the sentence as one line of valid text, regardless of the bytes in the names of files and tensors.
 int report(const CLI::App& program, const std::string& sentence, int code) {
     std::cerr << program.get_name() << ": " << text::plain_text(sentence) << '\n';
     return code;
 }
 
-/// What is wrong with the value of an option whose type CLI11 calls INT, UINT or FLOAT; empty when it is
-/// good. CLI11 itself takes -1 and 2^64 for an unsigned number, and nothing for any.
+/// Returns the error for the value of an option whose type CLI11 calls INT, UINT or FLOAT; empty if it is
+/// valid. CLI11 itself accepts -1 and 2^64 for an unsigned number, and an empty value for any number.
 std::string number_fault(std::string_view type, const std::string& text) {
     const std::string given = '"' + text + '"';
     if (type.starts_with("UINT")) {
@@ -73,7 +73,7 @@ std::string number_fault(std::string_view type, const std::string& text) {
     return finite ? "" : given + " is not a finite number such as 0.5";
 }
 
-/// Options and arguments that name a file or a folder.
+/// Returns true for options and arguments that name a file or a folder.
 bool names_file(const CLI::Option& option) {
     static const std::vector<std::string> names{"output", "case",      "weights",   "project",   "model",
                                                 "inputs", "text-file", "texts",     "tokenizer", "PATH",
@@ -82,14 +82,13 @@ bool names_file(const CLI::Option& option) {
     return std::ranges::find(names, option.get_single_name()) != names.end();
 }
 
-/// Options that name a token by its word.
+/// Returns true for options that name a token by its word.
 bool names_word(const CLI::Option& option) {
     static const std::vector<std::string> names{"token", "against", "answer"};
     return std::ranges::find(names, option.get_single_name()) != names.end();
 }
 
-/// Checks the numbers, the words and the names of files of every option of every command, before CLI11
-/// converts them.
+/// Checks the numbers, words and file names of every option of every command before CLI11 converts them.
 void check_values(CLI::App& command) {
     for (CLI::Option* const option : command.get_options()) {
         const std::string type = option->get_type_name();
@@ -108,7 +107,7 @@ void check_values(CLI::App& command) {
         check_values(*inner);
 }
 
-/// The names of all options that take a list.
+/// Collects the names of all options with a list value.
 void add_lists(const CLI::App& command, std::vector<std::string>& names) {
     for (const CLI::Option* const option : command.get_options())
         if (option->get_delimiter() == ',')
@@ -117,7 +116,7 @@ void add_lists(const CLI::App& command, std::vector<std::string>& names) {
         add_lists(*inner, names);
 }
 
-/// Refuses a list with an empty place, such as 1,,2, which CLI11 leaves out.
+/// Rejects a list with an empty entry, such as 1,,2, which CLI11 skips.
 void check_lists(const CLI::App& program, int argc, char** argv) {
     std::vector<std::string> names;
     add_lists(program, names);
@@ -133,7 +132,7 @@ void check_lists(const CLI::App& program, int argc, char** argv) {
     }
 }
 
-/// The bytes of a size such as 4GB. CLI11 itself takes -1 and 2^64.
+/// Returns the bytes of a size such as 4GB. CLI11 itself accepts -1 and 2^64.
 std::string bytes_of_size(const std::string& text) {
     static const CLI::AsSizeValue read(true);
     std::string bytes = text;
@@ -157,7 +156,7 @@ void add_memory(CLI::App& command) {
         ->group("Machine");
 }
 
-/// Adds all options and sub-commands. Returns the action of a call without a sub-command.
+/// Adds all options and subcommands. Returns the action of a call without a subcommand.
 std::function<int()> add_commands(CLI::App& program) {
     program.require_subcommand(0, 1);
     add_trace(program);
@@ -180,7 +179,7 @@ std::function<int()> add_commands(CLI::App& program) {
          {"trace", "export", "heads", "generate", "explain", "patch", "map", "survey", "render", "record"})
         add_memory(*program.get_subcommand(name));
     add_memory(*program.get_subcommand("model")->get_subcommand("check"));
-    // Called when all options are read, before the command starts.
+    // Called after all options are read and before the command starts.
     program.parse_complete_callback([&program] {
         if (!program.get_subcommands().empty() && memory_is_limited()) {
             give_memory_back();
@@ -190,7 +189,7 @@ std::function<int()> add_commands(CLI::App& program) {
     return open_window;
 }
 
-/// How many letters have to be put in, taken away or changed to get from one word to the other.
+/// Returns the edit distance of two words: the number of letters to insert, delete or replace.
 std::size_t letters_apart(std::string_view from, std::string_view to) {
     std::vector<std::size_t> row(to.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});
@@ -205,7 +204,7 @@ std::size_t letters_apart(std::string_view from, std::string_view to) {
     return row.back();
 }
 
-/// A first word that is for the window: the name of a file, or of a model that comes with the program.
+/// Returns true if the first word is for the window: the name of a file or of a packaged model.
 bool is_for_window(const std::string& word) {
     constexpr const char* letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_";
     std::error_code none;
@@ -213,7 +212,7 @@ bool is_for_window(const std::string& word) {
            checkpoint::is_packaged(word);
 }
 
-/// The sentence for a word that stands where a command should, such as `explian`; empty when there is none.
+/// Returns the error for a word in the place of a command, such as `explian`; empty if there is none.
 std::string unknown_command(const CLI::App& program, int argc, char** argv) {
     const CLI::App* command = &program;
     std::string called;
@@ -237,19 +236,19 @@ std::string unknown_command(const CLI::App& program, int argc, char** argv) {
     return "";
 }
 
-/// The command that was called, such as that of `headscope model check`.
+/// Returns the command that was called, such as that of `headscope model check`.
 const CLI::App& called_command(const CLI::App& program) {
     const auto used = program.get_subcommands();
     return used.empty() ? program : called_command(*used.front());
 }
 
-/// Its name, for an error message that names its help.
+/// Returns its name, for an error message that refers to its help.
 std::string command_of(const CLI::App& program) {
     const auto used = program.get_subcommands();
     return program.get_name() + (used.empty() ? "" : " " + command_of(*used.front()));
 }
 
-/// Of a missing option what it is for, of an unknown one the nearest that there is; else empty.
+/// Returns the description of a missing option, or the closest name to an unknown option; else empty.
 std::string advice(const CLI::ParseError& fault, const CLI::App& command) {
     const auto options = command.get_options();
     if (dynamic_cast<const CLI::RequiredError*>(&fault) != nullptr) {
@@ -286,7 +285,7 @@ int parse_and_run(CLI::App& program, const std::function<int()>& without_command
         return 0;
     } catch (const CLI::ParseError& fault) {
         const std::string unknown = unknown_command(program, argc, argv);
-        // The others are of options that are unknown, missing or exclude each other.
+        // The other errors are about options that are unknown, missing or exclude each other.
         const bool value = unknown.empty() && (dynamic_cast<const CLI::ValidationError*>(&fault) != nullptr ||
                                                dynamic_cast<const CLI::ConversionError*>(&fault) != nullptr);
         return report(program,
@@ -296,7 +295,7 @@ int parse_and_run(CLI::App& program, const std::function<int()>& without_command
     }
 }
 
-/// What was printed piece by piece may still wait for the disk, which may be full.
+/// Flushes standard output: earlier output may still be pending, and the disk may be full.
 int after_printing(const CLI::App& program, int code) {
     if (std::cout.flush() || code != 0)
         return code;
@@ -313,7 +312,7 @@ int run_command_line(int argc, char** argv) {
 
 int run_command_line(CLI::App& program, const std::function<std::function<int()>(CLI::App&)>& add, int argc,
                      char** argv) {
-    // A file beyond a limit (ulimit -f) then fails as a full disk does.
+    // A file beyond a limit (ulimit -f) then fails like a full disk.
     std::signal(SIGXFSZ, SIG_IGN);
     try {
         program.set_version_flag("--version", program.get_name() + " " HEADSCOPE_VERSION);

@@ -33,7 +33,7 @@ struct ExplainOptions {
     bool json = false, through_mlp = false;
 };
 
-/// The options that are not for every --what.
+/// The options that apply only to some values of --what.
 const std::vector<OptionOfWhat>& options_of_whats() {
     static const std::vector<std::string> runs{"logits", "lens", "score"}, logits{"logits"}, scores{"score"},
         heads{"score", "vocabulary"}, words{"vocabulary"};
@@ -56,7 +56,7 @@ const std::vector<OptionOfWhat>& options_of_whats() {
     return options;
 }
 
-/// A value that may not be left out for this --what.
+/// Returns a value that this --what requires.
 std::int64_t need(const std::optional<std::int64_t>& value, const char* option, const std::string& what) {
     if (!value)
         fail_usage("--what " + what + " needs " + option + "; add it");
@@ -73,7 +73,7 @@ Json token_json(const checkpoint::TextModel& model, std::int64_t id) {
     return {{"id", id}, {"token", spelling_of(model, id)}};
 }
 
-/// What is asked of a run.
+/// Computes the explanations of one run.
 class Explanation {
 public:
     Explanation(const ExplainOptions& options, const checkpoint::TextModel& model)

@@ -23,14 +23,14 @@ struct ExportOptions {
     std::string out;
 };
 
-/// All rows of block_table().
+/// Adds all rows of block_table().
 StageSet with_block(StageSet stages) {
     for (const TensorInfo& row : block_table())
         stages = stages.with(row.id);
     return stages;
 }
 
-/// Of a checkpoint alone.
+/// Returns true for tensors that only a checkpoint has.
 bool lies_around(TensorId id) {
     return tensor_info(id).operation == Operation::around || is_block_weight(id);
 }
@@ -50,8 +50,8 @@ std::string tensor_names() {
     return names;
 }
 
-/// The tensor that --tensor names; nullopt for a script. Throws Error(usage) when the options and the name of
-/// the file do not fit together.
+/// Returns the tensor that --tensor names; nullopt for a script. Throws Error(usage) if the options and the
+/// name of the file do not match.
 std::optional<exporting::TensorPart> wanted_tensor(const ExportOptions& options) {
     const bool script_name = options.out == "-" || !exporting::trace_format_of_path(options.out);
     if (!options.tensor) {
@@ -80,8 +80,8 @@ std::string title_of(const app::Document& document) {
     return sentences.empty() ? document.title : sentences;
 }
 
-/// A trace that holds nothing but a weight of the model's ends: W_E, W_P, W_U, b_U, or of the last norm. The
-/// model does not run.
+/// Returns a trace with a single tensor from before or after the layers: W_E, W_P, W_U, b_U, or of the final
+/// norm. Does not run the model.
 Trace trace_of_end(const ExportOptions& options, TensorId id) {
     const std::string name(tensor_info(id).name);
     const ModelOptions::Opened opened =

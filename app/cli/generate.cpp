@@ -40,7 +40,7 @@ Progress& interrupted() {
     return progress;
 }
 
-/// The first Ctrl C ends the text, the second the program.
+/// The first Ctrl C ends the text, the second ends the program.
 void stop_at_interrupt() {
     interrupted();
     std::signal(SIGINT, [](int) {
@@ -49,7 +49,7 @@ void stop_at_interrupt() {
     });
 }
 
-/// Prints a text while it grows. The end of a text may be a part of a character, which waits for the rest.
+/// Prints a text as it grows. An incomplete character at the end waits for its remaining bytes.
 class GrowingText {
 public:
     void show(std::string text, bool whole) {
@@ -79,7 +79,7 @@ Json as_json(const checkpoint::TextModel& model, const Distribution& next, std::
             {"probability", next.share(n)}};
 }
 
-/// What was generated so far, in the lists of the JSON output.
+/// The tokens generated so far, as the lists of the JSON output.
 struct Steps {
     Json ids = Json::array(), tokens = Json::array(), probabilities = Json::array(),
          model_probabilities = Json::array(), draws = Json::array(), alternatives = Json::array();
@@ -97,7 +97,7 @@ struct Steps {
     }
 };
 
-/// Goes on with the text; returns why it ended. A step that is interrupted leaves the ones before it.
+/// Continues the text; returns why it ended. An interrupted step keeps the previous ones.
 std::string generate(checkpoint::Generator& generator, const checkpoint::TextModel& model,
                      const GenerateOptions& options, Steps& steps, const std::function<void()>& grown) {
     try {

@@ -73,7 +73,7 @@ void list(const LessonOptions& options) {
                                             : "; mend what is listed above"));
 }
 
-/// Parses and plays a lesson; throws Error when the lesson has a fault.
+/// Checks and plays a lesson; throws Error if the lesson has a fault.
 lesson::LessonTally play(const lesson::ParsedLesson& parsed, const std::string& path) {
     lesson::LessonTally tally;
     std::vector<lesson::LessonFault> faults = parsed.faults;
@@ -102,7 +102,7 @@ void play_named(const LessonOptions& options) {
     };
     auto one =
         std::ranges::find_if(found, [&](const auto& lesson) { return usable(lesson) && named(lesson); });
-    if (one == found.end()) // its faults are named
+    if (one == found.end()) // its faults will be reported
         one = std::ranges::find_if(found, named);
     if (one == found.end()) {
         std::string names;

@@ -32,8 +32,8 @@ struct MapOptions {
     std::string out;
 };
 
-/// Parses "I0:I1,J0:J1", rows before I1 and columns before J1. Throws Error(input) for another form and
-/// for a rectangle without a weight.
+/// Parses "I0:I1,J0:J1", rows before I1 and columns before J1. Throws Error(input) for another format and for
+/// an empty rectangle.
 MapPart parse_rectangle(const std::string& text) {
     std::array<std::int64_t, 4> numbers{};
     constexpr std::array<char, 4> after{':', ',', ':', '\0'};
@@ -69,7 +69,8 @@ void check_usage(const MapOptions& options) {
         fail_input("the file " + options.out + " should end in .npy or .png");
 }
 
-/// Refuses what the map has not, and what does not fit into memory, before anything of length is computed.
+/// Rejects indices that the map does not have, and a size that does not fit into memory, before any long
+/// computation.
 void check_dims(const MapOptions& options, const Dims& dims) {
     engine::check_head(dims, options.batch, options.head);
     const auto pixels = [&](std::int64_t T) { return std::clamp<std::int64_t>(*options.overview, 1, T); };
@@ -89,7 +90,7 @@ Problem read_problem(const MapOptions& options) {
     return options.problem.read()->problem;
 }
 
-/// On a logarithmic scale, on which the weights of a long map can be told apart.
+/// Uses a logarithmic scale, which makes the weights of a long map distinguishable.
 std::string png_bytes(const Tensor& weights, const std::string& legend) {
     const float largest = *std::ranges::max_element(weights.values());
     std::vector<std::uint8_t> grey(weights.values().size());

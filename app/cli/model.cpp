@@ -49,7 +49,7 @@ ordered_json describe(const checkpoint::Model& model) {
     std::vector<std::string> missing = report.missing;
     missing.insert(missing.end(), report.head_missing.begin(), report.head_missing.end());
     ordered_json json = {{"family", c.family}};
-    json.update(describe(c)); // of an encoder-decoder the decoder
+    json.update(describe(c)); // for an encoder-decoder, the decoder
     if (c.encoder != nullptr)
         json["encoder"] = describe(*c.encoder);
     const auto quantized = checkpoint::find_quantized(model);

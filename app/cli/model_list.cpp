@@ -47,7 +47,7 @@ std::string as_text(const std::vector<LocalModel>& models) {
     return text;
 }
 
-/// Those that come with the program, those in the cache, those in the folders.
+/// Returns packaged models, then those in the cache, then those in the folders.
 std::vector<LocalModel> find_models(const std::vector<std::string>& folders) {
     std::vector<LocalModel> all;
     for (const std::string& name : checkpoint::packaged_models())

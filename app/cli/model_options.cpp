@@ -296,15 +296,15 @@ ModelGain parse_model_gain(const std::string& text, const checkpoint::Architectu
 
 namespace {
 
-/// Leaves to the writing of the file what is large and can be made then.
+/// Omits large results that can be computed while the file is written.
 void keep_little(checkpoint::ForwardOptions& options, const exporting::TraceExport& wanted,
                  const checkpoint::Model& model, const checkpoint::ModelInputs& inputs,
                  const std::string& out) {
-    constexpr std::int64_t kept_logits = std::int64_t{64} << 20U; // numbers
+    constexpr std::int64_t kept_logits = std::int64_t{64} << 20U; // number of values
     const checkpoint::Architecture& a = model.architecture();
     options.logits = inputs.B * inputs.T * a.vocab <= kept_logits || wanted.stages.has(TensorId::logits) ||
                      wanted.stages.has(TensorId::probabilities);
-    // Of a sink the shares of all rows are written too, and an encoder-decoder's texts are short.
+    // With a sink, the sink weights of all rows are written too; the texts of an encoder-decoder are short.
     if (a.encoder != nullptr || find_row(a.names.body, checkpoint::WeightId::sink) != nullptr)
         return;
     const std::int64_t layers = options.layer ? 1 : a.layers;
@@ -315,7 +315,7 @@ void keep_little(checkpoint::ForwardOptions& options, const exporting::TraceExpo
         exporting::require_room_for(maps, wanted, out);
 }
 
-/// Names the stages around the attention that were asked for and that the model has not.
+/// Reports the requested stages around the attention that the model does not have.
 void tell_lacking(const StageSet& wanted, const checkpoint::ForwardResult& result,
                   const checkpoint::Architecture& architecture, std::optional<checkpoint::Stack> stack) {
     std::string lacking;

@@ -19,26 +19,26 @@ class Option;
 
 namespace headscope::cli {
 
-/// A gain of a head of a checkpoint.
+/// A head gain of a checkpoint.
 struct ModelGain {
     checkpoint::AttentionPlace place;
     std::int64_t head = 0;
     float factor = 1;
 };
-/// h=g is head h of `layer`; without a stack the gain is the decoder's in an encoder-decoder. Throws
-/// Error(input) when there is no such head and for text of another form.
+/// h=g means head h of `layer`; in an encoder-decoder, a gain without a stack applies to the decoder. Throws
+/// Error(input) if there is no such head and for text of another format.
 ModelGain parse_model_gain(const std::string& text, const checkpoint::Architecture& architecture,
                            std::int64_t layer);
 
-/// Adds the options for what the decoder of an encoder-decoder reads, which need `model`.
+/// The options for the input of the decoder of an encoder-decoder; they require `model`.
 struct DecoderText {
     std::optional<std::string> text;
-    std::optional<std::vector<std::int64_t>> ids; ///< with the start token
+    std::optional<std::vector<std::int64_t>> ids; ///< including the start token
     void add_to(CLI::App& command, const std::string& group, const std::string& ids_help);
-    /// The text alone, for the window, which has a field for it. Returns the option.
+    /// Adds only the option for the text, for the window, which has a field for it. Returns the option.
     CLI::Option* add_text_to(CLI::App& command, const std::string& group, const std::string& help);
     bool given() const { return text || ids; }
-    /// Throws Error(usage) when they were given for a model of one stack.
+    /// Throws Error(usage) if they were given for a model with a single stack.
     void check(const checkpoint::Architecture& architecture) const;
 };
 
@@ -55,12 +55,13 @@ struct SecondText {
     void check(const checkpoint::PairForm& form, const checkpoint::Architecture& architecture) const;
 };
 
-/// The option --stack: which of the three attentions of an encoder-decoder.
+/// The option --stack: one of the three attentions of an encoder-decoder.
 class StackOption {
 public:
-    /// Returns the option, which may need others.
+    /// Returns the option, so that it can need others.
     CLI::Option* add_to(CLI::App& command, const std::string& group);
-    /// Throws Error(usage) when a model of one stack was given one, and where one is `needed` and missing.
+    /// Throws Error(usage) if it was given for a model with a single stack, and if it is `needed` and
+    /// missing.
     std::optional<checkpoint::Stack> in(const checkpoint::Architecture& architecture, bool needed) const;
     const std::optional<std::string>& name() const { return name_; }
 
@@ -68,24 +69,24 @@ private:
     std::optional<std::string> name_;
 };
 
-/// The options of `trace` and `export` that run a checkpoint instead of one problem. Lives as long as the App
-/// that has the options.
+/// The options of `trace` and `export` that run a checkpoint instead of a single attention input. Must live
+/// as long as the App that has the options.
 class ModelOptions {
 public:
     /// Call after ProblemOptions::add_to, because some of these options exclude those. `layer`: help text of
     /// --layer.
     void add_to(CLI::App& command, const std::string& layer);
-    /// Adds --stack: which of the three attentions of an encoder-decoder. `needed`: one has to be named.
+    /// Adds --stack: one of the three attentions of an encoder-decoder. `needed`: it is required.
     void add_stack_to(CLI::App& command, bool needed = true);
     bool given() const { return folder_.has_value(); }
-    /// Whether some option says what the model reads, the decoder's aside.
+    /// Returns true if an option specifies the model's input, other than the decoder's.
     bool has_tokens() const { return ids_ || text_ || text_path_ || inputs_path_; }
     /// Runs the model and writes the file, with the stages `wanted.stages` of each layer. gains: the values
-    /// of --gain; temperature: for every layer. Throws Error(usage) when the options contradict each other,
-    /// Error(input) when their values are at fault.
+    /// of --gain; temperature: for every layer. Throws Error(usage) if the options contradict each other,
+    /// Error(input) if their values are invalid.
     void run(const exporting::TraceExport& wanted, const std::vector<std::string>& gains, float temperature,
              const std::string& device, const std::string& out) const;
-    /// The attention of a layer with its problem, and what stands around it; stages of block_table() too.
+    /// The attention of a layer with its problem, and the values around it; includes stages of block_table().
     struct WholeLayer {
         checkpoint::LayerRun attention;
         checkpoint::BlockTrace block;
@@ -93,19 +94,19 @@ public:
     /// Computes one layer (--layer, or 0). Throws like run().
     WholeLayer run_whole_layer(StageSet stages, const std::vector<std::string>& gains, float temperature,
                                const std::string& device) const;
-    /// What a command runs that runs the checkpoint itself, more than once perhaps.
+    /// The input of commands that run the checkpoint themselves, possibly more than once.
     struct Opened {
         checkpoint::TextModelPtr text;
-        checkpoint::ModelInputs inputs = {};     ///< empty for a command that brings its own
-        checkpoint::ForwardOptions options = {}; ///< layer, stack, edits and temperature that were named
+        checkpoint::ModelInputs inputs = {};     ///< empty for a command with its own tokens
+        checkpoint::ForwardOptions options = {}; ///< the layer, stack, edits and temperature that were given
     };
-    /// own_tokens: the command brings tokens; Error(usage) when others were given. Throws likewise.
+    /// own_tokens: the command provides the tokens; Error(usage) if others were given. Throws likewise.
     Opened open(const std::vector<std::string>& gains, float temperature, bool own_tokens) const;
-    /// The same for a command that reads weights alone: without inputs, whether or not tokens were given.
-    /// Throws likewise.
+    /// The same for a command that only uses the weights: without inputs, even if tokens were given. Throws
+    /// likewise.
     Opened open_weights(const std::vector<std::string>& gains, float temperature) const;
-    /// The attention of one layer (--layer, or 0) as a problem. Nothing behind it is computed, and no weights
-    /// are kept. check: gets B, Tq, Tk and H before anything is computed. Throws likewise.
+    /// Returns the attention of one layer (--layer, or 0) as a problem. Computes nothing after it and keeps
+    /// no weights. check: called with B, Tq, Tk and H before anything is computed. Throws likewise.
     Problem problem_of_layer(const std::vector<std::string>& gains, float temperature,
                              const std::string& device, const std::function<void(const Dims&)>& check) const;
     /// "layer 0 of FOLDER"
@@ -114,7 +115,7 @@ public:
 private:
     void check_usage(const std::vector<std::string>& gains, bool own_tokens = false) const;
     void check_gains(const std::vector<std::string>& gains) const;
-    /// The edits of --patch, with the gains on top.
+    /// Returns the edits of --patch, with the gains applied after them.
     checkpoint::ModelEdits read_edits(const checkpoint::Model& model,
                                       const std::vector<std::string>& gains) const;
     checkpoint::ForwardResult forward(const checkpoint::Model& model, const checkpoint::ModelInputs& inputs,
@@ -132,12 +133,12 @@ private:
     std::optional<std::int64_t> layer_;
 };
 
-/// Adds the flag --ignore-unknown: models are opened although they have tensors that their family does not
-/// have. Returns the option.
+/// Adds the flag --ignore-unknown: opens models even if they have tensors that their family does not have.
+/// Returns the option.
 CLI::Option* add_ignore_unknown(CLI::App& command);
 
-/// What a patch file and gains such as "3.2=0" change; a gain without a layer is of `layer`. Throws
-/// Error(input) naming the gain or the file that does not fit the model.
+/// Returns the edits of a patch file and of gains such as "3.2=0"; a gain without a layer applies to `layer`.
+/// Throws Error(input) with the gain or the file that does not fit the model.
 checkpoint::ModelEdits read_model_edits(const checkpoint::Model& model,
                                         const std::optional<std::string>& patch,
                                         const std::vector<std::string>& gains, std::int64_t layer);

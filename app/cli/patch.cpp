@@ -32,7 +32,7 @@ struct PatchOptions {
     bool json = false;
 };
 
-/// "2.7" of --from 2.7.
+/// Parses "2.7" of --from 2.7.
 analysis::HeadPlace head_of(const std::string& text, const char* option) {
     const std::size_t point = std::min(text.find('.'), text.size());
     const auto layer = number_of<std::int64_t>(text.substr(0, point));
@@ -42,7 +42,7 @@ analysis::HeadPlace head_of(const std::string& text, const char* option) {
     return {*layer, *head};
 }
 
-/// Of --to 2.7:q: the head and what of it is reached.
+/// Parses "2.7:q" of --to 2.7:q: the head and the input that the path reaches.
 std::pair<analysis::HeadPlace, analysis::PathInputs> end_of(const std::string& text) {
     const std::size_t colon = text.find(':');
     const analysis::HeadPlace head = head_of(text.substr(0, colon), "--to");
@@ -72,7 +72,7 @@ Json tokens_json(const checkpoint::TextModel& model, const checkpoint::ModelInpu
     return tokens;
 }
 
-/// The share that each run recovers: one number for a path.
+/// Returns the fraction that each run recovers; a single number for a path.
 Tensor recovered_of(analysis::Patching& patching, const PatchOptions& options) {
     Progress progress;
     if (options.from) {

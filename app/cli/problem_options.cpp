@@ -33,7 +33,7 @@ std::string check_device(const std::string& id) {
     return known ? "" : "unknown device " + id + ", use auto, cpu, vulkan or vulkan:N";
 }
 
-/// A file's name is no sentence, but runs as one: its numbers would be taken for those of the file.
+/// Rejects the name of a file as a sentence: its numbers would be mistaken for those of the file.
 void refuse_path(const std::string& sentence) {
     std::error_code none;
     if (sentence.size() > 4096 || !std::filesystem::exists(sentence, none))
@@ -56,8 +56,7 @@ void refuse_path(const std::string& sentence) {
     }
 }
 
-/// Reads the sentence, which is no book. A file or pipe ends with a line end that is not part of the
-/// sentence.
+/// Reads the sentence, of limited length. The line end of a file or pipe is not part of the sentence.
 std::string read_sentence(const std::string& sentence) {
     if (sentence != "-")
         return sentence;

@@ -14,24 +14,24 @@ class Option;
 
 namespace headscope::cli {
 
-/// The value of --gain: "h=g", or "l.h=g" in a checkpoint, and "cross:l.h=g" in an encoder-decoder.
+/// The value of --gain: "h=g", "l.h=g" for a checkpoint, "cross:l.h=g" for an encoder-decoder.
 struct GainChange {
     std::string stack; ///< "encoder", "decoder", "cross" or empty
     std::optional<std::int64_t> layer;
     std::int64_t head = 0;
     float factor = 1;
 };
-/// Throws Error(input) for text of another form.
+/// Throws Error(input) for text of another format.
 GainChange parse_gain(const std::string& text);
 
-/// The options that name a problem and change it, the same for every sub-command that runs a problem. Lives
-/// as long as the App that has the options.
+/// The options that specify and change an attention input, shared by every subcommand that runs one. Must
+/// live as long as the App that has the options.
 class ProblemOptions {
 public:
-    /// If `needed` is false, a call that names no problem gets the first lesson.
+    /// If `needed` is false, a call without an attention input uses the first lesson.
     void add_to(CLI::App& command, bool needed = true);
-    /// Builds the document, with a validated problem. Throws Error(usage) when the options contradict each
-    /// other, Error(input) when their values are at fault.
+    /// Builds the document, with a validated problem. Throws Error(usage) if the options contradict each
+    /// other, Error(input) if their values are invalid.
     app::DocumentPtr read() const;
     /// The device for make_engine.
     const std::string& device() const { return device_; }
@@ -43,7 +43,7 @@ public:
     const std::vector<std::string>& gains() const { return gains_; }
 
 private:
-    /// Checks everything that needs no file.
+    /// Checks everything that does not require a file.
     void check_usage() const;
     project::Recipe from_sentence() const;
     project::Recipe from_case() const;
@@ -60,15 +60,15 @@ private:
     bool needed_ = true;
 };
 
-/// Makes `other` exclude the options that name a problem.
+/// Makes `other` exclude the options that specify an attention input.
 void exclude_problem(CLI::App& command, CLI::Option& other);
 
 /// Adds --device, for a command that runs an engine: auto, cpu, vulkan or vulkan:N. The environment variable
-/// HEADSCOPE_DEVICE sets it too.
+/// HEADSCOPE_DEVICE sets it as well.
 void add_device_option(CLI::App& command, std::string& device);
 
-/// For a command whose runs are the processor's alone: says so when --device names another device. Throws
-/// Error(machine) for one that this machine lacks.
+/// For a command that only runs on the CPU: prints a note if --device names another device. Throws
+/// Error(machine) if this machine does not have it.
 void run_on_processor(const std::string& device);
 
 /// The names of all presets, for help texts: "first-lesson, cat-sleeps, ...".

@@ -21,7 +21,7 @@ namespace {
 
 constexpr const char* project_option = "--project";
 
-/// The words that follow a command, and what a project adds to them.
+/// The words after a command, with those that a project adds.
 class Words {
 public:
     Words(const CLI::App& command, std::vector<std::string> words)
@@ -36,7 +36,7 @@ public:
     bool any_given(std::initializer_list<const char*> options) const {
         return std::ranges::any_of(options, [&](const char* option) { return given(option); });
     }
-    /// The value of an option that is given.
+    /// Returns the value of an option that was given.
     std::optional<std::string> value(const std::string& option) const {
         for (std::size_t at = 0; at < words_.size(); ++at) {
             if (words_[at].starts_with(option + "="))
@@ -56,7 +56,7 @@ public:
             return;
         }
     }
-    /// Adds the option where the command has it.
+    /// Adds the option if the command has it.
     void add(const std::string& option, const std::string& text) {
         if (!takes(option))
             return;
@@ -64,9 +64,9 @@ public:
             words_.insert(words_.end(), {option, text});
             return;
         }
-        words_.push_back(option + "=" + text); // the text may begin with a hyphen
+        words_.push_back(option + "=" + text); // with "=", because the text may begin with a hyphen
     }
-    /// Returns whether a word is positional, such as the text of `tokenize`.
+    /// Returns true if a word is positional, such as the text of `tokenize`.
     bool has_positional() const {
         for (std::size_t at = 0; at < words_.size(); ++at) {
             if (!words_[at].starts_with('-'))
@@ -97,7 +97,7 @@ std::optional<project::OpenedCheckpointProject> opened_at(const std::string& pat
         if (!project::is_checkpoint_project(format::Safetensors::open_lazily(path)))
             return std::nullopt;
     } catch (const Error&) {
-        return std::nullopt; // the command says what is wrong with it
+        return std::nullopt; // the command reports the error
     }
     return project::open_checkpoint_project(path);
 }
@@ -115,7 +115,7 @@ bool has_edits(const project::OpenedCheckpointProject& opened) {
     return !checkpoint::read_patch_header(opened.file).layers.empty() || !opened.project.activations.empty();
 }
 
-/// The second prompt of `patch` and its question.
+/// Adds the second prompt of `patch` and its question.
 void add_question(Words& words, const project::CheckpointProject& project) {
     const std::optional<app::Questions> asked =
         app::read_questions(project.questions, std::numeric_limits<std::int64_t>::max());
@@ -131,18 +131,17 @@ void add_question(Words& words, const project::CheckpointProject& project) {
         words.add("--position", std::to_string(*asked->position));
 }
 
-/// Returns whether the command makes its own tokens.
+/// Returns true if the command provides its own tokens.
 bool brings_tokens(const Words& words) {
     return words.any_given({"--probe", "--needle", "--text", "--ids", "--text-file", "--inputs"}) ||
            words.value("--scores") == "retrieval";
 }
 
 void add_text(Words& words, const project::CheckpointProject& project, bool other_model) {
-    // Ids are what was run, also where a text that the model wrote would be cut into other tokens. Another
-    // model has other ids.
+    // Prefer ids, because generated text may be tokenized differently. Another model has other ids.
     const bool two = !project.text_pair.empty() && words.takes("--text-pair");
     const bool by_ids = !other_model && !project.ids.empty() && !two && !words.given("--text-pair");
-    // Ids alone do not tell which of two texts a token belongs to.
+    // Ids alone do not show which of two texts a token belongs to.
     if (two && !brings_tokens(words) && !words.any_given({"--text-pair", "--clean", "--clean-ids"}))
         words.add("--text-pair", project.text_pair);
     if (words.takes("--clean")) {
@@ -150,7 +149,7 @@ void add_text(Words& words, const project::CheckpointProject& project, bool othe
             words.add(by_ids ? "--clean-ids" : "--clean", by_ids ? listed(project.ids) : project.text);
         return;
     }
-    const bool reads_text = words.value("--what") != "vocabulary"; // which is of the weights alone
+    const bool reads_text = words.value("--what") != "vocabulary"; // vocabulary uses only the weights
     if (reads_text && !brings_tokens(words)) {
         const bool ids = by_ids && words.takes("--ids");
         words.add(ids ? "--ids" : "--text", ids ? listed(project.ids) : project.text);
@@ -168,7 +167,7 @@ void add_text(Words& words, const project::CheckpointProject& project, bool othe
 } // namespace
 
 void add_project_option(CLI::App& command) {
-    // Its value has been replaced before options are read: this is for the help text.
+    // Its value has already been replaced when options are parsed: this is for the help text.
     command.add_option_function<std::string>(
         project_option, [](const std::string&) {},
         "a .headscope file of a checkpoint: its model, text and edits, where they are not given here");
@@ -215,7 +214,7 @@ std::vector<std::string> with_checkpoint_project(const CLI::App& program, std::v
         if (!rest.given("--text-file") && !rest.has_positional()) {
             if (!opened->project.text_pair.empty() && !rest.given("--pair"))
                 rest.add("--pair", opened->project.text_pair);
-            rest.add_positional(opened->project.text); // no option can follow it
+            rest.add_positional(opened->project.text); // must be the last argument
         }
     } else {
         add_text(rest, opened->project, other_model);

@@ -22,7 +22,7 @@ struct RecordOptions : SceneOptions {
     bool stages = false;
 };
 
-/// Told before minutes of work, not after.
+/// Checks before minutes of work instead of after.
 void check_folder(const std::string& out) {
     const std::filesystem::path folder = std::filesystem::path(out).parent_path();
     std::error_code none;
@@ -48,7 +48,7 @@ void run_record(RecordOptions& options) {
         fail_usage(
             "--log-colours and other ways to read weights are for weights of a checkpoint; give --model "
             "too");
-    options.stage = "x"; // a walk begins at its beginning
+    options.stage = "x"; // start at the first step
     const app::DocumentPtr document = options.model || options.film_lesson ? nullptr : options.problem.read();
     const std::unique_ptr<app::Program> program = make_program(options, document);
     if (options.film_lesson) {
@@ -69,7 +69,7 @@ void run_record(RecordOptions& options) {
     else if (options.script)
         app::film_script(recorder, script, *options.script);
     else {
-        // The stages before the weights are those of the model's own run.
+        // The stages before the weights belong to the model's own run.
         program->act(app::ReadWeights{});
         check_program(*program);
         app::film_stages(recorder, options.reading);

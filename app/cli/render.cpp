@@ -30,7 +30,7 @@ std::vector<std::string> screen_names() {
     return names;
 }
 
-/// Where --point puts the mouse, in logical pixels.
+/// Returns the mouse position of --point, in logical pixels.
 std::optional<figure::Point> parse_point(const std::optional<std::string>& point) {
     if (!point)
         return std::nullopt;
@@ -55,7 +55,7 @@ std::string render_window(const RenderOptions& options, const app::DocumentPtr& 
                    " tokens, and the map is of at least " + std::to_string(app::map_from) +
                    "; leave --screen out");
     if (state.shown.map != nullptr || options.present) {
-        // What is made depends on the size of the room, which the first frame finds.
+        // The result depends on the size of the viewport, which the first frame determines.
         app::render_offscreen(*program, size.width, size.height, options.scale);
         check_program(*program);
     }

@@ -4,8 +4,8 @@
 
 namespace headscope::cli {
 
-/// While one lives, SIGINT and SIGTERM ask this process to stop at the next check of its work. The second one
-/// ends it at once.
+/// During its lifetime, SIGINT and SIGTERM ask this process to stop at the next check of its work. A second
+/// signal ends the process at once.
 class StopOnSignal {
 public:
     StopOnSignal();

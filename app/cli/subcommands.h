@@ -8,8 +8,8 @@ class App;
 
 namespace headscope::cli {
 
-// Each function adds one sub-command. The sub-command runs while the arguments are parsed, and throws Error
-// when it fails. A new sub-command is a file in this folder and a line in cli.cpp.
+// Each function adds one subcommand. The subcommand runs while the arguments are parsed, and throws Error if
+// it fails. A new subcommand is a file in this folder and a line in cli.cpp.
 
 void add_trace(CLI::App& program);
 void add_export(CLI::App& program);
@@ -26,7 +26,7 @@ void add_patch(CLI::App& program);
 void add_map(CLI::App& program);
 void add_survey(CLI::App& program);
 
-/// Adds the options of the window, for a call without a sub-command. Returns the function that opens the
+/// Adds the options of the window, for a call without a subcommand. Returns the function that opens the
 /// window.
 std::function<int()> add_window(CLI::App& program);
 

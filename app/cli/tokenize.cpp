@@ -22,7 +22,7 @@ struct TokenizeOptions {
     bool json = false;
 };
 
-constexpr std::uint64_t largest_file = 16 * mebibyte; ///< of all texts
+constexpr std::uint64_t largest_file = 16 * mebibyte; ///< for all texts
 
 /// Reads one JSON string per line; ignores an empty last line.
 std::vector<std::string> read_texts(const std::string& path) {
@@ -57,7 +57,7 @@ std::string as_json(const text::Encoding& encoding, bool two) {
     return dump_json(line) + "\n";
 }
 
-/// One line for each token: id, spelling, range of characters in its text; of two texts also the type.
+/// Returns one line per token: id, spelling, range of characters in its text; with two texts also the type.
 std::string as_text(const text::Encoding& encoding, bool two) {
     constexpr std::size_t id_width = 7;
     std::string out;

@@ -31,7 +31,7 @@ std::string stage_names(bool model) {
     return names;
 }
 
-/// Parses a comma-separated list of stage names; those around the attention are a checkpoint's.
+/// Parses a comma-separated list of stage names; stages around the attention require a checkpoint.
 StageSet parse_stages(const std::string& list, bool model) {
     StageSet stages;
     for (std::size_t begin = 0; begin <= list.size();) {
@@ -49,7 +49,7 @@ StageSet parse_stages(const std::string& list, bool model) {
     return stages;
 }
 
-/// The format of --format, else of the file's suffix. Standard output gets JSON, or safetensors for a
+/// Returns the format of --format, else of the file's suffix. Standard output uses JSON, or safetensors for a
 /// checkpoint.
 exporting::TraceFormat choose_format(const TraceOptions& options) {
     if (options.format)
@@ -74,7 +74,7 @@ void run_trace(const TraceOptions& options) {
     const Problem& problem = document->problem;
     StageSet kept = exporting::kept_stages(problem.dims, wanted);
     if (kept != wanted.stages) {
-        kept = kept.with(TensorId::output); // the run then goes through all rows, and finds what is masked
+        kept = kept.with(TensorId::output); // makes the run cover all rows and detect masked ones
         exporting::require_room_for(problem.dims, wanted, options.out);
         engine::require_memory_for(problem, kept, exporting::streaming_bytes(problem));
     }
@@ -83,7 +83,7 @@ void run_trace(const TraceOptions& options) {
     exporting::export_trace(problem, trace, wanted, options.out, stop.progress());
 }
 
-/// Says what became of the file when a signal stops the run.
+/// Reports the state of the file if a signal stops the run.
 void run_until_stopped(const TraceOptions& options) {
     try {
         run_trace(options);

@@ -6,7 +6,7 @@
 
 namespace headscope::cli {
 
-/// For options that exclude each other, or lack another: exit code 2.
+/// For options that exclude each other or require another: exit code 2.
 [[noreturn]] inline void fail_usage(const std::string& sentence) {
     throw Error(ErrorKind::usage, sentence);
 }

@@ -34,14 +34,14 @@ struct Options {
     DecoderText decoder;
     SecondText second;
     std::optional<std::string> path, sentence, kv_sentence, preset, report, control, lesson, lessons;
-    std::string language; ///< empty: as the preferences say, else as the desktop does
+    std::string language; ///< empty: from the preferences, else from the desktop
     std::string device = "auto";
 };
 
 constexpr const char* no_folder =
     "Your edits are not kept safe: neither HOME nor XDG_STATE_HOME names a folder; save the project.";
 
-/// Empty when there is no such folder.
+/// Empty if there is no such folder.
 std::filesystem::path preferences_path() {
     const std::filesystem::path folder = program_folder(UserFolder::config);
     return folder.empty() ? folder : folder / "view.json";
@@ -58,7 +58,7 @@ std::string read_file_if_exists(const std::filesystem::path& path) {
     }
 }
 
-/// The settings in view.json. The file is written only when they changed.
+/// The settings in view.json. The file is written only if they changed.
 class Preferences {
 public:
     Preferences() : path_(preferences_path()), kept_(read_file_if_exists(path_)) {}
@@ -83,7 +83,7 @@ private:
     std::string kept_;
 };
 
-/// What can be told before there is a window to tell it in.
+/// Reports errors that can be found before the window opens.
 void check_path(const Options& options) {
     if (!options.path)
         return;
@@ -122,7 +122,7 @@ void check_path(const Options& options) {
     }
 }
 
-/// Chooses the sentences' language before any is made, and gives the language of the lessons.
+/// Sets the language of the program before any message is created, and returns the language of the lessons.
 std::string begin_language(const std::string& asked, const std::string& preferences) {
     app::ViewState stored;
     app::read_preferences(preferences, stored);
@@ -145,7 +145,7 @@ void check_lesson(const Options& options, const std::string& language) {
 }
 
 int open_window(const Options& options) {
-    give_memory_back(); // before there are other threads
+    give_memory_back(); // before other threads start
     require_room_for_window();
     Preferences preferences;
     const std::string language = begin_language(options.language, preferences.text());
@@ -168,7 +168,7 @@ int open_window(const Options& options) {
                           .lesson_folders = lesson::lesson_folders(options.lessons),
                           .language = language,
                           .offer_picture = [&](std::string png) { clipboard.offer(std::move(png)); }});
-    program.state().view.group = StageGroup::x; // a walk begins at its beginning
+    program.state().view.group = StageGroup::x; // start at the first step
     program.state().view.less_motion = app::desktop_wants_less_motion(user_folder(UserFolder::config));
     app::read_preferences(preferences.text(), program.state().view);
     if (options.path)

@@ -24,14 +24,14 @@ namespace headscope::cli {
 
 namespace {
 
-/// Throws what the program says is wrong.
+/// Throws the program's error, if there is one.
 void check_error(const app::Program& program) {
     const std::string& error = program.state().error;
     if (!error.empty())
         throw Error(is_of_memory_shortage(error) ? ErrorKind::machine : ErrorKind::input, error);
 }
 
-/// What can be shown: stages of attention and, of a checkpoint, those around it.
+/// The tensors that can be shown: stages of attention and, for a checkpoint, those around it.
 struct Offered {
     ProblemParts parts;
     app::Walk walk = {};
@@ -72,7 +72,7 @@ std::string names_of_stages(const Offered& offered) {
     return names;
 }
 
-/// Sets the stop of the strip and the view for a stage.
+/// Sets the step of the strip and the view for a stage.
 void show_stage(app::ViewState& view, const std::string& name, const Offered& offered) {
     auto id = find_stage(name);
     if (!id)
@@ -153,9 +153,9 @@ std::string flag_of(const analysis::ReadingInfo& reading) {
 
 void add_reading_options(CLI::App& command, SceneOptions& options, const std::string& where) {
     for (const analysis::ReadingInfo& reading : analysis::readings()) {
-        std::string does(reading.does.english); // a sentence in the window, a part of one here
+        std::string does(reading.does.english); // a sentence in the window, part of a sentence here
         does.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(does.front())));
-        // A file of weights has no values, by whose length they would be multiplied.
+        // A file of weights has no values, whose norms would be the factors.
         const bool needs_values = reading.option == &analysis::ReadingOptions::norm_weighted;
         command.add_flag(flag_of(reading), options.reading.*reading.option,
                          (needs_values ? "with --model: " : where) + does);
@@ -165,8 +165,8 @@ void add_reading_options(CLI::App& command, SceneOptions& options, const std::st
 
 namespace {
 
-/// Sets the filters of the weights. Refuses a filter that would change nothing, so that nobody mistakes the
-/// picture for a filtered one.
+/// Sets the options for the weights. Rejects an option that would change nothing, so that the picture is not
+/// mistaken for a transformed one.
 void read_weights(app::Program& program, const SceneOptions& options) {
     const analysis::ReadingOptions &wanted = options.reading,
                                    possible = program.state().view.attention.possible;
@@ -185,7 +185,7 @@ void check_layer(const SceneOptions& options, const AttentionInfo& info) {
                    ": there is no such layer; layers are numbered 0 to " + std::to_string(info.L - 1));
 }
 
-/// Shows the weights of a file instead of the problem's own.
+/// Shows the weights of a file instead of those of the attention input.
 void show_attention(app::Program& program, const SceneOptions& options) {
     program.open_attention(format::open_attention_file(*options.attention));
     read_weights(program, options);
@@ -200,7 +200,7 @@ void show_attention(app::Program& program, const SceneOptions& options) {
     program.act(app::ShowScreen{app::find_screen(options.screen)->screen});
 }
 
-/// Shows a page of a lesson in the left panel, with the page's problem and view.
+/// Shows a page of a lesson in the left panel, with the page's input and view.
 void show_lesson(app::Program& program, const SceneOptions& options) {
     program.state().view.less_motion = true; // a picture shows the end of every animation
     program.act(app::OpenLesson{*options.lesson});
@@ -222,7 +222,7 @@ void show_lesson(app::Program& program, const SceneOptions& options) {
     view.joined = view.joined_target;
 }
 
-/// Sets the gains layer by layer, with the commands that a user would send.
+/// Sets the head gains layer by layer, with the commands that a user would send.
 void edit_model(app::Program& program, const SceneOptions& options) {
     program.state().view.less_motion = true; // without the flash of an edit
     const auto settle = [&program] {
@@ -245,7 +245,7 @@ analysis::PatchKind patch_kind(const std::string& id) {
     return std::ranges::find(analysis::patch_kinds(), id, &analysis::PatchKindInfo::id)->kind;
 }
 
-/// Puts what --screen names on the canvas.
+/// Opens the screen of --screen.
 void show_screen(app::Program& program, const SceneOptions& options) {
     using What = app::AskEffects::What;
     for (const auto& [word, what] : {std::pair(options.token, What::token), {options.against, What::against}})
@@ -266,7 +266,7 @@ void show_screen(app::Program& program, const SceneOptions& options) {
         program.act(app::AskPatching{.kind = patch_kind(*options.patched)});
 }
 
-/// Shows a layer of a checkpoint instead of a problem.
+/// Shows a layer of a checkpoint instead of an attention input.
 void show_model(app::Program& program, const SceneOptions& options) {
     Progress progress;
     const checkpoint::TextModelPtr model = checkpoint::open_text_model(*options.model);
@@ -288,7 +288,7 @@ void show_model(app::Program& program, const SceneOptions& options) {
         const project::OpenedCheckpointProject work = project::open_checkpoint_project(*options.patch);
         edits = project::edits_of_project(*model->model, work);
         asked = app::read_questions(work.project.questions, architecture.vocab);
-        // Of its own text a project knows the tokens.
+        // A project stores the token ids of its own text.
         const bool own = !work.project.ids.empty() && options.text == work.project.text &&
                          texts.pair == work.project.text_pair;
         if (own && options.decoder.text.value_or(work.project.decoder_text) == work.project.decoder_text)
@@ -339,7 +339,7 @@ void show_manual(app::Program& program, const std::string& asked) {
 } // namespace
 
 void require_room_for_window() {
-    // Fonts, glyphs and Mesa's software renderer included.
+    // Including fonts, glyphs and Mesa's software renderer.
     constexpr std::uint64_t least = 140'000'000;
     if (memory_is_limited())
         require_memory(least, "a window", "raise --memory, or draw a stage without --window");

@@ -16,7 +16,7 @@ class App;
 
 namespace headscope::cli {
 
-/// What is shown in the whole window, or drawn of one stage: options of `render` and `record`.
+/// The content of the whole window, or of the picture of one stage: options of `render` and `record`.
 struct SceneOptions {
     ProblemOptions problem;
     std::optional<std::string> stage, attention, model, text, patch;
@@ -40,8 +40,8 @@ struct SceneOptions {
     bool present = false;
 };
 
-/// Adds the options that both commands have, without --layer. where: begins the help of those that only a
-/// window has. `options` lives as long as the App that has the options.
+/// Adds the options that both commands have, except --layer. where: prefix of the help for options that only
+/// apply to a window. `options` must live as long as the App that has the options.
 void add_scene_options(CLI::App& command, SceneOptions& options, const std::string& where);
 /// Throws Error(input) for a --scale out of its range.
 void check_scale(const SceneOptions& options);
@@ -50,28 +50,27 @@ void check_scale(const SceneOptions& options);
 struct PictureSize {
     int width, height;
 };
-/// Throws Error(input) for what is not WIDTHxHEIGHT with each from 200 to 16,384.
+/// Throws Error(input) for anything but WIDTHxHEIGHT with each from 200 to 16,384.
 PictureSize parse_size(const std::optional<std::string>& size, PictureSize usual);
 
 /// "--hide-first-token".
 std::string flag_of(const analysis::ReadingInfo& reading);
-/// The flags for reading weights otherwise. `where`: begins their help.
+/// Adds the flags that transform or aggregate the weights. `where`: prefix of their help.
 void add_reading_options(CLI::App& command, SceneOptions& options, const std::string& where);
 
 /// Throws Error(input) for a stage, head or row that the document does not have.
 app::ViewState view_of(const SceneOptions& options, const app::Document& document);
 
-/// Throws MemoryShortage if --memory allows less than a window takes before it shows anything.
+/// Throws MemoryShortage if --memory is less than an empty window needs.
 void require_room_for_window();
-/// The program with nothing shown yet but the document; null: the first lesson. Throws what app::Program
-/// throws.
+/// Returns the program with only the document; null: the first lesson. Throws what app::Program throws.
 std::unique_ptr<app::Program> make_program(const SceneOptions& options, const app::DocumentPtr& document);
-/// Shows what the options name: a lesson, weights of a file, a checkpoint, or `document`. Throws Error(usage)
-/// when options contradict each other, Error(input) when their values are at fault, Error(machine) when the
-/// device is missing.
+/// Shows the scene of the options: a lesson, weights of a file, a checkpoint, or `document`. Throws
+/// Error(usage) if options contradict each other, Error(input) if their values are invalid, Error(machine) if
+/// the device is missing.
 void show_scene(app::Program& program, const SceneOptions& options, const app::DocumentPtr& document);
-/// Waits for the program's numbers. Throws Error(input) with what the program says is wrong, Error(machine)
-/// when the device is missing.
+/// Waits for the program's numbers. Throws Error(input) with the program's error message, Error(machine) if
+/// the device is missing.
 void check_program(app::Program& program);
 
 } // namespace headscope::cli

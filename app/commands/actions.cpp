@@ -39,7 +39,7 @@ bool same_but_shift(Chord a, const Chord& b) {
     return a == b;
 }
 
-/// Keys that move a control which Tab has reached.
+/// Returns true for keys that move the control that has Tab focus.
 bool steps_control(const Chord& chord) {
     constexpr Key keys[] = {Key::left, Key::right, Key::up, Key::down, Key::home, Key::end};
     return !chord.ctrl && !chord.alt && std::ranges::find(keys, chord.key) != std::end(keys);
@@ -49,12 +49,12 @@ bool has(const ActionInfo& row, const Chord& chord) {
     return std::ranges::find(row.keys, chord) != row.keys.end();
 }
 
-/// Keys that are not pressed by the way.
+/// Returns true for keys that are not pressed by accident: a message explains why they are not available.
 bool says_why(const Chord& pressed) {
     return pressed.ctrl || (pressed.key >= Key::A && pressed.key <= letter('Z'));
 }
 
-/// Why a key of the other screens of a document does nothing on its long map.
+/// Returns why a key of the document's other screens is not available on its long map.
 std::string why_not_on_map(const Chord& pressed, const Situation& now) {
     Situation off = now;
     off.map = nullptr;
@@ -65,14 +65,14 @@ std::string why_not_on_map(const Chord& pressed, const Situation& now) {
     return {};
 }
 
-/// As a line of a list. English begins all lines with a small letter, where nouns may have a capital one all
-/// lines do; a name or a formula stays as it is.
+/// Returns the text of a row for the list. In English every row starts with a lowercase letter; in other
+/// languages, where nouns may be capitalized, with an uppercase one. Names and formulas stay unchanged.
 std::string as_line(const ActionInfo& row) {
     const bool english = language_in_use() == "en";
     std::string text = row.line ? *row.line : row.title;
     if ((english && row.line) || text.size() < 2)
         return text;
-    const auto second = static_cast<unsigned char>(text[1]); // above 0x7F: a letter with a mark
+    const auto second = static_cast<unsigned char>(text[1]); // above 0x7F: a non-ASCII letter
     if (std::islower(second) == 0 && (english || second < 0x80))
         return text;
     const auto first = static_cast<unsigned char>(text[0]);
@@ -134,8 +134,8 @@ Meaning meaning_of(const Chord& pressed, const Situation& now) {
 
 std::vector<KeyLine> key_lines(const Situation& now) {
     std::vector<KeyLine> lines;
-    std::vector<Chord> chords; // of the last line
-    bool written = false;      // the last line says itself how its keys are written
+    std::vector<Chord> chords; // of the last row
+    bool written = false;      // the last row has its own text for the keys
     for (const ActionInfo& row : actions()) {
         if ((row.keys.empty() && row.gesture.empty()) || !row.here(now))
             continue;

@@ -15,7 +15,7 @@ std::optional<analysis::HeadScore>& chosen(AtlasView& view, AtlasMenu what) {
 void choose(AtlasView& view, AtlasMenu what, analysis::HeadScore score) {
     std::optional<analysis::HeadScore>& at = chosen(view, what);
     if (what != AtlasMenu::colour && at != score)
-        view.brush.clear(); // it was drawn along the axes before
+        view.brush.clear(); // it referred to the previous axes
     at = score;
     view.menu = AtlasMenu::none;
 }

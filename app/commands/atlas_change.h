@@ -8,12 +8,12 @@
 
 namespace headscope::app {
 
-/// Which score colours the board, or goes along an axis.
+/// Chooses the score for the colors of the grid or for an axis.
 struct ChooseScore {
     AtlasMenu what;
     analysis::HeadScore score;
 };
-/// The same again closes the list.
+/// A second time closes the menu.
 struct OpenAtlasMenu {
     AtlasMenu menu;
 };
@@ -26,7 +26,7 @@ struct ShowAtlasTab {
 struct StretchAxes {
     bool on;
 };
-/// Heads within these limits are chosen, in place of what was.
+/// Selects the heads within these limits; replaces the previous selection.
 struct BrushScores {
     std::vector<ScoreRange> ranges;
 };
@@ -34,11 +34,11 @@ struct BrushMap {
     std::array<float, 4> area; ///< x from, to, y from, to
 };
 struct SearchHeads {
-    std::string text; ///< that analysis::HeadFilter reads
+    std::string text; ///< in the syntax of analysis::HeadFilter
 };
-/// Every head is chosen again: no brush, no search, no label.
+/// Selects every head again: clears brush, search and label.
 struct ChooseAllHeads {};
-/// The same again unpins it.
+/// A second time unpins the head.
 struct PinHead {
     PlaceOnBoard head;
 };
@@ -46,7 +46,7 @@ struct SetThreshold {
     analysis::HeadScore score;
     float from;
 };
-/// The same again turns the order round.
+/// A second time reverses the order.
 struct SortHeads {
     analysis::HeadScore by;
 };

@@ -10,7 +10,7 @@ namespace headscope::app {
 
 namespace {
 
-/// The middle of what is seen stays where the map still covers all of the place it has.
+/// Clamps the center so that the map covers its whole area.
 void keep_inside(MapWindow& map) {
     const float half = 0.5F / map.zoom;
     map.x = std::clamp(map.x, half, 1 - half);
@@ -29,20 +29,20 @@ void zoom(MapWindow& map, const ZoomMap& change) {
 void open_head(ViewState& view, std::int64_t layer, std::int64_t head) {
     view.attention.layer = layer;
     view.head = head;
-    // The same place is looked at in the next head; another head's cell is not.
+    // Keep the selected position in the new head; the hovered cell of the previous head no longer applies.
     if (view.selected && view.selected->tensor == TensorId::weights)
         view.selected->at[1] = head;
     view.hover.reset();
 }
 
 void show_screen(ViewState& view, Screen screen) {
-    if (view.attention.screen != screen) { // what was begun on a screen ends with it
+    if (view.attention.screen != screen) { // interactions in progress end with their screen
         view.brush = {};
         view.attention.atlas.menu = AtlasMenu::none;
     }
     view.attention.screen = screen;
     if (screen == Screen::why && view.group != StageGroup::scores)
-        view.group = StageGroup::scaled; // whose numbers it takes apart
+        view.group = StageGroup::scaled; // the stage whose scores this screen splits
 }
 
 void change_atlas(AttentionView& view, const AtlasChange& change) {
@@ -67,7 +67,7 @@ void show_stack(ViewState& view, checkpoint::Stack stack) {
     view.attention.stack = stack;
     view.attention.map = {};
     view.attention.atlas.pinned.clear();
-    // Rows and columns are other tokens there.
+    // Rows and columns are different tokens there.
     view.row = -1;
     view.selected.reset();
     view.block_end.reset();

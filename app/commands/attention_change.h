@@ -18,63 +18,62 @@ namespace headscope::app {
 
 struct ViewState;
 
-/// Opens a head of the board.
+/// Opens a head of the grid.
 struct OpenHead {
     std::int64_t layer, head;
 };
-/// The heads of another stack of the model, of which the layer and head with the same numbers open.
+/// Shows the heads of another stack of the model and opens the layer and head with the same indices.
 struct ShowStack {
     checkpoint::Stack stack;
 };
-/// To the head beside or below it.
+/// Moves to a neighboring head of the grid.
 struct MoveOnBoard {
     int layers, heads;
 };
 struct ShowBoard {
     bool shown;
 };
-/// Of the board beside an open head, logical pixels.
+/// Sets the width of the grid next to an open head, in logical pixels.
 struct SetBoardWidth {
     float width;
 };
 struct ShowScreen {
     Screen screen;
 };
-/// One weight of the open head: in its map, or taken apart.
+/// Shows one weight of the open head: in its map, or split into the terms of its score.
 struct ShowWeight {
     std::int64_t query, key;
     Screen screen = Screen::stages;
 };
-/// A cell of the map of patches.
+/// Selects a cell of the patching map.
 struct PickPatch {
     std::int64_t row, column;
 };
-/// Heads of a layer together, or one by one, where a score is taken apart.
+/// Joins the heads of a layer, or separates them, where a score is split into terms.
 struct JoinWriters {
     bool joined;
 };
 struct ShowEffects {
     EffectKind kind;
 };
-/// Of the tokens that the open head reads for a prediction, those from that one on.
+/// Shows the source tokens of the open head for a prediction, starting at `from`.
 struct ShowBrought {
     std::int64_t from;
 };
-/// Marks the heads that do that; the same again or an empty name: none.
+/// Marks the heads with a pattern; the same again or an empty name: none.
 struct MarkPattern {
     std::string pattern;
 };
-/// Makes the open map larger by a factor, with the place at (x, y) of what is seen, as shares, staying where
-/// it is.
+/// Zooms the open map by a factor. The point at (x, y), fractions of the visible part, keeps its place.
 struct ZoomMap {
     float factor, x = 0.5F, y = 0.5F;
 };
-/// Moves the map by shares of what is seen.
+/// Moves the map by fractions of the visible part.
 struct PanMap {
     float x, y;
 };
 struct WholeMap {};
-/// How the weights are read from now on.
+/// Sets the transformations and aggregations of the weights.
 struct ReadWeights {
     analysis::ReadingOptions how;
 };
@@ -85,7 +84,7 @@ struct SetScoreScale {
     ScoreScale scale;
 };
 
-/// What the user can do to the view of attention weights.
+/// All changes to the view of attention weights.
 struct AttentionChanges {
     using Variant =
         std::variant<OpenHead, ShowWeight, ShowStack, MoveOnBoard, ShowBoard, SetBoardWidth, ShowScreen,
@@ -97,7 +96,7 @@ using AttentionChange = OneOf<AttentionChanges>;
 
 void apply(ViewState& view, const AttentionChange& change);
 
-/// Brings the view to what such a set has: its one stage, its layers, the tabs that exist for it.
+/// Adapts the view to an attention set: its single stage, its layers and the available tabs.
 void keep_to_attention(ViewState& view, const AttentionInfo& info);
 
 inline constexpr float largest_map_zoom = 256;

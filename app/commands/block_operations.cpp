@@ -39,7 +39,7 @@ void check_deviation(float deviation) {
                       "the standard deviation is {}; it should be 0 or more", text_of(deviation)));
 }
 
-/// New number from the old one, its row and its column in the block. In row-major order.
+/// Computes each new number from the old one, its row and its column in the block, in row-major order.
 template<class New>
 TensorPtr changed(const Tensor& tensor, const Block& block, New make) {
     check_inside(block, tensor);

@@ -17,44 +17,44 @@ struct ScaleBy {
     float factor;
 };
 struct Zero {};
-/// Adds numbers of a normal distribution with mean 0.
+/// Adds numbers drawn from a normal distribution with mean 0.
 struct AddNoise {
     float deviation;
     std::uint64_t seed;
 };
-/// Mean 0. Xavier (Glorot and Bengio 2010) as torch.nn.init defines it with gain 1: a standard deviation of
-/// sqrt(2 / (fan_in + fan_out)), uniform within sqrt(6 / (fan_in + fan_out)), where the fans are the extents
-/// of the whole weight matrix.
+/// Mean 0. Xavier (Glorot and Bengio 2010) as in torch.nn.init with gain 1: a standard deviation of sqrt(2 /
+/// (fan_in + fan_out)), or uniform within sqrt(6 / (fan_in + fan_out)), where the fans are the sizes of the
+/// whole weight matrix.
 enum class Distribution : std::uint8_t { normal, xavier_uniform, xavier_normal };
 struct Randomise {
     Distribution distribution = Distribution::normal;
-    float deviation = 1; ///< of `normal`
+    float deviation = 1; ///< for `normal`
     std::uint64_t seed = 1;
 };
-/// 1 where row and column number inside the block are equal, else 0.
+/// 1 where the row and column indices within the block are equal, else 0.
 struct MakeIdentity {};
 
-/// What can be done to a block of numbers at once. The same seed gives the same numbers on every machine.
+/// An operation on a block of numbers. The same seed gives the same numbers on every machine.
 using BlockOperation = std::variant<SetTo, ScaleBy, Zero, AddNoise, Randomise, MakeIdentity>;
 
-/// The operation with the numbers that were chosen for it; nothing when none is.
+/// Returns the chosen operation with its parameters; nothing if none is chosen.
 std::optional<BlockOperation> operation_of(const OperationChoice& choice);
 
-/// "zero W_Q[0, 1]", "scale by 0.5 W_O[0:2, 1]": how history names it with the block's text.
+/// Returns the label of the history entry: "zero W_Q[0, 1]", "scale by 0.5 W_O[0:2, 1]".
 std::string operation_name(const BlockOperation& operation, const std::string& block);
 
-/// Throws Error(input) naming the block and the tensor's shape when it does not lie inside.
+/// Throws Error(input), with the block and the tensor's shape, if the block is not inside the tensor.
 void check_inside(const Block& block, const Tensor& tensor);
 
-/// A copy of the tensor with the operation done to the block. Throws Error(input) when the block does not lie
-/// inside, when a parameter is not finite (a deviation also when negative), when a result leaves float32's
-/// range, and for Xavier on what is no weight matrix.
+/// Returns a copy of the tensor with the operation applied to the block. Throws Error(input) if the block is
+/// not inside, if a parameter is not finite (for a deviation also if negative), if a result exceeds the range
+/// of float32, and for Xavier on anything but a weight matrix.
 TensorPtr operated(const Tensor& tensor, const Block& block, const BlockOperation& operation);
 
 /// A copy of the tensor with the block's numbers replaced, row by row. Throws Error(input) as above.
 TensorPtr with_values(const Tensor& tensor, const Block& block, std::span<const float> values);
 
-/// The block's numbers, row by row. It must lie inside.
+/// Returns the block's numbers, row by row. The block must be inside the tensor.
 std::vector<float> values_of(const Tensor& tensor, const Block& block);
 
 } // namespace headscope::app

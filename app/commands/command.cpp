@@ -18,7 +18,7 @@ namespace {
 
 void take_preset(project::Recipe& recipe, const std::string& id) {
     const text::PresetInfo *old = text::find_preset(recipe.preset), *chosen = text::find_preset(id);
-    // A sentence of the user's own goes along to the next preset; the old preset's example does not.
+    // A sentence that the user typed is kept for the next preset; the old preset's example is not.
     const bool own = old != nullptr && !old->fixed_sentence && old->sentence != recipe.sentence;
     const bool own_kv = own && !recipe.kv_sentence.empty() && old->kv_sentence != recipe.kv_sentence;
     recipe.preset = id;
@@ -31,7 +31,7 @@ void take_preset(project::Recipe& recipe, const std::string& id) {
     recipe.base = nullptr;
     if (chosen != nullptr && (chosen->fixed_sentence || !own))
         recipe.sentence = chosen->sentence;
-    // The example's second sentence says the same as its first; beside another one it says nothing.
+    // The second example sentence matches only the first one; with another first sentence it has no meaning.
     const bool example = chosen != nullptr && recipe.sentence == chosen->sentence;
     if (chosen != nullptr && (chosen->kv_sentence.empty() || !own_kv))
         recipe.kv_sentence = example ? text::opening_kv_sentence(*chosen) : std::string_view{};
@@ -42,7 +42,7 @@ void set_kv_sentence(project::Recipe& recipe, const std::optional<std::string>& 
         fail_input(tr("command.second_sentence_no_word",
                       "the second sentence has no word: type at least one, or go back to self-attention"));
     recipe.kv_sentence = sentence.value_or("");
-    recipe.base = nullptr; // a sentence is for a preset
+    recipe.base = nullptr; // a sentence requires a preset
     recipe.edits.erase(TensorId::x_kv);
 }
 
@@ -61,12 +61,12 @@ void set_gain(project::Recipe& recipe, const Document& document, const SetGain& 
     recipe.gains[static_cast<std::size_t>(c.head)] = c.gain;
 }
 
-/// Says whether nothing but edits, gains, temperature and painted mask changed.
+/// Returns true if only edits, head gains, temperature and the painted mask changed.
 bool change_any(project::Recipe& recipe, const Document& document, const Command& command) {
     bool edit_only = false;
     std::visit(Overloaded{[&](const SetSentence& c) {
                               recipe.sentence = c.sentence;
-                              recipe.base = nullptr; // a sentence is for a preset
+                              recipe.base = nullptr; // a sentence requires a preset
                               recipe.edits.erase(TensorId::x);
                           },
                           [&](const SetKvSentence& c) { set_kv_sentence(recipe, c.sentence); },
@@ -107,7 +107,7 @@ bool change_any(project::Recipe& recipe, const Document& document, const Command
                           [&](const auto& c) { edit_only = change(recipe, document, c); }},
                command);
     if (std::ranges::all_of(recipe.gains, [](float gain) { return gain == 1.0F; }))
-        recipe.gains.clear(); // as built
+        recipe.gains.clear(); // no head gains
     return edit_only;
 }
 

@@ -21,7 +21,7 @@ namespace headscope::app {
 struct SetSentence {
     std::string sentence;
 };
-/// Keys and values from a second sentence; absent: from the same one, as in self-attention.
+/// Computes keys and values from a second sentence; absent: from the same one, as in self-attention.
 struct SetKvSentence {
     std::optional<std::string> sentence;
 };
@@ -31,11 +31,11 @@ struct SetPreset {
 struct SetMask {
     project::MaskChoice mask;
 };
-/// Deals the same weights to H heads.
+/// Splits the same weights among H heads.
 struct SetHeads {
     std::int64_t H;
 };
-/// Averages the key and value heads down to Hkv; H: one per query head.
+/// Averages the key and value heads in groups, so that Hkv remain; H: one per query head.
 struct SetKvHeads {
     std::int64_t Hkv;
 };
@@ -46,12 +46,12 @@ struct SetSeed {
     std::uint64_t seed;
 };
 
-/// One number of x, x_kv, a weight or a bias.
+/// Sets one number of x, x_kv, a weight or a bias.
 struct EditCell {
     CellAddress cell;
     float value;
 };
-/// 1: untouched, 0: ablated; 0 to 2 on screen.
+/// Sets a head gain. 1: unchanged, 0: ablated; 0 to 2 on screen.
 struct SetGain {
     std::int64_t head;
     float gain;
@@ -59,15 +59,15 @@ struct SetGain {
 struct SetTemperature {
     float temperature;
 };
-/// Another problem as a whole; the label names it in the history.
+/// Replaces the whole attention input; the label names the history entry.
 struct SetRecipe {
     project::Recipe recipe;
     std::string label;
 };
-/// Everything as the preset or the file gave it: edits, gains, temperature and painted mask are dropped.
+/// Restores the state of the preset or the file: drops edits, head gains, temperature and the painted mask.
 struct ResetEdits {};
 
-/// Everything the user can do to the document.
+/// All changes to the document.
 struct Commands {
     using Variant =
         std::variant<SetSentence, SetKvSentence, SetPreset, SetMask, SetHeads, SetKvHeads, SetIdentityOutput,
@@ -79,51 +79,52 @@ using Command = OneOf<Commands>;
 
 CommandName name_of(const Document& before, const Command& command);
 
-/// What a command changes, for the history.
+/// Returns the target of a command, for the history.
 ChangeId change_of(const Document& before, const Command& command);
-/// What another prompt of a checkpoint changes.
+/// The target of a change of a checkpoint's prompt.
 inline constexpr ChangeId prompt_change{std::variant_size_v<Commands::Variant> + 1};
 
-/// What was typed into the number field for a cell.
+/// Text typed into the number field of a cell.
 struct TypedNumber {
     CellAddress cell;
     std::string text;
 };
-/// The command that typed text asks for. Throws Error(input) saying what is no number.
+/// Returns the command for typed text. Throws Error(input) if it is not a number.
 EditCell parse_edit(const TypedNumber& typed);
 
-/// Does the chosen operation to the selected block, and keeps its numbers for the next time.
+/// Applies the chosen operation to the selected block and remembers its parameters.
 struct OperateOn {
     OperationChoice choice;
 };
-/// The selected block to the clipboard as TSV.
+/// Copies the selected block to the clipboard as TSV.
 struct CopyNumbers {};
-/// The clipboard's numbers from the selected cell on.
+/// Pastes the clipboard's numbers, starting at the selected cell.
 struct PasteNumbers {};
-/// The user has read the notice, and with `error_too` the error.
+/// Dismisses the notice, and with `error_too` also the error.
 struct DismissNotice {
     bool error_too = false;
 };
 
-/// Back (-1) or forth (+1) through the states of the document.
+/// Moves back (-1) or forward (+1) through the states of the document.
 struct MoveInHistory {
     std::int64_t by;
 };
 
-/// The document after a command. Throws Error(input) with the sentence to show; the old document stays valid.
+/// Returns the document after a command. Throws Error(input) with a message for the user; the old document
+/// stays valid.
 DocumentPtr apply(const DocumentPtr& document, const Command& command);
 
-/// From now on A is what is on screen, or the same without edits, gains and temperature.
+/// Sets the baseline A to the current document, or to the same without edits, head gains and temperature.
 struct MarkBaseline {
     bool as_built = false;
 };
 struct DropBaseline {};
-/// The run of this prompt becomes A, and that of the second prompt of patching the one on screen, as B − A.
+/// Sets A to the run of this prompt and shows the run of the second prompt of patching, as B − A.
 struct ComparePrompts {};
-/// The second prompt of patching becomes a copy of the first, and its field takes the keyboard.
+/// Copies the first prompt to the second prompt of patching and moves the keyboard focus to its field.
 struct CopyFirstPrompt {};
 
-/// Everything that can come of a click or a key.
+/// Every action that a click or a key can send.
 struct AllActions {
     using Variant =
         std::variant<Command, ViewChange, MoveInHistory, TypedNumber, OperateOn, CopyNumbers, PasteNumbers,

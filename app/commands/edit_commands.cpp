@@ -17,12 +17,12 @@ TensorPtr editable(const Document& document, TensorId id) {
 bool put_edit(project::Recipe& recipe, const Document& document, TensorId tensor, TensorPtr edited) {
     const bool was_identity = tensor == TensorId::W_O && recipe.identity_W_O;
     if (same_bits(edited, unedited_tensor(document, tensor))) {
-        if (!was_identity) // which hides an edit of W_O that is kept
+        if (!was_identity) // otherwise keep the stored edit of W_O, which the identity hides
             recipe.edits.erase(tensor);
         return true;
     }
     recipe.edits[tensor] = std::move(edited);
-    // An edit of the identity is an edit of W_O as it was on screen.
+    // An edit while W_O is the identity is an edit of the shown W_O.
     if (was_identity)
         recipe.identity_W_O = false;
     return !was_identity;

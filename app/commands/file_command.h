@@ -8,37 +8,37 @@
 
 namespace headscope::app {
 
-/// What goes on once it is sure that nothing is lost.
+/// These two run after the user has confirmed that no work is lost.
 struct NewProject {
-    bool to_course = false; ///< to the list of lessons
+    bool to_course = false; ///< opens the list of lessons
 };
 struct QuitProgram {};
-/// A project, or whatever else the program can open.
+/// Opens a project or any other supported file.
 struct OpenPath {
     std::string path;
 };
 
-/// A chooser for what is to be opened.
+/// Opens the file chooser for opening.
 struct ChooseProject {};
-/// Over the project's file; asks for a name when there is none yet.
+/// Replaces the project's file; asks for a name if there is none yet.
 struct SaveProject {};
 struct SaveProjectAs {};
-/// Choosers for what is written out.
+/// Open file choosers for export.
 struct ExportPicture {};
 struct ExportNumbers {};
 struct ExportScript {};
 struct RecordFilm {};
-/// To the clipboard: the canvas as the picture chooser was set last.
+/// Copies the canvas to the clipboard with the last settings of the picture chooser.
 struct CopyPicture {};
-/// To the clipboard: the tensors of the stage on screen, the matrix under the mouse or selected, and the
-/// problem as a PyTorch script.
+/// Copy to the clipboard: the tensors of the current stage, the matrix under the mouse or selected, and the
+/// attention input as a PyTorch script.
 struct CopyStage {};
 struct CopyMatrix {};
 struct CopyScript {};
-/// To the clipboard: the list of the strongest far weights of a long map.
+/// Copies the list of the strongest far weights of a long map to the clipboard.
 struct CopyFarWeights {};
 
-/// A path that was chosen in the chooser that is open.
+/// The path chosen in the open chooser.
 struct ChosenPath {
     std::string path;
 };
@@ -49,12 +49,12 @@ struct AnswerUnsaved {
     UnsavedAnswer answer;
 };
 
-/// Whether what is left of a damaged project is opened.
+/// Answers whether to open the readable part of a damaged project.
 struct AnswerDamaged {
     bool open;
 };
 
-/// What was left behind by a run that did not end well.
+/// These three answer what to do with the work of a run that ended unexpectedly.
 struct RecoverProject {
     std::string path;
 };
@@ -66,10 +66,10 @@ struct LeaveRecovery {
 };
 
 struct CancelJob {};
-/// The list of recent files becomes empty.
+/// Clears the list of recent files.
 struct ForgetRecent {};
 
-/// Everything about files that the user can ask for. None of it can be undone.
+/// All file commands. None of them can be undone.
 struct FileCommands {
     using Variant =
         std::variant<NewProject, QuitProgram, OpenPath, ChooseProject, SaveProject, SaveProjectAs,

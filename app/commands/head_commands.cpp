@@ -25,7 +25,7 @@ std::vector<float> whole_gains(const Problem& problem) {
     return gains;
 }
 
-/// Writes values into blocks; several of one tensor make one edit.
+/// Collects writes to blocks; several blocks of one tensor form one edit.
 class Edits {
 public:
     explicit Edits(const Document& document) : document_(document) {}
@@ -46,7 +46,7 @@ private:
     std::map<TensorId, TensorPtr> edited_;
 };
 
-/// The other heads that read the key/value head of `head`: "2, 3".
+/// Returns the other heads that share the key/value head of `head`: "2, 3".
 std::string also_read_by(const Dims& dims, std::int64_t head, std::int64_t besides) {
     std::string list;
     for (std::int64_t h = 0; h < dims.H; ++h)

@@ -23,7 +23,7 @@ void History::push(State state) {
     states_.resize(position_ + 1);
     count(state, 1);
     if (same_gesture) {
-        // The detail keeps where the gesture began: "1.00 → 1.50" and "1.50 → 1.70" become "1.00 → 1.70".
+        // Merge details: "1.00 → 1.50" and "1.50 → 1.70" become "1.00 → 1.70".
         constexpr std::string_view arrow = " → ";
         const auto begin = current.detail.find(arrow), end = state.detail.find(arrow);
         if (begin != std::string::npos && end != std::string::npos)
@@ -86,7 +86,7 @@ void History::count(const State& state, int by) {
 void History::keep_budget() {
     if (bytes_ <= byte_budget_ / 4)
         return;
-    // A little more than needed at once, as taking from the front moves everything behind it.
+    // Drop a little more than needed, because erasing at the front moves all later states.
     const std::size_t usual = byte_budget_ / 4, spare = usual / 16;
     const auto too_many = [&](std::size_t older) {
         return bytes_ > byte_budget_ || (older > kept_steps && bytes_ > usual - spare);

@@ -9,7 +9,7 @@ namespace headscope::app {
 
 namespace {
 
-/// As it is printed on the keyboard of the person's language.
+/// Returns the name printed on keyboards of the user's language.
 std::string key_text(Key key) {
     switch (key) {
     case Key::space:
@@ -106,7 +106,7 @@ std::string chords_text(std::span<const Chord> chords) {
         return {};
     if (chords.size() > 2 && std::ranges::all_of(chords, [](const Chord& one) { return is_digit(one.key); }))
         return chord_text(chords.front()) + " … " + chord_text(chords.back());
-    // What is held with all of many keys is written once.
+    // Write a common modifier of many keys only once.
     const std::string held = held_text(chords.front());
     const bool once = chords.size() > 3 && !held.empty() &&
                       std::ranges::all_of(chords, [&](const Chord& one) { return held_text(one) == held; });

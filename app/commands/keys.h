@@ -7,7 +7,7 @@
 
 namespace headscope::app {
 
-/// A key of the keyboard, as an action names it. Letters, digits and signs have their ASCII code.
+/// A key of the keyboard. Letters, digits and punctuation have their ASCII code.
 enum class Key : std::uint8_t {
     space = ' ',
     comma = ',',
@@ -46,7 +46,7 @@ constexpr Key digit(int value) {
     return static_cast<Key>('0' + value);
 }
 
-/// A key and what is held with it.
+/// A key and its modifiers.
 struct Chord {
     Key key{};
     bool ctrl = false, shift = false, alt = false;
@@ -72,10 +72,10 @@ constexpr Chord alt(char capital) {
     return {letter(capital), false, false, true};
 }
 
-/// Every key that an action may name.
+/// Returns every key that an action may use.
 std::span<const Key> all_keys();
 
-/// "Ctrl Shift S", "Page down", "→", by the names on the keyboard of the person's language.
+/// "Ctrl Shift S", "Page down", "→", with the key names of the user's language.
 std::string chord_text(const Chord& chord);
 /// Several of them for a list: "→  ←", "1 … 9", "Shift → ← ↓ ↑".
 std::string chords_text(std::span<const Chord> chords);

@@ -12,39 +12,39 @@ namespace headscope::app {
 struct OpenLesson {
     std::string id;
 };
-/// Back to the list of lessons.
+/// Returns to the list of lessons.
 struct CloseLesson {};
 struct TurnPage {
     int by;
 };
-/// A page of the open lesson: a step, a question or the summary.
+/// Opens a page of the lesson: a step, a question or the summary.
 struct GoToPage {
     int page;
 };
-/// Drives the controls to what a scene shows, over the page's own.
+/// Sets the controls to a scene, applied on top of the page's own scene.
 struct ShowScene {
     lesson::StepScene scene;
 };
-/// The page's own problem and view again.
+/// Restores the page's own input and view.
 struct ReturnToLesson {};
 struct AnswerQuestion {
     int question, choice;
 };
-/// What was typed into a cell of one of the page's tables, counted row by row.
+/// Text typed into a cell of one of the page's tables, counted in row order.
 struct FillCell {
     std::string table;
     int cell;
     std::string text;
 };
-/// Turns knobs of the panel that begins in that line of the lesson's file.
+/// Sets knobs of the panel that begins on that line of the lesson file.
 struct TurnKnobs {
     int panel;
     lesson::Knobs values;
 };
-/// Forgets what was answered and reached in the open lesson.
+/// Resets the answers and the progress of the open lesson.
 struct StartLessonAgain {};
 
-/// Everything the user can do to the course.
+/// All actions of the course.
 struct LessonActions {
     using Variant = std::variant<OpenLesson, CloseLesson, TurnPage, GoToPage, ShowScene, ReturnToLesson,
                                  AnswerQuestion, FillCell, TurnKnobs, StartLessonAgain>;

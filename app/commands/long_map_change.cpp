@@ -9,7 +9,7 @@ namespace headscope::app {
 
 namespace {
 
-/// The middle of what is seen, which may have been moved to the edge of the map.
+/// Sets the center to that of the visible part, which may be clamped to the map.
 void take_sight(LongMapView& view, const MapSight& sight) {
     view.scale = sight.scale;
     view.row = sight.top + static_cast<double>(view.height) / 2 / sight.pixels;
@@ -20,7 +20,7 @@ void zoom(LongMapView& view, const ZoomLongMap& change, const Dims& dims) {
     const MapSight before = sight_of(view, dims.Tq, dims.Tk);
     take_sight(view, before);
     const int whole = whole_scale(view, dims.Tq, dims.Tk);
-    // The whole map may fill its room so nearly at the next scale that the step would not be seen.
+    // If the whole map almost fills the viewport at the next scale, skip a step that would be invisible.
     const bool tiny = change.steps > 0 && std::ldexp(before.pixels, before.scale) > 1.6;
     view.scale =
         std::clamp(before.scale - change.steps - (tiny ? 1 : 0), std::min(nearest_scale, whole), whole);
@@ -51,7 +51,7 @@ void centre(LongMapView& view, const CentreLongMap& change, const Dims& dims) {
         view.scale.reset();
 }
 
-/// The part of the map, or nothing.
+/// Returns the part clipped to the map, or nothing.
 std::optional<MapPart> inside(const std::optional<MapPart>& part, const Dims& dims) {
     if (!part)
         return std::nullopt;

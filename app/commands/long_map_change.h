@@ -12,23 +12,23 @@ namespace headscope::app {
 
 struct ViewState;
 
-/// Halves the weights of a pixel `steps` times; below 0: doubles them. What lies at (x, y), shares of the
-/// room, stays there.
+/// Halves the weights per pixel `steps` times; below 0: doubles them. The point at (x, y), fractions of the
+/// viewport, keeps its place.
 struct ZoomLongMap {
     int steps;
     float x = 0.5F, y = 0.5F;
 };
-/// Moves what is seen, by shares of the room.
+/// Moves the visible part by fractions of the viewport.
 struct PanLongMap {
     float x, y;
 };
 struct WholeLongMap {};
-/// Puts a place into the middle of the room; without a scale at the one that there is.
+/// Centers the viewport on a point; without a scale, keeps the current one.
 struct CentreLongMap {
     double row, col;
     std::optional<int> scale = {};
 };
-/// Selects weights; none: selects nothing.
+/// Selects weights; none: clears the selection.
 struct SelectOnMap {
     std::optional<MapPart> part;
 };
@@ -46,7 +46,7 @@ struct ColourMapBy {
 struct ReadMap {
     MapReading reading;
 };
-/// What the window has found: the size of the room, and the weight under the mouse.
+/// Reported by the window: the size of the viewport, and the weight under the mouse.
 struct MapRoom {
     float width, height;
 };
@@ -54,7 +54,7 @@ struct PointOnMap {
     std::optional<std::array<std::int64_t, 2>> weight;
 };
 
-/// What the user can do to the view of a long map.
+/// All changes to the view of a long map.
 struct LongMapChanges {
     using Variant = std::variant<ZoomLongMap, PanLongMap, WholeLongMap, CentreLongMap, SelectOnMap,
                                  GoToWeight, PoolMap, ColourMapBy, ReadMap, MapRoom, PointOnMap>;
@@ -62,7 +62,7 @@ struct LongMapChanges {
 extern template class OneOf<LongMapChanges>;
 using LongMapChange = OneOf<LongMapChanges>;
 
-/// Indices that the map does not have are clamped.
+/// Out-of-range indices are clamped.
 void apply(LongMapView& view, const LongMapChange& change, const Dims& dims);
 
 } // namespace headscope::app

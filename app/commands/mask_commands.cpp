@@ -9,8 +9,8 @@ namespace headscope::app {
 
 namespace {
 
-/// The mask in force as one explicit rule, and what is added to the scores beside it: numbers that forbade
-/// by minus infinity are 0 then, so that painting can allow what they forbade.
+/// Returns the current mask as one explicit rule plus the additive masks. In those, infinite entries become
+/// 0, so that painting can allow what they masked.
 Mask as_painted(const Problem& problem) {
     const Dims& d = problem.dims;
     const MaskRows rows(problem.mask, d);

@@ -11,84 +11,84 @@
 
 namespace headscope::app {
 
-/// Another text for the checkpoint that is open.
+/// Sets the prompt of the open checkpoint.
 struct TypePrompt {
     std::string prompt;
     bool alone = false; ///< also removes the second text
 };
-/// Another second text beside the prompt; empty: none.
+/// Sets the second text next to the prompt; empty: none.
 struct TypePair {
     std::string pair;
 };
-/// The answer to the question about a separator inside the prompt: make two texts, or keep one.
+/// Answers the question about a separator in the prompt: split into two texts, or keep one.
 struct DecidePair {
     bool two;
 };
-/// Another text for the decoder of the encoder-decoder that is open.
+/// Sets the decoder's text of the open encoder-decoder.
 struct TypeTarget {
     std::string target;
 };
-/// Puts what the decoder writes by itself in place of its text; see with_first_target.
+/// Replaces the decoder's text with the generated one; see with_first_target.
 struct WriteTarget {};
-/// Predictions at this position of the text; -1: the usual one.
+/// Shows the predictions at this position; -1: the default position.
 struct PredictAt {
     std::int64_t position;
 };
-/// Puts a token behind the text, once the text is run; empty: the one that the sampling takes.
+/// Appends a token to the text after the run is finished; empty: a sampled token.
 struct WriteToken {
     std::optional<std::int64_t> id;
 };
-/// Writes token after token, or stops that.
+/// Starts or stops generating token after token.
 struct WriteOn {
     bool on;
 };
-/// Takes the newest tokens away, which the model wrote.
+/// Removes the newest generated tokens.
 struct TakeBack {
-    std::int64_t tokens = 1; ///< at most as many as the model wrote
+    std::int64_t tokens = 1; ///< at most the number of generated tokens
 };
-/// Goes back to a text that was written on and left: one of ModelState::branches, by its number.
+/// Returns to an earlier continuation: an index into ModelState::branches.
 struct TakeBranch {
     std::size_t number;
 };
-/// How tokens are taken. Throws what check_settings throws.
+/// Sets the sampling settings. Throws what check_settings throws.
 struct SetSampling {
     checkpoint::SamplingSettings settings;
 };
-/// Which logits the effects are shown of. Throws Error(input) for what is not one token.
+/// Chooses the logits whose effects are shown. Throws Error(input) if a word is not exactly one token.
 struct AskEffects {
     enum class What : std::uint8_t { token, against, usual };
-    What what = What::usual; ///< usual: the likeliest token less the next one
-    std::string word = {};   ///< or an id where there is no tokenizer; of `against` empty: the mean
+    What what = What::usual; ///< usual: the most likely token minus the next one
+    std::string word = {};   ///< or an id if there is no tokenizer; empty for `against`: the mean
 };
-/// The prompt that runs with activations of the document's, and which ones.
+/// Chooses the second prompt of patching, and which activations of the document's prompt are patched into it.
 struct AskPatching {
     std::optional<std::string> corrupted = {};
     std::optional<analysis::PatchKind> kind = {};
-    bool paths = false; ///< from the open head, where no kind is given and no prompt
+    bool paths = false; ///< path patching from the open head, if neither kind nor prompt is given
 };
-/// What is asked of the weights of the open head; absent: as it was.
+/// Changes the question about the weights of the open head; absent: unchanged.
 struct AskCircuits {
-    std::optional<std::string> word = {}; ///< the token that is read; empty: the selected one
+    std::optional<std::string> word = {}; ///< the input token; empty: the selected one
     std::optional<bool> through_mlp = {};
     std::optional<float> threshold = {};
 };
-/// Stops the runs that fill the map on screen, which keeps what they measured, or goes on with them.
+/// Stops the runs that fill the current map, keeping their results, or continues them.
 struct MeasureRuns {
     bool on;
 };
-/// Shows the run of one cell of the patching map: the second prompt's, with that activation of this one's.
+/// Shows the run of one cell of the patching map: the second prompt with that activation of this one.
 struct OpenPatch {
     std::int64_t row, column;
 };
-/// Goes back from there to the prompt that the activation is taken from.
+/// Returns from a patched run to the prompt that the activation was taken from.
 struct LeavePatch {};
-/// Puts the corrupted prompt in the document's place, and the document's prompt in its own.
+/// Swaps the document's prompt and the corrupted prompt.
 struct SwapPrompts {};
-/// Shows what a survey of this checkpoint found on the atlas, in place of this text.
+/// Shows the results of a survey of this checkpoint in the atlas instead of those of this text.
 struct OpenSurvey {
     std::string path;
 };
-/// What the user can do to an open checkpoint beside editing it.
+/// All actions on an open checkpoint except edits.
 struct ModelActions {
     using Variant =
         std::variant<TypePrompt, TypePair, DecidePair, TypeTarget, WriteTarget, PredictAt, WriteToken,

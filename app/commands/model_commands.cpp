@@ -44,7 +44,7 @@ void check_model_command(const Document& document, const Command& command) {
                           [&](const PasteBlock& c) { check_tensor(document, c.cell.tensor); },
                           [](const CopyHead&) {}, [](const SwapHeads&) {}, [](const ResetHead&) {},
                           [](const SetGain&) {}, [](const ResetEdits&) {}, [](const ReleaseNumber&) {},
-                          [](const SetPreset&) {}, [](const SetRecipe&) {}, // another problem as a whole
+                          [](const SetPreset&) {}, [](const SetRecipe&) {}, // replace the whole input
                           [&](const auto&) {
                               fail_input(tr("model_commands.mask_scale_number_heads",
                                             "the mask, the scale and the number of heads belong to {} and "

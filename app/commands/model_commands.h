@@ -4,15 +4,15 @@
 
 namespace headscope::app {
 
-/// Throws Error(input) for what cannot be done to a layer of a checkpoint: its weights, biases and gains can
-/// be changed; x, the mask and the number of heads belong to the model.
+/// Throws Error(input) for commands that do not apply to a layer of a checkpoint: weights, biases and head
+/// gains can be changed; x, the mask and the number of heads are fixed by the model.
 void check_model_command(const Document& document, const Command& command);
 
-// Numbers of a checkpoint that no recipe holds: rows of its tables, of which only the changed ones are
-// copied, and activations that the user sets.
+// Numbers of a checkpoint that are not part of the recipe: rows of its tables, of which only the changed ones
+// are copied, and activations set by the user.
 
-/// The document after a command that changes such a number; null for every other command. Throws Error(input)
-/// with the sentence to show.
+/// Returns the document after a command that changes such a number; null for every other command. Throws
+/// Error(input) with a message for the user.
 DocumentPtr change_in_model(const Document& document, const Command& command);
 
 /// Throws Error(input) for a number that is not finite.

@@ -13,7 +13,7 @@ namespace headscope::app {
 
 namespace {
 
-/// `make` gives the new row from the old one, a table of it alone, and from where the block lies in that.
+/// `make` computes the new row from the old one, a one-row table, and the position of the block in it.
 template<class Make>
 DocumentPtr change_row(const Document& document, const Block& block, const Make& make) {
     const checkpoint::EditedTable table = edited_table(document, block.tensor);

@@ -49,7 +49,7 @@ std::string averaged(const Dims& before, const Dims& after) {
         after.Hkv, after.H / after.Hkv, after.Hkv, after.H, before.Hkv);
 }
 
-/// Edits that the new sizes leave aside although the old ones had them.
+/// Returns the edits that fitted the old sizes but not the new ones.
 std::string waiting(const Document& before, const Document& after) {
     const auto fits = [](const Document& document, TensorId id, const Tensor& edit) {
         const Tensor* now = document.problem.input(id);
@@ -92,7 +92,7 @@ std::string second_sentence(const Document& before, const SetKvSentence& command
            text;
 }
 
-/// Words of the sentence that no list knows, and what the preset makes of them.
+/// Returns a message about the words that are in no word list and how the preset treats them.
 std::string not_listed(const Document& before, const Document& after) {
     const std::string& sentence = after.recipe.sentence;
     const std::vector<std::string> words = unknown_words(after.recipe, sentence);
@@ -114,7 +114,7 @@ std::string not_listed(const Document& before, const Document& after) {
                        "{} are in no list of words and taken as unknown.", count, names));
 }
 
-/// Says that the sentence is read with another word list than the one before.
+/// Returns a message if the sentence uses another word list than before.
 std::string read_as(const Document& before, const Document& after) {
     const std::string &was = before.recipe.sentence, &now = after.recipe.sentence;
     if (!has_word_classes(after.recipe) || was.empty() || now.empty())
@@ -167,7 +167,7 @@ std::string switched_off(const Document& before, const SetGain& command, const D
 bool is_chosen_already(const Document& document, const Command& command) {
     const project::Recipe& recipe = document.recipe;
     const Problem& problem = document.problem;
-    const bool own = document.is_experiment(); // a checkpoint says why it refuses
+    const bool own = document.is_experiment(); // for a checkpoint, the refusal explains why
     const bool of_preset = own && recipe.base == nullptr;
     return std::visit(
         Overloaded{

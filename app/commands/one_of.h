@@ -10,7 +10,7 @@ namespace headscope::app {
 template<class List>
 class OneOf;
 
-/// Whether an alternative can hold a T: it is T, or a OneOf of which an alternative can.
+/// True if an alternative can hold a T: it is T, or a OneOf with such an alternative.
 template<class T, class Alternative>
 inline constexpr bool can_hold = std::is_same_v<T, Alternative>;
 template<class T, class... Ts>
@@ -19,11 +19,11 @@ template<class T, class List>
 inline constexpr bool can_hold<T, OneOf<List>> =
     std::is_same_v<T, OneOf<List>> || can_hold<T, typename List::Variant>;
 
-/// A std::variant whose copies, moves and destructor are compiled in one source. Of dozens of alternatives
-/// they would be most of the work for every source that holds such a value. `List::Variant` is the variant.
-/// It is also made from an alternative of a OneOf that it holds: `Action action = GoTo{group}`.
-/// The header says `extern template class OneOf<List>`, one source `template class OneOf<List>`. std::visit,
-/// std::get_if and std::holds_alternative take a OneOf as they take a variant.
+/// A std::variant whose copies, moves and destructor are compiled in one source. With dozens of alternatives
+/// they would dominate the compile time of every source that holds such a value. `List::Variant` is the
+/// variant. It can also be constructed from an alternative of a nested OneOf: `Action action = GoTo{group}`.
+/// The header contains `extern template class OneOf<List>`, one source `template class OneOf<List>`.
+/// std::visit, std::get_if and std::holds_alternative accept a OneOf like a variant.
 template<class List>
 class OneOf : public List::Variant {
     using Variant = typename List::Variant;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double slide_seconds = 0.4;
 constexpr double arrival_seconds = 0.25, pointing_seconds = 0.5;
-/// Where pointing begins without animations: the one frame it then takes brings the cells into sight.
+/// Start of `pointing` without animations: the single remaining frame scrolls the cells into view.
 constexpr float at_once = 0.96F;
 constexpr double stage_dwell_seconds = 2.4;
 constexpr double shortest_row_seconds = 0.12;
@@ -21,7 +21,7 @@ constexpr double longest_row_seconds = 0.8;
 void go_to(ViewState& view, StageGroup group, std::int64_t row) {
     if (group != view.group) {
         view.selected.reset();
-        view.brush = {}; // it paints on the page where it was taken up
+        view.brush = {}; // it belongs to the view where it was turned on
         view.came_from = view.group;
         view.arrival = view.moves() ? 0.0F : 1.0F;
         if (group == StageGroup::split) {
@@ -43,12 +43,12 @@ void go_to(ViewState& view, StageGroup group, std::int64_t row) {
 void step_stage(ViewState& view, int by) {
     const WalkPlace next = stepped(view.walk, {view.group, view.attention.layer}, by);
     if (next.layer != view.attention.layer)
-        view.selected.reset(); // of a layer that is left
+        view.selected.reset(); // belongs to the previous layer
     view.attention.layer = next.layer;
     go_to(view, next.stop, -1);
 }
 
-/// Whether nothing follows the stop.
+/// Returns true if no step follows.
 bool at_end(const ViewState& view) {
     const Walk& walk = view.walk;
     return view.group == walk.last() && (!walk.after.empty() || view.attention.layer + 1 >= walk.layers);
@@ -64,7 +64,7 @@ void step_row(ViewState& view, int by, const Dims& dims) {
     go_to(view, view.group, row);
 }
 
-/// One tick of playback: the rows of a stage one after the other, the whole of it, then the next stage.
+/// One tick of playback: the rows of a stage one by one, then the whole stage, then the next stage.
 double play_on(ViewState& view, const Dims& dims) {
     const std::int64_t rows = dims.Tq;
     const double row_seconds =
@@ -87,7 +87,7 @@ double play_on(ViewState& view, const Dims& dims) {
 }
 
 void select_to(ViewState& view, const CellAddress& cell) {
-    // A block lies in one matrix: batch entry and head are those of its first cell.
+    // A block is part of one matrix: batch entry and head are those of its first cell.
     const int first_of_matrix = tensor_info(cell.tensor).rank() - 2;
     bool same = view.selected && view.selected->tensor == cell.tensor;
     for (int axis = 0; same && axis < first_of_matrix; ++axis)
@@ -112,7 +112,7 @@ void slide(float& value, float target, double seconds, double whole = slide_seco
 void apply(ViewState& view, const ViewChange& change, const Dims& dims) {
     std::visit(Overloaded{[&](const GoTo& c) {
                               if (c.layer && *c.layer != view.attention.layer) {
-                                  view.selected.reset(); // of a layer that is left
+                                  view.selected.reset(); // belongs to the previous layer
                                   view.attention.layer = *c.layer;
                               }
                               view.attention.screen = Screen::stages;
@@ -136,7 +136,7 @@ void apply(ViewState& view, const ViewChange& change, const Dims& dims) {
                           [&](const ShowHeads& c) { view.heads_view = c.view; },
                           [&](const ShowProjection& c) {
                               if (c.projection != view.projection)
-                                  view.selected.reset(); // of another product
+                                  view.selected.reset(); // belongs to another product
                               view.projection = c.projection;
                           },
                           [&](const SetApart& c) {
@@ -149,7 +149,7 @@ void apply(ViewState& view, const ViewChange& change, const Dims& dims) {
                           },
                           [&](const SetJoined& c) { view.joined_target = c.joined ? 1.0F : 0.0F; },
                           [&](const Select& c) {
-                              // A weight is looked at where it is used: the token in question stays.
+                              // Selecting a parameter keeps the current token.
                               if (c.cell && is_block_weight(c.cell->tensor))
                                   view.row = row_around(view, view.row);
                               view.selected = c.cell;

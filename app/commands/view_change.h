@@ -13,13 +13,13 @@ namespace headscope::app {
 struct GoTo {
     StageGroup group;
     std::int64_t row = -1;
-    std::optional<std::int64_t> layer = {}; ///< of a checkpoint; empty: the open one
+    std::optional<std::int64_t> layer = {}; ///< for a checkpoint; empty: the open layer
 };
-/// The next (+1) or previous (-1) stage of the strip.
+/// Moves to the next (+1) or previous (-1) step of the strip.
 struct StepStage {
     int by;
 };
-/// The next or previous query row inside a stage; past the last row, the whole stage again.
+/// Moves to the next or previous query row within a stage; after the last row, the whole stage.
 struct StepRow {
     int by;
 };
@@ -46,16 +46,16 @@ struct SetCompare {
     Compare what;
 };
 struct SetMotion {
-    bool on; ///< pages come on screen in a moment of motion; else at once
+    bool on; ///< views appear with an animation; else at once
 };
 struct SetFlash {
-    bool on; ///< cells that an edit changed are outlined for a moment
+    bool on; ///< cells changed by an edit are outlined briefly
 };
 struct SetApart {
     bool apart;
 };
 struct ShowOneHead {
-    bool shown; ///< the split page shows the head in focus alone, with its rotation by position
+    bool shown; ///< the split view shows only the focused head, with its rotation by position
 };
 struct SetJoined {
     bool joined;
@@ -91,7 +91,7 @@ struct ShowTab {
     LeftTab tab;
 };
 struct OpenWithStart {
-    bool start_page; ///< the program opens with it
+    bool start_page; ///< the program opens with the Start panel
 };
 struct SetLanguage {
     std::string language; ///< from the next start on; see ViewState::language
@@ -99,32 +99,33 @@ struct SetLanguage {
 struct ShowHelp {
     bool open;
 };
-/// Makes the selection a block that ends at this cell; without one in that matrix it begins here.
+/// Extends the selection to a block that ends at this cell; without a selection in that matrix, it starts
+/// here.
 struct SelectTo {
     CellAddress cell;
-    bool drawing_out = false; ///< with the mouse: until the button is released
+    bool drawing_out = false; ///< with the mouse, until the button is released
 };
 struct PaintMode {
-    bool on, all_heads; ///< painting the mask, and of which heads
+    bool on, all_heads; ///< mask painting, and whether it applies to all heads
 };
-/// The colour of a stroke, while the button is held; empty: the stroke ended.
+/// The value that a stroke paints while the button is held; empty: the stroke ended.
 struct BeginStroke {
     std::optional<bool> allows;
     CellAddress cell;
 };
-/// Opens the fields of an operation on the selection, or with `none` closes them.
+/// Opens the fields of an operation on the selection; `none` closes them.
 struct ChooseOperation {
     OperationChoice choice;
 };
 struct BeginDrag {
     CellDrag drag;
 };
-/// Cells that are outlined until others are; none: nothing is.
+/// Outlines cells until the next change; none: removes the outlines.
 struct PointAt {
     std::vector<lesson::CellRange> cells;
 };
 
-/// Everything the user can do to the view.
+/// All changes to the view.
 struct ViewChanges {
     using Variant = std::variant<GoTo, StepStage, StepRow, TogglePlay, SetSpeed, PickHead, CompareWith,
                                  ShowWeightsAs, ShowHeads, ShowProjection, SetApart, ShowOneHead, SetJoined,
@@ -136,13 +137,13 @@ struct ViewChanges {
 extern template class OneOf<ViewChanges>;
 using ViewChange = OneOf<ViewChanges>;
 
-/// Changes the view; indices that the problem does not have are clamped.
+/// Changes the view. Out-of-range indices are clamped.
 void apply(ViewState& view, const ViewChange& change, const Dims& dims);
 
-/// Brings every index of the view inside a problem's sizes, after the document changed.
+/// Clamps every index of the view to a problem's sizes after the document changed.
 void clamp_to(ViewState& view, const Dims& dims);
 
-/// Moves animations and playback on to `now` (seconds from program start). True while something moves.
+/// Advances animations and playback to `now` (seconds from program start). Returns true while any is active.
 bool advance(ViewState& view, double now, double seconds_since_last, const Dims& dims);
 
 } // namespace headscope::app

@@ -10,23 +10,23 @@
 
 namespace headscope::app {
 
-/// To the next (+1) or previous (-1) of the controls that Tab walks over; 0: away from them.
+/// Moves Tab focus to the next (+1) or previous (-1) control; 0: removes it.
 struct WalkControls {
     int by;
 };
-/// What a click on the control would do that Tab has reached.
+/// Acts like a click on the control that has Tab focus.
 struct PressControl {};
-/// How far the arrow keys move the control that Tab has reached.
+/// The number of steps by which the arrow keys move the control that has Tab focus.
 struct ControlSteps {
-    int across = 0, up = 0; ///< → and ↑ count up; Home and End give `to_end`
+    int across = 0, up = 0; ///< → and ↑ are positive; Home and End give `to_end`
     bool fine = false;      ///< Shift was held
     static constexpr int to_end = 1000;
 
-    /// For a control with one direction, which both pairs of arrows move.
+    /// For a one-dimensional control, which both pairs of arrows move.
     int sum() const { return across + up; }
     bool any() const { return across != 0 || up != 0; }
 };
-/// Moves the control that Tab has reached, as a drag would.
+/// Moves the control that has Tab focus like a drag.
 struct StepControl {
     ControlSteps steps;
 };
@@ -34,82 +34,82 @@ struct StepControl {
 struct OpenFileMenu {};
 /// Opens the command palette.
 struct OpenPalette {};
-/// Opens the field that finds tokens and numbers on screen, which takes the keyboard, or closes it.
+/// Opens the field that searches for tokens and numbers on screen, with the keyboard focus, or closes it.
 struct OpenFind {
     bool open = true;
 };
-/// Fills the screen, or goes back to the place and size before.
+/// Enters full screen, or restores the previous position and size.
 struct ToggleFullScreen {};
-/// Presents what the canvas shows: alone, larger, on the whole screen. Again: the window as it was.
+/// Presents the canvas alone, larger and in full screen. A second time restores the window.
 struct Present {};
-/// The dialog of settings.
+/// Opens the settings dialog.
 struct OpenSettings {
     bool open = true;
 };
-/// By so many tenths of the presentation's size; 0: as large as its window allows.
+/// Changes the size of the presentation by tenths; 0: as large as the window allows.
 struct ResizePresentation {
     int tenths;
 };
-/// Darkens the presentation, or shows it again.
+/// Hides the presentation, or shows it again.
 struct DarkenPresentation {
     bool dark;
 };
-/// On (+1) or back (-1) in the text of the lesson that is presented, at its end to the next page.
+/// Moves forward (+1) or back (-1) in the text of the presented lesson; at its end, to the next page.
 struct ReadOn {
     int by;
 };
-/// The keyboard goes to the field of the sentence or prompt, or to that of the second sentence.
+/// Moves the keyboard focus to the field of the sentence or prompt, or of the second sentence.
 struct TypeSentence {
     bool second = false;
 };
-/// The keyboard goes to the field of the selected number, which begins with this text.
+/// Moves the keyboard focus to the field of the selected number, which starts with this text.
 struct TypeNumber {
     std::string text;
 };
-/// Opens the manual at what is on screen; while it is open, the list of keys; and closes that.
+/// Opens the manual at the section about the current view; if it is open, the list of keys; and closes that.
 struct AskHelp {};
-/// Opens the manual at that place.
+/// Opens the manual at a place.
 struct OpenManual {
     manual::Place place;
 };
-/// Opens the manual with its field of search, which takes the keyboard, and with these words in it.
+/// Opens the manual with these words in its search field, which takes the keyboard focus.
 struct SearchManual {
     std::string words;
 };
-/// Back (-1) or forth (+1) through the places of the manual that were looked at.
+/// Moves back (-1) or forward (+1) through the visited places of the manual.
 struct StepManual {
     int by;
 };
 struct CloseManual {
-    bool search_first = false; ///< takes back what is searched for, where something is
+    bool search_first = false; ///< clears the search first, if there is one
 };
-/// Puts a text into the clipboard, and says that `what` was copied.
+/// Copies a text to the clipboard and reports that `what` was copied.
 struct CopyText {
     std::string text, what;
 };
 
-/// What a context menu is about: the selected cell, the head in focus, or a token.
+/// The subject of a context menu: the selected cell, the focused head, or a token.
 struct Thing {
     enum class Kind : std::uint8_t { cell, head, token } kind;
     std::int64_t token = -1; ///< its position in its text
-    bool of_second = false;  ///< that is a text from which keys and values alone are made
+    bool of_second = false;  ///< it is in the text that has only keys and values
     bool operator==(const Thing&) const = default;
 };
-/// Opens the context menu at the mouse, or without a thing at what is selected.
+/// Opens the context menu at the mouse, or without a thing at the selection.
 struct OpenContextMenu {
     std::optional<Thing> thing;
 };
-/// To the clipboard, of what is selected, in focus or the token of the context menu.
+/// Copies part of the selection, the focused head's name, or the token of the context menu to the clipboard.
 struct CopyOne {
     enum class What : std::uint8_t { number, row, head, token };
     What what;
 };
-/// Says why something cannot be done now.
+/// Shows why an action is not available.
 struct Explain {
     std::string sentence;
 };
 
-/// What the user can do to the window itself.
+/// All actions on the window itself.
 struct WindowActions {
     using Variant =
         std::variant<WalkControls, PressControl, StepControl, OpenFileMenu, OpenPalette, OpenFind,

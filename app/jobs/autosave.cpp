@@ -14,8 +14,8 @@ namespace headscope::app {
 namespace {
 
 using std::chrono::steady_clock;
-constexpr std::chrono::milliseconds write_gap{500}; ///< from the beginning of one write to that of the next
-constexpr std::chrono::seconds retry_gap{2};        ///< after a write that failed
+constexpr std::chrono::milliseconds write_gap{500}; ///< from the start of one write to the start of the next
+constexpr std::chrono::seconds retry_gap{2};        ///< after a failed write
 
 std::int64_t seconds_since_1970() {
     const auto now = std::chrono::system_clock::now().time_since_epoch();

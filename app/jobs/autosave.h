@@ -16,38 +16,39 @@
 
 namespace headscope::app {
 
-/// The entry of metadata that tells which file what is kept belongs to, empty when it has none, and that it
-/// was edited now.
+/// Returns the metadata entry of an autosaved file: the path of the project's file, empty if it has none, and
+/// the current time as the time of the edit.
 std::map<std::string, std::string> autosave_metadata(const std::string& project_path);
 
-/// Keeps the newest document on disk, so that a program that is killed loses at most the last two seconds.
-/// One project file per running program, written whole or not at all on a thread of its own; recovery.h finds
-/// what programs that are no longer alive left behind. Every member is for the thread that made it, and none
-/// but flush waits for the disk.
+/// Keeps the newest document on disk, so that a killed program loses at most the last two seconds of work.
+/// One project file per running program, written atomically by its own thread; recovery.h finds the files of
+/// dead programs. All members are for the thread that created the object; only flush and the destructor wait
+/// for the disk.
 class Autosave {
 public:
-    /// The folder is made when something is first written. `wake` is called on the worker's thread after each
+    /// The folder is created before the first write. `wake` is called on the worker's thread after each
     /// write; it may be empty.
     Autosave(std::filesystem::path folder, std::function<void()> wake);
-    /// Writes what waits. The file stays unless the last call was forget.
+    /// Writes the pending document. Keeps the file unless the last call was forget.
     ~Autosave();
     Autosave(const Autosave&) = delete;
     Autosave& operator=(const Autosave&) = delete;
 
-    /// The newest document wins: written at once, or half a second after the last write began. `project_path`
-    /// is the file that it belongs to, empty when it has none.
+    /// Requests a write; a newer document replaces a pending one. Writes at once, or half a second after the
+    /// start of the last write. `project_path`: the document's file, empty if it has none.
     void note(DocumentPtr document, std::string project_path);
-    /// The document is saved elsewhere or given up: removes the file.
+    /// Removes the file: the document was saved elsewhere or discarded.
     void forget();
-    /// Whether the last call of note or forget has reached the disk.
+    /// Returns true if the last call of note or forget has reached the disk.
     bool saved() const;
-    /// Why writing fails, one sentence, once; empty while it works. It is tried again by itself.
+    /// Returns a new error message of a failed write, one sentence, once; else empty. Failed writes are
+    /// retried.
     std::string take_error();
-    /// Blocks until the last call has reached the disk or failed. For tests, and before a risk.
+    /// Blocks until the last call has reached the disk or failed. For tests, and before risky operations.
     void flush();
 
 private:
-    /// What the disk should hold.
+    /// The desired state of the disk.
     struct Wanted {
         DocumentPtr document; ///< null: no file
         std::string project_path;
@@ -55,18 +56,18 @@ private:
     };
     void want(Wanted wanted);
     void work();
-    /// The sentence of the fault, or nothing.
+    /// Returns an error message, or nothing.
     std::string carry_out(const Wanted& wanted);
     void write(const Wanted& wanted);
 
     const std::filesystem::path folder_;
     const std::function<void()> wake_;
-    std::optional<KeptFile> kept_; ///< of the worker; made when something is first written
+    std::optional<KeptFile> kept_; ///< only the worker's; created before the first write
 
     mutable std::mutex mutex_;
     std::condition_variable changed_;
     Wanted wanted_;
-    bool due_ = false; ///< wanted_ is not yet on the disk
+    bool due_ = false; ///< wanted_ is not on the disk yet
     bool writing_ = false, flushing_ = false, stopping_ = false;
     std::chrono::steady_clock::time_point not_before_{};
     std::string error_, told_error_;

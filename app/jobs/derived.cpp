@@ -11,8 +11,8 @@ namespace headscope::app {
 
 namespace {
 
-/// Lets the window's thread and software GL's go first. On Linux a thread has a priority of its own, which
-/// the threads that it starts take over.
+/// Lowers the priority below that of the window's thread and of software GL. On Linux each thread has its own
+/// priority, which threads that it starts inherit.
 void give_way() {
     constexpr int less = 10;
     setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), less);
@@ -57,7 +57,7 @@ DerivedValues::EntryPtr DerivedValues::entry_for(const Key& key, Urgency urgency
         waits = entry->waits();
         make_room_for_screen();
     }
-    if (waits) // a frame asks for many values that are done
+    if (waits) // a frame requests many values that are done
         changed_.notify_all();
     return entry;
 }
@@ -223,13 +223,13 @@ void DerivedValues::make(EntryPtr entry, std::unique_lock<std::mutex>& lock) {
         over = std::exchange(entry->work, nullptr);
         keep_budget();
     } else if (entry->stopped) {
-        // keeps its coarse value and its work
+        // keep its intermediate value and its work
     } else if (entry->background != 0) {
-        background_.emplace(entry->background, entry); // stopped for what is on screen: anew, later
+        background_.emplace(entry->background, entry); // cancelled for a value on screen: start again later
     } else if (!on_screen(*entry)) {
         erase(entry);
     }
-    // What is held for this work goes without the lock.
+    // Release the objects of this computation without the lock.
     lock.unlock();
     over = nullptr;
     value.reset();

@@ -20,31 +20,31 @@
 
 namespace headscope::app {
 
-/// Values that follow from documents, computed by one worker thread and kept while memory allows. Every
-/// member is for the thread that made the object; makers run on the worker's thread, one at a time, and what
-/// they touch has to outlive this object or belong to them.
+/// Values computed from documents by one worker thread and cached while memory allows. All members are for
+/// the thread that created the object. Makers run on the worker's thread, one at a time; the objects that
+/// they use must outlive this one or be owned by them.
 ///
-/// What is on screen goes first, in the order of asking: a background value that is being made is stopped for
-/// it and begun anew later. A value whose object is not retained is dropped, and the work on it cancelled.
+/// Values on screen have priority, in the order of the requests: a background value in progress is cancelled
+/// for them and computed again later. A value whose object is not retained is dropped or cancelled.
 class DerivedValues {
 public:
-    /// Hands out a value before the last one: coarser, or of what was there before.
+    /// Publishes an intermediate value, for example a coarser or a previous one.
     template<class Value>
     using Put = std::function<void(Value)>;
     static constexpr std::size_t unlimited = ~std::size_t{0};
 
-    /// `wake` is called on the worker's thread whenever there is more to see; it may be empty. Beyond
-    /// `byte_budget` the least recently asked values go, but none of the last two frames.
+    /// `wake` is called on the worker's thread whenever there are new results; it may be empty. Beyond
+    /// `byte_budget` the least recently requested values are evicted, except those of the last two frames.
     explicit DerivedValues(std::function<void()> wake, std::size_t byte_budget = unlimited);
-    /// Cancels, and waits for the worker to notice.
+    /// Cancels the computation and waits for the worker.
     ~DerivedValues();
     DerivedValues(const DerivedValues&) = delete;
     DerivedValues& operator=(const DerivedValues&) = delete;
 
-    /// What is there of a value; has it made where nothing is. `make(Progress&, const Put<Value>&)` returns
-    /// the Value, and stops with Error(cancelled) once the progress is cancelled; other exceptions become
-    /// `error`. `bytes` is what the finished value holds. A maker that takes a third argument gets the coarse
-    /// value that its work had put when it was stopped, or null: it goes on from there.
+    /// Returns the current state of a value and requests its computation if needed. `make(Progress&, const
+    /// Put<Value>&)` returns the Value, and stops with Error(cancelled) once the progress is cancelled; other
+    /// exceptions become `error`. `bytes`: size of the finished value. A maker with a third argument receives
+    /// the intermediate value that it published before it was cancelled, or null, and continues from it.
     template<class Value, class Make>
     Derived<Value> ask(const DerivedKey& key, Urgency urgency, Make make, std::size_t bytes = 0) {
         return look<Value>(entry_for({key.of, key.parameters, typeid(Value)}, urgency, bytes, [&] {
@@ -62,29 +62,29 @@ public:
             });
         }));
     }
-    /// What is there of a value, without asking for more.
+    /// The same without a request.
     template<class Value>
     Derived<Value> peek(const DerivedKey& key) const {
         return look<Value>(known({key.of, key.parameters, typeid(Value)}));
     }
 
-    /// Stops the work on a value, which keeps what it has put, or goes on with it. Nothing happens to a value
-    /// that is done or was never asked for.
+    /// Stops the computation of a value, keeping its intermediate value, or continues it. No effect on a
+    /// value that is done or was never requested.
     template<class Value>
     void stop(const DerivedKey& key, bool stopped) {
         stop({key.of, key.parameters, typeid(Value)}, stopped);
     }
 
-    /// A frame begins: what the frame before did not ask for is no longer on screen.
+    /// Begins a frame: values that the previous frame did not request are no longer on screen.
     void begin_frame();
-    /// Drops what follows from any other object.
+    /// Drops the values of all other objects.
     void retain(const std::vector<std::shared_ptr<const void>>& objects);
     void clear() { retain({}); }
-    bool busy() const;         ///< whether anything is being made or waits for that
-    float fraction() const;    ///< of the work under way
-    std::size_t bytes() const; ///< what the finished values hold, as their makers said
-    void wait(); ///< until nothing is being made or waits: for pictures and tests, never the window
-    bool wait_for(std::chrono::milliseconds at_most); ///< the same, at most so long; whether that is so
+    bool busy() const;         ///< anything is in progress or pending
+    float fraction() const;    ///< progress of the current computation
+    std::size_t bytes() const; ///< total size of the finished values, as reported
+    void wait(); ///< until nothing is in progress or pending; for export and tests, never in the window
+    bool wait_for(std::chrono::milliseconds at_most); ///< the same with a timeout; returns true if it is idle
 
 private:
     using Erased = std::shared_ptr<const void>;
@@ -94,15 +94,15 @@ private:
     struct Entry {
         Entry(Key k, Work w, std::size_t b) : key(std::move(k)), work(std::move(w)), bytes(b) {}
         Key key;
-        Work work; ///< empty once it is done
+        Work work; ///< empty after it is done
         std::size_t bytes;
         Erased value;
         std::string error;
-        std::uint64_t asked = 0;            ///< counts every ask: the order, and which are the oldest
-        std::uint64_t frame = 0;            ///< of the last ask for the screen; 0: none
-        std::uint64_t background = 0;       ///< place in the order of background_; 0: none
-        std::shared_ptr<Progress> progress; ///< while it is being made
-        bool stopped = false;               ///< by the user; it waits no more
+        std::uint64_t asked = 0;            ///< counter of requests: decides order and age
+        std::uint64_t frame = 0;            ///< frame of the last on-screen request; 0: none
+        std::uint64_t background = 0;       ///< key in background_; 0: none
+        std::shared_ptr<Progress> progress; ///< set while in progress
+        bool stopped = false;               ///< by the user; not pending any more
         bool waits() const { return work != nullptr && progress == nullptr && !stopped; }
         bool done() const { return work == nullptr; }
     };
@@ -114,7 +114,7 @@ private:
     void stop(const Key& key, bool stopped);
     void tell() const;
     void work();
-    // With the lock held, which make() lets go of meanwhile.
+    // Called with the lock held; make() releases it during the computation.
     void make(EntryPtr entry, std::unique_lock<std::mutex>& lock);
     bool on_screen(const Entry& entry) const { return entry.frame + 1 >= frame_ && entry.frame != 0; }
     EntryPtr next() const;
@@ -138,11 +138,11 @@ private:
     mutable std::mutex mutex_;
     std::condition_variable changed_;
     std::map<Key, EntryPtr> entries_;
-    std::vector<EntryPtr> screen_;                 ///< asked for by this frame or the one before
-    std::map<std::uint64_t, EntryPtr> background_; ///< waits, in the order of asking
-    EntryPtr running_;                             ///< perhaps of no key any more
+    std::vector<EntryPtr> screen_;                 ///< requested by this frame or the previous one
+    std::map<std::uint64_t, EntryPtr> background_; ///< pending, in the order of the requests
+    EntryPtr running_;                             ///< its entry may have been erased
     std::uint64_t asks_ = 0, frame_ = 1;
-    bool stopping_ = false, working_ = false; ///< working_: until what a work held is let go
+    bool stopping_ = false, working_ = false; ///< working_: until the finished work is released
     std::thread thread_;
 };
 

@@ -6,26 +6,26 @@
 
 namespace headscope::app {
 
-/// What a value follows from: one object (a document, a run, a set of weights; every revision is an object of
-/// its own) and a few parameters.
+/// Identifies a derived value: one object (a document, a run, a set of weights; every revision is a separate
+/// object) and a few parameters.
 struct DerivedKey {
-    std::shared_ptr<const void> of; ///< compared by address, and kept alive while the value is kept
-    std::string parameters;         ///< what is asked of it: "row 3", "panel 40 T=12"
+    std::shared_ptr<const void> of; ///< compared by address; kept alive as long as the value
+    std::string parameters;         ///< the request: "row 3", "panel 40 T=12"
 };
 
-/// What there is of a derived value.
+/// The state of a derived value.
 template<class Value>
 struct Derived {
-    std::shared_ptr<const Value> value; ///< the finest so far; null: none yet
-    bool done = false;                  ///< nothing finer follows
-    float fraction = 0;                 ///< of the work, while it is under way
-    std::string error;                  ///< why there is no finer value, one sentence; then `done`
-    bool stopped = false;               ///< by the user: `value` stays as far as it has come
+    std::shared_ptr<const Value> value; ///< the newest; null: none yet
+    bool done = false;                  ///< no better value will follow
+    float fraction = 0;                 ///< progress while it is being computed
+    std::string error;                  ///< reason why there is no better value, one sentence; then `done`
+    bool stopped = false;               ///< by the user: `value` keeps its intermediate state
 };
 
 enum class Urgency : std::uint8_t {
-    on_screen, ///< goes first; forgotten, unless begun, when a frame passes without asking again
-    background ///< goes after all that is on screen, in the order of asking; stays wanted
+    on_screen, ///< first; dropped, unless started, if a frame passes without a new request
+    background ///< after all values on screen, in the order of the requests; stays requested
 };
 
 } // namespace headscope::app

@@ -16,7 +16,7 @@ EngineComparison compare(const EngineMaker& make, const std::string& id, const P
     try {
         const Trace first = make("cpu")->run(problem, StageSet::all(), progress);
         const std::unique_ptr<engine::Engine> other = make(id);
-        // The first run compiles kernels; the second shows what one costs.
+        // The first run compiles kernels; the second is timed.
         other->run(problem, StageSet::all(), progress);
         const Trace second = other->run(problem, StageSet::all(), progress);
         result.second = second.device;
@@ -32,7 +32,7 @@ EngineComparison compare(const EngineMaker& make, const std::string& id, const P
     return result;
 }
 
-/// The devices follow from the machine alone.
+/// The list of devices depends only on the machine.
 const DerivedKey device_list{nullptr, "devices"};
 
 } // namespace
@@ -88,7 +88,7 @@ void EngineDesk::poll() {
         state_.comparing = false;
         if (compared.value != nullptr)
             state_.comparison = *compared.value;
-        // The devices stay; the document, perhaps of a checkpoint that is left, is let go.
+        // Keep the devices; release the document, which may belong to a closed checkpoint.
         values_.retain({nullptr});
         comparing_ = {};
     }

@@ -10,20 +10,20 @@
 
 namespace headscope::app {
 
-/// The choice of engine in the window: looks for devices, switches the runner's engine and compares engines,
-/// all off the thread that draws. Used by that thread.
+/// Service for the choice of engine in the window: lists devices, switches the runner's engine and compares
+/// engines, all off the thread that draws. Used by that thread.
 class EngineDesk {
 public:
     explicit EngineDesk(const std::string& id, EngineMaker make = engine::make_engine,
                         std::function<engine::DeviceList()> look = engine::devices);
 
-    /// The engine for the Runner, once. It has to go before this.
+    /// Returns the engine for the Runner; call once. The engine must be destroyed before this object.
     std::unique_ptr<engine::Engine> engine();
-    /// Does what was asked for. True when the document has to be computed again.
+    /// Handles a request. Returns true if the document must be computed again.
     bool act(const EngineAction& action, const DocumentPtr& document);
-    /// Brings `state` up to date with what is finished.
+    /// Updates `state` with finished results.
     void poll();
-    /// Something is under way in the background.
+    /// Returns true if background work is in progress.
     bool busy() const { return state_.looking || state_.comparing; }
     const EngineState& state() const { return state_; }
 
@@ -31,9 +31,9 @@ private:
     EngineMaker make_;
     std::function<engine::DeviceList()> look_;
     EngineState state_;
-    std::unique_ptr<SwitchableEngine> made_; ///< until the Runner has it
+    std::unique_ptr<SwitchableEngine> made_; ///< until the Runner takes it
     SwitchableEngine* engine_;
-    DerivedKey comparing_; ///< the document that is compared, while it is
+    DerivedKey comparing_; ///< the document of the comparison in progress
     DerivedValues values_; ///< the devices of this machine, and the comparison
 };
 

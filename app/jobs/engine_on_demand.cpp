@@ -10,7 +10,7 @@ Trace EngineOnDemand::run(const Problem& problem, StageSet wanted, Progress& pro
 }
 
 void EngineOnDemand::release() {
-    // The window's thread calls this and must not wait for a run.
+    // The window's thread calls this, so it must not wait for a run.
     if (const std::unique_lock lock(mutex_, std::try_to_lock); lock.owns_lock())
         engine_ = nullptr;
 }

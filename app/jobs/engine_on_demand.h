@@ -8,16 +8,15 @@
 
 namespace headscope::app {
 
-/// An engine that is made for its first run and can be released between runs. Any thread may use every
-/// member.
+/// An engine that is created for its first run and can be released between runs. All members are thread-safe.
 class EngineOnDemand {
 public:
-    /// `device`: as make_engine takes it.
+    /// `device`: an id for make_engine.
     explicit EngineOnDemand(std::string device) : device_(std::move(device)) {}
 
     /// One run at a time. Throws what make_engine and Engine::run throw.
     Trace run(const Problem& problem, StageSet wanted, Progress& progress);
-    /// Frees the engine and the memory that it keeps between runs. Does nothing while it runs.
+    /// Frees the engine and its memory. No effect during a run.
     void release();
 
 private:

@@ -46,7 +46,7 @@ void FileJob::poll() {
         return;
     const bool cancelled = progress_->cancelled();
     progress_.reset();
-    // What follows may start the next job.
+    // The callbacks may start the next job.
     const Failed failed = std::exchange(failed_, {});
     if (!outcome->error.empty())
         failed(outcome->error);

@@ -11,19 +11,19 @@
 
 namespace headscope::app {
 
-/// One piece of reading or writing at a time, on a thread of its own. Every member is for the thread that
-/// made it, and must not be called from `Done`s while poll() runs them, except start().
+/// Runs one read or write at a time on its own thread. All members are for the thread that created the
+/// object. A `Done` that poll() runs may call only start().
 class FileJob {
 public:
-    /// Runs on the thread that polls, when the work is over.
+    /// Runs on the polling thread after the work is finished.
     using Done = std::function<void()>;
-    /// Runs on the job's thread; what it throws becomes an error sentence.
+    /// Runs on the job's thread; exceptions become error messages.
     using Work = std::function<Done(Progress&)>;
     using Failed = std::function<void(const std::string& sentence)>;
 
-    /// `wake` is called on the job's thread when poll() has something to do; it may be empty.
+    /// `wake` is called on the job's thread when poll() has a result; it may be empty.
     explicit FileJob(std::function<void()> wake) : wake_(std::move(wake)) {}
-    /// Cancels, and waits for the work to notice.
+    /// Cancels the work and waits for it.
     ~FileJob();
     FileJob(const FileJob&) = delete;
     FileJob& operator=(const FileJob&) = delete;
@@ -31,9 +31,9 @@ public:
     /// Needs !busy(). A cancelled job calls neither its Done nor `failed`.
     void start(std::string label, bool blocking, Work work, Failed failed);
     void cancel();
-    /// Ends a job that is over: its Done or its Failed runs in here.
+    /// Finishes a completed job: calls its Done or its Failed.
     void poll();
-    /// Blocks until the work is over, then polls. For pictures and tests.
+    /// Blocks until the work is finished, then polls. For export and tests.
     void wait();
 
     bool busy() const { return progress_ != nullptr; }
@@ -52,7 +52,7 @@ private:
     std::string label_;
     bool blocking_ = false;
     Failed failed_;
-    std::shared_ptr<Progress> progress_; ///< of the job that is under way
+    std::shared_ptr<Progress> progress_; ///< of the current job; null: none
     std::mutex mutex_;                   ///< guards outcome_
     std::optional<Outcome> outcome_;
     std::thread thread_;

@@ -23,7 +23,7 @@ std::optional<FileLock> FileLock::create(const std::filesystem::path& path) {
                       "cannot write {}: {}; make its folder one that can be written to", path.string(),
                       system_reason(errno)));
     if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
-        // Somebody who looks for files of dead programs was faster, and removes this one.
+        // A search for files of dead processes was faster and is removing this file.
         ::close(descriptor);
         return std::nullopt;
     }
@@ -46,7 +46,7 @@ bool is_locked(const std::filesystem::path& path) {
     const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
     if (descriptor < 0)
         return errno != ENOENT;
-    // Shared, so that programs that look at the same time do not take each other for the owner.
+    // Shared, so that concurrent checks do not mistake each other for the owner.
     const bool locked = ::flock(descriptor, LOCK_SH | LOCK_NB) != 0;
     ::close(descriptor);
     return locked;
@@ -63,7 +63,7 @@ void remove_unlocked(const std::filesystem::path& path) {
 
 KeptFile KeptFile::create(const std::filesystem::path& folder, const std::string& prefix,
                           const std::string& suffix) {
-    // What a person edits is nobody else's business.
+    // The user's edits are private.
     std::error_code fault;
     if (std::filesystem::create_directories(folder, fault))
         std::filesystem::permissions(folder, std::filesystem::perms::owner_all, fault);

@@ -7,11 +7,12 @@
 
 namespace headscope::app {
 
-/// An empty file that says that the program that made it lives: locked (flock) until the object goes, which
-/// removes it. The system frees the lock of a program that was killed; its file then stays unlocked.
+/// An empty file that shows that the process that created it is alive: locked (flock) until the object is
+/// destroyed, which also removes the file. The system releases the lock of a killed process; its file
+/// remains, unlocked.
 class FileLock {
 public:
-    /// Nothing when the name is taken. Throws Error(input) naming the path when the file cannot be made.
+    /// Nothing if the name is taken. Throws Error(input) with the path if the file cannot be created.
     static std::optional<FileLock> create(const std::filesystem::path& path);
     FileLock(FileLock&& other) noexcept
         : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
@@ -25,19 +26,19 @@ private:
     int descriptor_;
 };
 
-/// Whether a living program, this one among them, holds the lock. Where that cannot be told: yes.
+/// Returns true if a living process, including this one, holds the lock, or if that cannot be determined.
 bool is_locked(const std::filesystem::path& path);
 
-/// Removes the file unless a living program holds it.
+/// Removes the file unless a living process holds it.
 void remove_unlocked(const std::filesystem::path& path);
 
-/// The name of a file that one program writes while it lives, and the lock beside it that says so. Another
-/// program may take the file over once the lock is free.
+/// The name of a file that one process writes while it is alive, with a lock file next to it. Another process
+/// may take over the file once the lock is free.
 class KeptFile {
 public:
-    /// A name that no program had before: `prefix`, the process, the time, `suffix`. Makes the folder, for
-    /// its owner alone, and the lock; the file itself is for the caller to write. Throws Error(input) naming
-    /// the folder or the lock.
+    /// Creates a unique name: `prefix`, the process, the time, `suffix`. Creates the folder, accessible only
+    /// to its owner, and the lock; the caller writes the file itself. Throws Error(input) with the folder or
+    /// the lock.
     static KeptFile create(const std::filesystem::path& folder, const std::string& prefix,
                            const std::string& suffix);
     const std::filesystem::path& path() const { return path_; }
@@ -49,7 +50,7 @@ private:
     FileLock lock_;
 };
 
-/// The lock beside a kept file: its last extension is replaced by ".lock".
+/// Returns the lock file of a kept file: its last extension is replaced by ".lock".
 std::filesystem::path lock_of(const std::filesystem::path& file);
 
 } // namespace headscope::app

@@ -9,14 +9,14 @@
 
 namespace headscope::app {
 
-/// Reads a set of attention weights layer by layer on its own thread, those that are looked at first, and
-/// keeps a small map of each head. Every member is for the thread that made it.
+/// Reads a set of attention weights layer by layer on its own thread, visible layers first, and keeps a small
+/// map of each head. All members are for the thread that created the object.
 class HeadMaps final : public HeadBoard {
 public:
     /// `wake` is called on the worker's thread when a layer has been read; it may be empty.
     HeadMaps(AttentionSetPtr set, std::function<void()> wake);
-    /// The same where `before` were the maps of a set with equal sizes and the same weights in layers before
-    /// `changed_from`: those are taken over, the others stand until they have been read.
+    /// The same if `before` holds the maps of a set with equal sizes and the same weights in layers before
+    /// `changed_from`. Those maps are reused; the others are shown until the new ones have been read.
     HeadMaps(AttentionSetPtr set, std::function<void()> wake, const HeadMaps& before,
              std::int64_t changed_from);
 
@@ -24,9 +24,9 @@ public:
     std::shared_ptr<const BoardRow> row(std::int64_t l) const override;
     std::int64_t ready() const override;
 
-    /// The layers that are on screen are read before the others: `open`, then [first, last].
+    /// Reads the visible layers before the others: `open`, then [first, last].
     void look_at(std::int64_t open, std::int64_t first, std::int64_t last);
-    /// Blocks until every layer has been read. For pictures and tests; the window never calls it.
+    /// Blocks until every layer has been read. For export and tests; the window never calls it.
     void wait() { values_.wait(); }
 
 private:
@@ -34,10 +34,10 @@ private:
     DerivedKey key(std::int64_t l) const { return {set_, std::to_string(l)}; }
 
     AttentionSetPtr set_;
-    /// What is shown until a layer has been read: rows of another set; null: nothing.
+    /// Shown until a layer has been read: rows of another set; null: nothing.
     std::vector<std::shared_ptr<const BoardRow>> before_;
-    std::vector<bool> taken_over_;              ///< whether the row of `before_` is that of this set, too
-    mutable std::vector<std::int64_t> missing_; ///< layers that had not been read when that was last asked
+    std::vector<bool> taken_over_;              ///< true if the row of `before_` is also valid for this set
+    mutable std::vector<std::int64_t> missing_; ///< layers that had not been read at the last call of ready()
     DerivedValues values_;
 };
 

@@ -12,8 +12,8 @@ namespace headscope::app {
 
 namespace {
 
-/// The board reads each layer head by head: weights that take more are made head by head for it, so that no
-/// whole layer stays behind.
+/// The grid reads each layer head by head. Weights above this size are computed head by head, so that no
+/// whole layer stays in memory.
 constexpr checkpoint::ModelRun::Options of_window{.whole_bytes = std::size_t{32} << 20U};
 
 bool same_inputs(const checkpoint::ModelRunPtr& run, const ModelPart& part) {
@@ -35,13 +35,13 @@ ModelPartPtr with_inputs(const ModelPartPtr& part, Progress& progress) {
     return full;
 }
 
-/// How many attentions two sets of edits have in common from the start.
+/// Returns the number of leading attentions that two sets of edits have in common.
 std::int64_t shared(const checkpoint::ModelEdits& a, const checkpoint::ModelEdits& b, std::int64_t count) {
     return first_difference(a, b).value_or(count);
 }
 
-/// How many attentions a run has in common with one of the part's inputs and these edits; 0 also where that
-/// text may go on with the run's; -1: nothing at all.
+/// Returns the number of leading attentions that a run shares with one of the part's inputs and these edits;
+/// 0 if only the text differs, since the run can still be extended to it; -1: nothing in common.
 std::int64_t in_common(const checkpoint::ModelRunPtr& run, const ModelPart& part,
                        const checkpoint::ModelEdits& edits) {
     if (run == nullptr || run->model_ptr() != part.model->model)
@@ -50,7 +50,7 @@ std::int64_t in_common(const checkpoint::ModelRunPtr& run, const ModelPart& part
     const std::int64_t same = shared(run->edits(), edits, attention_count(architecture));
     if (run->inputs() == *part.inputs)
         return same;
-    // Another text of the decoder leaves what the encoder computed.
+    // A change of the decoder's text keeps the encoder's results.
     const bool same_source = part.two_texts() && run->inputs().source == part.inputs->source;
     if (same_source)
         return std::min(same, attention_number(architecture, {checkpoint::Stack::own, 0}));
@@ -67,15 +67,15 @@ std::optional<Predictions> predictions_at(const checkpoint::TextModel& model, co
     return predictions_of(model, run, unedited, position_of(run, model, position), cancel);
 }
 
-/// The inputs of a text whose tokens are known. Where the text is cut into them, it is read as if it was
-/// typed.
+/// Returns the inputs of a text with known token ids. If the text is tokenized into the same ids, it is
+/// treated as typed.
 checkpoint::ModelInputs known_inputs(const checkpoint::TextModel& model, const ModelTexts& texts,
                                      bool two_texts) {
     std::optional<checkpoint::ModelInputs> typed;
     try {
         typed = checkpoint::prompt_inputs(model, texts.prompt, texts.target.value_or(""), texts.pair);
     } catch (const Error&) {
-        // Another tokenizer than the one that the text was typed for: its ids are known.
+        // The text was typed for another tokenizer; its ids are known.
     }
     if (!two_texts)
         return typed && typed->ids == texts.ids ? *typed : checkpoint::token_inputs(model, texts.ids);
@@ -153,11 +153,11 @@ void ModelDesk::clear() {
     asked_ = nullptr;
     handed_out_ = nullptr;
     values_.clear();
-    runs_ = std::make_shared<Runs>(); // a run that still stops keeps its own
+    runs_ = std::make_shared<Runs>(); // a run that is still stopping keeps its own
 }
 
 void ModelDesk::want(Wish wish) {
-    values_.clear(); // the same part may be wanted at another layer or position
+    values_.clear(); // the same part may be requested at another layer or position
     asked_ = wish.part;
     handed_out_ = nullptr;
     values_.ask<Answer>({asked_, "run"}, Urgency::on_screen,
@@ -190,8 +190,7 @@ ModelDesk::Answer ModelDesk::compute(Runs& runs, const Wish& wish, Progress& pro
     const ModelPartPtr part = with_inputs(wish.part, progress);
     const checkpoint::TextModel& model = *part->model;
     const std::int64_t count = attention_count(model.model->architecture());
-    // The attention that is opened is seen at once, and follows the edits of earlier layers when they are
-    // done.
+    // Show the open attention at once, from the previous run; the new run follows when it is done.
     if (same_inputs(runs.last, *part) && shared(runs.last->edits(), part->edits, count) < count)
         put({wish.part,
              part,

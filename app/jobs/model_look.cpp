@@ -11,7 +11,7 @@ namespace headscope::app {
 
 namespace {
 
-/// Not met by a document of the history: pictures are kept by it.
+/// Larger than any revision in the history, because cached pictures are keyed by revision.
 constexpr std::uint64_t first_revision = std::uint64_t{1} << 40U;
 
 DocumentPtr look_of(const AttentionSetPtr& set, std::int64_t layer, const Document& document,
@@ -23,12 +23,12 @@ DocumentPtr look_of(const AttentionSetPtr& set, std::int64_t layer, const Docume
     look->revision = revision;
     const checkpoint::LayerEdits* const edits =
         layer >= set->info().own_layers()
-            ? nullptr // a mean has none
+            ? nullptr // a mean has no edits
             : checkpoint::edits_of(document.part()->edits,
                                    attention_number(document.part()->architecture(), place));
     if (edits != nullptr && !edits->gains.empty()) {
         look->problem.gains = edits->gains;
-        look->problem.gains.resize(static_cast<std::size_t>(set->info().H), 1.0F); // a mean has none
+        look->problem.gains.resize(static_cast<std::size_t>(set->info().H), 1.0F); // a mean has no head gain
     }
     return look;
 }
@@ -47,7 +47,7 @@ void ModelLook::follow(const checkpoint::ModelRunPtr& run, const Document& docum
         return clear();
     AttentionView& attention = view.attention;
     if (document.is_long())
-        attention.reading = {}; // means and merged words would hold whole maps
+        attention.reading = {}; // means and merged words would hold whole maps in memory
     if (spelled_ == nullptr || spelled_->run() != run || spelled_->stack() != attention.stack)
         spelled_ =
             std::make_shared<const checkpoint::SpelledRun>(run, *document.part()->model, attention.stack);
@@ -87,7 +87,7 @@ void ModelLook::look(const AttentionSetPtr& read, const Document& document, View
     }
     if (!mean && (info.reading.empty() || view.group != StageGroup::weights))
         document_ = nullptr;
-    else if (document.stack() == view.attention.stack && // else the stack's own document is still to come
+    else if (document.stack() == view.attention.stack && // otherwise the document of the new stack is pending
              (document_ == nullptr || document_->shown_weights() != read || document_->layer() != layer ||
               document_->part() != document.part()))
         document_ = look_of(read, layer, document, first_revision + ++looks_);

@@ -13,26 +13,26 @@ class SpelledRun;
 
 namespace headscope::app {
 
-/// What is shown of a checkpoint where its weights are read otherwise than the model gives them: on the
-/// board, and on the page of the weights a document of its own beside the layer that is edited. The other
-/// stages of a layer are the model's, and stay. For one thread.
+/// The view of a checkpoint whose weights are transformed or aggregated: on the grid of heads, and in the
+/// weights view as a separate document next to the edited layer. The other stages of a layer stay as the
+/// model computes them. For one thread.
 class ModelLook {
 public:
-    /// Follows the newest run (null or of another checkpoint: none yet) of the checkpoint that `document` is
-    /// a layer of. `view` says which head and stage are looked at and how; `possible` in it follows, and what
-    /// lies beyond the board comes back onto it. Throws Error(input) when the run cannot be read so; then the
-    /// reading in `view` is what can be, and that is followed.
+    /// Follows the newest run (null or of another checkpoint: none yet) of the checkpoint that `document`
+    /// belongs to. `view` contains the current head, stage and reading options; updates its `possible`
+    /// options and clamps its indices to the grid. Throws Error(input) if the options cannot be applied to
+    /// the run; then resets the options in `view` to the previous ones and follows those.
     void follow(const checkpoint::ModelRunPtr& run, const Document& document, ViewState& view);
 
-    /// Where a stage other than the weights is wanted of a mean, which has none, the head beside it is
-    /// opened instead.
+    /// If a stage other than the weights is requested for a mean, which has none, opens the nearest real
+    /// head.
     void leave_mean(ViewState& view) const;
 
     void clear();
 
-    /// With `attention` and `model`; null while the layer's own stages are to be shown.
+    /// The document with `attention` and `model`; null while the layer's own stages are shown.
     const DocumentPtr& document() const { return document_; }
-    /// The heads of the board: the run, or as it is read, with its means; null without a run.
+    /// The heads of the grid: the run, or its transformed weights with their means; null without a run.
     const AttentionSetPtr& set() const { return set_; }
 
 private:

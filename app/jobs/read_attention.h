@@ -6,22 +6,22 @@
 
 namespace headscope::app {
 
-/// Keeps the set of attention weights that was opened, and the same as the user wants it read. For one
-/// thread; what it hands out is for any.
+/// Keeps the opened set of attention weights and its transformed version. For one thread; the returned sets
+/// are for any thread.
 class ReadAttention {
 public:
     ReadAttention() = default;
     ReadAttention(const ReadAttention&) = delete;
     ReadAttention& operator=(const ReadAttention&) = delete;
-    /// Means that a job still works out end, so that nothing waits for them.
+    /// Cancels means that a job is still computing, so that nothing waits for them.
     ~ReadAttention() { end_means(); }
 
-    /// What is to be shown where `set` is now: an opened set, or what this function gave for it before; null
-    /// gives null. A set that it does not know is a newly opened one. Throws Error(input) where it cannot be
-    /// read like that; then all is as it was.
+    /// Returns the set to show. `set`: an opened set, or one that this function returned before; null gives
+    /// null. An unknown set counts as newly opened. Throws Error(input) if the options cannot be applied; the
+    /// state is then unchanged.
     AttentionSetPtr follow(const AttentionSetPtr& set, const analysis::ReadingOptions& wanted);
 
-    /// How the last set that was handed out is read, and what of all that would do anything to it.
+    /// The options of the last returned set, and those options that would change it.
     const analysis::ReadingOptions& options() const { return options_; }
     const analysis::ReadingOptions& possible() const { return possible_; }
 

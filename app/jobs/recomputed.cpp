@@ -12,8 +12,8 @@ namespace {
 
 /// The heads of a stage that were computed.
 struct ComputedHeads {
-    std::int64_t count = 0; ///< 0: all
-    std::int64_t only = -1; ///< the one, if it is one
+    std::int64_t count = 0; ///< 0: all heads
+    std::int64_t only = -1; ///< the head, if there is exactly one
     bool operator==(const ComputedHeads&) const = default;
 };
 
@@ -49,7 +49,7 @@ std::string recomputed_text(const Trace& trace) {
         std::ranges::count_if(stage_table(), [&](const TensorInfo& stage) { return there.has(stage.id); });
     if (stages == there)
         return tr("recomputed.recomputed_all_stages", "Recomputed all {} stages.", all);
-    // Stages of the same heads stand together.
+    // Group the stages by heads.
     std::vector<std::pair<ComputedHeads, std::string>> groups;
     int count = 0;
     for (const TensorInfo& stage : stage_table()) {

@@ -6,7 +6,7 @@
 
 namespace headscope::app {
 
-/// What a run computed, for people: "Recomputed 2 of 16 stages: contributions of head 3; output."
+/// Describes what a run computed: "Recomputed 2 of 16 stages: contributions of head 3; output."
 std::string recomputed_text(const Trace& trace);
 
 } // namespace headscope::app

@@ -20,14 +20,15 @@ bool is_kept(std::string_view name) {
     return name.starts_with(autosave_prefix) || name.starts_with(unsaved_prefix);
 }
 
-/// A lock that stands alone: its program was killed before it wrote the file, or after it removed it.
+/// Returns true for a lock without a file: its process was killed before it wrote the file or after it
+/// removed it.
 bool guards_nothing(const fs::path& lock, const std::vector<fs::path>& paths) {
     return std::ranges::none_of(paths,
                                 [&](const fs::path& path) { return path != lock && lock_of(path) == lock; });
 }
 
-/// What was being written when the program was killed: never whole, and what it was to replace still stands.
-/// ".NAME.PROCESS.ATTEMPT.tmp", as write_file_atomically calls it, is for the file NAME.
+/// Removes the temporary file of an interrupted write: it is incomplete, and the file that it was to replace
+/// is intact. write_file_atomically names it ".NAME.PROCESS.ATTEMPT.tmp" for the file NAME.
 void remove_unfinished(const fs::path& path, const std::string& name) {
     if (!name.starts_with('.') || !is_kept(std::string_view(name).substr(1)) || !name.ends_with(".tmp"))
         return;

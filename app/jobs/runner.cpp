@@ -10,7 +10,7 @@ Runner::Runner(std::unique_ptr<engine::Engine> engine, std::function<void()> wak
     : engine_(std::move(engine)), values_(std::move(wake)) {}
 
 void Runner::submit(DocumentPtr document, bool alone) {
-    values_.clear(); // also of the same document: another engine may have been chosen
+    values_.clear(); // also for the same document: another engine may have been chosen
     holds_last_ = true;
     submitted_ = {document, "trace"};
     handed_out_ = awaited_ = false;
@@ -41,7 +41,7 @@ std::optional<RunResult> Runner::poll() {
     if (handed_out_ || result.value == nullptr)
         return std::nullopt;
     handed_out_ = true;
-    values_.clear(); // the trace is kept by whoever shows it
+    values_.clear(); // the code that shows the trace keeps it
     return *result.value;
 }
 

@@ -16,31 +16,32 @@
 
 namespace headscope::app {
 
-/// What came of one run.
+/// The result of one run.
 struct RunResult {
     DocumentPtr document;
-    std::shared_ptr<const Trace> trace = {}; ///< null when it failed
+    std::shared_ptr<const Trace> trace = {}; ///< null if it failed
     std::vector<analysis::HeadMetrics> metrics = {};
-    std::string error = {}; ///< one sentence when it failed
+    std::string error = {}; ///< one sentence if it failed
 };
 
-/// Runs an engine on its own thread, and lets it take from the last trace what an edit cannot reach. The
-/// newest document wins: one that waits is replaced, one that is being computed is cancelled, and only the
-/// newest one's result is ever handed out. Every member is for the thread that made it.
+/// Runs an engine on its own thread and reuses the stages of the last trace that an edit does not affect.
+/// Only the newest document counts: it replaces a pending one and cancels one in progress, and only its
+/// result is returned. All members are for the thread that created the object.
 class Runner {
 public:
-    /// `wake` is called on the worker's thread when a result waits; it may be empty.
+    /// `wake` is called on the worker's thread when a result is ready; it may be empty.
     Runner(std::unique_ptr<engine::Engine> engine, std::function<void()> wake);
 
-    /// `alone`: the run takes nothing over from the one before, whose trace is let go first.
+    /// `alone`: the run reuses nothing from the previous one, whose trace is released first.
     void submit(DocumentPtr document, bool alone = false);
-    /// What was submitted is no longer wanted, and its result is let go.
+    /// Cancels the submitted document and releases its result.
     void drop();
-    /// The result of the newest submitted document, once.
+    /// Returns the result of the newest submitted document, once.
     std::optional<RunResult> poll();
-    /// Waits at most so long for what was submitted since the last call. Whether poll() has its result.
+    /// Waits up to `at_most` for the document submitted since the last call. Returns true if poll() has its
+    /// result.
     bool await(std::chrono::milliseconds at_most);
-    /// Blocks until nothing runs or waits. For pictures and tests; the window never calls it.
+    /// Blocks until nothing is running or pending. For export and tests; the window never calls it.
     void wait() { values_.wait(); }
     bool busy() const { return values_.busy(); }
 
@@ -48,11 +49,11 @@ private:
     RunResult run(const DocumentPtr& document, bool alone, Progress& progress);
 
     std::unique_ptr<engine::Engine> engine_;
-    RunResult last_; ///< the newest success, handed out or not; only the worker's
+    RunResult last_; ///< the newest success, returned or not; only the worker's
     DerivedKey submitted_;
     bool handed_out_ = true, awaited_ = true;
     bool holds_last_ = false; ///< last_ may hold a result
-    DerivedValues values_;    ///< ends before what it works with
+    DerivedValues values_;    ///< destroyed before the members that it uses
 };
 
 } // namespace headscope::app

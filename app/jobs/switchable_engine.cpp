@@ -29,7 +29,7 @@ std::string SwitchableEngine::name() const {
 void SwitchableEngine::fall_back(const std::string& id, const std::string& sentence) {
     engine_ = make_("cpu");
     const std::scoped_lock lock(mutex_);
-    // Somebody may have chosen again meanwhile; then this is no news.
+    // Skip the notice if another device was chosen in the meantime.
     if (chosen_ == id && !changed_)
         notice_ = sentence;
 }
@@ -58,7 +58,7 @@ Trace SwitchableEngine::compute(const std::function<Trace(engine::Engine&)>& cal
     try {
         return call(engine);
     } catch (const MemoryShortage&) {
-        throw; // the CPU would keep the same stages
+        throw; // the CPU would hold the same stages
     } catch (const Error& fault) {
         if (fault.kind() != ErrorKind::machine || engine.name() == "cpu")
             throw;

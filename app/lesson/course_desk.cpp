@@ -16,7 +16,7 @@ namespace headscope::app {
 
 namespace {
 
-/// What a panel shows follows from the document, its place in the lessons and its knobs.
+/// Returns the cache key of a panel: its lesson, its line and its knobs.
 std::string panel_key(const lesson::Lesson& lesson, const lesson::LessonPanel& panel,
                       const lesson::Knobs& set) {
     std::ostringstream key;
@@ -26,7 +26,7 @@ std::string panel_key(const lesson::Lesson& lesson, const lesson::LessonPanel& p
     return key.str();
 }
 
-/// The file of a lesson that is asked for by its name and is not listed; null: it is listed, or not there.
+/// Returns the file of a lesson that is requested by name but not listed; null if it is listed or not found.
 const UnlistedLesson* unlisted_lesson(const CourseState& course, const std::string& name) {
     if (std::ranges::any_of(course.lessons, [&](const auto& lesson) { return lesson->id == name; }))
         return nullptr;
@@ -46,7 +46,7 @@ CourseDesk::CourseDesk(CourseState& course, Setup setup)
 std::string CourseDesk::add_lesson(const std::string& path) {
     const lesson::Lesson lesson = lesson::open_lesson(path);
     std::erase(setup_.lesson_folders, path);
-    setup_.lesson_folders.push_back(path); // what was opened last hides a file with the same id
+    setup_.lesson_folders.push_back(path); // the last opened file has priority over others with the same id
     setup_.language = lesson.language;
     load_lessons(course_, setup_.lesson_folders, setup_.language);
     return lesson.id;
@@ -71,9 +71,9 @@ std::string CourseDesk::take_fault() {
 std::vector<Action> CourseDesk::act(const LessonAction& action, const Document& now) {
     if (const auto* const wanted = std::get_if<OpenLesson>(&action))
         if (const UnlistedLesson* const file = unlisted_lesson(course_, wanted->id))
-            add_lesson(std::string(file->path)); // says its fault, where that was not mended since
+            add_lesson(std::string(file->path)); // throws unless the file has been fixed in the meantime
     std::vector<Action> follows = play(course_, action, now);
-    if (!std::holds_alternative<TurnKnobs>(action)) // knobs are not kept, and a drag turns one in every frame
+    if (!std::holds_alternative<TurnKnobs>(action)) // knobs are not saved, and a drag sends many of these
         keep_progress();
     return follows;
 }
@@ -167,7 +167,7 @@ void CourseDesk::keep_own(const Shown& shown) {
         return;
     }
     if (course_.model == nullptr || course_.pass != document->part())
-        return; // it is being computed
+        return; // not computed yet
     const lesson::LessonModelPtr& model = course_.model;
     const std::int64_t layer = course_.scene().layer.value_or(0);
     const checkpoint::LayerRun& run = lesson::layer_of(*model, layer);
@@ -200,12 +200,12 @@ void CourseDesk::follow_model(const Document& shown) {
 
 void CourseDesk::follow(const lesson::LessonPanel& panel, const DocumentPtr& document) {
     PanelState& state = course_.panels[panel.line];
-    // What a panel reads: the whole pass through a model, or the problem on screen.
+    // The input of the panel: the whole pass through a model, or the attention input on screen.
     const bool whole_pass = !std::holds_alternative<lesson::BlurPanel>(panel.kind) &&
                             !std::holds_alternative<lesson::LoopPanel>(panel.kind) &&
                             document->is_checkpoint();
     if (whole_pass && course_.model == nullptr)
-        return; // it is being computed
+        return; // not computed yet
     const std::shared_ptr<const void> of =
         whole_pass ? std::shared_ptr<const void>(document->part()) : document;
     const Derived<lesson::PanelFigure> figure = panels_.ask<lesson::PanelFigure>(
@@ -217,7 +217,7 @@ void CourseDesk::follow(const lesson::LessonPanel& panel, const DocumentPtr& doc
             return lesson::compute_panel(panel, set, document->problem, model.get(), *engine_);
         });
     if (!figure.done || (figure.value != nullptr && figure.value == state.computed))
-        return; // what stood there before stays until then
+        return; // keep the previous figure until then
     state.computed = figure.value;
     if (figure.value != nullptr)
         state.shows = *figure.value;
@@ -233,7 +233,7 @@ bool CourseDesk::fade_marks(double seconds_since_last) {
 }
 
 void CourseDesk::settle(const Shown& shown) {
-    for (int pass = 0; pass < 2; ++pass) { // a model's values, then the panels that read them
+    for (int pass = 0; pass < 2; ++pass) { // first a model's values, then the panels that use them
         follow(shown);
         panels_.wait();
     }

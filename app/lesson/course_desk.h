@@ -17,54 +17,55 @@
 
 namespace headscope::app {
 
-/// The course while the window is open: lessons, the learner's progress on disk, and the panels of the open
-/// step, which a worker computes. For one thread; nothing but settle() blocks.
+/// Service for the course: lessons, the learner's progress on disk, and the panels of the open step, which a
+/// worker computes. For one thread; only settle() and settle_scene() block.
 class CourseDesk {
 public:
     struct Setup {
-        std::vector<std::string> lesson_folders; ///< beside the program's own lessons
+        std::vector<std::string> lesson_folders; ///< in addition to the built-in lessons
         std::string language;
-        std::filesystem::path state_folder; ///< where progress is kept; empty: nowhere
+        std::filesystem::path state_folder; ///< folder for the progress; empty: not saved
         std::function<void()> wake;
     };
     CourseDesk(CourseState& course, Setup setup);
 
-    /// Puts the lesson of a file into the course and returns its id. Throws Error(input).
+    /// Adds the lesson of a file to the course and returns its id. Throws Error(input).
     std::string add_lesson(const std::string& path);
 
-    /// Does what the learner asked of the course and returns what the program has to do for it. Throws
-    /// Error(input) when a scene's problem cannot be built.
+    /// Handles an action of the learner and returns the actions that the program must perform. Throws
+    /// Error(input) if the input of a scene cannot be built.
     std::vector<Action> act(const LessonAction& action, const Document& now);
     /// Closes the open lesson, if there is one.
     void close();
-    /// A scene with a model, once it is open: its checkpoint where that is not on screen already, and what
-    /// makes up the view. Throws Error(input) when the model cannot be opened or has no such layer or head.
+    /// The result of opening a scene with a model: its checkpoint, unless it is on screen already, and the
+    /// actions that set the view. take_scene throws Error(input) if the model cannot be opened or lacks the
+    /// layer or head.
     struct OpenedScene {
         std::optional<OpenedModel> opened;
-        std::string label; ///< in the history
+        std::string label; ///< label of the history entry
         std::vector<Action> view;
     };
     std::optional<OpenedScene> take_scene(const Document& now);
-    /// Marks gates of the open lesson that have come true. Says whether one newly did.
+    /// Marks the gates of the open lesson that became true. Returns true if any is newly marked.
     bool watch(const Shown& shown, const ViewState& view);
-    /// Has the panels of the open step computed for what is on screen, and takes over those that are.
+    /// Requests the panels of the open step for the content of the screen, and takes over finished ones.
     void follow(const Shown& shown);
-    /// Why the learner's progress is not saved: a sentence once for each reason, else empty.
+    /// Returns why the learner's progress is not saved: one sentence, once per reason; else empty.
     std::string take_fault();
-    /// Lets the marks on the toolbar fade. True while there are some.
+    /// Fades the highlights on the toolbar. Returns true while there are any.
     bool fade_marks(double seconds_since_last);
 
     bool busy() const { return panels_.busy() || course_.coming != nullptr; }
-    /// Blocks until the model that a scene asks for is open. For pictures and tests.
+    /// Blocks until the model of a requested scene is open. For export and tests.
     void settle_scene();
-    /// Blocks until the panels are computed and taken over. For pictures and tests.
+    /// Blocks until the panels are computed and taken over. For export and tests.
     void settle(const Shown& shown);
 
 private:
     void follow(const lesson::LessonPanel& panel, const DocumentPtr& document);
-    /// Has the values of the checkpoint on screen computed, while the open page is about it.
+    /// Requests the values of the checkpoint on screen while the open page is about it.
     void follow_model(const Document& shown);
-    /// Keeps the numbers on screen as the page's own, while they still are.
+    /// Stores the numbers on screen as the page's own, as long as nothing was changed.
     void keep_own(const Shown& shown);
     Derived<OpenedModel> ask_scene();
     void keep_progress();
@@ -72,11 +73,11 @@ private:
     CourseState& course_;
     Setup setup_;
     std::filesystem::path progress_path_;
-    std::string fault_, last_fault_;         ///< to be taken; of the last time that progress was saved
-    std::unique_ptr<engine::Engine> engine_; ///< for the worker of panels_ alone, which makes it
-    /// For the worker of scenes_ alone; by name. The pages that show a model hold it.
+    std::string fault_, last_fault_;         ///< to be returned by take_fault; result of the last save
+    std::unique_ptr<engine::Engine> engine_; ///< only for the worker of panels_, which creates it
+    /// By name; only for the worker of scenes_. Owned by the pages that show a model.
     std::map<std::string, std::weak_ptr<const checkpoint::TextModel>> models_;
-    DerivedValues panels_, scenes_; ///< end before what they work with
+    DerivedValues panels_, scenes_; ///< destroyed before the members that they use
 };
 
 } // namespace headscope::app

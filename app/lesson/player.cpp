@@ -18,8 +18,8 @@ namespace headscope::app {
 
 namespace {
 
-/// Sets the problem, if it differs from the present one, and the view. A scene with a model is left for a
-/// worker to open. `of_page`: the learner is away from any other problem.
+/// Sets the attention input, if it differs from the current one, and the view. A scene with a model is left
+/// to a worker. `of_page`: the scene belongs to the page, not to a button.
 std::vector<Action> show(CourseState& course, const lesson::StepScene& scene, const Document& now,
                          const std::string& label, bool of_page) {
     course.coming.reset();
@@ -42,7 +42,7 @@ std::vector<Action> show(CourseState& course, const lesson::StepScene& scene, co
     return actions;
 }
 
-/// Captions of the toolbar's controls whose values differ between two problems.
+/// Returns the captions of the toolbar controls whose values differ between two recipes.
 std::set<std::string> controls_moved(const project::Recipe& before, const project::Recipe& after) {
     std::set<std::string> moved;
     const auto look = [&](const char* caption, bool same) {
@@ -77,13 +77,13 @@ void open(CourseState& course, const std::string& id) {
     course.open = *found;
 }
 
-/// Wherever a lesson or the list of lessons was asked for, the tab of the course shows it.
+/// Opens the tab of the course in addition.
 std::vector<Action> in_its_tab(std::vector<Action> actions) {
     actions.emplace_back(ShowTab{LeftTab::course});
     return actions;
 }
 
-/// Marks a table as done when every cell holds the engine's number. Returns whether the table was not done
+/// Marks a table as done if every cell holds the engine's number. Returns true if the table was not done
 /// before.
 bool watch_table(CourseState& course, const lesson::FillTable& table, const Shown& shown) {
     const auto typed = course.typed.find(table.id);
@@ -98,13 +98,13 @@ bool watch_table(CourseState& course, const lesson::FillTable& table, const Show
             }))
             return false;
     } catch (const Error&) {
-        return false; // the learner's own problem may not have these cells
+        return false; // the learner's own input may not have these cells
     }
     course.progress[course.open->id].done.insert(table.id);
     return true;
 }
 
-/// The screen of a checkpoint that a scene asks for, and what is asked there.
+/// Returns the actions that open the scene's screen of a checkpoint and set its questions.
 std::vector<Action> screen_of(const lesson::StepScene& scene) {
     std::vector<Action> actions;
     const std::string name = scene.screen.value_or("stages");
@@ -154,7 +154,7 @@ std::vector<Action> play(CourseState& course, const LessonAction& action, const 
                    [&](const ShowScene& a) {
                        const lesson::StepScene scene = lesson::laid_over(course.scene(), a.scene);
                        course.driven.clear();
-                       if (!scene.model) // a model has none of these controls
+                       if (!scene.model) // these controls do not apply to a model
                            course.driven = controls_moved(now.recipe, lesson::recipe_of(scene));
                        course.driven_strength = course.driven.empty() ? 0.0F : 1.0F;
                        return show(course, scene, now, tr("player.lesson_show_me", "lesson: show me"), false);
@@ -192,7 +192,7 @@ void close_lesson(CourseState& course) {
     course.page = 0;
     course.given = course.by_button = {};
     course.coming.reset();
-    // What was computed for the page holds its model.
+    // The computed values hold the model.
     course.pass = nullptr;
     course.model = nullptr;
     course.own.reset();
@@ -216,7 +216,8 @@ bool watch_gates(CourseState& course, const Shown& shown, const ViewState& view)
                 met = true;
             }
         } catch (const Error&) {
-            // The learner's own problem may lack something in the gate's condition: the gate stays closed.
+            // The learner's own input may lack something that the gate's condition needs: the gate stays
+            // closed.
         }
     }
     return met;
@@ -225,7 +226,7 @@ bool watch_gates(CourseState& course, const Shown& shown, const ViewState& view)
 std::vector<Action> view_of(const lesson::StepScene& scene, const Problem& problem) {
     std::vector<Action> actions;
     const StageGroup asked = scene.stage.value_or(StageGroup::weights);
-    // Only a checkpoint has stops around attention.
+    // Only a checkpoint has steps around attention.
     const StageGroup group = is_around(asked) && !scene.model ? StageGroup::weights : asked;
     std::int64_t row = -1;
     if (scene.row && scene.row->kind != lesson::TargetIndex::Kind::all)
@@ -242,7 +243,7 @@ std::vector<Action> view_of(const lesson::StepScene& scene, const Problem& probl
     actions.emplace_back(ShowWeightsAs{views.at(scene.view.value_or("heatmap"))});
     actions.emplace_back(ShowHeads{heads.at(scene.heads.value_or("each"))});
     actions.emplace_back(ShowProjection{projections.at(scene.projection.value_or("q"))});
-    actions.emplace_back(ShowOneHead{scene.model.has_value()}); // of many heads, the one in focus
+    actions.emplace_back(ShowOneHead{scene.model.has_value()}); // for a model, only the focused head
     if (scene.apart)
         actions.emplace_back(group == StageGroup::concat ? Action(SetJoined{!*scene.apart})
                                                          : SetApart{*scene.apart});

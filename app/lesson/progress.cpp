@@ -30,7 +30,7 @@ std::map<std::string, LessonProgress> read_progress(const std::filesystem::path&
             all[id] = std::move(progress);
         }
     } catch (const std::exception&) {
-        return {}; // a damaged file costs only the ticks in the list of lessons
+        return {}; // a damaged file loses only the progress
     }
     return all;
 }
@@ -61,7 +61,7 @@ void write_progress(const std::filesystem::path& path,
 
 namespace {
 
-/// The first fault, and how to see the others.
+/// Returns the first fault, and how to see the others.
 std::string told(const std::vector<lesson::LessonFault>& faults) {
     const std::string first =
         tr("progress.line", "Line {}: {}.", faults.front().line, faults.front().sentence);
@@ -71,7 +71,7 @@ std::string told(const std::vector<lesson::LessonFault>& faults) {
                                        "{} faults in all; headscope lesson check lists them.", faults.size());
 }
 
-/// Of two files with the same name, as copies often have, only the whole path tells them apart.
+/// Returns the file name, or the whole path if both files have the same name.
 std::string listed_name(const std::string& path, const std::string& beside) {
     const auto name = [](const std::string& of) { return std::filesystem::path(of).filename().string(); };
     return name(path) == name(beside) ? path : name(path);

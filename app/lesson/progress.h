@@ -11,14 +11,14 @@ namespace headscope::app {
 /// course.json in the state folder; empty when `state_folder` is empty.
 std::filesystem::path course_progress_path(const std::filesystem::path& state_folder);
 
-/// The saved progress; empty when the file is missing or damaged.
+/// Returns the saved progress; empty if the file is missing or damaged.
 std::map<std::string, LessonProgress> read_progress(const std::filesystem::path& path);
 
-/// Replaces the file in one step; does nothing without a path. Throws Error(input) with what to do when the
-/// file cannot be written.
+/// Replaces the file atomically; no effect without a path. Throws Error(input), with a remedy, if the file
+/// cannot be written.
 void write_progress(const std::filesystem::path& path, const std::map<std::string, LessonProgress>& progress);
 
-/// Fills in the lessons that can be played, and for each other file the reason why not.
+/// Loads the lessons that can be played and, for each other file, the reason why it cannot.
 void load_lessons(CourseState& course, const std::vector<std::string>& folders, const std::string& language);
 
 } // namespace headscope::app

@@ -21,7 +21,7 @@ using analysis::HeadMetrics;
 using analysis::HeadScore;
 using analysis::ScoreSource;
 
-/// Scores of heads by layer; empty where a head has none yet.
+/// Scores of heads by layer; empty if a head has none yet.
 using ByHead = std::vector<std::vector<HeadMetrics>>;
 
 constexpr analysis::ProbeOptions probe_options{};
@@ -39,7 +39,7 @@ void take(Atlas& atlas, const ByHead& from, std::initializer_list<HeadScore> sco
         }
 }
 
-/// Heads with one score each. scores: (L, H).
+/// Returns heads with one score each. scores: (L, H).
 ByHead by_head(const std::vector<std::vector<double>>& scores, HeadScore score) {
     ByHead heads;
     for (const std::vector<double>& layer : scores) {
@@ -50,12 +50,12 @@ ByHead by_head(const std::vector<std::vector<double>>& scores, HeadScore score) 
     return heads;
 }
 
-/// Whether the model goes on with one text.
+/// Returns true for a decoder-only language model, which continues a text.
 bool writes_text(const checkpoint::Model& model) {
     return model.has_head() && model.encoder() == nullptr && model.architecture().causal;
 }
 
-/// How far a value has come; its numbers go into the atlas.
+/// Copies the numbers of a value to the atlas and returns its progress.
 ScoreWork work_of(const Derived<ByHead>& value, Atlas& atlas, std::initializer_list<HeadScore> scores) {
     if (value.value != nullptr)
         take(atlas, *value.value, scores);
@@ -89,7 +89,8 @@ std::shared_ptr<const std::vector<std::string>> names_of(const AttentionInfo& in
     return std::make_shared<const std::vector<std::string>>(std::move(names));
 }
 
-/// A score without cells of its own gives the largest weights off the first key.
+/// Returns the cells for a score; if the score does not define cells, the largest weights outside the first
+/// key.
 ActingWeights acting_weights(const AttentionSet& set, std::int64_t l, std::int64_t h, HeadScore score) {
     constexpr std::size_t most = 3;
     const AttentionInfo& info = set.info();
@@ -214,10 +215,10 @@ void AtlasDesk::add_effects(Atlas& atlas, Holders& holders, const checkpoint::Mo
 }
 
 void AtlasDesk::add_shares(Atlas& atlas, Holders& holders, const checkpoint::ModelRunPtr& run) {
-    if (atlas.survey != nullptr) // has shares of its own
+    if (atlas.survey != nullptr) // which has its own values of this score
         return;
     if (run == nullptr) {
-        if (!state_.document->is_experiment()) // whose run gives the contributions
+        if (!state_.document->is_experiment()) // its run provides the contributions
             atlas.works[ScoreSource::contributions].why_not =
                 tr("atlas_desk.weights_alone_known_nothing_2",
                    "Weights alone are known: nothing says what a head adds to the output.");
@@ -307,7 +308,8 @@ void AtlasDesk::follow_survey(Atlas& atlas, Holders& holders) {
         return;
     atlas.survey = means.value;
     holders.push_back(means.value);
-    // What the text gave steps back: probe, copying and effect are of no text.
+    // The means replace all scores of the text. follow() adds probe, copying, effect and retrieval
+    // afterwards.
     for (std::int64_t l = 0; l < atlas.L; ++l)
         for (std::int64_t h = 0; h < atlas.H; ++h)
             if (const auto at = static_cast<std::size_t>(l * atlas.H + h);

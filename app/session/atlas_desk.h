@@ -9,14 +9,14 @@
 
 namespace headscope::app {
 
-/// The scores of all heads, shown by Shown::atlas while the atlas is looked at: those of the board as they
-/// come, and what takes more than the text's own run. For one thread; a worker computes.
+/// Computes the scores of all heads for Shown::atlas while the atlas is visible: the scores of the grid as
+/// its maps are read, and scores that need more than the run of the text. For one thread; a worker computes.
 class AtlasDesk {
 public:
     AtlasDesk(SessionState& state, std::function<void()> wake);
 
-    /// set: what the board shows; null: no board. run: of the checkpoint whose heads these are; null: there
-    /// is none.
+    /// set: the weights of the grid; null: no grid. run: of the checkpoint that the heads belong to; null:
+    /// none.
     void follow(const AttentionSetPtr& set, const checkpoint::ModelRunPtr& run);
     bool busy() const { return values_.busy(); }
     void wait() { values_.wait(); }
@@ -28,24 +28,24 @@ private:
     void add_effects(Atlas& atlas, Holders& holders, const checkpoint::ModelRunPtr& run);
     void add_shares(Atlas& atlas, Holders& holders, const checkpoint::ModelRunPtr& run);
     void add_retrieval(Atlas& atlas, Holders& holders, const checkpoint::ModelRunPtr& run);
-    /// What takes many runs, and so is made only while somebody looks at the score.
+    /// Computes a score that needs many runs, only while the view shows it.
     template<class Value, class Make>
     std::shared_ptr<const Value> runs_of(Atlas& atlas, analysis::HeadScore score, const DerivedKey& key,
                                          Make make);
     void add_alike(Atlas& atlas, Holders& holders, const AttentionSetPtr& set);
-    /// Where the open head acts most.
+    /// Adds the cells in which the open head acts most.
     void add_acts(Atlas& atlas, Holders& holders, const AttentionSetPtr& set);
-    /// The means of a survey in place of the text's scores, where one is looked at.
+    /// Replaces the text's scores by the means of a survey, while the survey tab is open.
     void follow_survey(Atlas& atlas, Holders& holders);
     bool looks_at(analysis::HeadScore score) const;
 
     SessionState& state_;
     DerivedValues values_;
-    std::shared_ptr<const void> survey_; ///< whose cards are kept
-    Holders shown_;                      ///< what the shown atlas was made of
+    std::shared_ptr<const void> survey_; ///< the survey whose head results are kept
+    Holders shown_;                      ///< values that the shown atlas was made from
     std::shared_ptr<const std::vector<std::string>> names_;
-    AttentionSetPtr named_;  ///< whose heads these are
-    std::uint64_t made_ = 0; ///< atlases so far; each has its number as version
+    AttentionSetPtr named_;  ///< the set that names_ belongs to
+    std::uint64_t made_ = 0; ///< number of atlases so far; used as version
 };
 
 } // namespace headscope::app

@@ -9,7 +9,8 @@
 
 namespace headscope::app {
 
-/// The small maps of all heads of a set of attention weights, shown by SessionState::board while this lives.
+/// The small maps of all heads of a set of attention weights. SessionState::board refers to them during the
+/// lifetime of this object.
 class Board {
 public:
     Board(SessionState& state, std::function<void()> wake) : state_(state), wake_(std::move(wake)) {}
@@ -17,9 +18,9 @@ public:
     Board(const Board&) = delete;
     Board& operator=(const Board&) = delete;
 
-    /// Shows another set; null: none. `changed_from`: the maps shown already are right in the layers before.
+    /// Shows another set; null: none. `changed_from`: the shown maps are valid for layers before this one.
     void follow(const AttentionSetPtr& set, std::optional<std::int64_t> changed_from = {});
-    /// These layers are on screen, beside the open one.
+    /// Reports the visible layers; they are read first, together with the open one.
     void look_at(std::int64_t first, std::int64_t last);
     void wait();
 
@@ -27,19 +28,20 @@ private:
     SessionState& state_;
     std::function<void()> wake_;
     AttentionSetPtr set_;
-    std::unique_ptr<HeadMaps> maps_; ///< of set_
+    std::unique_ptr<HeadMaps> maps_; ///< the maps of set_
 };
 
-/// The weight at `cell` of `from` where `to` holds it, in layer l; nothing where it is hidden there.
+/// Returns the cell of `to` for the same query and key as `cell` of `from`, in layer l; nothing if they are
+/// hidden there.
 std::optional<CellAddress> carried(const std::optional<CellAddress>& cell, const AttentionSet& from,
                                    const AttentionSet& to, std::int64_t l);
 
-/// What is looked at once the newest attention is on screen.
+/// Changes of the view that are pending until the newest attention is on screen.
 struct WhenShown {
     std::optional<CellAddress> selected;
     std::optional<std::int64_t> head, row;
 
-    /// Puts it into the view, once.
+    /// Applies them to the view, once.
     void take(ViewState& view);
 };
 

@@ -46,7 +46,7 @@ void CheckpointSession::follow_circuits() {
         [=](Progress& progress, const auto&) { return head_circuits(*run, progress); });
     out.token = of_token.value;
     if (out.token == nullptr && shown.circuits != nullptr)
-        out.token = shown.circuits->token; // the list before stays until the new one is there
+        out.token = shown.circuits->token; // keep the previous list until the new one is available
     out.heads = of_heads.value;
     out.error = of_token.error.empty() ? of_heads.error : of_token.error;
     shown.circuits = std::make_shared<const CircuitsView>(std::move(out));

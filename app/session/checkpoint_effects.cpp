@@ -11,8 +11,8 @@ namespace headscope::app {
 
 namespace {
 
-/// The pair of tokens whose score is taken apart: that of the selected number, else the largest weight of the
-/// row that is looked at.
+/// Returns the query and key of the score to split: those of the selected number, else the largest weight of
+/// the current row.
 std::optional<std::pair<std::int64_t, std::int64_t>> score_looked_at(const Shown& shown,
                                                                      const ViewState& view) {
     const Tensor* const weights = shown.tensor(TensorId::weights);
@@ -31,7 +31,7 @@ std::optional<std::pair<std::int64_t, std::int64_t>> score_looked_at(const Shown
     return std::pair(query, std::ranges::max_element(row) - row.begin());
 }
 
-/// Of the two tokens, not of the position: the map has all of them.
+/// Depends on the two tokens but not on the position: the map contains all positions.
 std::string sources_key(const Effects& effects, checkpoint::AttentionPlace place, std::int64_t head) {
     const analysis::LogitQuestion& question = effects.question;
     std::string key = "sources";
@@ -147,7 +147,7 @@ void CheckpointSession::follow_effects() {
     const auto lens = blocks_.ask<EffectsLens>(
         {run, "lens " + at}, Urgency::on_screen,
         [=](Progress& progress, const auto&) { return effects_lens(*model, *run, position, progress); });
-    // Those before stay until the new ones are there.
+    // Keep the previous effects until the new ones are available.
     const EffectsPtr before = shown.effects;
     if (effects.value != nullptr)
         shown.effects = *effects.value;

@@ -2,7 +2,7 @@
 #include "app/session/checkpoint_session.h"
 #include "core/base/error.h"
 
-// How a checkpoint's attention weights are read: what stands in the document's place while filters are on.
+// Transformed attention weights of a checkpoint: the document that is shown in place of the layer.
 
 namespace headscope::app {
 

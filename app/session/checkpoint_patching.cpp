@@ -11,9 +11,9 @@ namespace headscope::app {
 
 namespace {
 
-/// The stop where patched rows are first seen.
+/// Returns the step where patched rows are visible first.
 StageGroup stop_of(TensorId at, const checkpoint::Architecture& architecture) {
-    // What the attention adds has a stop of its own only behind a norm: else the sum shows it.
+    // The attention output has a step of its own only if a norm follows it; otherwise the sum shows it.
     const StageGroup sum =
         architecture.residual == checkpoint::Residual::serial ? StageGroup::resid_mid : StageGroup::resid_out;
     return at == TensorId::attn_out   ? sum

@@ -14,9 +14,9 @@ namespace headscope::app {
 
 namespace {
 
-constexpr std::size_t listed_words = 5; ///< of a unit of the MLP, of either kind
+constexpr std::size_t listed_words = 5; ///< per list of an MLP unit's words
 
-/// What is kept of layers that were looked at: all of them and a few rows of the ends, where that is little.
+/// Cache size for viewed layers: all layers and some values before and after them, 16 to 96 MiB.
 std::size_t block_bytes(const ModelPart& part, const Dims& dims) {
     constexpr std::int64_t megabyte = 1 << 20, ends = 4, longest = 1024;
     const checkpoint::Architecture& model = part.architecture();
@@ -25,16 +25,16 @@ std::size_t block_bytes(const ModelPart& part, const Dims& dims) {
     return sizeof(float) * static_cast<std::size_t>(floats);
 }
 
-/// Brings the view to what the checkpoint has; follow_look knows which heads there are.
+/// Restricts the view to what the checkpoint has; follow_look handles the heads.
 void keep_to_model(ViewState& view, const ModelPart& part) {
     if (!part.two_texts())
         view.attention.stack = checkpoint::Stack::own;
     view.batch = 0;
-    view.brush = {}; // the mask is the model's
+    view.brush = {}; // the mask belongs to the model
 }
 
-/// Whether the page is about a table in which `next` has other rows than the document, and attention n, which
-/// holds them, is one of another board.
+/// Returns true if the view shows a table whose rows differ between `next` and the document, and attention n,
+/// which stores those rows, belongs to another stack.
 bool shows_table(const Document& document, const checkpoint::ModelEdits& next, const ViewState& view,
                  std::int64_t n) {
     const checkpoint::Architecture& architecture = document.part()->architecture();
@@ -127,7 +127,7 @@ std::int64_t CheckpointSession::looked_at() const {
     const checkpoint::Architecture& architecture = state().document->part()->architecture();
     const std::int64_t last = in_stack(architecture, view.stack).layers - 1;
     const std::int64_t wanted = std::max<std::int64_t>(view.layer, 0);
-    // A mean over layers is none that could be edited: the layer before stays.
+    // A mean over layers cannot be edited: the previous layer stays open.
     const std::int64_t beyond = view.reading.means ? std::min(state().document->layer(), last) : last;
     return attention_number(architecture, {view.stack, wanted <= last ? wanted : beyond});
 }
@@ -159,7 +159,7 @@ void CheckpointSession::follow_block() {
     const checkpoint::ModelRunPtr& run = state().model.run;
     blocks_.begin_frame();
     if (run != mapped_run_ && run != nullptr && !checkpoint::is_patched(run->edits()))
-        mapped_run_ = nullptr; // another text, or an edit
+        mapped_run_ = nullptr; // for another text, or after an edit
     blocks_.retain({run, mapped_run_, shown.block});
     const bool known = run != nullptr && shown.document != nullptr && shown.document->is_checkpoint();
     if (known)
@@ -167,8 +167,8 @@ void CheckpointSession::follow_block() {
     checkpoint::AttentionPlace place = block_looked_at(view);
     const bool of_shown = shown.document != nullptr && place.stack == shown.document->stack();
     if (place.layer < 0 && shown.document != nullptr)
-        place.stack = shown.document->stack(); // its ends stay until the new ones are there
-    // Beside large stages it is not computed before a page shows it.
+        place.stack = shown.document->stack(); // keep its previous values until the new ones are available
+    // With large stages, compute it only when a view shows it.
     if (!known || shown.document->is_long() || (place.layer >= 0 && !of_shown) ||
         run->read_by_queries(place.stack).T != shown.dims().Tq ||
         (has_large_stages(shown.dims()) && !is_around(view.group))) {
@@ -195,7 +195,7 @@ void CheckpointSession::follow_block() {
     else if (shown.block != nullptr &&
              (shown.block->place != place || shown.block->T() != T ||
               shown.block->architecture.get() != &in_stack(architecture, place.stack)))
-        shown.block = nullptr; // of the same layer the numbers before stay until the new ones are there
+        shown.block = nullptr; // the same layer keeps its previous numbers until the new ones are available
     if (!asked.error.empty())
         state().model.error = asked.error;
     shown.lengths = blocks_
@@ -246,7 +246,7 @@ void CheckpointSession::follow_expert() {
         [block, expert, token](Progress& progress, const auto&) {
             return checkpoint::expert_at_token(*block, expert, token, progress);
         });
-    // Of the same expert the numbers before stay until the new ones are there.
+    // Keep showing the previous numbers of the same expert until the new ones are available.
     if (asked.value != nullptr ||
         (shown.expert != nullptr && (shown.expert->expert != expert || shown.expert->place != block->place)))
         shown.expert = asked.value;
@@ -307,7 +307,7 @@ void CheckpointSession::act(const ModelAction& action) {
             [&](const OpenPatch& c) {
                 opening_ = c;
                 if (measured_)
-                    measured_(false); // the worker has the run to make
+                    measured_(false); // frees the worker for the run of the cell
             },
             [&](const LeavePatch&) { leave_patch(); }, [&](const SwapPrompts&) { swap_prompts(); },
             [&](const OpenSurvey& c) {
@@ -358,13 +358,13 @@ void CheckpointSession::use(const ModelDesk::Answer& answer) {
         return;
     }
     const bool other_text = next_text_ && answer.asked == next_text_->asked;
-    std::optional<std::int64_t> changed_from; // where the board's weights differ from those before
+    std::optional<std::int64_t> changed_from; // first layer whose weights in the grid changed
     if (answer.run != nullptr) {
         ModelState& model = state().model;
-        // A text that stands in a field and cannot be used keeps its error.
+        // Keep the error of invalid text in a field.
         if (const ModelPart& part = *state().document->part(); next_text_ || shows_texts(model, part))
             model.error.clear();
-        // Back from the run of a cell, the map's own run has the same numbers and the map.
+        // Returning from the run of a cell: reuse the run of the map, whose cached values are still valid.
         const bool back = mapped_run_ != nullptr && mapped_run_->inputs() == answer.run->inputs() &&
                           !first_difference(mapped_run_->edits(), answer.run->edits());
         const checkpoint::ModelRunPtr before = std::exchange(model.run, back ? mapped_run_ : answer.run);
@@ -399,7 +399,7 @@ void CheckpointSession::use(const ModelDesk::Answer& answer) {
                      text.change,
                      text.gesture});
         if (!text.change.same_as(prompt_change)) {
-            // The rows on screen are still those of the text before.
+            // The screen still shows the rows of the previous text.
             state().view.row = -1;
             if (answer.part->written > 0 && state().view.attention.stack != checkpoint::Stack::encoder)
                 when_shown_.row = with_means(wanted()->problem.dims).Tq - 1;
@@ -435,7 +435,7 @@ std::string CheckpointSession::not_now() const {
         return {};
     const checkpoint::Architecture& architecture = document.part()->architecture();
     std::string words = attention_words(architecture, attention_place(architecture, wanted_.attention));
-    if (words.front() >= 'a' && words.front() <= 'z') // it begins the sentence
+    if (words.front() >= 'a' && words.front() <= 'z') // capitalize at the start of the sentence
         words.front() = static_cast<char>(words.front() - 'a' + 'A');
     return tr("checkpoint_session.opened_nothing",
               "{} is being opened: nothing was changed; edit it once it is shown.", words);
@@ -465,7 +465,7 @@ DocumentPtr CheckpointSession::restored(const DocumentPtr& next) {
     }
     const checkpoint::Architecture& architecture = part->architecture();
     if (view.layer >= in_stack(architecture, view.stack).layers)
-        return next; // a mean over layers is looked at
+        return next; // the view shows a mean over layers
     const std::int64_t attention = attention_number(architecture, {view.stack, view.layer});
     const auto base = known_base(*part, attention);
     if (base == nullptr || attention == open_attention(*next))

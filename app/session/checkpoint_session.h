@@ -15,15 +15,15 @@
 
 namespace headscope::app {
 
-/// The token that was typed: a word, or an id where the checkpoint has no tokenizer. Throws Error(input) for
-/// what is not one token.
+/// Returns the token for typed text: a word, or an id if the checkpoint has no tokenizer. Throws Error(input)
+/// if the text is not exactly one token.
 std::int64_t typed_token(const checkpoint::TextModel& model, const std::string& word);
 
-/// A checkpoint with a prompt, the attention of one layer open beside the board of all heads. A worker runs
-/// it again after every edit and every prompt.
+/// The session of a checkpoint with a prompt. The attention of one layer is open next to the grid of all
+/// heads. A worker runs the checkpoint again after every edit and every change of the prompt.
 class CheckpointSession final : public Session {
 public:
-    /// For a state of the history: its run is still to be computed.
+    /// For a state of the history, whose run is not computed yet.
     explicit CheckpointSession(SessionHost& host);
     /// For a checkpoint that was just opened and run.
     CheckpointSession(SessionHost& host, const OpenedModel& opened);
@@ -51,19 +51,19 @@ public:
     bool same_work(const Document& saved) const override;
 
 private:
-    /// An attention, while some document holds it.
+    /// An attention, as long as a document holds it.
     struct Known {
         std::shared_ptr<const checkpoint::ModelInputs> inputs;
         std::weak_ptr<const Problem> base;
     };
 
-    /// A text that is to come in place of the document's.
+    /// A pending text that will replace the document's.
     struct NextText {
-        ModelPartPtr part; ///< edits aside
+        ModelPartPtr part; ///< without edits
         std::string label; ///< in the history
         ChangeId change;
         std::uint64_t gesture = 0;
-        ModelPartPtr asked{}; ///< the same with the document's edits, as the desk was asked; null: not yet
+        ModelPartPtr asked{}; ///< the same with the document's edits, as sent to desk_; null: not sent yet
     };
 
     void use(const ModelDesk::Answer& answer);
@@ -71,35 +71,35 @@ private:
     void type(std::string ModelPart::*which, const std::string& text, bool again = false);
     void write_target();
     void decide_pair(bool two);
-    /// Puts a text that was written on in place of the document's.
+    /// Replaces the document's text by a generated continuation.
     void write(const ModelPartPtr& part, std::string label);
-    /// Writes the token that waits, once the document's text is run with its edits.
+    /// Appends the waiting token once the run of the document's text with its edits is finished.
     void write_waiting();
-    /// The same, and asks for the run; what goes wrong becomes the state's error.
+    /// The same, then requests the run; errors are stored in the state.
     void go_on();
-    void came_written(std::int64_t id); ///< may end the writing
+    void came_written(std::int64_t id); ///< may end generation
     void stop_writing(std::string why = {});
     void take_back(std::int64_t tokens);
     void take_branch(std::size_t number);
     void sample_next();
     // Attentions by their numbers; see core/checkpoint/model/stacks.h.
-    /// The one that the view looks at.
+    /// The attention that the view shows.
     std::int64_t looked_at() const;
-    /// The first layer of the board whose attention has this number or a larger one.
+    /// The first layer of the grid whose attention has this number or a larger one.
     std::int64_t first_of_board(std::int64_t attention) const;
     void ask(std::int64_t attention);
     void show_attention(std::int64_t attention, const std::shared_ptr<const Problem>& base);
-    /// The attention as it was last seen with the inputs of the part; null when that is not known.
+    /// The last known input of the attention for the part's inputs; null if it is not known.
     std::shared_ptr<const Problem> known_base(const ModelPart& part, std::int64_t attention) const;
-    /// The stops that the open layer has, with the view on one of them.
+    /// Updates the steps of the open layer and moves the view to one of them if needed.
     void follow_walk();
-    /// Asks for what is computed around the attention, and shows what there is of it.
+    /// Requests the values around the attention, and shows what is known of them.
     void follow_block();
-    /// Asks for what the canvas shows in place of the stages.
+    /// Requests the content of the screens other than the stages.
     void follow_screen();
     void follow_effects();
     void ask_effects(const AskEffects& asked);
-    /// The map on screen, which is filled by runs: those that Cancel and Go on mean.
+    /// Registers the map on screen, which is filled by runs: Cancel and Go on refer to these runs.
     template<class Value>
     void measures(const DerivedKey& key, const Derived<Value>& map) {
         state().model.measuring = !map.done && !map.stopped;
@@ -108,40 +108,40 @@ private:
     void follow_why();
     void follow_patching();
     void ask_patching(const AskPatching& asked);
-    /// Whether paths have had their first sender; until then heads are measured. `error`: why they are not.
+    /// Returns true if path patching has a first sender; until then the heads are measured. `error`: why not.
     bool has_sender(const std::shared_ptr<const PatchingPair>& pair, const std::string& key,
                     std::string& error);
     void swap_prompts();
-    /// Shows the run of the cell that was asked for, once its rows are known.
+    /// Opens the run of the requested cell once its rows are known.
     void open_patch(const PatchingView& view, const DerivedKey& of_map);
     void leave_patch();
-    /// The view on what is patched.
+    /// Moves the view to the patched activation.
     void look_at_patch(const PatchedRun& patch);
     void follow_circuits();
     void ask_circuits(const AskCircuits& asked);
-    /// The same of the words that a unit of the MLP pushes towards.
+    /// The same for the words that a unit of the MLP promotes or suppresses.
     void follow_unit();
-    void follow_expert(); ///< and of what an expert makes of a token
-    /// Follows how the weights are read. `changed_from`: the layer from which on the board differs.
+    void follow_expert(); ///< and for an expert's values at a token
+    /// Applies the reading options. `changed_from`: the first layer in which the grid differs.
     void follow_look(std::optional<std::int64_t> changed_from = {});
     bool reads_otherwise() const;
 
     Board board_;
     AtlasDesk atlas_;
     LongMapDesk map_;
-    ModelLook look_; ///< ends before those above, which would wait for means that it works out
+    ModelLook look_; ///< destroyed before the members above, which would otherwise wait for its means
     ModelDesk desk_;
-    ModelDesk::Wish wanted_;                ///< asked of it last
-    std::optional<NextText> next_text_;     ///< not answered yet
-    std::optional<WriteToken> waiting_;     ///< for the run of the text
-    std::optional<OpenPatch> opening_;      ///< a cell of the patching map
-    std::string sent_in_;                   ///< the pair whose paths have had their first sender
-    checkpoint::ModelRunPtr mapped_run_;    ///< that map's, kept while the run of a cell is looked at
-    TensorPtr next_logits_;                 ///< of the newest run
-    double next_token_at_ = 0;              ///< when writing on: seconds from program start
-    std::map<std::int64_t, Known> known_;   ///< by the number of the attention
-    DerivedValues blocks_;                  ///< of the newest run: what it computes around the attention
-    std::function<void(bool on)> measured_; ///< stops the runs of the map on screen, or goes on; empty: none
+    ModelDesk::Wish wanted_;              ///< the last request to desk_
+    std::optional<NextText> next_text_;   ///< pending
+    std::optional<WriteToken> waiting_;   ///< until the text has been run
+    std::optional<OpenPatch> opening_;    ///< the requested cell of the patching map
+    std::string sent_in_;                 ///< the pair for which has_sender has found a sender
+    checkpoint::ModelRunPtr mapped_run_;  ///< the run of the map, kept while the run of a cell is shown
+    TensorPtr next_logits_;               ///< next-token logits of the newest run
+    double next_token_at_ = 0;            ///< next token during generation: seconds from program start
+    std::map<std::int64_t, Known> known_; ///< by attention number
+    DerivedValues blocks_; ///< for the newest run: the values around the attention and the screens
+    std::function<void(bool on)> measured_; ///< stops or continues the runs of the map on screen; empty: none
     PairQuestion pair_question_;
     WhenShown when_shown_;
 };

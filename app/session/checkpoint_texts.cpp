@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <utility>
 
-// What a checkpoint reads: typed, or written on token by token.
+// The texts of a checkpoint: typed, or generated token by token.
 
 namespace headscope::app {
 
@@ -17,14 +17,14 @@ void CheckpointSession::type(std::string ModelPart::*which, const std::string& t
     const ModelPart& now = *state().document->part();
     auto part = std::make_shared<ModelPart>(now);
     ModelState& model = state().model;
-    // What was typed into the other field counts too, though it may not be valid yet.
+    // Include the content of the other fields, even if it is not valid yet.
     part->prompt = model.prompt;
     part->pair = model.pair;
     part->target = now.two_texts() ? model.target : "";
     (*part).*which = text;
     show_texts(model, *part);
     if (!again && shows_texts(model, now) && now.opened_patch == nullptr) {
-        next_text_.reset(); // the document has it, and nothing else is to come
+        next_text_.reset(); // the document has this text already
         model.error.clear();
         return;
     }
@@ -32,7 +32,7 @@ void CheckpointSession::type(std::string ModelPart::*which, const std::string& t
     part->written = 0;
     part->edits = with_patches_of(part->edits, {});
     part->opened_patch = nullptr;
-    model.position.reset(); // the last token of the new text
+    model.position.reset(); // default: the last token of the new text
     next_text_ = {std::move(part),
                   which == &ModelPart::target ? tr("checkpoint_texts.type_target", "type a target")
                   : which == &ModelPart::pair ? tr("checkpoint_texts.type_second_text", "type a second text")
@@ -55,7 +55,7 @@ void CheckpointSession::write_target() {
         return;
     const std::string in_field = state().model.target;
     type(&ModelPart::target, "", true);
-    state().model.target = in_field; // until the new one is there
+    state().model.target = in_field; // until the generated text is available
     auto part = std::make_shared<ModelPart>(*next_text_->part);
     part->write_target = true;
     next_text_->part = std::move(part);
@@ -108,7 +108,7 @@ void CheckpointSession::take_back(std::int64_t tokens) {
     if (!next_text_) {
         write(without_tokens(part, tokens),
               tr_n("checkpoint_texts.take_token_back", "take a token back", "take tokens back", tokens));
-    } else if (next_text_->part->written > part.written) { // the newest token is still to come
+    } else if (next_text_->part->written > part.written) { // the newest token is still pending
         next_text_.reset();
         show_texts(state().model, part);
     }

@@ -10,7 +10,7 @@ namespace headscope::app {
 
 namespace {
 
-/// What belongs to the text: without rows of another prompt.
+/// Returns the part for the clean prompt if the run is patched.
 const ModelPart& own_part(const ModelPart& part) {
     const PatchedRun* const patch = patched_run(part);
     return patch != nullptr ? *patch->own : part;
@@ -63,7 +63,7 @@ ModelTexts texts_of(const project::CheckpointProject& project) {
                      .pair = project.text_pair};
     if (!project.decoder_ids.empty())
         texts.target = project.decoder_text;
-    if (project.text.empty()) // a patch, which may know its text from what was asked
+    if (project.text.empty()) // a patch file, which may store its text with the questions
         if (const auto asked = read_questions(project.questions, std::numeric_limits<std::int64_t>::max())) {
             texts.prompt = asked->prompt;
             texts.pair = asked->pair;
@@ -74,7 +74,7 @@ ModelTexts texts_of(const project::CheckpointProject& project) {
 }
 
 bool same_work(const ModelPart& a, const ModelPart& b) {
-    if (&a == &b) // asked once a frame
+    if (&a == &b) // called once per frame
         return true;
     const ModelPart &one = own_part(a), &other = own_part(b);
     return one.model == other.model && one.prompt == other.prompt && one.pair == other.pair &&

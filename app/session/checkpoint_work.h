@@ -9,19 +9,19 @@
 
 namespace headscope::app {
 
-// What a user has made of a checkpoint, as its project file keeps it.
+// The user's work on a checkpoint, as stored in its project file.
 
-/// Of a state whose document is a checkpoint. steps: what led to it, oldest first; path: of the project. A
-/// run with an activation of another prompt in it is saved as the prompt that the activation is taken from.
+/// For a state whose document is a checkpoint. steps: labels of the history, oldest first; path: of the
+/// project. A run with a patched activation is saved as the prompt that the activation was taken from.
 project::CheckpointProject project_of(const SessionState& state, const std::vector<std::string>& steps,
                                       const std::string& path);
-/// Writes that project, or where the path ends as those of patches do, its edits alone. For any thread.
+/// Writes the project or, if the path has the suffix of patch files, only its edits. Thread-safe.
 void save_work(const ModelPart& part, const project::CheckpointProject& project, const std::string& path);
 
-/// What the checkpoint of a project is to read.
+/// Returns the texts of a project's checkpoint.
 ModelTexts texts_of(const project::CheckpointProject& project);
 
-/// Whether nothing that a project keeps would be lost with one in place of the other: text and edits.
+/// Returns true if text and edits of both are the same, so that replacing one by the other loses no work.
 bool same_work(const ModelPart& a, const ModelPart& b);
 
 } // namespace headscope::app

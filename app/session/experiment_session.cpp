@@ -10,7 +10,7 @@ namespace headscope::app {
 ExperimentSession::ExperimentSession(SessionHost& host)
     : Session(host), board_(host.state(), host.wake()), atlas_(host.state(), host.wake()),
       map_(host.state(), host.wake()) {
-    state().view.attention.screen = Screen::stages; // another document may have left its screen
+    state().view.attention.screen = Screen::stages; // reset the screen of the previous document
 }
 
 ExperimentSession::~ExperimentSession() {
@@ -28,7 +28,7 @@ void ExperimentSession::take_results() {
         set_ = std::make_shared<const analysis::TracedWeights>(shown.problem(), *shown.trace, batch);
         set_of_ = shown.trace;
         batch_of_set_ = batch;
-        state().view.attention.layer = 0; // the one that there is
+        state().view.attention.layer = 0; // the only layer
     }
     board_.follow(set_);
     atlas_.follow(set_, nullptr);

@@ -7,7 +7,8 @@
 
 namespace headscope::app {
 
-/// A problem that the user builds and edits. All that is shown of it follows from its trace.
+/// The session of an attention input that the user builds and edits. Everything it shows is derived from the
+/// trace.
 class ExperimentSession final : public Session {
 public:
     explicit ExperimentSession(SessionHost& host);
@@ -22,10 +23,10 @@ public:
     bool same_work(const Document& saved) const override;
 
 private:
-    Board board_; ///< while the atlas is looked at
+    Board board_; ///< for the atlas
     AtlasDesk atlas_;
     LongMapDesk map_;
-    AttentionSetPtr set_; ///< the weights on screen, as the atlas reads them
+    AttentionSetPtr set_; ///< the weights on screen, in the form that the atlas reads
     std::shared_ptr<const Trace> set_of_;
     std::int64_t batch_of_set_ = 0;
 };

@@ -12,7 +12,7 @@ namespace headscope::app {
 
 namespace {
 
-constexpr std::uint64_t most_waited_for = std::uint64_t{1} << 30U; ///< bytes of a file
+constexpr std::uint64_t most_waited_for = std::uint64_t{1} << 30U; ///< file size in bytes
 
 } // namespace
 
@@ -27,7 +27,7 @@ void GivenWeightsSession::take_results() {
 }
 
 void GivenWeightsSession::settle() {
-    // The board of a large file fills while one looks at its heads.
+    // The grid of a large file is filled in the background.
     const bool whole = state().document->given()->set->info().bytes <= most_waited_for;
     do {
         if (whole)
@@ -96,7 +96,7 @@ void GivenWeightsSession::keep_to_shown() {
 void GivenWeightsSession::came_on_screen() {
     if (state().shown.document->shown_weights() == state().document->shown_weights())
         when_shown_.take(state().view);
-    take_results(); // what belongs to the head that was on screen before went with it
+    take_results(); // release the values of the previous head
 }
 
 void GivenWeightsSession::check(const FileCommand& command) const {

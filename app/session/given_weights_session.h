@@ -8,8 +8,8 @@
 
 namespace headscope::app {
 
-/// Attention weights from elsewhere, layer by layer, beside the board of their heads. They can be looked at
-/// and read in other ways, not changed or saved.
+/// The session of attention weights from a file, layer by layer, next to the grid of their heads. They can be
+/// viewed and transformed, but not changed or saved.
 class GivenWeightsSession final : public Session {
 public:
     explicit GivenWeightsSession(SessionHost& host)
@@ -29,15 +29,15 @@ public:
     bool same_work(const Document& saved) const override;
 
 private:
-    /// Puts the weights as the view wants them read in place of those of the document.
+    /// Replaces the document's weights by those with the view's reading options.
     void read_as_wanted();
-    /// Keeps the view to the heads that are still on screen; came_on_screen() brings back what it was.
+    /// Limits the view to the heads that are still on screen; came_on_screen() restores the previous head.
     void keep_to_shown();
 
     Board board_;
     AtlasDesk atlas_;
     LongMapDesk map_;
-    ReadAttention read_; ///< ends before those above, which would wait for means that it works out
+    ReadAttention read_; ///< destroyed before the members above, which would otherwise wait for its means
     WhenShown when_shown_;
 };
 

@@ -4,14 +4,14 @@
 
 namespace headscope::app {
 
-/// Whether the stages of a layer take so much memory (64 MB for those of its scores alone) that what nobody
-/// looks at is not kept beside them: it is computed when it is looked at.
+/// Returns true if the stages of a layer are so large (64 MB for one tensor of scores) that values around the
+/// attention are not kept in addition, but computed only when a view shows them.
 inline bool has_large_stages(const Dims& dims) {
     constexpr std::int64_t large = 4'000'000;
     return dims.H * dims.Tq * dims.Tk >= large;
 }
 
-/// What a checkpoint's layer computes around its attention: numbers for each token.
+/// The number of values per token that a checkpoint's layer computes around its attention.
 inline std::int64_t numbers_around(const Dims& dims) {
     return 8 * dims.D + 3 * dims.d_ff;
 }

@@ -19,7 +19,7 @@ using analysis::MapSpot;
 using analysis::MapTile;
 
 constexpr std::size_t most_bytes = std::size_t{256} << 20U;
-constexpr std::int64_t close_up = 12; ///< weights a side
+constexpr std::int64_t close_up = 12; ///< weights per side
 
 std::string text_of(std::initializer_list<std::int64_t> numbers) {
     std::string text;
@@ -32,7 +32,7 @@ std::size_t bytes_of(std::int64_t numbers) {
     return static_cast<std::size_t>(numbers) * sizeof(float);
 }
 
-/// The weights of one head, made or read as the document has them.
+/// Returns the weights of one head, computed or read.
 std::shared_ptr<const WeightsMap> map_of(const Document& document, std::int64_t b, std::int64_t h,
                                          const std::string& device, Progress& progress) {
     if (const GivenWeights* const given = document.given())
@@ -40,7 +40,7 @@ std::shared_ptr<const WeightsMap> map_of(const Document& document, std::int64_t 
     return engine::make_map(device, document.problem, b, h, progress, engine::MapFailure::left_to_cpu);
 }
 
-/// A weight that is no finite number goes before all others, so that it is found.
+/// Returns the largest weight. A weight that is not finite counts as the largest, so that it is found.
 MapSpot largest_of(const WeightsMap& map, const MapPart& part, Progress& progress) {
     const Tensor weights = map.pooled(part, 1, Pooling::max, progress);
     const auto at = std::ranges::max_element(weights.values(), {},
@@ -66,7 +66,7 @@ MapRow row_of(const Tensor& weights, std::int64_t query, std::int64_t key) {
             .rank = 1 + std::ranges::count_if(row, [own](float weight) { return weight > own; })};
 }
 
-/// close_up weights a side round one of them, or fewer.
+/// Returns up to close_up x close_up weights around a spot.
 MapPart part_round(const MapSpot& spot, const WeightsMap& map) {
     const auto begin = [](std::int64_t middle, std::int64_t count) {
         return std::clamp<std::int64_t>(middle - close_up / 2, 0,
@@ -104,7 +104,7 @@ void LongMapDesk::follow() {
                 .cols = dims.Tk};
     head_ = text_of({out.layer, out.batch, out.head});
     view_ = &state_.view.attention.long_map;
-    // The overview and the tiles of one engine stay when another is chosen: they differ by rounding alone.
+    // Keep the overview and the tiles when another engine is chosen: they differ only by rounding.
     if (std::exchange(chosen_, state_.engines.chosen) != state_.engines.chosen)
         fallen_.clear();
     const std::string device = state_.engines.notice.empty() && fallen_.empty() ? chosen_ : "cpu";
@@ -134,7 +134,7 @@ void LongMapDesk::follow() {
 void LongMapDesk::follow_overview(LongMap& out, const MapPtr& map) {
     const std::string name = " overview";
     if (overview_of_ != head_)
-        values_.stop<MapOverview>({of_, overview_of_ + name}, true); // of the head that was open before
+        values_.stop<MapOverview>({of_, overview_of_ + name}, true); // for the previous head
     overview_of_ = head_;
     if (view_->reading == MapReading::off) {
         values_.stop<MapOverview>(key(name), true);
@@ -170,7 +170,7 @@ void LongMapDesk::follow_tiles(LongMap& out, const MapPtr& map) {
     const int scale = tile_scale(sight_of(*view_, out.rows, out.cols).scale);
     const std::int64_t cells = analysis::overview_cells(out.rows, out.cols, map_overview);
     if (scale > 0 && std::int64_t{1} << scale >= cells)
-        return; // the overview has this size, but not the numbers of single weights
+        return; // the overview has this resolution, but does not contain single weights
     const MapPart seen = seen_part(*view_, out.rows, out.cols);
     const auto want = [&](std::int64_t around) {
         bool all = true;
@@ -194,7 +194,7 @@ void LongMapDesk::follow_tiles(LongMap& out, const MapPtr& map) {
         }
         return all;
     };
-    // What is next to the view is made ahead where nothing else waits.
+    // Prefetch neighboring tiles when nothing else is pending.
     if (want(0) && out.overview != nullptr && out.overview->complete())
         want(1);
 }

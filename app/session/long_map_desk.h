@@ -10,15 +10,15 @@
 
 namespace headscope::app {
 
-/// The map of the open head, made of a problem or read from a set of weights, shown by Shown::map while it is
-/// looked at: an overview that a worker reads once, the tiles of what is seen, and what is asked of single
-/// weights. What is on screen goes before the overview. For one thread.
+/// Provides Shown::map, the map of the open head, while its screen is visible. Computes it from a problem or
+/// reads it from a set of weights: an overview that a worker reads once, the visible tiles, and single
+/// weights. Visible values have priority over the overview. For one thread.
 class LongMapDesk {
 public:
     LongMapDesk(SessionState& state, std::function<void()> wake);
     ~LongMapDesk() { state_.shown.map = nullptr; }
 
-    /// Brings the map in line with what is shown and how it is looked at.
+    /// Updates the map after a change of the document or the view.
     void follow();
     bool busy() const { return values_.busy(); }
     void wait() { values_.wait(); }
@@ -33,11 +33,11 @@ private:
     void point_at(LongMap& out) const;
 
     SessionState& state_;
-    std::shared_ptr<const void> of_;    ///< what the weights follow from: a set of them, or the document
-    std::string head_;                  ///< "l b h": begins what is asked of the map
-    std::string chosen_, fallen_;       ///< the device, and why no map is asked of it any more
+    std::shared_ptr<const void> of_;    ///< the set of weights or the document that the map is derived from
+    std::string head_;                  ///< "l b h": prefix of the keys of the map
+    std::string chosen_, fallen_;       ///< the device, and the reason why it is no longer used
     std::string overview_of_;           ///< the head whose overview is being read
-    const LongMapView* view_ = nullptr; ///< while it follows
+    const LongMapView* view_ = nullptr; ///< only during follow()
     DerivedValues values_;
 };
 

@@ -7,7 +7,7 @@
 
 namespace headscope::app {
 
-/// The question whether a separator, such as [SEP], inside a prompt is to make two texts of it.
+/// The question whether to split a prompt at a separator, such as [SEP], into two texts.
 class PairQuestion {
 public:
     /// Opens the question when a separator was typed, and drops it when it is gone.

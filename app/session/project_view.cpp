@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::json;
 
-// By the values of the enums.
+// Indexed by the values of the enums.
 constexpr std::array<std::string_view, 4> weights_views{"heatmap", "arcs", "text", "graph"};
 constexpr std::array<std::string_view, 3> heads_views{"each", "difference", "mean"};
 constexpr std::array<std::string_view, 3> projections{"q", "k", "v"};
@@ -29,7 +29,7 @@ std::string name_of(const Names& names, Value value) {
     return std::string(names[static_cast<std::size_t>(value)]);
 }
 
-/// The field of an object; null where there is none.
+/// Returns the field of an object; null if there is none.
 json field(const json& object, std::string_view key) {
     const auto at = object.find(std::string(key));
     return at == object.end() ? json() : *at;
@@ -54,7 +54,7 @@ json cell_json(const CellAddress& cell) {
     return {{"tensor", tensor_info(cell.tensor).name}, {"at", at}};
 }
 
-/// A cell that the problem has; nothing for all else.
+/// Returns a cell that the problem has; otherwise nothing.
 std::optional<CellAddress> read_cell(const json& value, const Problem& problem) {
     const json name = value.is_object() ? field(value, "tensor") : json();
     const auto tensor = name.is_string() ? find_tensor(name.get<std::string>()) : std::nullopt;
@@ -112,7 +112,8 @@ json checkpoint_json(const ViewState& view) {
     return saved;
 }
 
-/// Screen, layer and how weights are read: before the stage, which the layer may not have.
+/// Reads screen, layer and reading options. Must run before the stage is read, because not every layer has
+/// every stage.
 void read_checkpoint_view(ViewState& view, const json& saved, const Document& document) {
     AttentionView& attention = view.attention;
     const ModelPart& part = *document.part();
@@ -197,7 +198,7 @@ std::vector<std::string> look_as_saved(ViewState& view, const std::string& text,
     try {
         saved = parse_json_with_bytes(text, "the view of a project");
     } catch (const Error&) {
-        return {}; // the numbers alone were to be opened
+        return {}; // open the numbers with the default view
     }
     std::vector<std::string> steps;
     if (!saved.is_object())

@@ -13,27 +13,27 @@
 
 namespace headscope::app {
 
-/// What a session asks of the workspace around it.
+/// The services that the workspace provides to a session.
 class SessionHost {
 public:
     virtual SessionState& state() = 0;
-    /// Computes the document's trace for the screen. The newest document wins.
+    /// Computes the document's trace for the screen. Only the newest document counts.
     virtual void compute(const DocumentPtr& document) = 0;
-    /// Puts a document in place as a new step of the history.
+    /// Makes a document the current one, as a new step of the history.
     virtual void push(History::State step) = 0;
-    virtual std::uint64_t gesture() const = 0; ///< the one under way, which is one step
-    /// What led to the document, oldest first, for its file.
+    virtual std::uint64_t gesture() const = 0; ///< number of the current gesture; its changes form one step
+    /// Returns the labels of the history, oldest first, for the file.
     virtual std::vector<std::string> steps() const = 0;
-    /// For jobs: called on a worker's thread when there is something to see; may be empty.
+    /// For jobs: called on a worker's thread when there are new results; may be empty.
     virtual const std::function<void()>& wake() const = 0;
 
 protected:
     ~SessionHost() = default;
 };
 
-/// The open document of one kind: what is computed of it, what is looked at, what can be undone, how it is
-/// saved. Owns every value that its views show beside the trace, and the work on them. A document of another
-/// kind gets another session. For the thread that made it; no member but wait() blocks.
+/// The open document of one kind: defines what is computed, shown, undone and saved. Owns every value that
+/// its views show in addition to the trace, and the work on these values. A document of another kind gets
+/// another session. For the thread that created it; no member except settle() blocks.
 class Session {
 public:
     explicit Session(SessionHost& host) : host_(host) {}
@@ -41,45 +41,46 @@ public:
     Session& operator=(const Session&) = delete;
     virtual ~Session() = default;
 
-    // What is computed.
-    /// Brings everything in line with the document and the view, after either changed. Throws Error(input)
-    /// when the weights cannot be read as the view wants; then the view is what it was.
+    // Computation.
+    /// Updates everything after a change of the document or the view. Throws Error(input) if the weights
+    /// cannot be transformed as the view requests; the view is then reset.
     virtual void follow() {}
-    /// Takes over what workers have finished.
+    /// Takes over finished results of workers.
     virtual void take_results() {}
     virtual bool busy() const { return false; }
-    /// Blocks until all is computed and taken over. For pictures and tests.
+    /// Blocks until everything is computed and taken over. For export and tests.
     virtual void settle() {}
-    /// The document whose trace belongs on screen: the newest, or what is looked at in its place.
+    /// Returns the document whose trace belongs on screen: the newest, or the one shown in its place.
     virtual const DocumentPtr& wanted() const { return state().document; }
 
-    // What is looked at.
-    /// Which heads can be in focus: those of `dims`, and means where there are some.
+    // View.
+    /// Returns the sizes for the choice of a head: `dims`, plus the means if there are any.
     virtual Dims with_means(Dims dims) const { return dims; }
-    /// The view was changed by something else than the choice of heads or of how weights are read.
+    /// The view changed, but neither the choice of heads nor the reading options.
     virtual void other_page(ViewState&) const {}
-    /// A new trace came on screen.
+    /// Called when a new trace is on screen.
     virtual void came_on_screen() {}
-    /// These layers of the board are on screen.
+    /// Reports the visible layers of the grid.
     virtual void look_at(std::int64_t /*first*/, std::int64_t /*last*/) {}
     virtual void act(const ModelAction&) {}
-    /// Goes on with what goes on by itself, up to `now` (seconds from program start). True while it does.
+    /// Advances animations and generation to `now` (seconds from program start). Returns true while any is
+    /// active.
     virtual bool advance(double /*now*/) { return false; }
 
-    // What can be changed and undone.
-    /// Why nothing can be changed now, one sentence; empty when it can.
+    // Changes and undo.
+    /// Returns why nothing can be changed now, one sentence; empty if it can.
     virtual std::string not_now() const { return {}; }
-    /// How the history calls a step.
+    /// Returns the label of a history entry.
     virtual std::string step_name(std::string name) const { return name; }
-    /// A state of the history as it is shown when the user goes there.
+    /// Returns the document to show for a state of the history.
     virtual DocumentPtr restored(const DocumentPtr& next) { return next; }
 
-    // How it is saved.
-    /// Throws Error(input) when the command needs what this kind of document has not.
+    // Saving.
+    /// Throws Error(input) if this kind of document does not support the command.
     virtual void check(const FileCommand&) const {}
-    /// Writes the document as it is now; for any thread. Throws Error(input).
+    /// Returns a function that writes the document in its current state; thread-safe. Throws Error(input).
     virtual std::function<void(const std::string& path)> writer() const = 0;
-    /// Whether nothing of the document would be lost with the saved one.
+    /// Returns true if replacing the document by the saved one loses no work.
     virtual bool same_work(const Document& saved) const = 0;
 
 protected:

@@ -9,21 +9,21 @@
 
 namespace headscope::app {
 
-/// The part of the program's state that belongs to the open document. Sessions keep it up to date, views only
-/// read it. Of the thread that draws.
+/// The part of the program's state that belongs to the open document. Sessions update it; views only read it.
+/// Owned by the thread that draws.
 struct SessionState {
-    DocumentPtr document; ///< the newest valid one; `shown` may lag behind it by one run
+    DocumentPtr document; ///< the newest valid one; `shown` may be one run behind
     Shown shown;
     ViewState view;
-    std::string sentence;    ///< as it stands in the field, valid or not
-    std::string kv_sentence; ///< that of the second field
-    std::string notice;      ///< what the last command did beside what can be seen; empty when nothing
-    std::string error;       ///< one sentence about what was typed or chosen last; empty when all is well
+    std::string sentence;    ///< content of the field, valid or not
+    std::string kv_sentence; ///< content of the second field
+    std::string notice;      ///< side effects of the last command; empty if none
+    std::string error;       ///< one sentence about the last input; empty if there is no error
     EngineState engines;
-    std::string recomputed;           ///< which stages the last run computed, one sentence
-    bool running = false;             ///< a run is out
-    const HeadBoard* board = nullptr; ///< of the document's heads, while it has one
-    ModelState model;                 ///< of the document's checkpoint, while it has one
+    std::string recomputed;           ///< the stages that the last run computed, one sentence
+    bool running = false;             ///< a run is in progress
+    const HeadBoard* board = nullptr; ///< the grid of the document's heads, if it has one
+    ModelState model;                 ///< the document's checkpoint, if it has one
 };
 
 } // namespace headscope::app

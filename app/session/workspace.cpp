@@ -19,7 +19,7 @@ namespace headscope::app {
 
 namespace {
 
-/// The sentence that a preset comes with, where none is given and it counts.
+/// Adds the example sentence of the preset if the recipe uses a preset and has no sentence.
 project::Recipe with_sentence(project::Recipe recipe) {
     const text::PresetInfo* preset = text::find_preset(recipe.preset);
     if (recipe.base != nullptr || !recipe.sentence.empty() || preset == nullptr)
@@ -30,7 +30,7 @@ project::Recipe with_sentence(project::Recipe recipe) {
     return recipe;
 }
 
-/// The fields show what the document has, except the one that is being typed into.
+/// Shows the document's sentences in the fields, except in the field that the user is typing into.
 void fill_sentences(SessionState& state, const Command* typed = nullptr) {
     const project::Recipe& recipe = state.document->recipe;
     if (typed == nullptr || !std::holds_alternative<SetSentence>(*typed))
@@ -40,7 +40,7 @@ void fill_sentences(SessionState& state, const Command* typed = nullptr) {
         state.kv_sentence = recipe.kv_sentence;
 }
 
-/// Opened heads are looked at from the first on, all rows at once.
+/// Starts at the first head, with all rows.
 void begin_looking(ViewState& view, checkpoint::AttentionPlace place) {
     view.attention = {.stack = place.stack, .layer = place.layer, .board = view.attention.board};
     view.head = 0;
@@ -51,8 +51,8 @@ void begin_looking(ViewState& view, checkpoint::AttentionPlace place) {
     view.drag.reset();
 }
 
-/// Whether the stages on screen are large, and of another attention than those to come, which take none of
-/// them over: both would not be held at once.
+/// Returns true if the stages on screen are large and belong to another attention than the next ones, which
+/// cannot reuse them: both must not be in memory at once.
 bool gives_way(const Shown& shown, const Document& next) {
     if (shown.document == nullptr || !shown.document->is_checkpoint() || !next.is_checkpoint())
         return false;
@@ -60,8 +60,8 @@ bool gives_way(const Shown& shown, const Document& next) {
            (shown.awaits() || open_attention(*shown.document) != open_attention(next));
 }
 
-/// What a checkpoint's run gives beside the trace stays on screen after an edit until the session has it
-/// anew: a number that is being dragged must not go away in between.
+/// Keeps a checkpoint's values other than the trace on screen after an edit until the session has recomputed
+/// them: a number must not disappear while it is dragged.
 void keep_beside(Shown& now, const Shown& before) {
     if (before.document == nullptr || !before.document->is_checkpoint() || !now.document->is_checkpoint() ||
         before.document->part()->model != now.document->part()->model ||
@@ -112,7 +112,7 @@ std::unique_ptr<Session> Workspace::session_for(const Document& document) {
 void Workspace::follow_kind() {
     const std::size_t kind = state_.document->kind.index();
     if (kind != session_kind_) {
-        session_.reset(); // what it leaves in the state goes first
+        session_.reset(); // it must clean up the state first
         session_ = session_for(*state_.document);
         session_kind_ = kind;
     }
@@ -128,7 +128,7 @@ void Workspace::document_changed() {
     if (state_.view.row >= dims.Tq)
         state_.view.row = -1;
     clamp_to(state_.view, dims);
-    // What is changed is B: it is not left behind A.
+    // Edits change B, so show B.
     if (state_.view.compare == Compare::baseline)
         state_.view.compare = Compare::now;
     follow_kind();
@@ -143,13 +143,13 @@ void Workspace::push(History::State step) {
 }
 
 void Workspace::run(const Command& command) {
-    // The fields keep what was typed, valid or not.
+    // The fields keep the typed text, valid or not.
     if (const auto* typed = std::get_if<SetSentence>(&command))
         state_.sentence = typed->sentence;
     if (const auto* typed = std::get_if<SetKvSentence>(&command); typed != nullptr && typed->sentence)
         state_.kv_sentence = *typed->sentence;
     if (is_chosen_already(*state_.document, command)) {
-        state_.error.clear(); // of what was typed before this
+        state_.error.clear(); // from earlier input
         return;
     }
     const bool other_problem = std::holds_alternative<SetRecipe>(command);
@@ -196,7 +196,7 @@ void Workspace::show(DocumentPtr document, bool saved, const std::string& looked
     state_.document = std::move(document);
     fill_sentences(state_);
     state_.view.selected.reset();
-    state_.view.playing = false; // the walk was through the document before
+    state_.view.playing = false; // playback belonged to the previous document
     state_.view.attention.long_map = {};
     if (state_.view.tab == LeftTab::start)
         state_.view.tab = LeftTab::guide;
@@ -214,12 +214,12 @@ void Workspace::show_fresh() {
     view.row = -1;
     show(make_document(with_sentence({}), state_.document->revision + 1), true);
     if (start)
-        state_.view.tab = LeftTab::start; // where the next thing to open is chosen
+        state_.view.tab = LeftTab::start; // where the user chooses what to open
 }
 
 void Workspace::open(const AttentionSetPtr& set) {
     begin_looking(state_.view, {});
-    state_.shown = {}; // its heads are none of this board
+    state_.shown = {}; // its heads do not belong to this grid
     show(attention_document(set, 0, heads_to_read(set->info(), state_.view), *state_.document), true);
 }
 
@@ -239,8 +239,8 @@ DocumentPtr Workspace::begin_session(const OpenedModel& opened) {
 void Workspace::open(const OpenedModel& opened, bool saved, const std::string& looked_at) {
     DocumentPtr document = begin_session(opened);
     state_.view.tab = LeftTab::predictions;
-    state_.view.group = StageGroup::weights; // what the board is of
-    state_.shown = {};                       // its heads are none of this board
+    state_.view.group = StageGroup::weights; // the stage that the grid shows
+    state_.shown = {};                       // its heads do not belong to this grid
     show(std::move(document), saved, looked_at);
 }
 
@@ -248,7 +248,7 @@ void Workspace::go_to(const OpenedModel& opened, std::string label) {
     const DocumentPtr& shown = state_.shown.document;
     if (shown != nullptr && shown->has_board() &&
         (!shown->is_checkpoint() || shown->part()->model != opened.part->model))
-        state_.shown = {}; // its heads are none of this board
+        state_.shown = {}; // its heads do not belong to this grid
     push({begin_session(opened), std::move(label), {}, {}, ++gesture_});
 }
 
@@ -281,7 +281,7 @@ void Workspace::lay_aside() {
 void Workspace::take_back() {
     if (aside_ == nullptr)
         return;
-    session_.reset(); // what it leaves in the state goes first
+    session_.reset(); // it must clean up the state first
     const std::unique_ptr<Aside> own = std::exchange(aside_, nullptr);
     ViewState& view = own->state.view;
     const ViewState& now = state_.view;
@@ -319,7 +319,7 @@ bool Workspace::unsaved() const {
 
 void Workspace::show_again(const Document& failed) {
     if (&failed == state_.shown.document.get())
-        state_.shown = {}; // it failed as well
+        state_.shown = {}; // the trace to restore failed as well
     else
         runner_.submit(state_.shown.document);
 }

@@ -14,15 +14,15 @@
 
 namespace headscope::app {
 
-/// The open document with its history, the session of its kind, and the engine that computes its trace. Keeps
-/// a SessionState up to date. For the thread that made it; nothing but settle() and await() blocks.
+/// The open document with its history, its session, and the engine that computes its trace. Updates a
+/// SessionState. For the thread that created it; only settle() and await() block.
 class Workspace final : private SessionHost {
 public:
     struct Setup {
         std::string device = "auto";
-        std::function<void()> wake; ///< called on worker threads when there is something to see; may be empty
-        std::function<void()> changed;       ///< another document is in place, or history has moved
-        std::function<void()> drop_baseline; ///< the baseline A is of another checkpoint
+        std::function<void()> wake;    ///< called on worker threads when there are new results; may be empty
+        std::function<void()> changed; ///< the document or its place in the history changed
+        std::function<void()> drop_baseline; ///< the baseline A belongs to another checkpoint
     };
     /// Throws what make_document and make_engine throw. `setup.changed` is not called.
     Workspace(SessionState& state, const project::Recipe& recipe, Setup setup);
@@ -31,66 +31,68 @@ public:
     const Session& session() const { return *session_; }
     const History& history() const { return history_; }
 
-    // What the user does. All throw Error(input) with the sentence to show; then nothing has changed.
+    // User actions. All throw Error(input) with a message for the user; nothing has changed then.
     void run(const Command& command);
-    /// What Ctrl Z does, unless a field or a dialog has the keyboard. While a lesson plays, the history is
-    /// that of the lesson's document; a scene of the lesson is a step of it, and the course only notices that
-    /// the learner is away from the scene.
+    /// Undo and redo (Ctrl Z), unless a field or a dialog has the keyboard focus. While a lesson is open,
+    /// this is the history of the lesson's document: a scene of the lesson is a step of it, and the course
+    /// only notices that the learner has left the scene.
     void move_in_history(std::int64_t by);
     void change_view(const ViewChange& change);
     void act(const EngineAction& action);
-    /// One stretch of holding the mouse, typing or turning the wheel ends.
+    /// Ends one gesture: a mouse drag, a stretch of typing or turning of the wheel.
     void end_gesture() { ++gesture_; }
 
-    // A lesson plays on a document of its own. The user's document, its history, its session and its view
-    // wait beside it: nothing that a lesson does reaches them.
-    /// Lays the user's document aside. Nothing happens when it already is.
+    // A lesson uses a separate document. The user's document, its history, its session and its view are kept
+    // aside, and the lesson does not affect them.
+    /// Puts the user's document aside. No effect if it already is.
     void lay_aside();
     bool laid_aside() const { return aside_ != nullptr; }
-    /// What is on screen becomes the first state of its history.
+    /// Makes the current document the first state of its history.
     void forget_before() { history_ = History(state_.document); }
-    /// Shows the user's document again as it was; the document on screen is dropped. How the window itself
-    /// looks, such as its theme and its panels, stays. Nothing happens when none is laid aside.
+    /// Restores the user's document and drops the one on screen. Window settings such as theme and panels
+    /// stay. No effect if no document is aside.
     void take_back();
-    /// The user's own document, on screen or laid aside, and its session.
+    /// The user's own document, on screen or aside, and its session.
     const SessionState& own() const { return aside_ ? aside_->state : state_; }
     const Session& own_session() const { return aside_ ? *aside_->session : *session_; }
 
-    // Another document with a history of its own, which begins as saved or unsaved.
-    /// `looked_at`: how it was looked at when it was saved, see project_view.h; empty: nothing is known.
+    // These replace the document and start a new history, as saved or unsaved.
+    /// `looked_at`: the saved view, see project_view.h; empty: not known.
     void show(DocumentPtr document, bool saved, const std::string& looked_at = {});
-    /// The preset and sentence that the program begins with.
+    /// Shows the initial preset and sentence.
     void show_fresh();
     void open(const AttentionSetPtr& set);
     void open(const OpenedModel& opened, bool saved = true, const std::string& looked_at = {});
-    /// Shows a checkpoint that was opened as a further step of the history, as a lesson does.
+    /// Shows an opened checkpoint as a further step of the history, as a lesson does.
     void go_to(const OpenedModel& opened, std::string label);
-    /// Puts the edits of `edited` in place of those of the open checkpoint, as a step of its history.
+    /// Replaces the edits of the open checkpoint by those of `edited`, as a step of its history.
     void show_edits(const ModelPart& edited, std::string label);
 
-    /// Whether work would be lost with the user's own document.
+    /// Returns true if the user's own document has unsaved work.
     bool unsaved() const;
-    /// A state of the user's own document is stored in its file.
+    /// Reports that a state of the user's own document was stored in its file.
     void mark_saved(DocumentPtr document);
 
-    /// Takes over what workers have finished. What was on screen before, when a new trace replaced it.
+    /// Takes over finished results of workers. If a new trace replaced the content of the screen, returns the
+    /// previous content.
     std::optional<Shown> take_results();
-    /// Whether results of the session, the engine or the devices are still to come.
+    /// Returns true while results of the session, the engine or the devices are pending.
     bool busy() const { return session_->busy() || runner_.busy() || engines_.busy(); }
-    /// Waits at most so long for the trace of a document that came since the last call. Whether
-    /// take_results() has it.
+    /// Waits up to `at_most` for the trace of a document submitted since the last call. Returns true if
+    /// take_results() will have it.
     bool await(std::chrono::milliseconds at_most) { return runner_.await(at_most); }
-    /// Whether the document's own trace is on screen, and no other layer of it is still to come.
+    /// Returns true if the document's own trace is on screen and no other layer is pending.
     bool shows_document() const {
         return state_.shown.document == state_.document && session_->not_now().empty();
     }
-    /// The view brought to what is on screen, while that lags behind the document; empty when it does not.
+    /// Returns the view adapted to the content of the screen while that is older than the document; empty if
+    /// it is not.
     std::optional<ViewState> view_behind() const;
-    /// Blocks until everything is computed; take_results() then takes the trace. For pictures and tests.
+    /// Blocks until everything is computed; take_results() then takes the trace. For export and tests.
     void settle();
 
 private:
-    /// The user's document while a lesson plays.
+    /// The user's document while a lesson is open.
     struct Aside {
         SessionState state;
         History history;
@@ -105,24 +107,24 @@ private:
     std::vector<std::string> steps() const override { return steps_of(history_); }
     const std::function<void()>& wake() const override { return setup_.wake; }
 
-    /// Brings back the trace that was let go for one that could not be computed.
+    /// Restores the trace that was released for one that could not be computed.
     void show_again(const Document& failed);
     void document_changed();
-    /// A session for it in place of the present one, and its first document.
+    /// Replaces the session by one for the checkpoint and returns its first document.
     DocumentPtr begin_session(const OpenedModel& opened);
     std::unique_ptr<Session> session_for(const Document& document);
-    /// Gives a document of another kind another session, and lets the session follow.
+    /// Creates a new session if the kind of the document changed, and updates the session.
     void follow_kind();
 
     SessionState& state_;
     Setup setup_;
     History history_;
     std::uint64_t gesture_ = 1;
-    EngineDesk engines_; ///< outlives the runner, which has its engine
+    EngineDesk engines_; ///< outlives the runner, which uses its engine
     Runner runner_;
     std::unique_ptr<Aside> aside_;     ///< null: the document on screen is the user's own
-    std::unique_ptr<Session> session_; ///< always there after construction
-    std::size_t session_kind_ = 0;     ///< index of Document::kind that it is for
+    std::unique_ptr<Session> session_; ///< never null after construction
+    std::size_t session_kind_ = 0;     ///< index of the session's kind in Document::kind
 };
 
 } // namespace headscope::app

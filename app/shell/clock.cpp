@@ -15,7 +15,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Field 22 of /proc/self/stat is the start of this process in clock ticks since boot. The second field, the
-// program's name in parentheses, may hold spaces, so counting starts behind the last parenthesis.
+// program's name in parentheses, may contain spaces, so counting starts after the last parenthesis.
 double age_now() {
     std::ifstream file("/proc/self/stat");
     const std::string line{std::istreambuf_iterator<char>(file), {}};

@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* baseline_value = "trace as it was built";
 
-/// Of a checkpoint, no layer may be edited: what earlier ones give reaches this one.
+/// For a checkpoint, no layer may have edits: earlier layers affect this one.
 bool as_built(const Document& document) {
     const project::Recipe& recipe = document.recipe;
     return document.is_checkpoint()
@@ -21,8 +21,8 @@ bool as_built(const Document& document) {
                : recipe.edits.empty() && recipe.gains.empty() && recipe.temperature == 1.0F;
 }
 
-/// A checkpoint's layer without the edits of any layer, as the unedited run gives it: `document`, where that
-/// is it. Reads weights: for a worker.
+/// Returns a checkpoint's layer without the edits of any layer, from the unedited run; `document` itself if
+/// it is the same. Reads weights: for a worker.
 DocumentPtr unedited_layer(const DocumentPtr& document, const checkpoint::ModelRun& unedited) {
     const std::int64_t open = open_attention(*document);
     const auto base = std::make_shared<const Problem>(unedited.problem(open));
@@ -45,7 +45,7 @@ void CompareDesk::list_history() {
     const History& history = workspace_.history();
     const auto& states = history.states();
     auto& lines = state_.history;
-    // A command only changes the end: the state on screen and what was undone.
+    // A command only changes the end: the current state and the states that can be redone.
     if (history.dropped() != lines_dropped_)
         lines.clear();
     lines_dropped_ = history.dropped();
@@ -76,7 +76,7 @@ void CompareDesk::mark(bool unedited, const std::string& name) {
                      : tr("compare_desk.marked", "as it was marked");
         return put(state_.shown, name.empty() ? usual : name);
     }
-    // The state of the history that it is, where there is one, so that the history can point at it.
+    // Prefer the state of the history that is unedited, so that the list can mark it.
     const auto same = std::ranges::find_if(history.states(), [&](const History::State& state) {
         return state.document->unedited == state_.document->unedited && as_built(*state.document);
     });
@@ -101,7 +101,7 @@ void CompareDesk::put(Shown baseline, const std::string& name) {
     list_history();
 }
 
-/// Without A there is nothing to compare, and B, which may be large, is not held.
+/// Without A there is nothing to compare; B, which may be large, is then released.
 void CompareDesk::compare_shown() {
     state_.compare.follow(state_.compare.marked() ? state_.shown : Shown(), state_.view.batch,
                           state_.view.group);
@@ -129,7 +129,7 @@ void CompareDesk::take_back() {
     coming_ = nullptr;
     baselines_.clear();
     state_.flash = {};
-    state_.history.clear(); // another history is to be listed
+    state_.history.clear(); // another history will be listed
 }
 
 void CompareDesk::follow() {
@@ -188,7 +188,7 @@ void CompareDesk::follow_layer() {
     const std::int64_t attention = open_attention(*now);
     if (layer_ == nullptr || *layer_ != attention)
         layer_ = std::make_shared<const std::int64_t>(attention);
-    // What A computed of other layers is let go: of a long text it is large.
+    // Release A's results of other layers: for a long text they are large.
     baselines_.retain({compare.baseline().document->part(), compare.baseline().document, layer_});
     if (open_attention(*compare.baseline().document) == attention)
         return;

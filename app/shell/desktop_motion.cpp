@@ -11,7 +11,7 @@ namespace headscope::app {
 
 namespace {
 
-/// The value of a key in an .ini file, lower case and without spaces; the last one counts.
+/// Returns the value of a key in an .ini file, in lower case and without spaces; the last one counts.
 std::optional<std::string> setting(const std::filesystem::path& file, const std::string& key) {
     std::optional<std::string> value;
     std::ifstream in(file);

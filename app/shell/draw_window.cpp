@@ -29,7 +29,7 @@ void draw_around_canvas(AppState& state, const ProgramLayout& places, const View
         view_left_panel(state, places.left, places.left_open, tools);
     view_inspector(state, places.inspector, places.inspector_open, tools, hovered);
     if (state.number.active)
-        hovered.reset(); // what is read is the number that is being typed
+        hovered.reset(); // show the number that is being typed
     if (weights_alone(state) && screen_of(state.shown, state.view) != Screen::map)
         view_attention_bar(state, places.bottom, tools);
     else
@@ -46,7 +46,7 @@ std::optional<CellAddress> draw_window(AppState& state, Session& session, const 
                                        Picture& canvas) {
     std::optional<CellAddress> hovered;
     view_canvas(state, places.canvas, tools, hovered, canvas);
-    // A document without a trace of its own yet is seen as the one before.
+    // A document without its own trace is shown as the previous one.
     if (state.document->has_board() && state.shown.ready() && state.shown.document->has_board()) {
         LayersInSight rows;
         view_attention_canvas(state, places.canvas, tools, hovered, canvas, rows);

@@ -8,9 +8,8 @@
 
 namespace headscope::app {
 
-/// Draws everything that one frame shows. `dialogs` is the ring of the dialog over the window. Keeps the
-/// picture of the canvas in `canvas`, and tells the session which layers of a board are in sight. Returns the
-/// cell under the mouse.
+/// Draws one frame. `dialogs`: focus ring of the dialog over the window. Stores the picture of the canvas in
+/// `canvas` and reports the visible layers of the grid to the session. Returns the cell under the mouse.
 std::optional<CellAddress> draw_window(AppState& state, Session& session, const ProgramLayout& places,
                                        const Situation& now, const ViewTools& tools, FocusRing& dialogs,
                                        Picture& canvas);

@@ -16,7 +16,7 @@ namespace {
 
 void follow_drag(CellDrag& drag, AppState& state, float scale, const Sink& send) {
     const ImGuiIO& io = ImGui::GetIO();
-    constexpr float threshold = 3; // a click that trembles is no drag
+    constexpr float threshold = 3; // small movements during a click are not a drag
     const bool upwards = drag.by_height != 0;
     const float way = upwards ? drag.start_y - io.MousePos.y / scale : io.MousePos.x / scale - drag.start_x;
     drag.moved = drag.moved || std::abs(way) >= threshold;
@@ -37,7 +37,7 @@ void Gestures::follow_rest(ViewState& view, float scale) {
     const ImGuiIO& io = ImGui::GetIO();
     const bool clicked =
         ImGui::IsMouseDown(ImGuiMouseButton_Left) || ImGui::IsMouseReleased(ImGuiMouseButton_Left);
-    // What the mouse did not choose, a key did.
+    // A selection that was not made with the mouse was made with a key.
     if (std::exchange(selected_, view.selected) != view.selected && view.selected && !clicked) {
         rests_ = true;
         rests_at_.reset();
@@ -61,9 +61,9 @@ std::optional<CellAddress> Gestures::pointed(const std::optional<CellAddress>& u
 
 bool Gestures::begin_frame(ViewState& view, float scale, double now) {
     follow_rest(view, scale);
-    constexpr double wheel_rest = 0.7; // seconds between turns that are one gesture
+    constexpr double wheel_rest = 0.7; // maximum pause in seconds between wheel turns of one gesture
     const bool held = ImGui::IsMouseDown(ImGuiMouseButton_Left);
-    // The move that ends a drag belongs to it.
+    // The move that ends a drag is part of it.
     const bool over =
         !held && !ImGui::GetIO().WantTextInput && !view.drag && now - wheel_turned_ > wheel_rest;
     if (!held) {
@@ -85,7 +85,7 @@ bool Gestures::drag_number(AppState& state, float scale, const Sink& send) {
     const bool cancelled = pressed(Key::escape);
     if (cancelled && drag.moved)
         send(EditCell{drag.cell, drag.start_value});
-    // A slow frame may bring the last move together with the release: it counts.
+    // In a slow frame, the last move can arrive together with the release: apply it.
     const bool over = cancelled || !ImGui::IsMouseDown(ImGuiMouseButton_Left);
     if (!cancelled && ImGui::IsMousePosValid())
         follow_drag(drag, state, scale, send);

@@ -11,7 +11,7 @@
 namespace headscope::app {
 namespace {
 
-// The keys that ImGui or the program asks for, other than letters, digits and function keys.
+// The keys that ImGui or the program uses, other than letters, digits and function keys.
 struct NamedKey {
     KeyName name;
     int glfw;
@@ -70,18 +70,18 @@ bool is_shift(int key) {
     return key == GLFW_KEY_LEFT_SHIFT || key == GLFW_KEY_RIGHT_SHIFT;
 }
 
-/// Whether a key of this number types a character on its own.
+/// Returns true if a key with this number types a character by itself.
 bool is_printable(int key) {
     return key < GLFW_KEY_ESCAPE;
 }
 
-// What the frame has taken so far, and which events no longer fit in.
+// The events that the frame has taken so far; decides which events no longer fit.
 struct Taken {
-    bool in_field = false; ///< a text field takes what is typed
+    bool in_field = false; ///< a text field has the keyboard focus
     bool moved = false, button = false, scrolled = false, pressed = false, editing_key = false, text = false;
     std::bitset<512> keys;
 
-    // Whatever acts at once, and would act differently after the mouse or a modifier changed.
+    // Events with an immediate effect that would differ after a change of the mouse or a modifier.
     bool acted() const { return button || scrolled || pressed || text; }
 
     bool fits(const MouseMoved&) const { return !acted(); }
@@ -89,16 +89,17 @@ struct Taken {
     bool fits(const MouseButton&) const { return !acted(); }
     bool fits(const MouseScrolled&) const { return !button && !pressed && !text; }
     bool fits(const KeyChanged& event) const {
-        if (in_field && is_shift(event.key)) // text has its capitals already
+        if (in_field && is_shift(event.key)) // typed text contains its capitals already
             return !button && !scrolled && !pressed;
         if (keys[static_cast<std::size_t>(event.key)])
             return false;
         if (is_modifier(event.key))
             return !acted();
-        // A release acts on nothing; a press after text is in order, since ImGui reads text first.
+        // A release has no effect; a press after text is in order, since ImGui reads text first.
         return !event.down || (!pressed && !button && !scrolled);
     }
-    // ImGui reads text before keys: what was typed after Backspace must not be there when Backspace acts.
+    // ImGui reads text before keys: text typed after Backspace must not be present when Backspace takes
+    // effect.
     bool fits(const CharacterTyped&) const { return !editing_key && !button && !scrolled; }
     bool fits(const FocusChanged&) const { return !acted() && !moved && keys.none(); }
 
@@ -119,7 +120,7 @@ struct Taken {
 
 #if IMGUI_VERSION_NUM < 18700
 
-// ImGui looks its own keys up in a table by the window system's numbers.
+// ImGui looks up its own keys in a table of the window system's key numbers.
 void set_keys(ImGuiIO& io, const std::array<bool, 512>& down) {
     for (const auto& [name, key] : named_keys)
         io.KeyMap[name] = key;
@@ -145,7 +146,7 @@ ImGuiKey imgui_key(int key) {
     return found != std::end(named_keys) ? found->name : ImGuiKey_None;
 }
 
-// This queue decides what one frame takes; ImGui's own would spread it over several.
+// This queue decides which events one frame takes; ImGui's own queue would spread them over several frames.
 void set_keys(ImGuiIO& io, const std::array<bool, 512>& down) {
     io.ConfigInputTrickleEventQueue = false;
     for (int key = GLFW_KEY_SPACE; key <= GLFW_KEY_LAST; ++key)
@@ -160,7 +161,7 @@ void set_keys(ImGuiIO& io, const std::array<bool, 512>& down) {
     io.AddKeyEvent(ImGuiMod_Super, either(GLFW_KEY_LEFT_SUPER, GLFW_KEY_RIGHT_SUPER));
 }
 
-// The back end may have queued the pointer's place already: the last one queued counts.
+// The back end may have queued a mouse position already: the last one counts.
 void set_mouse(ImGuiIO& io, ImVec2 position) {
     io.AddMousePosEvent(position.x, position.y);
     io.MousePos = position;
@@ -194,7 +195,7 @@ bool glfw_key_pressed(int key, bool repeat) {
 
 void tell_typing() {
     const ImGuiContext& imgui = *ImGui::GetCurrentContext();
-    // Between two frames ImGui still holds a field that the last one no longer drew.
+    // Between two frames, ImGui still has the ID of a field that the last frame no longer drew.
     const bool there = imgui.WithinFrameScope || imgui.ActiveIdIsAlive == imgui.ActiveId;
     ImGui::GetIO().WantTextInput = imgui.ActiveId != 0 && imgui.ActiveId == imgui.InputTextState.ID && there;
 }
@@ -237,8 +238,7 @@ void InputQueue::apply(ImGuiIO& io) {
         void operator()(const KeyChanged& event) const {
             queue.keys_[static_cast<std::size_t>(event.key)] = event.down;
         }
-        // Neither a character nor the focus goes through ImGui's own queue, which would spread them over
-        // frames.
+        // Characters and focus bypass ImGui's own queue, which would spread them over several frames.
         void operator()(const CharacterTyped& event) const {
             io.InputQueueCharacters.push_back(event.code_point <= IM_UNICODE_CODEPOINT_MAX
                                                   ? static_cast<ImWchar>(event.code_point)
@@ -257,7 +257,7 @@ void InputQueue::apply(ImGuiIO& io) {
     taken.in_field = io.WantTextInput;
     while (!waiting_.empty()) {
         const InputEvent event = waiting_.front();
-        // Behind Enter the keyboard may no longer be the field's.
+        // After Enter, the field may no longer have the keyboard focus.
         if (known(event) && !(io.WantTextInput && !taken.editing_key && only_types(event))) {
             if (!std::visit([&](const auto& e) { return taken.fits(e); }, event))
                 break;
@@ -267,12 +267,12 @@ void InputQueue::apply(ImGuiIO& io) {
         waiting_.pop_front();
     }
 
-    // A drag goes on outside the window.
+    // A drag continues outside the window.
     const bool dragging = std::ranges::find(buttons_, true) != buttons_.end();
     set_mouse(io, inside_ || dragging ? mouse_ : ImVec2(-FLT_MAX, -FLT_MAX));
     std::ranges::copy(buttons_, io.MouseDown);
     set_keys(io, keys_);
-    // Read by shortcuts before ImGui's next frame as well.
+    // Shortcuts also read these before ImGui's next frame.
     io.KeyCtrl = held(GLFW_KEY_LEFT_CONTROL, GLFW_KEY_RIGHT_CONTROL);
     io.KeyShift = held(GLFW_KEY_LEFT_SHIFT, GLFW_KEY_RIGHT_SHIFT);
     io.KeyAlt = held(GLFW_KEY_LEFT_ALT, GLFW_KEY_RIGHT_ALT);

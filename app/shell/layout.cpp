@@ -9,24 +9,26 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float smallest_canvas = 620.0F; ///< a window of 1280 less the borders of its frame
-/// The inspector opens by itself only when this much is left; a board of heads stands beside the open head.
+constexpr float smallest_canvas = 620.0F; ///< a window of 1280 minus its frame borders
+/// The inspector opens automatically only if this much is left; the second value applies if the grid of heads
+/// is next to the open head.
 constexpr float comfortable_canvas = smallest_canvas, comfortable_beside_board = 800.0F;
-constexpr float roomy_window = 1440.0F, smallest_beside_manual = 540.0F; ///< of the manual
-constexpr float narrowest_canvas = 480.0F; ///< below that, what was opened folds
+constexpr float roomy_window = 1440.0F, smallest_beside_manual = 540.0F; ///< width of the manual
+constexpr float narrowest_canvas = 480.0F;                               ///< below that, opened panels fold
 
-/// In a small window the canvas gives way to one open panel.
+/// In a small window, the canvas shrinks first in favor of one open panel.
 float narrowest_in(float width) {
     return std::min(narrowest_canvas, width / 2 - 80);
 }
 
-/// The canvas, on its left the open lesson, on its right the arithmetic that the lesson speaks of.
+/// Returns the layout of a presentation: the open lesson on the left of the canvas, and on its right the
+/// arithmetic that the lesson explains.
 ProgramLayout presented(const AppState& state, float width, float height) {
     ProgramLayout out;
     out.window = {0, 0, width, height};
     out.left_open = state.course.open != nullptr;
     const float left = out.left_open ? std::min(presented_lesson_width, width / 2) : 0;
-    // Where the page is enlarged, the arithmetic gives way to the canvas that it is about.
+    // In an enlarged view, the arithmetic is dropped first, in favor of the canvas.
     constexpr float least_canvas = 400, least_inspector = 280;
     const float beside = std::min(presented_inspector_width, width - left - least_canvas);
     out.inspector_open = presents_arithmetic(state) && beside >= least_inspector;
@@ -61,11 +63,11 @@ ProgramLayout arrange(const AppState& state, float width, float height) {
     out.inspector_open = view.inspector_open.value_or(
         room >= (state.document->has_board() ? comfortable_beside_board : comfortable_canvas));
     const float beside = out.inspector_open ? view.inspector_width : rail_width;
-    // The text of an open lesson stays beside what it speaks of.
+    // The text of an open lesson stays next to the canvas.
     const bool in_lesson = view.tab == LeftTab::course && state.course.open != nullptr;
     out.left_open = state.manual.open ||
                     view.left_open.value_or(width - left_width - beside >= smallest_canvas || in_lesson);
-    // A canvas narrower than it may ever be folds what was opened, what was opened last at the end.
+    // If the canvas would be too narrow, fold opened panels, the last opened one last.
     const auto canvas_width = [&] {
         return width - (out.left_open ? left_width : rail_width) -
                (out.inspector_open ? view.inspector_width : rail_width);

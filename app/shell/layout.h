@@ -6,22 +6,22 @@
 
 namespace headscope::app {
 
-/// Where the parts of the window stand, in logical pixels.
+/// The rectangles of the window's parts, in logical pixels.
 struct ProgramLayout {
     figure::Rect window, toolbar, left, canvas_head, canvas, inspector, bottom;
-    /// The left panel's place, or over the canvas where that would be left too narrow; empty: it is closed.
+    /// Replaces the left panel, or covers the canvas if the canvas would become too narrow; empty: closed.
     figure::Rect manual;
     bool left_open = true, inspector_open = true;
 };
 
-/// Deals the window out to toolbar, panels and canvas. `width`, `height`: of the window, in logical pixels.
+/// Divides the window among toolbar, panels and canvas. `width`, `height`: of the window, in logical pixels.
 ProgramLayout arrange(const AppState& state, float width, float height);
 
-/// Whether the page of a presented lesson has the inspector beside it: where it selects a number, whose
-/// arithmetic its text speaks of.
+/// Returns true if a presented lesson shows the inspector: when its page selects a number, whose arithmetic
+/// the text explains.
 bool presents_arithmetic(const AppState& state);
 
-/// The edges of the panels, which can be dragged.
+/// The draggable edges of the panels.
 void view_splitters(const ProgramLayout& places, AppState& state, const ViewTools& tools);
 
 } // namespace headscope::app

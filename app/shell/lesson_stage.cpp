@@ -18,7 +18,7 @@ void LessonStage::run(const LessonAction& action) {
     const std::vector<Action> follows = course_.act(action, *state_.document);
     if (state_.course.open == nullptr)
         leave();
-    // A model is still to be opened: until then the user's document stays on screen.
+    // While a model is being opened, the user's document stays on screen.
     const bool enters = state_.course.open != nullptr && state_.course.coming == nullptr && enter();
     for (const Action& next : follows)
         act_(next);

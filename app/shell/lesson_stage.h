@@ -9,26 +9,26 @@
 
 namespace headscope::app {
 
-/// The course in the window. A lesson plays on a document of its own: the user's document is laid aside
-/// before the first problem of a lesson and comes back when the lesson is closed. For one thread.
+/// The course in the window. A lesson uses a separate document: the user's document is put aside before the
+/// first scene of a lesson and is restored when the lesson is closed. For one thread.
 class LessonStage {
 public:
-    /// `act` does what the steps of a lesson send.
+    /// `act` performs the actions of lesson steps.
     LessonStage(AppState& state, Workspace& workspace, CompareDesk& compare, const CourseDesk::Setup& setup,
                 Sink act);
 
     CourseDesk& course() { return course_; }
     const CourseDesk& course() const { return course_; }
-    /// Opens a lesson of the user's own. Throws Error(input) for a file that is no lesson.
+    /// Opens a lesson file of the user. Throws Error(input) if the file is not a lesson.
     void open(const std::string& path);
     void run(const LessonAction& action);
-    /// Closes the lesson and shows the user's document again.
+    /// Closes the lesson and restores the user's document.
     void leave();
-    /// Shows a scene whose model a worker has opened. Throws what opening the model threw.
+    /// Shows a scene whose model a worker has opened. Rethrows errors from opening the model.
     void take_scene();
 
 private:
-    /// Lays the user's document aside. Returns false where it was aside already.
+    /// Puts the user's document aside. Returns false if it already was.
     bool enter();
 
     AppState& state_;

@@ -31,11 +31,11 @@ struct Disconnect {
     void operator()(xcb_connection_t* server) const { xcb_disconnect(server); }
 };
 
-constexpr int sent_mark = 0x80; ///< of an event's type: another program sent it
+constexpr int sent_mark = 0x80; ///< flag in an event's type: sent by another program
 
 } // namespace
 
-/// Of one picture: owns the selection CLIPBOARD until another program takes it.
+/// For one picture: owns the selection CLIPBOARD until another program takes it.
 class PictureClipboard::Owner {
 public:
     explicit Owner(std::string png) : png_(std::move(png)), server_(xcb_connect(nullptr, nullptr)) {
@@ -44,7 +44,7 @@ public:
                 ErrorKind::machine,
                 tr("picture_clipboard.no_x11_desktop_copy",
                    "there is no X11 desktop to copy a picture to; write it to a file instead (Ctrl E)"));
-        constexpr std::size_t word = 4, request = 64; // the length of requests counts words
+        constexpr std::size_t word = 4, request = 64; // request lengths are counted in words
         const std::size_t most = word * xcb_get_maximum_request_length(server_.get()) - request;
         if (png_.size() > most)
             fail_input(
@@ -99,7 +99,7 @@ private:
 
     template<class Event>
     void send(Event event, xcb_window_t to) {
-        std::array<char, 32> bytes{}; // on the wire, even of events that have fewer
+        std::array<char, 32> bytes{}; // size on the wire, even for shorter events
         static_assert(sizeof event <= bytes.size());
         std::memcpy(bytes.data(), &event, sizeof event);
         xcb_send_event(server_.get(), 0, to, XCB_EVENT_MASK_NO_EVENT, bytes.data());
@@ -107,7 +107,7 @@ private:
     }
 
     void answer(const xcb_selection_request_event_t& asked) {
-        // An old program names no property; the target is meant.
+        // An obsolete client specifies no property; the target is used instead.
         const xcb_atom_t property = asked.property == XCB_ATOM_NONE ? asked.target : asked.property;
         bool given = true;
         if (asked.target == targets_) {

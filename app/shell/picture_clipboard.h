@@ -5,18 +5,17 @@
 
 namespace headscope::app {
 
-/// Pictures on the clipboard of an X11 desktop, as image/png (ICCCM, chapter 2). ImGui and GLFW put texts
-/// there alone. For the thread that made it; a thread of its own answers the programs that paste.
+/// Pictures on the clipboard of an X11 desktop, as image/png (ICCCM, chapter 2). ImGui and GLFW support only
+/// text. For the thread that created it; a separate thread answers the programs that paste.
 class PictureClipboard {
 public:
     PictureClipboard();
-    ~PictureClipboard(); ///< the picture is gone then, as any that a program leaves behind
+    ~PictureClipboard(); ///< removes the picture, like that of any program that ends
     PictureClipboard(const PictureClipboard&) = delete;
     PictureClipboard& operator=(const PictureClipboard&) = delete;
 
-    /// The bytes of a PNG become what is pasted, until something else is copied. Throws Error(machine) where
-    /// there is no X server, and Error(input) for a picture larger than the server takes at once (mostly 16
-    /// MB).
+    /// Offers the bytes of a PNG for pasting, until something else is copied. Throws Error(machine) if there
+    /// is no X server, and Error(input) for a picture larger than the server accepts at once (usually 16 MB).
     void offer(std::string png);
 
 private:

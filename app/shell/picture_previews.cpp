@@ -7,7 +7,7 @@ namespace headscope::app {
 OnScreen figure_screen(const AppState& state) {
     OnScreen screen{state.shown, state.view};
     if (state.course.open != nullptr)
-        screen.view.row = -1; // rows that the lesson has not come to would be blank
+        screen.view.row = -1; // rows that the lesson has not reached would be blank
     return screen;
 }
 
@@ -36,7 +36,7 @@ void PicturePreviews::frame(std::optional<OpenChooser>& chooser) {
             return preview_picture(*screen, choice, wide, high);
         });
     if (!made.done)
-        return; // the one before stays
+        return; // keep the previous preview
     options.preview = made.value;
     options.error = made.error;
 }

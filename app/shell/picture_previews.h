@@ -10,26 +10,26 @@
 
 namespace headscope::app {
 
-/// What a figure of the canvas is made of.
+/// Returns the state that a figure of the canvas is made from.
 OnScreen figure_screen(const AppState& state);
 
-/// The small picture in the chooser that writes one, made on a thread of its own.
+/// The preview in the chooser for pictures, rendered on a separate thread.
 class PicturePreviews {
 public:
     explicit PicturePreviews(std::function<void()> wake) : made_(std::move(wake)) {}
 
-    /// A chooser opens for a picture of the canvas.
+    /// Called when a chooser for a picture of the canvas opens.
     void show(const AppState& state);
-    /// What that picture is made of.
+    /// Returns the state that the picture is made from.
     const OnScreen& screen() const { return *screen_; }
-    /// Once a frame, with the chooser that is open.
+    /// Call once per frame, with the open chooser.
     void frame(std::optional<OpenChooser>& chooser);
     bool busy() const { return made_.busy(); }
-    /// Until nothing is being made.
+    /// Blocks until no preview is being rendered.
     void settle(std::optional<OpenChooser>& chooser);
 
 private:
-    std::shared_ptr<const OnScreen> screen_; ///< null: no picture is being written
+    std::shared_ptr<const OnScreen> screen_; ///< null: no chooser for a picture is open
     DerivedValues made_;
 };
 

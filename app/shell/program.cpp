@@ -110,11 +110,11 @@ void Program::change_view(const ViewChange& change) {
     workspace_.change_view(change);
     if (page().second != left.second && state_.notice == told)
         state_.notice.clear();
-    // What was said of a page goes with it; why a picture is old or nothing is saved does not.
+    // Remove errors about the previous view; keep those about stale results and failed saves.
     if (page() != left && state_.error == said && said != state_.files.save_error &&
         state_.shown.document == workspace_.session().wanted())
         state_.error.clear();
-    // Back among the patches, the prompts stand in the order in which they were left.
+    // On return to the patching screen, restore the previous order of the prompts.
     if (state_.view.attention.screen == Screen::patching && !state_.model.compared.empty() &&
         std::exchange(state_.model.compared, {}) == state_.model.prompt &&
         !state_.model.patching.corrupted.empty()) {
@@ -126,7 +126,7 @@ void Program::change_view(const ViewChange& change) {
 void Program::begin() {
     if (state_.view.start_page) {
         state_.view.tab = LeftTab::start;
-        state_.view.group = StageGroup::weights; // the stage that says most at first sight
+        state_.view.group = StageGroup::weights; // the most informative stage
         return;
     }
     std::error_code none;
@@ -167,7 +167,7 @@ void Program::settle() {
     lessons_.course().settle_scene();
     take_results();
     workspace_.settle();
-    do { // of A a run, then a layer of it, then what stands around that
+    do { // for A: a run, then a layer of it, then the values around its attention
         compare_.wait();
         take_results();
         compare_.follow();
@@ -184,7 +184,7 @@ bool Program::animating() const {
 }
 
 double Program::wakes_at() const {
-    constexpr double look_again = 1; // what was done to a file is said as long as Files says it
+    constexpr double look_again = 1; // messages about files have their own duration, see Files
     return state_.files.notice.empty() ? told_until_ : std::min(told_until_, drawn_at_ + look_again);
 }
 
@@ -217,7 +217,7 @@ void Program::begin_action(AskedAgain asked) {
     old_faults_ = asked == AskedAgain::file ? std::vector<std::string>() : faults_on_screen(state_);
     if (asked == AskedAgain::prompt)
         std::erase(old_faults_, state_.model.error);
-    moving_ = true; // what follows from it is known after the next frame
+    moving_ = true; // the consequences are known after the next frame
 }
 
 std::string Program::new_fault() const {
@@ -239,21 +239,21 @@ void Program::frame(Surface& surface, double now) {
     moving_ = advance(state_.view, now, since, workspace_.session().wanted()->problem.dims);
     moving_ = workspace_.session().advance(now) || moving_;
     if (stage != state_.view.group)
-        workspace_.session().follow(); // of a checkpoint's weights it may show another reading
-    compare_.follow();                 // what the session shows now
+        workspace_.session().follow(); // its reading options apply only at the weights stage
+    compare_.follow();                 // uses the session's current content
     moving_ = compare_.fade_flash(since) || moving_;
     lessons_.course().follow(state_.shown);
     moving_ = lessons_.course().fade_marks(since) || moving_;
     const bool awaits = state_.shown.awaits();
     times_.note(awaits);
 
-    // What Dear ImGui keeps for windows that are not on screen, a minute long by itself.
+    // Dear ImGui keeps data of windows that are not on screen for a minute by default.
     ImGui::GetIO().ConfigMemoryCompactTimer = FrameCount::kept_seconds;
     const float scale = surface.scale();
     const Theme& colours = theme(state_.view.dark);
     apply_style(colours, scale);
     const figure::TextMeasure measure = surface_measure(surface);
-    FocusRing elsewhere; // the places of the canvas and the panels come back with the next trace
+    FocusRing elsewhere; // the controls of canvas and panels return with the next trace
     std::vector<Action> actions;
     const Sink send = [&actions](const Action& action) { actions.push_back(action); };
     std::string hovered_spot;
@@ -306,7 +306,7 @@ void Program::frame(Surface& surface, double now) {
         situation(state_, {places.left_open, places.inspector_open, focus_.visible(), focus_.takes_steps()});
     handle_shortcuts(state_, situated, send);
 
-    // The frame begins with the canvas colour everywhere; software GL takes long to fill the window again.
+    // The frame starts with the canvas color everywhere; software GL is slow to fill the window again.
     ImGui::SetNextWindowPos({0, 0});
     ImGui::SetNextWindowSize(size);
     ImGui::Begin("Headscope", nullptr,
@@ -329,8 +329,8 @@ void Program::frame(Surface& surface, double now) {
         act(action);
         moving_ = true;
     }
-    moving_ = moving_ || worked; // what was done meanwhile is shown by the next frame
-    // What is still on screen of the page before would open this page's gates.
+    moving_ = moving_ || worked; // the next frame shows these changes
+    // Content of the previous page must not open this page's gates.
     if (workspace_.shows_document())
         moving_ = lessons_.course().watch(state_.shown, state_.view) || moving_;
     if (std::string fault = lessons_.course().take_fault(); !fault.empty()) {

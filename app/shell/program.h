@@ -17,11 +17,12 @@
 
 namespace headscope::app {
 
-/// The request of an outside action that counts as new even if the same request failed before.
+/// The request of an external action for which a failure counts as new even if the same request failed
+/// before.
 enum class AskedAgain { nothing, prompt, file };
 
-/// The whole program inside its window: frames, and what goes where. The document and everything computed of
-/// it belong to the workspace. Used by one thread.
+/// The whole program inside its window: draws frames and dispatches actions. The workspace owns the document
+/// and everything computed from it. Used by one thread.
 class Program : public Ui {
 public:
     using Options = ProgramOptions;
@@ -40,37 +41,36 @@ public:
     bool quitting() const override { return files_.quitting(); }
     void close() override { act(QuitProgram{}); }
 
-    /// Does what the user would have done; a command that fails leaves the document and sets the error.
+    /// Performs an action of the user. A command that fails leaves the document unchanged and sets the error.
     void act(const Action& action);
-    /// Shows a set of attention weights, for example that of a model.
+    /// Shows a set of attention weights, for example from a model.
     void open_attention(const AttentionSetPtr& set) { workspace_.open(set); }
-    /// Shows a checkpoint that was opened.
+    /// Shows an opened checkpoint.
     void open_checkpoint(const OpenedModel& opened) { workspace_.open(opened); }
-    /// Opens a project, attention weights, a checkpoint or whatever else the path holds, after the question
-    /// about unsaved changes. `texts`: for a checkpoint.
+    /// Opens any supported file, after the question about unsaved changes. `texts`: for a checkpoint.
     void open_path(const std::string& path, const ModelTexts& texts = {}) { files_.open_path(path, texts); }
     void save_path(const std::string& path) { files_.save_path(path); }
-    /// What a window opens with when nothing was asked for: the Start page; where the user switched that off,
-    /// the latest file that is still there.
+    /// Sets the initial content of a window that is started without a file: the Start panel or, if the user
+    /// turned that off, the most recent file that still exists.
     void begin();
-    /// Blocks until the newest document's trace is there. For pictures and tests.
+    /// Blocks until the newest document's trace is complete. For export and tests.
     void settle();
-    /// Whether what is drawn next is the newest document with all that follows from it, at rest.
+    /// Returns true if the next frame shows the newest document with all its results, without animation.
     bool settled() const;
     const AppState& state() const { return state_; }
     AppState& state() { return state_; }
-    /// The canvas as it was last drawn, in logical pixels of the window.
+    /// The canvas as last drawn, in logical pixels of the window.
     const Picture& canvas() const { return canvas_; }
-    /// The ring that Tab moves, of the window or of the dialog over it; null: it stands nowhere.
+    /// The active focus ring, of the window or of the dialog over it; null: no control has Tab focus.
     const FocusRing* focus() const {
         return dialog_focus_.visible() ? &dialog_focus_ : focus_.visible() ? &focus_ : nullptr;
     }
-    /// What is on screen as JSON; described in assets/manual/automation.md.
+    /// Returns the content of the screen as JSON; described in assets/manual/automation.md.
     std::string report(float scale) const;
-    /// Forgets what was wrong before the next action from outside. What the action asks for again may fail in
-    /// the same way as before, and that is then new.
+    /// Records the current errors before an external action, so that only later ones count as new. `asked`: a
+    /// repeated failure of this request also counts as new.
     void begin_action(AskedAgain asked);
-    /// The first error since begin_action(), as one sentence; empty if there is none.
+    /// Returns the first error since begin_action(), as one sentence; empty if there is none.
     std::string new_fault() const;
 
 private:
@@ -78,7 +78,7 @@ private:
     bool working() const {
         return workspace_.busy() || compare_.busy() || lessons_.course().busy() || files_.busy();
     }
-    /// Takes what was said away once there was time to read it.
+    /// Removes the notice after enough time to read it.
     void follow_notice(double now);
     void change_view(const ViewChange& change);
     void compare_prompts();
@@ -91,13 +91,13 @@ private:
     Gestures gestures_;
     FocusRing focus_, dialog_focus_;
     Picture canvas_;
-    figure::Point window_; ///< size at 100 %, in logical pixels; as it was last drawn
+    figure::Point window_; ///< size at 100 %, in logical pixels; as last drawn
     FrameTimes times_;
     bool moving_ = false;                   ///< another frame must follow
-    std::weak_ptr<const Document> counted_; ///< shown last
-    std::uint64_t revision_ = 0;            ///< how often another document was shown
-    std::vector<std::string> old_faults_;   ///< known before the last action from outside
-    std::string told_;                      ///< the notice of the last frame, and when it goes
+    std::weak_ptr<const Document> counted_; ///< last shown document
+    std::uint64_t revision_ = 0;            ///< counts the shown documents
+    std::vector<std::string> old_faults_;   ///< known before the last external action
+    std::string told_;                      ///< the notice of the last frame; told_until_: when it is removed
     double told_until_ = std::numeric_limits<double>::infinity(), drawn_at_ = 0;
 };
 

@@ -9,20 +9,20 @@
 
 namespace headscope::app {
 
-/// What the program starts with.
+/// Start options of the program.
 struct ProgramOptions {
     project::Recipe recipe = {};
     std::string device = "auto";
-    /// Called from the worker's thread when a result waits; may be empty.
+    /// Called from the worker's thread when a result is ready; may be empty.
     std::function<void()> wake = {};
-    /// Where work is kept safe, recent files are listed and progress in the course is kept; empty: nowhere.
+    /// Folder for autosave, recent files and course progress; empty: none.
     std::filesystem::path state_folder = {};
-    /// Why there is no such folder, one sentence: said as soon as there is an edit to keep. Empty: not said.
+    /// Reason why there is no such folder, one sentence, shown at the first edit. Empty: not shown.
     std::string keeps_nothing = {};
-    std::vector<std::string> lesson_folders = {}; ///< with lessons beside the program's own
-    std::string language = "en";                  ///< of the lessons
-    /// Takes the bytes of a PNG for the desktop's clipboard. Throws Error(machine) where there is none.
-    /// Empty: there is no desktop.
+    std::vector<std::string> lesson_folders = {}; ///< in addition to the built-in lessons
+    std::string language = "en";                  ///< language of the lessons
+    /// Copies the bytes of a PNG to the desktop's clipboard. Throws Error(machine) if there is none. Empty:
+    /// there is no desktop.
     std::function<void(std::string png)> offer_picture = {};
 };
 

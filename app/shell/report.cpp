@@ -18,7 +18,7 @@ nlohmann::json rect_json(const figure::Rect& area, float scale) {
     return {area.x * scale, area.y * scale, area.w * scale, area.h * scale};
 }
 
-/// What belongs to the page on screen, and why it cannot be done now.
+/// Returns the actions of the current view, with the reason for each that is not available.
 nlohmann::json actions_json(const Situation& now) {
     auto listed = nlohmann::json::array();
     for (const ActionInfo& info : actions()) {
@@ -37,7 +37,7 @@ nlohmann::json actions_json(const Situation& now) {
     return listed;
 }
 
-/// The texts that queries and keys come from; the second is empty where both come from one text.
+/// Returns the texts of queries and keys; the second is empty if both come from one text.
 std::pair<std::string, std::string> texts_of(const Document& document) {
     if (document.is_given())
         return {};
@@ -49,7 +49,7 @@ std::pair<std::string, std::string> texts_of(const Document& document) {
     return {part.target, document.stack() == checkpoint::Stack::cross ? part.prompt : ""};
 }
 
-/// Empty where the numbers come from a file.
+/// Returns the preset; empty if the numbers come from a file.
 std::string preset_of(const Document& document) {
     const bool built = document.is_experiment() && document.recipe.base == nullptr;
     return built ? document.recipe.preset : "";

@@ -8,20 +8,20 @@
 
 namespace headscope::app {
 
-/// Facts about the window that the state does not hold.
+/// Facts about the window that are not part of AppState.
 struct WindowFacts {
-    std::uint64_t revision = 0; ///< how often another document was shown
+    std::uint64_t revision = 0; ///< counts the shown documents
     float scale = 1;            ///< pixels per logical pixel
-    bool settled = false;       ///< nothing moves or is computed
-    bool walking = false;       ///< Tab has reached a control
+    bool settled = false;       ///< no animation and no computation is active
+    bool walking = false;       ///< a control has Tab focus
 };
 
-/// What is on screen as JSON: stage, row, sentence, revision, and the place of each matrix of `canvas`. For
-/// programs that drive the window from outside; described in assets/manual/automation.md.
+/// Returns the content of the screen as JSON: stage, row, sentence, revision, and the position of each matrix
+/// of `canvas`. For programs that control the window; described in assets/manual/automation.md.
 std::string report(const AppState& state, const Picture& canvas, const WindowFacts& facts);
 
-/// Sentences about the last input, and about what cannot be computed for the page on screen; empty when all
-/// is well.
+/// Returns sentences about the last input and about failed computations of the current view; empty if there
+/// are none.
 std::vector<std::string> faults_on_screen(const AppState& state);
 
 /// The title of the window.

@@ -19,7 +19,7 @@ namespace headscope::app {
 
 namespace {
 
-/// GLFW's number of a key, and that of its twin on the keypad or 0.
+/// GLFW's number of a key, and that of its keypad equivalent or 0.
 struct GlfwKeys {
     int code, twin = 0;
 };
@@ -52,12 +52,12 @@ GlfwKeys glfw_keys(Key key) {
     const auto* found = std::ranges::find(named, key, &Named::key);
     if (found != std::end(named))
         return found->keys;
-    // Letters, digits and signs: both count in ASCII.
+    // Letters, digits and punctuation: both use ASCII.
     const int code = static_cast<int>(key);
     return {code, key >= digit(0) && key <= digit(9) ? GLFW_KEY_KP_0 + code - '0' : 0};
 }
 
-/// Digits, signs and the point that were typed in this frame.
+/// Returns the digits, signs and points that were typed in this frame.
 std::string typed_number() {
     std::string text;
     for (const ImWchar c : ImGui::GetIO().InputQueueCharacters)
@@ -66,7 +66,7 @@ std::string typed_number() {
     return text;
 }
 
-/// Whether it begins a number, for the first character alone.
+/// Returns true if the first character can begin a number.
 bool begins_number(const std::string& text) {
     return !text.empty() && ((text[0] >= '0' && text[0] <= '9') || text[0] == '-' || text[0] == '.');
 }
@@ -74,7 +74,7 @@ bool begins_number(const std::string& text) {
 Over over_canvas(const AppState& state) {
     if (state.files.dialog_open() || state.settings_open || state.palette.open)
         return Over::dialog;
-    // A field that is about to take the keyboard gets what is typed meanwhile.
+    // A field that is about to take the keyboard focus receives the keys typed until then.
     const bool finds = (state.find.open && !state.find.has_keyboard()) || !state.field.next.empty();
     if (ImGui::GetIO().WantTextInput || finds)
         return Over::field;
@@ -83,7 +83,7 @@ Over over_canvas(const AppState& state) {
     return list ? Over::list : Over::nothing;
 }
 
-/// Without a thing: at the selected number, where it is on the canvas, else of the head in focus.
+/// Without a thing: for the selected number, at its place on the canvas, else for the focused head.
 void ask_menu(AppState& state, std::optional<Thing> thing, const Picture& canvas) {
     state.menu = {.thing = thing, .asked = true};
     if (thing)
@@ -101,7 +101,7 @@ void ask_menu(AppState& state, std::optional<Thing> thing, const Picture& canvas
             }
 }
 
-/// Begins to present, on the whole screen, or ends: full screen is then as it was before.
+/// Starts a presentation in full screen, or ends it and restores the previous screen mode.
 void present(AppState& state) {
     const Presentation before = std::exchange(state.presentation, {});
     state.notice.clear();
@@ -139,7 +139,7 @@ void handle_shortcuts(const AppState& state, Situation now, const Sink& send) {
     const ImGuiIO& io = ImGui::GetIO();
     now.over = over_canvas(state);
     if (now.over == Over::nothing && now.number_selected() && !io.KeyCtrl && !io.KeyAlt) {
-        // Typing opens the field of the selected number, which has the keyboard some frames later.
+        // Typing opens the field of the selected number, which gets the keyboard focus some frames later.
         const bool waits = state.number.take_keyboard;
         std::string text = typed_number();
         if (waits || begins_number(text))
@@ -192,7 +192,7 @@ void apply(AppState& state, FocusRing& focus, const Picture& canvas, const Windo
                        (wanted.second ? state.asked.kv_sentence : state.asked.sentence) = true;
                    },
                    [&](const TypeNumber& typed) {
-                       if (compared(state) == Compare::baseline) // what is typed edits B, and shows it
+                       if (compared(state) == Compare::baseline) // typing edits B, so show it
                            state.view.compare = Compare::now;
                        state.number.take_keyboard = true;
                        state.number.ahead += typed.text;

@@ -6,25 +6,25 @@
 
 namespace headscope::app {
 
-/// Whether a key went down in this frame, or with `repeat` is held and repeats; the keypad's counts too.
+/// Returns true if a key, or its keypad equivalent, went down in this frame or, with `repeat`, is held and
+/// repeats.
 bool pressed(Key key, bool repeat = false);
 
-/// What the window knows beside the state.
+/// Window state that is not part of AppState.
 struct WindowNow {
     bool left_open, inspector_open;
-    bool walking;  ///< Tab has reached a control
+    bool walking;  ///< a control has Tab focus
     bool stepping; ///< and arrow keys move it
 };
 
-/// What actions are chosen by in this frame, but for what lies over the canvas.
+/// Returns the situation of this frame, except for the element that covers the canvas.
 Situation situation(const AppState& state, const WindowNow& window);
 
-/// Turns the key presses of this frame into what the table of actions says they mean. Call once a frame.
+/// Sends the actions for the key presses of this frame. Call once per frame.
 void handle_shortcuts(const AppState& state, Situation now, const Sink& send);
 
-/// Does to the window what was asked for: the controls that Tab walks over, and what the next frame's views
-/// are asked to open or to give the keyboard to.
-/// `canvas`: as it was last drawn, in logical pixels of the window.
+/// Performs a window action: moves Tab focus, or asks the views of the next frame to open something or to
+/// take the keyboard focus. `canvas`: as last drawn, in logical pixels of the window.
 void apply(AppState& state, FocusRing& focus, const Picture& canvas, const WindowAction& action);
 
 } // namespace headscope::app

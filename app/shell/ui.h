@@ -9,7 +9,7 @@
 
 namespace headscope::app {
 
-/// What runs inside the shell: the whole program's user interface, with no knowledge of windows or GL.
+/// The user interface inside the shell, independent of window system and GL.
 class Ui {
 public:
     Ui() = default;
@@ -19,26 +19,26 @@ public:
 
     /// Builds one frame between ImGui::NewFrame and ImGui::Render. `now` counts seconds from program start.
     virtual void frame(Surface& surface, double now) = 0;
-    /// Called after a frame that will be shown. Waits for what the frame's input asked to be computed; true
-    /// when it is there: the same frame, built again, shows it.
+    /// Called after a frame that will be shown. Waits for computations that the frame's input started.
+    /// Returns true if they are finished: the same frame, built again, shows the results.
     virtual bool catch_up(std::chrono::milliseconds /*at_most*/) { return false; }
-    /// Whether another frame must follow at once (an animation runs, a job is out, text is being edited).
+    /// Returns true if another frame must follow at once (an animation, a job or text input is active).
     virtual bool animating() const = 0;
-    /// The user's zoom (Ctrl +/-), 1 to 2, and the colour that the window is cleared to.
+    /// The user's zoom (Ctrl +/-), 1 to 2, and the background color of the window.
     virtual float zoom() const = 0;
     virtual figure::Color background() const = 0;
     virtual std::string title() const = 0;
-    /// Whether the window is to fill the screen.
+    /// Returns true if the window should be full screen.
     virtual bool full_screen() const { return false; }
-    /// Whether what is on screen stays there in place of the frame that was built last: what belongs in it is
-    /// being computed.
+    /// Returns true if the picture on screen should stay in place of the frame that was built last, whose
+    /// content is still being computed.
     virtual bool keeps_picture() const { return false; }
-    /// When the next frame is due although nothing else happens, on the clock of frame(): what was said goes
-    /// then.
+    /// Returns the time of the next frame if nothing else happens, on the clock of frame(), for example to
+    /// remove a notice.
     virtual double wakes_at() const { return std::numeric_limits<double>::infinity(); }
-    /// Set once when the user asked to quit.
+    /// Returns true after the user asked to quit.
     virtual bool quitting() const = 0;
-    /// The window was asked to close: quitting() follows, at once or after a question.
+    /// Called when the window should close: quitting() follows, at once or after a question.
     virtual void close() {}
 };
 

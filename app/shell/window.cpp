@@ -28,13 +28,13 @@ namespace {
 
 constexpr double frame_time = 1.0 / 60;
 constexpr double blink_time = 0.1; // between frames while a text cursor blinks and nothing else happens
-constexpr double idle_time = 0.5;  // between looks at whether the Ui wants to move
-constexpr double pause_time = 0.5; // after the last event, what is remembered of the window is written
-constexpr double rest_time = 2;    // after the last event, kept memory goes back to the system
-// What an event changes may show one or two frames later: a popup opens, a list finds its size, a field that
-// a button asks for takes the keyboard.
+constexpr double idle_time = 0.5;  // between checks whether the Ui wants to animate
+constexpr double pause_time = 0.5; // after the last event, the window state is saved
+constexpr double rest_time = 2;    // after the last event, free memory is returned to the system
+// The effect of an event may show one or two frames later: a popup opens, a list finds its size, a field that
+// a button activates takes the keyboard focus.
 constexpr int frames_shown_after = 3;
-constexpr float no_time = 1e-6F; // between two frames of one picture; Dear ImGui takes no 0
+constexpr float no_time = 1e-6F; // between two frames of one picture; Dear ImGui does not accept 0
 
 std::mutex open_mutex; // guards `open` against a wake_window() while the window closes
 bool open = false;
@@ -80,8 +80,8 @@ float monitor_scale() {
     return std::max(x, 0.5F);
 }
 
-// The number of window-system units per physical pixel differs between systems: X11 counts pixels, Wayland
-// and macOS logical ones. Everything in here counts physical pixels.
+// The number of window-system units per physical pixel depends on the system: X11 counts physical pixels,
+// Wayland and macOS logical ones. This file counts physical pixels.
 float units_per_logical(GLFWwindow* window) {
     int width = 0, pixels = 0, ignored = 0;
     float scale = 1, ignored_scale = 1;
@@ -91,7 +91,7 @@ float units_per_logical(GLFWwindow* window) {
     return pixels > 0 ? scale * static_cast<float>(width) / static_cast<float>(pixels) : scale;
 }
 
-// On layouts such as AZERTY or QWERTZ, Ctrl+Z means the key that types a z.
+// On layouts such as AZERTY or QWERTZ, Ctrl+Z is the key that types a z.
 int translated(int key, int scancode) {
     if (key < GLFW_KEY_SPACE || key > GLFW_KEY_WORLD_2)
         return key;
@@ -101,7 +101,7 @@ int translated(int key, int scancode) {
                : key;
 }
 
-// For desktops that find no .desktop file of the program.
+// For desktops that do not find the program's .desktop file.
 void set_icon(GLFWwindow* window) {
     const std::string png = asset("icon/headscope.png");
     GLFWimage image{};
@@ -114,13 +114,13 @@ void set_icon(GLFWwindow* window) {
         glfwSetWindowIcon(window, 1, &image);
 }
 
-/// Where a window stands on the desktop, in units of the window system.
+/// The position of a window on the desktop, in units of the window system.
 struct DesktopPlace {
     bool maximized = false;
     int x = 0, y = 0, width = 0, height = 0;
 };
 
-/// What windows may take of the primary monitor; empty where that is not known.
+/// Returns the work area of the primary monitor; empty if it is not known.
 DesktopPlace work_area() {
     DesktopPlace room;
     if (GLFWmonitor* monitor = glfwGetPrimaryMonitor())
@@ -131,7 +131,7 @@ DesktopPlace work_area() {
 class Window {
 public:
     Window(Ui& ui, const WindowOptions& options) : ui_(ui), options_(options) {
-        // Fonts need no GL: they bake while the driver loads, which takes about as long.
+        // Fonts do not need GL: bake them while the driver loads, which takes about as long.
         auto fonts = std::async(std::launch::async, [scale = monitor_scale() * ui.zoom()] {
             auto book = std::make_unique<FontBook>();
             book->refresh(scale);
@@ -187,7 +187,7 @@ private:
         glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
         glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
         glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);
-        glfwWindowHint(GLFW_AUTO_ICONIFY, GLFW_FALSE); // another monitor may be worked on meanwhile
+        glfwWindowHint(GLFW_AUTO_ICONIFY, GLFW_FALSE); // the user may work on another monitor meanwhile
         const WindowState state = read_window_state(window_state_path());
         glfwWindowHint(GLFW_MAXIMIZED, state.maximized ? GLFW_TRUE : GLFW_FALSE);
         const DesktopPlace room = work_area();
@@ -195,7 +195,7 @@ private:
                     room_height = static_cast<float>(room.height) / scale;
         const WindowSize size = first_size(state, room_width, room_height);
         title_ = ui_.title();
-        // GLFW takes the title for both unless both are given.
+        // GLFW uses the title for both unless both are set.
         glfwWindowHintString(GLFW_X11_CLASS_NAME, "headscope");
         glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "headscope");
         window_ = glfwCreateWindow(size.width, size.height, title_.c_str(), nullptr, nullptr);
@@ -220,11 +220,11 @@ private:
         glfwSwapInterval(1);
     }
 
-    /// Makes the window so much smaller as its frame and its title bar take of the work area.
+    /// Shrinks the window by the size of its frame and title bar if it exceeds the work area.
     void keep_frame_inside(const DesktopPlace& room, float scale) {
         int left = 0, top = 0, right = 0, bottom = 0, width = 0, height = 0;
         glfwGetWindowSize(window_, &width, &height);
-        // The frame is asked for only where it could matter: a window manager may take its time to answer.
+        // Ask for the frame only if it matters: a window manager may be slow to answer.
         const auto thickest_frame = static_cast<int>(64 * scale);
         if (room.width <= 0 || room.height <= 0 ||
             (width + thickest_frame <= room.width && height + thickest_frame <= room.height))
@@ -258,7 +258,7 @@ private:
             of(w).take(MouseScrolled{static_cast<float>(x), static_cast<float>(y)});
         });
         glfwSetKeyCallback(window_, [](GLFWwindow* w, int key, int scancode, int action, int) {
-            // ImGui repeats held keys by itself.
+            // ImGui repeats held keys itself.
             if (action != GLFW_REPEAT && key != GLFW_KEY_UNKNOWN)
                 of(w).take(KeyChanged{translated(key, scancode), action == GLFW_PRESS});
         });
@@ -302,8 +302,8 @@ private:
         touch();
     }
 
-    /// Whether the picture is late: a character was typed, or a worker has a result. Such a frame may come
-    /// before its time, but never two in a row.
+    /// Returns true if the picture is late: a character was typed, or a worker has a result. Such a frame may
+    /// be drawn early, but never twice in a row.
     bool urgent() const { return !early_ && (typed_ || woken.load()); }
 
     bool moving() const {
@@ -316,8 +316,8 @@ private:
                seconds_since_start() >= ui_.wakes_at();
     }
 
-    // Lets events in until the next frame may be drawn: at most 60 a second even where the swap interval does
-    // nothing.
+    // Handles events until the next frame may be drawn: at most 60 per second, even if the swap interval has
+    // no effect.
     void wait() {
         glfwPollEvents();
         if (!moving()) {
@@ -342,7 +342,7 @@ private:
         int width = 0, height = 0;
         glfwGetFramebufferSize(window_, &width, &height);
         frames_left_ = std::max(0, frames_left_ - 1);
-        if (width <= 0 || height <= 0) { // minimised
+        if (width <= 0 || height <= 0) { // minimized
             frames_left_ = 0;
             glfwWaitEventsTimeout(idle_time);
             return;
@@ -359,12 +359,11 @@ private:
             };
             build([&] {
                 tell_typing();
-                if (!input_.empty()) // what an event changes may show later than the event came
+                if (!input_.empty()) // the effect of an event may show some frames later
                     frames_left_ = frames_shown_after;
                 input_.apply(ImGui::GetIO());
             });
-            constexpr std::chrono::milliseconds worth_waiting(
-                3); // a small part of what drawing a frame may take
+            constexpr std::chrono::milliseconds worth_waiting(3); // a small part of the time to draw a frame
             if (ui_.catch_up(worth_waiting))
                 build([] { ImGui::GetIO().DeltaTime = no_time; });
             item_active_ = ImGui::IsAnyItemActive();
@@ -384,7 +383,7 @@ private:
             options_.on_frame(surface_->scale());
     }
 
-    // The window shows itself with its first picture in it, not black.
+    // Shows the window with its first picture in it instead of black.
     void show() {
         shown_ = true;
         glfwShowWindow(window_);
@@ -401,7 +400,7 @@ private:
         return now;
     }
 
-    /// The monitor that shows most of the window, as it is: without another resolution.
+    /// Fills the monitor that shows most of the window, without a change of the resolution.
     void fill_screen() {
         const DesktopPlace now = place();
         int count = 0, most = -1;
@@ -438,7 +437,7 @@ private:
         touch();
     }
 
-    // A session's end or a signal ends the program without a word: what it remembers is on disk before.
+    // The end of the desktop session or a signal ends the program without notice: save its state before.
     void pause() {
         paused_ = true;
         remember();
@@ -451,7 +450,7 @@ private:
         WindowState state = before;
         const DesktopPlace last = windowed_.value_or(place());
         state.maximized = last.maximized;
-        if (!state.maximized) { // else the size to return to is the one remembered before
+        if (!state.maximized) { // otherwise keep the stored size, to return to
             const float units = units_per_logical(window_);
             state.width = static_cast<int>(std::lround(static_cast<float>(last.width) / units));
             state.height = static_cast<int>(std::lround(static_cast<float>(last.height) / units));
@@ -470,10 +469,10 @@ private:
     std::string title_;
     int frames_left_ = frames_shown_after;
     double drawn_at_ = -1, touched_at_ = 0;
-    std::optional<DesktopPlace> windowed_; ///< while the window fills the screen: where it goes back to
+    std::optional<DesktopPlace> windowed_; ///< position before full screen, to return to
     bool item_active_ = false, typing_ = false, shown_ = false;
-    bool typed_ = false; ///< a character came since the last frame
-    bool early_ = false; ///< the last frame came before its time
+    bool typed_ = false; ///< a character was typed since the last frame
+    bool early_ = false; ///< the last frame was early
     bool paused_ = false, rested_ = false;
 };
 

@@ -38,7 +38,7 @@ WindowState read_window_state(const std::filesystem::path& path) {
     try {
         json = parse_json(read_file(path.string(), mebibyte), path.string());
     } catch (const Error&) {
-        return {}; // the window opens at its usual size
+        return {}; // default size
     }
     if (!json.is_object())
         return {};

@@ -6,7 +6,7 @@
 
 namespace headscope::app {
 
-/// What the program remembers of its window; logical pixels.
+/// The window geometry that is kept between runs; logical pixels.
 struct WindowState {
     int width = 1600, height = 1000;
     bool maximized = false;
@@ -21,19 +21,19 @@ struct WindowSize {
     int width, height;
     bool operator==(const WindowSize&) const = default;
 };
-/// The least size that a window may have in a work area of that size: a small or much enlarged screen makes
-/// it smaller than the usual one.
+/// Returns the minimum window size for a work area: smaller than the default on a small or highly scaled
+/// screen.
 WindowSize least_size(float room_width, float room_height);
-/// The size to open with: as remembered, but inside the work area.
+/// Returns the initial window size: the stored one, clamped to the work area.
 WindowSize first_size(const WindowState& remembered, float room_width, float room_height);
 
-/// window.json in the program's config folder; empty when there is none.
+/// Returns the path of window.json in the program's config folder; empty if there is none.
 std::filesystem::path window_state_path();
 
-/// Reads a state; a missing or broken file gives the defaults, sizes out of range are brought into it.
+/// Reads a state. A missing or damaged file gives the defaults; sizes out of range are clamped.
 WindowState read_window_state(const std::filesystem::path& path);
 
-/// Replaces the file in one step. Says whether it could; a window whose size can't be remembered still works.
+/// Replaces the file atomically. Returns false if it could not be written; callers may ignore that.
 bool write_window_state(const std::filesystem::path& path, const WindowState& state);
 
 } // namespace headscope::app

@@ -11,47 +11,47 @@
 
 namespace headscope::app {
 
-/// What stands beside the board of the atlas.
+/// The content of the pane next to the grid of heads in the atlas.
 enum class AtlasPane : std::uint8_t {
-    scatter, ///< all heads by two scores
-    alike,   ///< a map on which heads that read alike stand close together
-    list     ///< heads row by row
+    scatter, ///< a scatter plot of all heads by two scores
+    alike,   ///< a map that places heads with similar attention close together
+    list     ///< a list with one row per head
 };
 
-/// Which numbers the atlas shows.
+/// The source of the numbers that the atlas shows.
 enum class AtlasTab : std::uint8_t {
-    text,   ///< of this text
-    survey, ///< the means over a corpus, where a survey is open
-    compare ///< of this text, the pinned heads side by side
+    text,   ///< the current text
+    survey, ///< the means over a corpus; needs an open survey
+    compare ///< the current text, with the pinned heads side by side
 };
 
-/// The list of scores that is open over the atlas.
+/// The score menu that is open over the atlas.
 enum class AtlasMenu : std::uint8_t { none, colour, x, y };
 
-/// Heads whose score lies in [low, high].
+/// Selects the heads whose score is in [low, high].
 struct ScoreRange {
     analysis::HeadScore score{};
     float low = 0, high = 0;
     bool operator==(const ScoreRange&) const = default;
 };
 
-/// A head of the board by its indices.
+/// A head of the grid by its indices.
 struct PlaceOnBoard {
     std::int64_t layer = 0, head = 0;
     bool operator==(const PlaceOnBoard&) const = default;
 };
 
-/// How the atlas of heads is looked at.
+/// The view settings of the atlas of heads.
 struct AtlasView {
-    std::optional<analysis::HeadScore> colour, x, y; ///< none: see look_of
+    std::optional<analysis::HeadScore> colour, x, y; ///< none: the default that look_of picks
     AtlasPane pane = AtlasPane::scatter;
     AtlasMenu menu = AtlasMenu::none;
     AtlasTab tab = AtlasTab::text;
-    bool stretched = false;                        ///< the axes go by asinh, which spreads what is near 0
-    std::vector<ScoreRange> brush;                 ///< heads in all of them are chosen; empty: all are
+    bool stretched = false;                        ///< axes use an asinh scale, which spreads values near 0
+    std::vector<ScoreRange> brush;                 ///< heads inside all ranges are chosen; empty: all heads
     std::optional<std::array<float, 4>> brushed{}; ///< likewise on the map: x from, to, y from, to
-    std::string search = {};                       ///< likewise, see analysis::HeadFilter
-    std::optional<analysis::HeadScore> sort{};     ///< of the list; none: by the colour
+    std::string search = {};                       ///< a further filter, see analysis::HeadFilter
+    std::optional<analysis::HeadScore> sort{};     ///< sort key of the list; none: the color score
     bool ascending = false;
     std::vector<PlaceOnBoard> pinned{};
     analysis::LabelThresholds thresholds = analysis::usual_thresholds();

@@ -12,7 +12,7 @@ Problem problem_of(const AttentionSet& set, std::int64_t layer) {
     problem.dims = {.B = 1, .Tq = info.Tq, .Tk = info.Tk, .H = info.H, .Hkv = info.H};
     problem.tokens = set.query_tokens(layer);
     if (info.Tq != info.Tk || &set.key_tokens(layer) != &set.query_tokens(layer)) {
-        // Keys of their own are what cross-attention has; its vectors are not known and have no numbers.
+        // Separate keys occur in cross-attention; the vectors are unknown, so the tensor has no columns.
         problem.x_kv = std::make_shared<const Tensor>(Shape{1, info.Tk, 0});
         problem.kv_tokens = set.key_tokens(layer);
     }
@@ -38,7 +38,7 @@ DocumentPtr with_layer(const Document& document, std::int64_t layer, const ReadH
 }
 
 ReadHeads heads_to_read(const AttentionInfo& info, const ViewState& view) {
-    constexpr std::int64_t small = std::int64_t{1} << 24U; // numbers of a layer: 64 MB
+    constexpr std::int64_t small = std::int64_t{1} << 24U; // numbers of one layer: 64 MB
     if (info.H * info.Tq * info.Tk <= small || Document::too_large_to_hold(info.H, info.Tq, info.Tk))
         return {};
     const std::int64_t open = std::clamp<std::int64_t>(view.head, 0, info.H - 1);

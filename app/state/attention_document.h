@@ -6,19 +6,20 @@ namespace headscope::app {
 
 struct ViewState;
 
-/// A document that shows attention weights instead of computing them: its problem has B, Tq, Tk, H and Hkv
-/// and the tokens alone, its recipe is kept from the document before, to return to.
+/// Returns a document that shows given attention weights instead of computing them. Its problem has only B,
+/// Tq, Tk, H, Hkv and the tokens. Its recipe is that of the previous document, so that the user can return to
+/// it.
 DocumentPtr attention_document(const AttentionSetPtr& set, std::int64_t layer, const ReadHeads& read,
                                const Document& before);
 
-/// The same document of given weights with another layer, or other heads of it; not a step of the history.
+/// Returns the same document of given weights with another layer or other heads of it. Not a history entry.
 DocumentPtr with_layer(const Document& document, std::int64_t layer, const ReadHeads& read);
 
-/// What a view looks at of a layer: of a small one all heads.
+/// Returns the heads that a view needs from a layer. For a small layer: all heads.
 ReadHeads heads_to_read(const AttentionInfo& info, const ViewState& view);
-/// Whether those were read already, among others perhaps.
+/// Returns true if `read` includes all heads in `wanted`.
 bool are_read(const ReadHeads& wanted, const ReadHeads& read);
-/// Keeps a view to what was read, while the rest is still to come.
+/// Restricts a view to the heads that were read, while the others are pending.
 void keep_to_read(ViewState& view, const ReadHeads& read);
 
 } // namespace headscope::app

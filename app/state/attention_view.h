@@ -12,37 +12,37 @@
 
 namespace headscope::app {
 
-/// Which part of a head's map is looked at: 1 is the whole of it, and the middle of what is seen, as shares
-/// of its width and height.
+/// The visible part of a head's map: the zoom (1 shows the whole map) and the center of the visible part, as
+/// fractions of the map's width and height.
 struct MapWindow {
     float zoom = 1;
     float x = 0.5F, y = 0.5F;
     bool operator==(const MapWindow&) const = default;
 };
 
-/// What the canvas holds of a checkpoint, or of a file of weights.
+/// The screen that the canvas shows for a checkpoint or for a file of weights.
 enum class Screen : std::uint8_t {
-    stages,   ///< the walk through its numbers, with the board of heads
-    atlas,    ///< all heads by what they measurably do
-    effects,  ///< what each writer does to a prediction
-    patching, ///< what of this text brings its answer back in another
-    circuits, ///< what the weights alone say of a head
-    why,      ///< one score, by who wrote what its query and its key are made of
-    map       ///< the weights of one head, made where they are looked at
+    stages,   ///< the computation step by step, with the grid of heads
+    atlas,    ///< all heads by measured scores
+    effects,  ///< the effect of each residual stream component on a prediction
+    patching, ///< activation patching: the parts of this text that restore its answer in another text
+    circuits, ///< circuits of a head, computed from the weights alone
+    why,      ///< one score, split among the residual stream components of its query and its key
+    map       ///< the weights of one head, computed where they are visible
 };
 
-/// How the effects of heads are measured.
+/// The method that measures the effects of heads.
 enum class EffectKind : std::uint8_t {
-    direct,    ///< what each writes towards two logits; the parts add up
-    by_source, ///< what the open head writes at every position, by the token that it reads from
-    ablated,   ///< what is lost when one is switched off; the losses do not add up
-    averaged   ///< the same with its mean output over the text in its place
+    direct,    ///< direct logit attribution towards two logits; the parts add up
+    by_source, ///< the contribution of the open head at every position, split by source token
+    ablated,   ///< zero ablation of one head at a time; the losses do not add up
+    averaged   ///< mean ablation: the head's output is replaced by its mean over the text
 };
 
-/// What the colours of scores compare a score with.
+/// The reference that the colors of scores are relative to.
 enum class ScoreScale : std::uint8_t {
-    row,  ///< the largest score of its row, as the softmax does
-    head, ///< all scores of its head
+    row,  ///< the largest score of the row, as in the softmax
+    head, ///< all scores of the head
     all   ///< the scores of all heads
 };
 constexpr ScoreScale next_score_scale(ScoreScale scale) {
@@ -50,28 +50,28 @@ constexpr ScoreScale next_score_scale(ScoreScale scale) {
            : scale == ScoreScale::head ? ScoreScale::all
                                        : ScoreScale::row;
 }
-/// The range of the colours by row: the score at the pale end is this far below the largest of its row.
+/// With ScoreScale::row, the pale end of the color scale is this far below the largest score of the row.
 inline constexpr float score_row_depth = 8;
 
-/// How attention weights of a file or a model are looked at.
+/// The view settings for attention weights of a file or a model.
 struct AttentionView {
-    checkpoint::Stack stack = checkpoint::Stack::own; ///< whose heads the board shows
-    std::int64_t layer = 0;                           ///< of the head that is open, in that stack
+    checkpoint::Stack stack = checkpoint::Stack::own; ///< the stack whose heads the grid shows
+    std::int64_t layer = 0;                           ///< the layer of the open head in that stack
     Screen screen = Screen::stages;
     EffectKind effects = EffectKind::direct;
-    std::optional<std::int64_t> brought_from = {}; ///< of `effects`: the first token of those that the open
-                                                   ///< head reads; none: the last ones are shown
-    std::array<std::int64_t, 2> patch = {-1, -1};  ///< the cell of `patching` that is selected: row, column
+    std::optional<std::int64_t> brought_from = {}; ///< of `effects`: the first of the visible tokens that the
+                                                   ///< open head reads; none: the last ones are visible
+    std::array<std::int64_t, 2> patch = {-1, -1};  ///< the selected cell of `patching`: row, column
     std::optional<bool> join_writers =
-        {};            ///< of `why`: the heads of a layer together; none: where there are many
-    bool board = true; ///< all heads beside the open one
+        {};            ///< of `why`: join the heads of a layer; none: joined if there are many
+    bool board = true; ///< the grid of heads is shown next to the open head
     AtlasView atlas{};
-    std::string pattern = {}; ///< heads that do this are marked on the board; empty: none
+    std::string pattern = {}; ///< the pattern whose heads the grid marks; empty: none
     MapWindow map = {};
     LongMapView long_map = {};
-    analysis::ReadingOptions reading = {};  ///< how the weights are read otherwise than they are held
-    analysis::ReadingOptions possible = {}; ///< what of that would do anything to them; follows the set
-    bool log_colours = false;               ///< colours of weights by their logarithm
+    analysis::ReadingOptions reading = {};  ///< transformations and aggregations applied to the weights
+    analysis::ReadingOptions possible = {}; ///< the options that would change the weights; follows the set
+    bool log_colours = false;               ///< colors of weights on a logarithmic scale
     ScoreScale score_scale = ScoreScale::row;
     bool operator==(const AttentionView&) const = default;
 };

@@ -6,8 +6,7 @@ namespace headscope::app {
 
 namespace {
 
-/// A matrix whose columns belong to units of the MLP, or to experts, is read one by one: its columns run
-/// across.
+/// A matrix whose columns belong to MLP units or to experts is shown transposed, one unit after the other.
 bool is_read_by_columns(const TensorInfo& info) {
     if (info.rank() < 2)
         return false;
@@ -21,7 +20,7 @@ bool is_read_by_columns(const TensorInfo& info) {
 int row_axis(TensorId tensor) {
     const TensorInfo& info = tensor_info(tensor);
     if (info.rank() == 2 && info.axes[0] == Axis::experts)
-        return -1; // of each expert a bias
+        return -1; // one bias per expert
     return is_read_by_columns(info) ? info.rank() - 1 : info.rank() - 2;
 }
 
@@ -61,7 +60,7 @@ bool Block::contains(const CellAddress& cell) const {
 Block matrix_of(const CellAddress& cell, const Dims& dims) {
     const Shape shape = tensor_info(cell.tensor).shape(dims);
     Block block{.tensor = cell.tensor, .first = cell.at, .rows = 1, .cols = shape[col_axis(cell.tensor)]};
-    // The rows of a table are edited one by one.
+    // Rows of a table are edited individually.
     if (const int axis = row_axis(cell.tensor); axis > 0 || (axis == 0 && !is_table(cell.tensor))) {
         block.rows = shape[axis];
         block.first[static_cast<std::size_t>(axis)] = 0;

@@ -9,27 +9,27 @@
 
 namespace headscope::app {
 
-/// What the engine badge and its panel can ask for.
+/// A request from the engine badge or its panel.
 struct EngineAction {
     enum class Kind { look, choose, compare };
-    Kind kind = Kind::look; ///< look: what there is to choose from
-    std::string id{};       ///< for choose: what --device takes
+    Kind kind = Kind::look; ///< look: list the available devices
+    std::string id{};       ///< for choose: a value that --device takes
 };
 
-/// What came of running one problem on two engines.
+/// The result of computing one problem on two engines.
 struct EngineComparison {
-    std::string first, second; ///< ids of the devices
+    std::string first, second; ///< device ids
     std::vector<analysis::StageDifference> stages = {};
     double first_seconds = 0, second_seconds = 0;
-    std::string error = {}; ///< one sentence when one of them could not run it
+    std::string error = {}; ///< one sentence if one engine could not compute it
 };
 
-/// The engines as the badge and its panel show them.
+/// The engines as shown by the badge and its panel.
 struct EngineState {
-    bool looking = false, comparing = false; ///< in the background
-    std::optional<engine::DeviceList> found; ///< once somebody has looked
+    bool looking = false, comparing = false; ///< true while that runs in the background
+    std::optional<engine::DeviceList> found; ///< none until the devices were listed
     std::string chosen = "auto";
-    std::string notice; ///< why the CPU runs in place of what was chosen, in one sentence
+    std::string notice; ///< reason why the CPU runs instead of the chosen device, one sentence
     std::optional<EngineComparison> comparison;
 };
 

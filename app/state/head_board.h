@@ -9,15 +9,15 @@
 
 namespace headscope::app {
 
-/// One layer of a board.
+/// One layer of the grid of heads.
 struct BoardRow {
     std::vector<analysis::HeadMap> heads = {};
-    std::string error = {};    ///< one sentence when the layer could not be read; then there are no heads
-    std::uint64_t version = 0; ///< no two rows of the program have the same
+    std::string error = {};    ///< one sentence if the layer could not be read; `heads` is then empty
+    std::uint64_t version = 0; ///< unique among all rows of the process
 };
 
-/// All heads of a set of attention weights as small maps, as far as they are there already. For the thread
-/// that draws.
+/// The grid of heads: small maps of all heads of a set of attention weights, as far as they are available.
+/// For the thread that draws.
 class HeadBoard {
 public:
     HeadBoard() = default;
@@ -26,9 +26,9 @@ public:
     virtual ~HeadBoard() = default;
 
     virtual const AttentionInfo& info() const = 0;
-    /// Null while the layer has not been read. `l` in [0, L).
+    /// Null until the layer has been read. `l` in [0, L).
     virtual std::shared_ptr<const BoardRow> row(std::int64_t l) const = 0;
-    /// How many layers have been read, or failed.
+    /// The number of layers that have been read or have failed.
     virtual std::int64_t ready() const = 0;
 };
 

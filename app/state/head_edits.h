@@ -8,34 +8,34 @@
 
 namespace headscope::app {
 
-/// Where a head's numbers stand in one tensor.
+/// The block of one tensor that belongs to a head.
 struct HeadPart {
     Block block;
-    bool keys_values; ///< of its key/value head, perhaps shared with other heads
+    bool keys_values; ///< belongs to its key/value head, which other heads may share
 };
 
-/// Its columns of W_Q, W_K, W_V and their biases and its rows of W_O, as far as the problem has them. b_O is
-/// no head's.
+/// Returns the head's columns of W_Q, W_K, W_V and their biases and its rows of W_O, as far as the problem
+/// has them. b_O does not belong to a head.
 std::vector<HeadPart> parts_of_head(const Problem& problem, std::int64_t head);
 
-/// What was changed in one head.
+/// The edits of one head.
 struct HeadEdits {
     float gain = 1;
-    std::vector<TensorId> tensors = {}; ///< in whose part of the head some number differs
+    std::vector<TensorId> tensors = {}; ///< tensors whose part of this head was edited
     bool ablated() const { return gain == 0.0F; }
     bool scaled() const { return gain != 1.0F && !ablated(); }
     bool any() const { return gain != 1.0F || !tensors.empty(); }
 };
 
-/// What was changed in a layer.
+/// The edits of a layer.
 struct LayerMarks {
     std::vector<HeadEdits> heads; ///< H
-    /// Tensors that are no head's, in which some number differs: b_O, and those of norms and MLP.
+    /// Edited tensors that do not belong to a head: b_O and those of norms and the MLP.
     std::vector<TensorId> others;
 };
 
-/// Those of the attention. Compares numbers, so that an edit that was taken back by hand is none. Both of the
-/// same sizes.
+/// Returns the edits of an attention. Compares numbers, so that an edit that was reversed by hand does not
+/// count. Both must have the same sizes.
 LayerMarks marks_of(const Problem& now, const Problem& unedited);
 
 } // namespace headscope::app

@@ -7,7 +7,7 @@ namespace headscope::app {
 
 namespace {
 
-/// Gains that are all 1 are none.
+/// Drops gains that are all 1.
 void normalise(std::vector<float>& gains) {
     if (std::ranges::all_of(gains, [](float gain) { return gain == 1.0F; }))
         gains.clear();
@@ -23,7 +23,7 @@ bool lies_around(WeightId weight) {
     return is_block_weight(*checkpoint::tensor_of(weight));
 }
 
-/// Marks the weights around attention n in which some number differs from the checkpoint's own.
+/// Marks the weights around attention n that differ from the checkpoint's.
 void mark_around(LayerMarks& marks, const checkpoint::Model& model, std::int64_t n,
                  const checkpoint::LayerEdits& edits) {
     std::erase_if(marks.others, is_block_weight);
@@ -37,8 +37,8 @@ void mark_around(LayerMarks& marks, const checkpoint::Model& model, std::int64_t
             marks.others.push_back(*checkpoint::tensor_of(weight));
 }
 
-/// A weight that was brought back to the checkpoint's own numbers by hand is no edit. `marks`: what differs
-/// around attention; `unedited`: the attention's own weights, null where those are not touched.
+/// Drops weights that were changed back to the checkpoint's numbers by hand. `marks`: what differs around
+/// attention; `unedited`: the attention's own weights, null if they are not affected.
 void forget_unchanged(checkpoint::LayerEdits& edits, const LayerMarks& marks, const Problem* unedited) {
     std::erase_if(edits.tensors, [&](const auto& edit) {
         const TensorId id = *checkpoint::tensor_of(edit.first);
@@ -49,7 +49,7 @@ void forget_unchanged(checkpoint::LayerEdits& edits, const LayerMarks& marks, co
     });
 }
 
-/// An attention without edits is not listed.
+/// Removes the entry of an attention without edits.
 void forget_if_empty(ModelPart& part, std::int64_t n) {
     if (!part.edits[n].empty())
         return;
@@ -57,8 +57,8 @@ void forget_if_empty(ModelPart& part, std::int64_t n) {
     part.marks.erase(n);
 }
 
-/// What the page of an open attention may edit: its own, and what is edited there of another one (see
-/// edited_with).
+/// Visits the edits that the view of an open attention can change: its own, and those stored with another
+/// attention (see edited_with).
 template<class Visit>
 void visit_edits(const ModelPart& part, std::int64_t attention, const Visit& visit) {
     const checkpoint::Architecture& architecture = part.model->model->architecture();

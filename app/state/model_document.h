@@ -13,81 +13,84 @@
 
 namespace headscope::app {
 
-/// An activation of another prompt's run that stands in the run of this one. The rows are among its edits.
+/// An activation of another prompt's run that is patched into this run. The patched rows are part of `edits`.
 struct PatchedRun {
-    ModelPartPtr own;                            ///< the prompt that the activation is taken from
-    std::string words;                           ///< what comes from there, a sentence
-    StageGroup stop{};                           ///< where it stands
+    ModelPartPtr own;                            ///< the clean prompt, which the activation is taken from
+    std::string words;                           ///< a sentence that describes the patched activation
+    StageGroup stop{};                           ///< the step that is patched
     std::int64_t layer = 0, head = -1, row = -1; ///< -1: all of them
 };
 
-/// What decides the numbers of a pass through a checkpoint. Small: weights stay in the file but for what was
-/// changed. Immutable; compared by identity.
+/// The inputs of a pass through a checkpoint: everything that its numbers depend on. Small: unedited weights
+/// stay in the file. Immutable; compared by identity.
 struct ModelPart {
     checkpoint::TextModelPtr model;
-    std::string prompt; ///< as it was typed, and what was written
+    std::string prompt; ///< as typed, followed by the generated text
     std::string pair;   ///< the second of two texts; empty: none
-    std::string target; ///< the same of the decoder's text where an encoder reads the prompt; else empty
-    std::shared_ptr<const checkpoint::ModelInputs> inputs; ///< the tokens of both
-    bool write_target = false; ///< the model is to write the target; only without inputs
-    std::int64_t written = 0;  ///< how many tokens, the last, were taken from predictions and not typed
+    std::string target; ///< the same for the decoder's text if an encoder reads the prompt; else empty
+    std::shared_ptr<const checkpoint::ModelInputs> inputs; ///< the tokens of both texts
+    bool write_target = false; ///< the model generates the target; only without inputs
+    std::int64_t written = 0;  ///< the number of tokens at the end that were generated, not typed
     checkpoint::ModelEdits edits;
-    std::map<std::int64_t, LayerMarks> marks; ///< what the edits change, by the number of the attention
+    std::map<std::int64_t, LayerMarks> marks;            ///< the changes made by `edits`, by attention number
     std::shared_ptr<const PatchedRun> opened_patch = {}; ///< see patched_run
 
     const checkpoint::Architecture& architecture() const { return model->model->architecture(); }
-    /// An encoder reads the prompt, and a decoder writes the target.
+    /// Returns true for an encoder-decoder: the encoder reads the prompt, the decoder writes the target.
     bool two_texts() const { return architecture().encoder != nullptr; }
-    /// Returns true if the second text has a field. Decoders alone are not trained on two texts, so theirs
-    /// appears only with a second text that was given from outside.
+    /// Returns true if the second text has a field. Decoder-only models are not trained on text pairs, so the
+    /// field appears only if a second text was given, for example by a project.
     bool offers_pair() const {
         return !pair.empty() || (model->pairs.known && (model->masked() || two_texts()));
     }
 };
 
-/// The patch that stands in the part's run; null when none does, or no more.
+/// Returns the patch in the part's run; null if there is none or it was removed.
 const PatchedRun* patched_run(const ModelPart& part);
-/// What is patched at a number around the attention of a layer; null for a number that the layer made itself.
+/// Returns the patch that sets a number around a layer's attention; null for a number that the layer
+/// computed.
 const checkpoint::PatchedRows* patched_at(const ModelPart& part, std::int64_t n, const CellAddress& cell);
 
-/// One attention of a checkpoint, by its number, as a document: `base` is the attention without edits, with x
-/// as the layers before it give it; the part's edits of it are laid over it. Throws Error(input) when the
-/// result is not valid.
+/// Returns a document for one attention of a checkpoint, by its number. `base`: the attention without edits,
+/// with x from the previous layers; the part's edits are applied to it. Throws Error(input) if the result is
+/// not valid.
 DocumentPtr model_document(const ModelPartPtr& part, std::int64_t attention,
                            const std::shared_ptr<const Problem>& base, std::uint64_t revision);
 
-/// A document of a checkpoint whose recipe changed in edits and gains of the open layer. `all_dropped`: those
-/// of other layers go too. Throws Error(input) likewise.
+/// Returns the checkpoint document after a change of edits and head gains of the open layer. `all_dropped`:
+/// also removes the edits of other layers. Throws Error(input) likewise.
 DocumentPtr edit_model_document(const Document& document, project::Recipe recipe, bool all_dropped);
 
-/// What the queries of a checkpoint's document are: the tokens of the encoder's text or of the other one.
+/// Returns the tokens of the queries of a checkpoint's document: the encoder's text for the encoder stack,
+/// else the other text.
 const checkpoint::ModelInputs& read_by_queries(const Document& document);
-/// A table of the stack that a checkpoint's document is of, with its edits: W_E, W_P, W_type or W_U.
+/// Returns a table of the document's stack with its edits: W_E, W_P, W_type or W_U.
 checkpoint::EditedTable edited_table(const Document& document, TensorId table);
-/// A document of a checkpoint in which rows of a table have other numbers; a row that has the checkpoint's
-/// own ones is no edit any more.
+/// Returns the document with new numbers for rows of a table. A row that equals the checkpoint's row is no
+/// longer an edit.
 DocumentPtr with_table_rows(const Document& document, TensorId table, const checkpoint::TableRows& rows);
-/// A document of a checkpoint in whose open layer a number of mlp_act is not computed but given; nothing: it
-/// is computed again.
+/// Returns the document with a fixed value for one number of mlp_act in the open layer; without a value, the
+/// number is computed again.
 DocumentPtr with_activation(const Document& document, const CellAddress& cell, std::optional<float> value);
 
-/// Whether two problems of one attention read the same vectors.
+/// Returns true if two problems of one attention have the same input vectors.
 bool same_vectors(const Problem& a, const Problem& b);
 
-/// The number of the attention that a checkpoint's document is of.
+/// Returns the number of the attention that a checkpoint's document shows.
 std::int64_t open_attention(const Document& document);
-/// "L5"; of an encoder-decoder "encoder L5", "decoder L5" or "cross L5".
+/// "L5"; for an encoder-decoder "encoder L5", "decoder L5" or "cross L5".
 std::string attention_name(const ModelPart& part, checkpoint::AttentionPlace place);
 
-/// What edits change in a run's layers. Reads the weights of those layers: not for the UI thread.
+/// Returns the edits of a run by layer. Reads the weights of those layers: not for the UI thread.
 std::map<std::int64_t, LayerMarks> marks_of(const checkpoint::ModelRun& run,
                                             const checkpoint::ModelEdits& edits);
 
-/// The number of the first attention whose edits differ; nothing when none does.
+/// Returns the number of the first attention whose edits differ; nothing if there is none.
 std::optional<std::int64_t> first_difference(const checkpoint::ModelEdits& a,
                                              const checkpoint::ModelEdits& b);
 
-/// "L5", "B5", "cross L5": how the open layer of a document with a board is called; and "L5 H1".
+/// Return the name of the open layer of a document with a grid of heads, "L5", "B5" or "cross L5", and of one
+/// of its heads, "L5 H1".
 std::string open_layer_name(const Document& document);
 std::string open_head_name(const Document& document, std::int64_t h);
 

@@ -12,15 +12,15 @@ namespace {
 
 constexpr std::size_t most_listed = 10, most_moved = 8;
 
-/// The part with other ids of the text that is written on. What was typed is kept, as far as the ids are the
-/// same.
+/// Returns the part with other ids for the text that is continued. Keeps the typed text as far as the ids are
+/// the same.
 ModelPartPtr with_ids(const ModelPart& part, std::vector<std::int64_t> ids, std::int64_t written) {
     const checkpoint::TextModel& model = *part.model;
     auto next = std::make_shared<ModelPart>(part);
     next->written = written;
     std::string& typed = part.two_texts() ? next->target : part.pair.empty() ? next->prompt : next->pair;
     const auto text_of_ids = [&](const std::vector<std::int64_t>& of) {
-        // Nobody types the token that a decoder starts with.
+        // The user does not type the start token of a decoder.
         return checkpoint::text_of(model, part.two_texts() ? std::vector(of.begin() + 1, of.end()) : of, " ");
     };
     const std::string was = text_of_ids(part.inputs->ids), now = text_of_ids(ids);
@@ -30,7 +30,7 @@ ModelPartPtr with_ids(const ModelPart& part, std::vector<std::int64_t> ids, std:
         typed.resize(typed.size() - (was.size() - now.size()));
     else if (part.two_texts()) {
         typed = now;
-    } else { // nothing tells where the second text begins
+    } else { // the start of the second text is unknown
         next->prompt = now;
         next->pair.clear();
     }
@@ -143,7 +143,7 @@ std::string why_full(const ModelPart& part) {
     if (part.model->model->architecture().position_rows > 0)
         return tr("model_state.text_tokens_model_positions",
                   "The text has {} tokens, and the model has positions for no more.", part.inputs->T);
-    // Nothing but training ends there: a longer text is run, and what is said of its end was never learnt.
+    // Only training ended at this length: a longer text can run, but the model never learned such positions.
     return part.inputs->T == most
                ? tr("model_state.text_tokens_most_model",
                     "The text has {} tokens, the most that the model was trained on: it writes no further.",

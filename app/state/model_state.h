@@ -12,91 +12,93 @@
 
 namespace headscope::app {
 
-/// One token of a model's vocabulary, and how likely the model holds it: without the edits, and with them.
+/// One token of the vocabulary and its probability without (`before`) and with (`after`) the edits.
 struct TokenOdds {
     std::int64_t id = 0;
     std::string label;
     float before = 0, after = 0;
 };
 
-/// What a model says at one position.
+/// The predictions of a model at one position.
 struct Predictions {
     std::int64_t position = 0;
-    std::string token;                     ///< that stands there
-    bool hidden = false;                   ///< it is the token that stands for a hidden word
-    bool edited = false;                   ///< some edit or gain is laid over the model
-    std::vector<TokenOdds> likeliest = {}; ///< with the edits, likeliest first
-    std::vector<TokenOdds> moved = {};     ///< whose probability the edits moved most; empty without edits
+    std::string token;                     ///< the token at that position
+    bool hidden = false;                   ///< the token is the mask token
+    bool edited = false;                   ///< the run has edits or head gains
+    std::vector<TokenOdds> likeliest = {}; ///< sorted by probability with the edits, largest first
+    std::vector<TokenOdds> moved = {};     ///< largest change of probability by the edits first
     double kl = 0;                         ///< KL(before || after) in nats
 };
 
-/// How tokens are taken until the user chooses otherwise.
+/// The default sampling settings.
 inline const checkpoint::SamplingSettings usual_sampling{
     .temperature = 1, .top_k = 40, .top_p = 0.95, .seed = 1};
 
-/// The checkpoint of the document as the views show it: what was computed last, which may lag behind.
+/// The state of the document's checkpoint as the views show it: the newest results, which may be older than
+/// the document.
 struct ModelState {
-    std::string prompt, pair, target;               ///< as they stand in the fields, valid or not
-    std::optional<checkpoint::TextPair> typed_pair; ///< the texts around a separator inside the prompt,
-                                                    ///< until the user decides whether they are two
-    std::string error;                ///< one sentence about a text or the last run; empty when all is well
-    checkpoint::ModelRunPtr run;      ///< newest that is over
+    std::string prompt, pair, target;               ///< content of the fields, valid or not
+    std::optional<checkpoint::TextPair> typed_pair; ///< the texts around a separator in the prompt, until the
+                                                    ///< user decides whether they are a pair
+    std::string error;           ///< one sentence about a text or the last run; empty if there is no error
+    checkpoint::ModelRunPtr run; ///< newest finished run
     checkpoint::ModelRunPtr unedited; ///< the same text without edits
     bool running = false;
-    float fraction = 0;                   ///< of the run that is under way
-    std::optional<std::int64_t> position; ///< as chosen; empty: the first hidden word, else the last token
+    float fraction = 0;                   ///< progress of the current run
+    std::optional<std::int64_t> position; ///< as chosen; empty: the first masked word, else the last token
     std::optional<Predictions> predictions;
     EffectsQuestion effects;
     PatchingQuestion patching;
-    std::string compared; ///< the second prompt while its stages stand in place of the clean prompt's
+    std::string compared; ///< the second prompt, while its stages are shown instead of the clean prompt's
     CircuitsQuestion circuits;
-    std::string survey;     ///< path of one that is open; empty: none
-    std::string recomputed; ///< which layers the last run computed, one sentence
+    std::string survey;     ///< path of the open survey; empty: none
+    std::string recomputed; ///< one sentence about the layers that the last run computed
 
-    // Writing on.
+    // Generation.
     checkpoint::SamplingSettings sampling = usual_sampling;
-    std::optional<checkpoint::Distribution> next; ///< after the text of `run`; empty: it predicts no next
-                                                  ///< token
-    std::string cannot_write;                     ///< why no token can follow, one sentence; empty: one can
-    bool writing = false;                         ///< token after token
-    bool measuring = false;                       ///< runs fill the map on screen
-    std::string stopped;                          ///< why that ended by itself, one sentence
-    std::vector<ModelPartPtr> branches; ///< texts written on from one prompt and left, the newest first
+    std::optional<checkpoint::Distribution> next; ///< after the text of `run`; empty: no next token
+    std::string cannot_write;           ///< reason why no token can follow, one sentence; empty: one can
+    bool writing = false;               ///< generation is active, token after token
+    bool measuring = false;             ///< runs for the map on screen are active
+    std::string stopped;                ///< reason why generation stopped on its own, one sentence
+    std::vector<ModelPartPtr> branches; ///< earlier continuations of the same prompt, newest first
 };
 
-/// Copies the texts of a part into the fields.
+/// Copies the texts of a part to the fields.
 void show_texts(ModelState& model, const ModelPart& part);
-/// Returns true if the fields have the texts of the part.
+/// Returns true if the fields contain the texts of the part.
 bool shows_texts(const ModelState& model, const ModelPart& part);
 
-/// The position that is looked at: `chosen`, clamped, or the usual one.
+/// Returns the current position: `chosen`, clamped, or the default.
 std::int64_t position_of(const checkpoint::ModelRun& run, const checkpoint::TextModel& model,
                          std::optional<std::int64_t> chosen);
 
-/// What the model says at a position; nothing when the checkpoint has no head. `unedited`: the same text. May
-/// take as long as a run: not for the window's thread. Throws Error(cancelled).
+/// Returns the predictions at a position; nothing if the checkpoint has no language model head or a logit is
+/// not finite. `unedited`: the run of the same text without edits. May take as long as a run: not for the
+/// window's thread. Throws Error(cancelled).
 std::optional<Predictions> predictions_of(const checkpoint::TextModel& model, const checkpoint::ModelRun& run,
                                           const checkpoint::ModelRun& unedited, std::int64_t position,
                                           const Progress& cancel);
 
-/// The logits of the token after the text of a run (1, 1, vocab); null when the model predicts no next token.
-/// As long as predictions_of, and throws likewise.
+/// Returns the logits of the token after the text of a run (1, 1, vocab); null if the model predicts no next
+/// token. Takes as long as predictions_of, and throws likewise.
 TensorPtr next_logits(const checkpoint::TextModel& model, const checkpoint::ModelRun& run,
                       const Progress& cancel);
 
-/// A text with a token more, or without the last `count`: of a part with inputs. Throws Error(input) when the
-/// model has no place for the token or no such token, and when fewer tokens were written.
+/// Return the text with one more token, or without the last `count`. The part must have inputs. Throws
+/// Error(input) if the model has no position left for the token or does not have the token, and if fewer than
+/// `count` tokens were generated.
 ModelPartPtr with_token(const ModelPart& part, std::int64_t id);
 ModelPartPtr without_tokens(const ModelPart& part, std::int64_t count);
-/// The branches once `now` stands in place of `left`: that is one more where the model wrote it and `now`
-/// does not go on with it; those of another prompt go, and at most `most_branches` stay.
+/// Returns the branches after `now` replaces `left`. `left` is added if the model generated it and `now` does
+/// not continue it. Branches of other prompts are removed; at most `most_branches` remain.
 std::vector<ModelPartPtr> branches_after(std::vector<ModelPartPtr> branches, const ModelPartPtr& left,
                                          const ModelPart& now);
 inline constexpr std::size_t most_branches = 4;
-/// The tokens from the start that a branch has in common with a text of the same prompt; nothing for a branch
-/// of another one, and for one that the text goes on with.
+/// Returns the number of leading tokens that a branch shares with a text of the same prompt; nothing for a
+/// branch of another prompt, and for a branch that the text continues.
 std::optional<std::int64_t> parts_at(const ModelPart& branch, const ModelPart& now);
-/// Why a text takes no further token, one sentence; empty when there is a position for one.
+/// Returns why a text takes no further token, one sentence; empty if there is a position for one.
 std::string why_full(const ModelPart& part);
 
 /// "Layers 5 to 11 were recomputed, 0 to 4 taken over."

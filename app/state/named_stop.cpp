@@ -13,7 +13,7 @@ std::optional<StageGroup> named_stop(const Walk& walk, std::string_view name) {
         return std::nullopt;
     if (const StageGroup group = tensor_info(*stage).group; walk.has(group))
         return group;
-    // Without a norm after the branch, the attention adds its output as it is.
+    // Without a norm after the attention branch, its output is added unchanged.
     const bool is_output = walk.whole_block() && *stage == TensorId::attn_out;
     return is_output ? std::optional(StageGroup::output) : std::nullopt;
 }

@@ -7,8 +7,8 @@
 
 namespace headscope::app {
 
-/// The stop of a name: the label of a stop, or a stage as `headscope trace` calls it. Nothing if the walk
-/// does not have it.
+/// Returns the step with a name: the label of a step, or a stage name of `headscope trace`. Nothing if the
+/// strip does not have it.
 std::optional<StageGroup> named_stop(const Walk& walk, std::string_view name);
 
 } // namespace headscope::app

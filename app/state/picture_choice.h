@@ -8,13 +8,13 @@
 
 namespace headscope::app {
 
-/// What a figure is drawn on: the theme's background, white paper, or nothing.
+/// The background of a figure: the theme's, white paper, or transparent.
 enum class FigureGround : std::uint8_t { theme, white, none };
 
-/// How large a picture becomes: so many pixels for each logical one, or a width on paper or in pixels.
+/// The unit of a picture's size: pixels per logical pixel, or a width on paper or in pixels.
 enum class PictureUnit : std::uint8_t { times, mm, px };
 
-/// How a picture of the canvas is written.
+/// The settings of a canvas picture.
 struct PictureChoice {
     bool dark = false;
     FigureGround ground = FigureGround::theme;
@@ -25,29 +25,30 @@ struct PictureChoice {
     bool operator==(const PictureChoice&) const = default;
 };
 
-constexpr double print_dots_per_inch = 300; ///< of a PNG whose width on paper is given
+constexpr double print_dots_per_inch = 300; ///< resolution of a PNG whose width on paper is given
 
-/// How large a figure of so many logical pixels becomes.
+/// The size of a picture.
 struct PictureExtent {
-    float scale = 1; ///< pixels of a PNG per logical pixel
+    float scale = 1; ///< PNG pixels per logical pixel
     float paper = 1; ///< 96ths of an inch on paper per logical pixel
     double mm_wide = 0, mm_high = 0;
-    long px_wide = 0, px_high = 0; ///< of a PNG
+    long px_wide = 0, px_high = 0; ///< size of a PNG
 };
-/// `vectors`: the file has no pixels, so that only a width on paper changes it.
+/// `width` and `height`: of the figure in logical pixels. `vectors`: the file has no pixels, so that only a
+/// width on paper changes its size.
 PictureExtent picture_extent(const PictureChoice& choice, bool vectors, float width, float height);
-/// "180 × 96 mm, 2,126 × 1,134 px"; without the pixels of vectors.
+/// "180 × 96 mm, 2,126 × 1,134 px"; without pixels for vectors.
 std::string extent_words(const PictureExtent& extent, bool vectors);
 
-/// Takes over a width as it was typed. False, and nothing changes, where it is no number from 10 to 1,000 mm
-/// or from 50 to 16,000 px.
+/// Sets the width from typed text. Returns false and changes nothing unless it is a number from 10 to 1,000
+/// mm or from 50 to 16,000 px.
 bool take_width(PictureChoice& choice, const std::string& typed);
-/// The width as it stands in its field.
+/// Returns the width as text for its field.
 std::string width_text(const PictureChoice& choice);
 
-/// A picture as it will be written, small.
+/// A small preview of the picture.
 struct PicturePreview {
-    float width = 0, height = 0; ///< of the figure, logical pixels
+    float width = 0, height = 0; ///< size of the figure in logical pixels
     figure::GridItem pixels;     ///< placed at the origin
 };
 

@@ -58,7 +58,7 @@ void read_preferences(const std::string& text, ViewState& view) {
     try {
         json = parse_json(text, "the preferences");
     } catch (const Error&) {
-        return; // the window looks as it does at first
+        return; // keep the defaults
     }
     if (!json.is_object())
         return;

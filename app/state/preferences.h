@@ -6,10 +6,10 @@
 
 namespace headscope::app {
 
-/// What the window remembers of its view from one run to the next: theme, zoom, panels, colour map.
+/// Returns the view settings that are kept between runs: theme, zoom, panels, color map.
 std::string preferences_json(const ViewState& view);
 
-/// Takes over what it understands; anything damaged or unknown is left as it was.
+/// Applies the settings that are valid; damaged or unknown entries change nothing.
 void read_preferences(const std::string& json, ViewState& view);
 
 } // namespace headscope::app

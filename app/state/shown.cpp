@@ -11,12 +11,12 @@ bool is_computed_around(TensorId id) {
     return tensor_info(id).operation == Operation::around;
 }
 
-/// Of a checkpoint's layer, and no part of its attention.
+/// Returns true for tensors of a checkpoint's layer outside its attention.
 bool lies_around(TensorId id) {
     return is_computed_around(id) || is_block_weight(id);
 }
 
-/// Where a cell lies along an axis; nothing where its tensor has no such axis.
+/// Returns the index of a cell along an axis; nothing if its tensor does not have the axis.
 std::optional<std::int64_t> place_along(Axis wanted, const CellAddress& cell) {
     const auto& axes = tensor_info(cell.tensor).axes;
     const auto axis = std::ranges::find(axes, wanted);
@@ -24,7 +24,7 @@ std::optional<std::int64_t> place_along(Axis wanted, const CellAddress& cell) {
                               : std::optional(cell.at[static_cast<std::size_t>(axis - axes.begin())]);
 }
 
-/// Where the largest number of a row lies, by its size; `row` may lie beyond the tensor's.
+/// Returns the index of the entry of a row with the largest absolute value. `row` is clamped to the tensor.
 std::int64_t largest_in_row(const Tensor& tensor, std::int64_t row) {
     const std::int64_t width = tensor.shape().back(0);
     row = std::clamp<std::int64_t>(row, 0, tensor.shape().back(1) - 1);

@@ -19,70 +19,71 @@
 
 namespace headscope::app {
 
-/// A document with the trace that belongs to it: what is on screen. Both are of the same revision. A document
-/// that is long has no trace, and a large trace is let go before that of another layer is computed.
+/// The content of the screen: a document with its trace. Both have the same revision. A long document has no
+/// trace. A large trace is released before the trace of another layer is computed.
 struct Shown {
     DocumentPtr document;
     std::shared_ptr<const Trace> trace;
-    std::vector<analysis::HeadMetrics> metrics; ///< of batch entry 0
-    std::vector<CellAddress> largest = {};      ///< of B − A: the cell of each tensor that changed most
-    /// Of a checkpoint: what the looked-at part of it computes around its attention; null while that is not
-    /// known.
+    std::vector<analysis::HeadMetrics> metrics; ///< for batch entry 0
+    std::vector<CellAddress> largest = {};      ///< for B − A: the cell of each tensor that changed most
+    /// For a checkpoint: the values around the attention in the visible part of the model; null while they
+    /// are not known.
     checkpoint::BlockTracePtr block = {};
     std::shared_ptr<const checkpoint::StackLengths> lengths = {}; ///< likewise
-    /// Inside a checkpoint's MLP: the words of the unit that is looked at; null while they are not known, and
-    /// for models where they say nothing.
+    /// Inside a checkpoint's MLP: the words that the current unit raises and lowers; null while they are not
+    /// known, and for models where they have no meaning.
     std::shared_ptr<const analysis::UnitWords> unit_words = {};
-    /// Of a layer with experts: the one that is looked at, at the token that is; null while that is not
-    /// known.
+    /// For a layer with experts: the current expert at the current token; null while that is not known.
     std::shared_ptr<const checkpoint::ExpertAtToken> expert = {};
-    std::shared_ptr<const Effects> effects = {}; ///< of a checkpoint, while they are looked at and known
+    std::shared_ptr<const Effects> effects = {}; ///< for a checkpoint, on the effects screen, once known
     std::shared_ptr<const EffectsLens> lens = {};
-    std::shared_ptr<const EffectsSources> sources = {}; ///< of the same question; null while not asked
-    std::shared_ptr<const EffectsSweep> sweep = {};     ///< as far as it has come; of the same question
-    bool sweep_stopped = false;                         ///< by the user, before its end
-    std::shared_ptr<const PatchingView> patching = {};  ///< while patches are looked at
-    std::shared_ptr<const CircuitsView> circuits = {};  ///< while the weights alone are asked
-    std::shared_ptr<const Atlas> atlas = {};            ///< while all heads are looked at
-    std::shared_ptr<const WhyScore> why = {};           ///< of a checkpoint, while a score is taken apart
-    std::shared_ptr<const LongMap> map = {};            ///< while the map of a head is looked at
-    std::int64_t position = 0; ///< of a checkpoint: the token that is looked at until another one is chosen
+    std::shared_ptr<const EffectsSources> sources = {}; ///< for the same question; null unless requested
+    std::shared_ptr<const EffectsSweep> sweep = {};     ///< partial results for the same question
+    bool sweep_stopped = false;                         ///< by the user, before it was complete
+    std::shared_ptr<const PatchingView> patching = {};  ///< on the patching screen
+    std::shared_ptr<const CircuitsView> circuits = {};  ///< on the circuits screen
+    std::shared_ptr<const Atlas> atlas = {};            ///< on the atlas screen
+    std::shared_ptr<const WhyScore> why = {};           ///< for a checkpoint, on the why screen
+    std::shared_ptr<const LongMap> map = {};            ///< on the map screen
+    std::int64_t position = 0; ///< for a checkpoint: the current token until the user chooses another
 
-    /// Whether there is something to look at.
+    /// Returns true if there is something to show.
     bool ready() const { return trace != nullptr || (document != nullptr && document->is_long()); }
-    /// Whether the trace was let go for another one that is still to come.
+    /// Returns true if the trace was released and the next one is pending.
     bool awaits() const { return document != nullptr && !ready(); }
     const Problem& problem() const { return document->problem; }
     const Dims& dims() const { return document->problem.dims; }
-    /// A stage or an input; null where the problem has none (mask, gain and absent biases always). Of logits
-    /// and probabilities one row alone, see BlockTrace.
+    /// Returns a stage or an input; null if the problem does not have it (always for mask, head gain and
+    /// absent biases). Logits and probabilities have only one row, see BlockTrace.
     const Tensor* tensor(TensorId id) const;
-    /// Whether the number is known: its tensor exists, and of logits and probabilities its row.
+    /// Returns true if the number is known: its tensor exists and, for logits and probabilities, has its row.
     bool holds(const CellAddress& cell) const;
-    /// What keeps a tensor alive: other numbers have another holder.
+    /// Returns the owner of a tensor's memory. Other numbers have another owner.
     std::shared_ptr<const void> holder(TensorId id) const;
-    /// One number, which is held.
+    /// Returns one number; holds(cell) must be true.
     float value(const CellAddress& cell) const;
 };
 
-/// The attention that `view` shows the numbers around; layer -1: the ends of its stack. BlockTrace::place of
-/// the block that belongs to the page, but that the ends of a decoder are those of its cross-attention too.
+/// Returns the attention around which `view` shows numbers; layer -1: before and after the layers of its
+/// stack. Equals BlockTrace::place of the block for the view, except that the cross-attention of a decoder
+/// shares that block with the decoder's own stack.
 checkpoint::AttentionPlace block_looked_at(const ViewState& view);
 
-/// The row of a stop around attention that is looked at: that of the selected number, else the one stepped
-/// to, else `otherwise`.
+/// Returns the current row at a step around attention: the row of the selected number, else the row that is
+/// stepped through, else `otherwise`.
 std::int64_t row_around(const ViewState& view, std::int64_t otherwise);
 
-/// The expert that a weight belongs to; nothing for other tensors.
+/// Returns the expert that a weight belongs to; nothing for other tensors.
 std::optional<std::int64_t> expert_of(const CellAddress& cell);
-/// The expert that is looked at in a layer whose shares are known: that of the weight that is selected or
-/// dragged, else the one with the largest share in the row that is looked at.
+/// Returns the current expert in a layer whose router output is known: that of the selected or dragged
+/// weight, else the one with the largest absolute router value in the current row.
 std::int64_t expert_looked_at(const Shown& shown, const ViewState& view);
 
-/// The unit that a number inside the MLP, or one of its weights, belongs to; nothing for other tensors.
+/// Returns the unit that a number inside the MLP, or one of its weights, belongs to; nothing for other
+/// tensors.
 std::optional<std::int64_t> unit_of(const CellAddress& cell);
-/// The unit of the MLP that is looked at on a page inside the MLP, whose numbers are known: that of the
-/// number that is selected or dragged, else the one with the largest number in the row that is looked at.
+/// Returns the current unit at a step inside the MLP whose numbers are known: that of the selected or dragged
+/// number, else the one with the largest absolute value in the current row.
 std::int64_t unit_looked_at(const Shown& shown, const ViewState& view);
 
 } // namespace headscope::app

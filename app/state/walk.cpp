@@ -48,7 +48,7 @@ WalkPlace stepped(const Walk& walk, WalkPlace from, int by) {
         return by < 0 ? from : WalkPlace{walk.layer.front(), 0};
     if (&part == &walk.after)
         return by > 0 ? from : WalkPlace{walk.layer.back(), walk.layers - 1};
-    // Every layer begins and ends with the same stop.
+    // Every layer begins and ends with the same step.
     const std::int64_t next = from.layer + by;
     if (next >= 0 && next < walk.layers)
         return {by > 0 ? part.front() : part.back(), next};
@@ -65,7 +65,8 @@ Walk walk_of(const ModelPart& part, checkpoint::Stack stack, std::int64_t l) {
               .after = stops_of(checkpoint::last_stages(architecture, has_head)),
               .layers = architecture.layers};
     const std::vector<TensorId> stages = checkpoint::layer_stages(architecture, {stack, l});
-    // Attention ends with what the branch gives; a stop behind it is the norm on that.
+    // The steps of attention end with the output of the attention branch; a norm on that output is a step of
+    // its own.
     const bool normed = contains(stages, TensorId::attn_raw);
     for (const TensorId id : stages) {
         if (id == (normed ? TensorId::attn_raw : TensorId::attn_out))

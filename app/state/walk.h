@@ -10,36 +10,37 @@ namespace headscope::app {
 
 struct ModelPart;
 
-/// The stops of attention, which every problem has.
+/// The steps of attention, which every problem has.
 std::vector<StageGroup> attention_stops();
 
-/// The stops that can be walked, from left to right. A problem has one layer, and that has attention alone.
+/// The steps of the strip, from left to right. A problem has one layer, which consists of attention alone.
 struct Walk {
-    std::vector<StageGroup> before = {}; ///< the first layer; empty where attention is all there is
-    std::vector<StageGroup> layer = attention_stops(); ///< of the open layer
-    std::vector<StageGroup> after = {};                ///< the last layer
+    std::vector<StageGroup> before = {}; ///< steps before the first layer; empty: attention only
+    std::vector<StageGroup> layer = attention_stops(); ///< steps of the open layer
+    std::vector<StageGroup> after = {};                ///< steps after the last layer
     std::int64_t layers = 1;
 
-    /// Whether there is more than attention.
+    /// Returns true if there are steps other than those of attention.
     bool whole_block() const { return !before.empty(); }
     bool has(StageGroup stop) const;
-    /// `before`, `layer` or `after`: the one with that stop; `layer` for a stop that is in none.
+    /// Returns the one of `before`, `layer` and `after` that has the step; `layer` if none has it.
     const std::vector<StageGroup>& part_with(StageGroup stop) const;
     StageGroup first() const { return before.empty() ? layer.front() : before.front(); }
     StageGroup last() const { return after.empty() ? layer.back() : after.back(); }
     bool operator==(const Walk&) const = default;
 };
 
-/// A stop of one layer; of a stop before or after the layers the layer says nothing.
+/// A step in one layer; for a step before or after the layers, the layer is not used.
 struct WalkPlace {
     StageGroup stop;
     std::int64_t layer;
 };
-/// One stop to the right (+1) or to the left (-1), into the next layer at the end of one. The ends stay.
+/// Moves one step right (+1) or left (-1), into the neighboring layer at the end of a layer. Stops at both
+/// ends.
 WalkPlace stepped(const Walk& walk, WalkPlace from, int by);
 
-/// The stops of a stack of a checkpoint with layer l open. A layer of a decoder that reads an encoder is
-/// walked in two stacks: to its cross-attention, and from there on.
+/// Returns the steps of a stack of a checkpoint with layer l open. A decoder layer with cross-attention is
+/// split between two stacks: up to its cross-attention, and from there on.
 Walk walk_of(const ModelPart& part, checkpoint::Stack stack, std::int64_t l);
 
 } // namespace headscope::app

@@ -13,7 +13,7 @@ namespace headscope::app {
 
 namespace {
 
-/// Brings the row of the open head into sight once, when it became another one.
+/// Scrolls the row of the open head into view once after the open head changes.
 void follow_open_head(const DrawContext& context, float scale) {
     ImGuiStorage& storage = *ImGui::GetStateStorage();
     const ImGuiID key = ImGui::GetID("followed");
@@ -23,7 +23,7 @@ void follow_open_head(const DrawContext& context, float scale) {
     storage.SetInt(key, layer);
     const figure::Rect row = board_row_area(context, layer);
     const float top = ImGui::GetScrollY() / scale;
-    constexpr float head = 130; // layer 0 shows the numbers of the heads too
+    constexpr float head = 130; // for layer 0 the head numbers are visible too
     if (row.y < top + head)
         ImGui::SetScrollY(std::max(row.y - head, 0.0F) * scale);
     else if (row.bottom() > top + context.height)
@@ -45,8 +45,8 @@ void view_board(const AppState& state, const figure::Rect& area, const ViewTools
 
 constexpr float least_board = 180, least_head = 360, least_of_both = 620;
 
-/// Of one axis of a zoomed map: how much more of it is seen than the zoom asks for, and how far the middle of
-/// what can be seen lies from the wanted one, in parts of what the zoom asks for.
+/// One axis of a zoomed map. `more`: the visible part divided by the part that the zoom asks for. `off`: the
+/// distance from the wanted center to the center that is shown, in units of the part that the zoom asks for.
 struct SeenAxis {
     float more = 1, off = 0;
 };
@@ -56,7 +56,7 @@ SeenAxis seen_axis(std::int64_t count, std::int64_t cells, float zoom, float mid
     return {share * zoom, (std::clamp(middle, share / 2, 1 - share / 2) - middle) * zoom};
 }
 
-/// Wheel and mouse on a map that may be zoomed into. `grid`: in logical pixels of the window.
+/// Handles wheel and mouse on a zoomable map. `grid`: in logical pixels of the window.
 void move_map(const AppState& state, const MatrixGrid& grid, const ViewTools& tools) {
     const figure::Rect& map = grid.area;
     const MapWindow& window = state.view.attention.map;
@@ -69,7 +69,7 @@ void move_map(const AppState& state, const MatrixGrid& grid, const ViewTools& to
     const auto inside = [&](const ImVec2& at) {
         return map.contains((at.x - origin.x) / scale, (at.y - origin.y) / scale);
     };
-    // By parts of what is seen, from its middle.
+    // In units of the visible part, relative to its center.
     const auto pan = [&](float x, float y) {
         tools.send(PanMap{across.off + x * across.more, down.off + y * down.more});
     };
@@ -86,7 +86,7 @@ void move_map(const AppState& state, const MatrixGrid& grid, const ViewTools& to
             io.KeyShift ? pan(by, 0) : pan(0, by);
         }
     }
-    constexpr float threshold = 4; // a click that trembles selects a cell
+    constexpr float threshold = 4; // ignores a trembling hand, so that a click selects a cell
     if (window.zoom > 1 && inside(io.MouseClickedPos[0]) &&
         ImGui::IsMouseDragging(ImGuiMouseButton_Left, threshold * scale) &&
         (io.MouseDelta.x != 0 || io.MouseDelta.y != 0))
@@ -114,7 +114,7 @@ void view_head(const AppState& state, const figure::Rect& area, const ViewTools&
     move_map(state, grid, tools);
 }
 
-/// The weight under a point of the room, in logical pixels from its corner.
+/// The weight under a point, in logical pixels relative to the corner of the map's area.
 std::optional<std::array<std::int64_t, 2>> weight_at(const MapSight& sight, const Dims& dims, float x,
                                                      float y) {
     const double row = std::floor(sight.top + static_cast<double>(y) / sight.pixels),
@@ -141,18 +141,18 @@ void steer_long_map(const AppState& state, const figure::Rect& area, const ViewT
     };
     const figure::Rect whole{0, 0, room.w, room.h};
     const figure::Point mouse = inside(io.MousePos);
-    // What lies over the map takes the mouse: lists, fields, the small map in its corner.
+    // Everything over the map takes the mouse: lists, fields, the overview in the corner.
     const bool here = whole.contains(mouse.x, mouse.y) && !ImGui::IsAnyItemHovered() &&
                       ImGui::IsWindowHovered(ImGuiHoveredFlags_ChildWindows);
-    // In the middle of the mouse's pixel: a dot of the whole map may be hardly wider than that.
+    // Use the center of the mouse's pixel: a dot of the whole map may be little wider than a pixel.
     const float half = 0.5F / scale;
     const auto under = here
                            ? weight_at(sight_of(view, dims.Tq, dims.Tk), dims, mouse.x + half, mouse.y + half)
                            : std::nullopt;
     if (under != view.under_mouse)
         tools.send(PointOnMap{under});
-    constexpr float threshold = 4; // a click that trembles selects
-    // Where the button went down is known in later frames by this alone.
+    constexpr float threshold = 4; // ignores a trembling hand, so that a click selects
+    // Keeps where the button was pressed, for the following frames.
     ImGuiStorage& storage = *ImGui::GetStateStorage();
     const ImGuiID holds = ImGui::GetID("holds the long map");
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Left))
@@ -184,7 +184,7 @@ void view_attention_canvas(const AppState& state, const figure::Rect& canvas, co
     const figure::Rect area = below_bars(state, canvas);
     if (const Screen screen = screen_of(state.shown, state.view); screen != Screen::stages) {
         rows = {state.view.attention.layer, state.view.attention.layer};
-        const std::string id = "screen " + std::to_string(static_cast<int>(screen)); // each keeps its place
+        const std::string id = "screen " + std::to_string(static_cast<int>(screen)); // own scroll position
         scrolled_picture(id.c_str(), area, tools, nullptr, &kept, [&](float width, float height) {
             return draw_canvas(draw_context(state, tools, width, height));
         });
@@ -194,7 +194,7 @@ void view_attention_canvas(const AppState& state, const figure::Rect& canvas, co
     }
     const ImVec2 origin = ImGui::GetWindowPos();
     const DrawContext whole = draw_context(state, tools, area.w, area.h);
-    // Around attention there are no heads.
+    // Nodes around attention have no heads.
     const bool with_board = state.view.attention.board && state.board != nullptr &&
                             !is_around(state.view.group) && area.w >= least_of_both;
     const float board =

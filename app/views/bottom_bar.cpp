@@ -68,7 +68,7 @@ struct Status {
     std::string tip = {};
 };
 
-/// As much of the sizes as there is room for.
+/// The dimensions, shortened to the available width; a warning about missing fonts takes precedence.
 Status status_of(const AppState& state, float room, const ViewTools& tools) {
     if (const std::string package = tools.surface.missing_font(); !package.empty()) {
         const std::string whole =
@@ -80,7 +80,7 @@ Status status_of(const AppState& state, float room, const ViewTools& tools) {
             if (const float width = tools.measure(text, figure::Font::ui, 13); width <= room)
                 return {text, width, whole};
     }
-    // Of the layer, also where its weights are read otherwise.
+    // The layer's own dimensions, even if its weights are shown transformed.
     const Problem& problem = (reads_checkpoint(state) ? state.document : state.shown.document)->problem;
     const Dims& d = problem.dims;
     const Cost cost = cost_of(d, problem.weights.b_Q != nullptr || problem.weights.b_O != nullptr);
@@ -108,7 +108,7 @@ Status status_of(const AppState& state, float room, const ViewTools& tools) {
 }
 
 std::string place_text(const AppState& state) {
-    const ViewState& view = state.drawn_view(); // its row is one of what is shown
+    const ViewState& view = state.drawn_view(); // its row belongs to what is on screen
     std::string text(group_info(view.group).label);
     if (view.walk.whole_block() && &view.walk.part_with(view.group) == &view.walk.layer)
         text = "L" + std::to_string(view.attention.layer) + " · " + text;
@@ -130,7 +130,7 @@ void speed_choice(const AppState& state, Picture& picture, const figure::Rect& a
                      tr("bottom_bar.playback_speed_click_next", "Playback speed; click for the next one"));
 }
 
-/// The track with its ticks and handle; dragging it goes to the stage and row under the mouse.
+/// The track with its ticks and handle. Dragging it moves to the stage and row under the mouse.
 void scrubber(const AppState& state, const figure::Rect& track, const ViewTools& tools) {
     const float scale = tools.surface.scale();
     const ImVec2 origin = ImGui::GetWindowPos();
@@ -214,7 +214,7 @@ void view_bottom_bar(const AppState& state, const figure::Rect& area, const View
     Picture picture;
     picture.scene.add(figure::RectItem{.area = area, .fill = theme.panel});
     picture.scene.add(figure::LineItem{{0, area.y}, {area.w, area.y}, theme.line, 1});
-    if (state.shown.trace == nullptr) // of a long text no stage is walked through
+    if (state.shown.trace == nullptr) // a long text has no stages to step through
         return show_picture(picture, origin.x, origin.y, tools, nullptr);
     const float y = area.y + area.h / 2;
     const bool playing = state.view.playing;
@@ -246,7 +246,7 @@ void view_bottom_bar(const AppState& state, const figure::Rect& area, const View
     }
     const float left = x + 6;
     const SaveStatus saved = save_status(state.files);
-    // As wide as its longest word, so that the scrubber stands still while edits are stored.
+    // As wide as the longest text, so that the scrubber does not move while edits are saved.
     const std::string failed = "⚠ " + tr("common.not_saved", "not saved");
     const float saved_width =
         saved.text.empty()

@@ -9,23 +9,23 @@ namespace headscope::app {
 
 namespace {
 
-/// The patch of the run on screen; null where none stands in it.
+/// The patch of the run on screen; null without one.
 const PatchedRun* patch_on_screen(const AppState& state) {
     const DocumentPtr& document = state.shown.document;
     return document != nullptr && document->is_checkpoint() ? patched_run(*document->part()) : nullptr;
 }
 
-/// Returns true while the question about a separator inside the prompt is open.
+/// Returns true while the program asks whether a separator splits the prompt into a text pair.
 bool asks_for_pair(const AppState& state) {
     return state.model.typed_pair.has_value() && state.document->is_checkpoint();
 }
 
-/// The screens beside the stages show one run alone, whatever A is.
+/// Only the stages show a comparison bar. The other screens show one run, independent of A.
 bool has_compare_bar(const AppState& state) {
     return state.compare.marked() && screen_of(state.shown, state.view) == Screen::stages;
 }
 
-/// A bar over the whole width of the canvas.
+/// A bar as wide as the canvas.
 void view_bar(const char* id, const figure::Rect& area, const Picture& picture, const ViewTools& tools) {
     begin_region(id, area, tools);
     const ImVec2 at = ImGui::GetCursorScreenPos();

@@ -11,7 +11,7 @@ bool paintable(const MatrixGrid& grid, const CellAddress& cell) {
     return grid.actual && is_score(cell.tensor);
 }
 
-/// Paints every cell from the one painted last to this one, so that a fast stroke has no holes.
+/// Paints all cells from the last painted cell to this one, so that a fast stroke has no gaps.
 void paint_to(const CellAddress& cell, const CellAddress& from, bool allows, bool all_heads,
               const ViewTools& tools) {
     const bool same_map = from.at[0] == cell.at[0] && (all_heads || from.at[1] == cell.at[1]);

@@ -18,7 +18,7 @@ float item_height(const std::string& missing) {
     return item_high + (missing.empty() ? 0 : item_reason);
 }
 
-/// One row at `y`: its title, its key at the right, and below why it cannot be done.
+/// One row at `y`: its title, its key at the right, and below them the reason why it is disabled.
 figure::Scene item_scene(const ActionInfo& info, const std::string& missing, bool lit, float y, float width,
                          const Theme& theme) {
     figure::Scene scene;
@@ -35,7 +35,7 @@ figure::Scene item_scene(const ActionInfo& info, const std::string& missing, boo
     return scene;
 }
 
-/// Arrows move to the next row that can be done.
+/// Arrow keys move to the next enabled row.
 void walk_items(ContextMenu& menu, const std::vector<std::string>& missing) {
     const std::size_t count = missing.size();
     const int by = list_step();
@@ -52,8 +52,8 @@ void walk_items(ContextMenu& menu, const std::vector<std::string>& missing) {
     }
 }
 
-/// Draws the rows and takes mouse and keys; a row that keys move to is scrolled to. Returns the row that was
-/// chosen; null: none yet.
+/// Draws the rows and handles mouse and keys. A row that the keys move to is scrolled into view. Returns the
+/// chosen row, or null.
 const ActionInfo* choose_item(const std::vector<const ActionInfo*>& rows,
                               const std::vector<std::string>& missing, float width, ContextMenu& menu,
                               const ViewTools& tools) {
@@ -98,8 +98,8 @@ float menu_height(const std::vector<std::string>& missing) {
     return height;
 }
 
-/// The menu stands inside the window, where it opens as near to its corner as it fits; one that is higher
-/// than the window scrolls.
+/// Opens the menu inside the window, as near to the requested corner as it fits. A menu higher than the
+/// window scrolls.
 void place_menu(const ContextMenu& menu, ImVec2 size, float scale) {
     const ImGuiViewport& window = *ImGui::GetMainViewport();
     const float edge = window_edge * scale, most = window.Size.y - 2 * edge;
@@ -112,7 +112,7 @@ void place_menu(const ContextMenu& menu, ImVec2 size, float scale) {
     const auto inside = [&](float at, float from, float room, float length) {
         return std::max(from, std::min(at, from + room - length));
     };
-    if (size.y > most) // beside the rows is a scroll bar
+    if (size.y > most) // room for the scroll bar
         size.x += ImGui::GetStyle().ScrollbarSize;
     ImGui::SetNextWindowPos({inside(corner.x, window.Pos.x + edge, window.Size.x - 2 * edge, size.x),
                              inside(corner.y, window.Pos.y + edge, most, std::min(size.y, most))});
@@ -140,7 +140,7 @@ void view_context_menu(const Situation& now, ContextMenu& menu, const ViewTools&
         ImGui::OpenPopup(id);
     place_menu(menu, {width * scale, menu_height(missing) * scale}, scale);
     menu.asked = false;
-    // Whole pixels: with a part of one, ImGui shows a scroll bar beside rows that all fit.
+    // Whole pixels: ImGui shows a scroll bar for a fraction of a pixel even if all rows fit.
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, std::round(menu_pad * scale)});
     if (ImGui::BeginPopup(id, ImGuiWindowFlags_NoMove)) {
         const ActionInfo* const chosen = choose_item(rows, missing, width, menu, tools);

@@ -9,7 +9,7 @@ namespace headscope::app {
 
 namespace {
 
-/// Over the foot of the text: that a task waits below it. True when it is clicked.
+/// A button over the bottom of the text that points to a task below. Returns true if it was clicked.
 bool view_task_below(const figure::Rect& text, const ViewTools& tools) {
     constexpr float height = 40;
     const Theme& theme = tools.theme;
@@ -38,9 +38,9 @@ bool view_task_below(const figure::Rect& text, const ViewTools& tools) {
     return clicked || entered;
 }
 
-/// A presented lesson's text goes on by most of what is seen of it; at its end, to the next page.
+/// Scrolls a presented lesson's text by most of the visible part; at its end, turns to the next page.
 void read_on(int by, const ViewTools& tools) {
-    constexpr float most = 0.85F, edge = 1, below_text = 22; // the blank end of a page need not be seen
+    constexpr float most = 0.85F, edge = 1, below_text = 22; // the empty end of a page need not be visible
     const float now = ImGui::GetScrollY(), last = ImGui::GetScrollMaxY() - below_text * tools.surface.scale();
     if (by > 0 ? now < last : now > edge)
         ImGui::SetScrollY(now + static_cast<float>(by) * most * ImGui::GetWindowHeight());
@@ -57,13 +57,13 @@ void show_foot(const Picture& picture, const figure::Rect& page, const ViewTools
     show_picture(foot, origin.x, origin.y, tools, nullptr);
 }
 
-// Each page begins at its top.
+// Each page starts at its top.
 void view_course(const AppState& state, const figure::Rect& area, const ViewTools& tools) {
     const bool foot = state.course.open != nullptr;
     const figure::Rect text{area.x, area.y, area.w, area.h - (foot ? course_foot : 0)};
     const std::string id =
         "course " + (foot ? state.course.open->id : "") + std::to_string(state.course.page);
-    // Where the text stands is the window's alone; so is that it was asked to move.
+    // The scroll position and a request to scroll exist only in this window.
     ImGuiStorage& asked = *ImGui::GetStateStorage();
     const ImGuiID to_task = ImGui::GetID("to the task");
     Picture page;
@@ -77,12 +77,12 @@ void view_course(const AppState& state, const figure::Rect& area, const ViewTool
     asked.SetBool(to_task, false);
     if (!foot)
         return;
-    constexpr float task_begins = 60; // its name and its first line
+    constexpr float task_begins = 60; // the title and the first line of the task
     if (page.pointed.w > 0 && page.pointed.y + task_begins > text.bottom())
         asked.SetBool(to_task, view_task_below(text, tools));
     const Picture buttons = draw_course_foot(draw_context(state, tools, area.w, course_foot), state.course);
     show_foot(buttons, text, tools);
-    // Tab comes from the canvas to the page's open task, else to the button that turns the page.
+    // Tab moves from the canvas to the page's open task, otherwise to the button that turns the page.
     figure::Rect first = page.pointed;
     if (first.w == 0 && !buttons.hotspots.empty()) {
         first = buttons.hotspots.back().area;

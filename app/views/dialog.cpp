@@ -21,7 +21,7 @@ void begin_overlay(const char* id, figure::Color back) {
     const ImGuiViewport& window = *ImGui::GetMainViewport();
     ImGui::SetNextWindowPos(window.Pos);
     ImGui::SetNextWindowSize(window.Size);
-    // Above all others; a popup of its own (a tip) still stands over it.
+    // Above all other windows; a popup such as a tooltip still appears above it.
     ImGui::SetNextWindowFocus();
     ImGui::PushStyleColor(ImGuiCol_WindowBg, back);
     ImGui::Begin(id, nullptr,
@@ -49,7 +49,7 @@ int on_field_event(ImGuiInputTextCallbackData* data) {
     const std::string behind(data->Buf + data->CursorPos, data->Buf + data->BufTextLen);
     const std::string grown = ImGui::GetIO().KeyShift || !keys.complete ? typed : keys.complete(typed);
     if (grown == typed) {
-        keys.walk = true; // nothing to complete: Tab goes on as everywhere
+        keys.walk = true; // nothing to complete: Tab moves on as usual
         return 0;
     }
     // "less|.headscope" becomes "lesson.headscope", not "lesson.headscope.headscope".
@@ -109,7 +109,7 @@ std::vector<std::string> broken_lines(const std::string& text, figure::Font font
     std::istringstream words(text);
     std::vector<std::string> lines(1);
     for (std::string word; words >> word;) {
-        // A path without spaces may be longer than the line.
+        // A path without spaces may be longer than a line.
         word = fitted(word, font, size, width, tools);
         std::string longer = lines.back().empty() ? word : lines.back() + " " + word;
         if (tools.measure(longer, font, size) <= width)
@@ -168,7 +168,7 @@ TextBox text_box(const char* id, std::string& text, const figure::Rect& area, bo
         ImGui::SetKeyboardFocusHere();
     TextBox box;
     FieldKeys keys{on_tab, focus, static_cast<int>(selected)};
-    // ImGui's own tabbing would jump from field to field, past all that the focus ring walks through.
+    // ImGui's own tabbing would jump between text fields and skip the other items of the focus ring.
     ImGui::PushAllowKeyboardFocus(false);
     box.edited = input_text(id, hint, text,
                             ImGuiInputTextFlags_CallbackCompletion | ImGuiInputTextFlags_CallbackAlways,

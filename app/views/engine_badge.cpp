@@ -29,7 +29,7 @@ void engine_list(const AppState& state, const figure::Rect& badge, const ViewToo
     if (!ImGui::BeginPopup("engine list", ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoScrollbar))
         return;
     const ImVec2 origin = ImGui::GetWindowPos();
-    // The ring goes on from the badge to the list.
+    // The focus ring continues from the badge into the list.
     if (!ImGui::IsWindowAppearing()) {
         walk_with_tab(tools);
         if (enter_pressed() && tools.focus.visible())
@@ -45,7 +45,7 @@ void engine_list(const AppState& state, const figure::Rect& badge, const ViewToo
 
 float view_engine_badge(const AppState& state, float right, const ViewTools& tools) {
     const Theme& theme = tools.theme;
-    // A whole checkpoint is run by the processor; weights alone are only read.
+    // A whole checkpoint runs on the CPU; weights alone are only read.
     const Trace* const trace = reads_checkpoint(state) ? nullptr : state.shown.trace.get();
     const LongMap* const map = state.shown.map.get();
     const std::string name = engine_title(trace != nullptr                         ? trace->device
@@ -58,7 +58,7 @@ float view_engine_badge(const AppState& state, float right, const ViewTools& too
     const std::string captioned =
         warns ? "⚠ " + tr("engine_badge.engine", "engine") : tr("engine_badge.engine", "engine");
     const float caption = tools.measure(captioned, figure::Font::ui, 13);
-    // Wide enough for any time and name, so that the badge stands still while they change.
+    // Wide enough for any time and name, so that the badge does not move when they change.
     const float name_width = std::max(tools.measure(name, figure::Font::ui_medium, 13),
                                       tools.measure("CPU", figure::Font::ui_medium, 13));
     const float time_width = state.timed ? std::max(tools.measure(time, figure::Font::mono, 12.5F),

@@ -9,7 +9,7 @@ namespace headscope::app {
 
 namespace {
 
-/// A bar and a sign under a field, so that right and wrong differ without colours too.
+/// A bar and a sign below a field, so that valid and invalid input differ without colors too.
 void show_mark(bool right, const figure::Rect& area, const ViewTools& tools) {
     const figure::Color color = right ? tools.theme.good : tools.theme.bad;
     const float scale = tools.surface.scale(), w = area.w / scale;
@@ -42,24 +42,24 @@ void show_field(const TextField& field, const figure::Rect& area, const ViewTool
          .controls = field.controls},
         text, tools);
     const bool waits = edit.next == field.label;
-    // After Enter in a field that keeps the keyboard the caret was at the end.
+    // In a field that keeps the keyboard after Enter, the caret was at the end.
     const bool to_end = waits && (field.live || field.stays || field.changed_in_part);
     if (tools.focus.offer_text(area) || waits) {
         ImGui::SetKeyboardFocusHere();
         if (waits && !to_end)
             edit = {};
     }
-    // Tab walks the focus ring; ImGui's own tabbing would jump here and stay.
+    // Tab moves the focus ring; ImGui's own tabbing would jump here and stay.
     ImGui::PushAllowKeyboardFocus(false);
     const Caret caret = to_end ? Caret::at_end : Caret::stays;
     const bool entered =
         text_input("##" + field.label, "", text,
                    ImGuiInputTextFlags_EnterReturnsTrue |
                        (field.changed_in_part ? ImGuiInputTextFlags_None : ImGuiInputTextFlags_AutoSelectAll),
-                   caret, false, tools.thrown, field.controls)
+                   caret, false, field.controls, tools)
             .entered;
-    // Dear ImGui scrolls to the field alone, one frame earlier; its mark is below it. The mouse sees the
-    // field.
+    // Dear ImGui scrolls only the field into view, one frame earlier, but its mark is below it. With the
+    // mouse the user already sees the field.
     constexpr float mark_room = 20;
     if (ImGui::IsItemActivated() && !ImGui::IsMouseDown(ImGuiMouseButton_Left))
         scroll_to({area.x, area.y, area.w, area.h + mark_room * scale});
@@ -75,7 +75,7 @@ void show_field(const TextField& field, const figure::Rect& area, const ViewTool
     if (ImGui::IsItemHovered() && !active && !wrong && !field.tip.empty())
         show_tip(field.tip, tools);
     if (!edit.next.empty())
-        return; // another field is about to take the keyboard
+        return; // another field takes the keyboard next
     const auto take = [&](const auto& action) {
         try {
             tools.send(action(text));
@@ -106,7 +106,7 @@ void show_field(const TextField& field, const figure::Rect& area, const ViewTool
             try {
                 tools.send(field.action(text));
             } catch (const Error&) {
-                // Half a word says nothing yet; Enter shows what is wrong with it.
+                // Do not report an error while a word is incomplete; Enter reports it.
             }
     }
     if (entered || (left && text != field.text)) {

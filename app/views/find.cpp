@@ -41,7 +41,7 @@ void view_find(const AppState& state, const figure::Rect& canvas, const Picture&
         find.keyboard = Find::Keyboard::again;
     }
     {
-        // The count stands in the frame too, behind the text.
+        // The frame also contains the match count, after the text.
         const TextFrame frame({0, 0, area.w, area.h}, {.size = 13.5F, .stroke = theme.muted}, find.typed,
                               tools);
         ImGui::SetNextItemWidth((area.w - counted) * scale);
@@ -58,7 +58,7 @@ void view_find(const AppState& state, const figure::Rect& canvas, const Picture&
     }
     const bool entered = enter && (active || ImGui::IsItemDeactivated());
     if (entered)
-        find.keyboard = Find::Keyboard::again; // Return took it away
+        find.keyboard = Find::Keyboard::again; // Return took the keyboard away
     else if (active)
         find.keyboard = Find::Keyboard::stays;
     const std::vector<Finding> found = find_in_view(state.shown, drawn, find.typed);

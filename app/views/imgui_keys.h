@@ -13,8 +13,8 @@ using KeyName = ImGuiKey_;
 using KeyName = ImGuiKey;
 #endif
 
-/// Returns whether a key went down in this frame.
-/// repeat: also returns true while it is held, at the keyboard's repeat rate.
+/// Returns true if a key was pressed in this frame. repeat: also returns true while the key is held, at the
+/// keyboard's repeat rate.
 inline bool key_pressed(KeyName key, bool repeat = true) {
 #if IMGUI_VERSION_NUM < 18700
     return ImGui::IsKeyPressed(ImGui::GetKeyIndex(key), repeat);
@@ -23,10 +23,10 @@ inline bool key_pressed(KeyName key, bool repeat = true) {
 #endif
 }
 
-/// Returns whether a letter's key went down in this frame. letter: 'A' to 'Z'.
+/// Returns true if a letter key was pressed in this frame. letter: 'A' to 'Z'.
 inline bool letter_pressed(char letter) {
 #if IMGUI_VERSION_NUM < 18700
-    return ImGui::IsKeyPressed(letter, false); // GLFW's number of the key
+    return ImGui::IsKeyPressed(letter, false); // GLFW's key number
 #else
     return ImGui::IsKeyPressed(static_cast<ImGuiKey>(ImGuiKey_A + (letter - 'A')), false);
 #endif

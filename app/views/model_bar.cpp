@@ -36,23 +36,23 @@ std::string facts_text(const checkpoint::TextModel& text) {
     return out;
 }
 
-/// A text that the checkpoint reads.
+/// A text input of the checkpoint.
 struct PromptField {
     const char* id;
-    std::string caption; ///< which of several texts it is; empty: the only one
+    std::string caption; ///< name among several texts; empty: the only text
     std::string hint, tip;
     const std::string& text;
-    const std::string& valid; ///< what the document has
+    const std::string& valid; ///< the text in the document
     bool take_keyboard;       ///< in this frame
     bool second;
     std::function<ModelAction(const std::string&)> typed;
 };
 
-/// A text field in a border.
+/// A text field with a border.
 void prompt_field(const AppState& state, const PromptField& field, const figure::Rect& area,
                   const ViewTools& tools) {
     const Theme& theme = tools.theme;
-    // Not every error is about a text: of one that is, the document does not have the text.
+    // Not every error concerns a text; if one does, the document does not contain the text.
     const bool wrong = !state.model.error.empty() && field.text != field.valid;
     FrameLook look{.stroke = theme.line2,
                    .wrong = wrong,
@@ -73,7 +73,7 @@ void prompt_field(const AppState& state, const PromptField& field, const figure:
     ImGui::PushAllowKeyboardFocus(false);
     std::string text = field.text;
     const TypedText typed =
-        text_input(field.id, field.hint, text, 0, Caret::stays, true, tools.thrown, look.controls);
+        text_input(field.id, field.hint, text, 0, Caret::stays, true, look.controls, tools);
     ImGui::PopAllowKeyboardFocus();
     if (typed.thrown && *typed.thrown != field.valid)
         undo_types_again(field.typed(*typed.thrown), tools);
@@ -88,7 +88,7 @@ void prompt_field(const AppState& state, const PromptField& field, const figure:
         show_tip(field.tip, tools);
 }
 
-/// One field, or those of several texts side by side.
+/// One field, or several side by side for several texts.
 void prompt_fields(const AppState& state, const figure::Rect& area, const ViewTools& tools) {
     const checkpoint::TextModel& model = *state.document->part()->model;
     const bool ids = model.tokenizer == nullptr, two = state.document->part()->two_texts(),
@@ -96,7 +96,7 @@ void prompt_fields(const AppState& state, const figure::Rect& area, const ViewTo
     const std::string ids_tip =
         tr("model_bar.token_ids_checkpoint_no", "Token ids, as this checkpoint has no tokenizer.") + " " +
         model.no_tokenizer;
-    // Most prompts are one text, so the second field is the smaller one.
+    // Most prompts consist of one text, so the second field is smaller.
     constexpr float gap = 8, share_of_pair = 0.4F;
     const float both = two ? (area.w - gap) / 2 : area.w, second = pair ? (both - gap) * share_of_pair : 0,
                 width = pair ? both - gap - second : both;
@@ -169,7 +169,7 @@ void view_model_toolbar(const AppState& state, const figure::Rect& area, const V
     const auto chosen = std::ranges::find(screens, true, &Segment::on);
     const std::string screen = chosen == screens.end() ? "" : chosen->label;
     const float spread = segmented_width(context, screens), folded = combo_width("", screen, tools);
-    // Where the prompt would have no room the screens fold into a list, and then the name goes.
+    // If the prompt would have too little space, the screens collapse into a list, then the name is dropped.
     const float between = right - (16 + file + gap) - 2 * gap;
     const bool fold = between - name_width - spread < least_prompt;
     const bool named = !fold || between - name_width - folded >= least_prompt;

@@ -15,7 +15,7 @@ namespace headscope::app {
 
 namespace {
 
-/// Where a notice stands when nothing is there.
+/// The position of a notice on an empty canvas.
 enum class Corner : std::uint8_t { head, foot, foot_middle };
 
 struct Notice {
@@ -23,7 +23,7 @@ struct Notice {
     std::string text;
     Corner corner;
     float widest;
-    /// As wide as that at most, and as high as its lines make it.
+    /// Draws at most that wide, as high as the lines need.
     std::function<Picture(const std::string& text, float width)> draw;
     bool takes_mouse = false;
 };
@@ -34,7 +34,7 @@ figure::Rect wanted_place(Corner corner, const figure::Rect& canvas, const figur
     return {x, y, scene.width, scene.height};
 }
 
-/// A cross that closes a notice of that width.
+/// Draws the cross that closes a notice of that width.
 void draw_cross(Picture& picture, const DrawContext& context, float width, bool error) {
     const figure::Point centre{width - 22, 22};
     for (const float side : {-1.0F, 1.0F})
@@ -75,7 +75,7 @@ Picture draw_error(const DrawContext& context, const std::string& error, float w
     return picture;
 }
 
-/// A tick and what was done to a file.
+/// Draws a check mark and the result of a file operation.
 Picture draw_done(const DrawContext& context, const ViewTools& tools, const std::string& done, float width) {
     const Theme& theme = context.theme;
     constexpr figure::Font font = figure::Font::ui_medium;
@@ -99,7 +99,7 @@ Picture draw_done(const DrawContext& context, const ViewTools& tools, const std:
     return picture;
 }
 
-/// Beside what the canvas shows: a narrower notice where only that finds free paper.
+/// Places a notice where it covers little of the canvas; uses a narrower one if only that finds free space.
 void view_notice(const Notice& notice, const figure::Rect& canvas, FreePaper& paper, const ViewTools& tools) {
     constexpr float narrower = 0.7F, narrowest = 280;
     struct Placed {
@@ -148,7 +148,7 @@ void view_canvas_notices(const AppState& state, const figure::Rect& whole, const
     const auto drawn_as = [&](Picture (*draw)(const DrawContext&, const std::string&, float)) {
         return [&context, draw](const std::string& text, float width) { return draw(context, text, width); };
     };
-    // What was typed last could not be used: said where the user looks, over the last valid picture.
+    // Show an invalid input where the user looks, over the last valid picture.
     if (!state.error.empty())
         return view_notice({"notice", state.error, Corner::head, 560, drawn_as(draw_error), true}, canvas,
                            paper, tools);

@@ -16,13 +16,13 @@ namespace headscope::app {
 
 namespace {
 
-/// Tab inside the field, which ImGui reports to a callback alone.
+/// Records Tab inside the field, which ImGui reports only to a callback.
 int note_tab(ImGuiInputTextCallbackData* data) {
     *static_cast<bool*>(data->UserData) = true;
     return 0;
 }
 
-/// Puts characters before those that this frame has from the keyboard.
+/// Inserts characters before the keyboard input of this frame.
 void type_first(const std::string& text) {
     ImGuiIO& io = ImGui::GetIO();
     const std::vector<ImWchar> later(io.InputQueueCharacters.begin(), io.InputQueueCharacters.end());
@@ -32,7 +32,7 @@ void type_first(const std::string& text) {
         io.InputQueueCharacters.push_back(c);
 }
 
-/// The cell `by` places on along an axis, when the matrix has it.
+/// The cell that is `by` cells away along an axis, or empty if it is outside the matrix.
 std::optional<CellAddress> moved(const CellAddress& cell, int axis, std::int64_t by, const Dims& dims) {
     if (axis < 0)
         return std::nullopt;
@@ -42,8 +42,8 @@ std::optional<CellAddress> moved(const CellAddress& cell, int axis, std::int64_t
     return at >= 0 && at < tensor_info(cell.tensor).shape(dims)[axis] ? std::optional(out) : std::nullopt;
 }
 
-/// Which number the field holds, over its box. `aside`: the text below speaks of another one, which is
-/// pointed at.
+/// Draws the address of the number in the field above its box. `aside`: the inspector below describes another
+/// number, the hovered one.
 void name_cell(figure::Scene& scene, const figure::Rect& box, const std::string& address, bool aside,
                const ViewTools& tools) {
     const Theme& theme = tools.theme;
@@ -64,7 +64,7 @@ void name_cell(figure::Scene& scene, const figure::Rect& box, const std::string&
 float view_number_field(const AppState& state, const figure::Rect& area, const ViewTools& tools) {
     NumberEdit& edit = *tools.number;
     const auto cell = state.view.drag ? std::optional(state.view.drag->cell) : state.view.selected;
-    // A is as it was marked: nothing of it is typed over.
+    // A is read-only.
     const bool shows_a = compared(state) == Compare::baseline;
     if (!cell || !takes_number(cell->tensor) || state.shown.tensor(cell->tensor) == nullptr || shows_a) {
         edit = {};
@@ -90,8 +90,7 @@ float view_number_field(const AppState& state, const figure::Rect& area, const V
     if (edit.take_keyboard && !edit.active)
         ImGui::SetKeyboardFocusHere();
     const bool was_active = edit.active;
-    // What was typed before the field had the keyboard: a number, perhaps Enter or Tab, and what follows
-    // that.
+    // Input from before the field had the keyboard: a number, possibly Enter or Tab, and further input.
     char end = 0;
     std::string later;
     if (was_active && !edit.ahead.empty()) {
@@ -104,7 +103,7 @@ float view_number_field(const AppState& state, const figure::Rect& area, const V
         edit.ahead.clear();
     }
     bool tab = false;
-    // Tab with no field open walks the numbers; ImGui's own tabbing would open this field too.
+    // Tab moves through the numbers while no field is open; ImGui's own tabbing would also open this field.
     ImGui::PushAllowKeyboardFocus(false);
     bool entered = input_text("##number", "", edit.text,
                               ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll |
@@ -112,7 +111,7 @@ float view_number_field(const AppState& state, const figure::Rect& area, const V
                               note_tab, &tab, tools.surface);
     ImGui::PopAllowKeyboardFocus();
     if (!was_active && !edit.ahead.empty())
-        entered = tab = false; // the number is still to come, and Enter or Tab behind it
+        entered = tab = false; // the number and the Enter or Tab after it are still to come
     tab = tab || end == '\t';
     if (end == '\n' && !entered) {
         entered = true;
@@ -129,19 +128,19 @@ float view_number_field(const AppState& state, const figure::Rect& area, const V
                  tools);
     if (!entered && !tab)
         return height;
-    // The number as it was changes nothing, but takes back what was said of a wrong one.
+    // An unchanged number edits nothing, but clears the error about an invalid one.
     if (edit.text != shortest_number(state.shown.value(*cell)) || !state.error.empty())
         tools.send(TypedNumber{*cell, edit.text});
     try {
         parse_number(edit.text);
     } catch (const Error&) {
-        // The command says why; what was typed stays to be mended.
+        // The command reports the error; the typed text stays so that the user can correct it.
         edit.take_keyboard = true;
         return height;
     }
     const Dims& dims = state.shown.dims();
-    // Enter goes down; of weights around a checkpoint's attention one row is on screen, and it goes on in
-    // that.
+    // Enter moves down. For parameters around a checkpoint's attention only one row is on screen, so Enter
+    // moves along that row.
     const bool one_row = row_axis(cell->tensor) >= 0 && is_block_weight(cell->tensor);
     const auto next = tab ? moved(*cell, col_axis(cell->tensor), ImGui::GetIO().KeyShift ? -1 : 1, dims)
                           : moved(*cell, one_row ? col_axis(cell->tensor) : row_axis(cell->tensor), 1, dims);
@@ -149,7 +148,7 @@ float view_number_field(const AppState& state, const figure::Rect& area, const V
         tools.send(Select{next});
     if (tab && next)
         ImGui::ClearActiveID();
-    // What was typed belongs to the cell that is left, also where Enter came before the field was open.
+    // The typed text belongs to the previous cell, even if Enter was pressed before the field was open.
     if (entered || next)
         edit = {.take_keyboard = !later.empty(), .ahead = std::move(later)};
     return height;

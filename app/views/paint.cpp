@@ -11,8 +11,7 @@
 namespace headscope::app {
 namespace {
 
-// A baked font and by how much its glyphs are scaled for the size that is wanted (1 when it is baked at that
-// size).
+// A baked font and the factor that scales its glyphs to the wanted size (1 if it is baked at that size).
 struct Face {
     ImFont* font;
     float factor;
@@ -66,7 +65,7 @@ public:
             return;
         const float width = pixel_width(item.stroke_width);
         if (radius > 0) {
-            // AddRect centres its line half a pixel inside the corners it is given.
+            // AddRect centers its line half a pixel inside the given corners.
             const float in = (width - 1) / 2;
             list_.AddRect({r.x + in, r.y + in}, {r.z - in, r.w - in}, item.stroke,
                           std::max(0.0F, radius - width / 2), 0, width);
@@ -119,7 +118,7 @@ public:
                                [&](figure::Point p) { return place(p); });
         if (hidden(points, 1))
             return;
-        // The smooth edge grows to the outside only when the points run clockwise.
+        // ImGui's antialiased edge grows outward only if the points run clockwise.
         float twice_area = 0;
         for (std::size_t i = 0; i < points.size(); ++i) {
             const ImVec2 a = points[i], b = points[(i + 1) % points.size()];
@@ -171,7 +170,7 @@ private:
 
     ImVec2 place(figure::Point p) const { return {x_ + p.x * scale_, y_ + p.y * scale_}; }
 
-    // Left, top, right, bottom. Edges are snapped, not sizes, so that neighbours touch; nothing shrinks to 0.
+    // Left, top, right, bottom. Snaps edges, not sizes, so that neighbors touch; nothing shrinks to 0.
     ImVec4 snapped(const figure::Rect& area) const {
         const float left = std::round(x_ + area.x * scale_), top = std::round(y_ + area.y * scale_);
         float right = std::round(x_ + area.right() * scale_),
@@ -222,7 +221,7 @@ private:
         bar(r.z - line, r.y + line, line, h - 2 * line, color);
     }
 
-    // ImGui draws no line thinner than a pixel: a thinner one is as much paler.
+    // ImGui draws no line thinner than a pixel. Thinner lines get a lower alpha instead.
     void stroke(figure::Color color, float width) const {
         const float pixels = width * scale_;
         if (pixels < 1)
@@ -265,7 +264,7 @@ void Painter::operator()(const figure::TextItem& item) const {
         if (hidden(at.x - reach, at.y - reach, at.x + reach, at.y + reach))
             return;
         const float quarter = item.angle / 90;
-        if (quarter == std::round(quarter)) { // exact, so that upright text stays on the pixels
+        if (quarter == std::round(quarter)) { // exact, so that vertical text stays on whole pixels
             constexpr std::array<float, 5> sines = {0, 1, 0, -1, 0};
             const auto turn = static_cast<std::size_t>((static_cast<long>(quarter) % 4 + 4) % 4);
             sin = sines[turn];
@@ -300,7 +299,7 @@ void Painter::operator()(const figure::TextItem& item) const {
     each_character(item.text, [&](ImWchar c) {
         const ImFontGlyph& glyph = *font.FindGlyph(c);
         if (glyph.Visible) {
-            // Glyphs baked at this size stay sharp only on whole pixels.
+            // Glyphs baked at this size are sharp only on whole pixels.
             const float start = f == 1 ? std::round(pen) : pen;
             const float left = start + glyph.X0 * f, right = start + glyph.X1 * f;
             const float top = (glyph.Y0 - font.Ascent) * f, bottom = (glyph.Y1 - font.Ascent) * f;

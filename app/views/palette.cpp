@@ -14,10 +14,10 @@ namespace headscope::app {
 namespace {
 
 constexpr float field_high = 52, foot_high = 58, list_pad = 6;
-constexpr float roomy = 900; ///< height of a window from which on the list is as high as it is drawn
+constexpr float roomy = 900; ///< from this window height on, the list is tall
 
-/// The card, with room for the field, the foot and at most ten rows, in a high window twelve. Logical pixels
-/// of the window.
+/// The card with the field, the footer and at most ten rows, or twelve in a tall window. Logical pixels of
+/// the window.
 figure::Rect place_of(const std::vector<PaletteRow>& rows, const ViewTools& tools) {
     const ImVec2 size = ImGui::GetMainViewport()->Size;
     const float scale = tools.surface.scale(), window_w = size.x / scale, window_h = size.y / scale;
@@ -33,7 +33,7 @@ figure::Rect place_of(const std::vector<PaletteRow>& rows, const ViewTools& tool
 
 void draw_card(const figure::Rect& card, const Theme& theme, const ViewTools& tools) {
     figure::Scene scene;
-    for (float by = 4; by > 0; by -= 1) // a soft shadow: what is behind stays as it is
+    for (float by = 4; by > 0; by -= 1) // a soft shadow over the unchanged background
         scene.add(figure::RectItem{.area = {card.x - by * 2, card.y, card.w + by * 4, card.h + by * 3},
                                    .fill = figure::with_alpha(0, 12),
                                    .radius = 12});
@@ -44,14 +44,14 @@ void draw_card(const figure::Rect& card, const Theme& theme, const ViewTools& to
     dialog_paint(scene, tools);
 }
 
-/// The field. What is typed before it has the keyboard is not lost.
+/// The search field. Keeps what is typed before the field has the keyboard.
 void type_into(Palette& palette, const figure::Rect& area, const ViewTools& tools) {
     const std::string before = palette.typed;
     if (!palette.has_keyboard)
         palette.typed += typed_ahead();
     const TextFrame frame(area, {.size = 15}, palette.typed, tools);
     Caret caret = palette.has_keyboard ? Caret::stays : Caret::at_end;
-    // A row that is clicked has the mouse until the button is released.
+    // ImGui gives the mouse to a clicked row until the button is released.
     if (!palette.has_keyboard && !ImGui::IsMouseDown(ImGuiMouseButton_Left) &&
         !ImGui::IsMouseReleased(ImGuiMouseButton_Left))
         ImGui::SetKeyboardFocusHere();
@@ -68,7 +68,7 @@ void type_into(Palette& palette, const figure::Rect& area, const ViewTools& tool
     }
 }
 
-/// Arrows and page keys move over `count` rows.
+/// Arrow and page keys move through `count` rows.
 void walk_rows(Palette& palette, std::size_t count) {
     const std::pair<KeyName, int> steps[] = {
         {ImGuiKey_DownArrow, 1}, {ImGuiKey_UpArrow, -1}, {ImGuiKey_PageDown, 9}, {ImGuiKey_PageUp, -9}};
@@ -82,7 +82,7 @@ void walk_rows(Palette& palette, std::size_t count) {
     palette.lit = static_cast<std::size_t>(std::clamp(lit, 0, std::max(last, 0)));
 }
 
-/// The rows in sight. Returns the one that was clicked.
+/// Draws the visible rows. Returns the row that was clicked, or null.
 const PaletteRow* draw_rows(const std::vector<PaletteRow>& rows, Palette& palette, const figure::Rect& area,
                             const ViewTools& tools) {
     const float scale = tools.surface.scale();
@@ -126,7 +126,7 @@ const PaletteRow* draw_rows(const std::vector<PaletteRow>& rows, Palette& palett
     return clicked;
 }
 
-/// What Return would do, and the keys.
+/// Draws the effect of Return and the list of keys.
 void draw_foot(const PaletteEntry* entry, const figure::Rect& area, const ViewTools& tools) {
     const float x = area.x + 20, room = area.w - 40;
     if (entry != nullptr) {

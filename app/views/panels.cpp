@@ -20,8 +20,8 @@ namespace headscope::app {
 
 namespace {
 
-/// Where the page may begin in sight instead of at `top`, so that no line of text is cut there: below the
-/// line, or above it where that would cut what is pointed at.
+/// The scroll position near `top` that cuts no line of text: below the line, or above it if that position
+/// would cut the area pointed at.
 float between_lines(const figure::Scene& scene, float top, float pointed_top) {
     constexpr float air = 2;
     constexpr int most_lines = 6;
@@ -43,7 +43,8 @@ float between_lines(const figure::Scene& scene, float top, float pointed_top) {
     return top;
 }
 
-/// Scrolls the current region so far that what a lesson points at is in sight, while it begins to.
+/// Scrolls the current region until the area that a lesson points at is visible, during the motion of
+/// pointing.
 void bring_into_sight(const Picture& picture, const figure::Rect& area, float pointing, float scale) {
     const figure::Rect& pointed = picture.pointed;
     constexpr float margin = 24, pull = 0.3F, last_part = 0.9F;
@@ -83,14 +84,14 @@ DrawContext context_showing(const Shown& shown, Compare showing, const AppState&
             tools.pixels};
 }
 
-/// For panels: B's numbers, or A's while A is on screen.
+/// The context of panels: B's numbers, or A's while A is on screen.
 DrawContext context_of(const AppState& state, const ViewTools& tools, float width, float height) {
     const bool baseline = compared(state) == Compare::baseline;
     return context_showing(baseline ? state.compare.baseline() : state.shown,
                            baseline ? Compare::baseline : Compare::now, state, tools, width, height);
 }
 
-/// The layer whose weights are read otherwise, without its stages; what is on screen everywhere else.
+/// The layer whose weights are shown transformed, without its stages; otherwise what is on screen.
 Shown layer_behind(const AppState& state) {
     return reads_checkpoint(state) ? Shown{state.document, nullptr, {}} : state.shown;
 }
@@ -114,7 +115,7 @@ DrawContext canvas_context(const AppState& state, const ViewTools& tools, float 
 
 namespace {
 
-/// A folded panel: a chevron and the name of what is behind it.
+/// A collapsed panel: a chevron and the panel's name.
 void view_rail(const figure::Rect& area, const Message& name, bool opens_right, const Action& open,
                const ViewTools& tools) {
     const ImVec2 origin = ImGui::GetWindowPos();
@@ -149,11 +150,11 @@ float header_tabs(const AppState& state, const figure::Rect& area, const ViewToo
         {translatable("panels.edit", "Edit"), LeftTab::edit}};
     const bool model = state.document->is_checkpoint(), given = !model && given_weights(state) != nullptr;
     const LeftTab open = state.view.tab;
-    // A lesson that plays on a model stands in place of the guide.
+    // A lesson that plays on a model replaces the guide.
     const bool learning = state.course.open != nullptr || open == LeftTab::course;
     const auto left_out = [&](LeftTab tab) {
         if (!model)
-            return tab == LeftTab::predictions; // only a model predicts
+            return tab == LeftTab::predictions; // only a model makes predictions
         return tab == LeftTab::start || (tab == LeftTab::course && !learning) ||
                (tab == LeftTab::guide && learning && open != LeftTab::guide);
     };
@@ -171,14 +172,14 @@ float header_tabs(const AppState& state, const figure::Rect& area, const ViewToo
             tab != LeftTab::guide && tab != LeftTab::predictions)
             continue; // there are no stages
         if (given && tab != LeftTab::heads && tab != LeftTab::tensors)
-            continue; // weights alone have nothing to explain step by step nor to edit
+            continue; // weights alone have no arithmetic to explain and no inputs to edit
         const Message one = given && tab == LeftTab::tensors ? translatable("panels.source", "Source") : name;
         shown.push_back({one, tab, tr(one)});
     }
     const auto wide = [&](const std::string& label, float size) {
         return tools.measure(label, figure::Font::ui_semibold, size);
     };
-    // Long words of another language are written smaller before they meet.
+    // Long labels of another language shrink before they touch.
     constexpr float tab_size = 13, smallest_tab = 10.5F, smallest_gap = 6;
     const float room = tip.x - 12 - x;
     float size = tab_size;
@@ -192,7 +193,7 @@ float header_tabs(const AppState& state, const figure::Rect& area, const ViewToo
         size -= 0.5F;
     const float gap = std::clamp(left(), smallest_gap, 13.0F);
     for (const auto& [name, tab, label] : shown) {
-        // A newcomer's list of lessons lies behind the Start page.
+        // Until the course has begun, the list of lessons belongs to the Start page.
         const bool on = state.view.tab == tab || (tab == LeftTab::start && state.view.tab == LeftTab::course);
         const float width = wide(label, size);
         add_text(picture.scene, {x, figure::baseline_for(area.y + strip_height / 2 - 1, 13)}, label,
@@ -205,7 +206,7 @@ float header_tabs(const AppState& state, const figure::Rect& area, const ViewToo
         x += width + gap;
     }
     draw_chevron(picture.scene, tip, Pointing::left, theme.muted, 5);
-    // Beside the last tab where there is room, never narrower than the chevron.
+    // Next to the last tab if there is space, never narrower than the chevron.
     const float fold = std::clamp(x - 7, tip.x - 10, tip.x - 6);
     picture.add_spot({fold, area.y + 6, tip.x + 16 - fold, 32}, "fold left", OpenLeft{false},
                      tr("panels.fold_panel", "Fold this panel"));
@@ -258,11 +259,11 @@ void scrolled_picture(const char* id, const figure::Rect& area, const ViewTools&
     Picture picture = draw(area.w, area.h);
     show_picture(picture, at.x, at.y, tools, hovered);
     ImGui::SetCursorScreenPos(at);
-    // Only what does not fit makes the region scroll.
+    // Only content that does not fit makes the region scroll.
     const float width = picture.scene.width > area.w + 1 ? picture.scene.width : 0;
     const float height = picture.scene.height > area.h + 1 ? picture.scene.height : 0;
     ImGui::Dummy({width * scale, height * scale});
-    // Once more at the end, which slow frames reach from far off.
+    // Scroll once more at the end: slow frames may arrive there from far away.
     bool& was_pointing = *ImGui::GetStateStorage()->GetBoolRef(ImGui::GetID("pointing"), false);
     const bool ends = std::exchange(was_pointing, how.pointing < 1);
     if ((how.pointing < 1 || ends) && picture.pointed.w > 0 && width + height > 0)
@@ -292,8 +293,8 @@ void view_canvas(const AppState& state, const figure::Rect& whole, const ViewToo
         return;
     const figure::Rect area = below_bars(state, whole);
     view_bars(state, whole, tools);
-    // The wheel changes the number it is turned over. Where the page scrolls, it does so when that is
-    // selected.
+    // The wheel changes the number under the mouse. On a scrolling canvas it does so only for the selected
+    // number.
     const bool wheel_edits = state.view.hover && is_owned(state.view.hover->tensor) &&
                              (!kept.scrolls || state.view.hover == state.view.selected);
     if (!state.shown.document->has_board())
@@ -308,7 +309,7 @@ void view_canvas(const AppState& state, const figure::Rect& whole, const ViewToo
                           .page = static_cast<int>(state.view.group)});
     if (screen_of(state.shown, state.view) == Screen::map && !state.shown.document->has_board())
         steer_long_map(state, area, tools);
-    if (state.view.arrival < 1) { // a new stage comes out of the paper
+    if (state.view.arrival < 1) { // a new stage fades in
         figure::Scene veil;
         const float covered = 200 * (1 - settled(state.view.arrival));
         veil.add(figure::RectItem{
@@ -357,7 +358,7 @@ void view_left_panel(const AppState& state, const figure::Rect& area, bool open,
         return view_start(state, inner, tools);
     if (state.view.tab == LeftTab::course)
         return view_course(state, inner, tools);
-    // A region of its own for each tab, so that each keeps its scroll position.
+    // Each tab has its own region and keeps its scroll position.
     const char* ids[] = {"start", "course", "guide", "tensors", "heads", "edit", "predictions"};
     scrolled_picture(ids[static_cast<std::size_t>(state.view.tab)], inner, tools, nullptr, nullptr,
                      [&](float width, float height) {
@@ -369,7 +370,7 @@ void view_left_panel(const AppState& state, const figure::Rect& area, bool open,
                          switch (state.view.tab) {
                          case LeftTab::start:
                          case LeftTab::course:
-                             break; // above
+                             break; // handled above
                          case LeftTab::guide:
                              return draw_guide(context);
                          case LeftTab::tensors:
@@ -399,7 +400,7 @@ void view_inspector(const AppState& state, const figure::Rect& area, bool open, 
              tr("common.inspector", "Inspector"), figure::Font::ui_semibold, 13, theme.ink);
     header.scene.add(figure::LineItem{
         {area.x, area.y + strip_height}, {area.right(), area.y + strip_height}, theme.line, 1});
-    const bool presented = state.presentation.on; // without what changes the window or a number
+    const bool presented = state.presentation.on; // no controls that change the window or a number
     if (!presented) {
         const figure::Point tip{area.right() - 22, area.y + 22};
         draw_chevron(header.scene, tip, Pointing::right, theme.muted, 5);

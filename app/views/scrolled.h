@@ -8,41 +8,42 @@
 namespace headscope::app {
 
 struct Scrolling {
-    /// Below 1 what the picture points at comes into sight, as ViewState::pointing goes on.
+    /// Below 1, the region scrolls to the area that the picture points at; same progress as
+    /// ViewState::pointing.
     float pointing = 1;
     bool by_wheel = true;
-    int page = 0; ///< which of several stands in the region: another one begins at its top
+    int page = 0; ///< the page shown in the region; a change scrolls to the top
 };
-inline constexpr float at_once = 0.95F; ///< as `pointing`: in one frame
+inline constexpr float at_once = 0.95F; ///< value of `pointing` that scrolls within one frame
 
-/// A scrolling region of the window, filled with one picture made for its inner size (logical pixels).
-/// `kept`: gets the picture, in logical pixels of the window; may be null.
+/// A scrolling region that shows one picture, drawn for the region's size (logical pixels). `kept` receives
+/// the picture, in logical pixels of the window; may be null.
 void scrolled_picture(const char* id, const figure::Rect& area, const ViewTools& tools,
                       std::optional<CellAddress>* hovered, Picture* kept,
                       const std::function<Picture(float width, float height)>& draw,
                       const Scrolling& how = {});
 
-/// Behind a panel, with a line at its inner edge.
+/// Draws the background of a panel, with a line at its inner edge.
 void draw_panel_back(const figure::Rect& area, const ViewTools& tools, bool border_right);
 
-/// What stands below a page and does not scroll with it.
+/// Shows a fixed footer below a scrolling page.
 void show_foot(const Picture& picture, const figure::Rect& page, const ViewTools& tools);
 
-/// The open lesson's page or the list of lessons: the text scrolls, its buttons stay.
+/// The page of the open lesson, or the list of lessons. The text scrolls, its buttons stay.
 void view_course(const AppState& state, const figure::Rect& area, const ViewTools& tools);
 
-/// What drawing functions are given for a place of that size.
+/// The context for drawing functions at that size.
 DrawContext draw_context(const AppState& state, const ViewTools& tools, float width, float height);
-/// The same for the canvas, which also shows B − A.
+/// The context for the canvas, which can also show the difference B − A.
 DrawContext canvas_context(const AppState& state, const ViewTools& tools, float width, float height);
 
-/// Wheel and mouse on a map of any length, whose page fills `area`, in logical pixels of the window.
+/// Handles wheel and mouse on a map of any length, whose page fills `area` (logical pixels of the window).
 void steer_long_map(const AppState& state, const figure::Rect& area, const ViewTools& tools);
 
-/// The bars above the canvas: of a patched run, and of the comparison with a baseline.
+/// The bars above the canvas: for a patched run, for the comparison with a baseline, and for a question about
+/// a separator in the prompt.
 void view_bars(const AppState& state, const figure::Rect& canvas, const ViewTools& tools);
-/// What is left of the canvas below its bars: with a patched run or a baseline, its top says what is on
-/// screen.
+/// The part of the canvas below its bars.
 figure::Rect below_bars(const AppState& state, const figure::Rect& canvas);
 
 } // namespace headscope::app

@@ -5,11 +5,11 @@
 
 namespace headscope::app {
 
-/// What the window shows of A, B and B − A: B on every screen but the stages, whose runs are those of B.
+/// The side of the comparison on screen: A, B or B − A. Always B on screens other than the stages.
 Compare compared(const AppState& state);
 
-/// What actions are chosen by, of the state as it is. What lies over the canvas, which panels are open and
-/// where Tab has walked to is the window's to fill in.
+/// The state that decides which actions are possible. The window adds overlays, open panels and keyboard
+/// focus.
 Situation situation(const AppState& state);
 
 } // namespace headscope::app

@@ -19,50 +19,50 @@
 
 namespace headscope::app {
 
-/// What the views are asked to do in the next frame, once.
+/// One-time requests to the views for the next frame.
 struct Asked {
-    bool file_menu = false;                     ///< opens
-    bool sentence = false, kv_sentence = false; ///< its field takes the keyboard
-    int read_on = 0;                            ///< pages of a presented lesson's text, on or back
+    bool file_menu = false;                     ///< open it
+    bool sentence = false, kv_sentence = false; ///< give its field the keyboard
+    int read_on = 0; ///< pages to turn in a presented lesson's text; negative: back
 };
 
-/// The context menu, once it was asked for.
+/// The context menu.
 struct ContextMenu {
-    std::optional<Thing> thing; ///< empty: it is closed
-    /// Its corner, logical pixels of the window; empty: at the mouse.
+    std::optional<Thing> thing; ///< empty: the menu is closed
+    /// Top left corner, logical pixels of the window; empty: at the mouse.
     std::optional<figure::Point> at = {};
     bool asked = false;       ///< opens in the next frame
-    std::size_t lit = no_row; ///< the row that Return does
+    std::size_t lit = no_row; ///< the highlighted row, which Return activates
     static constexpr std::size_t no_row = ~std::size_t{0};
 };
 
-/// Everything the views draw from. Only the program changes it.
+/// Everything that the views draw from. Only the program changes it.
 struct AppState : SessionState {
-    /// As Workspace::view_behind() gives it.
+    /// See Workspace::view_behind().
     std::optional<ViewState> view_behind;
     const ViewState& drawn_view() const { return view_behind ? *view_behind : view; }
     Comparison compare; ///< follows `shown`
     Flash flash;
-    NumberEdit number;                ///< in the inspector's number field
-    FieldEdit field;                  ///< what is typed into a field of a panel
-    ThrownTexts thrown;               ///< that Esc took out of fields
-    std::string hovered;              ///< label of the hotspot under the mouse in the frame before
-    std::vector<HistoryLine> history; ///< of the document, oldest first
+    NumberEdit number;                ///< text being typed into the inspector's number field
+    FieldEdit field;                  ///< text being typed into a field of a panel
+    ThrownTexts thrown;               ///< texts that Esc removed from fields
+    std::string hovered;              ///< label of the hotspot under the mouse in the previous frame
+    std::vector<HistoryLine> history; ///< history of the document, oldest first
     std::size_t history_position = 0;
     FilesState files;
-    PixelCache pixels; ///< of what is costly to draw
+    PixelCache pixels; ///< cached pixels of pictures that are expensive to draw
     CourseState course;
     Palette palette;
     Find find;
     ManualPanel manual;
     ContextMenu menu;
-    bool full_screen = false; ///< asked for
+    bool full_screen = false; ///< requested
     bool settings_open = false;
     Presentation presentation;
     bool typing = false; ///< a text field has the keyboard
     Asked asked;
-    /// The engine's badge says how long the last run took; no two pictures without a window would be the
-    /// same.
+    /// The engine badge shows how long the last run took. Off for pictures without a window, so that they are
+    /// reproducible.
     bool timed = true;
 };
 

@@ -34,7 +34,7 @@ void view_strip(const AppState& state, const figure::Rect& area, const ViewTools
         widths[static_cast<std::size_t>(g)] = tools.measure(
             std::string(group_info(static_cast<StageGroup>(g)).label), figure::Font::ui_semibold, 13);
     const float all = std::reduce(widths.begin(), widths.end());
-    // Spread over the width as in a menu; where it is narrow the arrows between the names go first.
+    // Names are spread over the width. In a narrow strip the arrows between them are dropped first.
     const float edge = area.w < 600 ? 12.0F : 28.0F;
     const float gap =
         std::clamp((area.w - 2 * edge - all) / static_cast<float>(group_count - 1), 6.0F, 44.0F);
@@ -63,7 +63,7 @@ void view_strip(const AppState& state, const figure::Rect& area, const ViewTools
             draw_chevron(picture.scene, tip, Pointing::right, theme.line2);
         }
     }
-    // The mark under the name slides there from the stop before.
+    // The mark under the name slides from the previous step.
     const auto place = [&](StageGroup group) {
         return places[static_cast<std::size_t>(std::clamp(static_cast<int>(group), 0, group_count - 1))];
     };

@@ -4,8 +4,8 @@
 
 namespace headscope::app {
 
-/// Gives ImGui's own widgets the colours of a theme and sizes for a scale. Called once a frame, as either may
-/// have changed.
+/// Applies a theme's colors and sizes for a scale to ImGui's own widgets. Called every frame, because both
+/// may change.
 void apply_style(const Theme& theme, float scale);
 
 } // namespace headscope::app

@@ -9,7 +9,7 @@ namespace headscope::app {
 
 class ScreenObserver;
 
-/// What the views need of the shell to put a scene on screen.
+/// The services of the shell that the views need to put a scene on screen.
 class Surface {
 public:
     Surface() = default;
@@ -18,25 +18,25 @@ public:
     virtual ~Surface() = default;
 
     /// The baked font nearest to `size` logical pixels. Its FontSize is the em size in physical pixels. Never
-    /// null, and dead after this frame.
+    /// null; valid during this frame only.
     virtual ImFont* font(figure::Font role, float size) = 0;
-    /// A font of exactly that size that has the characters of `text`; for what is drawn glyph by glyph. The
-    /// nearest one only where there is no room for another this frame.
+    /// A font of exactly that size with the characters of `text`, for text that is drawn glyph by glyph.
+    /// Falls back to the nearest size if no more fonts can be baked in this frame.
     virtual ImFont* font_for(std::string_view text, figure::Font role, float size) = 0;
     /// Physical pixels per logical pixel (monitor scale times the user's zoom).
     virtual float scale() const = 0;
-    /// The texture that holds a grid's pixels, made or found by its key; 0 where there is no GL (tests).
+    /// The texture with a grid's pixels, found or created by its key; 0 without GL (tests).
     virtual ImTextureID texture(const figure::GridItem& grid) = 0;
-    /// A line that the baked fonts cannot show as it stands, drawn in white with an em of `pixels` physical
-    /// pixels; null for other text. Dead after this frame.
+    /// The shaped line, drawn in white with an em of `pixels` physical pixels, for text that the baked fonts
+    /// cannot show correctly; null for other text. Valid during this frame only.
     virtual const figure::ShapedText* shaped(std::string_view text, figure::Font role, float pixels) = 0;
-    /// The Debian package with a font for some character on screen that no font of the system has; empty:
-    /// they are all in some font.
+    /// The Debian package with a font for a character on screen that no installed font has; empty if there is
+    /// no such character.
     virtual std::string missing_font() const = 0;
-    /// Says that `text` is about to be shown, so that glyphs which no baked font has are there from the next
-    /// frame on.
+    /// Announces that `text` will be shown, so that glyphs missing from the baked fonts are available in the
+    /// next frame.
     virtual void need_glyphs(std::string_view text) = 0;
-    /// Who is told what a frame puts on screen; null: nobody asks.
+    /// The observer of this surface's frames; may be null.
     virtual ScreenObserver* observer() { return nullptr; }
 };
 
@@ -44,7 +44,7 @@ public:
 /// are snapped to physical pixels.
 void paint(const figure::Scene& scene, float x, float y, Surface& surface, ImDrawList& list);
 
-/// Text widths as paint() sets them.
+/// Measures text as paint() sets it.
 figure::TextMeasure surface_measure(Surface& surface);
 
 } // namespace headscope::app

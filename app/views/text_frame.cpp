@@ -14,8 +14,8 @@ namespace {
 
 struct InputEvents {
     Caret caret;
-    const std::optional<std::string>& thrown; ///< empty: Esc took nothing from this field
-    const std::string& before;                ///< what stood in the field when the frame began
+    const std::optional<std::string>& thrown; ///< empty: Esc removed nothing from this field
+    const std::string& before;                ///< the text of the field when the frame began
 };
 
 bool undo_pressed() {
@@ -23,7 +23,8 @@ bool undo_pressed() {
     return io.KeyCtrl && !io.KeyShift && !io.KeyAlt && letter_pressed('Z');
 }
 
-/// Ctrl Z in a field in which ImGui has nothing to take back brings the text that Esc took away.
+/// Restores the text that Esc removed, when the user presses Ctrl Z in a field in which ImGui has nothing to
+/// undo.
 int on_input_event(ImGuiInputTextCallbackData* data) {
     InputEvents& events = *static_cast<InputEvents*>(data->UserData);
     const std::string_view now(data->Buf, static_cast<std::size_t>(data->BufTextLen));
@@ -36,8 +37,8 @@ int on_input_event(ImGuiInputTextCallbackData* data) {
     return place_caret(data);
 }
 
-/// Scrolls a text input back that is scrolled too far for its text, as where the field became wider for what
-/// was pasted.
+/// Limits the scroll position of a text input to its text, for example after the field became wider for a
+/// pasted text.
 void keep_in_sight(const std::string& text) {
     if (!ImGui::IsItemActive())
         return;
@@ -46,7 +47,7 @@ void keep_in_sight(const std::string& text) {
         return;
     const float visible = ImGui::GetItemRectSize().x - 2 * ImGui::GetStyle().FramePadding.x,
                 hidden = ImGui::CalcTextSize(text.c_str()).x - visible;
-    // Dear ImGui leaves up to a quarter of the field free behind the caret.
+    // Dear ImGui leaves up to a quarter of the field empty after the caret.
     const float most = hidden <= 0 ? 0 : hidden + visible / 4;
     state->ScrollX = std::min(state->ScrollX, most);
 }
@@ -54,14 +55,15 @@ void keep_in_sight(const std::string& text) {
 } // namespace
 
 TypedText text_input(const std::string& id, const std::string& hint, std::string& text, int flags,
-                     Caret caret, bool live, ThrownTexts* thrown, text::ControlCharacters controls) {
+                     Caret caret, bool live, text::ControlCharacters controls, const ViewTools& tools) {
+    ThrownTexts* const thrown = tools.thrown;
     const bool was_active = ImGui::GetActiveID() == ImGui::GetID(id.c_str());
     std::optional<std::string> former;
     const std::string* known = nullptr;
     if (thrown != nullptr) {
         if (thrown->restoring == id) {
             thrown->restoring.clear();
-            if (!was_active) // nobody types into it again
+            if (!was_active) // the user has not started typing again
                 former = thrown->restored;
         }
         if (const auto at = thrown->of_field.find(id); at != thrown->of_field.end())
@@ -141,7 +143,7 @@ TextFrame::TextFrame(const figure::Rect& area, const FrameLook& look, const std:
     const std::string text = look.controls == text::ControlCharacters::kept
                                  ? text::with_control_signs(in_field)
                                  : text::to_field(in_field, look.controls);
-    constexpr float pad = 6; // on either side, within what can be clicked
+    constexpr float pad = 6; // on both sides, inside the clickable area
     const float scale = tools.surface.scale();
     const ImVec2 origin = ImGui::GetWindowPos();
     figure::Scene scene;
@@ -150,7 +152,7 @@ TextFrame::TextFrame(const figure::Rect& area, const FrameLook& look, const std:
                                .stroke = look.wrong ? tools.theme.bad : look.stroke,
                                .stroke_width = look.wrong ? 2.0F : look.stroke_width,
                                .radius = 6});
-    // ImGui's input places letter by letter: right for typing, not for reading.
+    // ImGui's input places text letter by letter, which is correct for typing but hard to read.
     const bool typed_into = look.id.empty() || ImGui::GetActiveID() == ImGui::GetID(look.id.c_str());
     const bool shaped = !typed_into && tools.surface.shaped(text, look.font, look.size * scale) != nullptr;
     if (shaped) {

@@ -12,55 +12,57 @@ namespace headscope::app {
 
 struct FrameLook {
     figure::Font font = figure::Font::ui;
-    float size = 14.5F; ///< of the text
+    float size = 14.5F; ///< size of the text
     figure::Color stroke = 0;
     float stroke_width = 1;
-    bool wrong = false;  ///< what stands in it cannot be used: a red frame instead
-    bool muted = false;  ///< the text
+    bool wrong = false;  ///< the text is invalid: the frame is red
+    bool muted = false;  ///< muted text
     float before = 12;   ///< logical pixels from the left edge to the text
-    std::string id = {}; ///< of the input; while it is not typed into, its text is shaped
-    text::ControlCharacters controls = text::ControlCharacters::trimmed; ///< as the input treats them
+    std::string id = {}; ///< id of the input; its text is shaped while the input is inactive
+    text::ControlCharacters controls = text::ControlCharacters::trimmed; ///< same value as for the input
 };
 
-/// Where the caret of a text input goes, for its callback on every frame, whose user data point to one.
+/// The caret position of a text input. Its callback, called in every frame, gets a pointer to one as user
+/// data.
 enum class Caret : std::uint8_t { stays, at_end, after_all }; ///< after_all: the whole text is selected
 int place_caret(ImGuiInputTextCallbackData* data);
 
-/// Texts that Esc took out of fields. Ctrl Z in the field brings them back.
+/// Texts that Esc removed from fields. Ctrl Z in the field restores them.
 struct ThrownTexts {
     std::map<std::string, std::string> of_field = {}; ///< the last one, by the id of its field
-    std::string restoring = {}; ///< id of the field that gets its former text in the next frame; empty: none
-    std::string restored = {};  ///< that text
-    /// What types a text again that never ran and so is no step of the history: the next undo does it, unless
-    /// something else was done in between.
+    std::string restoring = {}; ///< id of the field that gets its previous text in the next frame
+    std::string restored = {};  ///< the previous text
+    /// Types a text again that was never run and so is not in the history. The next undo sends it, unless the
+    /// user does something else first.
     std::optional<Action> again = {};
-    bool fresh = false; ///< the action that restores the field is still to come
+    bool fresh = false; ///< the action that restores the field is still pending
 };
 
-/// What a text input did in this frame.
+/// The result of a text input in this frame.
 struct TypedText {
-    bool changed = false; ///< the text is another one than before
+    bool changed = false; ///< the text differs from that of the previous frame
     bool entered = false; ///< with ImGuiInputTextFlags_EnterReturnsTrue: Enter was pressed
-    /// Esc took this text away in the frame before, and `text` is now the one from before it was typed.
+    /// The text that Esc removed in the previous frame; `text` is again the one from before typing.
     std::optional<std::string> thrown = {};
 };
-/// A text input of one line. Esc leaves it with the text from before it was typed into. `live`: every letter
-/// acts at once. Then that text comes one frame later, when the gesture of typing is over, so that both texts
-/// are steps of the history. `id` also names the field in `thrown`, which may be null.
+/// A text input of one line. Esc leaves it and restores the text from before typing. `live`: every letter
+/// takes effect immediately. The restored text is then returned one frame later, after the typing gesture has
+/// ended, so that both texts become steps of the history. `id` also identifies the field in tools.thrown.
 TypedText text_input(const std::string& id, const std::string& hint, std::string& text, int flags,
-                     Caret caret, bool live, ThrownTexts* thrown, text::ControlCharacters controls);
-/// The next undo types a text again that Esc took away and that never ran.
+                     Caret caret, bool live, text::ControlCharacters controls, const ViewTools& tools);
+/// Makes the next undo type a text again that Esc removed and that was never run.
 void undo_types_again(const Action& types, const ViewTools& tools);
-/// What is typed in this frame, UTF-8: for a field that does not have the keyboard yet. Empty with Ctrl or
-/// Alt.
+/// The characters typed in this frame, UTF-8, for a field that does not have the keyboard yet. Empty while
+/// Ctrl or Alt is held.
 std::string typed_ahead();
 
-/// The sentence about what was typed, under the field and over everything else. area: of the field, in
-/// physical pixels of the screen.
+/// Shows an error about the typed text below the field, over everything else. area: the field, in physical
+/// pixels of the screen.
 void show_typing_error(const std::string& error, const figure::Rect& area, const ViewTools& tools);
 
-/// The frame of a text field. Paints the box at `area`, logical pixels of the current window, and sets place,
-/// width, font and colours for the one ImGui text input that is made while it lives. `in_field` is its text.
+/// The frame of a text field. Paints the box at `area` (logical pixels of the current window) and sets
+/// position, width, font and colors of the one ImGui text input that is created during its lifetime.
+/// `in_field` is its text.
 class TextFrame {
 public:
     TextFrame(const figure::Rect& area, const FrameLook& look, const std::string& in_field,

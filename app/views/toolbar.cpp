@@ -13,7 +13,7 @@ namespace headscope::app {
 namespace {
 
 struct Field {
-    Message caption; ///< its English text names the field too
+    Message caption; ///< its English text is also the id of the field
     std::string value;
     std::vector<Choice> choices;
 };
@@ -38,7 +38,7 @@ Field preset_field(const AppState& state) {
     return field;
 }
 
-/// Nothing for a problem whose keys cannot come from elsewhere.
+/// Empty for tokens from a file and for presets without a second sentence.
 std::optional<Field> attention_field(const AppState& state) {
     const project::Recipe& recipe = state.document->recipe;
     const text::PresetInfo* preset = text::find_preset(recipe.preset);
@@ -139,23 +139,23 @@ Field variant_field(const AppState& state) {
     return field;
 }
 
-/// A text field for one of the sentences.
+/// A text field for one of the two sentences.
 struct SentenceField {
     const char* id;
     std::string hint;
-    std::string caption; ///< which projections it feeds; empty: all
-    std::string tip;     ///< why it cannot be typed into; empty: it can
+    std::string caption; ///< the projections that it feeds; empty: all of them
+    std::string tip;     ///< reason why it is read-only; empty: it can be edited
     const std::string& text;
-    const std::string& valid; ///< what the document has
+    const std::string& valid; ///< the text in the document
     bool take_keyboard;       ///< in this frame
     bool second;
 };
 
-/// What came into the field in this frame.
+/// Returns the new text if it changed in this frame.
 std::optional<std::string> sentence_field(const AppState& state, const SentenceField& field,
                                           const figure::Rect& area, const ViewTools& tools) {
     const Theme& theme = tools.theme;
-    // Not every error is about the sentence.
+    // Not every error concerns the sentence.
     const bool wrong = !state.error.empty() && field.text != field.valid;
     FrameLook look{.stroke = theme.line2, .wrong = wrong, .id = field.id};
     if (!field.caption.empty())
@@ -171,11 +171,11 @@ std::optional<std::string> sentence_field(const AppState& state, const SentenceF
     ImGui::BeginDisabled(fixed);
     if (field.take_keyboard)
         ImGui::SetKeyboardFocusHere();
-    // Tab walks the focus ring; ImGui's own tabbing would jump into this field and stay there.
+    // Tab moves the focus ring; ImGui's own tabbing would jump into this field and stay there.
     ImGui::PushAllowKeyboardFocus(false);
     std::string text = field.text;
     const TypedText typed = text_input(field.id, fixed ? field.tip : field.hint, text, 0, Caret::stays, true,
-                                       tools.thrown, text::ControlCharacters::blanks);
+                                       text::ControlCharacters::blanks, tools);
     ImGui::PopAllowKeyboardFocus();
     ImGui::EndDisabled();
     if (tools.focus.offer(physical(area, tools)) && !fixed)
@@ -190,7 +190,7 @@ std::optional<std::string> sentence_field(const AppState& state, const SentenceF
     return typed.changed ? std::optional(text) : std::nullopt;
 }
 
-/// One field, or with cross-attention two side by side.
+/// One field, or two side by side for cross-attention.
 void sentence_fields(const AppState& state, const figure::Rect& area, const ViewTools& tools) {
     const project::Recipe& recipe = state.document->recipe;
     const text::PresetInfo* preset = text::find_preset(recipe.preset);
@@ -265,7 +265,7 @@ void view_toolbar(const AppState& state, const figure::Rect& area, const ViewToo
     show_picture(picture, origin.x, origin.y, tools, nullptr);
     const float badge = view_engine_badge(state, area.w - 16 - 80, tools);
 
-    // Fields that do not fit move, from the last one on, into one list.
+    // Fields that do not fit move into one list, starting with the last one.
     std::vector<Field> fields{preset_field(state)};
     if (auto attention = attention_field(state))
         fields.push_back(std::move(*attention));
@@ -290,11 +290,11 @@ void view_toolbar(const AppState& state, const figure::Rect& area, const ViewToo
     std::size_t count = fields.size();
     while (count > 0 && start + smallest + 12 + fields_width(count) > right)
         --count;
-    // With all of them in the list the sentence gives way, as far as a word can still be read.
+    // If all fields are in the list, the sentence shrinks, as long as a word stays readable.
     const float least = count > 0 ? smallest : std::min(smallest, two ? 200.0F : 110.0F);
     const float sentence = std::clamp(right - start - 12 - fields_width(count), least, largest);
     sentence_fields(state, {start, 10, sentence, 32}, tools);
-    // What "show me" has just moved is ringed for a moment.
+    // Draws a ring for a moment around what "show me" has just changed.
     figure::Scene rings;
     const auto ring = [&](std::string_view caption, const figure::Rect& place) {
         if (state.course.driven.contains(std::string(caption)) && state.course.driven_strength > 0)

@@ -28,7 +28,7 @@ figure::Rect physical(const figure::Rect& area, float x, float y, float scale) {
     return {x + area.x * scale, y + area.y * scale, area.w * scale, area.h * scale};
 }
 
-/// The next row that can be chosen, down or up; the same where there is none.
+/// The next enabled row, down or up; the same row if there is none.
 int next_row(const std::vector<Choice>& choices, int row, int by) {
     const int count = static_cast<int>(choices.size());
     for (int next = std::max(row + by, row < 0 ? 0 : -1); next >= 0 && next < count; next += by < 0 ? -1 : 1)
@@ -37,8 +37,8 @@ int next_row(const std::vector<Choice>& choices, int row, int by) {
     return row;
 }
 
-/// The rows of an open drop-down; the keyboard's row is kept in ImGui's storage of the popup.
-/// from_chosen: that begins at what is chosen, as where the keyboard opened the list.
+/// Draws the rows of an open drop-down list. The row with keyboard focus is kept in ImGui's storage of the
+/// popup. from_chosen: the focus starts at the chosen row, for a list opened by the keyboard.
 void popup_rows(const std::vector<Choice>& choices, bool from_chosen, const ViewTools& tools) {
     ImGuiStorage* storage = ImGui::GetStateStorage();
     const ImGuiID key = ImGui::GetID("row");
@@ -66,7 +66,7 @@ void popup_rows(const std::vector<Choice>& choices, bool from_chosen, const View
             const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
             draw_list_focus({from.x, from.y, to.x - from.x, to.y - from.y}, tools);
         }
-        // A list that is higher than its room scrolls.
+        // A list higher than its popup scrolls.
         if (appears ? choice.on : step != 0 && i == row)
             ImGui::SetScrollHereY();
         if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled) && !choice.tip.empty())
@@ -78,8 +78,8 @@ void popup_rows(const std::vector<Choice>& choices, bool from_chosen, const View
     }
 }
 
-/// The open list of that name below `place`, in physical pixels, or above it where there is more room. False
-/// once it is closed.
+/// Shows the open list of that name below `place` (physical pixels), or above it if there is more space.
+/// Returns false once the list is closed.
 bool show_list(const char* popup, const figure::Rect& place, const std::vector<Choice>& choices,
                bool from_chosen, const ViewTools& tools) {
     constexpr float pad = 8, apart = 4, between = 10;
@@ -105,7 +105,7 @@ bool show_list(const char* popup, const figure::Rect& place, const std::vector<C
     return open;
 }
 
-/// A list that the state says is open. ImGui closes it when the mouse is pressed elsewhere.
+/// Shows a list that is open according to the state. ImGui closes it when the mouse is pressed elsewhere.
 void show_drop_down(const DropDown& list, const figure::Rect& place, const ViewTools& tools) {
     ImGuiStorage& storage = *ImGui::GetStateStorage();
     const ImGuiID key = ImGui::GetID(list.label.c_str());
@@ -137,7 +137,7 @@ void scroll_to(const figure::Rect& area) {
 
 namespace {
 
-/// True while the mouse is on it.
+/// Returns true while the mouse is over the slider.
 bool show_slider(const Slider& slider, const figure::Rect& area, const ViewTools& tools) {
     ImGui::SetCursorScreenPos({area.x, area.y});
     invisible_button(slider.label, {area.w, area.h}, tools.surface);
@@ -155,7 +155,7 @@ bool show_slider(const Slider& slider, const figure::Rect& area, const ViewTools
     else if (ImGui::IsItemActive())
         send(slider.low + (slider.high - slider.low) * (io.MousePos.x - area.x) / area.w);
     else if (ImGui::IsItemHovered() && io.MouseWheel != 0 && ImGui::GetScrollMaxY() == 0)
-        // In a panel that scrolls, the wheel scrolls: a slider may only be passing under the mouse.
+        // In a scrolling panel, the wheel scrolls: the mouse may be over a slider only in passing.
         send(slider.value + io.MouseWheel * std::max(0.05F, slider.grain));
     if (!ImGui::IsItemHovered())
         return false;
@@ -165,7 +165,7 @@ bool show_slider(const Slider& slider, const figure::Rect& area, const ViewTools
     return true;
 }
 
-/// True while the mouse is on it.
+/// Returns true while the mouse is over the area.
 bool show_drag(const DragArea& drag, float x, float y, const ViewTools& tools) {
     const float scale = tools.surface.scale();
     const figure::Rect area = physical(drag.area, x, y, scale), frame = physical(drag.frame, x, y, scale);
@@ -203,7 +203,7 @@ void FocusRing::begin_frame() {
     const bool seen = std::exchange(seen_, false);
     previous_count_ = count_;
     count_ = 0;
-    // What came for a place that was not found in the frame before is not lost.
+    // Keep input for an item that did not register in the previous frame.
     activated_now_ = std::exchange(activate_, false) || (activated_now_ && !seen && visible());
     if (seen || !visible())
         steps_now_ = {};
@@ -216,7 +216,7 @@ void FocusRing::begin_frame() {
     took_steps_ = false;
     arriving_ = move_ != 0;
     settling_ = arriving_ ? frames_of_scrolling : std::max(settling_ - 1, 0);
-    by_number_ = settling_ > 0 || !seen; // while a list scrolls, another row may come where the ring's was
+    by_number_ = settling_ > 0 || !seen; // while a list scrolls, the previous position may show another row
     alike_passed_ = 0;
     if (move_ != 0 && previous_count_ > 0) {
         index_ = index_ < 0 ? (move_ > 0 ? beginning() : previous_count_ - 1)
@@ -313,8 +313,8 @@ namespace {
 constexpr figure::Point tip_pad{8, 6};
 constexpr float tip_leading = 4; ///< between lines
 
-/// Puts the next tooltip below the item that is hovered, or above it where there is no room below; beside a
-/// menu. So what stands in one line with the item stays in sight. Large areas have it at the mouse.
+/// Places the next tooltip below the hovered item, or above it if there is no space below, so that the rest
+/// of the item's line stays visible; next to a menu. For large areas the tooltip appears at the mouse.
 void place_tip(const std::string& lines, float wrap, float scale) {
     constexpr float tallest = 60, widest_item = 240, gap = 6, below_mouse = 20;
     const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax(),
@@ -347,7 +347,7 @@ void place_tip(const std::string& lines, float wrap, float scale) {
 void show_tip(const std::string& text, const ViewTools& tools) {
     constexpr float most = 340, size = 13;
     tools.surface.need_glyphs(text);
-    // Dear ImGui would break a number after its point.
+    // Dear ImGui would break a number after its decimal point.
     std::string lines;
     for (std::size_t begin = 0; begin <= text.size();) {
         const std::size_t end = std::min(text.find('\n', begin), text.size());
@@ -362,7 +362,7 @@ void show_tip(const std::string& text, const ViewTools& tools) {
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {tip_pad.x * scale, tip_pad.y * scale});
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, tip_leading * scale});
     ImGui::PushFont(tools.surface.font(figure::Font::ui, size));
-    const float wrap = (most + 20) * scale; // for words that are longer than a line
+    const float wrap = (most + 20) * scale; // for words longer than a line
     place_tip(lines, wrap, scale);
     ImGui::BeginTooltip();
     ImGui::PushTextWrapPos(wrap);
@@ -444,7 +444,7 @@ void show_picture(const Picture& picture, float x, float y, const ViewTools& too
 float drag_edge(const char* id, float x, float top, float height, const ViewTools& tools) {
     const float scale = tools.surface.scale();
     const ImVec2 origin = ImGui::GetWindowPos();
-    // In a window of its own, above the regions on both sides, which would take the mouse.
+    // The grip has its own window above the regions on both sides, which would otherwise take the mouse.
     const figure::Rect grip = physical({x - 3, top, 6, height}, origin.x, origin.y, scale);
     ImGui::SetCursorScreenPos({grip.x, grip.y});
     ImGui::BeginChild(id, {grip.w, grip.h});

@@ -1,11 +1,15 @@
-# Called by cpack after each package: SHA256SUMS beside the packages names all of them.
-list(GET CPACK_PACKAGE_FILES 0 newest)
-cmake_path(GET newest PARENT_PATH folder)
-file(GLOB packages ${folder}/headscope*.deb ${folder}/headscope*.tar.xz)
+# Runs in cpack after each package is made, before it is moved: writes SHA256SUMS, in the folder of the packages, with the
+# checksums of all of them.
 set(lines)
-foreach(package IN LISTS packages)
+file(GLOB packages ${CPACK_PACKAGE_DIRECTORY}/headscope*.deb ${CPACK_PACKAGE_DIRECTORY}/headscope*.tar.xz)
+foreach(newest IN LISTS CPACK_PACKAGE_FILES)
+  cmake_path(GET newest FILENAME name)
+  list(REMOVE_ITEM packages ${CPACK_PACKAGE_DIRECTORY}/${name})
+endforeach()
+foreach(package IN LISTS packages CPACK_PACKAGE_FILES)
   file(SHA256 ${package} sum)
   cmake_path(GET package FILENAME name)
-  string(APPEND lines "${sum}  ${name}\n")
+  list(APPEND lines "${sum}  ${name}\n")
 endforeach()
-file(WRITE ${folder}/SHA256SUMS "${lines}")
+list(JOIN lines "" text)
+file(WRITE ${CPACK_PACKAGE_DIRECTORY}/SHA256SUMS "${text}")

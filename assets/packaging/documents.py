@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""documents.py PROGRAM SOURCES FOLDER: writes into FOLDER what a package holds besides the program and its data:
-headscope.1.gz from the program's own help, changelog.gz from CHANGELOG.md, and copyright from LICENSE and the notices
-of the libraries that are compiled into the program. The same input gives the same bytes."""
+"""documents.py PROGRAM SOURCES FOLDER: writes the documents of a package into FOLDER: headscope.1.gz from the program's
+help, changelog.gz from CHANGELOG.md, and copyright from LICENSE and the notices of the libraries that are compiled into the
+program. The same input gives the same bytes."""
 import datetime
 import email.utils
 import gzip
@@ -11,13 +11,13 @@ import subprocess
 import sys
 import textwrap
 
-AUTHORS = "The Headscope authors <authors@headscope.invalid>"  # .invalid is nobody's (RFC 2606)
+AUTHORS = "The Headscope authors <authors@headscope.invalid>"  # the domain .invalid is reserved (RFC 2606)
 COMPILED_IN = ("libimgui-dev", "libeigen3-dev", "nlohmann-json3-dev", "libcli11-dev", "libvulkan-dev")
-COLUMN = 30  # where CLI11 begins the description of an option
+COLUMN = 30  # the column in which CLI11 begins the description of an option
 
 
 def releases(changelog):
-    """(version, date, list of changes) of each section of CHANGELOG.md, the newest first."""
+    """Yields (version, date, list of changes) of each section of CHANGELOG.md, the newest first."""
     for part in re.split(r"^## ", changelog, flags=re.M)[1:]:
         head, _, body = part.partition("\n")
         version, date = re.fullmatch(r"(\S+) \((\S+)\)", head).groups()
@@ -25,7 +25,7 @@ def releases(changelog):
 
 
 def debian_changelog(changelog):
-    """In the format of Debian policy 4.4."""
+    """Yields the text of the Debian changelog, in the format of Debian policy 4.4."""
     for version, date, changes in releases(changelog):
         day = datetime.datetime.fromisoformat(date).replace(tzinfo=datetime.timezone.utc)
         items = (textwrap.fill(text, 78, initial_indent="  * ", subsequent_indent="    ") for text in changes)
@@ -42,7 +42,7 @@ def copyright_notices(licence):
 
 
 class Help:
-    """What `headscope COMMAND --help` says, in parts."""
+    """The output of `headscope COMMAND --help`, split into its parts."""
 
     def __init__(self, program, command):
         said = subprocess.run([program, *command, "--help"], check=True, capture_output=True, text=True).stdout
@@ -65,7 +65,7 @@ class Help:
 
 
 def roff(text):
-    """Text as groff takes it, wherever in a line it stands."""
+    """Returns the text escaped for groff, valid at any position of a line."""
     return re.sub(r"^(?=[.'])", r"\\&", text.replace("\\", "\\e").replace("-", "\\-"))
 
 
@@ -75,7 +75,7 @@ def options(page, heading):
             yield f"{heading}{roff(title.upper() if heading == '.SH ' else title)}"
             for name, text in items:
                 first, _, rest = name.partition(" ")
-                choices = roff(rest).replace(",", ",\\:")  # a long list may go on in the next line
+                choices = roff(rest).replace(",", ",\\:")  # allows a line break in a long list
                 yield f".TP\n\\fB{roff(first)}\\fR {choices}".rstrip() + f"\n{roff(text)}"
 
 

@@ -1,4 +1,4 @@
-# Read by cpack for each kind of package: the archive has the part `portable`, too.
+# Read by cpack for each kind of package. The archive contains the component `portable` in addition to the others.
 if(NOT CPACK_GENERATOR STREQUAL "DEB")
   set(CPACK_ARCHIVE_COMPONENT_INSTALL ON)
   set(CPACK_COMPONENTS_ALL Unspecified portable)

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""licences.py FOLDER: writes below FOLDER/share/doc/headscope/licences the licence of every library and font that an
-archive holds, as its Debian package tells it, one file a package."""
+"""licences.py FOLDER: writes the license of every library and font in an archive below
+FOLDER/share/doc/headscope/licences, one file per Debian package, copied from the package's copyright file."""
 import pathlib
 import subprocess
 import sys
 
 
 def packages_of(names):
-    """The installed packages that have these files, whatever folder they lie in."""
+    """Yields the installed packages that contain files with these names, in any folder."""
     for name in names:
         found = subprocess.run(["dpkg-query", "--search", f"*/{name}"], capture_output=True, text=True).stdout
         packages = {line.split(":")[0] for line in found.splitlines() if line.endswith(f"/{name}")}

@@ -1,5 +1,5 @@
-# Refuses to make the archive where it would not start on the oldest release that it is for.
-set(oldest 2.36) # of Debian 12
+# Fails when an archive made on this system would not start on the oldest supported release.
+set(oldest 2.36) # the glibc version of Debian 12
 execute_process(COMMAND getconf GNU_LIBC_VERSION OUTPUT_VARIABLE said OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 string(REPLACE "glibc " "" version "${said}")
 if(version VERSION_GREATER oldest)

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# other_release.sh RELEASE [run|test|package]: tries README's command (the first by default) on a bare system of another
-# release, such as trixie, as a new user would: as root, without sudo, with nothing installed before. The system is made
-# with debootstrap and kept between calls, with what was installed and compiled in it; remove its folder to begin anew.
+# other_release.sh RELEASE [run|test|package]: runs README's command for this action (default: run) on a minimal system of
+# another Debian release, such as trixie, as root, without sudo and without packages installed in advance. debootstrap makes
+# the system. It is kept between calls, with all that was installed and compiled in it; remove its folder to start over.
 #
 # run      opens the program on a virtual display, waits until its first numbers are there, takes a picture and closes it
 # test     builds everything and runs the tests
 # package  makes the Debian package of that release
 #
-# Prints what the command prints and how long it took; pictures and packages come to build/RELEASE. Ends with the
-# command's exit code. HEADSCOPE_ROOTS names the folder of the systems (default: ~/.cache/headscope/releases).
+# Prints the command's output and its duration. Writes pictures and packages to build/RELEASE. Exits with the command's exit
+# code. HEADSCOPE_ROOTS is the folder of the systems (default: ~/.cache/headscope/releases).
 set -euo pipefail
 
 fail() {
@@ -25,7 +25,7 @@ for tool in debootstrap unshare git tar; do
 done
 [ -e "/usr/share/debootstrap/scripts/$release" ] || fail "debootstrap knows no release \"$release\""
 
-# Mounts of this script are its own, and go with it.
+# Runs this script in a mount namespace of its own, so that its mounts end with it.
 if [ -z "${HEADSCOPE_OWN_MOUNTS-}" ]; then
   HEADSCOPE_OWN_MOUNTS=1 exec unshare --mount --propagation private "$0" "$@"
 fi
@@ -44,7 +44,7 @@ if [ ! -e "$root/complete" ]; then
   touch "$root/complete"
 fi
 
-# What git does not know stays here; what was compiled there stays there.
+# Copies the files that git does not ignore. Keeps the build folder of the copy.
 mkdir -p "$root$checkout"
 find "$root$checkout" -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
 (cd "$sources" && git ls-files -z --cached --others --exclude-standard | xargs -0 sh -c 'for f; do [ ! -e "$f" ] || printf "%s\0" "$f"; done' sh |

@@ -1,6 +1,6 @@
-# What is installed with the program, and the Debian package of it. assets/manual/installing.md says how to use both.
+# Installs the program and makes its Debian package and its archive. assets/manual/installing.md explains how to use them.
 
-# The version stands in the root's project() and, with its date and its changes, in CHANGELOG.md.
+# project() in the root's CMakeLists.txt has the version; CHANGELOG.md has it too, with its date and its changes.
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/CHANGELOG.md)
 file(STRINGS CHANGELOG.md newest REGEX "^## " LIMIT_COUNT 1)
 if(NOT newest MATCHES "^## ([0-9.]+) \\(([0-9-]+)\\)$" OR NOT CMAKE_MATCH_1 STREQUAL PROJECT_VERSION)
@@ -8,7 +8,7 @@ if(NOT newest MATCHES "^## ([0-9.]+) \\(([0-9-]+)\\)$" OR NOT CMAKE_MATCH_1 STRE
 endif()
 set(release_date ${CMAKE_MATCH_2})
 
-# In lines as dpkg shows them.
+# The line breaks are those of the Debian package description.
 set(about_program "Headscope shows multi-head attention number by number: from the token
 vectors X through Q, K and V, scores, mask and softmax to the output. Every
 number is computed from the sentence in the field, tells how it was computed,
@@ -17,14 +17,14 @@ set(about_models "It opens checkpoints of Hugging Face and GGUF files, shows eve
 every layer, and computes again what an edit changes. A small trained model
 and fifteen lessons come with the program.")
 
-# The manual page is the program's own help, so the two are written together.
+# The manual page is made from the program's help.
 set(documents ${CMAKE_BINARY_DIR}/documents)
 add_custom_command(OUTPUT ${documents}/headscope.1.gz ${documents}/changelog.gz ${documents}/copyright VERBATIM
   COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/documents.py $<TARGET_FILE:headscope> ${CMAKE_SOURCE_DIR} ${documents}
   DEPENDS headscope ${CMAKE_CURRENT_LIST_DIR}/documents.py CHANGELOG.md LICENSE)
 add_custom_target(documents ALL DEPENDS ${documents}/headscope.1.gz)
 set(metainfo org.headscope.headscope.metainfo.xml)
-set(CPACK_PACKAGE_VENDOR "The Headscope authors") # as in LICENSE
+set(CPACK_PACKAGE_VENDOR "The Headscope authors") # the name in LICENSE
 configure_file(assets/packaging/${metainfo}.in ${documents}/${metainfo} @ONLY)
 
 install(TARGETS headscope RUNTIME_DEPENDENCY_SET libraries DESTINATION bin)
@@ -37,8 +37,8 @@ install(FILES assets/packaging/headscope.xml DESTINATION share/mime/packages)
 install(FILES assets/icon/headscope.svg DESTINATION share/icons/hicolor/scalable/apps)
 install(FILES assets/icon/headscope.png DESTINATION share/icons/hicolor/256x256/apps)
 
-# The archive for any Linux holds the same, and beside it what not every system has: libraries, where the program looks
-# first, and fonts, with their licences. glibc, the compiler's libraries, OpenGL, Vulkan and X11 are the system's.
+# The archive for any Linux system also contains libraries, in the folder that the program searches first, and fonts, with
+# their licenses. glibc, the compiler's libraries, OpenGL, Vulkan and X11 are those of the system.
 install(RUNTIME_DEPENDENCY_SET libraries COMPONENT portable EXCLUDE_FROM_ALL DESTINATION lib/headscope PRE_EXCLUDE_REGEXES
   "^(ld-linux.*|lib(c|m|dl|rt|pthread|stdc\\+\\+|gcc_s|GL.*|EGL|OpenGL|vulkan|drm|X.*|xcb.*|bsd|md))\\.so")
 install(FILES /usr/share/fonts/opentype/inter/Inter-Regular.otf /usr/share/fonts/opentype/inter/Inter-Medium.otf
@@ -57,17 +57,17 @@ set(CPACK_POST_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/checksums.cmake)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
   OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
-set(CPACK_PACKAGE_CONTACT "${CPACK_PACKAGE_VENDOR} <authors@headscope.invalid>") # .invalid is nobody's (RFC 2606)
+set(CPACK_PACKAGE_CONTACT "${CPACK_PACKAGE_VENDOR} <authors@headscope.invalid>") # the domain .invalid is reserved (RFC 2606)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "${about_program}\n\n${about_models}")
-# The libraries that the program is linked to are found by dpkg-shlibdeps. These are opened while it runs: OpenGL and EGL
-# by epoxy, X11's extensions by GLFW, the fonts by Fontconfig.
+# dpkg-shlibdeps finds the libraries that the program is linked to. The packages listed here are loaded at run time: OpenGL
+# and EGL by epoxy, X11's extensions by GLFW, the fonts by Fontconfig.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "libgl1, libegl1, libxcursor1, libxi6, libxinerama1, libxrandr2, \
 fonts-inter, fonts-jetbrains-mono, fonts-dejavu-core")
-# Without a Vulkan loader the program runs on the CPU engine; the other two tell a desktop what opens a project.
+# Without a Vulkan loader the program uses the CPU engine. The other two packages register the program for project files.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libvulkan1, desktop-file-utils, shared-mime-info")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "ffmpeg")
 include(CPack)

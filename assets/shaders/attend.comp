@@ -17,7 +17,7 @@ layout(constant_id = 4) const uint threads = 64;
 layout(std430, binding = 6) readonly buffer VBuffer { vec4 V[]; };
 layout(std430, binding = 7) buffer OutBuffer { float head_out[]; };
 layout(std430, binding = 8) buffer ConcatBuffer { float concat[]; };
-// The gains of all heads, and after them their sinks.
+// The head gains of all heads, and after them their sinks.
 layout(std430, binding = 9) readonly buffer GainBuffer { float gain[]; };
 
 const bool share = key_tile > 0;

@@ -17,7 +17,8 @@ layout(push_constant) uniform Push {
     uint q_at, k_at, statistics_at, quads;       // quads: vec4 in a row of Q or K
     uint allowed_at, allowed_b, allowed_h, allowed_i;
     uint add_at, add_b, add_h, add_i;
-    int before, after; // how far a row may read before and after its own place among the keys
+    int before, after; // number of keys that a row may attend to before and after its own position among the
+                       // keys
     float scale;
     uint flags;
     float cap;     // 0: none

@@ -9,7 +9,8 @@ layout(std430, binding = 2) readonly buffer UnusedBuffer { float unused[]; };
 layout(std430, binding = 3) buffer FaultBuffer { uint fault[]; };
 
 layout(push_constant) uniform Push {
-    uint rows;               // of all heads of one batch entry; of one head where heads are normed together
+    uint rows;               // rows of all heads of one batch entry; of one head if heads are normalized
+                             // together
     uint T, width, y_stride; // rows of one head, dk, and the stored width of a row
     uint y_at, weight_at, unused_at, fault_slot;
     float eps;

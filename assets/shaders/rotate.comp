@@ -9,7 +9,7 @@ layout(std430, binding = 2) readonly buffer SinBuffer { float sines[]; };
 layout(std430, binding = 3) buffer FaultBuffer { uint fault[]; };
 
 layout(push_constant) uniform Push {
-    uint rows;               // of all heads of one batch entry
+    uint rows;               // rows of all heads of one batch entry
     uint T, width, y_stride; // rows of one head, dk, and the stored width of a row
     uint y_at, cos_at, sin_at, fault_slot;
     float unused;

@@ -33,7 +33,7 @@ void main() {
         for (uint c = 0; c < q_quads; ++c)
             q[c] = Q[q0 + c];
     float largest = minus_infinity;
-    precise float total = 0.0, lost = 0.0; // what the sum lost to rounding
+    precise float total = 0.0, lost = 0.0; // the part of the sum that rounding lost
     uint worst = 255, next = key_behind(run);
 
     // The range of a row moves with the row: the first and the last row of the workgroup bound all ranges.

@@ -22,7 +22,7 @@ bool same_row(const MaskRow& a, const MaskRow& b, std::int64_t Tk) {
     return a.begin == b.begin && a.end == b.end && same(a.allowed, b.allowed) && same(a.add, b.add);
 }
 
-/// Compares two problems of equal sizes and follows what differs through the stage table.
+/// Compares two problems of equal sizes and follows the differences through the stage table.
 class Comparison {
 public:
     Comparison(const Problem& before, const Problem& after)
@@ -59,7 +59,7 @@ void Comparison::touch(TensorId id) {
             touch(id, h);
 }
 
-/// Heads own equal runs: of columns, or for W_O of rows.
+/// Compares by head. Each head has an equal range of columns, or of rows for W_O.
 void Comparison::compare_tensors(TensorId id, const TensorPtr& a, const TensorPtr& b) {
     if (a == b)
         return;
@@ -116,7 +116,7 @@ void Comparison::compare_fields() {
         before_, after_);
 }
 
-/// A stage that one problem computes in another way than the other, or from other tensors.
+/// Marks the stages that the two problems compute by different formulas or from different tensors.
 void Comparison::compare_rows() {
     const ProblemParts a = before_.parts(), b = after_.parts();
     for (const TensorInfo& stage : stage_table()) {
@@ -130,7 +130,7 @@ void Comparison::compare_rows() {
     }
 }
 
-/// What is touched of `from` touches those parts of `to` that read it: with `joined`, every head.
+/// Marks the parts of `to` that read a marked part of `from`: every head, if `joined`.
 void Comparison::spread(TensorId from, TensorId to, bool joined) {
     const HeadAxis source = heads_of(from), target = heads_of(to);
     if (source.axis < 0) {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t any_distance = std::numeric_limits<std::int64_t>::max() / 4;
 
-/// A shape seen as (B, H, Tq, Tk), extents of 1 being repeated.
+/// A shape viewed as (B, H, Tq, Tk), in which extents of 1 are repeated.
 struct Broadcast {
     std::int64_t b = 1, h = 1, i = 1, j = 1;
     std::int64_t count() const { return b * h * i * j; }
@@ -96,7 +96,7 @@ Broadcast additive_broadcast(const AdditiveMask& rule, const Dims& d) {
     return out;
 }
 
-/// The smallest shape that holds both.
+/// The smallest shape that fits both.
 Broadcast join(const Broadcast& a, const Broadcast& b) {
     return {std::max(a.b, b.b), std::max(a.h, b.h), std::max(a.i, b.i), std::max(a.j, b.j)};
 }

@@ -118,7 +118,7 @@ void check_rotary(const Problem& problem) {
                       problem.rotary->cos->shape().text(), problem.rotary->sin->shape().text()));
 }
 
-/// Extent of an axis of a tensor, checked to be there.
+/// The extent of an axis of a tensor. Throws Error(input) if the tensor does not have it.
 std::int64_t extent_of(const TensorPtr& tensor, const char* name, int rank, int axis) {
     if (tensor == nullptr)
         fail_input(

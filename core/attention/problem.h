@@ -15,7 +15,7 @@
 
 namespace headscope {
 
-/// The projections of one layer, acting from the right (Y = X W + b, W stored (d_in, d_out)). Head h owns
+/// The projections of one layer, applied from the right (Y = X W + b, W stored (d_in, d_out)). Head h has
 /// columns [h dk, (h+1) dk) of W_Q, the columns of its key/value head in W_K and W_V, and rows [h dv, (h+1)
 /// dv) of W_O. Biases may be null.
 struct Weights {
@@ -28,40 +28,41 @@ struct Weights {
     TensorPtr b_V; ///< (Hkv dv)
     TensorPtr b_O; ///< (D)
     /// (dk): weights of an RMSNorm (Zhang and Sennrich 2019) over each row of a query and key head, before
-    /// the rotation (Henry et al. 2020, "Query-Key Normalization"). Both or none.
+    /// the rotary position embedding (Henry et al. 2020, "Query-Key Normalization"). Both or neither.
     TensorPtr q_norm{}, k_norm{};
-    /// (H dk) and (Hkv dk), in place of q_norm and k_norm: of one RMSNorm over the row of all heads together.
+    /// (H dk) and (Hkv dk), instead of q_norm and k_norm: weights of one RMSNorm over the row of all heads
+    /// together.
     TensorPtr q_norm_all{}, k_norm_all{};
-    /// (H): a score of no key. Each row's softmax counts the head's sink as one more key whose value is zero
-    /// (OpenAI 2025, "gpt-oss-120b & gpt-oss-20b Model Card"), so that the weights of the keys add up to less
-    /// than 1.
+    /// (H): logits of the attention sink. Each row's softmax includes the head's sink as one more key whose
+    /// value is zero (OpenAI 2025, "gpt-oss-120b & gpt-oss-20b Model Card"), so that the weights of the keys
+    /// add up to less than 1.
     TensorPtr sink{};
 };
 
 /// Rotary position embedding (Su et al. 2021, "RoFormer"), in the order of Hugging Face's rotate_half: number
 /// c of a query or key head becomes y[c] cos[c] + r[c] sin[c], where r[c] = -y[c + dk/2] in the first half of
-/// the head and y[c - dk/2] in the second. q and k hold the numbers before the rotation, q_heads and k_heads
-/// those after it. Self-attention only, dk even.
+/// the head and y[c - dk/2] in the second. q and k contain the numbers before the rotation, q_heads and
+/// k_heads the numbers after it. Self-attention only, dk even.
 struct Rotary {
     TensorPtr cos; ///< (B, Tq, dk), or (1, Tq, dk) for every batch entry
     TensorPtr sin; ///< same shape
 };
 
-/// Everything that decides the numbers of one run. A small value: tensors are shared and never changed.
+/// All inputs that determine the numbers of one run. Cheap to copy: tensors are shared and never changed.
 struct Problem {
     Dims dims;
     TensorPtr x;    ///< (B, Tq, D)
     TensorPtr x_kv; ///< (B, Tk, Dkv); null in self-attention
     Weights weights;
     Mask mask;
-    std::vector<float> gains;           ///< one per head, multiplying head_out before concat; empty: all 1
+    std::vector<float> gains;           ///< head gains, which multiply head_out before concat; empty: all 1
     float norm_eps = 1e-6F;             ///< added to the mean square by the norms on q and k; > 0
-    float qkv_limit = 0.0F;             ///< q, k and v are cut to [-limit, limit]; 0: they are not
-    float score_cap = 0.0F;             ///< scaled becomes cap tanh(scaled / cap); 0: it stays
+    float qkv_limit = 0.0F;             ///< q, k and v are clamped to [-limit, limit]; 0: no limit
+    float score_cap = 0.0F;             ///< scaled becomes cap tanh(scaled / cap); 0: no cap
     float temperature = 1.0F;           ///< the scaled scores are divided by it; > 0
     std::vector<std::string> tokens;    ///< Tq labels, or empty
-    std::vector<std::string> kv_tokens; ///< Tk labels when x_kv is given, or empty
-    std::optional<Rotary> rotary{};     ///< turns q_heads and k_heads by their positions
+    std::vector<std::string> kv_tokens; ///< Tk labels if x_kv is given, or empty
+    std::optional<Rotary> rotary{};     ///< rotates q_heads and k_heads by their positions
 
     bool cross() const { return x_kv != nullptr; }
     ProblemParts parts() const {
@@ -77,13 +78,13 @@ struct Problem {
                 .added_mask = has_rule<AdditiveMask>(mask)};
     }
     float gain(std::int64_t h) const { return gains.empty() ? 1.0F : gains[static_cast<std::size_t>(h)]; }
-    /// The tensor a user owns by its name: x, x_kv and those of Weights; null for stages, mask, gain and
-    /// absent ones.
+    /// An input tensor by its id: x, x_kv or a member of Weights. Null for stages, mask, gain and absent
+    /// tensors.
     const Tensor* input(TensorId id) const;
     TensorPtr input_ptr(TensorId id) const;
-    /// Where that tensor is held, whether or not there is one; null for stages, mask and gain.
+    /// The member with that tensor, which may be null; a null pointer for stages, mask and gain.
     TensorPtr* input_slot(TensorId id);
-    /// Label of query i or key j: the token, or its number when there are no tokens.
+    /// The label of query i or key j: the token, or its number if there are no tokens.
     std::string query_label(std::int64_t i) const;
     std::string key_label(std::int64_t j) const;
 };
@@ -92,9 +93,9 @@ struct Problem {
 struct Field {
     std::string_view name;            ///< in project files
     Message words;                    ///< in messages
-    std::optional<TensorId> row = {}; ///< of the stage table; none for labels and for what has two rows
-    bool needed = false;              ///< every problem has one
-    Axis entries = Axis::none;        ///< of a list: how many it has unless it is empty
+    std::optional<TensorId> row = {}; ///< of the stage table; empty for labels and for fields with two rows
+    bool needed = false;              ///< every problem has it
+    Axis entries = Axis::none;        ///< of a list: the axis with its length, unless it is empty
 };
 
 /// Calls visit(field, value...) once for every field, with that field of each of the problems. A field is a
@@ -137,21 +138,21 @@ void visit_fields(const Visit& visit, Problems&... p) {
           p.kv_tokens...);
 }
 
-/// Whether a problem holds that tensor for the user to edit: x, x_kv and those of Weights.
+/// Returns true for tensors that the user can edit: x, x_kv and the members of Weights.
 bool is_editable(TensorId id);
 
-/// The numbers of an input, those of the rotary tables among them; null where the problem holds no tensor.
+/// The numbers of an input, including the rotary tables; null if the problem has no such tensor.
 TensorPtr input_tensor(const Problem& problem, TensorId id);
 
-/// Reads the sizes off the tensors: dk = W_Q columns / H, dv = W_V columns / Hkv. Hkv absent: H.
-/// Throws Error(input) naming the tensor when a size is missing, zero or does not divide.
+/// Infers the sizes from the tensors: dk = W_Q columns / H, dv = W_V columns / Hkv. Hkv absent: H. Throws
+/// Error(input) with the tensor's name if a size is missing, zero or does not divide.
 Dims infer_dims(const TensorPtr& x, const TensorPtr& x_kv, const Weights& weights, std::int64_t H,
                 std::optional<std::int64_t> Hkv);
 
-/// Throws Error(input) with one sentence that names the first tensor at fault, what it has and what it should
-/// have: shapes against dims, H divisible by Hkv, empty inputs, NaN or infinity in x, weights or biases,
-/// gains, temperature, token counts, masks, rotary tables. In self-attention Tk is Tq and the tokens that
-/// were read `before`.
+/// Throws Error(input) with one sentence that names the first invalid tensor, its value and the expected
+/// value: shapes against dims, H divisible by Hkv, empty inputs, NaN or infinity in x, weights or biases,
+/// gains, temperature, token counts, masks, rotary tables. In self-attention Tk must be Tq plus `before`, the
+/// number of tokens processed earlier.
 void validate(const Problem& problem, std::int64_t before = 0);
 
 } // namespace headscope

@@ -7,7 +7,7 @@ namespace headscope {
 
 namespace {
 
-/// Averages `group` neighbouring blocks of `width` columns. A bias is a tensor of one row.
+/// Averages groups of `group` adjacent blocks of `width` columns. A bias is a tensor of one row.
 TensorPtr mean_of_blocks(const TensorPtr& tensor, std::int64_t width, std::int64_t group) {
     if (tensor == nullptr)
         return nullptr;

@@ -4,7 +4,7 @@
 
 namespace headscope {
 
-// Equality to the last bit, which == on floats is not: -0 differs from 0. Two null tensors are the same.
+// Bitwise equality, unlike == on floats: -0 differs from 0. Two null tensors are the same.
 bool same_bits(const TensorPtr& a, const TensorPtr& b);
 bool same_bits(const std::vector<float>& a, const std::vector<float>& b);
 bool same_bits(float a, float b);

@@ -7,9 +7,9 @@
 
 namespace headscope {
 
-/// A file of the assets folder by its path there, for example "theme/tokens.json". If the environment
-/// variable HEADSCOPE_ASSETS names a folder that has the file, that file is read; else the copy inside the
-/// program. Throws Error(internal) for an unknown name.
+/// The content of an embedded asset, by its path in the assets folder, for example "theme/tokens.json". If
+/// the environment variable HEADSCOPE_ASSETS names a folder that contains the file, that file is read instead
+/// of the copy in the program. Throws Error(internal) for an unknown name.
 std::string asset(std::string_view name);
 
 /// The names of all embedded assets below a folder, sorted.

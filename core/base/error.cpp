@@ -6,12 +6,12 @@ namespace headscope {
 
 namespace {
 
-/// Whether a character of UTF-8 goes on here.
+/// Returns true for a UTF-8 continuation byte.
 bool goes_on(char c) {
     return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
 }
 
-/// NUL would end what() early, and other control characters would steer a terminal.
+/// Replaces control characters: NUL would end what() early, and others would control a terminal.
 std::string without_controls(const std::string& sentence) {
     std::string out;
     for (const char c : sentence)
@@ -22,7 +22,7 @@ std::string without_controls(const std::string& sentence) {
     return out;
 }
 
-/// Without the middle of what is too long: what is wrong stands at the beginning, what to do at the end.
+/// Cuts out the middle of a long sentence, because the problem is at the beginning and the remedy at the end.
 std::string shortened(const std::string& sentence) {
     if (sentence.size() <= 2000)
         return sentence;

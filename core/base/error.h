@@ -7,17 +7,17 @@ namespace headscope {
 
 /// The cause of an error. The command line maps each kind to an exit code.
 enum class ErrorKind {
-    input,    ///< the user's input is wrong (exit code 1)
-    usage,    ///< the call is wrong (exit code 2)
+    input,    ///< the user's input is invalid (exit code 1)
+    usage,    ///< the command-line call is invalid (exit code 2)
     machine,  ///< the machine lacks something that the user asked for (exit code 3)
-    internal, ///< the program is wrong (exit code 4)
+    internal, ///< a bug in the program (exit code 4)
     cancelled ///< the user asked to stop; never shown as an error
 };
 
-/// One sentence that names the thing, what it has, what it should have and what to do. Thrown where the fault
-/// is seen; caught once, at the job boundary or in main. Names from files may be long and hold anything:
-/// U+FFFD stands in place of control characters, and what() has at most 2,000 bytes, without the middle of a
-/// longer sentence.
+/// One sentence that names the object, its value, the expected value and the remedy. Thrown where the fault
+/// is detected; caught once, at the job boundary or in main. Names from files may be long and contain any
+/// bytes: what() replaces control characters by U+FFFD and cuts the middle out of a sentence longer than
+/// 2,000 bytes.
 class Error : public std::runtime_error {
 public:
     Error(ErrorKind kind, const std::string& sentence);
@@ -27,7 +27,7 @@ private:
     ErrorKind kind_;
 };
 
-/// Throws the most common error: the input is wrong.
+/// Throws the most common error, invalid input.
 [[noreturn]] inline void fail_input(const std::string& sentence) {
     throw Error(ErrorKind::input, sentence);
 }

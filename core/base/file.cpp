@@ -57,7 +57,7 @@ enum class Act { read, write, write_folder };
         tr("file.cannot_write_folder", "cannot write the folder {}: {}; {}", path, reason, advice(error)));
 }
 
-/// A file descriptor that closes itself.
+/// A file descriptor that is closed on destruction.
 class File {
 public:
     explicit File(int descriptor) : descriptor_(descriptor) {}
@@ -83,7 +83,7 @@ private:
         "cannot read {}: it has more than the {} bytes that are read here; name a smaller file", path, most));
 }
 
-/// Devices such as /dev/zero never end. A terminal does, when its user says so, and /dev/null at once.
+/// Devices such as /dev/zero never end. A terminal ends when its user says so, and /dev/null at once.
 bool is_endless(const struct stat& status, int descriptor) {
     return S_ISBLK(status.st_mode) ||
            (S_ISCHR(status.st_mode) && ::isatty(descriptor) == 0 && status.st_rdev != ::makedev(1, 3));
@@ -137,7 +137,7 @@ int write_all(int descriptor, std::string_view bytes) {
     return 0;
 }
 
-/// A name beside `path` for a temporary file; `attempt` tells the names apart.
+/// A name next to `path` for a temporary file; `attempt` makes names distinct.
 std::string temporary_name(const fs::path& path, int attempt) {
     std::string name = ".";
     name +=
@@ -149,7 +149,7 @@ constexpr int attempts = 100;
 
 using Make = std::function<void(const ByteSink&)>;
 
-/// A sink that writes to a file. Throws Error(input), which calls the file by this name.
+/// A sink that writes to a file. It throws Error(input) with `path` as the name of the file.
 ByteSink sink_to(int descriptor, const std::string& path) {
     return [descriptor, path](std::string_view bytes) {
         if (const int error = write_all(descriptor, bytes); error != 0)
@@ -166,26 +166,26 @@ void write_directly(const std::string& path, const Make& make) {
         fail(Act::write, path, error);
 }
 
-/// Syncs the folder, which puts the new name on the disk. A file system that cannot sync folders is no error:
-/// the file itself is whole either way.
+/// Syncs the folder so that the new name is on disk. A file system that cannot sync folders does not cause an
+/// error, because the file itself is complete either way.
 void sync_folder(const fs::path& folder) {
     const File opened(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (opened.open())
         static_cast<void>(::fsync(opened.get()));
 }
 
-/// A file that is being written beside the one that it will replace.
+/// A new file that is written next to the file that it will replace.
 struct NewFile {
     int descriptor = -1;
-    std::string name; ///< empty: it has none yet
+    std::string name; ///< empty: no name yet
 };
 
 std::string link_to(int descriptor) {
     return "/proc/self/fd/" + std::to_string(descriptor);
 }
 
-/// One without a name where the file system has such files: the system removes it, however the program ends.
-/// Else one with a temporary name. On failure the descriptor is -1, and errno says why.
+/// Creates an unnamed file if the file system supports it: the system removes it however the program ends.
+/// Otherwise creates a file with a temporary name. On failure the descriptor is -1 and errno has the reason.
 NewFile create_beside(const fs::path& target) {
     const fs::path folder = target.parent_path();
     const int nameless =
@@ -204,7 +204,7 @@ NewFile create_beside(const fs::path& target) {
     return file;
 }
 
-/// Gives a file that has no name a temporary one. Returns the errno on failure, else 0.
+/// Gives an unnamed file a temporary name. Returns the errno on failure, else 0.
 int name_beside(NewFile& file, const fs::path& target) {
     for (int attempt = 0; attempt < attempts; ++attempt) {
         const std::string name = temporary_name(target, attempt);

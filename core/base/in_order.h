@@ -4,8 +4,8 @@
 
 namespace headscope {
 
-/// Whether the row for each value of an enum stands at the value's own place, so that a table can be asked by
-/// index. For static_assert beside the table.
+/// Returns true if the row of each enum value is at the index of that value, so that the table can be indexed
+/// by the enum. For a static_assert next to the table.
 template<class Table, class Row, class Enum>
 constexpr bool in_order(const Table& table, Enum Row::*value) {
     for (std::size_t at = 0; at < table.size(); ++at)

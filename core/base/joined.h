@@ -8,7 +8,7 @@
 
 namespace headscope {
 
-/// "a, b, c": the elements, or what `text_of` makes of each. They are texts or whole numbers.
+/// "a, b, c": the elements, or the results of `text_of` for each, which are texts or integers.
 template<class Range, class TextOf = std::identity>
 std::string joined(Range&& range, const TextOf& text_of = {}, std::string_view separator = ", ") {
     std::string all;

@@ -17,7 +17,7 @@ using nlohmann::json;
 
 constexpr std::size_t max_depth = 64;
 
-/// The parser's message without its "[json.exception...]" and its source.
+/// The parser's message without its "[json.exception...]" prefix and its source.
 std::string reason(const json::exception& fault) {
     std::string text = fault.what();
     if (const auto bracket = text.find("] "); bracket != std::string::npos)
@@ -30,9 +30,9 @@ std::string reason(const json::exception& fault) {
     return text;
 }
 
-// The JSON library neither writes bytes that are not UTF-8 nor reads lone surrogates. Such a byte passes
-// through it as a mark and two hexadecimal digits. The mark is a noncharacter of Unicode, U+FDD0; one that is
-// in the text itself becomes the mark and two hyphens, so every string can be restored.
+// The JSON library can neither write bytes that are not UTF-8 nor read lone surrogates. Such a byte passes
+// through it as a mark followed by two hexadecimal digits. The mark is the Unicode noncharacter U+FDD0; a
+// mark in the text itself becomes the mark followed by two hyphens, so that every string can be restored.
 
 constexpr std::string_view mark = "\xEF\xB7\x90", marked_mark = "\xEF\xB7\x90--",
                            hex_digits = "0123456789abcdef";
@@ -43,7 +43,7 @@ void append_marked(std::string& out, unsigned byte) {
     out += hex_digits[byte & 0xFU];
 }
 
-/// Returns the number of bytes of the UTF-8 character that `text` begins with; 0 if it begins with none.
+/// Returns the number of bytes of the UTF-8 character at the beginning of `text`; 0 if there is none.
 std::size_t character_length(std::string_view text) {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
     const unsigned first = byte(0);
@@ -55,7 +55,7 @@ std::size_t character_length(std::string_view text) {
     for (std::size_t i = 1; i < length; ++i)
         if ((byte(i) & 0xC0U) != 0x80)
             return 0;
-    const unsigned second = byte(1); // excludes overlong forms, surrogates and what lies beyond U+10FFFF
+    const unsigned second = byte(1); // excludes overlong forms, surrogates and code points beyond U+10FFFF
     const bool excluded = (first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) ||
                           (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F);
     return excluded ? 0 : length;
@@ -92,7 +92,8 @@ Json with_marks_in(const Json& value) {
     return out;
 }
 
-/// Replaces each mark and its two characters by what `byte` returns for them, or by the mark itself.
+/// Replaces each mark and the two characters after it by the result of `byte` for them, or by the mark
+/// itself.
 template<class ByteText>
 std::string without_marks(std::string_view text, const ByteText& byte) {
     std::string out;
@@ -114,7 +115,7 @@ std::string bytes_of_marks(std::string_view text) {
     });
 }
 
-/// Returns the number that the escape \uXXXX at the beginning of `text` stands for; nothing for other text.
+/// Returns the number in the escape \uXXXX at the beginning of `text`; nothing for other text.
 std::optional<unsigned> escaped_code(std::string_view text) {
     constexpr std::size_t digits = 4;
     if (text.size() < 2 + digits || text[0] != '\\' || text[1] != 'u')
@@ -150,7 +151,7 @@ std::optional<std::string> with_marked_escapes(std::string_view text) {
             out += marked_mark;
             length = code ? escape : mark.size();
         } else {
-            // The second half of a pair is part of one character.
+            // The second half of a surrogate pair belongs to the same character.
             if (code && *code >= 0xD800 && *code <= 0xDBFF && escaped_code(text.substr(escape)))
                 length = 2 * escape;
             out += text.substr(0, length);
@@ -160,11 +161,11 @@ std::optional<std::string> with_marked_escapes(std::string_view text) {
     return found ? std::optional(std::move(out)) : std::nullopt;
 }
 
-/// Builds the value while the parser reads, and refuses a key that occurs twice: inserting a key finds the
-/// duplicate at no extra cost.
+/// Builds the value during parsing and rejects duplicate keys: inserting a key finds the duplicate at no
+/// extra cost.
 class JsonBuilder final : public nlohmann::json_sax<json> {
 public:
-    /// `marked`: strings have marks in place of bytes.
+    /// `marked`: strings contain marks in place of bytes.
     JsonBuilder(const std::string& what, bool marked) : what_(what), marked_(marked) {}
     json take() { return std::move(root_); }
 
@@ -200,7 +201,8 @@ private:
         put(std::move(value));
         return true;
     }
-    /// Puts a value at the current place. Pointers in open_ stay valid because open containers do not move.
+    /// Puts a value at the current position. Pointers in open_ stay valid because open containers do not
+    /// move.
     json* put(json value) {
         if (open_.empty())
             return &(root_ = std::move(value));

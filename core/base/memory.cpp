@@ -26,11 +26,11 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t least_margin = std::uint64_t{128} << 20U;
-constexpr std::uint64_t always_granted = std::uint64_t{64} << 20U; ///< not worth asking the system for
+constexpr std::uint64_t always_granted = std::uint64_t{64} << 20U; ///< too small to be worth a system call
 
 std::atomic<std::uint64_t> own_limit = unlimited;
 
-/// A file that holds one number; "max" is the largest.
+/// The number that the file contains; "max" is the largest number.
 std::optional<std::uint64_t> number_in(const fs::path& path) {
     std::ifstream file(path);
     std::string word;
@@ -58,7 +58,7 @@ std::optional<std::uint64_t> number_after(const fs::path& path, const std::strin
     return std::nullopt;
 }
 
-/// The names of the files of a version of control groups.
+/// The file names of one version of control groups.
 struct GroupFiles {
     const char *folder, *limit, *used, *cache;
 };
@@ -66,7 +66,8 @@ constexpr GroupFiles version_1{"sys/fs/cgroup/memory", "memory.limit_in_bytes", 
                                "total_inactive_file"};
 constexpr GroupFiles version_2{"sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"};
 
-/// What one group leaves. Pages of files that nobody uses are given up before the limit is.
+/// The remainder of one group's limit. Inactive file pages do not count as used, because the system evicts
+/// them before the limit is reached.
 std::uint64_t left_in_group(const fs::path& group, const GroupFiles& files) {
     const auto limit = number_in(group / files.limit), used = number_in(group / files.used);
     if (!limit || !used)
@@ -76,8 +77,8 @@ std::uint64_t left_in_group(const fs::path& group, const GroupFiles& files) {
     return *limit - std::min(*limit, taken);
 }
 
-/// What the group of this process and those around it leave. In a container the path may name a folder that
-/// is not there, and its own group is the root.
+/// The smallest remainder among the group of this process and its parent groups. In a container the path may
+/// name a folder that does not exist, and the container's own group is the root.
 std::uint64_t left_in_groups(const fs::path& root, const GroupFiles& files, fs::path group) {
     std::uint64_t left = unlimited;
     for (;; group = group.parent_path()) {
@@ -109,7 +110,7 @@ std::uint64_t rest(std::uint64_t whole, std::uint64_t used) {
     return whole - std::min(whole, used);
 }
 
-/// The resident memory of this process in bytes, mapped files included; 0 if the system does not report it.
+/// The resident memory of this process in bytes, including mapped files; 0 if the system does not report it.
 std::uint64_t resident_memory() {
     static const int file = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
     static const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
@@ -120,9 +121,9 @@ std::uint64_t resident_memory() {
     return pages * page;
 }
 
-// Counts of large blocks, in bytes. A block counts before its pages are touched and become resident.
+// Sizes of large blocks, in bytes. A block counts before its pages are touched and become resident.
 std::atomic<std::int64_t> large_blocks = 0;
-std::atomic<std::int64_t> all_else = 0; ///< resident when the limit was enforced, without large blocks
+std::atomic<std::int64_t> all_else = 0; ///< resident memory when the limit was enforced, without large blocks
 std::atomic<bool> enforced = false;
 
 std::uint64_t used_memory() {
@@ -130,7 +131,7 @@ std::uint64_t used_memory() {
     return std::max(resident_memory(), static_cast<std::uint64_t>(std::max<std::int64_t>(counted, 0)));
 }
 
-/// Memory that new work may take. A margin is left for the rest of the program and of the system.
+/// Memory available for new work, minus a margin for the rest of the program and of the system.
 std::uint64_t free_memory() {
     const std::uint64_t available = detail::available_memory_below("/");
     const std::uint64_t margin = std::max(least_margin, available / 16);
@@ -138,7 +139,8 @@ std::uint64_t free_memory() {
     return own_limit == unlimited ? free : std::min(free, rest(own_limit, used_memory()));
 }
 
-/// Small work is granted without a question to the system, but not under a limit that may be as small.
+/// Small work is accepted without a system call. The threshold is lower under a limit, which may itself be
+/// small.
 bool is_small(std::uint64_t bytes) {
     return bytes <= (own_limit == unlimited ? always_granted : mebibyte);
 }
@@ -159,9 +161,9 @@ std::string limit_advice() {
               "raise --memory, or take a shorter text, fewer layers or fewer stages");
 }
 
-/// Ends the process if it grows past the limit by memory that no LargeBlock counts.
+/// Ends the process if its memory exceeds the limit through memory that no LargeBlock counts.
 [[noreturn]] void watch_limit(std::uint64_t limit, const std::string& sentence) {
-    constexpr std::chrono::microseconds period(500); // new pages come at some 4 MB in that time
+    constexpr std::chrono::microseconds period(500); // new pages arrive at about 4 MB in that time
     constexpr int machine_lacks = 3;
     const std::uint64_t most = limit + limit / 32;
     while (true) {
@@ -237,7 +239,7 @@ void LargeBlock::take(std::size_t bytes) {
     large_blocks += static_cast<std::int64_t>(bytes);
     if (!enforced)
         return;
-    // The block itself is in the count already, and not yet resident.
+    // The block itself is already in the count, but not yet resident.
     const std::uint64_t limit = own_limit, used = std::max(used_memory(), resident_memory() + bytes);
     if (used <= limit)
         return;

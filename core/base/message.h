@@ -18,16 +18,17 @@ namespace headscope {
 /// Chooses the language of all messages made from now on: "en", or one of languages(). Call it before the
 /// first thread starts: earlier messages stay as they are. Throws Error(input) for another name.
 void use_language(std::string_view language);
-/// The language in use, "en" at first.
+/// The current language, "en" by default.
 std::string_view language_in_use();
 
 struct Language {
     std::string code; ///< "de"
     std::string name; ///< in the language itself: "Deutsch"
 };
-/// English first, then those with a catalogue, sorted by code.
+/// English first, then the languages with a catalog, sorted by code.
 std::vector<Language> languages();
-/// "de" of "de_DE.UTF-8" and "de-AT": a locale without country, character set and variant.
+/// The language part of a locale, without country, character set and variant: "de" for "de_DE.UTF-8" and
+/// "de-AT".
 std::string_view language_code(std::string_view locale);
 /// The language that a locale in the environment asks for ("de_DE.UTF-8" and "de-AT" ask for "de"); "en" if
 /// it has no catalogue.

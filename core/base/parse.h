@@ -7,14 +7,14 @@
 
 namespace headscope {
 
-/// The text without the blanks at its beginning and end.
+/// The text without leading and trailing characters of `blanks`.
 constexpr std::string_view trimmed(std::string_view text, std::string_view blanks) {
     const std::size_t begin = text.find_first_not_of(blanks);
     return begin == std::string_view::npos ? std::string_view()
                                            : text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
 }
 
-/// The number that the whole text is, as std::from_chars reads it; nothing for any other text.
+/// The number that the entire text represents for std::from_chars; nothing if the text is not such a number.
 template<class Number>
 std::optional<Number> number_of(std::string_view text) {
     Number number{};

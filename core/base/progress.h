@@ -6,7 +6,8 @@
 
 namespace headscope {
 
-/// Shared between the working thread and the watching thread. Any thread may use every member.
+/// Progress and cancellation shared by a worker thread and an observing thread. Any thread may use every
+/// member.
 class Progress {
 public:
     /// Asks the worker to stop at its next check.
@@ -19,13 +20,13 @@ public:
             throw Error(ErrorKind::cancelled, "cancelled");
     }
 
-    /// For work made of several runs: later reports count as the part [from, to] of the whole.
+    /// For work that consists of several runs: later reports count as the part [from, to] of the whole.
     void set_part(float from, float to) noexcept {
         from_.store(from, std::memory_order_relaxed);
         to_.store(to, std::memory_order_relaxed);
     }
 
-    /// Reports the share of the work, or of its part, that is done, in [0, 1].
+    /// Reports the fraction of the work, or of its current part, that is done, in [0, 1].
     void report(float fraction) noexcept {
         const float from = from_.load(std::memory_order_relaxed);
         const float to = to_.load(std::memory_order_relaxed);

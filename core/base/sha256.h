@@ -9,7 +9,7 @@
 
 namespace headscope {
 
-/// SHA-256 (FIPS 180-4) of bytes added in pieces.
+/// SHA-256 (FIPS 180-4) of bytes that are added in pieces.
 class Sha256 {
 public:
     void add(std::span<const std::byte> bytes);

@@ -9,7 +9,7 @@ namespace headscope {
 
 namespace {
 
-// As the C library words what happens to files and folders. A reason beside these stays in English.
+// The C library's wording for failed operations on files and folders. Any other reason stays in English.
 constexpr std::array known{
     translatable("system_reason.permission_denied", "Permission denied"),
     translatable("system_reason.no_such_file_directory", "No such file or directory"),

@@ -4,7 +4,7 @@
 
 namespace headscope {
 
-/// Why the system did not do something, by its errno, in the person's language: "Permission denied".
+/// The reason for a failed system call, from its errno, in the user's language: "Permission denied".
 std::string system_reason(int error);
 
 } // namespace headscope

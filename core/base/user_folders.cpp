@@ -9,7 +9,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// What a variable of the environment says when it is an absolute path; else empty.
+/// The value of an environment variable if it is an absolute path, else empty.
 fs::path absolute_path_in(const char* variable) {
     const char* const value = std::getenv(variable);
     return value != nullptr && value[0] == '/' ? fs::path(value) : fs::path();

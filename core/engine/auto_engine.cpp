@@ -10,13 +10,13 @@ namespace headscope::engine {
 AutoEngine::AutoEngine(std::unique_ptr<Engine> cpu, std::function<std::unique_ptr<Engine>()> gpu)
     : cpu_(std::move(cpu)), make_gpu_(std::move(gpu)), used_(cpu_.get()) {}
 
-/// Null when there is none that works.
+/// Returns null if there is no working graphics processor.
 Engine* AutoEngine::gpu() {
     if (const auto make = std::exchange(make_gpu_, nullptr))
         try {
             gpu_ = make();
         } catch (const Error&) {
-            gpu_ = nullptr; // the CPU does it
+            gpu_ = nullptr; // falls back to the CPU
         }
     return gpu_.get();
 }
@@ -32,7 +32,7 @@ std::optional<Trace> AutoEngine::run_large(const Problem& problem, StageSet want
         used_ = fast;
         return trace;
     } catch (const MemoryShortage&) {
-        throw; // the CPU would keep the same stages
+        throw; // the CPU would store the same stages
     } catch (const Error& fault) {
         if (fault.kind() != ErrorKind::machine)
             throw;

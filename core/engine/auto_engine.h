@@ -7,19 +7,20 @@
 
 namespace headscope::engine {
 
-/// Work of one run from which `auto` takes a graphics processor. A run costs one about a millisecond whatever
-/// its size (copies in and out, submissions), and opening it costs more once; a few CPU cores do this much in
-/// about five.
+/// Work of one run, in FLOP, from which `auto` uses a graphics processor. A run on one has about a
+/// millisecond of overhead regardless of its size (copies, submissions), and opening it costs more once; a
+/// few CPU cores do this much work in about five milliseconds.
 inline constexpr double worth_a_gpu = 2e9;
 
-/// The CPU engine for small work and, once there is large work, a graphics processor if there is one. A
-/// processor that fails is let go of, and its run done on the CPU.
+/// Uses the CPU engine for small work and, from the first large run on, a graphics processor if there is one.
+/// If the graphics processor fails, releases it and repeats the run on the CPU.
 class AutoEngine : public Engine {
 public:
-    /// gpu: null where there is no real one; called at the first large run. May throw Error(machine).
+    /// `gpu` creates the graphics processor's engine, or returns null if there is none. Called at the first
+    /// large run. May throw Error(machine).
     AutoEngine(std::unique_ptr<Engine> cpu, std::function<std::unique_ptr<Engine>()> gpu);
 
-    /// Of the engine that ran last.
+    /// The name of the engine that ran last.
     std::string name() const override { return used_->name(); }
     using Engine::run;
     Trace run(const Problem& problem, StageSet wanted, Progress& progress) override;
@@ -28,11 +29,12 @@ public:
 
 private:
     Engine* gpu();
-    /// The run on a graphics processor where it is large and there is one that works; else nothing.
+    /// Runs a large problem on a working graphics processor. Returns nothing if the problem is small or there
+    /// is no such processor.
     std::optional<Trace> run_large(const Problem& problem, StageSet wanted, Progress& progress);
 
     std::unique_ptr<Engine> cpu_, gpu_;
-    std::function<std::unique_ptr<Engine>()> make_gpu_; ///< empty once it was called
+    std::function<std::unique_ptr<Engine>()> make_gpu_; ///< empty after its only call
     Engine* used_;
 };
 

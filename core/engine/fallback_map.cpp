@@ -25,7 +25,7 @@ FallbackMap::Current FallbackMap::fall_back(const Current& failed, const std::st
 
 template<class Ask>
 std::invoke_result_t<Ask, const WeightsMap&> FallbackMap::answer(Progress& progress, const Ask& ask) const {
-    const Current asked = current(); // kept alive while it is asked, though another thread replaces it
+    const Current asked = current(); // keeps the map alive although another thread may replace it
     std::string reason;
     try {
         return ask(*asked.map);

@@ -10,11 +10,10 @@
 
 namespace headscope::engine {
 
-/// Computes on a device, and falls back to the CPU after the device has failed. Any thread may use every
-/// member.
+/// Computes on a device and falls back to the CPU after a device error. Any thread may use every member.
 class FallbackMap final : public WeightsMap {
 public:
-    /// By an id that make_engine takes; "cpu" too.
+    /// Creates a map on the device with an id of make_engine; "cpu" is included.
     using Make = std::function<std::unique_ptr<WeightsMap>(const std::string& id, Progress& progress)>;
     FallbackMap(const std::string& id, Make make, Progress& progress);
 
@@ -28,23 +27,23 @@ public:
                                Progress& progress) const override;
 
 private:
-    /// The map in use, and why it is not the device's. Always replaced as a whole.
+    /// The map in use and the reason for a fallback. Always replaced as a whole.
     struct Current {
         std::shared_ptr<const WeightsMap> map;
         bool on_cpu = false;
         std::string reason; ///< empty on the device
     };
     Current current() const;
-    /// Replaces `failed` by the CPU's map, or returns the one that another thread has made meanwhile.
+    /// Replaces `failed` by the CPU's map, or returns the map that another thread has created meanwhile.
     Current fall_back(const Current& failed, const std::string& reason, Progress& progress) const;
     template<class Ask>
     std::invoke_result_t<Ask, const WeightsMap&> answer(Progress& progress, const Ask& ask) const;
 
     Make make_;
-    mutable std::mutex making_; ///< held while the CPU's map is made; never by what the window asks
-    mutable std::mutex mutex_;  ///< guards current_, for moments
+    mutable std::mutex making_; ///< locked while the CPU's map is created; never by the window's queries
+    mutable std::mutex mutex_;  ///< guards current_; locked only briefly
     mutable Current current_;
-    std::string device_; ///< of the first
+    std::string device_; ///< of the first map
 };
 
 } // namespace headscope::engine

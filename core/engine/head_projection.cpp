@@ -9,7 +9,7 @@ namespace headscope::engine {
 
 namespace {
 
-/// Columns, or rows, [first, first + count) of W; of a bias its numbers. Null for null.
+/// Columns, or rows, [first, first + count) of W, or those numbers of a bias. Null for null.
 TensorPtr part_of(const TensorPtr& W, std::int64_t first, std::int64_t count, bool columns) {
     if (W == nullptr)
         return nullptr;
@@ -26,7 +26,7 @@ TensorPtr part_of(const TensorPtr& W, std::int64_t first, std::int64_t count, bo
     return part;
 }
 
-/// The problem whose queries and keys are those of head h: with this head alone, unless a norm joins all.
+/// A problem with the queries and keys of head h: only this head, unless a norm combines all heads.
 Problem projected(const Problem& problem, std::int64_t h) {
     Problem one = problem;
     const Dims& d = problem.dims;
@@ -48,7 +48,7 @@ Problem projected(const Problem& problem, std::int64_t h) {
     return one;
 }
 
-/// The rows of one head as they lie in the trace: in `split`, or as columns of `columns`.
+/// The rows of one head in the trace: in the stage `split`, or as columns of the stage `columns`.
 HeadRows head_rows(const Problem& problem, const Trace& trace, TensorId columns, TensorId split,
                    std::int64_t b, std::int64_t head) {
     if (!heads_are_columns(problem.parts())) {

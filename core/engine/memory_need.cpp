@@ -41,7 +41,7 @@ std::uint64_t stage_bytes(const Dims& dims, const ProblemParts& parts, StageSet 
 }
 
 void require_memory_for(const Problem& problem, StageSet wanted, std::uint64_t also) {
-    // The mean is taken over the weights, which are kept until then.
+    // The mean is computed from the weights, which are stored until then.
     if (wanted.has(TensorId::weights_mean))
         wanted = wanted.with(TensorId::weights);
     require_memory(plus(stage_bytes(problem, wanted), also), tr("common.run", "this run"),

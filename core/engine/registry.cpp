@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::string_view vulkan_prefix = "vulkan:";
 
-/// The processor's own name, as the kernel gives it.
+/// The processor's own name, as the kernel reports it.
 std::string processor_name() {
     std::ifstream file("/proc/cpuinfo");
     for (std::string line; std::getline(file, line);)
@@ -31,7 +31,7 @@ std::string processor_name() {
     return tr("registry.processor", "processor");
 }
 
-/// The usable device that "vulkan" means: a graphics processor before software.
+/// The usable device for "vulkan": a graphics processor is preferred to software.
 const Device* first_vulkan(const DeviceList& found, bool real_only) {
     const Device* software = nullptr;
     for (const Device& device : found.devices) {
@@ -53,14 +53,14 @@ std::unique_ptr<Engine> make_vulkan(const std::string& id) {
     return std::make_unique<vulkan::VulkanEngine>(number_of(id));
 }
 
-/// The GPU that `auto` takes for large work; null without one.
+/// Creates the graphics processor's engine that `auto` uses for large work; null without one.
 std::unique_ptr<Engine> make_real_gpu() {
     const DeviceList found = devices();
     const Device* gpu = first_vulkan(found, true);
     return gpu == nullptr ? nullptr : make_vulkan(gpu->id);
 }
 
-/// The device that "vulkan" or "vulkan:N" means. Throws Error(machine) naming what there is.
+/// The device id for "vulkan" or "vulkan:N". Throws Error(machine), which lists the available devices.
 std::string vulkan_id(const std::string& id) {
     const DeviceList found = devices();
     const bool vulkan = id == "vulkan" || id.starts_with(vulkan_prefix);
@@ -76,7 +76,7 @@ std::string vulkan_id(const std::string& id) {
                                        joined(found.devices, &Device::id)));
 }
 
-/// The device that makes such a map.
+/// The id of the device that computes the map.
 std::string map_device_id(const std::string& id, const Dims& dims) {
     if (id == "cpu")
         return id;

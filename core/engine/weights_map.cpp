@@ -32,7 +32,7 @@ Overview WeightsMap::overview(std::int64_t most, Pooling pooling, Progress& prog
     const std::int64_t longest = std::max(rows(), cols());
     const std::int64_t cells = in_steps(longest, std::min(most, longest));
     const std::int64_t height = in_steps(rows(), cells), width = in_steps(cols(), cells);
-    // Bands hold both poolings: some at a time, and enough of them for all threads.
+    // Bands contain both poolings. They are computed some at a time, enough for all threads.
     const std::int64_t at_once = std::clamp<std::int64_t>(numbers_at_once / width, 1, height);
     require_map_memory(
         static_cast<std::uint64_t>(width) * static_cast<std::uint64_t>(height + 2 * at_once),

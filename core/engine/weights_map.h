@@ -11,35 +11,33 @@
 
 namespace headscope {
 
-/// What a pixel shows of the weights that it stands for.
+/// The value of a pixel: the largest or the mean of its weights.
 enum class Pooling : std::uint8_t { max, mean };
 
-/// One row of pixels of an overview: of each run of `cells` keys the largest weight and the mean weight, over
-/// `cells` queries. The last run, and the last row, may have fewer. Both are NaN where a weight under the
-/// pixel is no finite number.
+/// One row of pixels of an overview, which covers `cells` queries: the largest and the mean weight of each
+/// run of `cells` keys. The last run, and the last row, may cover fewer. Both values are NaN if a weight of
+/// the pixel is not finite.
 struct MapBand {
     std::vector<float> largest, mean;
 };
 
-/// How many pixels of `step` weights, the last perhaps of fewer, so many weights take.
+/// The number of pixels for `count` weights at `step` weights per pixel; the last pixel may cover fewer.
 constexpr std::int64_t in_steps(std::int64_t count, std::int64_t step) {
     return (count + step - 1) / step;
 }
 
-/// Throws Error(input) when the part is empty or leaves a map of these sizes.
+/// Throws Error(input) if the part is empty or exceeds a map of these sizes.
 void check_part(std::int64_t rows, std::int64_t cols, const MapPart& part);
-/// Throws MemoryShortage when a map has no room for so many numbers; `advice` says how to need fewer.
+/// Throws MemoryShortage if so many numbers do not fit into memory; `advice` says how to reduce their number.
 void require_map_memory(std::uint64_t numbers, const std::string& advice);
 
-/// A map of weights made smaller.
+/// A downsampled map of attention weights.
 struct Overview {
-    Tensor pixels; ///< (ceil(Tq / cells), ceil(Tk / cells))
-    std::int64_t cells =
-        1; ///< a pixel stands for cells x cells weights, at the last row and column for fewer
+    Tensor pixels;          ///< (ceil(Tq / cells), ceil(Tk / cells))
+    std::int64_t cells = 1; ///< weights per side of a pixel; the last row and column may have fewer
 };
 
-/// The attention weights (Tq, Tk) of one head, made or read where they are asked for. For one thread at a
-/// time.
+/// The attention weights (Tq, Tk) of one head, computed or read on demand. For one thread at a time.
 class WeightsMap {
 public:
     WeightsMap() = default;
@@ -47,21 +45,21 @@ public:
     WeightsMap& operator=(const WeightsMap&) = delete;
     virtual ~WeightsMap() = default;
 
-    /// What makes the weights, as on the badge. Any thread.
+    /// The device that computes the weights, as on the badge. Any thread.
     virtual std::string device() const { return "cpu"; }
-    /// Why the CPU took over from the device that was asked for, in one sentence; empty: it did not. Any
+    /// The reason, in one sentence, why the CPU replaced the requested device; empty if it did not. Any
     /// thread.
     virtual std::string fallen() const { return ""; }
     virtual std::int64_t rows() const = 0;
     virtual std::int64_t cols() const = 0;
-    /// (part.rows / cells, part.cols / cells), rounded up: each pixel stands for cells x cells weights, at
-    /// the last row and column of the part for fewer. cells = 1: the weights themselves; else a pixel with a
-    /// weight that is no finite number is NaN. Throws Error(input) when the part leaves the map or the
-    /// weights cannot be made or read; MemoryShortage; Error(cancelled).
+    /// Shape (part.rows / cells, part.cols / cells), rounded up: each pixel covers cells x cells weights, or
+    /// fewer at the last row and column of the part. cells = 1: the weights themselves; otherwise a pixel
+    /// with a weight that is not finite is NaN. Throws Error(input) if the part exceeds the map or the
+    /// weights cannot be computed or read; MemoryShortage; Error(cancelled).
     virtual Tensor pooled(const MapPart& part, std::int64_t cells, Pooling pooling,
                           Progress& progress) const = 0;
-    /// Row p of pixels stands for the queries [p cells, (p + 1) cells). One band for each of `which`. Throws
-    /// likewise.
+    /// Returns one band for each element of `which`. Row p of pixels covers the queries [p cells, (p + 1)
+    /// cells). Throws the same.
     virtual std::vector<MapBand> bands(std::span<const std::int64_t> which, std::int64_t cells,
                                        Progress& progress) const = 0;
 
@@ -69,7 +67,7 @@ public:
     Tensor rectangle(const MapPart& part, Progress& progress) const {
         return pooled(part, 1, Pooling::max, progress);
     }
-    /// The whole map with at most `most` >= 1 pixels a side. Throws likewise.
+    /// The whole map with at most `most` >= 1 pixels per side. Throws the same.
     Overview overview(std::int64_t most, Pooling pooling, Progress& progress) const;
 };
 

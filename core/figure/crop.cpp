@@ -8,7 +8,7 @@
 namespace headscope::figure {
 namespace {
 
-constexpr float ascent = 0.95F, descent = 0.25F; ///< of a line of text, shares of its size
+constexpr float ascent = 0.95F, descent = 0.25F; ///< of a line of text, as fractions of its size
 
 struct Bounds {
     float left = std::numeric_limits<float>::max(), top = left, right = -left, bottom = -left;
@@ -62,7 +62,7 @@ Bounds of_text(const TextItem& item, float width) {
     return bounds;
 }
 
-/// Finds what all items together take.
+/// Computes the bounding box of all items.
 class Content {
 public:
     Content(const Scene& scene, const TextMeasure& measure, Color background)
@@ -77,7 +77,7 @@ public:
             if (!std::holds_alternative<TextItem>(item))
                 std::visit(*this, item);
         clip_ = everywhere;
-        for (const SceneItem& item : scene_.items) // late, when few of them reach further
+        for (const SceneItem& item : scene_.items) // last, when few texts extend beyond the other items
             if (const TextItem* const text = std::get_if<TextItem>(&item))
                 add_text(*text);
             else if (const ClipItem* const clip = std::get_if<ClipItem>(&item))
@@ -101,7 +101,7 @@ public:
             add(around({item.from, item.to}, item.width / 2));
     }
     void operator()(const CurveItem& item) {
-        if (visible(item.color)) // a curve stays within its four points
+        if (visible(item.color)) // a curve stays within the hull of its four points
             add(around({item.from, item.control_from, item.control_to, item.to}, item.width / 2));
     }
     void operator()(const PolygonItem& item) {
@@ -146,7 +146,7 @@ Scene cropped(const Scene& scene, const TextMeasure& measure, Color background, 
     Bounds bounds = content.bounds();
     if (bounds.empty())
         return scene;
-    // Whole pixels, so that straight edges stay where they were between pixels.
+    // Whole pixels, so that straight edges keep their position between pixels.
     bounds = {std::floor(bounds.left), std::floor(bounds.top), std::ceil(bounds.right),
               std::ceil(bounds.bottom)};
     Scene trimmed = scene;

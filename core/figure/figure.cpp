@@ -22,7 +22,7 @@
 namespace headscope::figure {
 namespace {
 
-constexpr double points_per_pixel = 0.75; // 72 points and 96 pixels to the inch
+constexpr double points_per_pixel = 0.75; // 72 points and 96 pixels per inch
 
 template<class Type>
 struct Release {
@@ -44,7 +44,7 @@ using Context = std::unique_ptr<PangoContext, Release<PangoContext>>;
 using TextLayout = std::unique_ptr<PangoLayout, Release<PangoLayout>>;
 using FontDescription = std::unique_ptr<PangoFontDescription, FreeFont>;
 
-// No hinting and positions at fractions of a pixel, so that a figure looks the same at every scale and in
+// No hinting, and positions at fractions of a pixel, so that a figure looks the same at every scale and in
 // every format.
 void set_font_options(PangoContext& context) {
     cairo_font_options_t* options = cairo_font_options_create();
@@ -72,10 +72,10 @@ FontDescription describe(Font font, float size) {
     return description;
 }
 
-// Sets text as one line, even if it holds line breaks.
+// Sets text as one line, even if it contains line breaks.
 void set_text(PangoLayout& layout, std::string_view text, Font font, float size) {
     pango_layout_set_single_paragraph_mode(&layout, TRUE);
-    // A line of the program's own words may begin with a right-to-left word that it quotes.
+    // A line of the program's own text may begin with a quoted right-to-left word.
     const bool own_words =
         std::ranges::any_of(text, [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); });
     pango_layout_set_auto_dir(&layout, own_words ? FALSE : TRUE);
@@ -97,13 +97,13 @@ TextLayout make_layout(PangoFontMap& fonts) {
     return TextLayout(pango_layout_new(context.get()));
 }
 
-// For figures, which come at any scale: their fonts go with the layout. Among the thread's, those of each
-// scale would stay, 4 MB.
+// For figures, which have any scale: their fonts are freed with the layout. The thread's font map would keep
+// the fonts of each scale, 4 MB.
 TextLayout make_figure_layout() {
     return make_layout(*FontMap(pango_cairo_font_map_new()));
 }
 
-// For single lines: with the thread's fonts, which are open already.
+// For single lines: uses the thread's font map, whose fonts are already open.
 TextLayout make_line_layout() {
     return make_layout(*pango_cairo_font_map_get_default());
 }
@@ -119,7 +119,7 @@ char32_t missing_character(PangoLayout& layout, std::string_view text, Font font
     });
 }
 
-// A pixel of cairo's, premultiplied, as one of ours.
+// Converts a premultiplied Cairo pixel to a Color.
 Color straight(std::uint32_t pixel) {
     const std::uint32_t alpha = pixel >> 24;
     if (alpha == 0)
@@ -130,7 +130,7 @@ Color straight(std::uint32_t pixel) {
     return alpha << 24 | part(0) << 16 | part(8) << 8 | part(16);
 }
 
-// One pixel per cell, in cairo's premultiplied form.
+// An image with one pixel per cell, in Cairo's premultiplied format.
 CairoSurface grid_image(const GridItem& item) {
     CairoSurface image(cairo_image_surface_create(CAIRO_FORMAT_ARGB32, item.cols, item.rows));
     if (cairo_surface_status(image.get()) != CAIRO_STATUS_SUCCESS)
@@ -249,7 +249,7 @@ public:
     }
 
 private:
-    // Straight edges stay sharp; slanted and round edges are smoothed.
+    // Keeps straight edges sharp; slanted and round edges are smoothed.
     void paint_with(Color color, bool smooth) const {
         const auto part = [&](int shift) { return static_cast<double>(color >> shift & 0xFFU) / 255; };
         cairo_set_source_rgba(&cairo_, part(0), part(8), part(16), part(24));
@@ -275,7 +275,7 @@ private:
 
     cairo_t& cairo_;
     PangoLayout& layout_;
-    double hairline_; // width of the thinnest line that shows without smoothing
+    double hairline_; // width of the thinnest line that is visible without smoothing
 };
 
 void FigurePainter::operator()(const GridItem& item) const {
@@ -310,7 +310,7 @@ int pixels(float logical, float scale) {
 CairoSurface pdf_surface(const Scene& scene, double scale, std::string& bytes) {
     CairoSurface surface(
         cairo_pdf_surface_create_for_stream(append, &bytes, scene.width * scale, scene.height * scale));
-    // A fixed date: the same picture gives the same file.
+    // A fixed date, so that the same picture gives the same file.
     cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_CREATE_DATE, "2000-01-01T00:00:00Z");
     return surface;
 }
@@ -418,14 +418,14 @@ InkAndColours ink_and_colours(const std::vector<std::uint32_t>& in_white,
     std::vector<Color> colours;
     bool any = false;
     for (std::size_t i = 0; i < in_white.size(); ++i) {
-        // Only ink differs between the two, and in every part of the colour alike.
+        // Only ink differs between the two images, by the same amount in every color channel.
         const auto green = [](std::uint32_t pixel) { return pixel >> 8 & 0xFFU; };
         const std::uint32_t alpha = in_white[i] >> 24;
         const std::uint32_t ink =
             std::min(alpha, green(in_white[i]) - std::min(green(in_white[i]), green(in_black[i])));
         out.ink.push_back(ink << 24 | 0xFFFFFFU);
         colours.push_back(straight((alpha - ink) << 24 | (in_black[i] & 0xFFFFFFU)));
-        any = any || alpha - ink > 2; // else it is rounding
+        any = any || alpha - ink > 2; // smaller values are rounding
     }
     if (any)
         out.colours = std::move(colours);
@@ -438,7 +438,7 @@ ShapedText shape_text(std::string_view text, Font font, float size) {
     PangoLayoutLine* const line = pango_layout_get_line_readonly(layout.get(), 0);
     PangoRectangle ink{};
     pango_layout_line_get_pixel_extents(line, &ink, nullptr);
-    constexpr int around = 1; // smoothed edges
+    constexpr int around = 1; // for smoothed edges
     const int width = ink.width + 2 * around, height = ink.height + 2 * around;
     const auto drawn = [&](double grey) {
         const CairoSurface surface(cairo_image_surface_create(CAIRO_FORMAT_ARGB32, width, height));
@@ -461,7 +461,7 @@ ShapedText shape_text(std::string_view text, Font font, float size) {
                         .cols = width,
                         .rows = height,
                         .pixels = std::make_shared<const std::vector<Color>>(std::move(pixels)),
-                        .smooth = true}; // turned, it would be ragged
+                        .smooth = true}; // otherwise it would be jagged if rotated
     };
     out.picture = picture(std::move(parts.ink));
     if (!parts.colours.empty())

@@ -2,9 +2,8 @@
 
 namespace headscope::figure {
 
-/// Adds the fonts that lie beside the program (../share/headscope/fonts), if any, to those that Fontconfig
-/// knows in this process. Call it before text is measured or drawn; calls after the first do nothing. From
-/// any thread.
+/// Adds the fonts that are installed with the program (../share/headscope/fonts), if any, to this process's
+/// Fontconfig. Call it before text is measured or drawn; only the first call has an effect. Any thread.
 void use_packaged_fonts();
 
 } // namespace headscope::figure

@@ -15,15 +15,15 @@ namespace headscope::figure {
 
 namespace {
 
-constexpr std::size_t after_header = 33; // the signature and the chunk IHDR, which comes first
+constexpr std::size_t after_header = 33; // the signature and the chunk IHDR, which is first
 
-/// Four bytes, the highest first, as PNG has all its numbers.
+/// Four bytes in big-endian order, like all numbers in a PNG.
 std::string big_endian(std::uint32_t number) {
     return {static_cast<char>(number >> 24), static_cast<char>(number >> 16 & 0xFFU),
             static_cast<char>(number >> 8 & 0xFFU), static_cast<char>(number & 0xFFU)};
 }
 
-/// CRC-32 as annex D of the PNG specification has it.
+/// CRC-32 according to annex D of the PNG specification.
 std::uint32_t checksum(std::string_view bytes) {
     constexpr std::uint32_t polynomial = 0xEDB88320U;
     return ~std::accumulate(bytes.begin(), bytes.end(), ~0U, [](std::uint32_t crc, char byte) {
@@ -44,7 +44,7 @@ cairo_status_t append_bytes(void* to, const unsigned char* bytes, unsigned int s
     return CAIRO_STATUS_SUCCESS;
 }
 
-/// Cairo writes a surface of alpha alone as grey. fill: gets each row's number and its first byte.
+/// Cairo writes an alpha-only surface as grayscale. fill: receives each row's index and its first byte.
 template<class Fill>
 std::string png_of(cairo_format_t format, std::int64_t width, std::int64_t height, const Fill& fill) {
     if (std::max(width, height) > largest_png_side)
@@ -82,7 +82,7 @@ std::string grey_png(std::span<const std::uint8_t> grey, std::int64_t width, std
 
 std::string colour_png(std::span<const std::uint8_t> rgba, std::int64_t width, std::int64_t height) {
     return png_of(CAIRO_FORMAT_RGB24, width, height, [&](std::int64_t row, unsigned char* bytes_of_row) {
-        // Cairo's pixel is one number of 32 bits: red in its third byte.
+        // A Cairo pixel is one 32-bit number with red in its third byte.
         for (std::int64_t x = 0; x < width; ++x) {
             const std::uint8_t* const from = rgba.data() + 4 * (row * width + x);
             const std::uint32_t pixel = std::uint32_t{from[0]} << 16 | std::uint32_t{from[1]} << 8 | from[2];

@@ -40,7 +40,7 @@ struct Point {
 enum class Font : std::uint8_t { ui, ui_medium, ui_semibold, mono, mono_semibold };
 enum class Align : std::uint8_t { left, center, right };
 
-/// Filled, outlined (inside the edge) or both; a colour with alpha 0 is not drawn.
+/// Filled, outlined (inside the edge) or both; a color with alpha 0 is not drawn.
 struct RectItem {
     Rect area;
     Color fill = 0;
@@ -64,8 +64,8 @@ struct PolygonItem {
     std::vector<Point> points;
     Color fill = 0;
 };
-/// One line of text. `at` is the left end, middle or right end of its baseline; `angle` turns the text around
-/// `at`, in degrees, clockwise.
+/// One line of text. `at` is the left end, middle or right end of its baseline; `angle` rotates the text
+/// around `at`, in degrees, clockwise.
 struct TextItem {
     Point at;
     std::string text = {};
@@ -75,13 +75,13 @@ struct TextItem {
     Align align = Align::left;
     float angle = 0;
 };
-/// cols x rows coloured cells without gaps, row-major, drawn with sharp edges.
+/// cols x rows colored cells without gaps, row-major, drawn with sharp edges.
 struct GridItem {
     Rect area;
     int cols = 0, rows = 0;
     std::shared_ptr<const std::vector<Color>> pixels;
     std::uint64_t key = 0; ///< equal keys have equal pixels
-    bool smooth = false;   ///< in the window, where cells are no pixels, colours between them are mixed
+    bool smooth = false;   ///< the window interpolates colors where a cell is not one pixel
 };
 /// Hides everything outside the area until the next ClipItem; an empty area ends the clip.
 struct ClipItem {
@@ -99,7 +99,7 @@ struct Scene {
         items.emplace_back(std::move(item));
     }
     void move_by(float dx, float dy);
-    /// Appends another picture, moved by (dx, dy).
+    /// Appends another scene, moved by (dx, dy).
     void append(Scene other, float dx, float dy);
 };
 
@@ -110,7 +110,7 @@ void add_text(Scene& scene, Point at, std::string text, Font font, float size, C
 /// Width of a line of text in logical pixels.
 using TextMeasure = std::function<float(std::string_view text, Font font, float size)>;
 
-/// The baseline that puts the middle of capitals and digits at `center_y`.
+/// The baseline at which capitals and digits are vertically centered on `center_y`.
 constexpr float baseline_for(float center_y, float size) {
     return center_y + 0.364F * size;
 }

@@ -8,26 +8,29 @@
 
 namespace headscope::figure {
 
-/// A line of text as a picture.
+/// A line of text as an image.
 struct ShapedText {
-    GridItem picture;     ///< white, to be tinted; its area is relative to the pen on the baseline, in pixels
-    GridItem coloured;    ///< over it, of the same area: what has colours of its own, such as emoji. No
-                          ///< pixels: nothing has
-    float advance = 0;    ///< pixels that the pen moves on
-    char32_t missing = 0; ///< the first character that no font of the system has; 0: none. A box with the
-                          ///< number of its code point stands for it
+    GridItem picture; ///< white, to be tinted; its area is relative to the pen on the baseline, in pixels
+    /// Drawn over `picture`, with the same area: glyphs with colors of their own, such as emoji. No pixels if
+    /// there are none.
+    GridItem coloured;
+    float advance = 0; ///< pixels that the pen advances
+    /// The first character that no font of the system has; 0 if there is none. A box with its code point
+    /// replaces it.
+    char32_t missing = 0;
 };
 
-/// What the same text drawn in white and in black, premultiplied (Cairo's ARGB32), consists of.
+/// Separates ink from colored glyphs in the same text drawn in white and in black, premultiplied (Cairo's
+/// ARGB32).
 struct InkAndColours {
-    std::vector<Color> ink;     ///< what takes the colour of the text, in white
-    std::vector<Color> colours; ///< what has its own; empty: nothing has
+    std::vector<Color> ink;     ///< the parts that have the color of the text, in white
+    std::vector<Color> colours; ///< the parts with their own colors; empty if there are none
 };
 InkAndColours ink_and_colours(const std::vector<std::uint32_t>& in_white,
                               const std::vector<std::uint32_t>& in_black);
 
-/// Shaped by HarfBuzz through Pango, with fonts of the system behind the program's. `size`: the em in pixels.
-/// Throws Error(internal) when there is no memory for the picture.
+/// Shapes text with HarfBuzz through Pango; the system's fonts are the fallback for the program's. `size`:
+/// the em in pixels. Throws Error(internal) if there is no memory for the image.
 ShapedText shape_text(std::string_view text, Font font, float size);
 
 } // namespace headscope::figure

@@ -22,16 +22,16 @@ namespace headscope::format {
 
 namespace {
 
-/// The numbers of an attention file of either format. Any thread may read.
+/// The numbers of an attention file in either format. Any thread may read.
 class Numbers {
 public:
     Numbers() = default;
     Numbers(const Numbers&) = delete;
     Numbers& operator=(const Numbers&) = delete;
     virtual ~Numbers() = default;
-    /// Reads `to.size()` numbers of block `l`, from number `first` on.
+    /// Reads `to.size()` numbers of block `l`, starting at number `first`.
     virtual void read(std::int64_t l, std::uint64_t first, std::span<float> to) const = 0;
-    /// The same of the sinks' parts of the rows, which the file has.
+    /// Reads the weights of the attention sink, one per row, in the same way; 0 if the file has none.
     virtual void read_sinks(std::int64_t /*l*/, std::uint64_t /*first*/, std::span<float> to) const {
         std::ranges::fill(to, 0.0F);
     }
@@ -59,8 +59,8 @@ private:
 
 class SafetensorsNumbers final : public Numbers {
 public:
-    /// `names`: one tensor per layer, or one tensor with all layers. `sinks`: as many, or none; `rows`: of
-    /// one layer.
+    /// `names`: one tensor per layer, or one tensor with all layers. `sinks`: the same number, or none;
+    /// `rows`: of one layer.
     SafetensorsNumbers(Safetensors file, std::vector<std::string> names, std::uint64_t block,
                        std::vector<std::string> sinks, std::uint64_t rows)
         : file_(std::move(file)), names_(std::move(names)), sinks_(std::move(sinks)), block_(block),
@@ -129,7 +129,7 @@ public:
             kept_.splice(kept_.begin(), kept_, found);
             return kept_.front().second;
         }
-        // Drops old layers first: two extra layers at a time may be a gigabyte.
+        // Evicts old layers before it reads: two extra layers at a time may take a gigabyte.
         while (kept_.size() >= most_kept_)
             kept_.pop_back();
         require_memory(static_cast<std::uint64_t>(info_.H * info_.Tq * info_.Tk) * sizeof(float),
@@ -170,7 +170,7 @@ private:
     mutable std::list<std::pair<std::int64_t, TensorPtr>> kept_; ///< most recently used first
 };
 
-/// Reads L, H, Tq and Tk off a shape. `layers`: the number of tensors of that shape.
+/// Infers L, H, Tq and Tk from a shape. `layers`: the number of tensors of that shape.
 void take_shape(AttentionInfo& info, std::vector<std::int64_t> extents, std::int64_t layers,
                 const std::string& what) {
     const std::string shape = extents_text(extents);
@@ -243,7 +243,7 @@ void check_tokens(const AttentionTokens& tokens, const AttentionInfo& info) {
                           tokens.from, mask.size(), info.Tq));
 }
 
-/// The tokens of NAME.tokens.json beside NAME.npy, if that file exists.
+/// The tokens of NAME.tokens.json next to NAME.npy, if that file exists.
 AttentionTokens tokens_beside(const std::string& path) {
     const std::string beside = std::filesystem::path(path).replace_extension(".tokens.json").string();
     std::error_code none;
@@ -273,13 +273,13 @@ bool read_as_floats(const SafetensorsEntry& entry) {
     return type != nullptr && type->read_floats != nullptr;
 }
 
-/// "layers.3.sink" of "layers.3.weights".
+/// "layers.3.sink" for "layers.3.weights".
 std::string sibling(const std::string& name, const std::string& last) {
     return name.substr(0, name.find_last_of("./") + 1) + last; // npos + 1 is 0
 }
 
-/// The tensors called `sink` beside the weights, as traces of models with sinks have them: of each row the
-/// part that went to the sink. None unless every layer has one of its shape.
+/// The tensors called `sink` next to the weights, which traces of models with sinks have: the sink's weight
+/// in each row. Empty unless every layer has one with a matching shape.
 std::vector<std::string> sinks_beside(const Safetensors& file, const std::vector<std::string>& weights) {
     std::vector<std::string> sinks;
     for (const std::string& name : weights) {
@@ -295,9 +295,8 @@ std::vector<std::string> sinks_beside(const Safetensors& file, const std::vector
     return sinks;
 }
 
-/// The queries that pad a text by the tensor `attention_mask`, as tokenizers give it: 0 for padding; or
-/// numbers that are added to the scores, below 0 for padding. None where it has not one number for each
-/// query.
+/// The padding queries according to the tensor `attention_mask`: either a tokenizer's mask, 0 for padding, or
+/// numbers that are added to the scores, negative for padding. Empty unless it has one number for each query.
 std::vector<std::vector<bool>> padding_in(const Safetensors& file, const AttentionInfo& info) {
     const SafetensorsEntry* const entry = file.find("attention_mask");
     if (entry == nullptr || info.cross || info.Tq != info.Tk)
@@ -325,7 +324,7 @@ std::vector<std::vector<bool>> padding_in(const Safetensors& file, const Attenti
     return lists;
 }
 
-/// What holds for both formats once shape and tokens are known.
+/// Completes the information that is common to both formats after shape and tokens are known.
 void finish(AttentionInfo& info, const AttentionTokens& tokens, const NumberType& type,
             const std::string& path) {
     check_tokens(tokens, info);
@@ -395,8 +394,8 @@ AttentionSetPtr open_safetensors(const std::string& path, std::size_t kept_bytes
 } // namespace
 
 AttentionSetPtr open_attention_file(const std::string& path, std::size_t kept_bytes) {
-    // Tells the format by the content, because a .npy may have any name. If the content fits neither format,
-    // the name decides which reader reports the error.
+    // Detects the format by the content, because a .npy may have any name. If the content matches neither
+    // format, the name decides which reader reports the error.
     const RandomAccessFile file(path);
     std::string start(std::min<std::uint64_t>(file.size(), npy_magic.size()), '\0');
     file.read(0, start);

@@ -25,7 +25,7 @@ bool may_hold_weights(const SafetensorsEntry& entry) {
            entry.extents.size() <= 5;
 }
 
-/// A name, split at its first whole number: "layers." 12 ".weights".
+/// A name, split at its first integer: "layers." 12 ".weights".
 struct Numbered {
     std::string pattern; ///< "layers.{l}.weights"
     std::int64_t number = 0;
@@ -42,7 +42,7 @@ std::optional<Numbered> numbered(const std::string& name) {
                   : std::nullopt;
 }
 
-/// How strongly a pattern suggests attention weights; 0: not at all. "layers.{l}.weights_mean" gets 0,
+/// Rank of a pattern as a name for attention weights; 0: unsuitable. "layers.{l}.weights_mean" gets 0,
 /// because a mean is not the weights themselves.
 int rank_of(std::string_view pattern) {
     const auto last = pattern.substr(pattern.find_last_of("./") + 1); // npos + 1 is 0

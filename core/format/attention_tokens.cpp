@@ -59,7 +59,7 @@ std::vector<bool> mask_of(const json& value, const std::string& from) {
     return padding;
 }
 
-/// One list, or one for each sequence.
+/// Reads one list, or one for each sequence.
 std::vector<std::vector<bool>> masks_of(const json& value, const std::string& from) {
     if (!value.is_array())
         fail_input(tr("attention_tokens.should_list_1_0",
@@ -72,7 +72,7 @@ std::vector<std::vector<bool>> masks_of(const json& value, const std::string& fr
     return masks;
 }
 
-/// [PAD] or <pad> at the start or at the end.
+/// Marks [PAD] or <pad> at the start or at the end.
 std::vector<bool> padding_of(const std::vector<std::string>& pieces) {
     const auto pads = [](const std::string& token) { return token == "[PAD]" || token == "<pad>"; };
     std::vector<bool> padding(pieces.size(), false);

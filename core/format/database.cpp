@@ -15,7 +15,7 @@ namespace headscope::format {
 
 namespace {
 
-/// A rename lasts once its folder is on the disk.
+/// Makes a rename durable by syncing its folder.
 void sync_folder_of(const std::string& path) {
     const std::filesystem::path folder = std::filesystem::path(path).parent_path();
     const int descriptor = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -132,7 +132,7 @@ Database Database::open(const std::string& path) {
                        : tr("database.no_file_name_another", "there is no file {}; name another one", path));
     Database database(path, SQLITE_OPEN_READONLY, path);
     database.run("SELECT * FROM sqlite_master");
-    // SQLite itself notices that a file was cut short only where it looks for what is gone.
+    // SQLite itself detects a truncated file only when it reads the missing part.
     Statement size(database, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size");
     if (!size.next() || size.integer(0) > static_cast<std::int64_t>(std::filesystem::file_size(path)))
         database.fail(SQLITE_CORRUPT);
@@ -146,7 +146,7 @@ void Database::write(const std::string& path, const std::function<void(Database&
     try {
         {
             Database database(made, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, path);
-            // What is half written is thrown away, so that nothing has to be taken back.
+            // No rollback journal: an incomplete file is discarded as a whole.
             database.run("PRAGMA journal_mode = OFF; PRAGMA synchronous = FULL; BEGIN");
             fill(database);
             database.run("COMMIT");

@@ -15,8 +15,8 @@ namespace headscope::format {
 
 class Database;
 
-/// A statement of SQL that is run once for each row that is written, or steps through the rows that it reads.
-/// The database must outlive it. Parameters and columns are numbered from 0.
+/// An SQL statement, run once for each row that it writes, or stepped through the rows that it reads. The
+/// database must outlive it. Parameters and columns are numbered from 0.
 class Statement {
 public:
     Statement(Database& database, std::string_view sql);
@@ -28,12 +28,13 @@ public:
     Statement& operator<<(double number);
     Statement& operator<<(std::string_view text);
     Statement& operator<<(std::span<const std::byte> bytes);
-    /// Runs a statement without rows with the parameters bound; the next are bound from the first on.
+    /// Runs a statement that returns no rows with the bound parameters, then restarts binding at the first
+    /// parameter.
     void run();
-    /// Goes to the next row. False after the last one; the next call begins again.
+    /// Steps to the next row. Returns false after the last one; the call after that starts over.
     bool next();
 
-    // Of the row. What is of another type is converted as SQLite does; what is null is 0 or empty.
+    // Columns of the current row. Values of another type are converted like in SQLite; null is 0 or empty.
     std::int64_t integer(int column) const;
     double real(int column) const;
     std::string text(int column) const;
@@ -54,15 +55,15 @@ private:
 /// An SQLite 3 file. For one thread at a time.
 class Database {
 public:
-    /// Opens a file to read. Throws Error(input) naming the path when there is none or when the file is no
+    /// Opens a file for reading. Throws Error(input) with the path if there is no such file or it is not an
     /// SQLite database.
     static Database open(const std::string& path);
-    /// Writes a database whole or not at all: `fill` gets an empty one, in one transaction, that takes the
-    /// place of `path` once it is on the disk. On failure what was there stays. Throws Error(input) naming
-    /// the path, and what `fill` throws.
+    /// Writes a database completely or not at all: `fill` receives an empty database, in one transaction,
+    /// that replaces `path` once it is on disk. On failure `path` is unchanged. Throws Error(input) with the
+    /// path, and anything that `fill` throws.
     static void write(const std::string& path, const std::function<void(Database&)>& fill);
 
-    /// Runs statements without parameters and rows.
+    /// Runs statements without parameters and result rows.
     void run(const std::string& sql);
     const std::string& path() const { return path_; }
 

@@ -9,7 +9,7 @@ namespace headscope::format {
 /// The bytes of a NumPy .npy file, version 1.0, float32, row-major
 /// (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html).
 std::string npy_bytes(const Tensor& tensor);
-/// What stands in it before the numbers.
+/// The part of that file before the numbers.
 std::string npy_header(const Shape& shape);
 
 } // namespace headscope::format

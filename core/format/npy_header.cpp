@@ -16,9 +16,9 @@ namespace headscope::format {
 namespace {
 
 constexpr std::size_t before_length = npy_magic.size() + 2; ///< the version follows the magic
-constexpr std::uint64_t largest_npy_header = 1U << 20U;     ///< NumPy's own are some 100 bytes
+constexpr std::uint64_t largest_npy_header = 1U << 20U;     ///< those of NumPy have about 100 bytes
 
-/// Reads the Python literal of a header: a dict of strings, True or False, and a tuple of whole numbers.
+/// Parses the Python literal of a header: a dict of strings, True or False, and a tuple of integers.
 class Literal {
 public:
     Literal(std::string_view text, const std::string& path) : text_(text), path_(path) {}
@@ -82,7 +82,7 @@ private:
         at_ = end + 1;
         return out;
     }
-    /// The dtype. A list describes an array of records, which is refused.
+    /// Reads the dtype. A list describes an array of records, which is rejected.
     std::string descr() {
         skip_blank();
         if (at_ < text_.size() && text_[at_] == '[')
@@ -112,7 +112,7 @@ private:
             if (fault != std::errc() || extent < 0)
                 damaged();
             at_ = static_cast<std::size_t>(stop - text_.data());
-            take('L'); // Python 2 wrote an L after long numbers
+            take('L'); // Python 2 appended an L to long numbers
             out.push_back(extent);
             if (!take(',')) {
                 need(')');

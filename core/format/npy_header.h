@@ -9,12 +9,12 @@
 
 namespace headscope::format {
 
-/// What every .npy file begins with.
+/// The first bytes of every .npy file.
 inline constexpr std::string_view npy_magic = "\x93NUMPY";
 
-/// What a .npy file says about its array of floats.
+/// The description of an array of floats in a .npy file.
 struct NpyHeader {
-    const NumberType* type = nullptr;  ///< never null once it was read
+    const NumberType* type = nullptr;  ///< never null after reading
     std::vector<std::int64_t> extents; ///< outermost first; row-major
     std::uint64_t data = 0;            ///< offset of the first number, in bytes
 };
@@ -22,8 +22,8 @@ struct NpyHeader {
 /// Reads only the header of a .npy file, versions 1 to 3
 /// (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html). Throws Error(input) with one
 /// sentence if the file is not an array of 16, 32 or 64 bit floats in row-major order: another format,
-/// objects, integers, Fortran or big-endian order, a damaged header, or a header that does not fit the size
-/// of the file.
+/// objects, integers, Fortran or big-endian order, a malformed header, or a header that does not match the
+/// size of the file.
 NpyHeader read_npy_header(const RandomAccessFile& file);
 
 } // namespace headscope::format

@@ -11,7 +11,7 @@ namespace headscope::format {
 /// that are not finite.
 void append_number(std::string& out, float number);
 
-/// The double of that text: 0.1 of 0.1F.
+/// The double that the decimal text of append_number represents: 0.1 for 0.1F.
 double as_written(float number);
 
 void append_integer(std::string& out, std::int64_t number);

@@ -8,7 +8,7 @@
 #include <bit>
 #include <cstring>
 
-// Numbers are copied out as they lie in the file, which is little-endian.
+// Numbers are copied in the byte order of the file, which is little-endian.
 static_assert(std::endian::native == std::endian::little, "files of numbers need byte swapping here");
 
 namespace headscope::format {
@@ -22,7 +22,7 @@ Number number_at(const char* from) {
     return number;
 }
 
-/// The bits of a binary16 read as a float32 are the same number times 2^-112, subnormals included.
+/// The bits of a binary16, read as a float32, are the same number times 2^-112, including subnormals.
 float half_value(std::uint16_t half) {
     constexpr std::uint32_t first_not_finite = 0x0F800000U, all_exponent_bits = 0x7F800000U;
     const std::uint32_t sign = (half & 0x8000U) << 16U, size = (half & 0x7FFFU) << 13U;
@@ -31,7 +31,7 @@ float half_value(std::uint16_t half) {
     return std::bit_cast<float>(bits | sign);
 }
 
-/// bfloat16 is the upper half of a float32.
+/// A bfloat16 is the upper half of a float32.
 float brain_value(std::uint16_t upper_half) {
     return std::bit_cast<float>(static_cast<std::uint32_t>(upper_half) << 16U);
 }
@@ -84,7 +84,7 @@ constexpr std::array table{
     whole("U16", "<u2", "uint16", 2, integers<std::uint16_t>),
     whole("U8", "|u1", "uint8", 1, integers<std::uint8_t>),
     whole("BOOL", "|b1", "bool", 1, integers<std::uint8_t>),
-    // Files may hold them, and nothing here reads them.
+    // Types that files may contain but this program does not read.
     whole("U64", "<u8", "uint64", 8, nullptr), whole("F8_E5M2", "", "float8_e5m2", 1, nullptr),
     whole("F8_E4M3", "", "float8_e4m3", 1, nullptr), whole("F8_E8M0", "", "float8_e8m0", 1, nullptr),
     whole("F8_E5M2FNUZ", "", "float8_e5m2fnuz", 1, nullptr),

@@ -34,9 +34,10 @@ std::uint64_t little_endian(std::string_view bytes) {
     return value;
 }
 
-/// Refuses files that are often mistaken for safetensors, by their first bytes.
+/// Rejects files that are often mistaken for safetensors, by their first bytes.
 void refuse_other_formats(std::string_view bytes, const std::string& source) {
-    // A valid header length can begin with the same bytes; in that case the JSON's brace follows.
+    // A valid header length can begin with the same bytes; in that case the opening brace of the JSON
+    // follows.
     if (bytes.size() > prefix && bytes[prefix] == '{')
         return;
     const bool pickled = bytes.starts_with("PK\x03\x04") || bytes.starts_with("\x80\x02") ||
@@ -81,8 +82,8 @@ std::uint64_t whole_number(const json& value, const std::string& where) {
     return value.get<std::uint64_t>();
 }
 
-/// Product of the extents and the width; nullopt on overflow. Other extents may overflow even beside an
-/// extent of 0, because later code multiplies sizes in any order.
+/// Product of the extents and the width; nullopt on overflow. The other extents must not overflow even if one
+/// extent is 0, because later code multiplies sizes in any order.
 std::optional<std::uint64_t> byte_count(const std::vector<std::int64_t>& extents, std::size_t width) {
     auto bytes = static_cast<std::int64_t>(width);
     for (const std::int64_t extent : extents)
@@ -221,12 +222,12 @@ Safetensors Safetensors::from_bytes(std::string bytes, std::string source) {
 }
 
 Safetensors Safetensors::open(const std::string& path) {
-    // Tensors of a large file go from the disk to where they are used, without a second copy.
+    // Tensors of a large file are read directly into their destination, without a second copy.
     constexpr std::uintmax_t large = 8 * mebibyte;
     std::error_code unknown;
     if (std::filesystem::is_regular_file(path, unknown) && std::filesystem::file_size(path, unknown) > large)
         return open_lazily(path);
-    // While a pipe is read its bytes are in memory twice, and tensors are made of them.
+    // While a pipe is read its bytes are in memory twice, and tensors are created from them.
     const std::uint64_t most = std::max(available_memory() / 4, mebibyte);
     return from_bytes(read_file_into_memory(path, most),
                       path == "-" ? tr("common.standard_input", "standard input") : path);

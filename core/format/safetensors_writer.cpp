@@ -62,7 +62,7 @@ void SafetensorsWriter::write_to(const ByteSink& sink) const {
                               {"data_offsets", {at, at + size}}};
         at += size;
     }
-    // Not dump_json: the safetensors library refuses a header with lone surrogates.
+    // Does not use dump_json, because the safetensors library rejects a header with lone surrogates.
     constexpr auto replace = nlohmann::ordered_json::error_handler_t::replace;
     std::string text = header.dump(-1, ' ', false, replace);
     constexpr std::size_t alignment = 8;

@@ -8,7 +8,7 @@
 
 namespace headscope::format {
 
-/// What the header of a file says of one tensor.
+/// The description of one tensor in the header of a file.
 struct TensorEntry {
     std::string name;
     std::string dtype;                 ///< in the format's own spelling: "F32", "BF16", "Q4_K"
@@ -17,7 +17,7 @@ struct TensorEntry {
     std::string shape_text() const { return extents_text(extents); }
 };
 
-/// Throws Error(input) naming `source`, the file, when the tensor has more axes than Shape has.
+/// Throws Error(input) with `source`, the file, if the tensor has more axes than Shape supports.
 Shape shape_of(const TensorEntry& entry, const std::string& source);
 
 } // namespace headscope::format

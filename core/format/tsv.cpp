@@ -30,7 +30,7 @@ float parse_cell(std::string_view cell, std::int64_t row, std::int64_t col) {
                   row, col, digits.substr(0, shown)));
 }
 
-/// Splits a line into cells at tabs. Without tabs, cells end at runs of blanks, commas and semicolons.
+/// Splits a line into cells at tabs. Without tabs, cells end at runs of spaces, commas and semicolons.
 std::vector<std::string_view> cells_of(std::string_view line, bool tabs) {
     std::vector<std::string_view> cells;
     const std::string_view separators = tabs ? "\t" : " ,;";
@@ -80,7 +80,7 @@ std::string tsv(const Tensor& tensor) {
     Index at{};
     while (true) {
         out += tsv(tensor, matrix_around(tensor, at));
-        // Moves on to the next matrix: the indices of the axes before the last two count up like digits.
+        // Advances to the next matrix: the indices of the axes before the last two count up like digits.
         int axis = shape.rank() - 3;
         while (axis >= 0 && ++at[static_cast<std::size_t>(axis)] == shape[axis])
             at[static_cast<std::size_t>(axis--)] = 0;

@@ -46,7 +46,7 @@ public:
     }
 
 private:
-    /// Turns an Error of the call into a fault at a line.
+    /// Turns an Error of the call into a lesson error at a line.
     template<class Call>
     void guarded(int line, const Call& call) {
         try {
@@ -136,8 +136,7 @@ private:
                                             stage.problem.dims.H - 1)});
     }
 
-    /// The words and the prompt that a screen of the model is asked about, and the cell that is selected
-    /// there.
+    /// Checks the words, the prompt and the selected cell of a screen of the model.
     static void check_screen(const StepScene& scene, const LessonModel& model) {
         for (const auto& word : {scene.token, scene.against})
             if (word && !word->empty())
@@ -243,7 +242,7 @@ private:
                 block);
     }
 
-    /// Computes the panel as the lesson sets it, then with each knob at its lowest and highest value.
+    /// Computes the panel with the lesson's values, then with each knob at its lowest and highest value.
     void check(const LessonPanel& panel, const Stage& stage) {
         ++tally_.panels;
         const std::vector<Knob> knobs = knobs_of(panel, {});
@@ -285,7 +284,7 @@ private:
         check(gate.after, after);
     }
 
-    /// The state refers to the scene.
+    /// The returned state refers to the scene.
     static LessonState with_view(LessonState state, const StepScene& scene) {
         if (scene.stage && is_around(*scene.stage) && !scene.model)
             fail_input(
@@ -322,8 +321,8 @@ private:
                                step.title, fewest_words)});
     }
 
-    /// What a learner is likely to try on a page: another sentence, another number of heads, a head switched
-    /// off. Changes that this problem cannot have are left out.
+    /// Changes that a learner is likely to try: another sentence, another number of heads, an ablated head.
+    /// Omits changes that this problem does not allow.
     std::vector<Stage> changed(const StepScene& scene, const Stage& own) {
         std::vector<Stage> stages;
         const auto add = [&](const auto& make) {
@@ -354,7 +353,7 @@ private:
         return stages;
     }
 
-    /// A number of the prose beside a changed problem is the page's own, alone or before the changed one.
+    /// After a change, a number in the prose must be the page's own, optionally followed by the changed one.
     void check_after_change(const LiveValue& value, const LessonState& state) {
         if (!value.quoted.empty())
             return;
@@ -362,7 +361,7 @@ private:
         try {
             own = printed(value, own_state(state)).text;
         } catch (const Error&) {
-            return; // the check of the page itself has said so
+            return; // already reported by the check of the page itself
         }
         const std::string said = print_value(value, state);
         if (said == own)
@@ -390,7 +389,7 @@ private:
                                           std::ranges::for_each(row, check_spans);
                                   },
                                   [&](const Callout& b) {
-                                      // What appears only after a change describes that change.
+                                      // A callout that appears only after a change describes that change.
                                       if (stands(b, state) && state_inside(b, state).own != nullptr)
                                           check_after_change(b.blocks, state);
                                   },
@@ -431,7 +430,7 @@ private:
     std::vector<LessonFault>& faults_;
     LessonTally& tally_;
     int line_ = 0;
-    std::map<std::string, checkpoint::TextModelPtr> models_; ///< by what the scenes call them
+    std::map<std::string, checkpoint::TextModelPtr> models_; ///< by their names in the scenes
 };
 
 } // namespace

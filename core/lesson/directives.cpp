@@ -56,7 +56,7 @@ std::optional<HeadGain> head_gain(std::string_view name, float gain) {
     return HeadGain{layer, *head, gain};
 }
 
-/// A checkpoint brings its own mask, scale and weights.
+/// Rejects entries that a checkpoint determines itself, such as mask and scale.
 void refuse_beside_model(Fields& fields, const StepScene& scene) {
     const std::array<std::pair<const char*, bool>, 8> given{{{"preset", scene.preset.has_value()},
                                                              {"kv_sentence", scene.kv_sentence.has_value()},
@@ -74,7 +74,7 @@ void refuse_beside_model(Fields& fields, const StepScene& scene) {
                                  key));
 }
 
-/// The screens of a checkpoint.
+/// Reads the settings of a checkpoint's screens.
 void read_screen(Fields& fields, StepScene& scene) {
     scene.screen = fields.word(
         "screen", {"stages", "atlas", "effects", "ablated", "averaged", "patching", "circuits", "why"});

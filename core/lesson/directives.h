@@ -8,7 +8,7 @@ class Node;
 
 namespace headscope::lesson {
 
-// Readers for the fenced blocks of a lesson, each a YAML map. Each mistake in a block is added to the faults
+// Readers for the fenced blocks of a lesson, each a YAML map. Each mistake in a block is added to the errors
 // with its line; the valid entries are kept.
 
 /// Reads the entries of the front matter, which describe the whole lesson.

@@ -15,53 +15,54 @@ namespace headscope::lesson {
 
 struct OwnNumbers;
 
-/// The input of live values and gates: a problem with its trace, and the learner's place.
+/// The input of live values and gates: a problem with its trace, and the learner's view.
 struct LessonState {
     const Problem& problem;
     const Trace& trace;                  ///< all stages
-    std::string_view stage = {};         ///< label of the strip's stop on screen
+    std::string_view stage = {};         ///< label of the step of the strip that is on screen
     std::int64_t row = -1;               ///< the query row stepped through; -1: none
-    std::int64_t head = 0;               ///< the head in focus
+    std::int64_t head = 0;               ///< the focused head
     std::set<std::string> done{};        ///< answered quizzes and filled tables: "quiz 2", "table 1"
     std::optional<CellRange> selected{}; ///< the cell whose arithmetic the inspector shows
-    bool edited = false;                 ///< whether any number differs from the step's own problem
-    bool retyped = false;                ///< whether the text is another than the step's own
-    const LessonModel* model = nullptr;  ///< the checkpoint that the problem is a layer of; null: it is none
-    std::int64_t layer = 0;              ///< of the model: the problem's
-    std::string_view screen = "stages";  ///< of the model, as StepScene::screen names it
-    std::string_view patched = {};       ///< on the screen patching: as StepScene::patched names it
-    std::array<std::int64_t, 2> patch = {-1, -1}; ///< there: the cell that is selected
-    const OwnNumbers* own = nullptr; ///< those of the page, while others are on screen; null: there are none
+    bool edited = false;                 ///< any number differs from the step's own problem
+    bool retyped = false;                ///< the text differs from the step's own
+    /// the checkpoint that the problem is a layer of; null if there is none
+    const LessonModel* model = nullptr;
+    std::int64_t layer = 0;                       ///< of the model: the problem's layer
+    std::string_view screen = "stages";           ///< of the model; see StepScene::screen
+    std::string_view patched = {};                ///< on the patching screen; see StepScene::patched
+    std::array<std::int64_t, 2> patch = {-1, -1}; ///< on the patching screen: the selected cell
+    const OwnNumbers* own = nullptr; ///< the page's own numbers, while others are on screen; else null
 };
 
 /// The value of an expression: a number or a text.
 using LessonValue = std::variant<double, std::string>;
 
-/// An expression of a lesson over the live state:
+/// An expression of a lesson, evaluated for the current state:
 ///   numbers, + - * / ^, comparisons (< <= > >= = !=), `and`, `or`, `not`;
 ///   cells: weights[0][sat, cat], W_O[5, 1], q_heads[0][sat, 2]; several cells as arguments of functions;
 ///   sizes: B Tq Tk T D H Hkv dk dv; parameters, flops, projection_flops, attention_flops, weights_bytes,
 ///   kv_cache_bytes, temperature, row, head; the words stage, and "quoted text";
-///   functions: sum, mean, max, min, norm, count (over cells), top (the word that the largest cell of a row
-///   belongs to), every score of a head by its id in core/analysis/heads/head_metrics.h, such as entropy(h)
-///   and share(h), entropy(h, row), distance(h, g) between two heads' weights (mean total variation, 0 to 1),
-///   gain(h), difference(cells, cells) the largest of the absolute differences, sqrt, exp, ln, abs, round,
-///   done("quiz 1"), selected(cells): whether the selected cell is one of them, edited, retyped;
-///   screen, patched, patch_row, patch_column: what a checkpoint's canvas holds;
-///   of a checkpoint: L2.weights[7][to, Mary] and L2.gain(7) are those of layer 2, stages around the
-///   attention have names as in block_table(), corrupted(expression) is its value in the second prompt,
-///   before(expression) its value without gains and edits, and model_function says what else there is.
+///   functions: sum, mean, max, min, norm, count (over cells), top (the word of the largest cell of a row),
+///   every score of a head by its id in core/analysis/heads/head_metrics.h, such as entropy(h) and share(h),
+///   entropy(h, row), distance(h, g) between two heads' weights (mean total variation, 0 to 1), gain(h),
+///   difference(cells, cells) the largest absolute difference, sqrt, exp, ln, abs, round, done("quiz 1"),
+///   selected(cells): true if the selected cell is one of them, edited, retyped;
+///   screen, patched, patch_row, patch_column: the state of a checkpoint's canvas;
+///   for a checkpoint: L2.weights[7][to, Mary] and L2.gain(7) read layer 2, stages around the attention have
+///   the names of block_table(), corrupted(expression) is its value for the second prompt,
+///   before(expression) its value without gains and edits; model_function lists further functions.
 class Expression {
 public:
-    /// Throws Error(input) that quotes the place, without a file or line.
+    /// Throws Error(input) that quotes the position, without a file or line.
     static Expression parse(std::string_view text);
 
-    /// Throws Error(input) when a cell, a word or a head is not there.
+    /// Throws Error(input) if a cell, a word or a head does not exist.
     LessonValue value(const LessonState& state) const;
     double number(const LessonState& state) const;
     bool truth(const LessonState& state) const;
     const std::string& text() const { return text_; }
-    /// Every target in the expression, for checks and for pointing at its cells.
+    /// Every target in the expression, for checks and for highlighting its cells.
     std::vector<Target> targets() const;
     /// The name of every function that the expression calls.
     std::vector<std::string> functions() const;

@@ -48,7 +48,7 @@ private:
         return 0.0;
     }
 
-    /// The same place in another layer of the checkpoint.
+    /// The state for another layer of the checkpoint.
     LessonState of_layer(std::int64_t l) const {
         if (state_.model == nullptr)
             fail_input(tr("expression_evaluate.layers_read_l_model",
@@ -70,7 +70,7 @@ private:
                 .patch = state_.patch};
     }
 
-    /// The same layer of the checkpoint over the second prompt.
+    /// The state for the same layer in the pass over the second prompt.
     LessonState of_corrupted() const {
         if (state_.model == nullptr)
             fail_input(tr("expression_evaluate.corrupted_reads",
@@ -78,7 +78,7 @@ private:
         return of_pass(state_.model->further->corrupted());
     }
 
-    /// The same layer of the checkpoint without gains and edits.
+    /// The state for the same layer in the pass without gains and edits.
     LessonState of_before() const {
         if (state_.model == nullptr)
             fail_input(tr("expression_evaluate.before_reads_model",
@@ -91,12 +91,12 @@ private:
         return {.problem = *layer.problem, .trace = layer.trace, .model = &pass, .layer = state_.layer};
     }
 
-    /// A name stands for itself, as in probability(Mary).
+    /// A bare name, which is treated as a word, as in probability(Mary).
     static bool is_bare(const Expression::Node& argument) {
         return argument.kind == Kind::name ||
                (argument.kind == Kind::cells && argument.target.indices.empty());
     }
-    /// before(drum) and before(1) are chances of tokens; of anything else, before is its value.
+    /// before(drum) and before(1) are probabilities of tokens; for any other argument, before evaluates it.
     static bool is_token(const Expression::Node& argument) {
         return is_bare(argument) || argument.kind == Kind::text || argument.kind == Kind::number;
     }
@@ -122,7 +122,7 @@ private:
         return values_of(resolve(target, state_.problem), state_.problem, state_.trace);
     }
 
-    /// Those of another layer, or around the attention, are in the run of the checkpoint.
+    /// Cells of another layer, or around the attention, are in the checkpoint's run.
     std::vector<float> cells(const Expression::Node& node) const {
         const bool around = find_block_stage(tensor_info(node.target.tensor).name).has_value();
         if (!node.layer && !around)

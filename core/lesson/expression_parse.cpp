@@ -15,7 +15,7 @@ namespace {
 
 using Kind = Expression::Node::Kind;
 
-/// The tree is never deeper than this, so whatever walks it recursively has room on its stack.
+/// The maximum depth of the tree, so that recursive functions do not overflow the stack.
 constexpr int most_parts = 200;
 
 /// A recursive descent parser with one function per precedence level.
@@ -49,7 +49,7 @@ private:
             ++at_;
     }
 
-    /// Takes a sign or a word if it comes next; a word must end there.
+    /// Consumes a sign or a word if it comes next; a word must end there.
     bool take(std::string_view sign) {
         skip();
         if (!text_.substr(at_).starts_with(sign))
@@ -201,7 +201,7 @@ private:
                         node->text));
             return node;
         }
-        // One number without axes, such as the temperature, is a name.
+        // A number without axes, such as the temperature, is parsed as a name.
         if (const auto id = find_named(node->text); !id || tensor_info(*id).rank() == 0) {
             if (node->layer)
                 fail(tr("expression_parse.neither_tensor_nor",

@@ -12,13 +12,13 @@
 
 namespace headscope::lesson {
 
-/// The entries of a YAML map, read by name. An entry that is missing, unknown or of the wrong kind becomes a
-/// fault with its line. Include this header in sources only: it shows the YAML library.
+/// The entries of a YAML map, read by name. An entry that is missing, unknown or of the wrong type becomes an
+/// error with its line. Include this header only in sources, because it includes the YAML library.
 class Fields {
 public:
     /// `what` names the map in messages: "the gate".
     Fields(YAML::Node map, std::string what, int first_line, std::vector<LessonFault>& faults);
-    /// Parses the text. A text that is not a map is a fault and gives empty fields.
+    /// Parses the text. A text that is not a map is an error and gives empty fields.
     static Fields parse(std::string_view text, const std::string& what, int first_line,
                         std::vector<LessonFault>& faults);
 
@@ -31,23 +31,23 @@ public:
     std::optional<std::string> word(const std::string& key, const std::vector<std::string>& choices);
     /// A list of texts; a single text counts as a list of one.
     std::vector<std::string> texts(const std::string& key);
-    /// A list of whole numbers; a single number counts as a list of one.
+    /// A list of integers; a single number counts as a list of one.
     std::vector<std::int64_t> wholes(const std::string& key);
-    /// A nested map; empty fields when the entry is missing.
+    /// A nested map; empty fields if the entry is missing.
     std::optional<Fields> map(const std::string& key);
     /// A list of maps.
     std::vector<Fields> maps(const std::string& key);
-    /// The pairs of a map whose keys are free.
+    /// The pairs of a map with arbitrary keys.
     std::vector<std::pair<std::string, double>> numbers_by_name(const std::string& key);
 
-    /// Calls `call` with the entry's text and turns a thrown Error into a fault at the entry's line.
+    /// Calls `call` with the entry's text and turns a thrown Error into an error at the entry's line.
     void use(const std::string& key, const std::function<void(const std::string&)>& call);
     void use_all(const std::string& key, const std::function<void(const std::string&)>& call);
 
     int line(const std::string& key) const;
     int line() const { return first_line_ + own_line_; }
     void fault(const std::string& key, const std::string& sentence);
-    /// Adds a fault for every entry that was not read. Call last.
+    /// Adds an error for every entry that was not read. Call last.
     void refuse_others();
 
 private:

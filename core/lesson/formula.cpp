@@ -25,7 +25,7 @@ const std::map<std::string_view, std::string_view>& symbols() {
     return table;
 }
 
-constexpr int most_levels = 32; ///< of braces, fractions, roots and brackets in each other
+constexpr int most_levels = 32; ///< of nested braces, fractions, roots and brackets
 
 class FormulaReader {
 public:
@@ -49,7 +49,7 @@ private:
             ++at_;
     }
 
-    /// Reads parts up to one of the ending signs, which is not taken.
+    /// Reads parts up to one of the ending signs, which is not consumed.
     Formula parts_until(std::string_view ends) {
         Formula row;
         for (skip(); at_ < text_.size(); skip()) {
@@ -62,7 +62,7 @@ private:
         return row;
     }
 
-    /// Whether a row's end, a matrix's end or a closing fence comes next.
+    /// Returns true if the end of a row, of a matrix or of a fence comes next.
     bool closes_here() const {
         const std::string_view rest = text_.substr(at_);
         return rest.starts_with("\\\\") || rest.starts_with("\\end") || rest.starts_with("\\right");
@@ -94,7 +94,7 @@ private:
         return single();
     }
 
-    /// One level deeper: every recursion of the reader goes through here.
+    /// Reads one part, one level deeper: every recursion of the reader goes through here.
     Formula single() {
         if (++levels_ > most_levels)
             fail(tr("formula.nested_more_levels_deep", "it is nested more than {} levels deep; flatten it",
@@ -115,7 +115,7 @@ private:
             return command();
         if (std::isdigit(static_cast<unsigned char>(c)) != 0)
             return number();
-        // One character can have several bytes of UTF-8.
+        // A character can have several bytes in UTF-8.
         std::size_t length = 1;
         while (at_ + length < text_.size() &&
                (static_cast<unsigned char>(text_[at_ + length]) & 0xC0U) == 0x80U)

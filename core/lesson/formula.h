@@ -13,8 +13,8 @@ namespace headscope::lesson {
 /// \alpha.
 struct Formula {
     enum class Kind : std::uint8_t {
-        row,      ///< parts side by side
-        symbol,   ///< a variable: slanted in print, upright here
+        row,      ///< adjacent parts
+        symbol,   ///< a variable: italic in print, upright here
         text,     ///< upright words, numbers and signs
         scripts,  ///< parts[0] with parts[1] below (may be empty) and parts[2] above (may be empty)
         fraction, ///< parts[0] over parts[1]
@@ -28,7 +28,7 @@ struct Formula {
     int columns = 0;
 };
 
-/// Throws Error(input) that names the place, without a file or line.
+/// Throws Error(input) with the position, without a file or line.
 Formula parse_formula(std::string_view tex);
 
 } // namespace headscope::lesson

@@ -16,33 +16,33 @@
 
 namespace headscope::lesson {
 
-/// What live values read of further passes through a checkpoint: the corrupted prompt, the pass without a
-/// head, the pass with a patch. Each is computed when it is asked for first, and then kept. Any thread may
-/// ask; one computes at a time.
+/// Additional passes through a checkpoint for live values: the corrupted prompt, the pass with an ablated
+/// head, the pass with a patch. Each is computed on first use, and then cached. Any thread may call; one call
+/// computes at a time.
 class FurtherPasses {
 public:
-    /// The logit of `token`, less that of `against`, after the last token of the text.
+    /// The logit of `token` minus that of `against`, after the last token of the text.
     struct Words {
         std::int64_t token = 0;
-        std::optional<std::int64_t> against = {}; ///< none: nothing is taken off
+        std::optional<std::int64_t> against = {}; ///< empty: nothing is subtracted
         auto operator<=>(const Words&) const = default;
     };
-    /// `corrupted`: the second prompt; empty: there is none.
+    /// `corrupted`: the second prompt; empty if there is none.
     FurtherPasses(checkpoint::TextModelPtr model, checkpoint::ModelRunPtr run, std::string corrupted);
 
-    /// The pass over the second prompt, with the same edits. The members below throw likewise: Error(input)
-    /// without such a prompt, and for one that the model cannot read.
+    /// The pass over the second prompt, with the same edits. Throws Error(input) if there is no such prompt
+    /// or the model cannot read it; recovered() and path() throw the same.
     const LessonModel& corrupted();
     /// The pass over the text without gains and edits.
     const LessonModel& before();
-    /// How far the logits fall when that head alone is switched off; see analysis::ablation_sweep. Throws
-    /// Error(input) for a head that is not there.
+    /// The decrease of the logits when that head is ablated; see analysis::ablation_sweep. Throws
+    /// Error(input) for a head that does not exist.
     double lost(analysis::HeadPlace head, Words words);
-    /// The share of the difference that a patch brings back; see analysis::Patching, whose errors it throws.
-    /// row, column: of the kind's map. Throws Error(input) for a place outside of it.
+    /// The fraction of the logit difference that a patch recovers; see analysis::Patching, whose errors it
+    /// throws. row, column: in the kind's map. Throws Error(input) for a position outside the map.
     double recovered(analysis::PatchKind kind, std::int64_t row, std::int64_t column, Words words);
-    /// The share that one path brings back: what `from` wrote is the first prompt's for `input` (PatchKind q,
-    /// k or v) of the head `to` alone. Throws what analysis::Patching::path throws.
+    /// The fraction that one path recovers: the output of `from` is taken from the first prompt's run only
+    /// for `input` (PatchKind q, k or v) of the head `to`. Throws what analysis::Patching::path throws.
     double path(analysis::HeadPlace from, analysis::HeadPlace to, analysis::PatchKind input, Words words);
 
 private:
@@ -57,12 +57,12 @@ private:
     std::map<Words, std::map<std::pair<std::int64_t, std::int64_t>, double>> losses_; ///< by layer and head
     std::map<Words, std::unique_ptr<analysis::Patching>> patchings_;
     std::map<std::tuple<Words, analysis::PatchKind, std::int64_t, std::int64_t>, double> shares_;
-    /// By the layer and head of `from`, those of `to`, and the input.
+    /// By the layer and head of `from` and of `to`, and the input.
     std::map<std::tuple<Words, std::array<std::int64_t, 4>, analysis::PatchKind>, double> paths_;
 };
 
-/// Has the further passes computed that the live values and gates of a lesson read, so that no reader waits
-/// for them. Throws Error(cancelled).
+/// Computes the additional passes that the live values and gates of a lesson read, so that readers need not
+/// wait for them. Throws Error(cancelled).
 void compute_ahead(const Lesson& lesson, const LessonModel& model, const Progress& cancel);
 
 } // namespace headscope::lesson

@@ -11,10 +11,10 @@
 
 namespace headscope::lesson {
 
-/// A number or word computed from the current problem: `{{weights[0][sat, cat]}}`, with `:2` for two
-/// decimals.
-/// `{{weights[0][0, 0] = 0.97}}` prints the typed number; the check compares that number with the engine's at
-/// the typed decimals.
+/// A number or word computed from the current problem:
+/// - `{{weights[0][sat, cat]}}`, with `:2` for two decimals.
+/// - `{{weights[0][0, 0] = 0.97}}` prints the typed number; the check compares that number with the
+///   engine's at the typed decimals.
 struct LiveValue {
     Expression expression;
     std::optional<int> decimals;
@@ -28,7 +28,8 @@ struct Span {
     SpanStyle style = SpanStyle::plain;
     std::string text = {};
     std::optional<LiveValue> value = {};
-    /// Where a click on the text leads: "page#heading" of the manual, or a web address; empty: nowhere.
+    /// The target of the link: "page#heading" of the manual, or a web address; empty if the text is not a
+    /// link.
     std::string link = {};
 };
 using Spans = std::vector<Span>;
@@ -63,8 +64,8 @@ struct Gate {
     std::string task; ///< what to do, in words
     Expression condition;
     StepScene
-        solution; ///< the scene of the "show me" button; the check demands that the condition is true in it
-    Spans after;  ///< what happened, shown once the task is done; its numbers are quoted
+        solution; ///< the scene of the "show me" button; the check requires that the condition is true in it
+    Spans after;  ///< an explanation, shown once the task is done; its numbers are quoted
     int line = 0;
 };
 
@@ -76,7 +77,7 @@ struct FillTable {
     int line = 0;
 };
 
-/// A button that sets the program's own controls.
+/// A button that applies a scene to the program.
 struct ShowMe {
     std::string label;
     StepScene scene;
@@ -86,8 +87,8 @@ struct ShowMe {
 struct Callout;
 using LessonBlock = std::variant<Paragraph, Heading, ListBlock, TableBlock, CodeBlock, FormulaBlock, Gate,
                                  FillTable, ShowMe, LessonPanel, Callout>;
-/// A boxed aside: "try", "note" or "warning". Or, with a condition, blocks without a box that stand on the
-/// page while it is true.
+/// A boxed aside: "try", "note" or "warning". Or, with a condition, blocks without a box that are shown while
+/// it is true.
 struct Callout {
     std::string kind;
     std::vector<LessonBlock> blocks;
@@ -109,7 +110,7 @@ struct Question {
 
 struct Step {
     std::string title;
-    StepScene scene; ///< laid over the lesson's scene
+    StepScene scene; ///< combined with the lesson's scene
     std::vector<LessonBlock> blocks;
     int line = 0;
 };
@@ -117,7 +118,7 @@ struct Step {
 /// One lesson in one language. Immutable once parsed.
 struct Lesson {
     std::string id, title, summary, language = "en", difficulty;
-    int number = 0; ///< place in the course; 0: not part of the course
+    int number = 0; ///< position in the course; 0: not part of the course
     int minutes = 0;
     std::vector<std::string> prerequisites, objectives, concepts;
     StepScene scene; ///< the scene that every step starts from

@@ -11,7 +11,7 @@ namespace headscope::lesson {
 
 namespace {
 
-/// Everything that a trace and the table of the block can hold.
+/// All stages of a trace and of the block table.
 StageSet every_stage() {
     StageSet all = StageSet::all();
     for (const TensorInfo& row : block_table())

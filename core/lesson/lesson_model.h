@@ -13,21 +13,22 @@ namespace headscope::lesson {
 
 class FurtherPasses;
 
-/// A checkpoint's pass over one text of T tokens: what the live values, gates and panels of a scene with a
-/// model read. Immutable; any thread may use it.
+/// A checkpoint's pass over one text of T tokens: the input of the live values, gates and panels of a scene
+/// with a model. Immutable; any thread may use it.
 struct LessonModel {
     checkpoint::TextModelPtr model;
     checkpoint::ModelInputs inputs; ///< B = 1
     checkpoint::ModelEdits edits;
     checkpoint::ForwardResult run;          ///< every stage of every layer, with the edits
-    TensorPtr unedited_logits;              ///< (1, T, vocab): those of `run` without the edits
-    checkpoint::ModelRunPtr numbers;        ///< the same pass, for what is asked of runs
-    std::shared_ptr<FurtherPasses> further; ///< what else runs for it, when that is asked for
+    TensorPtr unedited_logits;              ///< (1, T, vocab): the logits of the same text without the edits
+    checkpoint::ModelRunPtr numbers;        ///< the same pass, for analyses of runs
+    std::shared_ptr<FurtherPasses> further; ///< additional passes, run on demand
 };
 using LessonModelPtr = std::shared_ptr<const LessonModel>;
 
-/// Runs the text with the edits, and without them where there are any. `corrupted` is the prompt that patches
-/// are made in; empty: none. Throws what run_model throws, and Error(input) for a checkpoint without a head.
+/// Runs the text with the edits and, if there are any, without them. `corrupted` is the prompt for patching;
+/// empty if there is none. Throws what run_model throws, and Error(input) for a checkpoint without a language
+/// model head.
 LessonModel run_lesson_model(const checkpoint::TextModelPtr& model, checkpoint::ModelInputs inputs,
                              checkpoint::ModelEdits edits, const std::string& corrupted, Progress& progress);
 
@@ -35,24 +36,24 @@ LessonModel run_lesson_model(const checkpoint::TextModelPtr& model, checkpoint::
 std::vector<float> last_logits(const LessonModel& model, const checkpoint::ModelEdits& edits,
                                Progress& progress);
 
-/// The changes that a scene's gains make. Throws Error(input) for a layer or a head that is not there.
+/// The edits for a scene's head gains. Throws Error(input) for a layer or a head that does not exist.
 checkpoint::ModelEdits edits_of(const StepScene& scene, const checkpoint::Architecture& architecture);
 
-/// Throws Error(input) naming the layers there are.
+/// Throws Error(input) with the available layers if there is no layer l.
 const checkpoint::LayerRun& layer_of(const LessonModel& model, std::int64_t l);
 
-/// A stage or an input of layer l's attention, or a stage around it; null where the model has none.
+/// A stage or an input of layer l's attention, or a stage around it; null if the model has none.
 const Tensor* tensor_of(const LessonModel& model, std::int64_t l, TensorId id);
 
-/// A token as prose names it, without the blank at its beginning.
+/// A token for prose, without its leading space.
 std::string word_of(const LessonModel& model, std::int64_t token);
 
-/// The numbers of a page's own problem, for prose that is read while the learner's problem is on screen.
+/// The numbers of a page's own problem, while the learner's problem is on screen.
 struct OwnNumbers {
     std::shared_ptr<const Problem> problem;
     std::shared_ptr<const Trace> trace; ///< all stages
-    LessonModelPtr model = {};          ///< null: the page shows no model
-    std::int64_t layer = 0;             ///< of the model: the one that the page shows
+    LessonModelPtr model = {};          ///< null: the page has no model
+    std::int64_t layer = 0;             ///< of the model: the layer that the page shows
 };
 
 } // namespace headscope::lesson

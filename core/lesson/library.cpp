@@ -46,7 +46,7 @@ void add_folder(const std::string& folder, std::vector<FoundLesson>& all) {
     std::ranges::transform(paths, std::back_inserter(all), read_lesson);
 }
 
-/// The lessons inside the program, in the order of their names. They are parsed once, side by side: YAML
+/// The lessons in the program, in the order of their names. They are parsed once, in parallel, because YAML
 /// takes 2 ms for each.
 const std::vector<FoundLesson>& built_in_lessons() {
     static const std::vector<FoundLesson> all = [] {
@@ -63,7 +63,7 @@ const std::vector<FoundLesson>& built_in_lessons() {
     return all;
 }
 
-/// Whether to list a lesson: no other translation of it fits `language` better.
+/// Returns true if no other translation of the lesson matches `language` better.
 bool best_translation(const FoundLesson& one, const std::vector<FoundLesson>& all,
                       const std::string& language) {
     const Lesson& lesson = one.parsed.lesson;
@@ -79,9 +79,9 @@ bool best_translation(const FoundLesson& one, const std::vector<FoundLesson>& al
            });
 }
 
-/// The later of two files with the same id hides the earlier one. A file that was found twice stands once.
+/// Hides the earlier of two files with the same id. Removes duplicates of the same file.
 void hide_doubles(std::vector<FoundLesson>& all) {
-    std::map<std::string, std::string> counts; // by id, the file that does
+    std::map<std::string, std::string> counts; // by id, the file that is used
     for (auto one = all.rbegin(); one != all.rend(); ++one)
         if (one->parsed.faults.empty())
             if (const auto [first, is_new] = counts.emplace(one->parsed.lesson.id, one->path); !is_new)

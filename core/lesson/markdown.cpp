@@ -16,15 +16,15 @@ namespace headscope::lesson {
 
 namespace {
 
-// A live value goes through Markdown as one private character that no emphasis or link can cut.
+// A live value passes through Markdown as one private-use character that no emphasis or link can split.
 constexpr std::string_view opens = "{{", closes = "}}";
 constexpr std::string_view mark_begin = "\xEE\x80\x80", mark_end = "\xEE\x80\x81";
 
-constexpr std::size_t most_quotations = 16; ///< in each other
+constexpr std::size_t most_quotations = 16; ///< nesting depth
 
-constexpr std::string_view blanks_around = " \t\n"; ///< what stands in brackets
+constexpr std::string_view blanks_around = " \t\n"; ///< allowed inside the braces of a live value
 
-/// "weights[0][0, 0] = 0.97", "entropy(0):3" or an expression alone.
+/// Parses "weights[0][0, 0] = 0.97", "entropy(0):3" or only an expression.
 LiveValue parse_value(std::string_view text, int line) {
     LiveValue value;
     value.line = line;
@@ -113,7 +113,7 @@ public:
     }
 
 private:
-    static constexpr int stopped = 1; ///< the reading, for a fault that is listed
+    static constexpr int stopped = 1; ///< reading stops after an error was listed
 
     int enter(MD_BLOCKTYPE type, void* detail) {
         switch (type) {
@@ -132,7 +132,7 @@ private:
         case MD_BLOCK_OL:
             if (in_list_++ == 0)
                 list_ = {.numbered = type == MD_BLOCK_OL, .items = {}};
-            else if (!spans_.empty()) // of the item that the inner list belongs to
+            else if (!spans_.empty()) // of the item that contains the inner list
                 list_.items.push_back(std::move(spans_));
             spans_.clear();
             break;
@@ -228,7 +228,7 @@ private:
             const auto close = end_of_mark(text);
             if (text.starts_with("[!") && close != std::string::npos) {
                 name(callouts_.back(), text.substr(2, close - 2));
-                // A space follows the mark when emphasis or a live value comes next.
+                // A space follows the mark if emphasis or a live value comes next.
                 const auto begin = text.find_first_not_of(' ', close + 1);
                 text = begin == std::string::npos ? "" : text.substr(begin);
             }
@@ -239,7 +239,7 @@ private:
             put(Paragraph{std::move(spans_)});
     }
 
-    /// Where the bracket that begins a text is closed: a condition has brackets of its own.
+    /// Finds the closing bracket of the mark at the start of a text. A condition may contain brackets.
     static std::size_t end_of_mark(std::string_view text) {
         int open = 0;
         for (std::size_t at = 0; at < text.size(); ++at) {
@@ -250,7 +250,7 @@ private:
         return std::string_view::npos;
     }
 
-    /// [!when CONDITION], or the kind of a box.
+    /// Handles [!when CONDITION], or the kind of a box.
     void name(Callout& callout, const std::string& mark) {
         constexpr std::string_view condition = "when ";
         callout.kind = mark;
@@ -292,8 +292,8 @@ private:
         return 0;
     }
 
-    /// A span may end that never began: of [](*)* md4c tells only the end, as the beginning stands in a
-    /// link's target.
+    /// Ends a span, which may not have begun: for [](*)* md4c reports only the end, because the beginning is
+    /// in a link's target.
     int end_span(MD_SPANTYPE type) {
         if (type == MD_SPAN_A) {
             link_.clear();
@@ -311,7 +311,7 @@ private:
                                       : SpanStyle::emphasis;
     }
 
-    /// md4c gives texts in file order, so each call counts only the line breaks since the last one.
+    /// md4c reports texts in file order, so each call counts only the line breaks since the last one.
     int line_at(std::size_t at) {
         if (at < counted_to_)
             counted_to_ = 0, counted_ = 0;
@@ -341,7 +341,7 @@ private:
             if (mark == std::string_view::npos)
                 break;
             const auto end = text.find(mark_end, mark);
-            if (end == std::string_view::npos) // the text has this character of its own
+            if (end == std::string_view::npos) // the text itself contains this character
                 break;
             std::size_t index = 0;
             std::from_chars(text.data() + mark + mark_begin.size(), text.data() + end, index);
@@ -370,17 +370,17 @@ private:
     std::vector<LessonFault>& faults_;
     std::vector<std::optional<LiveValue>> values_;
     Spans spans_;
-    std::vector<SpanStyle> styles_; ///< of the spans that are open, the outermost first
-    std::string link_;              ///< that the text stands in
+    std::vector<SpanStyle> styles_; ///< of the open spans, outermost first
+    std::string link_;              ///< of the link around the text
     ListBlock list_;
     TableBlock table_;
     std::vector<Spans> row_;
     std::vector<Callout> callouts_;
     Fence fence_;
     int in_list_ = 0;
-    int line_;                   ///< of the text read last, or the first one
-    std::optional<int> begun_;   ///< line of the first text of the block at the top level
-    std::size_t counted_to_ = 0; ///< offset in text_ up to which counted_ holds the number of line breaks
+    int line_;                   ///< of the most recent text, or the first line
+    std::optional<int> begun_;   ///< line of the first text of the top-level block
+    std::size_t counted_to_ = 0; ///< offset in text_ up to which counted_ has the number of line breaks
     std::ptrdiff_t counted_ = 0;
     bool in_head_ = false, in_code_ = false;
 };

@@ -22,15 +22,15 @@ struct MarkdownSink {
     std::function<void(Spans title, int line)> section; ///< a heading of level 2
     /// Every block at the top level, with the line of its first word.
     std::function<void(LessonBlock block, int line)> block;
-    /// Called for a fence. The block that it returns takes the fence's place; nullopt puts nothing there.
+    /// Called for a fence. The returned block replaces the fence; nullopt inserts nothing.
     std::function<std::optional<LessonBlock>(const Fence& fence)> fence;
-    /// What is kept of a link's target, see Span::link. Absent: a link is its text.
+    /// Converts a link's target to Span::link. If absent, a link is plain text.
     std::function<std::string(std::string_view target)> link = {};
     bool live_values = true; ///< {{...}} is a live value; else it is text
 };
 
-/// Reads Markdown through md4c (CommonMark, with tables). `first_line` is the line number where the text
-/// begins. Of a picture its caption is kept, as emphasised text.
+/// Reads Markdown with md4c (CommonMark, with tables). `first_line` is the line number of the start of the
+/// text. A picture is replaced by its caption, as emphasized text.
 void read_markdown(std::string_view text, int first_line, const MarkdownSink& sink,
                    std::vector<LessonFault>& faults);
 

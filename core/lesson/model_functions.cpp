@@ -19,7 +19,7 @@ namespace {
 
 using Arguments = std::vector<LessonValue>;
 
-/// One call of a function of a checkpoint's run.
+/// One call of a function on a checkpoint's run.
 class ModelCall {
 public:
     ModelCall(std::string name, const Arguments& arguments, const LessonState& state,
@@ -47,7 +47,7 @@ public:
                                                logits_at(model_.run.logits, 0), 0)
             .kl;
     }
-    /// The sum over the parts that the first argument names.
+    /// The sum over the components that the first argument names.
     LessonValue attribution() const {
         need(2, 3);
         using WriterKind = analysis::Writer::Kind;
@@ -129,7 +129,7 @@ private:
                                 name_, arguments_.size(), low));
     }
 
-    /// Those of the position that argument `n` names; of the last token without such an argument.
+    /// The logits at the position in argument `n`, or at the last token without that argument.
     std::span<const float> logits_at(const TensorPtr& logits, std::size_t n) const {
         const std::int64_t at = n < arguments_.size() ? position(arguments_[n]) : model_.inputs.T - 1;
         const auto vocab = static_cast<std::size_t>(logits->shape().back(0));
@@ -152,7 +152,7 @@ private:
         return static_cast<std::int64_t>(*number);
     }
 
-    /// Argument `n` is a word, or the place of a token among the likeliest, from 1.
+    /// Argument `n` is a word, or the rank of a token by probability, from 1.
     std::int64_t token(std::size_t n, std::span<const float> logits) const {
         if (const auto* const word = std::get_if<std::string>(&arguments_[n]))
             return checkpoint::word_token(*model_.model, *word);

@@ -19,15 +19,15 @@ std::span<const float> last_row(const LessonModel& model) {
     return model.run.logits->values().last(static_cast<std::size_t>(model.run.logits->shape().back(0)));
 }
 
-/// The weights of one head's row.
+/// The weights of one row of a head.
 std::span<const float> row_of(const LessonModel& model, analysis::HeadPlace head, std::int64_t i) {
     const Tensor& weights = *layer_of(model, head.layer).trace.stage(TensorId::weights);
     return weights.values().subspan(static_cast<std::size_t>(weights.offset(0, head.head, i, 0)),
                                     static_cast<std::size_t>(weights.shape().back(0)));
 }
 
-/// Of the rows whose token stood before: the mean weight on the keys that followed it there, as Olsson et al.
-/// 2022 look for induction. 0 where no token comes twice.
+/// The induction score of Olsson et al. 2022: the mean weight, over rows whose token occurred before, on the
+/// keys that followed that token. 0 if no token occurs twice.
 double induction(const LessonModel& model, analysis::HeadPlace head) {
     const std::vector<std::int64_t>& ids = model.inputs.ids;
     double sum = 0;
@@ -47,7 +47,7 @@ double induction(const LessonModel& model, analysis::HeadPlace head) {
     return rows == 0 ? 0 : sum / rows;
 }
 
-/// What the columns of a table of heads hold.
+/// Computes the columns of a table of heads.
 class HeadColumns {
 public:
     HeadColumns(const LessonModel& model, const HeadsPanel& panel) : model_(model) {

@@ -38,18 +38,18 @@ class KnobList {
 public:
     explicit KnobList(const Knobs& set) : set_(set) {}
 
-    /// Adds a knob that takes every whole number from its first to its last stop; returns its value.
+    /// Adds a knob that accepts every integer from its first to its last stop; returns its value.
     std::int64_t whole(const std::string& name, const std::string& says, std::int64_t rest,
                        std::vector<double> stops) {
         return add(name, says, rest, std::move(stops), false);
     }
-    /// Adds a knob that takes only its stops; returns the largest stop that is not above the number asked
-    /// for.
+    /// Adds a knob that accepts only its stops; returns the largest stop that does not exceed the requested
+    /// number.
     std::int64_t stop(const std::string& name, const std::string& says, std::int64_t rest,
                       std::vector<double> stops) {
         return add(name, says, rest, std::move(stops), true);
     }
-    /// Adds a knob that takes any number between two, with two decimals.
+    /// Adds a knob that accepts any number in a range, with two decimals.
     void number(const std::string& name, const std::string& says, double rest, double low, double high) {
         const auto own = set_.find(name);
         all.push_back({.name = name,
@@ -85,7 +85,7 @@ private:
     const Knobs& set_;
 };
 
-/// 0 to `last`.
+/// The integers 0 to `last`.
 std::vector<double> counted(std::int64_t last) {
     std::vector<double> all(static_cast<std::size_t>(last + 1));
     std::iota(all.begin(), all.end(), 0.0);

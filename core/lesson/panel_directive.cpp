@@ -25,7 +25,7 @@ namespace {
 
 using Sizes = std::initializer_list<std::pair<const char*, std::int64_t*>>;
 
-/// Reads sizes; a size without an entry keeps its value.
+/// Reads sizes; a size without an entry is unchanged.
 void take(Fields& fields, const Sizes& sizes) {
     for (const auto& [key, size] : sizes) {
         *size = fields.whole(key).value_or(*size);

@@ -14,7 +14,7 @@ namespace headscope::lesson {
 
 namespace {
 
-/// An amount of work that takes a few milliseconds, so that dragging a knob stays smooth.
+/// Work that takes a few milliseconds, so that dragging a knob stays smooth.
 constexpr std::int64_t most_flops = 100'000'000;
 constexpr int curve_steps = 20;
 
@@ -37,7 +37,7 @@ CostFigure cost_figure(std::int64_t T, std::int64_t D, std::int64_t H, std::int6
     return {.dims = layer_of(T, D, H, Hkv, D / H),
             .cost = cost(T),
             .full_width = cost_of(layer_of(T, D, H, Hkv, D), false),
-            // Projections grow with T, attention grows with T squared.
+            // Projections grow with T, attention with T squared.
             .crossing = static_cast<double>(one.projection_flops) / static_cast<double>(one.attention_flops),
             .projections = over_lengths([&](std::int64_t length) { return cost(length).projection_flops; }),
             .attention = over_lengths([&](std::int64_t length) { return cost(length).attention_flops; })};

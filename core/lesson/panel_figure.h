@@ -47,7 +47,7 @@ struct BlurFigure {
     };
     std::vector<Head> heads;
     double entropy = 0;     ///< mean of the heads' entropies, nats
-    Curve entropy_by_share; ///< that mean for shares from 0 to 1
+    Curve entropy_by_share; ///< that mean for merge fractions from 0 to 1
 };
 
 struct LoopFigure {
@@ -58,17 +58,17 @@ struct LoopFigure {
 struct SamplingFigure {
     struct Row {
         std::string word;
-        double probability = 0, kept = 0; ///< as the model has it, and as the token is drawn
+        double probability = 0, kept = 0; ///< of the model, and after temperature and cutoffs
     };
-    std::vector<Row> rows; ///< likeliest first
-    std::int64_t kept = 0; ///< tokens that can be drawn
+    std::vector<Row> rows; ///< most probable first
+    std::int64_t kept = 0; ///< number of tokens that can be sampled
     double entropy = 0;    ///< of the model's own distribution, in nats
 };
 
 struct HeadsFigure {
     struct Cell {
         double number = 0;
-        std::string word; ///< that is read; empty: the cell is a number alone
+        std::string word; ///< the token with that weight; empty: the cell is only a number
     };
     struct Row {
         analysis::HeadPlace head;
@@ -76,7 +76,7 @@ struct HeadsFigure {
     };
     std::vector<std::string> columns;
     std::vector<Row> rows;
-    double probability = 0; ///< of the word, with all heads as they are; of `without` alone
+    double probability = 0; ///< of the word, with all heads unchanged; only for the column `without`
 };
 
 struct PathFigure {
@@ -84,8 +84,9 @@ struct PathFigure {
     std::string query, key;
     struct Row {
         analysis::HeadPlace to;
-        double whole = 0, without_queries = 0, without_keys = 0; ///< the weight that is watched
-        std::string reads_without_keys; ///< the token that the row reads most once the keys are cut
+        double whole = 0, without_queries = 0, without_keys = 0; ///< the displayed weight
+        /// the token with the row's largest weight after removal from the keys
+        std::string reads_without_keys;
     };
     std::vector<Row> rows;
 };
@@ -93,8 +94,8 @@ struct PathFigure {
 struct PositionsFigure {
     std::int64_t distance = 0; ///< query - key
     double angle = 0;          ///< of the pair for one step, in degrees
-    double turned = 0;         ///< of the pair over the distance, in degrees, from -180 to 180
-    double pair = 0;           ///< cosine of that
+    double turned = 0;         ///< rotation of the pair over the distance, in degrees, from -180 to 180
+    double pair = 0;           ///< cosine of that angle
     double all = 0;            ///< mean of the cosines of all pairs
     double bias = 0;           ///< of head 0
     std::int64_t pairs = 0;
@@ -104,19 +105,18 @@ struct PositionsFigure {
 using PanelFigure = std::variant<CostFigure, CacheFigure, BlurFigure, LoopFigure, SamplingFigure, HeadsFigure,
                                  PathFigure, PositionsFigure>;
 
-// The figures of a checkpoint's run. Each throws Error(input) for a token or head that is not there.
+// Figures for a checkpoint's run. Each function throws Error(input) for a token or head that does not exist.
 SamplingFigure sampling_figure(const LessonModel& model, const SamplingPanel& panel);
 HeadsFigure heads_figure(const LessonModel& model, const HeadsPanel& panel);
 PathFigure path_figure(const LessonModel& model, const PathPanel& panel, engine::Engine& engine);
-/// Rotation (Su et al. 2021): a pair p of numbers turns by base^(-2p/dk) a step, and the score of a vector
-/// with itself, all pairs of equal length, is the mean of cos(distance angle). The dot product of two rows of
-/// sines (Vaswani et al. 2017) has the same form. Bias: -2^(-8/H) distance (Press et al. 2022).
+/// Rotation (Su et al. 2021): a pair p of numbers rotates by base^(-2p/dk) per step, and the score of a
+/// vector with itself, with all pairs of equal length, is the mean of cos(distance angle). The dot product of
+/// two rows of sines (Vaswani et al. 2017) has the same form. Bias: -2^(-8/H) distance (Press et al. 2022).
 PositionsFigure positions_figure(const PositionsPanel& panel);
 
-/// The content of a panel for the given knobs. The engine computes the weights, on the panel's own variant of
-/// the problem. `model`: the checkpoint that the problem is a layer of; null: it is of none. Throws
-/// Error(input) when the problem lacks something that the panel shows, or when the problem is too large to
-/// follow a knob that is dragged.
+/// The content of a panel for the given knobs. The engine computes the weights for the panel's own variant of
+/// the problem. `model`: the checkpoint that the problem is a layer of, or null. Throws Error(input) if the
+/// problem lacks something that the panel shows, or is too large to recompute while a knob is dragged.
 PanelFigure compute_panel(const LessonPanel& panel, const Knobs& set, const Problem& problem,
                           const LessonModel* model, engine::Engine& engine);
 

@@ -85,8 +85,8 @@ private:
     std::vector<LessonFault>& faults_;
 };
 
-/// Takes away CR, and puts U+FFFD where a line has bytes that are no text, which messages and fonts cannot
-/// show.
+/// Removes CR, and replaces invalid UTF-8 and control characters with U+FFFD, because messages and fonts
+/// cannot show them.
 std::string with_plain_lines(std::string_view text, std::vector<LessonFault>& faults) {
     std::string given(text), out;
     std::erase(given, '\r');
@@ -128,7 +128,7 @@ ParsedLesson parse_lesson(std::string_view given, const std::string& path) {
         body.remove_prefix(end + 5);
     }
     read_markdown(body, line, Assembly(out).sink(), out.faults);
-    // Removes steps that held only the heading of the quiz.
+    // Removes steps that contain only the heading of the quiz.
     std::erase_if(out.lesson.steps, [&](const Step& step) {
         return step.blocks.empty() && step.scene.line == 0 && !out.lesson.quiz.empty() &&
                &step == &out.lesson.steps.back();

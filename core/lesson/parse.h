@@ -8,7 +8,7 @@
 
 namespace headscope::lesson {
 
-/// A fault of a lesson file, and its line.
+/// An error in a lesson file, and its line.
 struct LessonFault {
     int line = 0; ///< from 1
     std::string sentence;
@@ -19,8 +19,8 @@ struct ParsedLesson {
     std::vector<LessonFault> faults;
 };
 
-/// Reads a lesson in the format that assets/manual/lessons.md describes. Never throws for the content of the
-/// text: all faults are listed, ordered by line. check_lesson tests whether targets exist and gates can open.
+/// Parses a lesson in the format of assets/manual/lessons.md. Never throws because of the text's content: all
+/// errors are listed, ordered by line. check_lesson tests whether targets exist and gates can open.
 ParsedLesson parse_lesson(std::string_view text, const std::string& path);
 
 } // namespace headscope::lesson

@@ -12,7 +12,7 @@ namespace headscope::lesson {
 
 namespace {
 
-/// `state` with other numbers; the learner's place stays.
+/// `state` with other numbers; the learner's view is unchanged.
 LessonState with_numbers(const LessonState& state, const Problem& problem, const Trace& trace,
                          const LessonModel* model, std::int64_t layer) {
     return {.problem = problem,
@@ -49,7 +49,7 @@ std::string with_decimals(double number, int decimals) {
         return number < 0 ? "−∞" : "∞";
     std::array<char, 64> text{};
     std::snprintf(text.data(), text.size(), "%.*f", decimals, number);
-    // A number that rounds to zero has no sign.
+    // A number that is rounded to zero has no sign.
     const std::string_view digits(text.data());
     const bool zero = digits.find_first_of("123456789") == std::string_view::npos;
     std::string out(digits.starts_with('-') ? digits.substr(1) : digits);
@@ -103,7 +103,7 @@ std::string print_value(const LiveValue& value, const LessonState& state) {
         own = printed(value, own_state(state));
         now = printed(value, state_now(state));
     } catch (const Error&) {
-        // The learner's sentence may lack a word of the lesson: the lesson's own number is left.
+        // The learner's sentence may lack a word of the lesson: the lesson's own number is printed then.
         if (!own)
             return printed(value, state).text;
     }

@@ -14,8 +14,7 @@ void take(std::optional<Value>& into, const std::optional<Value>& from) {
         into = from;
 }
 
-/// Whether other tokens, heads or pages come on screen, so that what was outlined is no longer what is spoken
-/// of.
+/// Returns true if other tokens, heads or pages are shown, so that the previous points no longer apply.
 bool looks_elsewhere(const StepScene& over) {
     return over.preset || over.sentence || over.model || over.kv_sentence || over.H || over.Hkv ||
            over.layer || over.stage || over.view || over.heads || over.projection || over.apart || over.row ||
@@ -29,12 +28,12 @@ StepScene laid_over(const StepScene& under, const StepScene& over) {
     take(out.preset, over.preset);
     take(out.sentence, over.sentence);
     take(out.model, over.model);
-    if (over.preset || over.model) { // a preset without a sentence given brings its own
+    if (over.preset || over.model) { // a preset without a sentence has its own
         out.sentence = over.sentence;
         out.kv_sentence.reset();
         (over.preset ? out.model : out.preset).reset();
     }
-    if (over.model) { // what belongs to the problem of a preset
+    if (over.model) { // resets the entries of a preset's problem
         out.mask.reset();
         out.mask_rules.reset();
         out.H = out.Hkv = {};

@@ -13,7 +13,7 @@ namespace headscope::lesson {
 
 namespace {
 
-constexpr std::string_view blanks_between = " \t"; ///< words of a target
+constexpr std::string_view blanks_between = " \t"; ///< trimmed from the parts of a target
 
 std::string index_text(const TargetIndex& index) {
     switch (index.kind) {
@@ -29,7 +29,7 @@ std::string index_text(const TargetIndex& index) {
     return ":";
 }
 
-/// The token labels of an axis of a tensor; null when the axis does not count tokens.
+/// The token labels of an axis of a tensor; null if the axis does not count tokens.
 const std::vector<std::string>* labels_of(const Problem& problem, TensorId tensor, int axis) {
     const TensorInfo& info = tensor_info(tensor);
     const Axis kind = info.axes[static_cast<std::size_t>(axis)];
@@ -40,7 +40,7 @@ const std::vector<std::string>* labels_of(const Problem& problem, TensorId tenso
     return nullptr;
 }
 
-/// Whether a token is that word. Labels of a checkpoint's tokens mark the blank before a word with "·".
+/// Returns true if a token is that word. Labels of a checkpoint's tokens mark a leading space with "·".
 bool is_word(const std::string& token, std::string_view word) {
     constexpr std::string_view blank = "·";
     return token == word ||
@@ -126,7 +126,7 @@ Target parse_target(std::string_view text) {
 std::string target_text(const Target& target) {
     std::string text(tensor_info(target.tensor).name);
     for (std::size_t i = 0; i < target.indices.size(); ++i) {
-        // The head index has brackets of its own: weights[0][sat, cat].
+        // The head index has its own brackets: weights[0][sat, cat].
         const bool opens = i == 0 || (i == 1 && target.indices.size() == 3);
         text += opens ? "[" : ", ";
         text += index_text(target.indices[i]);

@@ -13,10 +13,10 @@ namespace headscope::manual {
 namespace {
 
 constexpr std::string_view page_name = "glossary";
-/// Words that in running text mostly mean something else: they are no links there.
+/// Words that usually have another meaning in running text, and are not linked there.
 constexpr std::string_view everyday[] = {"gain", "loss", "unit"};
 
-/// The terms that screens say in the user's language.
+/// The terms that screens show in the user's language.
 constexpr std::array said_terms{translatable("common.activation", "Activation"),
                                 translatable("patching_page.activation_patching", "Activation patching"),
                                 translatable("common.atlas", "Atlas"),
@@ -35,18 +35,18 @@ constexpr std::array said_terms{translatable("common.activation", "Activation"),
                                 translatable("atlas_page.survey", "Survey"),
                                 translatable("common.temperature_2", "Temperature")};
 
-/// Without the last word, which is the link to the page that says more.
+/// Removes the last word, which is the link to the page with more information.
 std::string without_more(const std::string& text) {
     return text.substr(0, text.rfind(' '));
 }
 
-/// A hyphen joins: "cross-attention" is one word.
+/// A hyphen is part of a word: "cross-attention" is one word.
 bool in_word(char c) {
     const auto byte = static_cast<unsigned char>(c);
     return byte >= 0x80 || std::isalnum(byte) != 0 || c == '-' || c == '_';
 }
 
-/// The words under which a term is found: its name, and what stands behind it in parentheses.
+/// The words under which a term is found: its name, and the text in parentheses after it.
 std::vector<std::string> forms_of(const std::string& name) {
     std::vector<std::string> forms;
     std::string rest = lowered(name);
@@ -66,7 +66,7 @@ std::vector<std::string> forms_of(const std::string& name) {
     return forms;
 }
 
-/// The forms of all terms by their first word, the longest first.
+/// The forms of all terms by their first word, longest first.
 using Forms = std::map<std::string, std::vector<std::pair<std::string, const Term*>>, std::less<>>;
 
 Forms all_forms() {
@@ -81,7 +81,7 @@ Forms all_forms() {
         if (std::ranges::find(everyday, term.anchor) != std::end(everyday))
             continue;
         add(term, term.name);
-        // Screens say some of them in the person's language, and mean the same term.
+        // Screens show some of them in the user's language, with the same meaning.
         if (const std::string said = tr(find_message(said_terms, term.name)); said != term.name)
             add(term, said);
     }
@@ -90,7 +90,7 @@ Forms all_forms() {
     return all;
 }
 
-/// RoPE is a term and a rope is none: a form with capitals inside is found as it is written.
+/// Distinguishes RoPE from rope: a form with capitals inside matches only with the same capitals.
 bool is_written_so(std::string_view found, std::string_view name) {
     const std::string low = lowered(name);
     auto place = low.find(lowered(found));
@@ -105,7 +105,7 @@ bool is_written_so(std::string_view found, std::string_view name) {
            written == found;
 }
 
-/// Of the keyboard: "key 0", "arrow key".
+/// Returns true for a key of the keyboard: "key 0", "arrow key".
 bool is_on_keyboard(std::string_view low, std::size_t at, std::size_t end, std::string_view anchor) {
     if (anchor != "key")
         return false;
@@ -114,7 +114,7 @@ bool is_on_keyboard(std::string_view low, std::size_t at, std::size_t end, std::
            before.ends_with("number ") || before.ends_with("arrow ");
 }
 
-/// The longest form that stands at a place of a text in small letters; null: none.
+/// The longest form at a position of a lower-case text; null if there is none.
 const std::pair<std::string, const Term*>* form_at(const std::string& low, std::size_t at) {
     static const Forms forms = all_forms();
     std::size_t end = at;

@@ -11,21 +11,21 @@
 
 namespace headscope::manual {
 
-/// A term of the page glossary.
+/// A term of the glossary page.
 struct Term {
-    std::string name;   ///< its heading
-    std::string anchor; ///< of the heading
-    std::string text;   ///< what it means, plain
+    std::string name;   ///< the text of its heading
+    std::string anchor; ///< of its heading
+    std::string text;   ///< the definition as plain text
 };
 
-/// In the order of the page.
+/// All terms, in the order of the page.
 const std::vector<Term>& terms();
-/// Null for an anchor that is no term's.
+/// Returns null if no term has this anchor.
 const Term* find_term(std::string_view anchor);
 
-/// Links words of the glossary to their terms, each term at the first place where it stands: in plain and
-/// emphasised text, not in code, links or live values. Words that also mean something else, such as gain, are
-/// left. `met`: anchors of terms that are linked already in this text, to which those linked here are added.
+/// Links glossary words to their terms, each term at its first occurrence: in plain and emphasized text, not
+/// in code, links or live values. Words with another common meaning, such as gain, are not linked. `met`:
+/// anchors of terms that are already linked in this text; receives the new ones.
 lesson::Spans with_terms(const lesson::Spans& spans, std::set<std::string>& met);
 
 } // namespace headscope::manual

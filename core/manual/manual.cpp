@@ -25,37 +25,19 @@ constexpr Message program = translatable("manual.using_program", "Using the prog
                   about = translatable("manual.about_program", "About the program");
 /// The table of contents.
 constexpr Listed contents[] = {
-    {"stages", program},
-    {"glossary", program},
-    {"finding", program},
-    {"keyboard", program},
-    {"presets", program},
-    {"problem-files", program},
-    {"project-file", program},
-    {"export", program},
-    {"recording", program},
-    {"presenting", program},
-    {"settings", program},
-    {"colours", program},
-    {"lessons", program},
-    {"pocket", models},
-    {"checkpoints-window", models},
-    {"atlas", models},
-    {"effects", models},
-    {"generate", models},
-    {"attention-files", models},
-    {"command-line", command_line},
-    {"checkpoints", command_line},
-    {"survey", command_line},
-    {"maps", command_line},
-    {"automation", command_line},
-    {"engines", about},
-    {"performance", about},
-    {"installing", about},
-    {"architecture", about},
+    {"first-steps", program},       {"stages", program},         {"glossary", program},
+    {"finding", program},           {"keyboard", program},       {"presets", program},
+    {"problem-files", program},     {"project-file", program},   {"export", program},
+    {"recording", program},         {"presenting", program},     {"settings", program},
+    {"colours", program},           {"lessons", program},        {"pocket", models},
+    {"checkpoints-window", models}, {"atlas", models},           {"effects", models},
+    {"generate", models},           {"attention-files", models}, {"command-line", command_line},
+    {"checkpoints", command_line},  {"survey", command_line},    {"maps", command_line},
+    {"automation", command_line},   {"engines", about},          {"performance", about},
+    {"installing", about},          {"contributing", about},
 };
 
-/// As GitHub makes it of a heading: small letters, "-" for blanks, no punctuation.
+/// The anchor that GitHub generates for a heading: lower case, "-" for spaces, no punctuation.
 std::string anchor_of(std::string_view title) {
     std::string anchor;
     for (const char c : title) {
@@ -137,7 +119,7 @@ std::string plain(const lesson::Spans& spans) {
 
 Page read_page(const std::string& name, const std::string& text) {
     Page page{.name = name, .title = {}, .group = {}, .blocks = {}, .sections = {}};
-    std::map<std::string, int> met; // anchors, and how often
+    std::map<std::string, int> met; // anchors, and how often each occurred
     const lesson::MarkdownSink sink{
         .section = {},
         .block =

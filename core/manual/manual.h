@@ -11,18 +11,18 @@
 
 namespace headscope::manual {
 
-/// A heading and what stands below it, up to the next heading.
+/// A heading and the content after it, up to the next heading.
 struct Section {
     unsigned level = 1;
     std::string title, anchor;
-    std::string text;      ///< of its blocks, as one line without marks
-    std::size_t block = 0; ///< place of the heading among the page's blocks
+    std::string text;      ///< of its blocks, as one line without markup
+    std::size_t block = 0; ///< index of the heading among the page's blocks
 };
 
 struct Page {
     std::string name, title;
     Message group; ///< in the table of contents: "Models"
-    /// Links lead to "page#heading" or are web addresses.
+    /// Links have the form "page#heading" or are web addresses.
     std::vector<lesson::LessonBlock> blocks;
     std::vector<Section> sections; ///< the first one is the page's title
 };
@@ -30,19 +30,19 @@ struct Page {
 /// The pages of assets/manual in the order of the table of contents, read once. Throws Error(internal) for a
 /// page without a title.
 const std::vector<Page>& pages();
-/// Null for a name that no page has.
+/// Returns null if no page has this name.
 const Page* find_page(std::string_view name);
-/// The section of a place, of a page without an anchor its first one; null where there is none.
+/// The section at a place; without an anchor, the first section of the page. Null if there is none.
 const Section* find_section(const Place& place);
 
-/// Reads a page. `name`: for links within it.
+/// Parses a page. `name`: for links within it.
 Page read_page(const std::string& name, const std::string& text);
 
-/// "page#heading" as Span::link has it; nothing for a web address.
+/// The place for a link "page#heading" of Span::link; nothing for a web address.
 std::optional<Place> place_of(std::string_view link);
 std::string link_to(const Place& place);
 
-/// With small letters for the capitals of ASCII.
+/// Converts ASCII capitals to lower case.
 std::string lowered(std::string_view text);
 /// The text of spans, without their styles.
 std::string plain(const lesson::Spans& spans);

@@ -9,16 +9,16 @@ namespace headscope::manual {
 namespace {
 
 constexpr std::size_t line_length = 110, before_word = 40; ///< bytes
-// What a word is worth where it is found; as much again where it begins a word there.
+// The score of a word by where it is found; doubled at the beginning of a word.
 constexpr int in_heading = 24, in_title = 10, in_text = 2;
-constexpr int most_in_text = 3; ///< times that a word counts in one text
+constexpr int most_in_text = 3; ///< maximum number of counted occurrences of a word in one text
 
 bool is_letter(char c) {
     const auto byte = static_cast<unsigned char>(c);
     return byte >= 0x80 || std::isalnum(byte) != 0;
 }
 
-/// What a place of the text is worth for a word: 0 where it is not there.
+/// The score of a text for a word; 0 if the text does not contain it.
 int worth(const std::string& text, const std::string& word, int once, int most) {
     int total = 0;
     for (std::size_t at = text.find(word); at != std::string::npos && most > 0;
@@ -27,7 +27,7 @@ int worth(const std::string& text, const std::string& word, int once, int most) 
     return total;
 }
 
-/// As much of the text as one line holds, around the first of the words.
+/// Quotes one line of the text, around the first of the words.
 void quote(Found& found, const std::vector<std::string>& words) {
     const std::string& text = found.section->text;
     const std::string low = lowered(text);
@@ -35,7 +35,7 @@ void quote(Found& found, const std::vector<std::string>& words) {
     for (const std::string& word : words)
         first = std::min(first, low.find(word));
     std::size_t begin = first == std::string::npos || first < before_word ? 0 : first - before_word;
-    if (begin > 0) // at a word
+    if (begin > 0) // start at a word
         begin = std::min(text.find(' ', begin), first - 1) + 1;
     std::size_t end = std::min(text.size(), begin + line_length);
     if (end < text.size())

@@ -14,13 +14,13 @@ namespace headscope::manual {
 struct Found {
     const Page* page = nullptr;
     const Section* section = nullptr;
-    std::string line;                                       ///< of its text, around the words
-    std::vector<std::pair<std::size_t, std::size_t>> marks; ///< begin and length of words in `line`, bytes
+    std::string line;                                       ///< an excerpt of its text around the words
+    std::vector<std::pair<std::size_t, std::size_t>> marks; ///< begin and length of words in `line`, in bytes
 };
 
-/// The sections of all pages that hold every word of `asked` in the heading or the text, small letters as
-/// capitals; best first: words in the heading count most, then those in the page's title.
-/// Nothing for an empty text.
+/// The sections of all pages that contain every word of `asked` in the heading or the text, ignoring case;
+/// best match first: words in the heading have the largest weight, then those in the page's title. Nothing
+/// for an empty text.
 std::vector<Found> search(std::string_view asked);
 
 } // namespace headscope::manual

@@ -15,7 +15,7 @@ namespace headscope::project {
 
 namespace {
 
-/// X or X_kv; a matrix is a batch of one.
+/// Reads X or X_kv; a matrix is a batch of one.
 TensorPtr read_tokens(const format::Safetensors& file, const std::string& name) {
     TensorPtr tensor = file.tensor(name);
     const Shape& shape = tensor->shape();
@@ -73,7 +73,8 @@ std::optional<std::int64_t> heads_in_metadata(const format::Safetensors& file, c
     return count;
 }
 
-/// The second axis of a tensor (B, H, ...); a mask with 1 there is one for all heads.
+/// The second extent of a tensor (B, H, ...). A mask with extent 1 there is shared by all heads and does not
+/// count.
 std::optional<std::int64_t> heads_of_tensors(const format::Safetensors& file) {
     for (const char* const name : {"expect.weights", "expect.scores", "mask.allowed", "mask.add"}) {
         const format::SafetensorsEntry* const entry = file.find(name);
@@ -85,8 +86,8 @@ std::optional<std::int64_t> heads_of_tensors(const format::Safetensors& file) {
                                                               : std::nullopt;
 }
 
-/// Labels of the tokens by a metadata entry, or none. Pieces of a vocabulary become readable, unless two that
-/// differ would then look alike: scores take equal labels for the same token.
+/// Labels of the tokens from a metadata entry, or none. Vocabulary pieces become readable, unless two
+/// different pieces would then look the same: equal labels mean the same token to head scores.
 std::vector<std::string> labels_in(const format::Safetensors& file, const std::string& key,
                                    std::int64_t count, std::int64_t batch) {
     const auto found = file.metadata().find(key);
@@ -130,7 +131,7 @@ CaseHeads heads_of_case(const format::Safetensors& file) {
     if (!H)
         H = heads_of_tensors(file);
     const auto Hkv = heads_in_metadata(file, "kv_heads");
-    // Heads of Q and K are equally wide.
+    // Heads of Q and K have the same width.
     const std::int64_t queries = columns_of(file, "W_Q"), keys = columns_of(file, "W_K");
     const std::int64_t common = std::max<std::int64_t>(std::gcd(queries, keys), 1);
     CaseHeads heads{

@@ -130,7 +130,7 @@ std::string entry(const format::Safetensors& file, std::string_view key) {
     return at == file.metadata().end() ? std::string() : at->second;
 }
 
-/// Whether a checkpoint has the config.json of the project's; of a GGUF file, whether its name is the same.
+/// Returns true if a checkpoint has the same config.json as the project's or, for a GGUF file, the same name.
 bool could_be(const std::string& path, const checkpoint::CheckpointIdentity& identity) {
     std::error_code ignored;
     if (!fs::is_directory(path, ignored))
@@ -243,7 +243,7 @@ std::optional<std::string> find_model(const OpenedCheckpointProject& opened, con
         std::ranges::find_if(places, [&](const std::string& path) { return could_be(path, identity); });
     if (same != places.end())
         return *same;
-    // What stands in the model's own place now: opening says what of it differs.
+    // A different checkpoint at the model's own path: opening it reports the differences.
     const bool there = own > 0 && !place.path.empty() && checkpoint::is_checkpoint(place.path);
     return there ? std::optional(place.path) : std::nullopt;
 }

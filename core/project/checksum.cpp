@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t digit_count = 64;
 
-/// Where the digits begin; npos when they are nowhere. Inside of a text of the header, quotation marks have a
-/// backslash before them.
+/// The offset of the digits; npos if there are none. Inside a text of the header, quotation marks would have
+/// a backslash before them.
 std::size_t find_digits(std::string_view bytes) {
     const std::string before = '"' + std::string(checksum_key) + "\":\"";
     const std::size_t at = bytes.find(before);
@@ -23,7 +23,7 @@ std::size_t find_digits(std::string_view bytes) {
     return bytes[at + before.size() + digit_count] == '"' ? at + before.size() : std::string_view::npos;
 }
 
-/// The hash of the bytes with zeros in the place of the digits.
+/// The hash of the bytes with zeros in place of the digits.
 std::string hash_around(std::string_view bytes, std::size_t at) {
     const auto add = [](Sha256& hash, std::string_view part) { hash.add(std::as_bytes(std::span(part))); };
     Sha256 hash;

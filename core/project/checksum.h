@@ -11,22 +11,22 @@ class Safetensors;
 
 namespace headscope::project {
 
-// A project file holds the SHA-256 of itself, so that no bit of a number on screen changes unseen: 64 digits
-// in the metadata, which count as zeros while the hash is taken. That there is one is also said inside of the
-// project's JSON: one damaged byte cannot take away both.
+// A project file contains its own SHA-256, so that no bit of a displayed number changes unnoticed: 64 digits
+// in the metadata, which count as zeros when the hash is computed. The project's JSON also records that there
+// is a checksum, so that one damaged byte cannot remove both.
 
-inline constexpr std::string_view checksum_key = "headscope.sha256"; ///< of the metadata entry
-inline constexpr std::string_view checksum_field = "checksum";       ///< of the JSON: "sha256"
+inline constexpr std::string_view checksum_key = "headscope.sha256"; ///< key of the metadata entry
+inline constexpr std::string_view checksum_field = "checksum";       ///< key in the JSON: "sha256"
 
-/// The digits that stand in a file until it is whole.
+/// The placeholder digits of a file without its checksum.
 std::string empty_checksum();
-/// Puts the checksum of the file in the place of empty_checksum().
+/// Replaces empty_checksum() by the checksum of the file.
 void put_checksum(std::string& bytes);
 
-/// Whether the bytes are those that were written; nothing when they have no checksum where one is looked for.
+/// Returns true if the bytes match their checksum; nothing if there is no checksum at the expected place.
 std::optional<bool> checksum_holds(std::string_view bytes);
-/// Whether a file is damaged. holds: what checksum_holds says of its bytes. A file that states no checksum at
-/// all, as the first versions wrote it, is not.
+/// Returns true if a file is damaged. holds: the result of checksum_holds for its bytes. A file without any
+/// mention of a checksum, as the first versions wrote it, is not damaged.
 bool is_damaged(std::optional<bool> holds, const format::Safetensors& file, const nlohmann::json& project);
 
 } // namespace headscope::project

@@ -19,7 +19,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::array<std::string_view, 5> known_fields{"key_valid", "window", "half_width", "allowed", "add"};
-/// Wider windows than any sequence; keeps sums of positions far from overflow.
+/// Wider than any sequence; keeps sums of positions far from overflow.
 constexpr std::int64_t largest_window = std::numeric_limits<std::int32_t>::max();
 
 std::string shown(const json& value) {
@@ -43,7 +43,7 @@ std::int64_t read_window(const json& rule, const char* field, std::int64_t small
     return value.get<std::int64_t>();
 }
 
-/// The extents of nested lists, told by their first elements.
+/// The extents of nested lists, inferred from their first elements.
 std::vector<std::int64_t> nested_extents(const json& value, int levels_min, int levels_max,
                                          const std::string& where) {
     std::vector<std::int64_t> extents;
@@ -117,7 +117,7 @@ TensorPtr read_numbers(const json& value, const std::string& where) {
     return make_tensor(Shape(extents), numbers);
 }
 
-/// A parameter of another kind is a misunderstanding that would change the numbers silently.
+/// Rejects a parameter of another kind of rule, which would otherwise be ignored silently.
 void refuse_other_fields(const json& rule, std::string_view own, const std::string& where) {
     for (const std::string_view field : known_fields)
         if (field != own && rule.contains(field))

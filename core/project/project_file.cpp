@@ -29,7 +29,7 @@ void check_size(std::uint64_t size, const std::string& source) {
             source, size));
 }
 
-/// The size is looked at before a byte is read.
+/// Checks the size before it reads any byte.
 std::string read_project_bytes(const std::string& path) {
     check_size(RandomAccessFile(path).size(), path);
     return read_file(path, largest_project);
@@ -43,8 +43,8 @@ std::optional<Problem> built_problem(const Recipe& recipe) {
     }
 }
 
-/// The stored problem without the edits, as a base on which the recipe's edits, gains and temperature lie.
-/// The identity in place of W_O stays a choice: an edit of W_O waits behind it.
+/// The stored problem without its edits, as a base for the recipe's edits, gains and temperature. An identity
+/// W_O stays a choice: an edit of W_O stays pending under it.
 Recipe over_stored_problem(const StoredProject& stored) {
     Problem base = *stored.problem;
     for (const auto& [id, tensor] : stored.unedited)
@@ -59,7 +59,8 @@ Recipe over_stored_problem(const StoredProject& stored) {
     return recipe;
 }
 
-/// Says why the recipe is not built anew: its preset, or the program, gives other numbers than it did.
+/// The note that explains why the saved numbers replace those of the recipe: its preset, or the program, has
+/// changed.
 std::string changed_since(const StoredProject& stored, const std::string& source) {
     if (const text::PresetInfo* preset =
             stored.recipe.base == nullptr ? text::find_preset(stored.recipe.preset) : nullptr)
@@ -76,7 +77,7 @@ std::string changed_since(const StoredProject& stored, const std::string& source
         source, stored.program, HEADSCOPE_VERSION);
 }
 
-/// Makes sure that the recipe gives the numbers that were saved.
+/// Ensures that the recipe gives the saved numbers.
 OpenedProject with_saved_numbers(StoredProject stored, const std::string& source) {
     OpenedProject opened{stored.recipe, std::move(stored.notes)};
     if (!stored.problem) {
@@ -121,8 +122,8 @@ OpenedProject settled(const format::Safetensors& file, const ReadingRules& rules
 
 constexpr std::size_t length_bytes = 8;
 
-/// A file whose end is missing or too long, or whose tensors are described wrongly, brought into a form that
-/// can be read; `lost` gets the names of the tensors whose bytes are not all there.
+/// Converts a file that is truncated or too long, or whose tensors have invalid descriptions, into a readable
+/// form; `lost` receives the names of the tensors with missing bytes.
 format::Safetensors repaired(const std::string& bytes, const std::string& source,
                              std::set<std::string>& lost) {
     std::uint64_t header_bytes = 0;
@@ -151,7 +152,7 @@ format::Safetensors repaired(const std::string& bytes, const std::string& source
             whole.resize(header_end + static_cast<std::size_t>(wanted), '\0');
             return format::Safetensors::from_bytes(std::move(whole), source);
         } catch (const Error&) {
-            // The tensors cannot be told apart: the structure alone is left.
+            // The tensors cannot be separated: only the structure can be recovered.
         }
     }
     const json metadata = header.is_object() ? header.value("__metadata__", json()) : json();
@@ -171,7 +172,7 @@ format::Safetensors header_of(const std::string& path) {
     }
 }
 
-/// The JSON of a checkpoint's project, an object with a format.
+/// The JSON of a checkpoint project, an object with a format.
 json checkpoint_json(const format::Safetensors& file) {
     json structure = parse_json_with_bytes(file.metadata().at(std::string(checkpoint_key)), file.source());
     if (!structure.is_object() || !structure.value("format", json()).is_number_unsigned())

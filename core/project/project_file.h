@@ -14,59 +14,60 @@ class Safetensors;
 
 namespace headscope::project {
 
-// A project is one .safetensors file that also holds JSON: what the user decided, and the numbers that were
-// on screen. The format is told in assets/manual/project-file.md.
+// A project is one .safetensors file that also contains JSON: the choices of the user, and the numbers that
+// were displayed. assets/manual/project-file.md describes the format.
 
-inline constexpr std::int64_t project_format = 1; ///< the newest that is read, and the one that is written
-/// Of the metadata entry that says how the project was looked at. Nothing of it reaches a number, and a
-/// project without it, or with another text in it, is whole.
+/// the newest version that can be read, and the one that is written
+inline constexpr std::int64_t project_format = 1;
+/// The key of the metadata entry with the state of the view. It does not affect any number, and a project
+/// without it, or with another text in it, is complete.
 inline constexpr std::string_view view_key = "headscope.view";
 inline constexpr std::uint64_t largest_project = std::uint64_t{1} << 31U; ///< bytes
 
 struct OpenedProject {
     Recipe recipe;
-    /// Sentences about what could not be kept or was replaced; empty when the project is whole.
+    /// Sentences about lost or replaced parts; empty if the project is complete.
     std::vector<std::string> notes;
-    std::string view = {}; ///< the entry view_key, unread; empty: there is none
+    std::string view = {}; ///< the entry view_key, not parsed; empty if there is none
 };
 
-/// What a project says about itself before its numbers are read.
+/// The description of a project, available before its numbers are read.
 struct ProjectSummary {
     std::int64_t format = 0;                     ///< may be newer than project_format
     std::string program;                         ///< the version that wrote it
-    std::string title;                           ///< its sentence, or what stands for one
-    std::map<std::string, std::string> metadata; ///< all entries, other programs' too
+    std::string title;                           ///< its sentence, or a replacement
+    std::map<std::string, std::string> metadata; ///< all entries, including those of other programs
 };
 
-/// The bytes of a project file. `problem` is what `recipe` gives, edits included. `also` goes into the
-/// file's metadata. The same content gives the same bytes. Throws Error(input) when a number cannot be kept
-/// (NaN, infinity) and when the file would be larger than largest_project.
+/// The bytes of a project file. `problem` is the result of `recipe`, including edits. `also` is added to the
+/// file's metadata. The same content gives the same bytes. Throws Error(input) if a number cannot be stored
+/// (NaN, infinity) and if the file would be larger than largest_project.
 std::string project_bytes(const Recipe& recipe, const Problem& problem,
                           const std::map<std::string, std::string>& also = {});
 
-/// Writes the file whole or not at all, and through to the disk. Throws what project_bytes throws, and
-/// Error(input) naming the path and what to do (no such folder, read-only, full disk); an older file of that
-/// name then is as it was.
+/// Writes the file completely or not at all, and syncs it to disk. Throws what project_bytes throws, and
+/// Error(input) with the path and a remedy (no such folder, read-only, full disk); an older file of that name
+/// is then unchanged.
 void save_project(const Recipe& recipe, const Problem& problem, const std::string& path,
                   const std::map<std::string, std::string>& also = {});
 
-/// The recipe builds the problem that was saved, to the last bit: where this version builds other numbers
-/// from the same choices, the saved ones become the recipe's base, which `notes` says.
-/// Throws Error(input), one sentence, when the file is no project, newer than this program, damaged, larger
-/// than largest_project, or its tensors do not fit each other.
+/// Opens a project. Its recipe builds the saved problem, to the last bit: if this version builds other
+/// numbers from the same choices, the saved numbers become the recipe's base, and `notes` says so. Throws
+/// Error(input), one sentence, if the file is not a project, newer than this program, damaged, larger than
+/// largest_project, or has inconsistent tensors.
 OpenedProject open_project(const std::string& path);
-/// The same for bytes; `source` names them in messages.
+/// Same for bytes; `source` names them in messages.
 OpenedProject parse_project(std::string bytes, const std::string& source);
 
-/// What is left of a damaged or cut file whose structure can still be read; `notes` says what is lost.
-/// Throws Error(input) when nothing can be recovered, and for a newer format.
+/// Recovers a damaged or truncated file whose structure can still be read; `notes` lists the lost parts.
+/// Throws Error(input) if nothing can be recovered, and for a newer format.
 OpenedProject recover_project(const std::string& path);
 OpenedProject recover_project_bytes(std::string bytes, const std::string& source);
 
-/// Whether the file holds a project, readable or not.
+/// Returns true if the file contains a project, readable or not.
 bool is_project(const format::Safetensors& file);
-/// Reads the header alone; what is left of a damaged file suffices. Throws Error(input) when it is no project
-/// or its structure cannot be read.
+/// Reads only the header, which also works for a damaged file. Throws Error(input) if the file is not a
+/// project or its structure cannot be read.
 ProjectSummary project_summary(const std::string& path);
 
 } // namespace headscope::project

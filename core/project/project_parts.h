@@ -14,32 +14,33 @@
 
 namespace headscope::project {
 
-inline constexpr std::string_view project_key = "headscope.project"; ///< of the metadata entry with the JSON
-/// By the value of MaskChoice.
+/// key of the metadata entry with the JSON
+inline constexpr std::string_view project_key = "headscope.project";
+/// Indexed by MaskChoice.
 inline constexpr std::array<std::string_view, 4> mask_choice_names{"none", "causal", "causal_window",
                                                                    "symmetric_window"};
 
-/// A project file as it was read, before it is compared with what its recipe builds.
+/// A project file as read, before it is compared with the result of its recipe.
 struct StoredProject {
     std::string program; ///< the version that wrote it
     Recipe recipe;
-    std::optional<Problem> problem;         ///< as it stood on screen; absent when lost
-    std::map<TensorId, TensorPtr> unedited; ///< what the edits that show replaced
-    std::vector<std::string> notes;         ///< what was left out
+    std::optional<Problem> problem;         ///< as displayed; absent if lost
+    std::map<TensorId, TensorPtr> unedited; ///< the original tensors of the visible edits
+    std::vector<std::string> notes;         ///< omitted parts
 };
 
-/// How to take a part that cannot be read.
+/// Treatment of parts that cannot be read.
 struct ReadingRules {
-    bool leave_out = false;     ///< leave it out and note that, instead of throwing
+    bool leave_out = false;     ///< omit the part and add a note, instead of throwing
     std::set<std::string> lost; ///< tensors whose bytes are missing
 };
 
-/// The JSON of a project, an object with a format. Throws Error(input) when the file holds none.
+/// The JSON of a project, an object with a format. Throws Error(input) if the file contains none.
 nlohmann::json project_json(const format::Safetensors& file);
-/// Throws Error(input) naming both versions when the format is newer than project_format.
+/// Throws Error(input) with both versions if the format is newer than project_format.
 void check_format(const nlohmann::json& project, const std::string& source);
 
-/// Throws Error(input) naming the source and the field or tensor.
+/// Throws Error(input) with the source and the field or tensor.
 StoredProject read_stored_project(const format::Safetensors& file, const ReadingRules& rules);
 
 } // namespace headscope::project

@@ -42,7 +42,7 @@ std::vector<float> read_numbers(const checkpoint::ConfigReader& object, const ch
     return numbers;
 }
 
-/// `usual` where the key is not given.
+/// Returns `usual` if the key is missing.
 float read_positive(const checkpoint::ConfigReader& object, const char* key, float usual) {
     if (!object.has(key))
         return usual;
@@ -53,13 +53,13 @@ float read_positive(const checkpoint::ConfigReader& object, const char* key, flo
     return number;
 }
 
-/// Reads the parts of one file. Tensors that several parts name are shared, as they were when saved.
+/// Reads the parts of one file. A tensor that several parts name is shared, as it was when saved.
 class Reader {
 public:
     Reader(const format::Safetensors& file, const ReadingRules& rules, std::vector<std::string>& notes)
         : file_(file), rules_(rules), notes_(notes) {}
 
-    /// What `read` gives, or nothing with a note when parts may be left out.
+    /// Returns the result of `read`, or nothing with a note if parts may be omitted.
     template<class Read>
     auto part(const std::string& what, const Read& read) -> std::optional<decltype(read())> {
         try {
@@ -73,7 +73,7 @@ public:
         }
     }
 
-    /// `what` is "the edit of W_Q", "W_Q of the problem".
+    /// `what` is "the edit of W_Q" or "W_Q of the problem".
     TensorPtr tensor(const json& name, const std::string& what) {
         const std::string key = checked_name(name, what);
         TensorPtr& tensor = tensors_[key];
@@ -119,7 +119,7 @@ public:
                       "{}: {} is {}; only explicit and additive rules name a tensor", file_.source(), what,
                       dump(value)));
     }
-    /// With `whole`, a rule that cannot be read is an error even where parts may be left out.
+    /// With `whole`, a rule that cannot be read is an error even if parts may be omitted.
     Mask mask(const checkpoint::ConfigReader& object, const char* key, const std::string& owner, bool whole) {
         Mask mask;
         const json* rules = object.find(key);
@@ -309,7 +309,7 @@ Recipe Reader::recipe(const checkpoint::ConfigReader& object) {
     return recipe;
 }
 
-/// For programs that know problems and nothing of presets.
+/// Creates a recipe for a problem of a program that does not know presets.
 Recipe recipe_for(Problem problem) {
     Recipe recipe;
     recipe.gains = std::exchange(problem.gains, {});

@@ -18,10 +18,10 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// Puts tensors into the file, each once, however many parts of the project share it.
+/// Writes each tensor once, even if several parts of the project share it.
 class Tensors {
 public:
-    /// The name under which the file holds the tensor: `name`, or that of an earlier part that shares it.
+    /// The name of the tensor in the file: `name`, or that of an earlier part that shares it.
     template<class Pointer>
     std::string put(const std::string& name, const Pointer& tensor) {
         const auto [row, added] = names_.try_emplace(tensor.get(), name);
@@ -53,7 +53,7 @@ ordered_json finite_numbers(std::span<const float> values, std::string_view what
     return std::vector<float>(values.begin(), values.end());
 }
 
-/// The list form of mask_json, where a rule with values names the tensor that holds them.
+/// The list form of mask_json, in which a rule with values names the tensor that contains them.
 ordered_json mask_json(const Mask& mask, const std::string& prefix, Tensors& tensors) {
     ordered_json rules = ordered_json::array();
     for (std::size_t i = 0; i < mask.size(); ++i) {
@@ -103,14 +103,14 @@ ordered_json problem_json(const Problem& problem, const std::string& prefix, Ten
     return out;
 }
 
-/// What the edits that show on screen replaced, so that a version that builds other numbers can still take
-/// them back.
+/// The original tensors of the visible edits, so that a version that builds other numbers can still undo the
+/// edits.
 ordered_json unedited_json(const Recipe& recipe, const Problem& problem, Tensors& tensors) {
     ordered_json out = ordered_json::object();
     std::optional<Problem> unedited;
     for (const auto& [id, tensor] : recipe.edits) {
         if (problem.input(id) != tensor.get())
-            continue; // it waits for its shape
+            continue; // pending until its shape matches
         if (!unedited)
             unedited = build_recipe(recipe).problem;
         const std::string name(tensor_info(id).name);
@@ -164,7 +164,7 @@ std::string project_bytes(const Recipe& recipe, const Problem& problem,
     project["format"] = project_format;
     project["program"] = HEADSCOPE_VERSION;
     project["title"] = title_of(recipe, problem);
-    // In this order: what shows on screen is held under its own name, and other parts point at it.
+    // The order matters: displayed tensors have their own names, and other parts refer to them.
     ordered_json shown = problem_json(problem, "problem.", tensors);
     project["recipe"] = recipe_json(recipe, tensors);
     project["problem"] = std::move(shown);

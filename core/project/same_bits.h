@@ -6,7 +6,7 @@
 namespace headscope::project {
 
 using headscope::same_bits;
-/// Equality to the last bit, edits included.
+/// Bitwise equality, including edits.
 bool same_bits(const Recipe& a, const Recipe& b);
 
 } // namespace headscope::project

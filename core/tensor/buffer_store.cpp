@@ -33,8 +33,8 @@ void free_block(float* memory, std::size_t bytes) noexcept {
     LargeBlock::release(bytes);
 }
 
-/// Everything of the process that keeps memory, stores from the first memory that they took, and how each
-/// frees it.
+/// Registry of the caches of this process that can release memory, with a function for each. A BufferStore
+/// registers when it first allocates memory.
 class Keepers {
 public:
     static Keepers& of_process() {
@@ -50,7 +50,7 @@ public:
         all_.erase(keeper);
     }
     void release() {
-        const std::scoped_lock lock(mutex_); // a keeper that ends meanwhile waits
+        const std::scoped_lock lock(mutex_); // blocks the destructor of a cache meanwhile
         for (const auto& [keeper, release] : all_)
             release();
     }
@@ -84,7 +84,7 @@ float* BufferStore::take(std::size_t bytes) {
         }
     }
     LargeBlock counted(bytes);
-    // Not within mutex_: release_free_buffers() locks the keepers first.
+    // Outside the lock of mutex_: release_free_buffers() locks the registry first.
     Keepers::of_process().add(this, [this] { release(); });
     const std::scoped_lock lock(mutex_);
     blocks_.reserve(blocks_.size() + 1);
@@ -111,15 +111,16 @@ void BufferStore::release() noexcept {
 
 void give_memory_back() noexcept {
 #if defined(__GLIBC__)
-    // The C library would raise this limit to 32 MB with the first large block that is freed. Large tensors
-    // then lie between small ones, and what is freed stays with the process.
+    // Without this call the C library would raise the threshold to 32 MB when the first large block is freed.
+    // Large tensors would then lie between small ones in the heap, and freed memory would stay with the
+    // process.
     constexpr int large_block = 4 * 1024 * 1024;
     mallopt(M_MMAP_THRESHOLD, large_block);
-    // Setting that limit keeps this one at 128 KB: the heap would shrink after each edit of a large weight,
-    // and the next edit would wait for fresh pages.
+    // Setting the threshold above would fix this one at 128 KB: the heap would shrink after each edit of a
+    // large weight, and the next edit would wait for fresh pages.
     mallopt(M_TRIM_THRESHOLD, 2 * large_block);
-    // A heap for each thread would keep pages that hold little: 12 MB after long random use, 1.5 MB with one
-    // heap.
+    // One heap per thread would keep sparsely used pages: 12 MB after long random use, compared with 1.5 MB
+    // for one heap.
     mallopt(M_ARENA_MAX, 1);
 #endif
 }

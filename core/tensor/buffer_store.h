@@ -7,7 +7,7 @@
 
 namespace headscope {
 
-/// Keeps the memory of large tensors between runs, because fresh pages cost more than the arithmetic that
+/// Reuses the memory of large tensors between runs, because fresh pages cost more than the arithmetic that
 /// fills them. Any thread may use every member.
 class BufferStore {
 public:
@@ -16,22 +16,22 @@ public:
     BufferStore(const BufferStore&) = delete;
     BufferStore& operator=(const BufferStore&) = delete;
 
-    /// At least `bytes` of memory, 64-byte aligned: the smallest free block that is not twice too large, or a
-    /// new one, on large pages if the system has them. Throws std::bad_alloc.
+    /// Returns at least `bytes` of 64-byte aligned memory: the smallest free block that is less than twice as
+    /// large, or a new one, on large pages if the system has them. Throws std::bad_alloc.
     float* take(std::size_t bytes);
-    /// Takes back memory that `take` of this store gave.
+    /// Returns memory that `take` of this store provided.
     void give_back(float* memory) noexcept;
-    /// Frees the blocks that stayed free since the call before last, so that the store holds only what one
-    /// run needed.
+    /// Frees the blocks that have been unused since the call before last, so that the store keeps only the
+    /// memory that one run needed.
     void age() noexcept;
-    /// Frees every block that nobody holds.
+    /// Frees every block that is not in use.
     void release() noexcept;
 
 private:
     struct Block {
         float* memory;
         std::size_t bytes;
-        int age; ///< calls of age() since the block was given back
+        int age; ///< calls of age() since the block was returned
         bool free;
     };
     std::mutex mutex_;

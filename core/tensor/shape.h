@@ -8,10 +8,10 @@
 
 namespace headscope {
 
-/// The address of one number: one index per axis of its tensor; entries beyond the rank are ignored.
+/// The position of one number: one index per axis of its tensor; entries beyond the rank are ignored.
 using Index = std::array<std::int64_t, 4>;
 
-/// The text used in messages and exports, of any rank: "(1, 4, 8)".
+/// The extents as messages and exports show them, for any rank: "(1, 4, 8)".
 std::string extents_text(std::span<const std::int64_t> extents);
 
 /// The extents of a row-major tensor, outermost first. Rank 0 to 4; every extent is >= 0.
@@ -21,18 +21,18 @@ public:
 
     Shape() = default;
     Shape(std::initializer_list<std::int64_t> extents);
-    /// At most four.
+    /// At most four extents.
     explicit Shape(std::span<const std::int64_t> extents);
 
     int rank() const { return rank_; }
     std::int64_t operator[](int axis) const { return extents_[static_cast<std::size_t>(axis)]; }
-    /// Extent counted from the innermost axis: back(0) is the innermost.
+    /// The extent, counted from the innermost axis: back(0) is the innermost.
     std::int64_t back(int axis) const { return (*this)[rank_ - 1 - axis]; }
     /// Number of elements; 1 for rank 0.
     std::int64_t count() const;
     /// The offset of a number in row-major order.
     std::int64_t offset(const Index& at) const;
-    /// The address of the number at `offset`.
+    /// The position of the number at `offset`.
     Index index(std::int64_t offset) const;
     std::string text() const { return extents_text({begin(), end()}); }
 

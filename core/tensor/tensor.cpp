@@ -21,14 +21,14 @@ std::size_t bytes_of(std::int64_t count) {
     return static_cast<std::size_t>(std::max<std::int64_t>(count, 1)) * sizeof(float);
 }
 
-/// The heap's block that holds a tensor's numbers. It is stored in front of the first number.
+/// The heap block that holds a tensor's numbers. Stored in front of the first number.
 struct HeapBlock {
     void* memory;
     std::size_t counted; ///< bytes counted as a LargeBlock
 };
 static_assert(sizeof(HeapBlock) <= 16, "the heap aligns to 16 bytes, so that there is always room for it");
 
-/// Aligns by hand, because the heap's aligned allocation is slow.
+/// Aligns manually, because the heap's aligned allocation is slow.
 float* allocate_numbers(std::int64_t count) {
     const std::size_t bytes = bytes_of(count) + alignment;
     HeapBlock block{nullptr, bytes < large ? 0 : bytes};

@@ -15,12 +15,12 @@ namespace headscope {
 /// and never changed, so that any thread may read it without a lock.
 class Tensor {
 public:
-    /// Leaves the numbers uninitialised; the maker fills them before sharing. 64-byte aligned.
+    /// Leaves the numbers uninitialized; the creator fills them before sharing. 64-byte aligned.
     explicit Tensor(const Shape& shape);
-    /// The same; a large tensor takes its memory from `store` and gives it back at the end.
+    /// Same, but a large tensor takes its memory from `store` and returns it at the end.
     Tensor(const Shape& shape, const std::shared_ptr<BufferStore>& store);
     Tensor(const Shape& shape, float value);
-    /// Throws Error(internal) when the number of values is not shape.count().
+    /// Throws Error(internal) if the number of values is not shape.count().
     Tensor(const Shape& shape, std::span<const float> values);
 
     const Shape& shape() const { return shape_; }
@@ -30,7 +30,8 @@ public:
     std::span<const float> values() const { return {data_.get(), static_cast<std::size_t>(count_)}; }
     std::span<float> values() { return {data_.get(), static_cast<std::size_t>(count_)}; }
 
-    /// Whether no number is NaN or infinite. The answer is kept: ask only when the numbers are final.
+    /// Returns true if no number is NaN or infinite. The answer is cached: call it only when the numbers are
+    /// final.
     bool all_finite() const;
 
     /// Offset of an element; missing leading indices are not allowed.

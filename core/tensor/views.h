@@ -4,11 +4,11 @@
 #include <iterator>
 #include <span>
 
-// Float32 numbers as Eigen's matrices and lists, where they lie: whoever owns the numbers outlives the view.
-// For sources alone: Eigen shows in no header.
+// Float32 numbers as Eigen matrices and arrays, without a copy: the owner of the numbers must outlive the
+// view. For sources only: no other header includes Eigen.
 namespace headscope {
 
-/// Row-major, as a Tensor is.
+/// Row-major, like a Tensor.
 using RowMatrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using ConstRows = Eigen::Map<const RowMatrix>;
 using MutableRows = Eigen::Map<RowMatrix>;

@@ -20,7 +20,7 @@ namespace {
 using MeaningNumbers = std::vector<std::int64_t>;
 using WordMeanings = std::unordered_map<std::string, MeaningNumbers>;
 
-constexpr std::int64_t pair_meanings = 56; ///< the meanings with two numbers that are not 0
+constexpr std::int64_t pair_meanings = 56; ///< the meanings with two nonzero numbers
 
 WordMeanings parse_list(std::string_view text) {
     WordMeanings words;
@@ -83,8 +83,7 @@ MeaningNumbers numbers_of(const std::string& word) {
 Meaning meaning_vector(std::int64_t number) {
     Meaning out{};
     if (number < pair_meanings) {
-        // Columns i and i xor m hold 1 and 1, or 1 and -1. Each m gives four pairs of columns that share no
-        // column.
+        // Columns i and i xor m are 1 and 1, or 1 and -1. Each m gives four disjoint pairs of columns.
         const auto m = static_cast<std::size_t>(number / meaning_width + 1);
         auto pair = static_cast<std::size_t>(number % meaning_width) / 2;
         std::size_t first = 0;

@@ -114,7 +114,7 @@ std::optional<WordEntry> by_shape(const std::string& word) {
     return std::nullopt;
 }
 
-/// Whether the word is a single code point that is neither letter, mark, number nor emoji.
+/// Returns true if the word is a single code point that is not a letter, mark, number or emoji.
 bool single_mark(std::string_view word) {
     utf8proc_int32_t c = 0;
     const auto length = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(word.data()),
@@ -139,7 +139,7 @@ bool all_digits(std::string_view word) {
                   number, file, what));
 }
 
-/// Whether the word begins with an upper-case letter.
+/// Returns true if the word begins with an upper-case letter.
 bool has_capital(std::string_view word) {
     utf8proc_int32_t c = 0;
     const auto length = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(word.data()),
@@ -147,7 +147,7 @@ bool has_capital(std::string_view word) {
     return length > 0 && utf8proc_tolower(c) != c;
 }
 
-/// Whether word i begins a sentence: a capital letter then says nothing.
+/// Returns true if word i begins a sentence, where a capital letter is not significant.
 bool begins_sentence(std::span<const Word> words, std::size_t i) {
     return i == 0 || words[i - 1].punctuation;
 }
@@ -267,7 +267,7 @@ WordList word_list_of(std::span<const Word> words) {
         german_noun = german_noun || (!begins_sentence(words, i) && has_capital(words[i].text) &&
                                       listed(german_table(), word, {WordClass::noun}));
     }
-    const bool enough = 3 * german >= count; // else a third language, of which both lists know little
+    const bool enough = 3 * german >= count; // else a third language, of which both lists have few words
     return enough && german > 0 && (german > english || (german == english && german_noun))
                ? WordList::german
                : WordList::english;

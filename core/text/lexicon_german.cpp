@@ -9,7 +9,7 @@ namespace {
 
 using enum WordClass;
 
-/// The entry of the first listed word of the wanted classes among stem + each of `whole`.
+/// The entry of the first listed word of the wanted classes among stem + each ending in `whole`.
 std::optional<WordEntry> with_any(const WordTable& table, const std::string& stem,
                                   std::initializer_list<std::string_view> whole,
                                   std::initializer_list<WordClass> wanted) {
@@ -19,7 +19,7 @@ std::optional<WordEntry> with_any(const WordTable& table, const std::string& ste
     return std::nullopt;
 }
 
-/// Calls `look` with the word without each of its endings, longest first, until one gives an entry.
+/// Calls `look` with the word without each of the endings, in their order, until it returns an entry.
 template<class Look>
 std::optional<WordEntry> without_ending(const std::string& word,
                                         std::initializer_list<std::string_view> endings, const Look& look) {
@@ -116,7 +116,7 @@ std::optional<WordEntry> by_german_shape(const std::string& word) {
 
 std::optional<WordEntry> unlisted_german(const WordTable& table, const std::string& word, bool capital,
                                          bool first) {
-    if (capital && !first) // in German, a noun
+    if (capital && !first) // a capital letter inside a sentence means a noun in German
         return noun_form(table, word).value_or(WordEntry{noun, -1, rarest_band});
     if (auto entry = verb_form(table, word); entry && !capital)
         return entry;

@@ -6,7 +6,7 @@ namespace headscope::text {
 
 namespace {
 
-// UTF-8 of the stand-ins: these two bytes, then first_stand_in plus the control character.
+// UTF-8 of the placeholders: these two bytes, then first_stand_in plus the control character.
 constexpr std::string_view stand_in_lead = "\xEF\xB7";
 constexpr unsigned char first_stand_in = 0x90, controls_end = 0x20;
 
@@ -14,12 +14,12 @@ bool is_control(char c) {
     return static_cast<unsigned char>(c) < controls_end;
 }
 
-/// Returns true if a field shows the text as it is.
+/// Returns true if a field shows the text unchanged.
 bool is_plain(std::string_view text) {
     return std::ranges::none_of(text, [](char c) { return is_control(c) || c == stand_in_lead.front(); });
 }
 
-/// Returns true if a stand-in begins at `at`.
+/// Returns true if there is a placeholder at `at`.
 bool is_stand_in(std::string_view text, std::size_t at) {
     if (text.size() - at < 3 || text.substr(at, 2) != stand_in_lead)
         return false;
@@ -45,7 +45,7 @@ std::string with_stand_ins(std::string_view text) {
         if (is_control(text[at])) {
             out += stand_in_lead;
             out += static_cast<char>(first_stand_in + static_cast<unsigned char>(text[at]));
-        } else if (is_stand_in(text, at)) { // else it would come back as a control character
+        } else if (is_stand_in(text, at)) { // otherwise from_field would turn it into a control character
             out += "\uFFFD";
             at += 2;
         } else {

@@ -25,7 +25,7 @@ std::string plain_text(std::string_view text) {
 std::string plain_beginning(std::string_view text) {
     std::size_t shown = std::min<std::size_t>(text.size(), 120);
     while (shown < text.size() && shown > 0 && (static_cast<unsigned char>(text[shown]) & 0xC0U) == 0x80U)
-        --shown; // a character is never cut
+        --shown; // never splits a character
     std::string beginning(text.substr(0, shown));
     std::ranges::replace_if(
         beginning, [](char c) { return c == '\n' || c == '\t' || c == '\r'; }, ' ');

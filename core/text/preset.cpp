@@ -132,7 +132,7 @@ std::vector<Word> words_for(const PresetInfo& info, std::string_view sentence) {
     return words;
 }
 
-/// `longest`: the number of tokens of the longer of the two sentences, which both are built for.
+/// `longest`: the number of tokens of the longer of the two sentences; the problem of either is built for it.
 PresetProblem build(const PresetInfo& info, const std::vector<Word>& words, std::int64_t longest,
                     std::uint64_t seed) {
     if (info.id == "first-lesson")

@@ -11,14 +11,14 @@
 
 namespace headscope::text {
 
-/// A recipe that turns a sentence into a whole problem: embeddings and weights. assets/manual/presets.md
-/// tells how each preset is built.
+/// Describes how a sentence becomes a whole problem: embeddings and weights. assets/manual/presets.md
+/// explains how each preset is built.
 struct PresetInfo {
     std::string_view id;          ///< "first-lesson"
     Message title;                ///< "First lesson"
     Message description;          ///< one sentence
-    std::string_view sentence;    ///< the first sentence when the preset opens
-    std::string_view kv_sentence; ///< a second sentence to start from; empty: the preset takes none
+    std::string_view sentence;    ///< the initial sentence
+    std::string_view kv_sentence; ///< an initial second sentence; empty: the preset accepts none
     std::int64_t D = 0;
     std::int64_t H = 0;
     std::int64_t max_tokens = 0;
@@ -26,7 +26,7 @@ struct PresetInfo {
     bool cross = false;          ///< opens with both sentences (translation)
 };
 
-/// A preset applied to a sentence.
+/// The result of applying a preset to a sentence.
 struct PresetProblem {
     Problem problem; ///< validated; tokens are the words
     std::vector<std::string>
@@ -39,13 +39,13 @@ std::span<const PresetInfo> presets();
 
 /// Null for an unknown id.
 const PresetInfo* find_preset(std::string_view id);
-/// The second sentence when the preset opens; empty for a preset that opens with self-attention.
+/// The initial second sentence; empty for a preset that opens with self-attention.
 std::string_view opening_kv_sentence(const PresetInfo& info);
 
 /// Builds a preset's problem for a sentence. With `kv_sentence`, keys and values come from that sentence,
 /// embedded like the first one, with positions from 0; empty: self-attention. Throws Error(input) for an
-/// unknown id (naming the known ones), for a sentence that split_words refuses or that has more than
-/// max_tokens tokens, and for a second sentence when the preset takes none. `seed` decides the preset
+/// unknown id (the message lists the known ones), for a sentence that split_words rejects or that has more
+/// than max_tokens tokens, and for a second sentence if the preset accepts none. `seed` determines the preset
 /// "random" and the vectors of unknown words.
 PresetProblem build_preset(std::string_view id, std::string_view sentence, std::uint64_t seed = 1,
                            std::string_view kv_sentence = {});

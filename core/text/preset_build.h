@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-// Parts that the presets share. Not for use outside core/text.
+// Functions shared by the presets. Not for use outside core/text.
 namespace headscope::text::preset {
 
 /// One sine/cosine pair of position columns of x, and the two dimensions of a head that compare them.
@@ -25,26 +25,27 @@ struct Wave {
 void write_positions(Tensor& x, const Wave& wave);
 
 /// Adds wave.cosine cos + wave.sine sin of the distance to a head's scaled scores, through two dimensions of
-/// the head from W column `at` on. `key_gain` is the factor in W_K; W_Q gets the rest, rotated.
+/// the head from W column `at` on. `key_gain` is the factor in W_K; W_Q has the rest, rotated.
 void compare_positions(Tensor& W_Q, Tensor& W_K, const Wave& wave, std::int64_t at, std::int64_t dk,
                        double key_gain);
 
-/// gain cos(2 pi (d - shift) / period): highest for the key `shift` tokens before the query.
+/// The wave gain cos(2 pi (d - shift) / period), which is highest for the key `shift` tokens before the
+/// query.
 Wave peak_at(Wave wave, double shift, double gain);
 
 /// The orthogonal and symmetric n x n matrix sqrt(2/n) cos(pi/n (r + 1/2) (c + 1/2)), known as DCT-IV: every
-/// number differs from its neighbours, every column mixes all rows, and its square is the identity.
+/// number differs from its neighbors, every column mixes all rows, and its square is the identity.
 TensorPtr mixing_matrix(std::int64_t n);
 
-/// A layer's four projections, without biases.
+/// The four projections of a layer, without biases.
 Weights make_weights(TensorPtr W_Q, TensorPtr W_K, TensorPtr W_V, TensorPtr W_O);
 
 /// A self-attention problem of one batch entry: dk = dv = D / H, Hkv = H, no mask.
 Problem make_problem(const std::vector<Word>& words, std::int64_t H, TensorPtr x, Weights weights);
 
-// Each preset has a namespace of its own, whose sizes are D, H and dk.
+// Each preset has its own namespace, whose sizes are D, H and dk.
 namespace first_lesson {
-/// `longest`: how many tokens the positions and head 1 have to tell apart.
+/// `longest`: the number of tokens that the positions and head 1 must distinguish.
 PresetProblem problem(const std::vector<Word>& words, std::int64_t longest);
 } // namespace first_lesson
 namespace cat_sleeps {

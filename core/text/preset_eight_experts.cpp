@@ -34,7 +34,7 @@ constexpr std::int64_t column(WordClass word_class) {
 
 enum : int { person = 0, animal = 1, thing = 9 }; // indices into word_category_names()
 
-/// The query and key columns of one head. Gains count in scaled scores: W_Q includes the factor sqrt(dk).
+/// The query and key columns of one head. Gains apply to scaled scores: W_Q includes the factor sqrt(dk).
 class Head {
 public:
     Head(Tensor& W_Q, Tensor& W_K, std::int64_t h) : W_Q_(W_Q), W_K_(W_K), first_(h * dk) {}
@@ -48,7 +48,7 @@ public:
     void compare(std::int64_t d, const Wave& distance) const {
         compare_positions(W_Q_, W_K_, distance, first_ + d, dk, 4);
     }
-    /// Every word whose class is not `busy` attends to the first token, a resting place.
+    /// Makes every word whose class is not `busy` attend to the first token, an attention sink.
     void rest(std::int64_t d, WordClass busy, double gain) const {
         for (std::size_t c = 0; c < word_class_count; ++c)
             if (static_cast<WordClass>(c) != busy)
@@ -62,7 +62,7 @@ private:
     std::int64_t first_;
 };
 
-/// Heads 0 and 1: attend to the token `shift` places before.
+/// Heads 0 and 1: attend to the token `shift` positions before.
 void neighbour(const Head& head, double shift) {
     constexpr double gain = 5;
     for (std::size_t i = 0; i < periods.size(); ++i)
@@ -70,8 +70,8 @@ void neighbour(const Head& head, double shift) {
 }
 
 /// Heads 2 and 3: attend to the nearest noun before (direction 1) or after (direction -1). The numbers are
-/// fitted so that, within 24 tokens on the right side, each step of the first six costs at least 1.3, and any
-/// key on the wrong side costs more than those six. The scores span 39.
+/// fitted so that, within 24 tokens on the correct side, each of the first six steps reduces the score by at
+/// least 1.3, and any key on the other side has a lower score than those six. The scores span 39.
 void nearest(const Head& head, double direction) {
     constexpr double steepness = 1.3;
     head.compare(2, wave(0, steepness * 1.858, direction * steepness * 1.505));
@@ -115,8 +115,8 @@ void pronoun_to_noun(const Head& head) {
     head.offer(0, column(WordClass::noun), 1);
     head.offer(0, column(WordClass::unknown), 0.97);
     head.rest(1, WordClass::pronoun, gain);
-    // Personal pronouns look for a person; "it" looks for no person, and for an animal before a place or a
-    // time.
+    // Personal pronouns attend to a person; "it" avoids persons, and prefers an animal or a thing to a place
+    // or a time.
     constexpr double match = 10;
     head.ask(2, refers_to, match);
     for (std::int64_t c = 0; c < static_cast<std::int64_t>(word_category_count); ++c)
@@ -193,7 +193,7 @@ PresetProblem problem(const std::vector<Word>& words, std::uint64_t seed) {
     pronoun_to_noun(head(5));
     rare_word(head(6));
     punctuation(head(7));
-    // W_V W_O is the identity: if all words read only themselves, the output equals the input.
+    // W_V W_O is the identity: if each word attends only to itself, the output equals the input.
     const TensorPtr mixing = mixing_matrix(D);
     const Weights weights = make_weights(W_Q, W_K, mixing, mixing);
     return {make_problem(words, H, x, weights),

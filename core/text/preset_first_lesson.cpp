@@ -15,14 +15,14 @@ namespace {
 constexpr std::int64_t D = 8;
 constexpr std::int64_t H = 2;
 constexpr std::int64_t dk = D / H;
-// Columns of x, and of each head the first column of q and k that compares positions.
+// The first columns of the two position pairs in x.
 constexpr std::int64_t fast = 4, slow = 6;
 
 using Four = std::array<float, 4>;
 using Rows = std::array<Four, 4>;
 
-/// The four class columns: noun, verb, determiner, adverb. The small numbers keep two words of one role
-/// apart.
+/// The four class columns: noun, verb, determiner, adverb. The small numbers distinguish words of the same
+/// role.
 Four class_features(WordClass word_class) {
     switch (word_class) {
     case WordClass::noun:
@@ -76,8 +76,8 @@ void fill(Tensor& matrix, std::int64_t column, const Rows& rows) {
         std::ranges::copy(rows[static_cast<std::size_t>(r)], &matrix.at(r, column));
 }
 
-/// Head 0. A query's first two numbers say how much it looks for a noun and for a verb, its third how much it
-/// looks for a determiner. The last dimension adds a little of the position.
+/// Head 0. A query's first two numbers are the weights with which it looks for a noun and for a verb, its
+/// third the weight for a determiner. The last dimension adds a small position term.
 void look_for_class(Tensor& W_Q, Tensor& W_K) {
     fill(W_Q, 0,
          {{{1.4F, 0.2F, 2.6F, 0.3F},
@@ -90,7 +90,7 @@ void look_for_class(Tensor& W_Q, Tensor& W_K) {
     W_K.at(fast + 1, 3) = W_K.at(slow, 3) = 0.2F;
 }
 
-/// Head 1. W_Q turns the position of the query back by one token.
+/// Head 1. W_Q rotates the position of the query back by one token.
 void look_back(Tensor& W_Q, Tensor& W_K, const Positions& positions) {
     constexpr double key_gain = 2;
     const double gain = 2 * positions.scale;

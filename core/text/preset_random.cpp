@@ -13,7 +13,7 @@ constexpr std::int64_t D = 32;
 constexpr std::int64_t H = 4;
 constexpr double longest_period = 10'000;
 
-/// Xavier (Glorot and Bengio 2010): uniform within sqrt(6 / (rows + columns)).
+/// Xavier initialization (Glorot and Bengio 2010): uniform within sqrt(6 / (rows + columns)).
 TensorPtr drawn(RandomNumbers& numbers) {
     auto matrix = std::make_shared<Tensor>(Shape{D, D});
     const auto limit = static_cast<float>(std::sqrt(6.0 / (D + D)));

@@ -49,7 +49,7 @@ PresetProblem problem(const std::vector<Word>& words) {
     for (std::int64_t c = 0; c < meaning_width; ++c)
         W_Q->at(c, c) = W_K->at(c, c) = meaning_gain;
     for (std::int64_t c = 0; c < D; ++c)
-        W_V->at(c, c) = 1; // head 0 outputs the meaning of the word it reads, head 1 the position
+        W_V->at(c, c) = 1; // head 0 outputs the meaning of the word that it attends to, head 1 the position
     for (std::size_t i = 0; i < periods.size(); ++i) {
         write_positions(*x, wave(i));
         compare_positions(*W_Q, *W_K, peak_at(wave(i), 0, position_gain), wave(i).column, dk,

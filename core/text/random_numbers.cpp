@@ -3,7 +3,7 @@
 namespace headscope::text {
 
 bool RandomNumbers::survives(double x) {
-    // von Neumann 1951: the length of a falling run x > u1 > u2 > ... is even with probability exp(-x).
+    // von Neumann 1951: the length of a decreasing run x > u1 > u2 > ... is even with probability exp(-x).
     bool even = true;
     for (double last = x;; even = !even) {
         const double u = fraction();

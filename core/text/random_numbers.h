@@ -4,11 +4,12 @@
 
 namespace headscope::text {
 
-/// splitmix64 (Steele, Lea and Flood 2014): a counter stepped by the golden ratio and mixed. The numbers are
-/// the same on every machine, unlike those of the standard library's distributions. For one thread.
+/// splitmix64 (Steele, Lea and Flood 2014): a counter that increases by the golden ratio, and a mixing
+/// function. The numbers are the same on every machine, unlike those of the standard library's distributions.
+/// For one thread.
 class RandomNumbers {
 public:
-    /// The numbers that follow the first `skipped` ones.
+    /// The numbers after the first `skipped` ones.
     explicit RandomNumbers(std::uint64_t seed, std::uint64_t skipped = 0)
         : state_(seed + skipped * golden_ratio) {}
 
@@ -25,8 +26,8 @@ public:
     }
     /// Uniform in [0, 1), a multiple of 2^-53.
     double fraction() { return static_cast<double>(next() >> 11U) * 0x1p-53; }
-    /// Standard normal, from comparisons of uniform numbers alone (Karney 2016, "Sampling exactly from the
-    /// normal distribution"): another machine might round a logarithm or cosine differently.
+    /// Standard normal, computed only by comparing uniform numbers (Karney 2016, "Sampling exactly from the
+    /// normal distribution"), because another machine might round a logarithm or cosine differently.
     double normal();
 
 private:

@@ -17,7 +17,7 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
         text.replace(at, from.size(), to);
 }
 
-/// Whether the token is one like "<|endoftext|>" or "[CLS]", which is shown as it is.
+/// Returns true for tokens like "<|endoftext|>" or "[CLS]", which are shown unchanged.
 bool bracketed(const std::string& token) {
     return token.size() > 2 &&
            ((token.front() == '<' && token.back() == '>') || (token.front() == '[' && token.back() == ']'));

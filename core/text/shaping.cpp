@@ -8,7 +8,7 @@ namespace headscope::text {
 
 namespace {
 
-/// Scripts whose letters join or change places without being marks or right-to-left: first and last
+/// Scripts whose letters join or reorder although they are not marks or right-to-left: first and last
 /// character.
 constexpr char32_t joining[][2] = {
     {0x0900, 0x109F}, {0x1100, 0x11FF}, {0x1780, 0x18AF}, {0x1B00, 0x1CFF}, {0xA840, 0xABFF}};
@@ -44,7 +44,8 @@ char32_t first_character(std::string_view text,
 }
 
 bool needs_shaping(std::string_view text) {
-    // The first bytes of U+0300, the first mark, and of all beyond are 0xCC and more.
+    // In UTF-8, U+0300 (the first combining mark) and all later characters start with a byte of at least
+    // 0xCC.
     return std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) >= 0xCC; }) &&
            first_character(text, [](char32_t c, std::string_view) { return joins(c); }) != 0;
 }

@@ -36,8 +36,8 @@ bool has_mark(std::string_view piece) {
     return without_mark(piece).size() < piece.size();
 }
 
-/// Whether the text is only signs and line ends: no letter, no digit, and no part of a character, since that
-/// character may be a letter.
+/// Returns true if the text consists only of punctuation, symbols, spaces and control characters. A part of a
+/// character returns false, since the character may be a letter.
 bool stands_alone(std::string_view text) {
     if (text.empty())
         return false;
@@ -69,7 +69,7 @@ bool is_special_token(std::string_view token) {
 std::vector<TokenRun> words_of_pieces(const std::vector<std::string>& pieces) {
     const bool begins_marked = std::ranges::any_of(
         pieces, [](const std::string& piece) { return !is_special_token(piece) && has_mark(piece); });
-    // "Ã©" is a letter only if the tokens are in byte-level letters.
+    // "Ã©" represents a letter only if the tokens use byte-level characters.
     const bool letters = std::ranges::any_of(
         pieces, [](const std::string& piece) { return piece.starts_with(word_marks.front()); });
     const auto alone = [&](std::string_view piece) {
@@ -78,7 +78,7 @@ std::vector<TokenRun> words_of_pieces(const std::vector<std::string>& pieces) {
         return stands_alone(bytes ? std::string_view(*bytes) : text);
     };
     std::vector<TokenRun> runs;
-    bool open = false; // whether the word before takes further pieces
+    bool open = false; // true if the previous word accepts further pieces
     for (std::size_t n = 0; n < pieces.size(); ++n) {
         const std::string& piece = pieces[n];
         const bool special = is_special_token(piece);

@@ -24,12 +24,12 @@ inline constexpr std::size_t max_word_letters = 1000; ///< code points of one wo
 /// - An apostrophe (' or U+2019), a hyphen (-, U+2010, U+2011) or one invisible format character (soft
 ///   hyphen, bidi mark) between two letters stays inside the word: "didn't".
 /// - An emoji is a word, not punctuation; joiner sequences, skin tones and flags stay together.
-/// - Every other mark stands alone, with `punctuation` set.
-/// - White space and control characters (NUL among them) separate words. Other invisible format characters,
-///   byte order marks among them, are dropped.
-/// Throws Error(input) for malformed UTF-8 (naming the byte), a sentence with neither word nor mark, a
-/// sentence of more than max_words words, and a word of more than max_word_letters code points. Any thread
-/// may call this function.
+/// - Every other mark is a separate word, with `punctuation` set.
+/// - White space and control characters (including NUL) separate words. Other invisible format characters,
+///   including byte order marks, are dropped.
+/// Throws Error(input) for malformed UTF-8 (with the byte), a sentence without words and marks, a sentence of
+/// more than max_words words, and a word of more than max_word_letters code points. Any thread may call this
+/// function.
 std::vector<Word> split_words(std::string_view sentence);
 
 } // namespace headscope::text

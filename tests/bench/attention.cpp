@@ -17,10 +17,11 @@ namespace headscope::bench {
 
 namespace {
 
-/// Causal attention in memory, as after a model's forward pass, over tokens that are repeated now and then.
+/// Causal attention in memory, like that of a model's forward pass, over tokens that repeat from time to
+/// time.
 class SyntheticAttention final : public AttentionSet {
 public:
-    /// as many layers as heads
+    /// The number of layers equals the number of heads.
     SyntheticAttention(std::int64_t heads, std::int64_t T) {
         info_.L = info_.H = heads;
         for (std::int64_t i = 0; i < T; ++i)
@@ -81,10 +82,9 @@ double resident_megabytes() {
 struct Measured {
     double opened = 0; ///< seconds from opening the set to its maps, its layer and a drawn frame
     double frame = 0;  ///< seconds for a frame with software GL while nothing changes
-    double own = 0;    ///< the program's own part of `frame`
+    double own = 0;    ///< the program's part of `frame`
     double hover = 0,
-           click =
-               0; ///< own work of the slowest of 20 frames, with the mouse on another weight or head in each
+           click = 0;    ///< `own` of the slowest of 20 frames, each with another weight or head
     double reading = 0;  ///< the same, with another filter of the weights in each frame
     double resident = 0; ///< megabytes, weights included
 };
@@ -104,7 +104,7 @@ Measured measure(std::int64_t T) {
     program.open_attention(set);
     program.settle();
     const double first = run_frames(program, 1).seconds;
-    out.opened = std::max(since(start) - blank, 0.0); // without GL's own start
+    out.opened = std::max(since(start) - blank, 0.0); // without the start of GL
     const TimedFrames still = run_frames(program, frames);
     out.frame = (still.seconds - first) / (frames - 1);
     out.own = at_share(still.own, 0.5);
@@ -119,10 +119,10 @@ Measured measure(std::int64_t T) {
 }
 
 struct MeasuredAtlas {
-    Spread scores;     ///< all scores of a text, of 12 x 12 heads over 128 tokens, one thread
-    double frame = 0;  ///< as Measured, of 32 x 32 heads
-    double change = 0; ///< seconds for a frame in which another part of the scatter is chosen
-    double brush = 0;  ///< own work of the slowest of 60 of those
+    Spread scores;     ///< all scores of a text, for 12 x 12 heads over 128 tokens, one thread
+    double frame = 0;  ///< the same as in Measured, for 32 x 32 heads
+    double change = 0; ///< seconds for a frame in which another part of the scatter plot is selected
+    double brush = 0;  ///< the program's time in the slowest of 60 of those
 };
 
 MeasuredAtlas measure_atlas() {

@@ -6,7 +6,7 @@ namespace headscope::bench {
 
 using BenchClock = std::chrono::steady_clock;
 
-/// The seconds since `start`.
+/// Returns the seconds since `start`.
 inline double since(BenchClock::time_point start) {
     return std::chrono::duration<double>(BenchClock::now() - start).count();
 }

@@ -4,8 +4,8 @@
 
 namespace headscope::bench {
 
-/// Processor seconds of the program's own thread for each frame while a number of W_O is dragged at D 512, H
-/// 8, T 64: the command, the history, and drawing the output page, without GL.
+/// Returns the processor seconds of the program's own thread for each frame while a number of W_O is dragged
+/// at D 512, H 8, T 64: the command, the history, and drawing the output screen, without GL.
 std::vector<double> editing_frames();
 
 } // namespace headscope::bench

@@ -23,7 +23,7 @@ BenchRow once(const std::string& name, const std::string& wanted, const std::fun
     return timed_row(name, {seconds, seconds, seconds}, wanted);
 }
 
-/// Frames of the window with software GL, while it measures what is lost without each head.
+/// Times frames of the window with software GL while it computes the ablation sweep over all heads.
 BenchRow frames_beside_sweep(const std::string& folder) {
     constexpr int frames = 120;
     std::string prompt = "a";

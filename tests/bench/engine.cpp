@@ -27,7 +27,7 @@ constexpr LayerSize sizes[] = {{1, 4, 8, 2},      {1, 10, 512, 8},    {1, 128, 7
                                {1, 512, 768, 12}, {1, 1024, 768, 12}, {1, 2048, 1024, 16}};
 constexpr double megabyte = 1024.0 * 1024.0;
 
-/// Bytes of the inputs, the weights W and the attention weights, each counted once.
+/// Returns the bytes of the inputs, the parameters W and the attention weights, each counted once.
 double least_bytes(const Dims& d) {
     const std::int64_t numbers = 2 * d.B * d.Tq * d.D + 4 * d.D * d.D + d.B * d.H * d.Tq * d.Tk;
     return static_cast<double>(numbers) * sizeof(float);
@@ -72,7 +72,7 @@ BenchRow engine_row(const LayerSize& size, const std::string& device, engine::En
     return row;
 }
 
-/// Each row does the work of the row before, and more.
+/// Each row includes the work of the previous row.
 void add_stage_rows(std::vector<BenchRow>& rows, const std::string& device, engine::Engine& engine) {
     using enum TensorId;
     const LayerSize size{1, 512, 768, 12};
@@ -123,8 +123,8 @@ namespace {
 
 constexpr std::int64_t long_map = 131072, short_map = 8192; ///< tokens
 
-/// The map of a causal head of T tokens, as the window makes it on that device. Returns the seconds for all
-/// of it.
+/// Adds the map of a causal head of T tokens, as the window makes it on that device. Returns the seconds for
+/// the whole map.
 double add_map_rows(std::vector<BenchRow>& rows, const std::string& device, std::int64_t T) {
     constexpr std::int64_t most_pixels = 2048;
     Problem problem = bench_problem(1, T, 64, 1);
@@ -156,7 +156,7 @@ double add_map_rows(std::vector<BenchRow>& rows, const std::string& device, std:
 } // namespace
 
 void add_long_row(std::vector<BenchRow>& rows, const std::string& device) {
-    add_map_rows(rows, "cpu", long_map); // before the problem below takes its memory
+    add_map_rows(rows, "cpu", long_map); // before the next problem needs its memory
     constexpr double patience = 1;       // a software device takes minutes for the long one
     if (device != "auto" && device != "cpu" && add_map_rows(rows, device, short_map) < patience)
         add_map_rows(rows, device, long_map);

@@ -19,7 +19,7 @@ namespace headscope::bench {
 
 namespace {
 
-/// A .npy file of float32 zeros (L, H, T, T) that takes no space on the disk, until the object goes.
+/// A .npy file of float32 zeros (L, H, T, T) that takes no space on the disk. It is removed with the object.
 class FileOfZeros {
 public:
     FileOfZeros(std::int64_t L, std::int64_t H, std::int64_t T)
@@ -55,11 +55,11 @@ BenchRow seconds_row(const std::string& name, double seconds, const std::string&
 }
 
 struct OpenedFile {
-    double opened = 0; ///< seconds from the file's name to a drawn frame with a head of it
-    Spread head;       ///< of 20 other heads, each from the click until it is drawn
+    double opened = 0; ///< seconds from the file's name to a drawn frame with one of its heads
+    Spread head;       ///< seconds of 20 other heads, each from the click until it is drawn
 };
 
-/// The program's own work: reading and drawing, without GL.
+/// Measures the program's time for reading and drawing, without GL.
 OpenedFile open_in_window(const std::string& path) {
     constexpr int first = 4, heads = 20;
     app::Program program({.device = "cpu"});
@@ -85,7 +85,7 @@ void add_file_rows(std::vector<BenchRow>& rows) {
     {
         const FileOfZeros file(100, 16, 2048);
         const std::string name = "file of 26.8 GB, 100 x 16 heads of 2,048 tokens: ";
-        release_free_buffers(); // as a window at rest does
+        release_free_buffers(); // like an idle window
         reset_peak_memory();
         const OpenedFile times = open_in_window(file.path());
         rows.push_back(seconds_row(name + "opened and drawn", times.opened, "wanted: under 0.5 s"));

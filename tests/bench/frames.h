@@ -9,10 +9,10 @@
 
 namespace headscope::bench {
 
-/// A program whose own work for each frame, without GL, is timed.
+/// A program that measures its own time in each frame, without GL.
 class TimedUi final : public app::Ui {
 public:
-    /// `before` gets the number of each frame, before the program draws it; its time counts.
+    /// `before` gets the number of each frame, before the program draws it; its time is included.
     explicit TimedUi(
         app::Program& program, std::function<void(int)> before = [](int) {})
         : program_(program), before_(std::move(before)) {}
@@ -25,8 +25,8 @@ public:
     bool keeps_picture() const override { return program_.keeps_picture(); }
     bool quitting() const override { return quit || program_.quitting(); }
 
-    std::vector<double> own;       ///< seconds that passed, of each frame
-    std::vector<double> processor; ///< seconds of this thread alone, without the engine's threads
+    std::vector<double> own;       ///< elapsed seconds of each frame
+    std::vector<double> processor; ///< processor seconds of this thread only, without the engine's threads
     std::atomic<bool> quit{false};
 
 private:
@@ -35,11 +35,11 @@ private:
 };
 
 struct TimedFrames {
-    double seconds = 0;                 ///< of all frames together, and of software GL's own start
-    std::vector<double> own, processor; ///< see TimedUi; without the first ones, which bake fonts
+    double seconds = 0;                 ///< seconds of all frames together, and of the start of software GL
+    std::vector<double> own, processor; ///< see TimedUi; without the first frames, which bake fonts
 };
-/// Draws frames of 1600 x 1000 with no display. settling: how many of them, at most all but one, are left
-/// out.
+/// Draws frames of 1600 x 1000 pixels without a display. settling: the number of first frames to leave out,
+/// less than the number of all frames.
 TimedFrames run_frames(
     app::Program& program, int count, const std::function<void(int)>& before = [](int) {},
     std::size_t settling = 3);

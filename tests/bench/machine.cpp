@@ -17,7 +17,7 @@ namespace headscope::bench {
 
 namespace {
 
-/// The best of several repeats of a task that all threads run at the same time.
+/// Returns the best of several repeats of a task that all threads run at the same time.
 template<class Task>
 double best_seconds(int threads, const Task& task) {
     double best = 1e9;
@@ -68,7 +68,7 @@ MachineLimit measure_machine() {
     });
     std::vector<float> sums(static_cast<std::size_t>(limit.threads));
     const double reading = best_seconds(limit.threads, [&](int thread) {
-        constexpr std::size_t chains = 64; // independent sums, which no addition waits for
+        constexpr std::size_t chains = 64; // independent sums, so that additions do not wait for each other
         const std::size_t first = share * static_cast<std::size_t>(thread);
         std::array<float, chains> of_chain{};
         for (std::size_t i = first; i + chains <= first + share; i += chains)
@@ -76,7 +76,7 @@ MachineLimit measure_machine() {
                 of_chain[n] += b[i + n];
         sums[static_cast<std::size_t>(thread)] = std::accumulate(of_chain.begin(), of_chain.end(), 0.0F);
     });
-    // Looking at the sums makes the compiler keep the loop.
+    // Reading the sums makes the compiler keep the loop.
     if (std::ranges::all_of(sums, [](float sum) { return sum > 0; }))
         limit.reads = sizeof(float) * static_cast<double>(share) * limit.threads / reading;
     limit.bytes = 3.0 * sizeof(float) * static_cast<double>(share) * limit.threads / triad;

@@ -86,7 +86,7 @@ struct Options {
 void measure(const Options& options) {
     if (options.in_window)
         return measure_window();
-    give_memory_back(); // as the window does
+    give_memory_back(); // like the window
     if (options.attention)
         return bench_attention(options.json);
     std::vector<BenchRow> rows;
@@ -129,7 +129,7 @@ std::function<int()> add_options(CLI::App& command) {
                      "also measure 32,768 tokens, a map of 131,072, and files of 17 and 27 GB, which take no "
                      "space on the disk; takes a minute");
     command.add_flag("--json", options->json, "print JSON");
-    command.add_flag("--attention", options->attention, "only the board of heads, with attention in memory");
+    command.add_flag("--attention", options->attention, "only the grid of heads, with attention in memory");
     command
         .add_option("--model", options->model,
                     "only a checkpoint's forward pass: the folder of the checkpoint, or pocket")

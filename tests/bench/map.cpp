@@ -13,7 +13,7 @@ namespace {
 
 constexpr int frames = 240;
 
-/// Zooms in to single weights, moves about and zooms out again, as a wheel and a mouse do.
+/// Zooms in to single weights, pans and zooms out again, like a user with wheel and mouse.
 app::LongMapChange movement(int frame) {
     const int n = frame % 80;
     if (n < 16)
@@ -45,7 +45,7 @@ void add_map_frame_rows(std::vector<BenchRow>& rows) {
     recipe.base = std::make_shared<const Problem>(bench_problem(1, T, 64, 1));
     recipe.mask = project::MaskChoice::causal;
     app::Program program({.recipe = recipe, .device = "cpu"});
-    run_frames(program, 1); // loads GL, and asks for the map
+    run_frames(program, 1); // loads GL, and requests the map
     rows.push_back(moving_row(program, "while it is read"));
     program.settle();
     rows.push_back(moving_row(program, "once it is read"));

@@ -13,7 +13,7 @@ namespace headscope::bench {
 
 namespace {
 
-/// Ids that differ, all over the vocabulary.
+/// Returns different ids from the whole vocabulary.
 checkpoint::ModelInputs made_inputs(const checkpoint::Architecture& architecture, std::int64_t T) {
     checkpoint::ModelInputs inputs;
     inputs.T = T;
@@ -33,7 +33,7 @@ BenchRow megabyte_row(const std::string& name, double megabytes, const std::stri
             nlohmann::json{{"name", name}, {"megabytes", megabytes}}.dump()};
 }
 
-/// Bytes of the weights that a step reads: layers and output table.
+/// Returns the bytes of the parameters that a step reads: layers and output matrix.
 double step_bytes(const checkpoint::Model& model) {
     std::int64_t numbers = model.weight(checkpoint::WeightId::output_table)->count();
     const checkpoint::Architecture& architecture = model.architecture();
@@ -44,7 +44,7 @@ double step_bytes(const checkpoint::Model& model) {
     return static_cast<double>(numbers) * sizeof(float);
 }
 
-/// Steps of the generation after a text of T tokens, against the time that reading the weights takes.
+/// Times steps of generation after a text of T tokens, compared with the time for reading the parameters.
 BenchRow generation_row(const checkpoint::ModelPtr& model, std::int64_t T) {
     constexpr std::int64_t steps = 16;
     checkpoint::Generator generator(model, made_inputs(model->architecture(), T - steps));
@@ -87,7 +87,7 @@ void add_model_rows(std::vector<BenchRow>& rows, const std::string& folder) {
     const double first = since(start);
     const std::string at = "T " + std::to_string(T);
     rows.push_back(timed_row("first forward, weights read, " + at, {first, first, first}, ""));
-    // Like a user's runs: each starts from the run before, and all its tokens differ.
+    // As in a user's runs, each run starts from the previous one, and all its tokens differ.
     checkpoint::ModelInputs other = inputs;
     std::ranges::reverse(other.ids);
     bool turn = false;

@@ -26,21 +26,22 @@ struct BenchRow {
 /// wanted: the target, as text; may be empty.
 BenchRow timed_row(const std::string& name, const Spread& time, const std::string& wanted);
 
-/// Self-attention of (B, T, D, H) with dk = dv = D / H and no biases; its numbers keep the scores small.
+/// Returns self-attention of (B, T, D, H) with dk = dv = D / H and without biases; its numbers keep the
+/// scores small.
 Problem bench_problem(std::int64_t B, std::int64_t T, std::int64_t D, std::int64_t H);
 
 /// Times the edit of one number, until every stage and the head panel's metrics are computed.
 void add_edit_rows(std::vector<BenchRow>& rows);
 
-/// Times the standard sizes on a device, or on every device for "auto", against this machine's own limit, and
-/// one of the sizes stage by stage.
+/// Times the standard sizes on a device, or on every device for "auto", compared with this machine's limit,
+/// and one of the sizes stage by stage.
 void add_engine_rows(std::vector<BenchRow>& rows, const std::string& device);
 
-/// Times 32,768 tokens, of which no tensor of size T x T is kept, and the map of 131,072: on the CPU, and on
-/// `device` where that is another.
+/// Times 32,768 tokens, for which no tensor of size T x T is stored, and the map of 131,072 tokens: on the
+/// CPU, and also on `device` if that is another device.
 void add_long_row(std::vector<BenchRow>& rows, const std::string& device);
 
-/// Times frames in which the map of 131,072 tokens is moved and zoomed.
+/// Times frames in which the map of 131,072 tokens is panned and zoomed.
 void add_map_frame_rows(std::vector<BenchRow>& rows);
 
 /// Times files of attention weights larger than memory: sparse ones in the folder for temporary files.
@@ -49,10 +50,11 @@ void add_file_rows(std::vector<BenchRow>& rows);
 /// Times a checkpoint: opening it, a run at T 128 and T 1024, a run after an edit, and a step of generation.
 void add_model_rows(std::vector<BenchRow>& rows, const std::string& folder);
 
-/// Times what takes a checkpoint's predictions apart: attribution, a score, the lens, a sweep, a path.
+/// Times the analyses of a checkpoint's predictions: attribution, a score, the logit lens, an ablation sweep,
+/// a path.
 void add_effects_rows(std::vector<BenchRow>& rows, const std::string& folder);
 
-/// Times a survey of texts of 128 tokens against the forward pass of the same texts alone.
+/// Times a survey of texts of 128 tokens, compared with only the forward pass of the same texts.
 void add_survey_rows(std::vector<BenchRow>& rows, const std::string& folder);
 
 } // namespace headscope::bench

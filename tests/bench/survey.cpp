@@ -13,7 +13,7 @@ namespace headscope::bench {
 
 namespace {
 
-/// Texts whose tokens differ, all over the vocabulary.
+/// Returns texts with different tokens from the whole vocabulary.
 std::vector<analysis::Piece> made_pieces(const checkpoint::Architecture& architecture, std::int64_t T) {
     constexpr std::int64_t texts = 16;
     std::vector<analysis::Piece> pieces(static_cast<std::size_t>(texts));
@@ -26,7 +26,7 @@ std::vector<analysis::Piece> made_pieces(const checkpoint::Architecture& archite
     return pieces;
 }
 
-/// One text after the other through all layers, as every other command runs them; no logits.
+/// Runs the texts one after the other through all layers, as every other command does; without logits.
 void run_forward(const checkpoint::Model& model, const std::vector<analysis::Piece>& pieces,
                  cpu::CpuEngine& engine, cpu::CpuDense& cpu) {
     Progress progress;
@@ -71,7 +71,8 @@ void add_survey_rows(std::vector<BenchRow>& rows, const std::string& folder) {
     analysis::SurveyState state(architecture.layers, architecture.H);
     std::vector<double> forward, survey, share;
     Progress progress;
-    // In turn, so that what else the machine does falls on both. The first round reads the weights.
+    // The two alternate, so that other load of the machine affects both. The first round reads the
+    // parameters.
     for (int round = 0; round <= rounds; ++round) {
         auto start = BenchClock::now();
         run_forward(model, pieces, engine, cpu);

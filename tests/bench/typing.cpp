@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view typed_text = "And the old man reads a paper near her house";
 constexpr std::chrono::milliseconds pause(33); // 30 characters a second
-constexpr int keys_for_focus = 10;             // the field takes the keyboard a frame or two later
+constexpr int keys_for_focus = 10;             // the field gets the keyboard a frame or two later
 
 } // namespace
 
@@ -35,7 +35,7 @@ char32_t Typist::before_frame() {
 }
 
 void Typist::after_frame() {
-    // Typing begins with an empty field: what it held is selected.
+    // Typing begins with an empty field: its previous text is selected.
     const std::string& shown = program_.state().shown.document->recipe.sentence;
     while (!done() && shown.starts_with(typed_text.substr(0, seconds_.size() + 1)))
         seconds_.push_back(since(start_ + (keys_for_focus + static_cast<int>(seconds_.size())) * pause));

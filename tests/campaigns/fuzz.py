@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Runs every fuzz target for a given processor time and prints a row for each.
+"""Runs every fuzz target for a given processor time and prints one row per target.
 
     cmake --preset fuzz && cmake --build --preset fuzz
     tests/campaigns/fuzz.py build/fuzz/tests/fuzz FOUND_FOLDER --minutes 30 [--targets gguf,lesson] [--jobs 2]
 
-FOUND_FOLDER keeps what each target learns, so that a second campaign goes on from the first, and the inputs that
-failed. Processor time, not wall time, is counted: a busy machine makes a campaign longer, not weaker. The exit status is 1
-when a target failed.
-"""
+FOUND_FOLDER keeps the inputs that each target found, so that a second campaign continues the first, and the inputs that
+failed. The limit is processor time, not wall time: on a busy machine a campaign takes longer but tests as much. The exit
+status is 1 if a target failed."""
 import argparse
 import concurrent.futures
 import pathlib
@@ -21,7 +20,7 @@ SLICE_S = 120
 
 
 def seeds(target):
-    """The folders of inputs that the repository keeps for a target."""
+    """Returns the folders of inputs that the repository has for a target."""
     folders = [ROOT / "tests/data/corpus" / target]
     if target == "attention":
         folders.append(ROOT / "tests/data/attention")

@@ -1,14 +1,12 @@
 #!/usr/bin/env python3
-"""Kills the program with SIGKILL at random moments of work in a real window, and checks what is left.
+"""Kills the program with SIGKILL at random moments of work in a real window, and checks the files that remain.
 
     tests/campaigns/kill.py build/release/headscope --moments 200 --seed 1
 
-Each life of the program goes on from the files of the one before. It saves seldom, so that autosaves are needed. In a
-problem the script types words, drags numbers of W_O and saves; in `pocket` it types, writes tokens, opens screens and
-switches heads off. After each kill every autosave and every project must open, and in a problem the next start must bring
-back a sentence that was on screen at most 2 s before the kill. Needs Xvfb and xdotool. The exit status is 1 at the first
-loss.
-"""
+Each run of the program continues with the files of the previous one. It saves rarely, so that autosaves are needed. In a
+problem the script types words, drags numbers of W_O and saves; in `pocket` it types, generates tokens, opens screens and
+ablates heads. After each kill every autosave and every project must open, and in a problem the next start must restore a
+sentence that was on screen at most 2 s before the kill. Needs Xvfb and xdotool. The exit status is 1 at the first loss."""
 import argparse
 import pathlib
 import random
@@ -27,7 +25,7 @@ WORDS = ["the", "cat", "sat", "down", "old", "man", "reads", "a", "paper", "dog"
 
 
 class Watch(threading.Thread):
-    """Notes which sentence was on screen when, and kills the program at its moment."""
+    """Records when each sentence was on screen, and kills the program at a given time."""
 
     def __init__(self, window, end):
         super().__init__()
@@ -51,7 +49,7 @@ class Watch(threading.Thread):
         self.look()
 
     def allowed(self):
-        """The sentences that may come back: the one that stood 2 s before the kill, and all later ones."""
+        """Returns the sentences that may be restored: the one on screen 2 s before the kill, and all later ones."""
         old = [sentence for at, sentence in self.seen if at <= self.killed - GRACE_S]
         return old[-1:] + [sentence for at, sentence in self.seen if at > self.killed - GRACE_S]
 
@@ -96,16 +94,16 @@ def press(window, chance):
 
 
 def work(window, watch, steps, chance):
-    """Random steps until the program is dead."""
+    """Takes random steps until the program is dead."""
     while watch.is_alive():
         try:
             chance.choice(steps)(window, chance)
         except (Failure, subprocess.SubprocessError, ValueError, KeyError, TypeError, OSError):
-            pass  # the window died in mid-step
+            pass  # the window was killed during a step
 
 
 def check_files(program, folder):
-    """Every file that a person could open again opens."""
+    """Opens every file that a user could open again."""
     for file in [*folder.glob("state/headscope/*.headscope"), *folder.glob("*.headscope")]:
         done = subprocess.run([program, "trace", "--project", file, "--stages", "x", "-o", folder / "x.npy"],
                               capture_output=True, text=True, timeout=desktop.PATIENCE)  # fmt: skip
@@ -124,13 +122,14 @@ def make_project(program, display, folder, path):
 
 
 def life(program, display, folder, arguments, steps, due, chance):
-    """One start, work and kill. Returns the sentences that may come back, or None where the document is a checkpoint."""
+    """Starts, uses and kills the program once. Returns the sentences that may be restored, or None if the document is a
+    checkpoint."""
     with desktop.Window(program, display, folder, *arguments) as window:
         report = window.report()
         if report["dialog"] == "recovery":
             window.key("Return")
             report = window.wait("the recovered document", lambda now: now["settled"] and not now["dialog"])
-        # What was typed after the last report may have reached the disk too.
+        # Text typed after the last report may have reached the disk too.
         if due is not None and report["sentence"] not in due and not report["sentence"].startswith(due[-1]):
             raise Failure(f"came back with {report['sentence']!r}, not with one of {due}")
         watch = Watch(window, time.monotonic() + chance.uniform(0.1, 6))

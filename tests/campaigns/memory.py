@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
-"""Measures what the window holds: after the start, at every layer of a walk, and after it was very large.
+"""Measures the memory of the window: after the start, at every layer of a model, and after it was very large.
 
     tests/campaigns/memory.py build/release/headscope [FOLDER] [--tokens 1000] [--layers 6] [--size 8000]
 
 With FOLDER (a checkpoint; tests/peers/make_checkpoint.py makes one) the window opens it with about that many tokens and
-walks through that many layers, without FOLDER it shows the first problem. Then it becomes SIZE x SIZE pixels large and
-small again. Each line has megabytes (10^6 bytes) of /proc/PID/status: VmRSS, the RssAnon in it, which is the program's own
-memory, and VmHWM since the line before. They are read once the window has rested and given back what nobody holds. Needs
-Xvfb and xdotool.
-"""
+visits that many layers; without FOLDER it shows the first problem. Then it becomes SIZE x SIZE pixels large and small
+again. Each line has megabytes (10^6 bytes) of /proc/PID/status: VmRSS; its part RssAnon, which is the program's own memory;
+and VmHWM since the previous line. They are read after the window has been idle and has returned unused memory. Needs Xvfb
+and xdotool."""
 import argparse
 import json
 import pathlib
@@ -20,12 +19,12 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
 import desktop  # noqa: E402
 
-REST_S = 5  # the window gives memory back two seconds after the last input and the last result
+REST_S = 5  # the window returns memory two seconds after the last input and the last result
 WORDS = "The storm closed the harbour at noon and Anna called Tom from the shop where she had bought bread . ".split()
 
 
 def prompt(program, folder, tokens):
-    """A text of at most that many tokens, and hardly fewer."""
+    """Returns a text of at most that many tokens, and only a few less."""
     cut = subprocess.run([program, "tokenize", "--tokenizer", folder, "--json", " ".join(WORDS)], check=True, text=True,
                          capture_output=True)  # fmt: skip
     each = len(json.loads(cut.stdout)["ids"]) / len(WORDS)
@@ -38,7 +37,7 @@ def bytes_of(window):
 
 
 def rest(window):
-    """Until the program's memory has stayed the same for a while."""
+    """Waits until the program's memory has stayed the same for some time."""
     since, before = time.monotonic(), 0
     while time.monotonic() - since < REST_S:
         own = bytes_of(window)[1]
@@ -52,7 +51,7 @@ def tell(window, what):
     rest(window)
     rss, own, peak = (round(count / 1e6) for count in bytes_of(window))
     print(f"{what:28} VmRSS {rss:5} MB, RssAnon {own:5} MB, VmHWM since the line before {peak:5} MB", flush=True)
-    # 5: the peak begins anew.
+    # 5: resets the peak.
     pathlib.Path(f"/proc/{window.process.pid}/clear_refs").write_text("5", encoding="utf-8")
 
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""A needle in a real window: how long until the one far weight of a long text is found, with one key.
+"""Measures how long it takes in a real window to find the one far weight of a long text with one key.
 
     /usr/bin/python3 tests/campaigns/needle.py build/release/headscope [--tokens 131072] [--seed 7] [--times 3] [--picture FILE.png]
 
-Writes a project with random token vectors (D 64, one head, causal) in which two equal tokens far apart read each other,
-opens it in a window under Xvfb, and presses N ("Next far weight") as soon as the window says that N can do something. The
-place of the pair is drawn from the seed; only the answer is compared with it. Each line has the seconds from the start of
-the program to the first picture and to the weight on screen, and the processor time of the program until then. Needs NumPy, Xvfb, xdotool and ImageMagick.
-"""
+Writes a project with random token vectors (D 64, one head, causal) in which two equal tokens far apart attend to each
+other, opens it in a window under Xvfb, and presses N ("Next far weight") as soon as the window says that N is available.
+The position of the pair is random, from the seed; only the answer is compared with it. Each line has the seconds from the
+start of the program to the first picture and to the weight on screen, and the processor time of the program until then.
+Needs NumPy, Xvfb, xdotool and ImageMagick."""
 import argparse
 import json
 import os
@@ -23,7 +23,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
 import desktop  # noqa: E402
 
 D = 64
-FAR = 20_000  # tokens between the pair, at least
+FAR = 20_000  # the smallest number of tokens between the pair
 PATIENCE_S = 180
 
 
@@ -37,7 +37,8 @@ def write_safetensors(path, tensors, metadata):
 
 
 def write_project(path, tokens, random):
-    """Scores are x_i x_j / 8: small for random pairs, 14 for a token of that length with itself and with its equal."""
+    """Writes a project with scores x_i x_j / 8: small for random pairs, 14 for a token of that length with itself and with
+    its equal."""
     key = int(random.integers(0, tokens - FAR))
     query = int(random.integers(key + FAR, tokens))
     x = random.normal(0, 1 / 8, (1, tokens, D)).astype(numpy.float32)

@@ -52,7 +52,7 @@ TensorPtr split(const Tensor& joined, std::int64_t heads) {
     return std::make_shared<const Tensor>(std::move(out));
 }
 
-/// PyTorch's scores are divided by sqrt(dk) already.
+/// Restores the scores before PyTorch's division by sqrt(dk).
 TensorPtr undivided(const Tensor& scaled, std::int64_t dk) {
     Tensor out(scaled.shape(), scaled.values());
     for (float& value : out.values())
@@ -66,7 +66,7 @@ Trace expected_of(const format::Safetensors& file, const json& entry, const Dims
     for (const auto& [name, stage] : stored)
         if (file.has(name))
             expected.slot(stage) = file.tensor(name);
-    // Without a mask the masked scores are the scaled ones; files then leave them out.
+    // Without a mask, the masked scores equal the scaled ones, and files omit them.
     if (!file.has("expect.scores_masked"))
         expected.slot(TensorId::masked) = expected.stages[static_cast<std::size_t>(TensorId::scaled)];
     expected.slot(TensorId::q_heads) = split(*expected.stage(TensorId::q), dims.H);

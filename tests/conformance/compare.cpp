@@ -10,7 +10,7 @@ namespace headscope {
 
 namespace {
 
-/// "[0, 1, 2, 3]" of an element.
+/// Returns the index of an element as text, such as "[0, 1, 2, 3]".
 std::string place(const Shape& shape, std::int64_t offset) {
     std::string text;
     for (int axis = shape.rank() - 1; axis >= 0; --axis) {
@@ -20,7 +20,8 @@ std::string place(const Shape& shape, std::int64_t offset) {
     return "[" + text + "]";
 }
 
-/// Equal numbers, infinities too, are 0 apart; NaN and unequal infinities are infinitely far from everything.
+/// Equal numbers, including infinities, have the distance 0; NaN and unequal infinities have an infinite
+/// distance.
 double distance(float a, float b) {
     if (a == b)
         return 0;
@@ -29,7 +30,7 @@ double distance(float a, float b) {
     return std::abs(static_cast<double>(a) - static_cast<double>(b));
 }
 
-/// The largest absolute value among the finite numbers.
+/// Returns the largest absolute value among the finite numbers.
 double largest_size(const Tensor& tensor) {
     double largest = 0;
     for (std::int64_t i = 0; i < tensor.count(); ++i)
@@ -106,7 +107,7 @@ std::string broken_invariant(const Trace& trace) {
                 return "weights" + place(weights.shape(), j) + " is " + std::to_string(w) +
                        (allowed ? "" : " where nothing is allowed");
         }
-        const bool short_of_one = trace.parts.sink && any_allowed && sum < 1.0; // the rest is the sink's
+        const bool short_of_one = trace.parts.sink && any_allowed && sum < 1.0; // the rest goes to the sink
         if (!short_of_one && std::abs(sum - (any_allowed ? 1.0 : 0.0)) > 1e-5)
             return "the row of weights at " + place(weights.shape(), row * Tk) + " sums to " +
                    std::to_string(sum);

@@ -39,7 +39,8 @@ ConformanceCase make_case(const std::string& name, const Dims& dims, const Featu
     return one;
 }
 
-/// Sizes, features and rules are all drawn; with `families`, those too that only some model families have.
+/// Draws sizes, features and rules at random; with `families`, also features that only some model families
+/// have.
 ConformanceCase random_case(std::uint64_t seed, bool families = false) {
     Numbers numbers(seed);
     constexpr std::array<std::int64_t, 5> groups{1, 1, 2, 3, 4};
@@ -75,7 +76,7 @@ std::vector<ConformanceCase> generated_cases() {
     constexpr Dims one{.B = 1, .Tq = 1, .Tk = 1, .D = 1, .Dkv = 1, .H = 1, .Hkv = 1, .dk = 1, .dv = 1};
     constexpr Dims tiles{
         .B = 1, .Tq = 150, .Tk = 150, .D = 16, .Dkv = 16, .H = 4, .Hkv = 2, .dk = 4, .dv = 4};
-    // Above the size from which the engine shares its work among threads.
+    // Larger than the size from which the engine divides its work among threads.
     constexpr Dims large{
         .B = 2, .Tq = 150, .Tk = 130, .D = 48, .Dkv = 32, .H = 6, .Hkv = 2, .dk = 8, .dv = 5};
     Dims longer = small, shorter = small;
@@ -102,13 +103,13 @@ std::vector<ConformanceCase> generated_cases() {
     cases.push_back(make_case("worker pool without a mask", large, plain, {}, 2008));
     cases.push_back(make_case("worker pool with a sink", large,
                               {.joint_norm = true, .sink = true, .qkv_limit = 1.25F}, {0, 1}, 2011));
-    for (const float sink : {-200.0F, 200.0F}) { // beside it, the keys get all or nothing
+    for (const float sink : {-200.0F, 200.0F}) { // with it, the keys get all of the weight or none
         ConformanceCase far = make_case("a sink far from the scores", small, {.sink = true}, {0}, 2012);
         far.problem.weights.sink = std::make_shared<const Tensor>(Shape{small.H}, sink);
         cases.push_back(far);
     }
 
-    // No key at all is a real token; another hides a row behind minus infinities that are added.
+    // In one case no key is a real token; another masks a row with additive minus infinities.
     ConformanceCase nothing = make_case("all rows masked", small, full, {}, 2009);
     Numbers numbers(2010);
     nothing.problem.mask = {KeyPaddingMask{numbers.bools({1, small.Tk}, 0)}};

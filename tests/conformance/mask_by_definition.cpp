@@ -12,8 +12,8 @@ namespace {
 
 constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 
-/// Offset of the element of `shape` that the cell at `index` reads; both have as many axes. An extent of 1 is
-/// repeated.
+/// Returns the offset of the element of `shape` that the cell at `index` reads. Both have the same number of
+/// axes. An extent of 1 is repeated.
 std::size_t repeated(const Shape& shape, const std::vector<std::int64_t>& index) {
     std::int64_t offset = 0;
     for (int axis = 0; axis < shape.rank(); ++axis)
@@ -21,12 +21,12 @@ std::size_t repeated(const Shape& shape, const std::vector<std::int64_t>& index)
     return static_cast<std::size_t>(offset);
 }
 
-/// One query and one key under one rule.
+/// One query and one key with one rule.
 struct RuleAt {
     const Dims& dims;
     std::int64_t b, h, i, j;
 
-    /// The query's place among the keys: both sequences end together.
+    /// Returns the position of the query among the keys: both sequences end together.
     std::int64_t position() const { return i + dims.Tk - dims.Tq; }
 
     double operator()(const CausalMask&) const { return j > position() ? minus_infinity : 0.0; }
@@ -49,7 +49,7 @@ struct RuleAt {
         return rule.allowed->values[repeated(shape, index)] == 1 ? 0.0 : minus_infinity;
     }
     double operator()(const AdditiveMask& rule) const {
-        // The last axes of (B, H, Tq, Tk), as many as the tensor has.
+        // Returns the last axes of (B, H, Tq, Tk), as many as the tensor has.
         const std::vector<std::int64_t> full{b, h, i, j};
         const Shape& shape = rule.add->shape();
         const std::vector<std::int64_t> index(full.end() - shape.rank(), full.end());

@@ -44,7 +44,7 @@ private:
     std::vector<double> values_;
 };
 
-/// Y = X W + b for every batch entry, cut to [-limit, limit] where that is above 0.
+/// Returns Y = X W + b for every batch entry, clipped to [-limit, limit] if limit is above 0.
 Doubles project(const Tensor& x, const Tensor& W, const Tensor* b, float limit) {
     const Doubles X(x), weights(W);
     Doubles Y({x.shape()[0], x.shape()[1], W.shape()[1]});
@@ -71,7 +71,7 @@ Doubles split(const Doubles& Y, Index64 B, Index64 heads, Index64 T, Index64 wid
     return out;
 }
 
-/// RMSNorm of every row, times a weight.
+/// Returns RMSNorm of every row, times a parameter.
 Doubles normed(const Doubles& heads, const Tensor& weight, float eps, Index64 B, Index64 count, Index64 T) {
     const Index64 dk = weight.count();
     Doubles out({B, count, T, dk});
@@ -88,7 +88,7 @@ Doubles normed(const Doubles& heads, const Tensor& weight, float eps, Index64 B,
     return out;
 }
 
-/// RMSNorm of the row that all heads have together for a token, times a weight.
+/// Returns RMSNorm over all heads of a token together, times a parameter.
 Doubles joint_normed(const Doubles& heads, const Tensor& weight, float eps, Index64 B, Index64 count,
                      Index64 T, Index64 dk) {
     Doubles out({B, count, T, dk});
@@ -106,7 +106,7 @@ Doubles joint_normed(const Doubles& heads, const Tensor& weight, float eps, Inde
     return out;
 }
 
-/// Number c of a head and its partner, half a head away, are turned by the angle of the position.
+/// Rotates number c of a head and its partner, half a head away, by the angle of the position.
 Doubles rotated(const Doubles& heads, const Rotary& rotary, Index64 B, Index64 count, Index64 T, Index64 dk) {
     Doubles out({B, count, T, dk});
     for (Index64 b = 0; b < B; ++b)

@@ -5,9 +5,9 @@
 
 namespace headscope {
 
-/// Multi-head attention as section 3.2 of "Attention Is All You Need" (Vaswani et al. 2017) writes it, in
-/// double precision and plain loops, rounded to float32 once at the end. All stages. Slow; the oracle of the
-/// tests. Throws what validate throws.
+/// Computes multi-head attention as defined in section 3.2 of "Attention Is All You Need" (Vaswani et al.
+/// 2017), in double precision with plain loops, and rounds once to float32 at the end. Computes all stages.
+/// Slow; the reference of the tests. Throws the errors of validate.
 Trace reference_trace(const Problem& problem);
 
 } // namespace headscope

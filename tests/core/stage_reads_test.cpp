@@ -8,8 +8,8 @@
 #include <map>
 #include <vector>
 
-// The index map against the oracle: every number that a user owns is changed, one at a time, and the whole
-// problem is computed anew. A cell of a stage changes exactly when the map leads from it to that number.
+// Compares the index map with the reference: every number that a user owns is changed, one at a time, and the
+// whole problem is recomputed. A cell of a stage changes exactly if the map leads from it to that number.
 
 using namespace headscope;
 
@@ -71,7 +71,7 @@ std::map<TensorId, std::vector<Set>> reached_by_map(const Problem& problem, cons
         sets.assign(static_cast<std::size_t>(shape.count()), Set(leaves.count()));
         for (std::int64_t offset = 0; offset < shape.count(); ++offset) {
             const Index at = shape.index(offset);
-            // What the mask forbids stays minus infinity, and its weight 0, whatever is changed.
+            // Masked scores stay minus infinity, and their weights 0, for every change.
             if ((info.id == TensorId::masked || info.id == TensorId::weights) && minus_infinity(at))
                 continue;
             Set& set = sets[static_cast<std::size_t>(offset)];

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# pack.sh FOLDER [BUILD]: puts into FOLDER, which must not exist, what checks a graphics processor on a machine without
-# packages and without a network: the program with its libraries, the tests of the Vulkan engine with their cases, the
-# benchmark, and run.sh, which runs them all there. BUILD: a build folder with the tests (default: build/release).
+# pack.sh FOLDER [BUILD]: makes FOLDER, which must not exist, with all that is needed to check a graphics processor on a
+# machine without packages and without a network: the program with its libraries, the tests of the Vulkan engine with their
+# cases, the benchmark, and run.sh, which runs them all. BUILD: a build folder with the tests (default: build/release).
 set -euo pipefail
 
 fail() {
@@ -23,8 +23,8 @@ for part in Unspecified portable device; do
   cmake --install "$build" --prefix "$folder" --component "$part" --strip >/dev/null
 done
 rm -rf "$folder/share/doc/headscope/manual"
-# What the archive leaves to the system, for machines that have less than any desktop: X11's libraries, Vulkan's loader
-# and the C library, in folders of their own, which run.sh takes only where the machine has none.
+# Adds the libraries that the archive expects on the system, for machines without a desktop: X11, the loaders of Vulkan and
+# OpenGL, and the C library, each in its own folder. run.sh uses a folder only if the machine lacks these libraries.
 mkdir -p "$folder/lib/x11" "$folder/lib/vulkan" "$folder/lib/c"
 {
   ldd "$folder"/bin/*
@@ -36,10 +36,18 @@ mkdir -p "$folder/lib/x11" "$folder/lib/vulkan" "$folder/lib/c"
   esac
 done
 cp -L /lib64/ld-linux-x86-64.so.2 "$folder/lib/c/"
-cp -L "$(ldconfig -p | sed -n 's/.*libvulkan\.so\.1 .*=> //p' | head -1)" "$folder/lib/vulkan/" ||
-  fail "this machine has no Vulkan loader to pack; run third_party/install.sh" 3
-mkdir -p "$folder/data"
-cp -r "$sources/tests/data/mha" "$sources/tests/data/models" "$folder/data/"
+# NVIDIA's Vulkan driver answers only where it finds the dispatch library of OpenGL.
+mkdir -p "$folder/lib/gl"
+for library in vulkan/libvulkan.so.1 gl/libGLdispatch.so.0 gl/libGLX.so.0 gl/libEGL.so.1 gl/libOpenGL.so.0 gl/libGL.so.1; do
+  found=$(ldconfig -p | sed -n "s/^\t$(basename "$library") (libc6,x86-64.*=> //p" | head -1)
+  [ -n "$found" ] || fail "this machine has no $(basename "$library") to pack; run third_party/install.sh" 3
+  cp -L "$found" "$folder/lib/$library"
+done
+# The cases that vulkan_tests opens.
+for case in mha cat_sleeps models/{t5,bart,marian}_tiny files/{phi3_not_causal,bidirectional_gemma3}; do
+  mkdir -p "$folder/data/$(dirname "$case")"
+  cp -r "$sources/tests/data/$case" "$folder/data/$case"
+done
 cp "$here/run.sh" "$here/torch_peer.py" "$folder/"
 size=$(du -sm "$folder" | cut -f1)
 [ "$size" -lt 60 ] || fail "$folder has $size MB; it should have less than 60" 4

@@ -1,6 +1,7 @@
-"""torch_peer.py: the standard sizes of `headscope-bench --engine` in PyTorch on CUDA, as JSON: for each the median seconds
-of the faster of two implementations that return the output and the weights of every head, with the results left on the
-device and brought back to the host, as the benchmark does. Prints why, where there is no PyTorch with CUDA."""
+"""torch_peer.py: runs the standard sizes of `headscope-bench --engine` in PyTorch on CUDA and prints JSON: for each size
+the median seconds of the faster of two implementations that return the output and the weights of every head, with the
+results left on the device and copied to the host, as in the benchmark. Prints the reason if there is no PyTorch with
+CUDA."""
 import json
 import math
 import statistics

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""check_archive.py BUILD: makes the archive for any Linux of a build folder with cpack and runs what it holds: from a folder
-with spaces and letters beyond ASCII that cannot be written, with an empty environment; then in a system of its own that has
-glibc, the compiler's libraries and X11, and neither OpenGL nor fonts. Exits with 77 (skipped) where such a system cannot be
-made, or the archive cannot."""
+"""check_archive.py BUILD: makes the archive for any Linux system from a build folder with cpack and runs the program in it:
+first from a read-only folder with spaces and letters beyond ASCII, with an empty environment; then in a system of its own
+that has glibc, the compiler's libraries and X11, but neither OpenGL nor fonts. Exits with 77 (skipped) if such a system or
+the archive cannot be made."""
 import os
 import pathlib
 import re
@@ -26,7 +26,7 @@ def check(holds, text):
 
 
 def run(*command, code=0, **options):
-    """Standard error of a command that ends with this code."""
+    """Runs a command that has to exit with this code. Returns its standard error."""
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, **options)
     check(done.returncode == code, f"{' '.join(map(str, command))} ended with {done.returncode}: {done.stdout}{done.stderr}")
     return done.stderr
@@ -63,7 +63,7 @@ def check_contents(root):
 
 
 def check_from_a_strange_place(root, folder):
-    """Nothing of the environment is there, and nothing beside the program can be written."""
+    """Runs the program with an empty environment from a read-only folder."""
     script = 'root=$1; shift; mount --bind -o ro "$root" "$root"; cd /; exec env -i "$root/bin/headscope" "$@"'
     words = ["unshare", "--mount", "sh", "-ec", script, "sh"]
     run(*words, root, "trace", "The cat sat down", "--stages", "weights", "-o", folder / "w.safetensors")
@@ -74,7 +74,7 @@ def check_from_a_strange_place(root, folder):
 
 
 def make_system(folder, root):
-    """A folder to chroot into: what the program needs of the system, and the archive at /opt/Köpfe."""
+    """Makes a folder for chroot: the program's system dependencies, and the archive at /opt/Köpfe."""
     for library in libraries_of(root / "bin/headscope"):
         if root not in library.parents:
             place = folder / str(library).lstrip("/")

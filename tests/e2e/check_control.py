@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Drives a real window through its socket, by the Python package and by lines of its own. usage: check_control.py PROGRAM"""
+"""check_control.py PROGRAM: controls a real window through its socket, with the Python package and with raw lines."""
 import json
 import os
 import pathlib
@@ -72,7 +72,7 @@ def check_project(program, folder):
 
 
 def is_no_show(program, kind, *arguments):
-    """Whether show() raises this kind, and no program that it started is left."""
+    """Checks that show() raises this kind of error and leaves no program running."""
     before = windows_of(program)
     try:
         headscope.show(*arguments, program=program)
@@ -86,12 +86,12 @@ def windows_of(program):
     found = set()
     for process in pathlib.Path("/proc").glob("[0-9]*"):
         try:
-            # Other tests may run the program beside this one.
+            # Other tests may run the program at the same time.
             parent = next(line for line in (process / "status").read_text().splitlines() if line.startswith("PPid:"))
             if os.readlink(process / "exe") == program and int(parent.split()[1]) == os.getpid():
                 found.add(process.name)
         except (OSError, StopIteration):
-            pass  # ended meanwhile, or another user's
+            pass  # ended in the meantime, or belongs to another user
     return found
 
 
@@ -118,7 +118,7 @@ def ask(path, text):
 
 def check_socket(program, folder):
     path = str(folder / "control")
-    left = socket.socket(socket.AF_UNIX)  # what an ended program leaves behind
+    left = socket.socket(socket.AF_UNIX)  # a socket file that an ended program left
     left.bind(path)
     left.close()
     window = subprocess.Popen([program, "--control", path, "--sentence", "The cat sat down"])
@@ -149,7 +149,7 @@ def check_socket(program, folder):
 
 
 def check_names(program, folder):
-    """Files whose names are not UTF-8, from the package to the window and back."""
+    """Passes files whose names are not UTF-8 from the package to the window and back."""
     source = pathlib.Path(__file__).resolve().parents[1] / "data" / "attention" / "lh_f32.npy"
     name = b"caf\xe9 \xff\xc3\xa9.npy"
     weights = os.fsencode(folder) + b"/" + name
@@ -175,7 +175,7 @@ def check_names(program, folder):
 
 
 def check_silent_client(program, folder):
-    """A client that asks and never reads leaves the window to others."""
+    """Checks that a client that sends requests and never reads does not block the window for others."""
     path = str(folder / "silent")
     with socket.socket(socket.AF_UNIX) as silent, running(program, path):
         silent.connect(path)
@@ -195,7 +195,7 @@ def check_silent_client(program, folder):
 
 
 def check_signals(program, folder):
-    """The socket's file goes with the program, whatever ends it; what SIGKILL leaves is replaced."""
+    """Checks that the socket's file is removed when a signal ends the program, and replaced after SIGKILL."""
     path = str(folder / "signals")
     for signal_number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL, signal.SIGTERM):
         with running(program, path) as window:
@@ -206,7 +206,7 @@ def check_signals(program, folder):
 
 
 class running:
-    """The program with a socket at this path, ended at the end of the with block."""
+    """Runs the program with a socket at this path; ends it at the end of the with block."""
 
     def __init__(self, program, path):
         self.window = subprocess.Popen([program, "--control", path, "--sentence", "The cat sat down"])

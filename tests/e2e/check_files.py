@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
-"""check_files.py PROGRAM: edits, kills the program in mid-edit, recovers, saves, undoes, and opens again.
+"""check_files.py PROGRAM: edits, kills the program during an edit, recovers, saves, undoes, and opens again.
 
-What is on screen is compared pixel by pixel, and the numbers through `headscope trace --project`.
-"""
+Compares the screen pixel by pixel, and the numbers through `headscope trace --project`."""
 import json
 import pathlib
 import subprocess
@@ -13,7 +12,7 @@ import desktop
 from desktop import Failure
 
 SENTENCE = "The cat sat down"
-CELL = (5, 1)  # of W_O
+CELL = (5, 1)  # a cell of W_O
 
 
 def check(holds, text):
@@ -47,7 +46,7 @@ def go_to_output(window):
 
 
 def picture_of_output(window):
-    """The pixels of the output matrix, with nothing pointed at and nothing selected."""
+    """Returns the pixels of the output matrix without hover and selection."""
     window.move(800, 990)
     window.key("Escape")
     report = settled(window, "a still window", lambda r: r["dialog"] == "")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""check_package.py BUILD SOURCES: makes the Debian package of a build folder with cpack and holds it against what other
-people's tools say: dpkg for its dependencies, the desktop's validators for its data, groff for the manual page. Then the
-unpacked program draws, and opens a window. Exits with 77 (skipped) where one of the tools is missing."""
+"""check_package.py BUILD SOURCES: makes the Debian package of a build folder with cpack and checks it with independent
+tools: its dependencies with dpkg, its desktop files with the desktop's validators, the manual page with groff. Then the
+unpacked program renders a figure and opens a window. Exits with 77 (skipped) if one of the tools is missing."""
 import configparser
 import gzip
 import os
@@ -35,19 +35,20 @@ def check(holds, text):
 
 
 def output(*command, **options):
-    """What a command prints, as text; it must succeed and say nothing on standard error."""
+    """Returns the output of a command as text; it must succeed and print nothing on standard error."""
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, **options)
     check(done.returncode == 0 and not done.stderr, f"{' '.join(map(str, command))}: {done.stdout}{done.stderr}".strip())
     return done.stdout
 
 
 def names_of(relation):
-    """The packages of a field such as "libc6 (>= 2.36), a | b", all alternatives among them."""
+    """Returns the packages of a field such as "libc6 (>= 2.36), a | b", including all alternatives."""
     return {re.split(r"[\s:(]", name.strip())[0] for name in re.split(r"[,|]", relation) if name.strip()}
 
 
 def owners_of(paths):
-    """For each file the installed packages that hold it; where /lib is a link to /usr/lib, dpkg may know either name."""
+    """Returns the installed packages that contain each file; where /lib is a link to /usr/lib, dpkg may know either
+    name."""
     names = {path: (os.path.realpath(path), os.path.realpath(path).removeprefix("/usr")) for path in paths}
     found = subprocess.run(["dpkg", "-S", *sum(names.values(), ())], capture_output=True, text=True).stdout
     owners = dict(reversed(line.split(": ")) for line in found.splitlines())
@@ -56,7 +57,7 @@ def owners_of(paths):
 
 
 def installed_with(names):
-    """These packages and all that they depend on, as far as installed here."""
+    """Returns these packages and all their dependencies that are installed."""
     fields = "${Package}\t${Provides}\t${Pre-Depends},${Depends}\n"
     rows = [line.split("\t") for line in output("dpkg-query", "-W", "-f", fields).splitlines()]
     needs = {}
@@ -195,7 +196,7 @@ def main():
     os.environ.pop("HEADSCOPE_ASSETS", None)
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        # gzip takes 2 s where xz takes 10; what is packed is the same.
+        # gzip takes 2 s and xz 10 s; the packed files are the same.
         made = subprocess.run(["cpack", "--config", build / "CPackConfig.cmake", "-G", "DEB", "-B", folder,
                                "-D", "CPACK_DEBIAN_COMPRESSION_TYPE=gzip"],
                               cwd=folder, capture_output=True, text=True)  # fmt: skip

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""check_recovery.py PROGRAM: drags a number of W_O, kills the program with SIGKILL, starts it again and takes back what
-it offers: the numbers must be those of before, to the last bit."""
+"""check_recovery.py PROGRAM: drags a number of W_O, kills the program with SIGKILL, starts it again and accepts the
+recovery: the numbers must be the same as before, to the last bit."""
 import json
 import pathlib
 import subprocess
@@ -17,7 +17,7 @@ def check(holds, text):
 
 
 def trace(program, project):
-    """What the program computes from a project, as bytes."""
+    """Returns the numbers that the program computes from a project, as bytes."""
     done = subprocess.run([program, "trace", "--project", project, "--format", "safetensors", "-o", "-"],
                           capture_output=True, timeout=desktop.PATIENCE)  # fmt: skip
     check(done.returncode == 0, f"trace --project: {done.stderr}")
@@ -25,7 +25,7 @@ def trace(program, project):
 
 
 def kept(state):
-    """The one autosaved project."""
+    """Returns the only autosaved project."""
     return desktop.wait_for("an autosaved project", lambda: list(state.glob("autosave-*.headscope")))[0]
 
 
@@ -45,7 +45,7 @@ def lose_and_recover(program, display, folder):
     state = pathlib.Path(folder) / "state/headscope"
     with desktop.Window(program, display, folder) as window:
         drag_W_O(window)
-        # In mid-edit: the mouse is still down.
+        # The edit is in progress: the mouse button is still down.
         report = window.wait("the autosave", lambda now: now["saved"] == "autosaved")
         window.process.kill()
         window.process.wait()

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 """check_window.py PROGRAM TOKENS: uses the window as a person does and compares its pixels with the trace.
 
-Types a sentence, walks through the stages, and checks that every heatmap cell on the screen has the colour that
-the colour map gives to the value which `headscope trace` writes for it, in both themes.
-"""
+Types a sentence, steps through the stages, and checks in both themes that every heatmap cell on screen has the color that
+the color map gives to the value in the output of `headscope trace`."""
 import contextlib
 import json
 import pathlib
@@ -19,7 +18,7 @@ from desktop import Failure
 SENTENCE = "The bank by the river"
 TOKENS = ["The", "bank", "by", "the", "river"]
 STAGES = ["x", "q k v", "split", "scores", "scaled", "masked", "weights", "head_out", "concat", "contributions", "output"]
-TOLERANCE = 1  # per channel
+TOLERANCE = 1  # largest difference per channel
 
 
 def check(holds, text):
@@ -35,7 +34,7 @@ def trace(program, stage):
 
 
 def ask_for_the_field(window):
-    """A click on "Start typing" puts the keyboard into the field before anything else happens, however quick it is."""
+    """Checks several times that one quick click on "Start typing" gives the keyboard to the field."""
     for attempt in range(8):
         window.move(700, 700)
         time.sleep(0.2)
@@ -68,7 +67,7 @@ def walk(window):
 
 
 def faults_on_screen(window, report, values, tokens):
-    """How many cells were compared, and what differs."""
+    """Returns the number of cells that were compared, and the differences."""
     shot = window.screenshot()
     compared, faults = 0, []
     for grid in report["grids"]:
@@ -80,7 +79,7 @@ def faults_on_screen(window, report, values, tokens):
         head = grid["origin"][1]
         for row in range(grid["rows"]):
             for column in range(grid["cols"]):
-                # Outlines run along the edges of cells, never through their middle.
+                # Outlines follow the edges of cells, never their middle.
                 x = int(left + pitch_x * column + (pitch_x - grid["gap"]) / 2)
                 y = int(top + pitch_y * row + (pitch_y - grid["gap"]) / 2)
                 value = float(values[0][head][row][column])
@@ -109,7 +108,7 @@ def check_colours(window, values, tokens, dark):
 
 
 def check_copied(window, folder):
-    """The picture that is pasted is the one that the dialog writes, pixel for pixel."""
+    """Checks that the pasted picture is the one that the dialog writes, pixel for pixel."""
     window.key("ctrl+shift+i")
     png = desktop.wait_for("the copied picture", lambda: window.copied("image/png"))
     path = pathlib.Path(folder) / "written.png"
@@ -124,7 +123,7 @@ def check_copied(window, folder):
 
 
 def check_shown_again(window):
-    """A window that was hidden lost its pixels in the server; the program draws the same picture again."""
+    """Checks that a window that was hidden, and lost its pixels in the server, draws the same picture again."""
     before = window.still_screenshot()
     window.xdotool("search", "--class", "headscope", "windowunmap", "--sync")
     check((window.still_screenshot() != before).any(), "the window was not hidden")
@@ -159,7 +158,7 @@ def use_the_window(program, tokens, display, folder):
         window.key("d")
         check(window.ended() == 0, f"Ctrl+Q ended the program with {window.process.returncode}")
     with desktop.Window(program, display, folder) as window:
-        # Theme and numbers are as they were left.
+        # Theme and numbers are unchanged.
         check(window.report()["dark"], "the theme was forgotten")
         window.ask_to_close()
         check(window.ended() == 0, f"closing the window ended the program with {window.process.returncode}")

@@ -1,4 +1,4 @@
-"""The colour maps of assets/theme/tokens.json, computed from its stops as Oklab's definition says.
+"""Color maps computed from the color stops in assets/theme/tokens.json, by the definition of Oklab.
 
 Ottosson 2020, "A perceptual color space for image processing". Nothing here shares code with the program.
 """
@@ -34,7 +34,7 @@ class Tokens:
         self.tokens = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
 
     def stops(self, name, head, dark):
-        """The stops of a map of the report: "head", "neutral", "diverging", "viridis", ..."""
+        """Returns the color stops of a map of the report: "head", "neutral", "diverging", "viridis", ..."""
         theme = "dark" if dark else "light"
         if name == "head":
             return self.tokens["head"][theme][head]["ramp"]
@@ -45,7 +45,7 @@ class Tokens:
         return self.tokens["map"][name]
 
     def color(self, name, head, dark, value, low, high):
-        """Red, green and blue of a value between the ends of the map: one of 256 steps."""
+        """Returns red, green and blue of a value between the ends of the map: one of 256 steps."""
         t = numpy.float32(numpy.float32(value) - numpy.float32(low)) / numpy.float32(high - low)
         step = math.floor(float(numpy.clip(t, 0, 1)) * 255 + 0.5)
         stops = self.stops(name, head, dark)

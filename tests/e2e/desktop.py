@@ -1,4 +1,5 @@
-"""A display of its own, the program on it, and hands and eyes: Xvfb, xdotool and ImageMagick's import."""
+"""A virtual display with the program on it, and tools that send input and read the screen: Xvfb, xdotool and ImageMagick's
+import."""
 import ctypes
 import json
 import os
@@ -8,12 +9,12 @@ import time
 
 import numpy
 
-PATIENCE = 30  # seconds for each single wait; a loaded machine is slow, not wrong
+PATIENCE = 30  # seconds for each single wait; a busy machine is slow, but this is not an error
 SIZE = (1600, 1000)
 
 
 class Failure(Exception):
-    """What was expected and did not happen."""
+    """An expected event did not happen."""
 
 
 def wait_for(what, look, patience=PATIENCE):
@@ -29,7 +30,7 @@ def wait_for(what, look, patience=PATIENCE):
 
 
 class Display:
-    """An Xvfb on a free display number, gone at the end."""
+    """An Xvfb on a free display number. It ends with the object."""
 
     def __enter__(self):
         reader, writer = os.pipe()
@@ -55,7 +56,7 @@ class Display:
 
 
 class Window:
-    """The program in a clean home folder, with its report."""
+    """The program in an empty home folder, with its report."""
 
     def __init__(self, program, display, folder, *arguments):
         folder = pathlib.Path(folder)
@@ -85,7 +86,7 @@ class Window:
         return json.loads(self.report_path.read_text(encoding="utf-8"))
 
     def wait(self, what, holds):
-        """The first report that `holds`."""
+        """Returns the first report for which `holds` is true."""
 
         def look():
             if self.process.poll() is not None:
@@ -117,13 +118,14 @@ class Window:
         self.xdotool("type", "--delay", 15, text)
 
     def screenshot(self):
-        """Rows x columns x red, green, blue of the whole screen."""
+        """Returns rows x columns x (red, green, blue) of the whole screen."""
         shot = subprocess.run(["import", "-silent", "-window", "root", "-depth", "8", "rgb:-"],
                               env=self.environment, check=True, capture_output=True, timeout=PATIENCE)  # fmt: skip
         return numpy.frombuffer(shot.stdout, numpy.uint8).reshape(SIZE[1], SIZE[0], 3).astype(int)
 
     def still_screenshot(self):
-        """The same once nothing changes any more: the server shows a frame a moment after it was drawn."""
+        """Returns a screenshot after the picture has stopped changing: the server shows a frame a moment after it was
+        drawn."""
         last = None
 
         def same_twice():
@@ -137,18 +139,19 @@ class Window:
         return last
 
     def copied(self, kind):
-        """What is pasted as this kind, such as image/png; empty: the clipboard has no such thing."""
+        """Returns the content of the clipboard as this type, such as image/png; empty if the clipboard does not have it."""
         return read_clipboard(self.environment["DISPLAY"], kind)
 
     def ask_to_close(self):
-        """What a window manager does when the cross is clicked: WM_DELETE_WINDOW (ICCCM 4.2.8.1)."""
+        """Sends the message that a window manager sends when the close button is clicked: WM_DELETE_WINDOW (ICCCM
+        4.2.8.1)."""
         found = subprocess.run(["xdotool", "search", "--class", "headscope"], env=self.environment, check=True,
                                capture_output=True, text=True, timeout=PATIENCE)  # fmt: skip
         for window in found.stdout.split():
             send_delete(self.environment["DISPLAY"], int(window))
 
     def ended(self):
-        """The exit code, once there is one."""
+        """Returns the exit code after the program has ended."""
         return wait_for("the program to end", lambda: [] if self.process.poll() is None else [self.process.poll()])[0]
 
 
@@ -171,7 +174,7 @@ def send_delete(display_name, window):
 
 
 def read_clipboard(display_name, kind):
-    """As ICCCM 2.4 has it, in one piece."""
+    """Reads the clipboard as ICCCM 2.4 defines it, in one piece."""
     x11 = ctypes.CDLL("libX11.so.6")
     x11.XOpenDisplay.restype = ctypes.c_void_p
     for name in ("XInternAtom", "XDefaultRootWindow", "XCreateSimpleWindow"):
@@ -204,6 +207,6 @@ def read_clipboard(display_name, kind):
 
 
 def clean_environment():
-    """The caller's without what would point at another display, session or device."""
+    """Returns the caller's environment without variables that point to another display, session or device."""
     dropped = ("DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "HEADSCOPE_DEVICE", "PYTHONPATH")
     return {name: value for name, value in os.environ.items() if name not in dropped}

@@ -12,7 +12,7 @@ using namespace headscope;
 
 namespace {
 
-/// The bytes as a file that has a path.
+/// A file in memory with these bytes and a path.
 class MemoryFile {
 public:
     explicit MemoryFile(std::string_view bytes) : descriptor_(::memfd_create("input", MFD_CLOEXEC)) {
@@ -28,7 +28,7 @@ private:
     int descriptor_;
 };
 
-/// Everything that the window asks of a file.
+/// Reads everything that the window reads from a file.
 void look_at(const AttentionSet& set) {
     const AttentionInfo& info = set.info();
     fuzz::require(info.L > 0 && info.H > 0 && info.Tq > 0 && info.Tk > 0);

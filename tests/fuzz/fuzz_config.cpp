@@ -12,7 +12,7 @@ using namespace headscope;
 
 namespace {
 
-/// What a config that was accepted promises.
+/// Checks the promises of an accepted config.
 void use(const checkpoint::Architecture& a) {
     const bool sizes = a.D > 0 && a.H > 0 && a.Hkv > 0 && a.dk > 0 && a.d_ff > 0 && a.vocab > 0 &&
                        a.H % a.Hkv == 0 && static_cast<std::int64_t>(a.windows.size()) == a.layers &&

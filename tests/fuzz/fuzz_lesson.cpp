@@ -29,7 +29,8 @@ const fuzz::Registered formula({.name = "formula", .read = [](std::string_view b
                                     fuzz::accepted([&] { lesson::parse_formula(bytes); });
                                 }});
 
-/// As in lessons, with live values, and as in the manual, whose words are linked to the glossary.
+/// Reads text as in lessons, with live values, and as in the manual, with links from its words to the
+/// glossary.
 void read_text(std::string_view bytes, bool live_values) {
     std::set<std::string> met;
     const lesson::MarkdownSink sink{

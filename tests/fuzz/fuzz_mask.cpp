@@ -15,7 +15,7 @@ bool lacks_numbers(const MaskRule& rule) {
     return additive != nullptr && additive->add == nullptr;
 }
 
-/// A mask that was accepted can be described, and used by a problem or refused by it.
+/// Describes an accepted mask, and uses it in a problem, which may refuse it.
 void use(const Mask& mask) {
     if (std::ranges::any_of(mask, lacks_numbers))
         return;

@@ -16,7 +16,7 @@ using namespace headscope;
 
 namespace {
 
-/// A GPT-2 of one layer, D = 2, H = 1, three words, in a folder of its own while the program runs.
+/// A GPT-2 of one layer, D = 2, H = 1, three words, in its own folder while the program runs.
 class TinyCheckpoint {
 public:
     TinyCheckpoint() {
@@ -62,8 +62,8 @@ const checkpoint::Model& tiny_model() {
     return model;
 }
 
-/// The list of layers as the metadata of a file for the tiny checkpoint, with tensors that it can name.
-/// "@" stands for the digest of W_Q, W_K, W_V and W_O, which are all the same.
+/// Returns a file for the tiny checkpoint with this list of layers in its metadata and tensors that the list
+/// can name. "@" is replaced with the digest of W_Q, W_K, W_V and W_O, which are all the same.
 std::string file_with_layers(std::string layers) {
     const std::string digest = checkpoint::digest_of(Tensor(Shape{2, 2}, 0.5F));
     for (auto at = layers.find('@'); at != std::string::npos; at = layers.find('@', at + digest.size()))
@@ -80,7 +80,8 @@ std::string file_with_layers(std::string layers) {
     return writer.bytes();
 }
 
-/// What a file for the tiny checkpoint says beside its edits: all of a project but those.
+/// Returns a file for the tiny checkpoint with this metadata in addition to its edits: all of a project
+/// except the edits.
 std::string file_with_structure(const std::string& structure) {
     format::SafetensorsWriter writer;
     writer.set_metadata(checkpoint::patch_key, checkpoint::patch_text(checkpoint::identity_of(tiny_model()),
@@ -95,7 +96,7 @@ void read_project(const std::string& structure) {
             project::parse_checkpoint_project(file_with_structure(structure), "input");
         const checkpoint::ModelEdits edits = project::edits_of_project(tiny_model(), opened);
         fuzz::accepted([&] { static_cast<void>(project::find_model(opened, "/tmp/p.headscope", {})); });
-        // What was read is written and read again without a loss.
+        // A project that was read is written and read again without a loss.
         const std::string written = project::checkpoint_project_bytes(tiny_model(), edits, opened.project);
         const project::CheckpointProject again =
             project::parse_checkpoint_project(written, "the written file").project;
@@ -105,8 +106,8 @@ void read_project(const std::string& structure) {
     });
 }
 
-/// Bytes that begin with a bracket are the list of layers inside of a file, those that begin with a brace
-/// what makes it a project, others a whole file.
+/// Bytes that begin with a bracket are the list of layers inside a file. Bytes that begin with a brace are
+/// the project part of a file. Other bytes are a whole file.
 void read_patch(std::string_view bytes) {
     if (bytes.starts_with('{'))
         return read_project(std::string(bytes));
@@ -115,7 +116,7 @@ void read_patch(std::string_view bytes) {
     fuzz::accepted([&] {
         const checkpoint::ModelEdits edits =
             checkpoint::read_patch(tiny_model(), format::Safetensors::from_bytes(file, "input"));
-        // What was read is written and read again without a loss.
+        // A patch that was read is written and read again without a loss.
         const std::string written = checkpoint::patch_bytes(tiny_model(), edits);
         const checkpoint::ModelEdits again = checkpoint::read_patch(
             tiny_model(), format::Safetensors::from_bytes(written, "the written file"));

@@ -14,8 +14,8 @@ using namespace headscope;
 
 namespace {
 
-/// A file with this project in it, and tensors of many shapes that it can name: those of a problem with
-/// B = 1, T = 2, D = 2, H = Hkv = 1 and dk = dv = 2 among them.
+/// Returns a file with this project in it, and with tensors of many shapes that it can name, such as those of
+/// a problem with B = 1, T = 2, D = 2, H = Hkv = 1 and dk = dv = 2.
 std::string file_with_project(const std::string& project) {
     constexpr float lowest = -std::numeric_limits<float>::infinity();
     constexpr std::array<float, 8> numbers{0, 1, -0.5F, 3e38F, 1, 2, lowest, 4};
@@ -30,7 +30,7 @@ std::string file_with_project(const std::string& project) {
     return writer.bytes();
 }
 
-/// What was opened builds a problem, and comes back from a file of its own without a loss.
+/// Checks that an opened project builds a problem, and is written and read again without a loss.
 void check_round_trip(const project::OpenedProject& opened) {
     const Problem problem = project::with_edits(project::build_recipe(opened.recipe).problem, opened.recipe);
     const project::OpenedProject again =
@@ -38,7 +38,7 @@ void check_round_trip(const project::OpenedProject& opened) {
     fuzz::require(again.notes.empty() && project::same_bits(again.recipe, opened.recipe));
 }
 
-/// Bytes that begin with a brace are the JSON inside of a file, others a whole file.
+/// Bytes that begin with a brace are the JSON inside a file, others a whole file.
 void read_project(std::string_view bytes) {
     const std::string file =
         bytes.starts_with('{') ? file_with_project(std::string(bytes)) : std::string(bytes);
@@ -47,7 +47,7 @@ void read_project(std::string_view bytes) {
         check_round_trip(*opened);
     if (fuzz::accepted([&] { recovered = project::recover_project_bytes(file, "input"); }))
         check_round_trip(*recovered);
-    // Nothing that can be opened is beyond recovery.
+    // Every project that can be opened can also be recovered.
     fuzz::require(!opened || (recovered && project::same_bits(opened->recipe, recovered->recipe)));
 }
 

@@ -15,7 +15,7 @@ bool same_bytes(const Tensor& a, const Tensor& b) {
            std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.count()) * sizeof(float)) == 0;
 }
 
-/// What was read is written and read again: it must be the same.
+/// Writes a file that was read and reads it again: it must be the same.
 void check_round_trip(const format::Safetensors& file) {
     format::SafetensorsWriter writer;
     for (const format::SafetensorsEntry& entry : file.entries()) {

@@ -10,7 +10,7 @@ using namespace headscope;
 
 namespace {
 
-/// A tokenizer that was accepted cuts any text into tokens, or refuses it.
+/// Checks that an accepted tokenizer splits any text into tokens, or refuses it.
 void use(const text::Tokenizer& tokenizer, std::string_view text, std::int32_t letters) {
     const text::Encoding encoding = tokenizer.encode(text);
     fuzz::require(encoding.tokens.size() == encoding.ids.size() &&
@@ -21,7 +21,7 @@ void use(const text::Tokenizer& tokenizer, std::string_view text, std::int32_t l
     static_cast<void>(tokenizer.decode(encoding.ids, false));
 }
 
-/// A tokenizer.json, which is tried on a fixed text and on its own source.
+/// Reads a tokenizer.json, and tries it on a fixed text and on its own source.
 void read_tokenizer(std::string_view source) {
     fuzz::accepted([&] {
         const auto tokenizer = text::parse_tokenizer(source, "input");

@@ -22,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
 }
 
-/// libFuzzer's own changes, half of the time repaired.
+/// Mutates the input with libFuzzer's mutator, and repairs half of the mutations.
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size,
                                                unsigned seed) {
     size = LLVMFuzzerMutate(data, size, max_size);

@@ -2,9 +2,8 @@
 """Writes the small files that the parsers are tested and fuzzed with: tests/data/corpus/{safetensors,mask,
 tokenizer,project,lesson,expression,formula,markdown}.
 
-A name that begins with good_ must be accepted, one with bad_ must be refused with an input error. Standard
-library alone, so that the files owe nothing to the program that reads them. Run it from anywhere.
-"""
+Parsers must accept a file whose name begins with good_, and refuse one with bad_ with an input error. Uses only the
+standard library, so that the files do not depend on the program that reads them. Can be run from any folder."""
 import base64
 import json
 import pathlib
@@ -175,7 +174,7 @@ def typed(kind, **options):
 
 
 def charsmap(rules):
-    """The base64 of a table of replacements for SentencePiece's normalizer: a trie as a double array, which packs every
+    """Returns in base64 a table of replacements for SentencePiece's normalizer: a trie as a double array, which packs every
     node at the first offset where its children are free, then the replacements with a zero after each."""
     replacements, trie = b"", {}
     for key, text in rules.items():
@@ -289,7 +288,7 @@ bad_tokenizers = {
     "id_negative": tokenizer({**BPE, "vocab": {"a": -1}, "merges": []}),
 }
 
-# Tensors that a project can name; fuzz_project.cpp lays the same ones around a bare project.
+# Tensors that a project can name; fuzz_project.cpp adds the same ones to a project without tensors.
 NAMED = {
     "x": ("F32", [1, 2, 2], struct.pack("<4f", 0, 1, -0.5, 3e38)),
     "w": ("F32", [2, 2], struct.pack("<4f", 0, 1, -0.5, 3e38)),
@@ -310,7 +309,7 @@ RECIPE = {"base": {**PROBLEM, "gains": [], "temperature": 1}, "gains": [0.5], "t
 
 
 def project(**parts):
-    """The JSON of a project with some parts changed; None leaves a part out."""
+    """Returns the JSON of a project with some parts changed; None removes a part."""
     whole = {"format": 1, "program": "0.1.0", "title": "one two", "recipe": RECIPE, "problem": PROBLEM, **parts}
     return json.dumps({key: part for key, part in whole.items() if part is not None}, separators=(",", ":"))
 
@@ -397,7 +396,7 @@ good_expressions = {str(n): one.split(" = ")[0].removesuffix(":3") for n, one in
 bad_expressions = {"many_brackets": "(" * 10000, "no_end": "weights[0", "no_name": "1 + nothing[0]", "empty": ""}
 good_formulas = {str(n): one for n, one in enumerate(FORMULAS)}
 bad_formulas = {"many_braces": "{" * 10000, "no_end": r"\frac{1", "unknown": r"\nothing"}
-# What a text has: nothing is refused as a whole.
+# Properties of a text: none of these files is refused as a whole.
 markdown = {
     "spans": "Some *words* of **text**, `code`, [a link](weights.md#head) and ![a picture](a.png).\n\n# Head\n\n### softmax",
     "lists": "- one\n- two\n  - three\n\n3. four\n\n> quoted\n> > twice\n\n> [!try] Words.",

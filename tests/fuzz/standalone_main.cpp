@@ -19,7 +19,7 @@ namespace {
 
 using headscope::fuzz::Target;
 
-/// Pieces of the formats that single changed bytes rarely make.
+/// Pieces of the formats that changes of single bytes rarely make.
 constexpr std::array<std::string_view, 24> pieces{"{",
                                                   "}",
                                                   "[",
@@ -59,7 +59,7 @@ public:
     }
 
 private:
-    /// In [0, count); std::uniform_int_distribution differs between standard libraries.
+    /// Returns a number in [0, count); std::uniform_int_distribution differs between standard libraries.
     std::size_t below(std::size_t count) {
         return static_cast<std::size_t>(random_() % std::max<std::size_t>(count, 1));
     }

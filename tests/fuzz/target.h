@@ -8,26 +8,25 @@
 
 namespace headscope::fuzz {
 
-/// A parser that random bytes are fed to, by libFuzzer (libfuzzer_main.cpp) or without it
-/// (standalone_main.cpp).
+/// A parser that gets random bytes, from libFuzzer (libfuzzer_main.cpp) or without it (standalone_main.cpp).
 struct Target {
-    std::string_view name; ///< that of its corpus, too
-    /// Feeds the bytes to the parser. Only headscope::Error may leave the parser; a broken promise aborts.
+    std::string_view name; ///< also the name of its corpus
+    /// Passes the bytes to the parser. The parser may only throw headscope::Error; a broken promise aborts.
     void (*read)(std::string_view bytes);
-    /// Mends what a random change breaks nearly always, such as a length field, so that later checks are
-    /// reached.
+    /// Repairs parts that a random change almost always breaks, such as a length field, so that later checks
+    /// are reached.
     void (*repair)(std::string& input) = [](std::string&) {};
 };
 
-/// Makes a target known, as a constant of the file that has it.
+/// Registers a target, as a constant of the file that defines it.
 struct Registered {
     explicit Registered(const Target& target);
 };
 
-/// Aborts for a name that no target has.
+/// Returns the target with this name; aborts if there is none.
 const Target& find_target(std::string_view name);
 
-/// Makes the first eight bytes of a safetensors file the length of its header, which ends with the last
+/// Sets the first eight bytes of a safetensors file to the length of its header, which ends with the last
 /// `end`.
 void repair_header_length(std::string& input, std::string_view end);
 inline void repair_header_length(std::string& input) {
@@ -39,8 +38,8 @@ inline void require(bool promise) {
         std::abort();
 }
 
-/// Runs `use` and says whether it was refused, with an Error(input) of 1 to 2,000 characters. Anything else
-/// that it throws ends the program.
+/// Runs `use` and returns true if the input was refused, with an Error(input) of 1 to 2,000 characters. Any
+/// other exception ends the program.
 template<class Use>
 bool accepted(const Use& use) {
     try {

@@ -75,8 +75,8 @@ std::string seen(const Desk& desk) {
            std::to_string(desk.program.quitting()) + " copied " + desk.driver.clipboard;
 }
 
-/// What the program looks like after every key of the table, one after the other; where one is not possible
-/// it is left out. `by_key`: through the keyboard, else by what the row sends.
+/// Returns the state of the program after every key of the table, one after the other, without keys that are
+/// not available. by_key: presses the key, else sends the action of its row.
 std::vector<std::pair<std::string, std::string>> walk(const std::string& path, bool number, bool by_key) {
     Desk desk("eight-experts");
     if (!path.empty())
@@ -92,7 +92,7 @@ std::vector<std::pair<std::string, std::string>> walk(const std::string& path, b
             if (!row.here(now) || !why_not(row, now).empty())
                 continue;
             if (row.id == "write on")
-                continue; // how many tokens it writes comes with the clock
+                continue; // the clock decides how many tokens it generates
             const std::string before = seen(desk);
             if (by_key)
                 desk.driver.key(glfw_key(chord.key), held(chord));
@@ -106,7 +106,7 @@ std::vector<std::pair<std::string, std::string>> walk(const std::string& path, b
             if (chord.key == Key::tab)
                 after.erase(after.find(" number "), std::string_view(" number 0").size());
             out.emplace_back(row.id + ", " + chord_text(chord), (after == before ? "nothing: " : "") + after);
-            // Whatever was opened is closed again, and playback stands still: its steps come with the clock.
+            // Closes everything that was opened, and stops playback, whose steps depend on the clock.
             if (desk.view().playing)
                 desk.act(TogglePlay{});
             if (desk.program.state().files.chooser)

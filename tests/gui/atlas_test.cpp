@@ -21,7 +21,7 @@ namespace {
 
 using analysis::HeadScore;
 
-/// Pocket on the atlas, in front of somebody who looks.
+/// Pocket on the atlas, and its user.
 struct AtlasDesk : Desk {
     AtlasDesk() {
         begin_recording();
@@ -58,7 +58,7 @@ TEST_CASE("the atlas has every score of every head, and the open head's card say
     CHECK(desk.score(2, 0, HeadScore::probe_induction) > 0.9F);
     CHECK(screen_shows("Head atlas"));
     CHECK(screen_shows("Every score, all heads"));
-    // The card says both names of a head that the board beside the stages calls otherwise.
+    // The card shows both names of a head that has another name in the grid of heads.
     const AtlasLook look = desk.look();
     int told = 0;
     for (std::int64_t l = 0; l < 4; ++l)
@@ -82,7 +82,7 @@ TEST_CASE("the atlas has every score of every head, and the open head's card say
     CHECK(screen_shows("Where it acts most"));
     CHECK(screen_shows(number(static_cast<double>(desk.score(2, 0, HeadScore::probe_induction)), 2)));
 
-    // What the card quotes is a weight of the map; a click goes there.
+    // The number that the card quotes is a weight of the map; a click goes there.
     const auto strongest = desk.atlas().acts->cells.front();
     desk.press("Open head");
     CHECK(desk.view().attention.screen == Screen::stages);
@@ -95,7 +95,7 @@ TEST_CASE("the card leads from a weight to what its score is made of", "[gui][at
     desk.press("tile L2 H0");
     REQUIRE(desk.atlas().acts != nullptr);
     const analysis::PlacedWeight cell = desk.atlas().acts->cells.front();
-    // Of an induction head: the key after an earlier one with the query's token.
+    // An induction head attends to the key after an earlier token equal to the query's.
     CHECK(desk.atlas().acts->keys[static_cast<std::size_t>(cell.j - 1)] ==
           desk.atlas().acts->queries[static_cast<std::size_t>(cell.i)]);
     desk.press("why " + std::to_string(cell.i) + " " + std::to_string(cell.j));
@@ -357,7 +357,7 @@ TEST_CASE("pinned heads are compared, and the atlas follows an edit", "[gui][atl
     desk.driver.key(GLFW_KEY_2, GLFW_MOD_CONTROL);
     desk.press("This text");
 
-    // Without the head that looks at the token before, the induction heads have nothing to go by.
+    // Without the head that attends to the previous token, the induction heads do not work.
     const float before = desk.score(2, 0, HeadScore::probe_induction);
     desk.press("tile L0 H4");
     desk.press("Switch off");

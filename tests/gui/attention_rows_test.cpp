@@ -6,7 +6,8 @@
 
 #include <algorithm>
 
-// Rows of a file of weights that miss a sum of 1 for a reason: they are no fault, and look like none.
+// Rows in a file of weights whose sum is not 1 for a valid reason: they are not errors, and are not shown as
+// errors.
 
 namespace headscope::test {
 namespace {

@@ -50,7 +50,7 @@ std::vector<float> logits_with(const std::string& folder, const checkpoint::Mode
     return {logits->values().begin(), logits->values().end()};
 }
 
-/// The same with one number of a weight changed.
+/// Computes the logits with one number of a parameter changed.
 std::vector<float> expected_logits(const std::string& folder, std::int64_t n, WeightId weight,
                                    std::int64_t place, float value) {
     const auto model = std::make_shared<const checkpoint::Model>(checkpoint::Model::open(folder));
@@ -79,7 +79,7 @@ bool same(const std::vector<float>& a, const std::vector<float>& b) {
 struct Edited {
     const char* folder;
     StageGroup page;
-    std::int64_t layer; ///< that is open
+    std::int64_t layer; ///< the layer that is open
     CellAddress cell;
     std::int64_t n; ///< attention whose edits hold it
     WeightId weight;
@@ -190,7 +190,7 @@ TEST_CASE("the weights of the selected unit stand on the MLP's pages and are edi
         REQUIRE(desk.program.state().error.empty());
         const std::int64_t place = first ? 6 * 96 + 11 : 11 * 64 + 6;
         CHECK(same(logits_of(desk), expected_logits(folder, 0, weight, place, -2.5F)));
-        // Enter went on in the row of the unit.
+        // Enter moved on in the row of the unit.
         CHECK(desk.view().selected == CellAddress{tensor, first ? Index{7, 11, 0, 0} : Index{11, 7, 0, 0}});
         // A drag is one step.
         const std::size_t steps = desk.program.state().history.size();
@@ -352,7 +352,7 @@ TEST_CASE("the weights of a unit of the chosen expert stand below the router's a
         CHECK(same(logits_of(desk), before));
         CHECK(desk.program.state().document->part()->edits.empty());
     }
-    // Another unit of the list, a block of its column, and B − A behind it.
+    // Another unit of the list, a block of its column, and then B − A.
     const std::int64_t other = k == 3 ? 4 : 3;
     desk.act(MarkBaseline{true});
     desk.act(Select{CellAddress{TensorId::expert_W_out, {e, other, 0, 0}}});

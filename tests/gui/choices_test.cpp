@@ -8,7 +8,7 @@
 
 #include <set>
 
-// What is chosen, what is said of it, and how long both last.
+// Choices, the sentences about them, and how long both last.
 
 namespace headscope::test {
 
@@ -41,7 +41,7 @@ TEST_CASE("choosing what is chosen already does nothing", "[gui]") {
     const std::size_t before = steps(desk);
     const DocumentPtr document = desk.program.state().document;
     const project::Recipe& recipe = document->recipe;
-    desk.driver.wait(1200); // what was said of these is gone
+    desk.driver.wait(1200); // the sentences about these are gone
     REQUIRE(desk.program.state().notice.empty());
     const Command chosen[] = {SetHeads{desk.problem().dims.H},
                               SetKvHeads{2},
@@ -103,7 +103,7 @@ TEST_CASE("rows below the one that is stepped through are dim, not empty", "[gui
         REQUIRE(whole > 4);
         desk.act(GoTo{stage, 0});
         CHECK(printed(desk, tensor) == whole);
-        // A veil in the colour of the canvas lies over what follows, and over nothing of the row itself.
+        // A veil in the color of the canvas covers the next item, and nothing of the row itself.
         const Theme& colours = theme(desk.view().dark);
         int veils = 0;
         for (const figure::SceneItem& item : desk.program.canvas().scene.items)
@@ -147,7 +147,7 @@ TEST_CASE("a head that is switched off looks so on its map, its title and its li
     CHECK(struck().empty());
     desk.act(SetGain{0, 0});
     desk.settle();
-    CHECK(map_of(0) == "neutral"); // without the head's colour
+    CHECK(map_of(0) == "neutral"); // without the head's color
     CHECK(map_of(1) == "head");
     CHECK(struck().contains("Head 0 × 0.00"));
     CHECK_FALSE(struck().contains("Head 1"));

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-// Colours on screen against the numbers that they stand for, pixel by pixel.
+// Compares colors on screen with the numbers that they represent, pixel by pixel.
 
 namespace headscope::test {
 
@@ -23,7 +23,7 @@ figure::Color pixel(const Image& image, float x, float y) {
         static_cast<std::uint32_t>(image.rgba[at] << 16 | image.rgba[at + 1] << 8 | image.rgba[at + 2]));
 }
 
-/// Whether an outline runs over the point or within 1.5 pixels of it.
+/// Returns true if an outline passes over the point or within 1.5 pixels of it.
 bool under_outline(const figure::Scene& scene, float x, float y) {
     constexpr float near = 1.5F;
     return std::ranges::any_of(scene.items, [&](const figure::SceneItem& item) {
@@ -82,7 +82,7 @@ Count check_weights(const std::string& preset, const std::string& sentence, proj
             for (std::int64_t j = 0; j < grid.cols; ++j) {
                 const figure::Rect cell = grid.cell(i, j);
                 const bool may = allowed.allows(0, grid.origin[1], i, j);
-                // A cell that may not be read is hatched: a quarter of the way in lies its ground.
+                // A masked cell is hatched: a quarter of the way in is its background.
                 const float part = may || texture ? 0.5F : 0.25F;
                 const float x = cell.x + cell.w * part, y = cell.y + cell.h * part;
                 REQUIRE(x < 1600);

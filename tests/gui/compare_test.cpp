@@ -20,7 +20,7 @@ namespace {
 
 const CellAddress edited{TensorId::W_O, {5, 1, 0, 0}};
 
-/// What is printed in the cells of a tensor, against wanted numbers. Returns how many were compared.
+/// Compares the printed cells of a tensor with the wanted numbers. Returns the number of compared cells.
 int check_cells(const Picture& picture, TensorId id, const std::function<float(const Index&)>& wanted,
                 bool change) {
     int compared = 0;
@@ -52,7 +52,7 @@ float at(const Trace& trace, TensorId id, const Index& index) {
     return tensor.data()[tensor.shape().offset(index)];
 }
 
-/// Whether the largest text of the inspector is one of these.
+/// Returns true if the largest text of the inspector is one of these.
 bool difference_on_screen(const std::string& a, const std::string& b) {
     return std::ranges::any_of(screen_texts(), [&](const ScreenText& one) {
         return one.visible && one.x > 1272 && (one.text == a || one.text == b);
@@ -97,7 +97,7 @@ TEST_CASE("mark, edit, and flip between A, B and B − A with one key", "[gui][c
     CHECK(desk.view().compare == Compare::difference);
     CHECK(check_cells(canvas, TensorId::output, change, true) >= 32);
     CHECK(bar_says(desk, "Largest change: output["));
-    // The factor is B's, and its changed cell is told.
+    // The factor is that of B, and its changed cell is reported.
     CHECK(check_cells(
               canvas, TensorId::W_O,
               [&](const Index& index) { return desk.problem().weights.W_O->at(index[0], index[1]); },

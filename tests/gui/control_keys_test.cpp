@@ -7,8 +7,8 @@
 #include <cmath>
 #include <string>
 
-// What can be dragged is moved by the arrow keys once Tab has reached it, and rows of menus are walked by Tab
-// and arrows.
+// The arrow keys move controls that can be dragged, after Tab has reached them. Tab and arrows move through
+// rows of menus.
 
 namespace headscope::test {
 
@@ -30,7 +30,7 @@ void press(Desk& desk, int key, int modifiers = 0) {
     desk.settle();
 }
 
-/// Presses Tab until the ring stands on that control.
+/// Presses Tab until the focus ring is on that control.
 void walk_to(Desk& desk, const std::string& label) {
     for (int step = 0; step < 600; ++step) {
         desk.driver.key(GLFW_KEY_TAB);

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-// What other programs send through the socket: every action with every kind of bad value, and names of files
-// that are not UTF-8.
+// Messages of other programs through the socket: every action with every kind of invalid value, and names of
+// files that are not UTF-8.
 
 namespace headscope::test {
 

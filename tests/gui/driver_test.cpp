@@ -1,10 +1,10 @@
 #include "tests/gui/support/driver.h"
 
 #include "app/shell/input_queue.h"
+#include "app/views/controls/items.h"
 #include "tests/catch.h"
 
 #include <GLFW/glfw3.h>
-#include <imgui_stdlib.h>
 
 #include <string>
 
@@ -25,14 +25,15 @@ struct SmallUi final : Ui {
         ImGui::SetNextWindowPos({0, 0});
         ImGui::SetNextWindowSize({600, 400});
         ImGui::Begin("Main", nullptr, ImGuiWindowFlags_NoDecoration);
-        clicks += ImGui::Button("Run##b");
+        clicks += invisible_button("Run##b", {60, 20}, surface);
         hovered = ImGui::IsItemHovered();
         doubles += ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(0);
         ImGui::PushID("row");
         ImGui::SliderFloat("gain", &value, 0, 2);
+        surface.observer()->item("gain");
         ImGui::PopID();
         if (has_field)
-            ImGui::InputText("sentence", &text);
+            input_text("sentence", "", text, 0, nullptr, nullptr, surface);
         steps += glfw_key_pressed(GLFW_KEY_RIGHT, false);
         letters += glfw_key_pressed(GLFW_KEY_L, false);
         save = save || (ImGui::GetIO().KeyCtrl && glfw_key_pressed(GLFW_KEY_S, false));

@@ -13,7 +13,7 @@ using namespace headscope::test;
 
 namespace {
 
-/// What pointing at a hotspot of the canvas tells.
+/// Returns the tip of a hotspot on the canvas.
 std::string told(const Desk& desk, const std::string& label) {
     const auto& spots = desk.program.canvas().hotspots;
     const auto spot = std::ranges::find(spots, label, &Hotspot::label);
@@ -25,7 +25,7 @@ bool says(const Desk& desk, const std::string& label, const std::string& text) {
     return told(desk, label).find(text) != std::string::npos;
 }
 
-/// How many squares and diamonds of marks are drawn; each is surrounded by paper.
+/// Returns the number of squares and diamonds of marks; each has a border in the color of paper.
 std::ptrdiff_t diamonds(const Desk& desk) {
     return std::ranges::count_if(desk.program.canvas().scene.items, [](const figure::SceneItem& item) {
         const auto* polygon = std::get_if<figure::PolygonItem>(&item);
@@ -129,7 +129,7 @@ TEST_CASE("effects and atlas mark heads as the board does", "[model]") {
         const auto head = std::ranges::find(screen_items(), spot, &ScreenItem::label);
         REQUIRE(head != screen_items().end());
         desk.driver.move(head->middle_x(),
-                         head->middle_y()); // the atlas tells of the head under the mouse alone
+                         head->middle_y()); // the atlas shows only the head under the mouse
         desk.driver.wait(3);
         CHECK(says(desk, spot, "Edited: gain 0.00, ablated"));
         desk.act(MoveInHistory{-1});

@@ -212,7 +212,7 @@ TEST_CASE("the wheel changes the number it is turned over, one turn is one step"
     const float untouched = W_O(desk, 2, 2);
     desk.driver.move(other.x, other.y);
     desk.settle();
-    desk.driver.hold(GLFW_KEY_LEFT_CONTROL, true); // which zooms where something can be zoomed
+    desk.driver.hold(GLFW_KEY_LEFT_CONTROL, true); // this zooms where the canvas can zoom
     desk.driver.scroll(1);
     desk.settle();
     desk.driver.hold(GLFW_KEY_LEFT_CONTROL, false);

@@ -19,7 +19,7 @@ namespace {
 constexpr const char* two_names = "When Mary and John went to the shop, John gave a book to";
 constexpr const char* other_names = "When Mary and John went to the shop, Mary gave a book to";
 
-/// Pocket with a text, in front of somebody who looks.
+/// Pocket with a text, and its user.
 struct PocketDesk : Desk {
     explicit PocketDesk(const std::string& text = two_names) {
         begin_recording();
@@ -87,7 +87,7 @@ TEST_CASE("effects take the two likeliest logits apart, and what is shown adds u
     const auto known = desk.shown().sources;
     desk.press("position 9");
     desk.settle();
-    CHECK(desk.shown().sources == known); // of all positions already
+    CHECK(desk.shown().sources == known); // sources of all positions are known
     CHECK(desk.shown().effects->question.position == 9);
     CHECK(desk.shown().effects->part(2, 7).value == Approx(sources_at(desk, 9)).margin(1e-4));
     desk.press("position " + std::to_string(last));
@@ -136,7 +136,7 @@ TEST_CASE("the pair of tokens stays while an edit makes another token likelier",
     CHECK(desk.shown().effects->question == before);
     CHECK(desk.shown().effects->attribution.logit < 0);
 
-    // A stands on the stages: this screen shows B, and says so where a key would flip.
+    // A is shown only on the stages: this screen shows B, and says so where a key would switch.
     desk.press_key(GLFW_KEY_B);
     CHECK(screen_shows("A and B are compared on the stages; this screen shows B"));
     desk.act(SetCompare{Compare::baseline});
@@ -391,7 +391,8 @@ TEST_CASE("a patch file keeps what was asked, and a page's table can be saved", 
         const std::string picture = folder.file("effects.svg");
         write_picture({desk.shown(), desk.view()}, {}, picture);
         CHECK(read_file(picture).find("<svg") != std::string::npos);
-        CHECK(read_file(picture).find(">pocket: “When Mary") != std::string::npos); // whose numbers they are
+        CHECK(read_file(picture).find(">pocket: “When Mary") !=
+              std::string::npos); // the prompt of the numbers
         checkpoint::save_patch(*desk.program.state().document->part()->model->model,
                                desk.program.state().document->part()->edits, patch,
                                questions_text(desk.model(), *desk.program.state().document->part()));
@@ -410,7 +411,7 @@ TEST_CASE("a patch file keeps what was asked, and a page's table can be saved", 
     desk.act(TypePrompt{"Anna lost her ribbon."});
     desk.settle();
     desk.program.open_path(patch);
-    desk.act(AnswerUnsaved{UnsavedAnswer::discard}); // of that text
+    desk.act(AnswerUnsaved{UnsavedAnswer::discard}); // unsaved changes of that text
     desk.settle();
     desk.settle();
     CHECK(desk.program.state().error.empty());

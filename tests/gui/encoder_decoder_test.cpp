@@ -33,7 +33,7 @@ struct Golden {
 
     std::vector<std::int64_t> row(const std::string& name) const {
         std::vector<std::int64_t> ids = file.integers(name);
-        ids.resize(ids.size() / 2); // of two texts
+        ids.resize(ids.size() / 2); // keeps the first of two texts
         return ids;
     }
     /// The weights of one head of a layer, (queries, keys).
@@ -44,7 +44,7 @@ struct Golden {
         const auto queries = stack == Stack::encoder ? source.size() : target.size();
         const auto keys = stack == Stack::own ? target.size() : source.size();
         std::vector<float> out(queries * keys);
-        const auto place = static_cast<std::uint64_t>((layer * 2 * H) + h); // of two texts the first
+        const auto place = static_cast<std::uint64_t>((layer * 2 * H) + h); // the first of two texts
         file.read_numbers(name, place * out.size(), out);
         return out;
     }
@@ -114,7 +114,7 @@ void check_predictions(const Desk& desk, const checkpoint::ModelEdits& edits) {
 
 } // namespace
 
-// Fails with the boards of Stack::own and Stack::cross swapped in stack_words.cpp.
+// Fails with the grids of Stack::own and Stack::cross swapped in stack_words.cpp.
 TEST_CASE("the three boards of an encoder-decoder show the numbers of Hugging Face", "[model][stacks]") {
     const std::string name = GENERATE("t5_tiny", "bart_tiny", "marian_tiny");
     INFO(name);
@@ -251,7 +251,7 @@ TEST_CASE("edits of all three attentions are followed and undone across the boar
         return text.text == "encoder L0, cross L1"; // below the fold
     }));
     CHECK(desk.program.state().history.back().label.find("encoder L0") != std::string::npos);
-    // The board of another stack has other marks.
+    // The grid of another stack has other marks.
     show(desk, Stack::own);
     CHECK_FALSE(screen_shows("ablated"));
     CHECK_FALSE(screen_shows("weights edited"));
@@ -259,7 +259,7 @@ TEST_CASE("edits of all three attentions are followed and undone across the boar
     CHECK_FALSE(screen_shows("ablated"));
     CHECK(screen_shows("weights edited"));
 
-    // Undo goes to the board whose edit it takes back.
+    // Undo goes to the grid whose edit it takes back.
     desk.act(MoveInHistory{-1});
     CHECK(desk.view().attention.stack == Stack::encoder);
     CHECK(desk.view().attention.layer == 0);

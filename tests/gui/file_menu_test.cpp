@@ -36,7 +36,7 @@ TEST_CASE("every export of the menu writes or copies what is on screen", "[gui][
     CHECK(write("Numbers of this stage…", "a.tsv").starts_with("stage\tb\th\ti\tj\tvalue\nweights\t0"));
     CHECK(write("Numbers of this stage…", "a.safetensors").find("\"weights\"") != std::string::npos);
     CHECK(write("Save PyTorch script…", "a.py").find("import torch") != std::string::npos);
-    CHECK_FALSE(desk.files().unsaved); // an export is no save, and no change
+    CHECK_FALSE(desk.files().unsaved); // an export does not save, and does not change the document
 
     desk.choose("Copy as PyTorch");
     CHECK(desk.driver.clipboard.find("import torch") != std::string::npos);
@@ -120,7 +120,7 @@ std::uint32_t number_at(const std::string& bytes, std::size_t at) {
     return number;
 }
 
-/// The number behind the first `before` in a text.
+/// Returns the number after the first `before` in a text.
 double number_behind(const std::string& text, const std::string& before) {
     const std::size_t at = text.find(before);
     REQUIRE(at != std::string::npos);
@@ -160,7 +160,7 @@ TEST_CASE("a picture has the width that was chosen, and its dialog says so befor
     open_picture_dialog(desk);
     click_option(desk, "size mm");
     desk.driver.wait(2);
-    desk.driver.type("100"); // over the width that stood there
+    desk.driver.type("100"); // replaces the previous width
     desk.driver.wait(2);
     CHECK(screen_shows("100 × "));
     CHECK(screen_shows("1181 × "));

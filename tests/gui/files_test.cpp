@@ -74,7 +74,7 @@ TEST_CASE("what is saved is what is opened again", "[gui][files]") {
     CHECK(desk.files().unsaved);
     desk.press(GLFW_KEY_Y, GLFW_MOD_CONTROL);
     CHECK_FALSE(desk.files().unsaved);
-    // The same number by another way is no change either.
+    // The same number, set in another way, does not count as a change either.
     desk.edit(1);
     CHECK(desk.files().unsaved);
     desk.edit();
@@ -98,7 +98,7 @@ TEST_CASE("what is saved is what is opened again", "[gui][files]") {
     CHECK(desk.files().path == folder.file("mine.headscope"));
     CHECK(project::same_bits(desk.recipe(), recipe));
     CHECK(desk.edited() == -2);
-    CHECK(desk.program.state().history.size() == 1); // what another project went through is not undone here
+    CHECK(desk.program.state().history.size() == 1); // changes of another project are not undone here
 }
 
 TEST_CASE("a project is opened as it was looked at when it was saved", "[gui][files]") {
@@ -120,7 +120,7 @@ TEST_CASE("a project is opened as it was looked at when it was saved", "[gui][fi
     CHECK(view.group == StageGroup::output);
     CHECK(view.head == 1);
     CHECK(view.selected == cell);
-    // The steps before are told, and not taken back.
+    // The previous steps are listed, and not undone.
     REQUIRE(desk.program.state().history.size() == 1);
     CHECK(desk.program.state().history.front().earlier == std::vector<std::string>{"edit W_O[5, 1]"});
     desk.act(ShowTab{LeftTab::edit});
@@ -277,7 +277,7 @@ TEST_CASE("Save for a project without a file asks for a name, then goes on", "[g
         REQUIRE(desk.files().chooser);
         CHECK_THAT(desk.files().chooser->chooser.error(), Catch::Contains("/proc/late"));
         CHECK_FALSE(desk.program.quitting());
-        // What was meant first is forgotten: a later save does not quit.
+        // The first request is forgotten: a later save does not quit.
         desk.type_path(folder.file("late"));
         desk.press(GLFW_KEY_ENTER);
         desk.settle();

@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <string>
 
-// File > Record a film, through the dialog and the job behind it.
+// File > Record a film, through the dialog and its job.
 
 namespace headscope::test {
 
@@ -31,7 +31,7 @@ void ask(FilesDesk& desk, const std::string& path, const std::string& kind = "ki
     desk.press(GLFW_KEY_ENTER);
 }
 
-/// What the command line makes of the same problem.
+/// Returns the film that the command line makes of the same problem.
 std::string filmed(const project::Recipe& recipe) {
     Program program({.recipe = recipe, .device = "cpu"});
     program.state().timed = false;
@@ -58,7 +58,7 @@ TEST_CASE("the window films its stages as the command does, with its edits", "[g
     REQUIRE(std::filesystem::exists(path));
     CHECK(text_of(path) == filmed(desk.recipe()));
     CHECK(text_of(path).find("<p>Q = X W_Q</p>") != std::string::npos); // as over the page: it has no bias
-    // The window goes on as before: its own frames are drawn in its own context.
+    // The window continues as before: its own frames are drawn in its own context.
     desk.driver.wait(3);
     CHECK(screen_shows("Inspector"));
 }

@@ -18,7 +18,7 @@ namespace {
 
 using Control = std::pair<std::string, std::string>; ///< window and label
 
-/// Scrolling regions are no controls; the list of the file chooser is walked with ↓ and ↑.
+/// Scrolling regions do not count as controls; ↓ and ↑ move through the list of the file chooser.
 bool is_control(const ScreenItem& item) {
     const auto is_region = [&](const ScreenItem& other) {
         return other.window.find("/" + item.label + "_") != std::string::npos;
@@ -36,7 +36,7 @@ std::set<Control> controls_on_screen() {
     return all;
 }
 
-/// Whether the ring stands around the item; of a text field, around the frame that it has.
+/// Returns true if the ring is around the item or, for a text field, around its frame.
 bool surrounds(const figure::Rect& ring, const ScreenItem& item) {
     const auto near = [](float a, float b) { return std::abs(a - b) < 1.5F; };
     const figure::Rect& area = item.area;
@@ -46,12 +46,12 @@ bool surrounds(const figure::Rect& ring, const ScreenItem& item) {
     return near(area.x, ring.x) && near(area.y, ring.y) && near(area.w, ring.w) && near(area.h, ring.h);
 }
 
-/// Presses Tab until the ring is back where it began. Fails where the ring stands on nothing that is seen.
+/// Presses Tab until the ring is back at its start. Fails if the ring is on an item that is not visible.
 std::set<Control> walked(Desk& desk) {
     std::set<Control> reached;
     for (int step = 0; step < 600; ++step) {
         desk.driver.key(GLFW_KEY_TAB);
-        desk.driver.wait(3); // what is reached scrolls into sight
+        desk.driver.wait(3); // the reached item scrolls into view
         const FocusRing* const ring = desk.program.focus();
         REQUIRE(ring != nullptr);
         const figure::Rect area = ring->area();
@@ -151,7 +151,7 @@ TEST_CASE("Tab reaches everything in dialogs", "[gui][focus]") {
         }
         std::set<Control> wanted;
         for (const Control& one : controls_on_screen())
-            if (one.first.find("Headscope") == std::string::npos) // what lies behind is out of reach
+            if (one.first.find("Headscope") == std::string::npos) // covered items cannot be reached
                 wanted.insert(one);
         const std::set<Control> reached = walked(desk);
         for (const auto& [window, label] : wanted) {

@@ -47,7 +47,8 @@ private:
         }
     }
 
-    /// Whether it takes its colour from a picture that Dear ImGui draws lines and filled shapes with.
+    /// Returns true if it takes its color from the texture with which Dear ImGui draws lines and filled
+    /// shapes.
     bool of_line(const ImDrawVert& v) const {
         return std::ranges::any_of(atlas_.CustomRects, [&](const ImFontAtlasCustomRect& rect) {
             const float x = v.uv.x * static_cast<float>(atlas_.TexWidth) - static_cast<float>(rect.X),

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
-// Where the parts of the window stand, in the numbers of the design: a toolbar of 52, headers of 44, a bottom
-// bar of 56, panels of 312 and 328, rails of 44. Logical pixels.
+// Positions of the parts of the window, by the numbers of the design: a toolbar of 52, headers of 44, a
+// bottom bar of 56, panels of 312 and 328, rails of 44. Logical pixels.
 
 namespace headscope::test {
 
@@ -18,7 +18,7 @@ struct Size {
     float width, height, scale; ///< logical pixels, and physical pixels in each
 };
 
-/// A desk whose window has this size.
+/// The program in a window of this size, and its user.
 struct SizedDesk : Desk {
     explicit SizedDesk(const Size& size, bool dark = false, const std::string& preset = "first-lesson")
         : Desk(preset, "", size.width * size.scale, size.height * size.scale, size.scale), scale(size.scale) {
@@ -126,7 +126,7 @@ TEST_CASE("nothing of the frame leaves the window or lies over another thing", "
             if (item.window == "Headscope" && !item.label.empty() && item.label.front() != '#' &&
                 !item.label.ends_with(" edge") && item.area.w >= 1 && item.area.h >= 1)
                 things.emplace_back(item.label, desk.logical(item.area));
-        CHECK(things.size() > 20); // 11 stops of the strip, the lists of the toolbar, the buttons of playback
+        CHECK(things.size() > 20); // 11 steps of the strip, the lists of the toolbar, the buttons of playback
         for (std::size_t n = 0; n < things.size(); ++n) {
             const auto& [label, area] = things[n];
             INFO(label << " at " << area.x << ", " << area.y << ", " << area.w << " x " << area.h);
@@ -139,7 +139,7 @@ TEST_CASE("nothing of the frame leaves the window or lies over another thing", "
                     FAIL_CHECK("lies over \"" << things[other].first << "\" by "
                                               << shared(area, things[other].second));
         }
-        // Matrices of one page lie apart.
+        // Matrices on the same screen do not overlap.
         const auto& grids = desk.program.canvas().grids;
         for (std::size_t n = 0; n < grids.size(); ++n)
             for (std::size_t other = 0; other < n; ++other)

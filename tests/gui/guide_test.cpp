@@ -9,7 +9,7 @@
 #include <regex>
 #include <set>
 
-// The Guide beside the canvas, walked from its first stage to its last.
+// Steps through the Guide next to the canvas, from its first stage to its last.
 
 namespace headscope::test {
 
@@ -27,7 +27,8 @@ std::set<std::string> numbers_shown(float from, float to) {
     return found;
 }
 
-/// Whether one of the numbers is that one, to the digits that are there, or 1 less that.
+/// Returns true if one of the numbers equals this one in the digits that it has, or is 1 less in the last
+/// digit.
 bool readable(const std::string& quoted, const std::set<std::string>& shown) {
     const double value = std::strtod(quoted.c_str(), nullptr);
     return std::ranges::any_of(shown, [&](const std::string& one) {

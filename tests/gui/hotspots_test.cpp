@@ -23,7 +23,7 @@ const std::set<std::string>& not_clicked() {
     return names;
 }
 
-/// Whether a click on a thing of the window's frame would lead where the view is already.
+/// Returns true if a click on a control of the window's frame would not change the view.
 bool already_so(const ViewState& view, const std::string& label) {
     if (label.starts_with("stage "))
         return label == "stage " + std::string(group_info(view.group).label) && view.row < 0;
@@ -49,12 +49,12 @@ std::int64_t largest_key(const Desk& desk, std::int64_t head, std::int64_t query
     return best;
 }
 
-/// What a click on the canvas is meant to leave, told from the words that it is on.
+/// The expected result of a click on the canvas, derived from its words.
 struct Meant {
     ViewState view;
-    std::vector<float> gains; ///< of all heads
+    std::vector<float> gains; ///< one head gain per head
     bool identity_output = false;
-    bool known = true; ///< whether the words are in this test
+    bool known = true; ///< true if this test knows the words
 };
 
 Meant meant_by(const Desk& desk, const std::string& label) {
@@ -133,7 +133,7 @@ void check_left(Desk& desk, const Meant& meant) {
 
 /// Clicks every item that is on screen now, each from the same state, and says how many there were.
 int click_everything(Desk& desk) {
-    // Edited from the start: the words "not saved" move what stands beside them only once.
+    // Edited from the start: the words "not saved" move the items next to them only once.
     desk.act(SetGain{0, 0.75F});
     const ViewState start = desk.view();
     const project::Recipe recipe = desk.program.state().document->recipe;
@@ -184,7 +184,7 @@ int click_everything(Desk& desk) {
         if (now.identity_W_O != recipe.identity_W_O)
             desk.program.act(SetIdentityOutput{recipe.identity_W_O});
         for (std::size_t h = 0; h < gains.size() && h < recipe.gains.size(); ++h)
-            if (gains[h] != recipe.gains[h]) // which the words of a panel may speak of
+            if (gains[h] != recipe.gains[h]) // words of a panel may refer to this head
                 desk.program.act(SetGain{static_cast<std::int64_t>(h), recipe.gains[h]});
         desk.program.state().view = start;
         desk.program.state().manual = {};

@@ -14,7 +14,7 @@ namespace headscope::test {
 using namespace headscope::app;
 namespace {
 
-/// Of every grid that can be pointed at: a corner, the middle and the opposite corner.
+/// Points at a corner, the middle and the opposite corner of every grid that supports hover.
 void point_everywhere(Desk& desk) {
     const auto grids = desk.program.canvas().grids;
     int pointed = 0;
@@ -33,7 +33,7 @@ void point_everywhere(Desk& desk) {
             const CellAddress wanted{grid.tensor, grid.index(row, col)};
             REQUIRE(grid.at(x, y) == wanted);
             CHECK(desk.view().hover == wanted);
-            // The inspector speaks of it, by name and by its number.
+            // The inspector shows the cell, with its name and its number.
             const std::string address = address_text(desk.shown(), wanted);
             CHECK(screen_shows(address));
             CHECK(spoken_of(desk.shown(), desk.view()) == wanted);
@@ -62,7 +62,7 @@ TEST_CASE("pointing finds the same cells at other scales", "[gui][hover]") {
     const auto grids = desk.program.canvas().grids;
     REQUIRE_FALSE(grids.empty());
     for (const MatrixGrid& grid : grids) {
-        desk.driver.move(1, 1); // what a row reads follows the mouse
+        desk.driver.move(1, 1); // the inputs of a row follow the mouse
         desk.driver.wait(2);
         const figure::Rect cell = grid.cell(grid.rows - 1, grid.cols - 1);
         desk.driver.move((cell.x + cell.w / 2) * 1.5F, (cell.y + cell.h / 2) * 1.5F);
@@ -89,7 +89,7 @@ TEST_CASE("a click keeps a cell, the inspector and the guide show it, Esc lets i
     desk.driver.wait(2);
     CHECK_FALSE(desk.view().selected);
     CHECK_FALSE(screen_shows("weights[0][cat, down]"));
-    // A click beside everything lets go too.
+    // A click outside of all items also clears the selection.
     desk.driver.click(cell.x + cell.w / 2, cell.y + cell.h / 2);
     REQUIRE(desk.view().selected);
     desk.driver.click(grid->area.x + 2, grid->area.y - 45);
@@ -150,7 +150,7 @@ TEST_CASE("the number field names the number it holds, whatever is pointed at", 
     CHECK(says("W_O[5, 1]") == 1);
     CHECK(says("W_O[2, 2]") == 1);
 
-    // What is typed goes to the first, and while it is typed all speaks of that one.
+    // Typed text goes to the first cell, and during typing everything shows that cell.
     const float other = desk.problem().weights.W_O->at(2, 2);
     desk.driver.type("7"); // the field has the keyboard one frame later
     desk.driver.type(".5");

@@ -28,7 +28,7 @@ std::map<std::string, KeySection> key_sections() {
     return sections;
 }
 
-/// What F1 lists of a program.
+/// Returns the section that F1 shows for a program.
 KeySection listed(const Program& program) {
     KeySection lines;
     for (const KeyLine& line : key_lines(situation(program.state())))
@@ -36,7 +36,7 @@ KeySection listed(const Program& program) {
     return lines;
 }
 
-/// Every line that F1 lists stands in one of these sections.
+/// Checks that every line that F1 shows is in one of these sections.
 void check_listed(const Desk& desk, std::initializer_list<const char*> headings) {
     const auto sections = key_sections();
     for (const std::string& line : listed(desk.program)) {

@@ -31,7 +31,7 @@ class Reader {
 public:
     explicit Reader(Desk& desk) : desk_(desk), english_("de") { REQUIRE(english_.count() > 1000); }
 
-    /// Words that are no sentence of the program.
+    /// Adds words that are not part of a message.
     void know(const std::string& text) {
         for (const std::string& word : words_of(text, 1))
             own_.insert(word);

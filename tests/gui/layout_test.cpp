@@ -23,7 +23,7 @@ bool finite(const figure::Rect& area) {
            area.w >= 0 && area.h >= 0;
 }
 
-/// The picture is there, belongs to the document, and lies where the canvas can show it.
+/// Checks that the picture exists, belongs to the document, and is where the canvas can show it.
 void check_picture(Desk& desk, float logical_width, float logical_height) {
     const Picture& canvas = desk.program.canvas();
     REQUIRE(desk.shown().document == desk.program.state().document);
@@ -41,7 +41,7 @@ void check_picture(Desk& desk, float logical_width, float logical_height) {
         const Index last = grid.index(grid.rows - 1, grid.cols - 1);
         for (int axis = 0; axis < tensor->shape().rank(); ++axis)
             REQUIRE(last[static_cast<std::size_t>(axis)] < tensor->shape()[axis]);
-        // What lies beyond the window must be inside what scrolls.
+        // Items outside the window must be inside a scrolling region.
         outside += grid.area.x < 0 || grid.area.y < toolbar_height;
         outside += grid.area.right() > logical_width && canvas.scene.width < grid.area.w;
         outside += grid.area.bottom() > logical_height && canvas.scene.height < grid.area.h;
@@ -171,11 +171,11 @@ TEST_CASE("dragging the scrubber goes to the stage and row under the mouse", "[g
         CHECK(desk.view().group == static_cast<StageGroup>(group));
         CHECK(desk.view().row == -1);
     }
-    // Between two stops lie the rows of the second, equally wide. Close to a stop it is the whole stage.
+    // Between two steps are the rows of the second, equally wide. Close to a step it is the whole stage.
     REQUIRE(dims.Tq == 4);
     struct Stop {
-        float share; ///< of the way from the stop before
-        int on;      ///< 1: in the stage itself, 0: still in the one before
+        float share; ///< position on the way from the previous step
+        int on;      ///< 1: in the stage itself, 0: still in the previous one
         int row;     ///< -1: all of it
     };
     const Stop stops[] = {{0.06F, 0, -1}, {0.16F, 1, 0}, {0.22F, 1, 0}, {0.28F, 1, 1}, {0.47F, 1, 1},
@@ -202,7 +202,7 @@ TEST_CASE("the scrubber's handle stands between the stops, as far as rows were g
     for (int stage = 1; stage < group_count; ++stage) {
         view.group = static_cast<StageGroup>(stage);
         const float before = static_cast<float>(stage - 1);
-        // Four rows are five steps to the next stop.
+        // Four rows are five parts of the way to the next step.
         const std::pair<int, float> places[] = {{0, 0.2F}, {1, 0.4F}, {2, 0.6F}, {3, 0.8F}, {-1, 1.0F}};
         for (const auto& [row, share] : places) {
             view.row = row;
@@ -281,7 +281,7 @@ TEST_CASE("the window is made smaller and larger under a running program", "[gui
         desk.driver.resize(width, height);
         INFO(width << " x " << height);
         walk_stages(desk, width, height);
-        // Whatever folded, the way to the last stage and the sentence are there.
+        // However many parts are folded, the last stage and the sentence can be reached.
         for (const char* label : {"##sentence", "stage output", "play", "help"})
             CHECK(desk.click(label));
         desk.driver.key(GLFW_KEY_ESCAPE);
@@ -389,7 +389,7 @@ TEST_CASE("what the keys do is written between the keys, in one column or two", 
                 lines[text.y].emplace_back(text.x, text.x + static_cast<float>(columns(text.text)) * 6.5F);
         const auto first = std::ranges::find(screen_texts(), "play and pause", &ScreenText::text);
         REQUIRE(first != screen_texts().end());
-        // Lines of the card lie one under the other, 25 apart.
+        // Lines of the card are one below the other, 25 apart.
         for (auto& [y, line] : lines)
             if (line.size() > 1 && std::fmod(std::abs(y - first->y), 25.0F) < 0.01F &&
                 std::ranges::any_of(line, [&](const auto& one) { return one.first == first->x; })) {

@@ -14,12 +14,13 @@
 #include <string>
 #include <vector>
 
-// What a lesson quotes from the screen can be read there. A live value that is one cell of one tensor, such
-// as {{weights[0][sat, cat]}}, has to stand there, in the cell itself or in words beside it, with no fewer
-// decimals. A sum, mean or extreme of cells, and a score of a head, such as {{entropy(0, it)}}, has to stand
-// somewhere beside the lesson, or every cell that it is worked out of has to. A table of a lesson is a screen
-// of its own, which names what each of its numbers is. Everything else that a page computes, such as
-// {{H * dk}}, is said by the page itself: the sentence around it names what was done to what.
+// Every number that a lesson quotes from the screen can be read there. A live value that is one cell of one
+// tensor, such as {{weights[0][sat, cat]}}, has to be shown, in the cell itself or in words next to it, with
+// at least as many decimals. A sum, mean or extreme of cells, and a score of a head, such as {{entropy(0,
+// it)}}, has to be shown somewhere outside the lesson panel, or every cell that it is computed from has to be
+// shown. A table of a lesson is also a screen, which names each of its numbers. Every other number that a
+// page computes, such as {{H * dk}}, is explained by the page itself: the sentence around it names the inputs
+// and the operation.
 
 namespace headscope::test {
 
@@ -77,7 +78,7 @@ private:
 
 /// A cell that a live value is.
 struct QuotedCell {
-    std::int64_t layer = -1; ///< of a checkpoint; -1: the one on screen
+    std::int64_t layer = -1; ///< layer of a checkpoint; -1: the current one
     CellAddress cell;
 };
 
@@ -140,7 +141,7 @@ int decimals_of(const std::string& number) {
     return point == std::string::npos ? 0 : static_cast<int>(number.size() - point - 1);
 }
 
-/// Whether a text on screen holds the number, to no fewer decimals than the quote.
+/// Returns true if a text on screen contains the number, with at least as many decimals as the quote.
 bool holds_number(std::string text, const std::string& quote) {
     for (std::size_t at = 0; (at = text.find("−", at)) != std::string::npos;)
         text.replace(at, std::string("−").size(), "-");
@@ -170,7 +171,7 @@ struct LessonReader : Desk {
     }
     const CourseState& course() const { return program.state().course; }
 
-    /// What the left panel does not say.
+    /// Returns true if the text is outside the left panel.
     bool beside_lesson(const ScreenText& text) const { return text.visible && text.x > left_edge(); }
     float left_edge() const {
         for (const ScreenItem& item : screen_items())
@@ -179,7 +180,8 @@ struct LessonReader : Desk {
         return 0;
     }
 
-    /// Whether the number of the cell stands in a cell of the canvas; empty: the canvas has no such cell.
+    /// Returns true if a cell of the canvas shows the number of the cell; empty: the canvas does not have
+    /// such a cell.
     std::optional<bool> in_its_cell(const CellAddress& cell, const std::string& quote) const {
         std::optional<bool> found;
         for (const MatrixGrid& grid : program.canvas().grids)
@@ -195,7 +197,7 @@ struct LessonReader : Desk {
         return found;
     }
 
-    /// Whether the text stands in the tag of the cell, which is beside it or tied to it by a line.
+    /// Returns true if the text is in the tag of the cell, which is next to it or connected to it by a line.
     bool in_its_tag(const CellAddress& cell, const ScreenText& text) const {
         return std::ranges::any_of(program.canvas().tags, [&](const CellTag& tag) {
             return tag.cell == cell && tag.area.contains(text.x, text.y);
@@ -209,7 +211,7 @@ struct LessonReader : Desk {
         });
     }
 
-    /// Every number of these cells stands in its cell.
+    /// Returns true if every number of these cells is shown in its cell.
     bool in_their_cells(const std::vector<lesson::Target>& targets) const {
         if (targets.empty())
             return false;
@@ -254,11 +256,11 @@ TEST_CASE("every number that a lesson quotes can be read on the same screen", "[
     const std::string size = large ? "1600x1000" : "1280x720";
     int checked = 0, worked_out = 0;
     for (const auto& one : reader.course().lessons) {
-        const std::string id = one->id; // the list may be read anew
+        const std::string id = one->id; // the list may be loaded again
         reader.act(OpenLesson{id});
         for (int page = 0; page < reader.course().pages(); ++page) {
             reader.act(GoToPage{page});
-            reader.settle(); // of a checkpoint's page, the layer comes after the model
+            reader.settle(); // on a checkpoint's page, the layer comes after the model
             reader.settle();
             if (reader.course().question() != nullptr)
                 reader.act(AnswerQuestion{reader.course().question_index(), 0});

@@ -9,7 +9,7 @@ namespace headscope::test {
 using namespace headscope::app;
 namespace {
 
-/// A lesson that stands at the step with one of its panels of a kind.
+/// Opens a lesson at the step with one of its panels of a kind.
 template<class Kind>
 struct PanelDesk : Desk {
     const lesson::LessonPanel* panel = nullptr;
@@ -78,7 +78,7 @@ TEST_CASE("dragging H on the cost panel moves dk and leaves the parameters", "[g
     desk.type_knob("D", "1,536");
     desk.type_knob("H", "12");
     CHECK(desk.figure<lesson::CostFigure>().dims.dk == 128);
-    // Nothing of it is in the document, and the step begins anew when it is opened again.
+    // The document does not contain any of it, and the step starts over when it is opened again.
     CHECK(desk.shown().document->revision == revision);
     desk.act(TurnPage{1});
     desk.act(TurnPage{-1});
@@ -117,7 +117,7 @@ TEST_CASE("merging heads on the blur panel raises the entropy that is shown", "[
     CHECK(screen_shows("entropy 1.1"));
     desk.drag_to("merged", 0.99F, 0.8F);
     CHECK(desk.figure<lesson::BlurFigure>().entropy < 0.95);
-    // It speaks of the problem on screen: where the word is gone, it says so, and no more.
+    // It describes the current problem: without the word, it only says so.
     desk.type_sentence("The cat sat down");
     CHECK(screen_shows("there is no token"));
 }

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-// What the pictures beside a lesson's page say, and that nothing covers their titles.
+// Checks the texts of the pictures next to a lesson's page, and that nothing covers their titles.
 
 namespace headscope::test {
 
@@ -22,7 +22,7 @@ struct Page : Desk {
         options.device = "cpu";
         return options;
     }
-    /// How often a line of the canvas says just this.
+    /// Returns the number of lines of the canvas with exactly this text.
     int says(const std::string& whole) const {
         return static_cast<int>(
             std::ranges::count_if(program.canvas().scene.items, [&](const figure::SceneItem& item) {

@@ -52,7 +52,7 @@ TEST_CASE("progress that cannot be saved is told, and the lesson goes on", "[gui
     learner.open("first-lesson");
     CHECK_THAT(learner.program.state().error,
                Catch::Contains("your place in the course is not saved") && Catch::Contains("course.json"));
-    // The reason is told once: closed, it stays closed.
+    // The reason is shown once: closed, it stays closed.
     learner.driver.key(GLFW_KEY_ESCAPE);
     learner.settle();
     REQUIRE(learner.program.state().error.empty());

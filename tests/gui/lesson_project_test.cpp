@@ -56,7 +56,7 @@ TEST_CASE("Ctrl S in a lesson leaves the project's file alone", "[gui][lesson][f
     CHECK(player.same(mine));
     CHECK(player.files().path == player.path());
     CHECK_FALSE(player.files().unsaved);
-    player.press(GLFW_KEY_Z, GLFW_MOD_CONTROL); // its own history goes on
+    player.press(GLFW_KEY_Z, GLFW_MOD_CONTROL); // its own history continues
     player.settle();
     CHECK(player.recipe().edits.empty());
     CHECK(player.files().unsaved);
@@ -92,7 +92,7 @@ TEST_CASE("leaving a lesson shows the project as it was, with its view and its b
     CHECK(player.view().row == 2);
     CHECK(player.view().head == 1);
     CHECK(player.view().compare == Compare::difference);
-    CHECK(player.view().dark); // how the window looks is no part of the project
+    CHECK(player.view().dark); // the look of the window is not part of the project
     CHECK(player.view().points.empty());
     CHECK(player.program.state().sentence == "The old man reads");
     CHECK(player.program.state().compare.marked());
@@ -170,7 +170,7 @@ TEST_CASE("a checkpoint with edits waits beside a lesson, and comes back with th
     CHECK(player.program.state().model.run != nullptr);
     CHECK(player.program.state().board != nullptr);
     CHECK(player.files().unsaved);
-    // It goes on as before: an edit runs it again.
+    // It continues as before: an edit runs it again.
     player.act(SetGain{2, 0});
     player.settle();
     CHECK(player.program.state().document->part()->edits.size() == 1);

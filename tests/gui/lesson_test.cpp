@@ -122,11 +122,11 @@ TEST_CASE("numbers of a page never contradict it after a change", "[gui][lesson]
     learner.press("Back to the lesson");
     CHECK_FALSE(screen_shows("was 0.34"));
     CHECK(screen_shows("0.34"));
-    // Heads that are dealt anew: the number of heads is the lesson's, as its sentence says.
+    // Another number of heads: the number of heads is the lesson's, as its sentence says.
     learner.turn_to(6);
     learner.choose("H", "4 heads");
     CHECK(screen_shows("was "));
-    // What was done is told.
+    // The result of the task is shown.
     learner.turn_to(2);
     CHECK_FALSE(screen_shows("slid"));
     learner.press("stage scores");
@@ -157,7 +157,7 @@ TEST_CASE("show me drives the controls, and one click leads back", "[gui][lesson
     learner.press("Take it back");
     CHECK(project::same_bits(learner.recipe(), given));
     CHECK_FALSE(screen_shows("Take it back"));
-    CHECK(learner.progress().done.size() == 1); // what was done stays done
+    CHECK(learner.progress().done.size() == 1); // completed tasks stay completed
 }
 
 TEST_CASE("a table is filled, and only the engine's numbers close it", "[gui][lesson]") {
@@ -215,7 +215,7 @@ TEST_CASE("Tab comes from the canvas to the task of a lesson's page, else to its
     };
     from_canvas();
     CHECK(learner.program.state().field.label == "scores of head 0 0");
-    learner.act(GoToPage{0}); // which has no task
+    learner.act(GoToPage{0}); // this page does not have a task
     from_canvas();
     learner.driver.key(GLFW_KEY_ENTER);
     learner.settle();
@@ -418,7 +418,7 @@ choices:
     dropped.turn_to(1);
     CHECK(screen_shows("Where does cat look?"));
     CHECK(learner.problem().cross());
-    // A copy that is opened stands in its place, and says so.
+    // An opened copy replaces it, and says so.
     std::filesystem::copy_file(folder.file("lessons/mine.md"), folder.file("copy.md"));
     dropped.program.open_path(folder.file("copy.md"));
     const auto& lessons = dropped.course().lessons;

@@ -19,7 +19,7 @@ using namespace headscope::test;
 namespace {
 
 constexpr std::int64_t length = 6000, query = 5200, far_key = 700;
-constexpr double score = 9.7; ///< of the query for the key; all other scores are 0
+constexpr double score = 9.7; ///< score of the query for the key; all other scores are 0
 
 /// Every row spreads its weight evenly over the tokens so far, but for one far pair.
 Program::Options needle(std::int64_t H = 1) {
@@ -79,7 +79,7 @@ TEST_CASE("a far weight of a long text is listed, and a click shows it with its 
     CHECK(screen_shows("4,500"));
     CHECK(far_weight == Approx(0.7584).epsilon(1e-4));
 
-    CHECK(desk.program.state().pixels.bytes() > 0); // tiles are coloured once, not in every frame
+    CHECK(desk.program.state().pixels.bytes() > 0); // tiles are colored once, not in every frame
     REQUIRE(desk.click("spot 1"));
     desk.settle();
     CHECK(sight_of(desk).scale == reading_scale);
@@ -168,7 +168,7 @@ TEST_CASE("the whole of a long map fills its room one way", "[long map]") {
         CHECK(sight.pixels * static_cast<double>(length) == Approx(560));
         CHECK(sight.y(0) == Approx(0).margin(1));
         CHECK(sight.x(0) == Approx(70).margin(1));
-        // What is drawn is coarser than a pixel of the screen by less than two, and never finer.
+        // The drawn scale is coarser than a pixel of the screen by a factor below two, and never finer.
         CHECK(std::ldexp(sight.pixels, sight.scale) >= 1);
         CHECK(std::ldexp(sight.pixels, sight.scale) < 2);
         const MapPart seen = seen_part(view, length, length);
@@ -197,7 +197,7 @@ TEST_CASE("wheel, mouse and keys move over a long map", "[long map]") {
     desk.driver.scroll(1);
     desk.settle();
     CHECK(sight_of(desk).scale == whole - 2);
-    // What was under the mouse is still there, to a pixel.
+    // The point under the mouse is still there, to a pixel.
     const figure::Point now = place(desk, under[0], under[1]);
     CHECK(std::abs(now.x - at.x) < 5);
     CHECK(std::abs(now.y - at.y) < 5);

@@ -28,7 +28,7 @@ TEST_CASE("the picture of a layer of a long text stays until the next one's stag
     REQUIRE(desk.shown().trace != nullptr);
     CHECK(desk.shown().document->layer() == 1);
     CHECK_FALSE(desk.program.keeps_picture());
-    REQUIRE(desk.program.focus() != nullptr); // the ring stands where it stood
+    REQUIRE(desk.program.focus() != nullptr); // the focus ring has not moved
     CHECK(desk.program.focus()->area().x == focused.x);
 }
 

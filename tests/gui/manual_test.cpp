@@ -206,7 +206,8 @@ TEST_CASE("the context menu of a cell acts on that cell", "[gui][menu]") {
     CHECK(desk.problem().weights.W_O->at(5, 1) == 0);
     desk.act(GoTo{StageGroup::weights});
     right_click(desk, {TensorId::weights, {0, 0, 1, 0}});
-    CHECK(screen_shows("Select a number of X, W_Q to W_O or a bias first")); // why it cannot be set to 0
+    CHECK(screen_shows(
+        "Select a number of X, W_Q to W_O or a bias first")); // the reason: it cannot be set to 0
     key(desk, GLFW_KEY_ESCAPE);
     CHECK(desk.view().selected == CellAddress{TensorId::weights, {0, 0, 1, 0}});
     CHECK_FALSE(desk.click("zero", "##Popup"));
@@ -235,9 +236,9 @@ TEST_CASE("the words beside a matrix have a context menu", "[gui][menu]") {
         REQUIRE(desk.click("copy token", "##Popup"));
         desk.settle();
         CHECK(desk.driver.clipboard == "cat");
-        CHECK(desk.view().row == 3); // it was no click on the row
+        CHECK(desk.view().row == 3); // this did not click the row
     }
-    // Of a text that has keys alone, a word is no query.
+    // In a text that only has keys, a word is not a query.
     Desk translation("translation");
     translation.act(GoTo{StageGroup::weights});
     press_right(translation, {Thing::Kind::token, 1, true}, true);
@@ -274,7 +275,7 @@ TEST_CASE("the context menus of heads and tokens of a checkpoint act", "[gui][me
     REQUIRE(desk.click("row of token", "##Popup"));
     desk.settle();
     CHECK(desk.view().row == 2);
-    // The Menu key: of the head in focus, where no number is selected.
+    // The Menu key opens the menu of the head in focus if no number is selected.
     desk.act(Select{std::nullopt});
     key(desk, GLFW_KEY_F10, GLFW_MOD_SHIFT);
     CHECK(screen_shows("Copy the head’s name"));

@@ -24,7 +24,7 @@ namespace headscope::test {
 namespace {
 
 constexpr std::int64_t saved_length = 6000, saved_query = 5200, saved_key = 700;
-constexpr double saved_score = 9.7; ///< of the query for the key; all other scores are 0
+constexpr double saved_score = 9.7; ///< score of the query for the key; all other scores are 0
 
 /// Every row spreads its weight evenly over the tokens so far, but for one far pair.
 Program::Options map_to_save() {

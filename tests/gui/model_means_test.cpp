@@ -36,7 +36,7 @@ void read(Desk& desk, const analysis::ReadingOptions& how) {
     desk.settle();
 }
 
-/// What `headscope trace --model` writes.
+/// Returns the file that `headscope trace --model` writes.
 std::string traced(const TemporaryFolder& folder, std::vector<std::string> arguments) {
     static int files = 0;
     const std::string path = folder.file("trace" + std::to_string(++files) + ".safetensors");
@@ -262,7 +262,7 @@ TEST_CASE("a mean of a checkpoint has weights alone, and its heads keep every st
         CHECK(screen_shows("H2 mean"));
         CHECK(desk.program.state().document->layer() == 1);
         desk.act(SetGain{2, 0});
-        CHECK(desk.view().attention.layer == L); // what it does to the mean is seen
+        CHECK(desk.view().attention.layer == L); // the effect on the mean is shown
         desk.act(MoveInHistory{-1});
         CHECK(desk.view().attention.layer == 1); // where the edit was
         read(desk, {});

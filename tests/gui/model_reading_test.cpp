@@ -43,7 +43,7 @@ std::vector<double> without_first(const checkpoint::ModelRun& run, std::int64_t 
     return out;
 }
 
-/// What is on screen: the layer's weights, and the board's own maps of all layers.
+/// Checks the weights on screen: those of the layer, and the maps of all layers in the grid of heads.
 void check_first_hidden(const Desk& desk, std::int64_t layer) {
     const checkpoint::ModelRun& run = run_of(desk);
     const std::int64_t T = run.info().Tq;

@@ -30,7 +30,7 @@ const Document& document_of(const Desk& desk) {
     return *desk.program.state().document;
 }
 
-/// The whole model with these gains, by the function that the command line calls.
+/// Runs the whole model with these head gains, through the function that the command line calls.
 checkpoint::ForwardResult forward(const std::string& folder,
                                   std::map<std::int64_t, std::vector<float>> gains) {
     checkpoint::ModelInputs inputs;

@@ -42,7 +42,7 @@ struct NarrowDesk : Desk {
         return {};
     }
 
-    /// Two upright texts of the canvas that lie on each other; empty: none do.
+    /// Returns two upright texts of the canvas that overlap; empty if there are none.
     std::string clash() {
         const figure::TextMeasure measure = surface_measure(driver.surface());
         std::vector<std::pair<figure::Rect, std::string>> texts;

@@ -7,7 +7,7 @@
 #include <imgui_internal.h>
 #include <optional>
 
-// What is told over the canvas lies on free paper, or at least not on the number that it is about.
+// Notices over the canvas are on free paper, or at least do not cover the number that they are about.
 
 namespace headscope::test {
 
@@ -26,7 +26,7 @@ const std::string long_words =
     "The same columns of W_Q, W_K and W_V and the same rows of W_O were dealt to 4 heads of width 2, not to "
     "2 heads of width 4; no weight changed.";
 
-/// Every kind of notice, as it comes about.
+/// Triggers every kind of notice.
 void tell(Desk& desk, const std::string& kind) {
     if (kind == "told")
         desk.act(Explain{long_words});
@@ -47,7 +47,7 @@ TEST_CASE("a notice lies on free paper, and never on the number that it is about
                                    StageGroup::weights, StageGroup::output}) {
         desk.act(GoTo{stage});
         const Picture page = desk.program.canvas();
-        // The number that stands where the notice would stand first.
+        // The number at the first position that the notice would take.
         const MatrixGrid* lowest = &page.grids.front();
         for (const MatrixGrid& grid : page.grids)
             if (grid.outlined && (kind == "notice" ? grid.area.y < lowest->area.y
@@ -72,7 +72,7 @@ TEST_CASE("a notice lies on free paper, and never on the number that it is about
             if (width > 1400)
                 CHECK_FALSE(overlap(*area, grid.area));
         desk.act(DismissNotice{true});
-        desk.driver.wait(13 * 60); // what was done to a file is told for a moment
+        desk.driver.wait(13 * 60); // results of file operations are shown for a moment
     }
 }
 

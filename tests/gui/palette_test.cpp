@@ -42,7 +42,7 @@ TEST_CASE("a command that was typed into the palette is done by Return", "[gui][
     CHECK_FALSE(palette(desk).open);
     CHECK(desk.view().weights_view == WeightsView::graph);
 
-    // The same again from the first row, where what was done last stands.
+    // The same again from the first row, which has the last action.
     desk.act(ShowWeightsAs{WeightsView::heatmap});
     ask(desk, "", GLFW_KEY_P, GLFW_MOD_CONTROL | GLFW_MOD_SHIFT);
     desk.driver.key(GLFW_KEY_ESCAPE);
@@ -145,8 +145,8 @@ TEST_CASE("the palette goes to a stage of a checkpoint by its layer", "[gui][pal
     goes_to("layer 0 residual", StageGroup::resid_in, 0);
     goes_to("embedding", StageGroup::embedding, -1);
     goes_to("unembedding", StageGroup::logits, -1);
-    goes_to("l1", StageGroup::weights, 1); // its first head stands before its stages
-    // Without a number there is one row for each stop.
+    goes_to("l1", StageGroup::weights, 1); // its first head comes before its stages
+    // Without a number there is one row for each step.
     ask(desk, "scores");
     CHECK_FALSE(screen_shows("L1 scores"));
 }
@@ -176,7 +176,7 @@ TEST_CASE("Ctrl F selects one found token after the other", "[gui][find]") {
     desk.driver.key(GLFW_KEY_ESCAPE);
     desk.settle();
     CHECK_FALSE(desk.program.state().find.open);
-    CHECK(row() == 6); // what was found stays selected
+    CHECK(row() == 6); // the match stays selected
 }
 
 TEST_CASE("Ctrl F finds a number as it is printed", "[gui][find]") {

@@ -52,7 +52,7 @@ TEST_CASE("F5 shows the canvas alone and larger, and Esc the window as it was", 
     CHECK(desk.program.zoom() == Approx(1000.0F / 600)); // as much larger as the window is
     CHECK(first_grid(desk).x < 200);
 
-    // What belongs to the window around it says so, and does nothing.
+    // Actions for the window around it only show a message.
     for (const int key : {GLFW_KEY_LEFT_BRACKET, GLFW_KEY_RIGHT_BRACKET, GLFW_KEY_SLASH})
         desk.press_key(key);
     desk.press_key(GLFW_KEY_EQUAL, GLFW_MOD_CONTROL);
@@ -143,7 +143,7 @@ TEST_CASE("the text of a lesson that is presented can be read to its end with a 
           "[gui][presentation]") {
     Desk desk("first-lesson", "", 1280, 720);
     desk.act(OpenLesson{"first-lesson"});
-    desk.act(OpenLeft{false}); // what is folded in the window is there in the presentation
+    desk.act(OpenLeft{false}); // parts that are folded in the window are shown in the presentation
     desk.press_key(GLFW_KEY_F5);
     const CourseState& course = desk.program.state().course;
     CHECK(screen_shows("11 minutes, intermediate, 7 steps"));
@@ -288,7 +288,7 @@ TEST_CASE("the blank end of a presented text needs no key of its own", "[gui][pr
     desk.act(OpenLesson{"first-lesson"});
     desk.act(GoToPage{3});
     desk.press_key(GLFW_KEY_F5);
-    const auto below = [] { // how far the text can be scrolled
+    const auto below = [] { // the distance by which the text can be scrolled
         for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows)
             if (window->Active && std::string(window->Name).find("course first-lesson3") != std::string::npos)
                 return window->ScrollMax.y;

@@ -176,7 +176,7 @@ TEST_CASE("digits put heads in focus", "[gui][program]") {
     for (int digit = 9; digit >= 0; --digit) {
         desk.driver.key(GLFW_KEY_0 + digit);
         CHECK(desk.view().head == std::min(digit, 7));
-        CHECK(desk.problem().gains.empty()); // none is switched off
+        CHECK(desk.problem().gains.empty()); // all head gains are 1
         CHECK(desk.view().other != desk.view().head);
     }
 }
@@ -252,7 +252,7 @@ TEST_CASE("bad input is answered with a sentence and leaves the last good trace"
         CHECK(desk.program.state().error.find(part) != std::string::npos);
         CHECK(desk.shown().trace == trace);
         CHECK(desk.program.state().document->recipe.sentence == "The cat sat down");
-        // The first words of the sentence stand over the canvas.
+        // The first words of the message are over the canvas.
         const std::string& error = desk.program.state().error;
         CHECK(screen_shows(error.substr(0, error.find(' ', 8))));
     };

@@ -20,13 +20,13 @@
 #include <variant>
 #include <vector>
 
-// Somebody who clicks, types and drags at random. Nothing may break: every screen is drawn from a state that
-// no test thought of. HEADSCOPE_RANDOM_EVENTS events (default 150) from HEADSCOPE_RANDOM_SEED (default 1) on;
-// with HEADSCOPE_RANDOM_DOCUMENT, one of the documents below alone is visited;
-// with HEADSCOPE_RANDOM_LOG each event is told on standard error; with HEADSCOPE_RANDOM_MEMORY, every
-// thousand events, how much memory the program has when it rests: all that is resident, and the part that is
-// its own, without the code of libraries, which Linux gives up when others need the memory; first with what
-// is on screen by then, then with the document, the window and the size of text of the beginning.
+// A user who clicks, types and drags at random. Nothing may break: every screen is drawn from a state that no
+// other test covers. HEADSCOPE_RANDOM_EVENTS sets the number of events (default 150), HEADSCOPE_RANDOM_SEED
+// the seed (default 1). With HEADSCOPE_RANDOM_DOCUMENT, only one of the documents below is visited. With
+// HEADSCOPE_RANDOM_LOG, each event is printed on standard error. With HEADSCOPE_RANDOM_MEMORY, every thousand
+// events, the memory of the idle program is printed: all resident memory, and the program's own part, without
+// the code of libraries, which Linux can discard; first with the current screen, then with the document, the
+// window and the text size of the beginning.
 
 namespace headscope::test {
 namespace {

@@ -52,7 +52,7 @@ TEST_CASE("the first token is hidden and brought back, and the canvas says so") 
     SECTION("a row that had nothing else is empty, and the inspector says why") {
         desk.act(Select{CellAddress{TensorId::weights, {0, 0, 0, 0}}});
         CHECK(screen_shows("Nothing is left of this row"));
-        // It was asked for, so it is no fault.
+        // This was requested, so it is not an error.
         CHECK(screen_shows("0.00"));
         CHECK_FALSE(screen_shows("⚠"));
     }

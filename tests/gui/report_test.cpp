@@ -78,7 +78,7 @@ json heatmap_of(const Desk& desk) {
     return {};
 }
 
-/// The colour on screen at a point, from the last image that covers it.
+/// Returns the color on screen at a point, from the last image that covers it.
 figure::Color drawn_at(const Desk& desk, float x, float y) {
     figure::Color colour = 0;
     for (const figure::SceneItem& item : desk.program.canvas().scene.items)
@@ -93,7 +93,7 @@ figure::Color drawn_at(const Desk& desk, float x, float y) {
     return colour;
 }
 
-/// The colour of a weight by the page's own formula.
+/// Returns the color of a weight by the formula in the manual.
 figure::Color told_colour(const json& grid, const Ramp& ramp, double value) {
     const double low = grid.at("low"), high = grid.at("high");
     const bool log = low > 0;

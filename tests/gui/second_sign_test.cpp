@@ -15,8 +15,8 @@
 #include <sstream>
 #include <string>
 
-// Every meaning of the manual's table of colours, drawn twice: as it is, and as its opposite. Without their
-// colours the two pictures still have to differ.
+// Draws every meaning in the manual's table of colors twice: as it is, and as its opposite. Without their
+// colors the two pictures still have to differ.
 
 namespace headscope::test {
 
@@ -30,7 +30,7 @@ std::string place(const figure::Rect& area) {
     return place(figure::Point{area.x, area.y}) + place(figure::Point{area.right(), area.bottom()});
 }
 
-/// What is left of a picture without its colours: shapes, texts, and the edges in images.
+/// Returns a picture without its colors: shapes, texts, and the edges in images.
 std::string without_colours(const figure::Scene& scene) {
     std::string out;
     const auto filled = [](figure::Color colour) { return figure::visible(colour) ? "1" : "0"; };
@@ -176,7 +176,7 @@ struct AtlasDesk : Desk {
         act(ShowScreen{Screen::atlas});
         settle();
     }
-    /// What is drawn around the middle of a control, from there.
+    /// Returns the items around the middle of a control, relative to it.
     std::string around(const std::string& label, float reach) const {
         const auto& spots = program.canvas().hotspots;
         const auto spot = std::ranges::find(spots, label, &Hotspot::label);
@@ -240,7 +240,7 @@ std::string switched(bool on) {
     return paper.drawn();
 }
 
-/// Whether a sign can be read anywhere in the window.
+/// Returns the signs of this kind that can be read anywhere in the window.
 std::string signs(const std::string& sign) {
     std::string out;
     for (const ScreenText& text : screen_texts())
@@ -345,7 +345,7 @@ TEST_CASE("a dash marks numbers below 0 in cells of every size that has room for
     for (const float side : {6.0F, 9.0F, 13.0F, 20.0F}) {
         INFO(side << " pixels");
         CHECK(cell(side, -0.6F) != cell(side, 0.6F));
-        if (side >= texture_below) // of smaller cells the edges of colours are left in the comparison
+        if (side >= texture_below) // for smaller cells the comparison includes the edges of colors
             CHECK(cell(side, -0.001F) == cell(side, 0.001F));
     }
     CHECK(signed_cell(-0.7) != signed_cell(0.7));

@@ -7,14 +7,14 @@
 
 #include <algorithm>
 
-// What is selected, what the mouse is over, and which of both the keys and the inspector follow.
+// Selection and hover, and which of them the keys and the inspector follow.
 
 namespace headscope::test {
 
 using namespace headscope::app;
 namespace {
 
-/// Drags a weight of the norm sideways; the mouse then stands over another one.
+/// Drags a parameter of the norm sideways; the mouse is then over another one.
 void drag_norm_weight(Desk& desk, const CellAddress& cell) {
     const figure::Point at = middle_of(desk.program.canvas(), cell);
     desk.driver.drag(at.x, at.y, at.x + 80, at.y);

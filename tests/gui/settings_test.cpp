@@ -55,7 +55,7 @@ TEST_CASE("each row of the settings sets what its key sets", "[gui][settings]") 
     CHECK(desk.view().zoom == Approx(1.1F));
     choose(desk, "Size of everything 110 %");
     CHECK(desk.view().zoom == 1);
-    // What was set elsewhere stands in the dialog.
+    // The dialog shows settings that were changed elsewhere.
     desk.act(SetDark{false});
     choose(desk, "Theme dark");
     CHECK(desk.view().dark);
@@ -90,7 +90,7 @@ TEST_CASE("the settings fit into small windows and large text", "[gui][settings]
             CHECK(item.area.bottom() <= 720);
         }
     CHECK(done);
-    // What does not fit is reached by Tab.
+    // Tab reaches rows that do not fit.
     for (int step = 0; step < 60 && !screen_shows("Opens with"); ++step) {
         desk.driver.key(GLFW_KEY_TAB);
         desk.driver.wait(3);

@@ -137,13 +137,13 @@ TEST_CASE("weights of norms and MLPs are edited on all three boards, followed, a
         CHECK(equal_numbers(logits_on_screen(desk), pass_with(desk, edits)->logits()));
         CHECK_FALSE(equal_numbers(logits_on_screen(desk), before));
         CHECK(part_on_screen(desk).marks.at(c.n).others == std::vector{c.cell.tensor});
-        // B − A on this page and behind it.
+        // B − A on this screen and the next ones.
         desk.act(MarkBaseline{true});
         desk.act(SetCompare{Compare::difference});
         desk.settle();
         const TensorId main = group_info(c.page).main;
         const Comparison& compare = desk.program.state().compare;
-        if (c.cell.tensor != TensorId::W_out) { // which comes behind mlp_act
+        if (c.cell.tensor != TensorId::W_out) { // W_out is after mlp_act
             REQUIRE(compare.of(main) != nullptr);
             CHECK(compare.of(main)->changed > 0);
         }
@@ -152,7 +152,7 @@ TEST_CASE("weights of norms and MLPs are edited on all three boards, followed, a
         desk.settle();
         desk.act(MoveInHistory{-1});
         desk.settle();
-        // Undo goes to the board whose edit it takes back.
+        // Undo goes to the grid whose edit it takes back.
         CHECK(desk.view().attention.stack == c.stack);
         CHECK(desk.view().attention.layer == c.layer);
         CHECK(equal_numbers(logits_on_screen(desk), before));
@@ -214,7 +214,7 @@ TEST_CASE("the MLP of a decoder's layer is on the board of its cross-attention",
     desk.act(EditCell{{TensorId::mlp_act, {0, 2, 11, 0}}, 1.5F});
     CHECK(desk.program.state().error.find("there is no mlp_act here") != std::string::npos);
     CHECK(part_on_screen(desk).edits.empty());
-    // What enters a cross-attention, and where that comes from.
+    // The inputs of a cross-attention, and their sources.
     desk.act(ShowStack{Stack::cross});
     desk.act(GoTo{StageGroup::resid_in, 2, 0});
     desk.act(Select{CellAddress{TensorId::resid_in, {0, 2, 5, 0}}});

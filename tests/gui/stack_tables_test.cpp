@@ -35,7 +35,7 @@ void show(Desk& desk, Stack stack) {
     desk.settle();
 }
 
-/// Those of a run of its own.
+/// Returns the logits of a new run.
 TensorPtr logits_of_new_run(const Desk& desk) {
     const ModelPart& part = opened_part(desk);
     Progress progress;

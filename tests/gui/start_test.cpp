@@ -165,7 +165,7 @@ TEST_CASE("without the Start page the latest file that is left opens", "[gui][st
 }
 
 TEST_CASE("the ways in are walked through with Tab, one card after the other", "[gui][start]") {
-    // What Enter does on each control, from the last one of the window back to the first card.
+    // Records the effect of Enter on each control, from the last one of the window back to the first card.
     std::vector<std::string> done;
     while (done.size() < 40 && (done.empty() || done.back() != "types")) {
         TemporaryFolder folder;

@@ -21,7 +21,7 @@ const ModelPart& part_of_desk(const Desk& desk) {
     return *desk.program.state().document->part();
 }
 
-/// How far the logits are from those of Hugging Face's code for the two golden texts.
+/// Returns the difference of the logits from those of Hugging Face's code for the two golden texts.
 double off_golden(const Desk& desk) {
     return off_golden_pair(*texts_of_desk(desk).run->logits());
 }
@@ -59,7 +59,7 @@ TEST_CASE("a second text has a field where the model reads two, and undo, redo a
     desk.settle();
     CHECK(texts_of_desk(desk).pair == second_of_pair);
     CHECK(off_golden(desk) < 1e-4);
-    // Esc gives the field back what stood in it.
+    // Esc restores the text of the field.
     REQUIRE(desk.driver.click_item("##pair"));
     desk.driver.key(GLFW_KEY_A, GLFW_MOD_CONTROL);
     desk.driver.type("w3");
@@ -190,12 +190,12 @@ TEST_CASE("a pasted text keeps its line ends and tabs in a prompt, and is blanks
         CHECK(desk.program.state().model.prompt == "a\tb\nc\n");
         CHECK(part_of_desk(desk).prompt == "a\tb\nc\n");
         CHECK(part_of_desk(desk).inputs->ids == Ids{64, 197, 65, 198, 66, 198});
-        // What is copied from the field is the text, not its signs.
+        // The text is copied from the field, not its signs.
         desk.driver.clipboard.clear();
         desk.driver.key(GLFW_KEY_A, GLFW_MOD_CONTROL);
         desk.driver.key(GLFW_KEY_C, GLFW_MOD_CONTROL);
         CHECK(desk.driver.clipboard == "a\tb\nc\n");
-        // Typing goes on behind a line end, and Backspace takes one away whole.
+        // Typing continues after a line end, and Backspace removes one completely.
         desk.driver.key(GLFW_KEY_END);
         desk.driver.type("b");
         desk.settle();

@@ -69,7 +69,7 @@ TEST_CASE("a prompt that never ran is there again after Esc and Ctrl Z", "[throw
     }
     SECTION("in the field, when another was used since") {
         desk.act(SetGain{0, 0.5F});
-        desk.act(MoveInHistory{-1}); // of the gain, which came later
+        desk.act(MoveInHistory{-1}); // undoes the head gain, which came later
         CHECK(in_field() == "1 2 3");
         REQUIRE(desk.driver.click_item("##prompt"));
         desk.press_key(GLFW_KEY_Z, GLFW_MOD_CONTROL);

@@ -29,7 +29,7 @@ std::optional<figure::Rect> tip_on_screen() {
     return std::nullopt;
 }
 
-/// What appears with the mouse on a control, at a share of its width.
+/// Returns the tip that appears with the mouse on a control, at a fraction of its width.
 std::optional<figure::Rect> tip_at(Desk& desk, const figure::Rect& control, float across = 0.5F) {
     desk.driver.move(control.x + across * control.w, control.y + control.h / 2);
     desk.driver.wait(4);

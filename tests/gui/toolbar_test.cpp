@@ -62,7 +62,7 @@ TEST_CASE("every choice of every drop-down does what it says", "[gui][toolbar]")
             REQUIRE(desk.click(*row, "##Popup"));
             desk.settle();
             CHECK(desk.program.state().error.empty());
-            // What is ticked already is left alone.
+            // Choosing a checked row changes nothing.
             CHECK(desk.program.state().document->revision == revision + (row->starts_with("✓") ? 0 : 1));
             CHECK(desk.shown().document == desk.program.state().document);
             CHECK(desk.shown().trace->dims == desk.problem().dims);

@@ -44,7 +44,8 @@ checkpoint::ForwardResult whole_pass(const std::string& folder, const checkpoint
     return whole_pass(checkpoint::Model::open(folder), inputs, edits);
 }
 
-/// An attention and what lies around it, with the weights there, and what its stack has once.
+/// Returns a trace of an attention and the stages around it, with their parameters and the stages that its
+/// stack has once.
 Trace trace_of(const checkpoint::ForwardResult& result, const checkpoint::Model& model,
                checkpoint::AttentionPlace place) {
     const std::int64_t layer = attention_number(model.architecture(), place);
@@ -54,7 +55,7 @@ Trace trace_of(const checkpoint::ForwardResult& result, const checkpoint::Model&
     for (const checkpoint::BlockRun& block : result.blocks)
         if (block.place == place ||
             (block.place.layer < 0 && (block.place.stack == Stack::encoder) == of_encoder) ||
-            // What the decoder's final norm reads, on both boards.
+            // the input of the decoder's final norm is shown on both grids
             (block.place == last && place.stack == Stack::own && block.id == TensorId::resid_out))
             trace.slot(block.id) = block.tensor;
     trace.slot(TensorId::logits) = result.logits;
@@ -68,7 +69,7 @@ Trace trace_of(const checkpoint::ForwardResult& result, const checkpoint::Model&
     return trace;
 }
 
-/// The stops that `key` leads through, each with its layer, until it leads nowhere.
+/// Returns the steps that `key` leads through, each with its layer, until the key has no effect.
 std::vector<std::string> walked(Desk& desk, int key) {
     std::vector<std::string> stops;
     while (true) {
@@ -101,7 +102,7 @@ std::vector<std::string> layer_of(std::int64_t l, const std::vector<std::string>
 struct Family {
     std::string folder;
     std::vector<std::string> before, layer, after;
-    std::optional<Stack> board = {}; ///< of an encoder-decoder
+    std::optional<Stack> board = {}; ///< the grid of an encoder-decoder
 };
 
 void open(Desk& desk, const Family& family) {
@@ -140,7 +141,7 @@ std::vector<Family> families() {
          {"resid_in", "norm1", "attention", "attn_out", "resid_mid", "norm2", "mlp_pre", "mlp_gate",
           "mlp_act", "mlp_raw", "mlp_out", "resid_out"},
          prediction},
-        // Norms before the branches, and behind the sums.
+        // Norms before the branches, and after the sums.
         {"t5_tiny",
          {"embedding"},
          {"resid_in", "norm1", "attention", "resid_mid", "norm2", "mlp_pre", "mlp_act", "mlp_out",
@@ -247,7 +248,7 @@ TEST_CASE("the pages around attention show the numbers that trace writes", "[mod
                             off, std::abs(desk.shown().tensor(id)->data()[i] - trace.stage(id)->data()[i]));
                     CHECK(off < 1e-5F);
                 }
-                // The inspector's number, of the cell that is spoken of.
+                // The inspector's number belongs to the current cell.
                 const auto cell = spoken_of(desk.shown(), desk.view());
                 REQUIRE(cell);
                 CHECK(cell->tensor == id);
@@ -271,7 +272,7 @@ TEST_CASE("the stream that the final norm reads is explained beside the norm", "
         open(desk, family);
         desk.act(GoTo{StageGroup::final_norm, 5});
         desk.act(Select{CellAddress{TensorId::resid_out, {0, 5, 3, 0}}});
-        // Of a decoder it is on the other board.
+        // In a decoder it is on the other grid.
         const std::string last = !family.board                     ? "L"
                                  : *family.board == Stack::encoder ? "encoder L"
                                                                    : "cross L";
@@ -288,7 +289,7 @@ TEST_CASE("a click on the strip and on the map goes where it says", "[model]") {
     Desk desk;
     desk.open(test_data("/models/gpt2_tiny"), ids_typed);
     CHECK(desk.view().group == StageGroup::weights);
-    desk.act(GoTo{StageGroup::norm2}); // with attention open, the MLP stands behind a chip of dots
+    desk.act(GoTo{StageGroup::norm2}); // with attention open, the MLP is hidden in a chip of dots
     desk.settle();
     desk.press("group MLP");
     CHECK(desk.view().group == StageGroup::mlp_pre);

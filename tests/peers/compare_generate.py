@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-r"""Goes on with a text of a GPT-2 checkpoint in PyTorch and in Headscope in turn, in one run, and prints the ratio.
+r"""Continues a text of a GPT-2 checkpoint in PyTorch and in Headscope in turn, in one run, and prints the ratio.
 
 usage: compare_generate.py HEADSCOPE FOLDER [--rounds N] [--threads N] [--json]
 
-Not part of the build; make_checkpoint.py makes FOLDER. Both keep keys and values and take the likeliest token. Their
-tokens are compared first. Choose PyTorch's BLAS as compare_model.py says.
-"""
+Not part of the build; make_checkpoint.py makes FOLDER. Both programs cache keys and values and take the most likely token.
+Their tokens are compared first. compare_model.py explains how to choose PyTorch's BLAS."""
 import json
 import math
 import statistics
@@ -26,7 +25,7 @@ class CachedGpt2(Gpt2):
         self.cache = [None] * self.layers
 
     def step(self, ids, first):
-        """Tokens that follow `first` others -> logits after the last of them."""
+        """Computes tokens that follow `first` others. Returns the logits after the last of them."""
         count, width = len(ids), self.D // self.H
         x = self.w["wte.weight"][ids] + self.w["wpe.weight"][first : first + count]
         for l in range(self.layers):
@@ -50,7 +49,7 @@ def prompt_of(model):
 
 
 def torch_run(model, steps):
-    """Ids of the steps and the median time of one."""
+    """Returns the generated ids and the median time of one step."""
     model.start()
     logits, ids, times = model.step(prompt_of(model), 0), [], []
     for n in range(steps):

@@ -30,7 +30,7 @@ import torch.nn.functional as F
 
 
 def read_safetensors(path):
-    """Name -> float32 or bfloat16 tensor of a file; other types are left out."""
+    """Returns float32 or bfloat16 tensors of a file by name; other types are left out."""
     data = pathlib.Path(path).read_bytes()
     (size,) = struct.unpack("<Q", data[:8])
     header = json.loads(data[8 : 8 + size])
@@ -69,7 +69,7 @@ class Gpt2:
 
     @staticmethod
     def gelu_tanh(x):
-        """PyTorch 1.13 has it as one call."""
+        """PyTorch 1.13 has this function as one call."""
         return F.gelu(x, approximate="tanh")
 
     def forward(self, ids):
@@ -109,7 +109,7 @@ class Llama:
         return (wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + self.eps)).to(self.dtype) * self.w[name + ".weight"]
 
     def heads(self, x, name, count, turned):
-        """(count, T, dk)."""
+        """Returns (count, T, dk)."""
         x = F.linear(x, self.w[name + ".weight"]).view(-1, count, self.dk).transpose(0, 1)
         if not turned:
             return x
@@ -140,7 +140,7 @@ class Llama:
 
 
 def models_of(folder):
-    """The checkpoint in PyTorch, in float32 first."""
+    """Yields the checkpoint in PyTorch, in float32 first."""
     if json.loads((folder / "config.json").read_text())["model_type"] == "gpt2":
         return [Gpt2(folder)]
     stored = next(iter(read_safetensors(next(folder.glob("*.safetensors"))).values())).dtype
@@ -148,7 +148,7 @@ def models_of(folder):
 
 
 def compare(program, folder, model, ids):
-    """Largest differences of attentions, hidden states and logits."""
+    """Returns the largest differences of attention weights, hidden states and logits."""
     with tempfile.TemporaryDirectory() as place:
         out = pathlib.Path(place) / "run.safetensors"
         subprocess.run([program, "trace", "--model", folder, "--ids", ",".join(map(str, ids.tolist())), "-o", out], check=True)
@@ -173,7 +173,7 @@ def torch_round(model, ids, samples):
 
 
 def fastest(models, ids):
-    """The one with the shorter second pass."""
+    """Returns the model with the shorter second pass."""
     return min(models, key=lambda model: torch_round(model, ids, 1))
 
 
@@ -183,7 +183,7 @@ def headscope_round(program, folder, T):
 
 
 def taken(doc):
-    """What the command line of a comparison of one checkpoint says; sets PyTorch's threads."""
+    """Reads the command line of a comparison of one checkpoint; sets PyTorch's threads."""
     parser = argparse.ArgumentParser(description=doc.split("\n")[0])
     parser.add_argument("program")
     parser.add_argument("folder", type=pathlib.Path)

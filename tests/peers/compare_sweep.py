@@ -3,11 +3,10 @@ r"""Ablates every head of a GPT-2 checkpoint alone, in PyTorch and in Headscope 
 
 usage: compare_sweep.py HEADSCOPE FOLDER [--rounds N] [--threads N] [--json]
 
-PyTorch's loop runs the whole model once for each head, as one writes it first: the head's output is zero, nothing else
+PyTorch's loop runs the whole model once per head, as a simple script would: the head's output is zero, nothing else
 changes, and only the logits of the last token are computed. Headscope's time is that of `headscope-bench --effects`. The
-effects of all heads, KL(before || after) of the next token, are compared too. Needs what compare_model.py needs, which
-also says how to choose PyTorch's BLAS.
-"""
+effects of all heads, KL(before || after) of the next token, are compared too. Has the requirements of compare_model.py,
+which also explains how to choose PyTorch's BLAS."""
 import json
 import statistics
 import subprocess
@@ -30,13 +29,13 @@ class AblatedGpt2(Gpt2):
         return super().product(x, name)
 
     def last_logits(self, ids, off=None):
-        """The logits after the last token, without head off[1] of layer off[0]."""
+        """Returns the logits after the last token, without head off[1] of layer off[0]."""
         self.off = off
         return self.forward(ids)
 
 
 def last_token_only(model):
-    """The head's table multiplies one row: nothing else of the logits is read."""
+    """Makes the output matrix multiply only one row: the other logits are not needed."""
     table = model.w["wte.weight"]
 
     def linear(x, weight, *rest):
@@ -46,7 +45,7 @@ def last_token_only(model):
 
 
 def sweep(model, ids):
-    """KL(before || after) of the next token for each head, (layers, heads)."""
+    """Returns KL(before || after) of the next token for each head, (layers, heads)."""
     before = F.log_softmax(model.last_logits(ids)[2][-1].double(), -1)
     effects = []
     for l in range(model.layers):
@@ -59,7 +58,7 @@ def sweep(model, ids):
 
 
 def torch_round(model, ids):
-    """(seconds, effects) of one sweep."""
+    """Returns (seconds, effects) of one sweep."""
     model.last_logits(ids)
     start = time.perf_counter()
     effects = sweep(model, ids)

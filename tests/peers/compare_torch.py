@@ -4,7 +4,7 @@
 usage: compare_torch.py HEADSCOPE [--rounds N] [--threads N] [--json]
 
 Not part of the build. Needs PyTorch (Debian: python3-torch). Debian's default BLAS spins against PyTorch's own
-threads, which is no fair peer: take the OpenMP build of OpenBLAS,
+threads, which makes the comparison unfair: use the OpenMP build of OpenBLAS,
   LD_LIBRARY_PATH=/usr/lib/x86_64-linux-gnu/openblas-openmp OMP_NUM_THREADS=2 /usr/bin/python3 compare_torch.py ...
 and, for peers whose allocator keeps its pages, set MALLOC_MMAP_THRESHOLD_=8589934592 and
 MALLOC_TRIM_THRESHOLD_=17179869184 as well. Each round times PyTorch, then Headscope; what is printed are the
@@ -25,7 +25,7 @@ CASES = [(1, 4, 8, 2), (1, 10, 512, 8), (1, 128, 768, 12), (1, 512, 768, 12), (1
 
 
 def implementations(B, T, D, H):
-    """Name -> call that returns the output and the weights of every head."""
+    """Returns calls by name; each returns the output and the weights of every head."""
     module = nn.MultiheadAttention(D, H, batch_first=True).eval()
     x = torch.randn(B, T, D)
     W, b, W_O, b_O = module.in_proj_weight, module.in_proj_bias, module.out_proj.weight, module.out_proj.bias
@@ -60,7 +60,7 @@ def median_seconds(call, samples=25, least=2e-3):
 
 
 def torch_round():
-    """Case -> seconds of the best implementation, and its name."""
+    """Returns the seconds of the best implementation of each case, and its name."""
     best = {}
     for case in CASES:
         calls = implementations(*case)

@@ -4,9 +4,8 @@
 usage: make_checkpoint.py FOLDER [--family gpt2|llama] [--layers N] [--width D] [--heads H] [--kv-heads N] [--mlp-width N]
                           [--vocab N] [--positions N] [--dtype F32|BF16] [--shards N] [--seed N]
 
-The defaults are the sizes of GPT-2 small (498 MB). The tokenizer is that of tests/data/tokenizers/gpt2_like, so that
-only the first ids of the vocabulary are ever made from a text. Needs NumPy alone. The same seed gives the same bytes.
-"""
+The defaults are the sizes of GPT-2 small (498 MB). The tokenizer is tests/data/tokenizers/gpt2_like, so that a text uses
+only the first ids of the vocabulary. Needs only NumPy. The same seed gives the same bytes."""
 import argparse
 import json
 import math
@@ -20,7 +19,7 @@ TOKENIZER = pathlib.Path(__file__).resolve().parent.parent / "data" / "tokenizer
 
 
 def plan_gpt2(take):
-    """Name -> (shape, mean, standard deviation). Scores are spread enough for heads to differ from uniform."""
+    """Returns (shape, mean, standard deviation) by name. Scores vary enough for heads to differ from uniform."""
     D = take.width
     tensors = {"transformer.wte.weight": ((take.vocab, D), 0, 0.08), "transformer.wpe.weight": ((take.positions, D), 0, 0.04)}
     after = 0.05 / math.sqrt(2 * take.layers)
@@ -73,7 +72,7 @@ def config_of(take):
 
 
 def stored(values, dtype):
-    """float32, or the nearest bfloat16, ties to even."""
+    """Returns float32, or the nearest bfloat16, ties to even."""
     if dtype == "F32":
         return values.tobytes()
     bits = values.view(np.uint32)

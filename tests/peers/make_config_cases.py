@@ -95,7 +95,7 @@ CASES = [
     ("modernbert_tiny", {"local_attention": 4}),
     ("modernbert_tiny", {"global_attn_every_n_layers": 1}),
     ("modernbert_tiny", {"hidden_activation": "relu"}),
-    # Keys that stand beside others: layer_types where the class ignores it, lists that another key makes, other names.
+    # Keys that interact with others: layer_types where the class ignores it, lists that another key makes, other names.
     ("phi3_tiny", {"sliding_window": 3, "layer_types": ["full_attention", "sliding_attention"]}),
     ("gpt_neo_tiny", {"attention_layers": ["local"] * 4, "window_size": 3}),
     ("modernbert_tiny", {"rope_scaling": {"rope_type": "linear", "factor": 4.0}}),

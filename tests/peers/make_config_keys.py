@@ -16,7 +16,7 @@ FAMILIES = (
     "gpt2 bert distilbert roberta llama mistral qwen2 qwen3 smollm3 phi3 opt gpt_neo gpt_neox phi gptj falcon bloom "
     "modernbert gemma2 gemma3_text olmo olmo2 olmo3 gpt_oss t5 mt5 bart mbart marian"
 ).split()
-# Attributes of the objects, which no file gives.
+# Attributes of the objects that no file contains.
 NOT_KEYS = {"model_type", "base_config_key", "has_no_defaults_at_init", "sub_configs", "keys_to_ignore_at_inference",
             "attribute_map", "base_model_tp_plan", "base_model_pp_plan", "base_model_ep_plan", "to_dict", "to_diff_dict",
             "get_text_config", "num_labels", "use_return_dict", "rope_parameters_type", "id2label", "label2id",
@@ -27,7 +27,7 @@ MASKS = ["is_causal"]
 
 
 def fields_of(tree, text, model_type):
-    """Fields, attribute_map and names taken out of kwargs of the class with this model_type, or of its namesake."""
+    """Returns fields, attribute_map and names taken out of kwargs of the class with this model_type, or of its namesake."""
     keys = set()
     for node in tree.body:
         if not isinstance(node, ast.ClassDef):
@@ -69,12 +69,12 @@ def main():
         keys = fields_of(ast.parse(text), text, family)
         model = (folder / f"modeling_{folder.name}.py").read_text()
         keys |= read_by_model(model) | set(ROTARY if "rope_parameters" in text + model else [])
-        if family == "gemma3_text":  # the same file has the images' part
+        if family == "gemma3_text":  # the same file has the keys of the image model
             keys -= {"vision_config", "text_config", "mm_tokens_per_image", "image_token_id", "boi_token_index",
                      "eoi_token_index", "image_token_index"}  # fmt: skip
         keys = {k for k in keys if not k.startswith("__") and k not in NOT_KEYS}
         families[family] = sorted(keys - (common - set(ROTARY)))
-    # What a file has inside rope_parameters or rope_scaling.
+    # Keys inside rope_parameters or rope_scaling.
     utilities = (root / "modeling_rope_utils.py").read_text()
     inner = set(re.findall(r"(?:rope_parameters_dict|rope_parameters)(?:\[|\.get\()\"(\w+)\"", utilities))
     common = sorted(k for k in (common | set(MASKS)) - set(ROTARY) if k not in NOT_KEYS)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""write_gguf.py FOLDER OUT.gguf [--type Q8_0] [--version 3]: a Hugging Face checkpoint folder as one GGUF file.
+"""write_gguf.py FOLDER OUT.gguf [--type Q8_0] [--version 3]: writes a Hugging Face checkpoint folder as one GGUF file.
 
-Written from the public description of the format (ggml's docs/gguf.md), of its blocks (ggml-common.h) and of what llama.cpp's
-converter does to the tensors, with NumPy alone. The quantisers only have to be valid, not good.
+Based on the public description of the format (ggml's docs/gguf.md), of its blocks (ggml-common.h) and of the changes that
+llama.cpp's converter makes to the tensors. Uses only NumPy. The quantizers only have to be valid, not good.
 
 A file holds, little-endian: "GGUF", the version (u32), the numbers of tensors and of keys (u64 each); each key as a string
 (u64 length, bytes), a type (u32) and a value; each tensor as its name, the number of axes (u32), the extents with the
@@ -44,8 +44,8 @@ def array(kind, many):
     return struct.pack("<IIQ", ARRAY, kind, len(many)) + b"".join(PACK[kind](one) for one in many)
 
 
-# Numbers of tensors: name -> (type, numbers of a block, bytes of a block, quantise, dequantise). quantise takes blocks
-# (n, numbers) of float32 and gives (n, bytes) of uint8; dequantise the other way round.
+# Numbers of tensors: name -> (type, numbers of a block, bytes of a block, quantizer, dequantizer). The quantizer takes
+# blocks (n, numbers) of float32 and returns (n, bytes) of uint8; the dequantizer is its inverse.
 
 
 def half(numbers):
@@ -61,7 +61,7 @@ def inverse(d):
 
 
 def pack_nibbles(q):
-    """Number i of 32 and number i + 16 share byte i."""
+    """Packs number i of 32 and number i + 16 into byte i."""
     return (q[:, :16] | q[:, 16:] << 4).astype(np.uint8)
 
 
@@ -154,13 +154,13 @@ def from_iq4_nl(raw):
 
 
 def spread(raw, width, shifts):
-    """Bits of 256 numbers: of each `width` bytes first the lowest bits of all, then the next."""
+    """Unpacks the bits of 256 numbers: for every `width` bytes first the lowest bits of all, then the next ones."""
     parts = raw.reshape(len(raw), -1, 1, width) >> np.array(shifts, np.uint8).reshape(1, 1, -1, 1)
     return parts.reshape(len(raw), -1)
 
 
 def gathered(q, width, shifts):
-    """The reverse of spread."""
+    """The inverse of spread."""
     parts = q.reshape(len(q), -1, len(shifts), width).astype(np.uint32) << np.array(shifts, np.uint32).reshape(1, 1, -1, 1)
     return np.bitwise_or.reduce(parts, axis=2).reshape(len(q), -1).astype(np.uint8)
 
@@ -191,7 +191,7 @@ def from_q2_k(raw):
 
 
 def signed_groups(x, middle, scale_middle):
-    """Groups of 16: q - middle times a scale, which is a whole multiple from -scale_middle on."""
+    """Groups of 16: q - middle times a scale, which is a whole multiple, -scale_middle or more, of one number."""
     groups = x.reshape(len(x), 16, 16)
     scales = np.abs(groups).max(axis=2) / (middle - 1 if middle > 4 else middle)
     d = half(scales.max(axis=1) / (scale_middle - 1))
@@ -317,7 +317,7 @@ def decode(raw, kind, shape):
 
 
 def fitting(tensor, kind):
-    """Vectors, and rows that are no whole number of blocks, stay float32."""
+    """Vectors, and rows that are not a whole number of blocks, stay float32."""
     return kind if tensor.ndim > 1 and tensor.shape[-1] % TYPES[kind][1] == 0 else "F32"
 
 
@@ -332,7 +332,7 @@ def write(path, keys, tensors, version=3):
         head += struct.pack("<IQ", TYPES[kind][0], offset)
         offset += len(raw) + -len(raw) % ALIGNMENT
     parts = [raw + b"\0" * (-len(raw) % ALIGNMENT) for _, _, raw in tensors.values()]
-    last = list(tensors.values())[-1:]  # nothing has to follow the last tensor
+    last = list(tensors.values())[-1:]  # the last tensor may end the file
     parts[-1:] = [raw for _, _, raw in last]
     pathlib.Path(path).write_bytes(head + b"\0" * (-len(head) % ALIGNMENT) + b"".join(parts))
 
@@ -353,7 +353,7 @@ def read_safetensors(path):
     return tensors
 
 
-# Names: what stands in front of and behind the number of the layer on either side. Modules; .weight and .bias follow.
+# Parts of names before and after the layer number, in both formats. Names of modules; .weight and .bias follow.
 LLAMA = {
     "model.embed_tokens": "token_embd",
     "model.norm": "output_norm",
@@ -442,10 +442,10 @@ def name_in_gguf(name, names):
 
 
 def changed(name, tensor, config, H, Hkv):
-    """What the converter does to the numbers."""
+    """Makes the changes of llama.cpp's converter to the numbers."""
     kind = config["model_type"]
     if kind in ("llama", "mistral") and ("q_proj" in name or "k_proj" in name):
-        # Numbers c and c + dk/2 of a head, which turn together, come to stand side by side.
+        # Numbers c and c + dk/2 of a head, which rotate together, become neighbors in memory.
         heads = H if "q_proj" in name else Hkv
         return tensor.reshape(heads, 2, -1, *tensor.shape[1:]).swapaxes(1, 2).reshape(tensor.shape)
     if kind.startswith("gemma") and "norm" in name:
@@ -511,7 +511,7 @@ def keys_of(config):
 
 
 def factors_of(config):
-    """Tensors with factors of rotary frequencies: name -> numbers."""
+    """Returns tensors with factors of rotary frequencies by name."""
     scaling = config.get("rope_scaling") or {}
     kind = scaling.get("rope_type", scaling.get("type"))
     if kind == "longrope":
@@ -532,7 +532,7 @@ NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = 1, 2, 3, 4, 5, 6
 
 
 def tokenizer_keys(folder):
-    """tokenizer.ggml.* of the folder's tokenizer.json, for the kinds that the format knows."""
+    """Returns tokenizer.ggml.* of the folder's tokenizer.json, for the kinds that the format supports."""
     described = json.loads((pathlib.Path(folder) / "tokenizer.json").read_text())
     model, vocab = described["model"], dict(described["model"]["vocab"])
     types = {}
@@ -549,7 +549,7 @@ def tokenizer_keys(folder):
 
     if model["type"] == "WordPiece":
         add("model", value(STRING, "bert"))
-        # "##" goes; what begins a word gets the blank's sign.
+        # The prefix "##" is removed; a piece that begins a word gets the sign for a blank.
         pieces = [t if i in types else t.removeprefix("##") if t.startswith("##") else "\u2581" + t for i, t in enumerate(tokens)]
         add("cls_token_id", value(U32, vocab[around[0]]))
         add("seperator_token_id", value(U32, vocab[around[1]]))
@@ -588,7 +588,7 @@ def processors(described):
 
 
 def tensors_of(folder, config):
-    """Name -> numbers, as the converter arranges them."""
+    """Returns the numbers by name, in the order of llama.cpp's converter."""
     _, names = FAMILIES[config["model_type"]]
     H = config.get("num_attention_heads") or config["n_head"]
     Hkv = config.get("num_key_value_heads") or H
@@ -612,7 +612,8 @@ def convert(folder, out, kind="F32", version=3, tokenizer=None, more_keys=None):
 
 
 def write_examples(folder):
-    """tests/data/corpus/gguf: small files for the tests and the fuzzer, a name with good_ or bad_ as in the other corpora."""
+    """Writes tests/data/corpus/gguf: small files for the tests and the fuzzer, named good_ or bad_ as in the other
+    corpora."""
     folder = pathlib.Path(folder)
     random = np.random.default_rng(1)
     D, vocab = 8, 12

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Runs the program and the tests of its CPU engine as older processors would: Nehalem and Westmere without AVX, Haswell
-# without AVX-512. They must take the kernels that they have, compute right numbers, and not die of an instruction that
-# they lack. Takes the program and the unit tests; exits with 77 (skipped) where qemu-x86_64 is missing.
+# older_processors.sh PROGRAM UNIT_TESTS: runs the program and the tests of its CPU engine on emulated older processors:
+# Nehalem and Westmere without AVX, Haswell without AVX-512. The program must select kernels that the processor supports, and
+# must not fail because of an instruction that it lacks. Exits with 77 (skipped) if qemu-x86_64 is missing.
 set -eu
 program=$1 tests=$2
 if ! command -v qemu-x86_64 >/dev/null; then

@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <iostream>
 
-/// Without a Vulkan device there is nothing to test: that is said and counts as skipped (77), not as passed.
+/// Without a Vulkan device there is nothing to test: the program says so and exits as skipped (77), not as
+/// passed.
 int main(int argc, char** argv) {
     try {
         const auto devices = headscope::vulkan::vulkan_devices();

@@ -7,8 +7,8 @@
 
 namespace headscope {
 
-/// Gathers what the validation layer says; every test that computes ends with no message. Where the layer is
-/// not installed the options leave it out, and `on` says so.
+/// Collects the messages of the validation layer; every test that computes has to end without messages. Where
+/// the layer is not installed, the options leave it out, and `on` is false.
 struct Validated {
     Validated();
     Validated(const Validated&) = delete;
@@ -19,7 +19,7 @@ struct Validated {
     vulkan::VulkanOptions options;
 };
 
-/// Fails the test with each of the lines.
+/// Fails the test once for each of the lines.
 void check_none(const std::vector<std::string>& lines);
 
 } // namespace headscope

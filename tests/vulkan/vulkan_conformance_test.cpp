@@ -50,8 +50,7 @@ TEST_CASE("problems larger than one binding are cut and meet the reference") {
     Validated validated;
     validated.options.binding_bytes = 1024;
     vulkan::VulkanEngine engine(0, validated.options);
-    // Left out are those with a row of keys that is larger, and with a norm over heads that lie in two
-    // bindings.
+    // Leaves out cases with a larger row of keys, and with a norm over heads in two bindings.
     auto cases = with_answers(generated_cases());
     std::erase_if(cases, [](const ConformanceCase& one) {
         const Dims& d = one.problem.dims;

@@ -103,7 +103,7 @@ TEST_CASE("a device keeps its buffers from run to run until the program rests") 
         .B = 1, .Tq = 512, .Tk = 512, .D = 64, .Dkv = 64, .H = 16, .Hkv = 16, .dk = 64, .dv = 64};
     const Problem problem = problem_of(large, 8, {CausalMask{}});
     Progress progress;
-    const auto own_memory = [] { // of this process, in which software keeps the buffers
+    const auto own_memory = [] { // memory of this process, where software devices keep their buffers
         std::ifstream status("/proc/self/status");
         std::int64_t kb = 0;
         for (std::string line; std::getline(status, line);)

@@ -31,7 +31,7 @@ std::string score_ids() {
     return joined(analysis::head_scores(), &HeadScoreInfo::id);
 }
 
-/// What each score is, for the end of the help text.
+/// Returns the definitions of the scores, for the end of the help text.
 std::string definitions() {
     std::string text = "Scores, of a head's weights A (rows that may attend to nothing are left out):\n";
     for (const HeadScoreInfo& info : analysis::head_scores()) {
@@ -59,7 +59,8 @@ Scores named_scores(const std::string& names) {
     return wanted;
 }
 
-/// Those that --scores names, else all but those that take many runs, and those that other options ask for.
+/// Returns the scores of --scores, else all except those that take many runs; plus those that other options
+/// request.
 Scores wanted_scores(const HeadsOptions& options) {
     Scores wanted;
     if (options.scores)
@@ -75,7 +76,7 @@ Scores wanted_scores(const HeadsOptions& options) {
     return wanted;
 }
 
-/// Leaves out what no head has a value for.
+/// Removes scores that no head has a value for.
 Scores measured_scores(const std::vector<MeasuredHead>& rows, Scores scores) {
     std::erase_if(scores, [&](const HeadScoreInfo* info) {
         return std::ranges::none_of(rows,
@@ -109,7 +110,7 @@ std::string as_json(const std::vector<MeasuredHead>& rows, const Scores& scores,
     return text + "\n]\n";
 }
 
-/// Cells row by row, the headings first.
+/// Returns the cells row by row, starting with the headings.
 std::vector<std::vector<std::string>> cells_of(const std::vector<MeasuredHead>& rows, const Scores& scores) {
     const bool sequences = !rows.empty() && rows.front().sequence.has_value();
     std::vector<std::vector<std::string>> cells(1);
@@ -140,7 +141,7 @@ std::string as_csv(const std::vector<MeasuredHead>& rows, const Scores& scores) 
     return text;
 }
 
-/// Columns for people: a number has four decimals, what does not apply is "-".
+/// Returns columns as text: numbers with four decimals, "-" for a score that does not apply.
 std::string as_text(const std::vector<MeasuredHead>& rows, const Scores& scores) {
     std::vector<std::vector<std::string>> cells = cells_of(rows, scores);
     for (std::size_t r = 1; r < cells.size(); ++r)
@@ -210,7 +211,7 @@ void run_heads(const CLI::App& command, HeadsOptions& options) {
                                    : as_text(rows, options.scores ? scores : measured_scores(rows, scores)));
 }
 
-/// The options of a checkpoint that is read in another way than one text.
+/// Adds the options of a checkpoint for input other than one text.
 void add_measures(CLI::App& command, HeadsOptions& options) {
     const std::string group = "A checkpoint";
     CLI::Option* const model = command.get_option("--model");
@@ -229,7 +230,7 @@ void add_measures(CLI::App& command, HeadsOptions& options) {
     command.add_option("--batch", input.probe_options.batch, "texts of the probe (default 8)")
         ->group(group)
         ->needs(probe);
-    // --seed goes with a sentence elsewhere; here the probe has one too.
+    // Elsewhere --seed applies to a sentence; here also to the probe.
     CLI::Option* const seed = command.get_option("--seed");
     seed->remove_excludes(model);
     model->remove_excludes(seed);
@@ -245,7 +246,7 @@ void add_measures(CLI::App& command, HeadsOptions& options) {
         ->needs(model);
 }
 
-/// What the score retrieval is measured of.
+/// Adds the options for the score retrieval.
 void add_needle(CLI::App& command, HeadsOptions& options) {
     const std::string group = "A needle in a haystack";
     CLI::Option* const model = command.get_option("--model");

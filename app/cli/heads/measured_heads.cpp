@@ -22,7 +22,7 @@ namespace {
 using analysis::HeadScore;
 using Opened = ModelOptions::Opened;
 
-/// Rows of weights may miss 1 by so much, however precise the file is.
+/// Minimum tolerance for the sum of a row of weights, regardless of the precision of the file.
 constexpr float least_warned = 0.01F;
 
 StageSet stages_for(const Scores& wanted) {
@@ -30,7 +30,8 @@ StageSet stages_for(const Scores& wanted) {
     return wants(wanted, HeadScore::share) ? weights.with(TensorId::contributions) : weights;
 }
 
-/// Warns on standard error that numbers of a file are not attention weights, with the first head's reasons.
+/// Warns on standard error if numbers of a file are not attention weights, with the reasons for the first
+/// head.
 void warn(const std::string& path, const std::vector<MeasuredHead>& rows) {
     const auto warned = [](const MeasuredHead& row) { return !row.warnings.empty(); };
     const auto first = std::ranges::find_if(rows, warned);
@@ -85,7 +86,7 @@ std::vector<MeasuredHead> heads_of_text(const Opened& opened, const checkpoint::
         progress, hide_first);
 }
 
-/// Adds how much the prediction changes without each head.
+/// Adds the effect: the change of the prediction when a head is ablated.
 void add_effects(const Opened& opened, const checkpoint::ModelInputs& inputs,
                  const std::optional<std::int64_t>& position, std::vector<MeasuredHead>& rows) {
     Progress progress;
@@ -107,7 +108,7 @@ void add_effects(const Opened& opened, const checkpoint::ModelInputs& inputs,
         progress);
 }
 
-/// Adds how much each head copies. Only the model's own stack has heads between its words and its logits.
+/// Adds the copying score. Only the model's own stack has heads between its words and its logits.
 void add_copying(const Opened& opened, std::vector<MeasuredHead>& rows) {
     if (!opened.text->model->has_head() ||
         opened.options.stack.value_or(checkpoint::Stack::own) != checkpoint::Stack::own)
@@ -125,7 +126,7 @@ void add_copying(const Opened& opened, std::vector<MeasuredHead>& rows) {
     }
 }
 
-/// Adds how much of a needle each head copies, and says how much of it the model wrote.
+/// Adds the retrieval score, and prints how much of the needle the model wrote.
 void add_retrieval(const Opened& opened, const analysis::NeedleOptions& needle,
                    std::vector<MeasuredHead>& rows) {
     Progress progress;
@@ -142,7 +143,7 @@ void add_retrieval(const Opened& opened, const analysis::NeedleOptions& needle,
               << app::counted(std::ssize(texts), "text") << "); no head can copy more\n";
 }
 
-/// One row for each head of the wanted layers, without scores.
+/// Returns one row for each head of the wanted layers, without scores.
 std::vector<MeasuredHead> unmeasured_heads(const Opened& opened) {
     const checkpoint::Architecture& architecture = opened.text->model->architecture();
     std::vector<MeasuredHead> rows;
@@ -153,7 +154,7 @@ std::vector<MeasuredHead> unmeasured_heads(const Opened& opened) {
     return rows;
 }
 
-/// One row a head: the means over the probe's texts.
+/// Returns one row per head: the means over the texts of the probe.
 std::vector<MeasuredHead> heads_of_probe(const HeadsInput& input, const Opened& opened, const Scores& wanted,
                                          engine::Engine& engine) {
     std::vector<std::vector<MeasuredHead>> texts;

@@ -18,20 +18,20 @@ bool wants(const Scores& wanted, analysis::HeadScore score);
 
 using analysis::MeasuredHead;
 
-/// What `headscope heads` measures.
+/// The input of `headscope heads`.
 struct HeadsInput {
     ProblemOptions problem;
     ModelOptions model;
-    std::optional<std::string> attention; ///< the path of a file of weights
+    std::optional<std::string> attention; ///< path of a file of weights
     bool hide_first = false;              ///< measure without the first token's column
-    bool probe = false;                   ///< of random tokens, in place of a text
+    bool probe = false;                   ///< measure on random tokens instead of a text
     analysis::ProbeOptions probe_options;
-    std::optional<std::int64_t> position; ///< for the effect; none: the last
+    std::optional<std::int64_t> position; ///< for the effect; none: the last position
     analysis::NeedleOptions needle;       ///< for retrieval
 };
 
-/// One row a head, with the wanted scores that the input can give, and others that cost nothing. Throws
-/// Error(usage) when the options contradict each other, Error(input) when their values are at fault.
+/// Returns one row per head, with the wanted scores that the input can give, and others that cost nothing.
+/// Throws Error(usage) if the options contradict each other, Error(input) if their values are invalid.
 std::vector<MeasuredHead> measured_heads(const HeadsInput& input, const Scores& wanted);
 
 } // namespace headscope::cli

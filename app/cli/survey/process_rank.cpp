@@ -16,7 +16,7 @@ namespace headscope::cli {
 
 namespace {
 
-/// The number that the variable begins with: Slurm writes "2(x3)" for two processes on each of three
+/// Returns the number at the start of the variable: Slurm writes "2(x3)" for two processes on each of three
 /// machines.
 std::optional<std::int64_t> number_in(const char* variable) {
     const char* const text = std::getenv(variable);
@@ -32,7 +32,7 @@ struct Launcher {
     const char *rank, *count, *local;
 };
 
-// SLURM_NTASKS is also set in a batch script, which is one process; the count of the step is not.
+// SLURM_NTASKS is also set in a batch script, which is one process; the count of the job step is not.
 constexpr std::array<Launcher, 3> launchers{
     {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"},
      {"PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS"},

@@ -4,18 +4,18 @@
 
 namespace headscope::cli {
 
-/// Which of several processes this one is, that a launcher such as mpirun or srun started with the same
-/// arguments. The launcher says so in the environment; nothing of MPI is called.
+/// The rank of this process among those that a launcher such as mpirun or srun started with the same
+/// arguments. Read from the environment, without any call to MPI.
 struct ProcessRank {
     std::int64_t rank = 0;  ///< from 0
-    std::int64_t count = 1; ///< of all processes
-    std::int64_t local = 1; ///< of those on this machine
+    std::int64_t count = 1; ///< number of processes
+    std::int64_t local = 1; ///< number of processes on this machine
 
-    /// What Open MPI's mpirun, MPICH's mpiexec (PMI) or Slurm's srun set; one process where none did. Throws
-    /// Error(input) for numbers that contradict each other.
+    /// Reads the variables of Open MPI's mpirun, MPICH's mpiexec (PMI) or Slurm's srun; a single process if
+    /// none is set. Throws Error(input) for numbers that contradict each other.
     static ProcessRank from_environment();
-    /// How many threads this process should use, so that those on a machine together use every core that they
-    /// may.
+    /// Returns the number of threads for this process, so that the processes on a machine together use every
+    /// core that they may.
     int threads() const;
 };
 

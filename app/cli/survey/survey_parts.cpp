@@ -24,8 +24,8 @@ std::string lock_end(const ProcessRank& rank) {
     return "-of-" + std::to_string(rank.count) + ".lock";
 }
 
-/// The lock, once whoever has it is dead or lets go; nothing where that does not come about. Others hold it
-/// for a moment when they look whether it is free.
+/// Returns the lock once its owner is dead or releases it; nothing if that does not happen in time. Other
+/// processes hold it briefly while they check whether it is free.
 std::optional<app::FileLock> wait_for_lock(const fs::path& path, int attempts) {
     constexpr std::chrono::milliseconds between(20);
     std::optional<app::FileLock> lock;
@@ -54,7 +54,7 @@ SurveyParts::SurveyParts(std::string out, SurveyPlan plan, const ProcessRank& ra
         if (!complete())
             look_at_parts();
     } catch (const Error&) {
-        if (!complete()) // else the parts went away while they were read
+        if (!complete()) // otherwise the parts were removed while they were read
             throw;
     }
     if (complete())
@@ -85,8 +85,8 @@ void SurveyParts::save(const SurveyState& own) const {
     analysis::write_part(own_path_, plan_, own);
 }
 
-/// A survey of another number of processes has locks of other names: each makes its own lock before it looks
-/// for theirs.
+/// A survey with another number of processes uses other lock names: each process creates its own lock before
+/// it checks for those.
 app::FileLock SurveyParts::lock_own(const ProcessRank& rank) const {
     const auto refuse = [&] {
         fail_input("another survey writes " + out_ + "; wait for it, stop it, or name another file with -o");
@@ -104,7 +104,7 @@ app::FileLock SurveyParts::lock_all() const {
     return std::move(*wait_for_lock(out_ + ".lock", std::numeric_limits<int>::max()));
 }
 
-/// Those of all processes.
+/// Returns the files of all processes.
 std::vector<fs::path> SurveyParts::files(const std::string& suffix) const {
     const fs::path folder = fs::path(out_).has_parent_path() ? fs::path(out_).parent_path() : fs::path(".");
     const std::string prefix = fs::path(out_).filename().string() + ".part-";
@@ -147,7 +147,7 @@ SurveyState SurveyParts::merged(const std::vector<fs::path>& parts) const {
 
 SurveyParts::Finished SurveyParts::finish(const analysis::Corpus& corpus,
                                           const analysis::PieceCutter& cutter) const {
-    // Where there are thousands, each looks at a list of names, and only the last ones at the parts.
+    // With thousands of processes, each lists only file names, and only the last ones read the parts.
     const std::string mark = own_path_ + done_end;
     std::error_code fault;
     write_file_atomically(mark, "");

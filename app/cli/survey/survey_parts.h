@@ -13,26 +13,27 @@
 
 namespace headscope::cli {
 
-/// The files beside OUT.db while a survey goes on: OUT.db.part-K of each process K, which says what is done,
-/// OUT.db.part-K.done once its share is, and locks. They make a survey go on where it was stopped, whatever
-/// the number of processes was.
+/// The files next to OUT.db during a survey: OUT.db.part-K of each process K, which records the finished
+/// work, OUT.db.part-K.done after its part is finished, and locks. They allow a stopped survey to continue
+/// with any number of processes.
 class SurveyParts {
 public:
-    /// Takes the lock of this process. Throws Error(input) when another survey writes the same file, and when
+    /// Acquires the lock of this process. Throws Error(input) if another survey writes the same file, and if
     /// the file or one of its parts belongs to another survey than `plan`.
     SurveyParts(std::string out, analysis::SurveyPlan plan, const ProcessRank& rank);
 
-    /// OUT.db is there: nothing is left to do.
+    /// Returns true if OUT.db exists: nothing is left to do.
     bool complete() const;
-    /// What this process has done before; moved out.
+    /// Returns the earlier work of this process; moves it out.
     analysis::SurveyState take_own();
-    /// Blocks that some process had done when this one started.
+    /// The blocks that any process had finished when this one started.
     const std::set<std::int64_t>& done() const { return done_; }
-    /// Replaces the file of this process. Throws Error(input) naming it.
+    /// Replaces the file of this process. Throws Error(input) with its path.
     void save(const analysis::SurveyState& own) const;
     enum class Finished { here, elsewhere, not_yet };
-    /// Called by each process when its share is saved: the one that finds all blocks done writes OUT.db and
-    /// removes the other files. Says which process did. Throws Error(input) naming a file.
+    /// Called by each process after its part is saved: the process that finds all blocks finished writes
+    /// OUT.db and removes the other files. Returns which process did. Throws Error(input) with the path of a
+    /// file.
     Finished finish(const analysis::Corpus& corpus, const analysis::PieceCutter& cutter) const;
 
 private:

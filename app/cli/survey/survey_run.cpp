@@ -44,7 +44,7 @@ SurveyPlan plan_of(const SurveyOptions& options, const checkpoint::TextModel& mo
     return plan;
 }
 
-/// Computes the blocks of one process and saves them now and then.
+/// Computes the blocks of one process and saves them at intervals.
 class Share {
 public:
     Share(const SurveyPlan& plan, const analysis::Corpus& corpus, const analysis::PieceCutter& cutter,
@@ -60,7 +60,7 @@ public:
                 continue;
             add(surveyor, block);
             tell();
-            // Saving may take a fiftieth of the time.
+            // Limit saving to a fiftieth of the time.
             if (seconds_since(saved_) > 50 * saving_)
                 save();
         }
@@ -105,7 +105,7 @@ private:
 
     std::int64_t texts_done() const { return state_.counts.texts + state_.counts.no_token; }
 
-    /// One process speaks for all, and only to people.
+    /// Prints the progress of all processes from the first one, only to a terminal.
     void tell() {
         constexpr double between = 0.5;
         if (rank_.rank > 0 || isatty(STDERR_FILENO) == 0 || seconds_since(spoke_) < between)
@@ -135,7 +135,7 @@ private:
     bool unsaved_ = false, told_ = false;
 };
 
-/// What was found, in one line, and one more where texts were left out or cut.
+/// Prints the result in one line, and a second line if texts were skipped or cut.
 void summarize(const std::string& out) {
     const analysis::SurveyRun run = analysis::SurveyFile::open(out).run();
     const SurveyPlan& plan = run.plan;

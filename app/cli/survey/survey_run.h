@@ -12,8 +12,8 @@ struct SurveyOptions {
     std::optional<std::int64_t> limit;
 };
 
-/// Computes this process's share of a survey, or what is left of it. Throws Error(input) with a sentence, and
-/// Error(cancelled) when the user stopped it, with what to do to go on.
+/// Computes the remaining work of this process in a survey. Throws Error(input), and Error(cancelled) if the
+/// user stopped it, with instructions to continue.
 void run_survey(const SurveyOptions& options);
 
 } // namespace headscope::cli

@@ -27,11 +27,11 @@ std::string at(const std::vector<std::string>& tokens, std::int64_t place) {
     return text::plain_text(tokens[static_cast<std::size_t>(place)]) + "@" + std::to_string(place);
 }
 
-/// The tokens around the query, which stands between > and <, and around the key, between [ and ].
+/// Returns the tokens around the query, which is enclosed in > and <, and around the key, in [ and ].
 std::string words_around(const std::vector<std::string>& pieces, const std::vector<std::string>& tokens,
                          std::int64_t query, std::int64_t key) {
     constexpr std::int64_t around_query = 6, around_key = 3;
-    std::set<std::int64_t> begins; // of words
+    std::set<std::int64_t> begins; // indices of the first tokens of words
     for (const text::TokenRun& run : text::words_of_pieces(pieces))
         begins.insert(run.first);
     std::string words;
@@ -73,7 +73,7 @@ std::string score_text(SurveyFile& file, const SurveyedScore& score) {
         out += " | " + digits(decile);
     out += " | " + digits(score.largest) + "\n";
     if (score.largest <= 0)
-        return out; // no piece where the head does so
+        return out; // no piece has this behavior
     constexpr int shown = 3;
     int left = shown;
     for (const SurveyExample& example : score.examples)

@@ -11,7 +11,7 @@ struct SurveyShowOptions {
     bool json = false;
 };
 
-/// Prints the card of a head. Throws Error(input) with a sentence.
+/// Prints the survey results of a head. Throws Error(input).
 void show_survey(const SurveyShowOptions& options);
 
 } // namespace headscope::cli

@@ -82,7 +82,7 @@ struct MenuRow {
     Kind thing;
     const char* id;
 };
-/// The context menus, from the top.
+/// The rows of the context menus, from the top.
 constexpr MenuRow menu_rows[] = {
     {Kind::cell, "copy number"},    {Kind::cell, "copy row"},        {Kind::cell, "copy"},
     {Kind::cell, "why score"},      {Kind::cell, "type number"},     {Kind::cell, "zero"},
@@ -92,7 +92,8 @@ constexpr MenuRow menu_rows[] = {
     {Kind::head, "effects screen"}, {Kind::head, "circuits screen"}, {Kind::token, "copy token"},
     {Kind::token, "row of token"},  {Kind::token, "effects screen"}, {Kind::token, "patching screen"}};
 
-/// Whether a row changes what is on this screen: it leads to another one, or compares heads on the stages.
+/// Returns true if a row has an effect on the current screen: it opens another screen, or compares heads on
+/// the stages.
 bool does_something(std::string_view id, const Situation& now) {
     const Screen on = now.view.attention.screen;
     return id == "atlas screen"      ? on != Screen::atlas
@@ -140,7 +141,7 @@ std::optional<Thing> thing_of(const Action& action) {
     if (change == nullptr)
         return std::nullopt;
     if (const auto* select = std::get_if<Select>(change); select != nullptr && select->cell)
-        return Thing{Kind::token, select->cell->at[2]}; // the word of a query
+        return Thing{Kind::token, select->cell->at[2]}; // the token of a query
     const auto* const attention = std::get_if<AttentionChange>(change);
     const bool head = std::holds_alternative<PickHead>(*change) ||
                       (attention != nullptr && std::holds_alternative<OpenHead>(*attention));

@@ -19,7 +19,7 @@ std::string needs_problem(const Situation& now) {
 std::string needs_changes(const Situation& now) {
     if (now.weights_file)
         return needs_problem(now);
-    if (now.files.lesson) // says how its problem is saved
+    if (now.files.lesson) // reports how the lesson's input can be saved
         return unless_busy(now);
     if (now.checkpoint) // the questions and the current view are saved too
         return unless_busy(now);

@@ -16,7 +16,7 @@ std::string needs_spots(const Situation& now) {
     return why_no_spots(*now.map, now.view.attention.long_map);
 }
 
-/// The spot after the selected weight in the list, or before it; from the ends round again.
+/// Selects the next or previous spot of the list; wraps around.
 std::function<Actions(const Situation&)> next_spot(int by) {
     return [by](const Situation& now) {
         const auto& spots = *now.map->spots;

@@ -7,7 +7,8 @@ namespace headscope::app {
 
 namespace {
 
-/// Where the selection may go: the cell's matrix, or on the page of one head's contributions its rows of W_O.
+/// Returns the bounds of the selection: the cell's matrix, or in the contributions view of one head its rows
+/// of W_O.
 Block within(const Situation& now, const CellAddress& cell) {
     const Dims& dims = *now.shown;
     Block all = matrix_of(cell, dims);
@@ -18,7 +19,7 @@ Block within(const Situation& now, const CellAddress& cell) {
     return all;
 }
 
-/// The cell some rows and columns on, at most at the edge.
+/// Moves the cell by rows and columns, clamped to the bounds.
 CellAddress stepped(const CellAddress& cell, std::int64_t rows, std::int64_t cols, const Block& bounds) {
     CellAddress out = cell;
     const auto step = [&](int axis, std::int64_t by, std::int64_t extent) {
@@ -32,7 +33,7 @@ CellAddress stepped(const CellAddress& cell, std::int64_t rows, std::int64_t col
     return out;
 }
 
-/// The next cell in reading order, round from the last to the first.
+/// Returns the next cell in reading order; wraps around.
 CellAddress next_cell(const CellAddress& cell, std::int64_t by, const Block& bounds) {
     const auto across = static_cast<std::size_t>(col_axis(cell.tensor));
     const int down = row_axis(cell.tensor);
@@ -76,7 +77,7 @@ Actions select_matrix(const Situation& now) {
             SelectTo{{all.tensor, all.at(all.rows - 1, all.cols - 1)}}};
 }
 
-/// Where numbers are selected and typed.
+/// Returns true where numbers can be selected and typed.
 bool types_numbers(const Situation& now) {
     return has_stages(now) && in_window(now);
 }

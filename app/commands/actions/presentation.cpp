@@ -8,7 +8,7 @@ bool presenting(const Situation& now) {
     return now.presenting;
 }
 
-/// As the keys of a clicker ask: through the lesson, else through the stages, else through the heads of a
+/// For the keys of a presentation clicker: steps through the lesson, else the stages, else the heads of a
 /// file.
 std::function<Actions(const Situation&)> step(int by) {
     return [by](const Situation& now) {

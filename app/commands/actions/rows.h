@@ -7,7 +7,7 @@
 
 namespace headscope::app {
 
-// What the rows of the table are written with.
+// Helpers for the rows of the table.
 
 inline bool anywhere(const Situation&) {
     return true;
@@ -15,11 +15,11 @@ inline bool anywhere(const Situation&) {
 inline bool off_map(const Situation& now) {
     return now.map == nullptr;
 }
-/// Toolbar and panels stand around the canvas; a presentation is without them.
+/// Toolbar and panels exist; a presentation does not have them.
 inline bool in_window(const Situation& now) {
     return !now.presenting;
 }
-/// Every stage is there to be looked at, not weights alone.
+/// All stages are available, not only weights.
 inline bool has_stages(const Situation& now) {
     return !now.weights_alone && now.map == nullptr;
 }
@@ -27,12 +27,12 @@ inline bool weights_only(const Situation& now) {
     return now.weights_alone && now.map == nullptr;
 }
 
-/// The same action always.
+/// Returns the same action in every situation.
 inline std::function<Actions(const Situation&)> just(Action action) {
     return [action = std::move(action)](const Situation&) { return Actions{action}; };
 }
 
-/// Keys that a selected number takes for itself.
+/// Unavailable while a selected number uses these keys.
 inline std::string unless_number(const Situation& now) {
     return now.number_selected() ? tr("rows.keys_belong_selected_number",
                                       "These keys belong to the selected number; Esc lets go of it")

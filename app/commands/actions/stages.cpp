@@ -10,7 +10,7 @@ bool has_lessons(const Situation& now) {
     return !now.presenting && (now.lesson || (!now.checkpoint && !now.weights_alone));
 }
 bool has_layers(const Situation& now) {
-    return now.checkpoint && !now.lesson && !now.presenting; // whose pages these keys turn
+    return now.checkpoint && !now.lesson && !now.presenting; // a lesson uses these keys to turn its pages
 }
 bool predicts(const Situation& now) {
     return now.checkpoint && has_stages(now);

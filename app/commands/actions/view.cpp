@@ -4,7 +4,7 @@ namespace headscope::app {
 
 namespace {
 
-/// On the page of weights, which is shown with it.
+/// Shows the weights in this form, and opens the weights stage.
 std::function<Actions(const Situation&)> weights_as(WeightsView way) {
     return [way](const Situation& now) {
         Actions out;

@@ -9,7 +9,7 @@ namespace {
 bool has_readings(const Situation& now) {
     return (now.checkpoint || now.weights_alone) && now.map == nullptr;
 }
-/// The map of a file reads the weights as everything else does; some keys are the map's own there.
+/// The map of a file applies these options too, except for the keys that the map itself uses.
 bool reads_map(const Situation& now, const Chord& key) {
     return now.map != nullptr && now.weights_file && !is_map_key(key);
 }
@@ -28,7 +28,7 @@ std::function<Actions(const Situation&)> flip(Option option) {
     };
 }
 
-// What would do nothing to the weights cannot be chosen.
+// Options that would not change the weights cannot be chosen.
 std::string lacking(const Situation& now, Option option) {
     const auto* const reading =
         std::ranges::find(analysis::readings(), option, &analysis::ReadingInfo::option);
@@ -71,7 +71,7 @@ std::function<Actions(const Situation&)> stack(checkpoint::Stack of) {
     return just(ShowStack{of});
 }
 
-/// The weight beside or below the one that is spoken of.
+/// Moves from the current weight to a neighboring one.
 std::function<Actions(const Situation&)> weight(int rows, int cols) {
     return [rows, cols](const Situation& now) {
         auto cell = now.spoken_of();

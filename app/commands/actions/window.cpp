@@ -7,7 +7,7 @@ namespace headscope::app {
 
 namespace {
 
-/// Tenths of the usual size; of a presentation, of its own.
+/// Changes the size by tenths: of the window's zoom, or in a presentation of its own size.
 std::function<Actions(const Situation&)> resize(int tenths) {
     return [tenths](const Situation& now) {
         if (now.presenting)
@@ -17,8 +17,9 @@ std::function<Actions(const Situation&)> resize(int tenths) {
     };
 }
 
-/// Nearest first: the writing of tokens, an open list, the list of keys, the field of Ctrl F, the runs that
-/// fill a map, a presentation, the manual, else the selection. What was said is taken away too.
+/// Handles Esc: ends or closes the first of generation, the runs for a map, an open list, the list of keys,
+/// the search field, a menu of the atlas, a presentation, the manual; else clears the selection. Also
+/// dismisses messages.
 Actions let_go(const Situation& now) {
     if (now.writing)
         return {WriteOn{false}};
@@ -57,7 +58,7 @@ std::string needs_stepped(const Situation& now) {
                : tr("window.tab_goes_slider_threshold", "Tab goes to a slider, a threshold or an edge first");
 }
 
-/// The arrow keys of the control that Tab has reached; with Shift in finer steps.
+/// A row for an arrow key of the control that has Tab focus; Shift makes finer steps.
 ActionInfo step_row(const char* id, const std::string& title, const std::string& tip, const Chord& key,
                     int across, int up, const std::string& line = "") {
     const bool ends = std::abs(across) == ControlSteps::to_end;

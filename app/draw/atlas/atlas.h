@@ -4,14 +4,15 @@
 
 namespace headscope::app {
 
-// All heads by what they measurably do: context.shown.atlas, with the maps of context.board.
+// The atlas: all heads with their measured scores (`context.shown.atlas`), with the maps of the grid of heads
+// (`context.board`).
 
-/// The canvas: the board, coloured by a score, beside a scatter, a map of like heads or a list, and the
-/// distributions of all scores; or the pinned heads side by side.
+/// The canvas: all heads as tiles, colored by a score, next to a scatter plot, a similarity map or a list,
+/// and the distributions of all scores; or the pinned heads side by side.
 Picture draw_atlas_page(const DrawContext& context);
-/// The strip above it.
+/// The strip above the canvas.
 Picture draw_atlas_strip(const DrawContext& context);
-/// The inspector beside it: the card of the open head.
+/// The inspector: the card of the open head.
 Picture draw_atlas_inspector(const DrawContext& context);
 
 } // namespace headscope::app

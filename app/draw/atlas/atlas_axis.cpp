@@ -9,7 +9,7 @@ namespace headscope::app {
 
 namespace {
 
-/// A round number of about that size: 1, 2, 2.5 or 5 times a power of ten.
+/// The smallest round number that is at least `size`: 1, 2, 2.5 or 5 times a power of ten.
 double round_step(double size) {
     const double power = std::pow(10.0, std::floor(std::log10(size)));
     for (const double factor : {1.0, 2.0, 2.5, 5.0})
@@ -18,7 +18,7 @@ double round_step(double size) {
     return 10 * power;
 }
 
-/// Where asinh turns from straight to logarithmic, as a share of the axis.
+/// The value where asinh changes from linear to logarithmic, as a fraction of the axis.
 constexpr double bend = 0.02;
 
 double stretch(const ScoreAxis& axis, double value) {
@@ -54,7 +54,7 @@ ScoreAxis axis_of(const AtlasScene& scene, analysis::HeadScore score, bool stret
     axis.high = std::ceil(axis.high / step - 1e-6) * step;
     for (double tick = axis.low; tick <= axis.high + step / 2; tick += step)
         axis.ticks.push_back(std::abs(tick) < step / 1e3 ? 0 : tick);
-    // As many as tell the ticks apart: 0.25 needs one more than 0.2.
+    // Enough decimals to distinguish the ticks: 0.25 needs one more than 0.2.
     while (axis.decimals < 5 && std::abs(std::round(step * std::pow(10.0, axis.decimals)) -
                                          step * std::pow(10.0, axis.decimals)) > 1e-6)
         ++axis.decimals;

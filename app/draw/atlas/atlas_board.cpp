@@ -18,7 +18,7 @@ using figure::Font;
 
 constexpr float label_width = 34, head_height = 24, legend_height = 56, marks_height = 24, words_height = 16;
 constexpr float largest_tile = 160, smallest_map = 24, plain_tile = 12;
-constexpr float words_from = 52; ///< a tile with room for a letter and a number below it
+constexpr float words_from = 52; ///< minimum size of a tile with a letter and a number below it
 
 struct Tiles {
     float left = 0, top = 0, tile = 0, gap = 0;
@@ -31,8 +31,8 @@ struct Tiles {
     }
 };
 
-/// Tiles as large as the room allows, above a foot. A map has whole pixels for each weight where that costs
-/// little.
+/// Tiles as large as the space above the footer allows. Each weight of a map has whole pixels if the tile
+/// shrinks only a little for that.
 Tiles tiles_of(const AtlasScene& scene, const figure::Rect& room, float foot) {
     Tiles tiles{.left = room.x + label_width, .top = room.y + head_height};
     const float across = (room.w - label_width) / static_cast<float>(scene.atlas.H),
@@ -60,7 +60,7 @@ figure::Color mixed(figure::Color a, figure::Color b, float t) {
     return part(0) | part(8) | part(16) | part(24);
 }
 
-/// Maps of heads of one layer, beside each other, as one picture and one texture.
+/// Maps of several heads of one layer, side by side, as one texture.
 figure::GridItem maps_picture(const AtlasScene& scene, std::int64_t l, const std::vector<std::int64_t>& heads,
                               const std::vector<figure::Rect>& areas,
                               const std::vector<figure::Color>& papers) {
@@ -183,13 +183,13 @@ void draw_legends(Picture& picture, const AtlasScene& scene, const Tiles& tiles,
     const Theme& theme = context.theme;
     float x = tiles.left;
     const auto wide = [&](const std::string& words) { return context.measure(words, Font::ui, 12); };
-    // Translators: a tile is a paper in one colour with marks on it
+    // Translators: a tile is a colored background ("paper") with marks on it
     const std::string paper_says = tr("atlas_board.paper", "paper: {}", name_of(scene.look.colour)),
                       marks_say = context.log_colours()
                                       ? tr("atlas_board.marks_weight_log_scale", "marks: weight, log scale")
                                       : tr("atlas_board.marks_weight", "marks: weight");
     constexpr float beside = 8, apart = 22;
-    // Long words take from the colours, down to the room of the numbers below them.
+    // Long labels take space from the color ramps, down to the width of the numbers below them.
     const float left = (right - tiles.left - wide(paper_says) - wide(marks_say) - 2 * beside - apart) / 2;
     const float width = left < 80 ? 96.0F : std::min(left, 96.0F);
     const auto ramp = [&](const Ramp& colours, const std::string& says, const std::string& low,

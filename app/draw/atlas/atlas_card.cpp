@@ -25,7 +25,7 @@ std::string score_sentence(const analysis::HeadScoreInfo& score) {
     return says + ": " + tr(score.formula) + ".";
 }
 
-/// Why the head is called so: what was measured, and from where on a head has the name.
+/// The evidence for the head's label: the measured score and the label's threshold.
 std::string evidence(const AtlasScene& scene, std::int64_t l, std::int64_t h) {
     const auto label = scene.look.labels[static_cast<std::size_t>(l * scene.atlas.H + h)];
     if (!label)
@@ -48,7 +48,7 @@ std::string evidence(const AtlasScene& scene, std::int64_t l, std::int64_t h) {
     const std::string value = scene.score_words(l, h, *label),
                       from = number(
                           static_cast<double>(scene.view().thresholds[static_cast<std::size_t>(*label)]), 2);
-    const auto measured = [&] { // the score, and from where on it names heads
+    const auto measured = [&] { // the score and its threshold
         if (score.of == analysis::ScoreSource::probe)
             return tr_n(
                 "atlas_card.over_text_random_tokens",
@@ -67,7 +67,7 @@ std::string evidence(const AtlasScene& scene, std::int64_t l, std::int64_t h) {
     return score_sentence(score) + " " + measured();
 }
 
-/// What the board and the panel Heads call the head, where that is another name; else empty.
+/// The label used by the grid next to the stages and the tab Heads, if it differs; otherwise empty.
 std::string other_name(const AtlasScene& scene, std::int64_t l, std::int64_t h) {
     const auto row = scene.context.board->row(l);
     if (row == nullptr || std::cmp_less_equal(std::ssize(row->heads), h))
@@ -99,7 +99,7 @@ std::string being_measured(analysis::ScoreSource source, const std::string& shar
 void add_scores(Sheet& sheet, const AtlasScene& scene, std::int64_t l, std::int64_t h) {
     const DrawContext& context = sheet.context;
     const Theme& theme = context.theme;
-    // Translators: stands over the ranks of a head among so many
+    // Translators: the heading of a head's ranks among {} heads
     sheet.section(tr("atlas_card.scores_head", "Scores"),
                   tr("atlas_card.rank", "rank of {}", grouped(scene.atlas.L * scene.atlas.H)));
     const float bar = sheet.left + 128, rank = sheet.right, value = sheet.right - 36;
@@ -149,7 +149,8 @@ void add_scores(Sheet& sheet, const AtlasScene& scene, std::int64_t l, std::int6
     sheet.y += 4;
 }
 
-/// The words around a weight: the key on amber, the query on ink. `keys`, `queries`: of the whole text.
+/// The words around a weight, with the key on an amber background and the query on an ink one. `keys` and
+/// `queries` are the tokens of the whole text.
 void draw_words(Sheet& sheet, const std::vector<std::string>& queries, const std::vector<std::string>& keys,
                 const analysis::PlacedWeight& weight, float left, float right, float y) {
     const DrawContext& context = sheet.context;
@@ -188,7 +189,7 @@ void draw_words(Sheet& sheet, const std::vector<std::string>& queries, const std
     word(shortened(queries[static_cast<std::size_t>(i)], 10), theme.ink, theme.canvas);
 }
 
-/// A framed example: the words, what is read, and the number.
+/// A framed example: the words, the tokens of the weight, and the number.
 void draw_example(Sheet& sheet, const std::vector<std::string>& queries, const std::vector<std::string>& keys,
                   const analysis::PlacedWeight& weight, const std::string& says, const std::string& value,
                   const std::string& spot, const Action& action, const std::string& tip) {
@@ -206,7 +207,7 @@ void draw_example(Sheet& sheet, const std::vector<std::string>& queries, const s
     sheet.y = box.bottom() + 8;
 }
 
-/// Why a button does nothing while the weights are read otherwise than they are.
+/// The message of a button that is disabled while the weights are shown transformed.
 Action read_otherwise() {
     return Explain{tr("atlas_card.weights_filtered_merged_show",
                       "The weights are filtered or merged; show them as they are first.")};
@@ -227,7 +228,7 @@ void add_acts(Sheet& sheet, const AtlasScene& scene, const ActingWeights& acts) 
         const std::string cell = std::to_string(weight.i) + " " + std::to_string(weight.j);
         const float wide = context.measure(tr("atlas_card.why", "why?"), Font::ui_medium, 12) + 8;
         const figure::Rect link{sheet.right - 46 - wide, sheet.y + 27, wide, 20};
-        if (why && context.controls) // over the example: asked first
+        if (why && context.controls) // placed over the example, so it must be added first
             sheet.picture.add_spot(
                 link, "why " + cell, as_they_are ? Action(opens(Screen::why)) : read_otherwise(),
                 tr("atlas_card.shows_score_weight_made", "Shows what the score of this weight is made of"));
@@ -246,7 +247,7 @@ void add_acts(Sheet& sheet, const AtlasScene& scene, const ActingWeights& acts) 
     }
 }
 
-/// The score of a text that tells of the same as one of the probe.
+/// The text score that corresponds to a probe score.
 HeadScore of_a_text(HeadScore score) {
     return score == HeadScore::probe_previous    ? HeadScore::previous
            : score == HeadScore::probe_duplicate ? HeadScore::duplicate_text
@@ -254,7 +255,7 @@ HeadScore of_a_text(HeadScore score) {
                                                  : score;
 }
 
-/// The pieces of the corpus with the largest score that colours the board.
+/// Lists the corpus pieces with the largest values of the score that colors the grid.
 void add_pieces(Sheet& sheet, const AtlasScene& scene) {
     const SurveyedHead& head = *scene.atlas.surveyed;
     const auto label = scene.look.labels[static_cast<std::size_t>(head.layer * scene.atlas.H + head.head)];
@@ -266,7 +267,7 @@ void add_pieces(Sheet& sheet, const AtlasScene& scene) {
         score = of(label.value_or(HeadScore::previous));
     if (score == head.scores.end())
         return;
-    // Translators: texts with the largest values of a score, whose name follows
+    // Translators: texts with the largest values of a score; the score's name follows
     sheet.section(tr("atlas_card.texts_most", "Texts with the most"), name_of(score->score));
     sheet.paragraph(tr("atlas_card.mean_spread_over_all", "mean {}, spread {} over all pieces of texts",
                        score_text(score->score, static_cast<float>(score->mean)), number(score->spread, 2)),

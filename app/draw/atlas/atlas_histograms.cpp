@@ -37,7 +37,7 @@ Counts counts_of(const AtlasScene& scene, HeadScore score, const ScoreAxis& axis
     return counts;
 }
 
-/// The limits of the other scores, and this one's where there are some.
+/// The ranges of the other scores, and this score's range if there is one.
 std::vector<ScoreRange> with_range(const AtlasScene& scene, HeadScore score,
                                    std::optional<ScoreRange> range) {
     std::vector<ScoreRange> ranges = scene.view().brush;
@@ -47,7 +47,7 @@ std::vector<ScoreRange> with_range(const AtlasScene& scene, HeadScore score,
     return ranges;
 }
 
-/// The limits of a score; without any, its whole axis.
+/// The range of a score, by default its whole axis.
 ScoreRange range_of(const AtlasScene& scene, HeadScore score, const ScoreAxis& axis) {
     const auto& brush = scene.view().brush;
     const auto range = std::ranges::find(brush, score, &ScoreRange::score);
@@ -56,8 +56,8 @@ ScoreRange range_of(const AtlasScene& scene, HeadScore score, const ScoreAxis& a
                : ScoreRange{score, static_cast<float>(axis.low), static_cast<float>(axis.high)};
 }
 
-/// The other limits, and `now` with its lower end moved by → and ←, its upper end by ↑ and ↓: a bar each, or
-/// a quarter of one.
+/// The other ranges, and `now` with its lower end moved by → and ← and its upper end by ↑ and ↓. A step is
+/// one bar, or a quarter of one.
 std::vector<ScoreRange> stepped_range(std::vector<ScoreRange> others, ScoreRange now, const ScoreAxis& axis,
                                       const ControlSteps& steps) {
     const double step = (axis.high - axis.low) / static_cast<double>(bins) / (steps.fine ? 4 : 1);
@@ -95,7 +95,7 @@ void draw_threshold(Picture& picture, const AtlasScene& scene, HeadScore score, 
                  return change(static_cast<float>(std::round(value * 100) / 100));
              },
          .clicked = [change, usual = label.from](figure::Point) { return change(usual); },
-         // Translators: the label of heads, the value from which on they have it, and its usual value
+         // Translators: the label of heads, its current threshold, and its default threshold
          .tip = tr("atlas_histograms.called_drag_change",
                    "Called {} from {} on. Drag to change that; a click brings back {}.", tr(label.text),
                    number(static_cast<double>(from), 2), number(static_cast<double>(label.from), 2)),
@@ -124,7 +124,7 @@ void draw_one(Picture& picture, const AtlasScene& scene, HeadScore score, const 
     const figure::Rect bars{area.x, area.y + bars_top, area.w, bars_height};
     const Counts counts = counts_of(scene, score, axis);
     const float width = bars.w / static_cast<float>(bins);
-    // By the square root, so that a single head can be seen beside a crowd.
+    // Square root scale, so that a single head is visible next to a large group.
     const auto bar = [&](std::size_t bin, std::int64_t count, figure::Color colour) {
         if (count == 0)
             return;

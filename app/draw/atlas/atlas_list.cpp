@@ -15,9 +15,9 @@ using figure::Align;
 using figure::Font;
 
 constexpr float list_row = 24;
-constexpr std::size_t most_rows = 200; ///< of a list that can be narrowed by a search
+constexpr std::size_t most_rows = 200; ///< a longer list can be narrowed by a search
 
-/// The scores of the columns, each once.
+/// The scores of the columns, without duplicates.
 std::vector<HeadScore> columns_of(const AtlasScene& scene, float room) {
     std::vector<HeadScore> scores;
     for (const HeadScore score : {scene.look.colour, scene.look.x, scene.look.y})
@@ -35,7 +35,7 @@ std::vector<PlaceOnBoard> rows_of(const AtlasScene& scene, HeadScore by) {
             if (!scene.look.choosing || scene.chosen(l, h))
                 rows.push_back({l, h});
     const bool ascending = scene.view().ascending;
-    // Heads without the score stand last.
+    // Heads without the score are last.
     std::ranges::stable_sort(rows, [&](const PlaceOnBoard& a, const PlaceOnBoard& b) {
         const auto of_a = scene.score(a.layer, a.head, by), of_b = scene.score(b.layer, b.head, by);
         if (!of_a || !of_b)
@@ -104,7 +104,7 @@ float draw_atlas_list(Picture& picture, const AtlasScene& scene, const figure::R
     }
     draw_text(picture, context, room.x + 10, room.y + 15, tr("common.head_2", "head"), Font::ui, 12,
               theme.muted);
-    // Translators: column head over the labels that heads have
+    // Translators: the heading of the column of labels
     draw_text(picture, context, room.x + 118, room.y + 15, tr("atlas_list.called", "called"), Font::ui, 12,
               theme.muted);
     float y = room.y + list_row;
@@ -124,7 +124,7 @@ float draw_atlas_list(Picture& picture, const AtlasScene& scene, const figure::R
 
 namespace {
 
-/// What cannot be measured here is listed too, and says why.
+/// The choices of scores. A score that cannot be measured here is listed with the reason.
 std::vector<Choice> scores_of(const AtlasScene& scene, AtlasMenu what, HeadScore now) {
     std::vector<Choice> choices;
     for (const analysis::HeadScoreInfo& info : analysis::head_scores()) {

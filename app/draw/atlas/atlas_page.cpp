@@ -19,16 +19,16 @@ namespace {
 using figure::Align;
 using figure::Font;
 
-constexpr float beside_from = 780;      ///< a canvas that has room for the scatter beside the board
-constexpr float least_histograms = 150; ///< room below the board in which a row of them fits
+constexpr float beside_from = 780;      ///< minimum width of a canvas with the scatter plot next to the grid
+constexpr float least_histograms = 150; ///< minimum space below the grid for a row of histograms
 constexpr float chips_top = 92, parts_top = 128;
-constexpr float reading_height = 40; ///< of the line that says how the weights are read
+constexpr float reading_height = 40; ///< height of the note about transformed weights
 
 AtlasChange change(AtlasPane pane) {
     return ShowAtlasPane{pane};
 }
 
-/// What the scores were measured on.
+/// Describes the texts on which the scores were measured.
 std::string measured_on(const Atlas& atlas, const AttentionInfo& info) {
     if (atlas.survey != nullptr)
         // Translators: probe and copying are scores that are measured without any text
@@ -47,7 +47,7 @@ std::string words_of(const LabelWords& label) {
     return label.text.empty() ? tr("common.no_label", "no label") : tr(label.text);
 }
 
-/// Labels with their letters and counts: a legend, and a click chooses their heads.
+/// Labels with their letters and counts. They serve as the legend, and a click selects their heads.
 void draw_chips(Picture& picture, const AtlasScene& scene, const figure::Rect& room) {
     const DrawContext& context = scene.context;
     const Theme& theme = context.theme;
@@ -111,7 +111,7 @@ void draw_search(Picture& picture, const AtlasScene& scene, float x, float y, fl
                               .live = true});
 }
 
-/// What stands beside the board, or below it. histograms: below that.
+/// Draws the pane next to the grid or below it. histograms: also the histograms below the pane.
 float draw_beside(Picture& picture, const AtlasScene& scene, const figure::Rect& room, bool histograms) {
     const DrawContext& context = scene.context;
     const AtlasPane pane = scene.view().pane;
@@ -121,7 +121,7 @@ float draw_beside(Picture& picture, const AtlasScene& scene, const figure::Rect&
     float y = room.y;
     if (context.controls) {
         const std::vector<Segment> panes{
-            // Translators: three views of all heads: a scatter plot, a map by likeness, a list
+            // Translators: three views of all heads: a scatter plot, a similarity map, a list
             segment(tr("atlas_page.scatter", "Scatter"), AtlasPane::scatter,
                     tr("atlas_page.all_heads_two_scores", "All heads by two scores")),
             segment(tr("atlas_page.alike", "Alike"), AtlasPane::alike,
@@ -153,8 +153,8 @@ float draw_beside(Picture& picture, const AtlasScene& scene, const figure::Rect&
     return histograms ? draw_atlas_histograms(picture, scene, {room.x, y + 12, room.w, 0}) : y;
 }
 
-/// Scores, marks and labels are of weights that are read otherwise than they are: says so, with the way back.
-/// Returns its height; 0 where they are read as they are.
+/// If scores, marks and labels were computed from transformed weights, shows a note and a button that shows
+/// the original weights. Returns the height; 0 without a note.
 float draw_reading_note(Picture& picture, const AtlasScene& scene, const figure::Rect& room) {
     const DrawContext& context = scene.context;
     const std::string& note = scene.info().reading;
@@ -210,7 +210,7 @@ Picture draw_atlas_strip(const DrawContext& context) {
         return Segment{.label = label, .action = ShowAtlasTab{of}, .on = view.tab == of, .tip = tip};
     };
     std::vector<Segment> tabs;
-    if (context.shown.document->is_experiment()) // its toolbar has no room for the screens
+    if (context.shown.document->is_experiment()) // its toolbar has no space for the switch of screens
         tabs.push_back(
             {.label = tr("common.stages_2", "← Stages"),
              .action = ShowScreen{Screen::stages},
@@ -227,7 +227,7 @@ Picture draw_atlas_strip(const DrawContext& context) {
                            AtlasTab::survey,
                            tr("atlas_page.means_over_corpus_survey",
                               "The means over a corpus, of the survey that is open")));
-    // Translators: a tab, with the number of the heads that are compared
+    // Translators: a tab, with the number of compared heads
     tabs.push_back(tab(tr("atlas_page.compare", "Compare {}", view.pinned.size()), AtlasTab::compare,
                        tr("atlas_page.pinned_heads_side_side", "The pinned heads side by side")));
     Picture picture;
@@ -246,7 +246,7 @@ Picture draw_atlas_page(const DrawContext& context) {
     Picture picture = empty_page(context);
     const AtlasView& view = context.view.attention.atlas;
     const AtlasScene scene(context, *atlas);
-    picture.hotspots.reserve(2 * atlas->heads.size() + 64); // a tile and a point of each head
+    picture.hotspots.reserve(2 * atlas->heads.size() + 64); // a tile and a point for each head
     picture.scene.items.reserve(4 * atlas->heads.size() + 256);
     const bool beside = context.width >= beside_from;
     const float whole = context.width - 2 * canvas_pad;
@@ -266,7 +266,8 @@ Picture draw_atlas_page(const DrawContext& context) {
     draw_board_part(picture, scene, {canvas_pad, 0, board, context.height}, bottom);
     const figure::Rect room = beside ? figure::Rect{canvas_pad + board + 36, 28, whole - board - 36, 0}
                                      : figure::Rect{canvas_pad, bottom + 16, whole, 0};
-    // The distributions stand where there is room left: below a board of few layers, else below the scatter.
+    // The distributions go where there is space: below a grid of few layers, otherwise below the scatter
+    // plot.
     const bool below_board = beside && context.height - bottom > least_histograms;
     if (below_board)
         bottom = draw_atlas_histograms(picture, scene, {canvas_pad, bottom + 8, board, 0});

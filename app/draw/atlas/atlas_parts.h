@@ -11,14 +11,14 @@
 
 namespace headscope::app {
 
-/// What every part of the atlas is drawn from.
+/// The common inputs of all parts of the atlas.
 struct AtlasScene {
     AtlasScene(const DrawContext& of_context, const Atlas& of_atlas);
 
     const DrawContext& context;
     const Atlas& atlas;
     AtlasLook look;
-    std::int64_t under_mouse = -1; ///< (l * H + h) of the head that the mouse is on in any part; -1: none
+    std::int64_t under_mouse = -1; ///< index l * H + h of the head under the mouse in any part, or -1
 
     const AtlasView& view() const { return context.view.attention.atlas; }
     const AttentionInfo& info() const { return context.board->info(); }
@@ -32,41 +32,40 @@ struct AtlasScene {
     const std::string& name(std::int64_t l, std::int64_t h) const {
         return (*atlas.names)[static_cast<std::size_t>(l * atlas.H + h)];
     }
-    /// Nothing while the head has no such score.
+    /// Empty if the head has no such score yet.
     std::optional<double> score(std::int64_t l, std::int64_t h, analysis::HeadScore of) const;
-    /// "0.93", with its unit; "–" while there is none.
+    /// "0.93", with its unit; "–" if there is no score.
     std::string score_words(std::int64_t l, std::int64_t h, analysis::HeadScore of) const;
-    /// Its label, empty without one; and the letter of that, '-' without one.
+    /// The head's label, empty if it has none; and the label's letter, '-' if it has none.
     std::string label(std::int64_t l, std::int64_t h) const;
     char letter(std::int64_t l, std::int64_t h) const;
-    /// Null where it is as it was built.
+    /// Null if the head is not edited.
     const HeadEdits* edits(std::int64_t l, std::int64_t h) const;
     bool hovered(std::int64_t l, std::int64_t h) const { return l * atlas.H + h == under_mouse; }
-    /// What a tip says: the head's name, its label, these scores, and what was edited. Empty while the mouse
-    /// is elsewhere.
+    /// The tooltip: the head's name, its label, these scores, and its edits. Empty while the mouse is not
+    /// over the head.
     std::string tip(std::int64_t l, std::int64_t h, std::initializer_list<analysis::HeadScore> scores) const;
 
 private:
-    std::shared_ptr<const std::vector<HeadEdits>> of_experiment_; ///< null: another document
+    std::shared_ptr<const std::vector<HeadEdits>> of_experiment_; ///< null: the document is not an experiment
 };
 
-/// The values of a score over all heads, as an axis with round ends.
+/// The values of a score for all heads, as an axis with round ends.
 struct ScoreAxis {
     double low = 0, high = 1;
-    bool stretched = false; ///< by asinh
+    bool stretched = false; ///< asinh scale instead of a linear one
     std::vector<double> ticks = {};
     int decimals = 0;
 
     double place(double value) const;    ///< 0 at the low end, 1 at the high end; clamped
-    double value_at(double share) const; ///< the other way round
+    double value_at(double share) const; ///< the inverse of place()
 };
-/// Holds every head's value, 0, and the threshold of the label that the score gives.
+/// Contains every head's value, 0, and the threshold of the label that depends on the score.
 ScoreAxis axis_of(const AtlasScene& scene, analysis::HeadScore score, bool stretched);
 
-/// In the person's language.
+/// The score's name in the user's language.
 std::string name_of(analysis::HeadScore score);
-/// "letter label": what heads are called by which a score names, in the order of the table, each once. Not
-/// translated yet.
+/// A label with its letter, in the order of the table of scores, each label once. Not translated yet.
 struct LabelWords {
     char letter;
     Message text;
@@ -74,26 +73,26 @@ struct LabelWords {
 };
 const std::vector<LabelWords>& atlas_labels();
 
-/// All heads as tiles; returns its lower edge.
+/// Draws all heads as tiles. Returns the lower edge.
 float draw_atlas_board(Picture& picture, const AtlasScene& scene, const figure::Rect& room);
-/// One head's map into a square, weights as marks on a paper.
+/// The map of one head as a square; weights are marks on a background.
 figure::GridItem tile_picture(const AtlasScene& scene, std::int64_t l, std::int64_t h,
                               const figure::Rect& area, figure::Color paper);
 
-/// The colours of those marks on the canvas, from weight 0 to 1.
+/// The colors of these marks on the canvas, for weights 0 to 1.
 Ramp marks_ramp(const Theme& theme);
 
-/// All heads by two scores, or on the map of like heads; returns its lower edge.
+/// Draws all heads in a scatter plot of two scores, or on the similarity map. Returns the lower edge.
 float draw_atlas_scatter(Picture& picture, const AtlasScene& scene, const figure::Rect& room);
-/// A histogram for each score; returns its lower edge.
+/// Draws a histogram for each score. Returns the lower edge.
 float draw_atlas_histograms(Picture& picture, const AtlasScene& scene, const figure::Rect& room);
-/// Heads row by row; returns its lower edge.
+/// Draws the heads as a list. Returns the lower edge.
 float draw_atlas_list(Picture& picture, const AtlasScene& scene, const figure::Rect& room);
-/// The pinned heads side by side; returns its lower edge.
+/// Draws the pinned heads side by side. Returns the lower edge.
 float draw_atlas_pinned(Picture& picture, const AtlasScene& scene, const figure::Rect& room);
 
-/// "colour by induction v" with the list of scores while that is open. Returns its width; `right`: area ends
-/// at x.
+/// Draws a button such as "colour by induction v", with the list of scores while it is open. Returns its
+/// width. `right`: the button ends at x instead of starting there.
 float draw_score_button(Picture& picture, const AtlasScene& scene, float x, float y, AtlasMenu what,
                         bool right);
 

@@ -18,13 +18,13 @@ constexpr float names_width = 150, score_row = 24, name_baseline = 110, between_
                 legend_room = 66; ///< below the maps
 constexpr float least_map = 96, most_map = 316;
 
-/// The words of so many tokens are not looked at in every frame; their maps have numbers at both ends.
+/// Longer texts show numbers at both ends of their maps, because their words are not read in every frame.
 bool named(const AttentionInfo& info) {
     constexpr std::int64_t most = 1024;
     return std::max(info.Tq, info.Tk) <= most;
 }
 
-/// The room of the labels left of a map and above it.
+/// The space for labels to the left of a map and above it.
 float labels_beside(const DrawContext& context, const AttentionInfo& info) {
     return named(info) ? row_label_width(context, false)
                        : context.measure(grouped(info.Tq - 1), Font::mono, 12) + 12;
@@ -35,7 +35,7 @@ float labels_above(const DrawContext& context, const AttentionInfo& info, float 
            (named(info) ? column_label_height(context, map / static_cast<float>(info.Tk), true) : numbers);
 }
 
-/// The tokens of a map's rows and columns, and which of them are queries.
+/// Draws the tokens of a map's rows and columns, and labels queries and keys.
 void draw_map_labels(Picture& picture, const AtlasScene& scene, const figure::Rect& map, float above) {
     const DrawContext& context = scene.context;
     const AttentionInfo& info = scene.info();
@@ -46,7 +46,7 @@ void draw_map_labels(Picture& picture, const AtlasScene& scene, const figure::Re
         Align::center);
     say(map.x - 12, map.y - above + 14, tr("common.query_i", "query i"), Font::ui, Align::right);
     if (named(info)) {
-        // Of the mean: no cell of a head is spoken of here, and no label is bold.
+        // As a mean map: no cell of a head is current here, so no label is bold.
         const MatrixGrid grid{.tensor = TensorId::weights_mean,
                               .row_axis = 1,
                               .col_axis = 2,

@@ -16,24 +16,24 @@ using figure::Align;
 using figure::Font;
 
 constexpr float large_dot = 11, small_dot = 7, handle = 8;
-constexpr std::size_t few_heads = 400; ///< so many dots have room for the large one and a rim
+constexpr std::size_t few_heads = 400; ///< up to this number of heads, dots are large and have a rim
 constexpr std::size_t most_names = 12;
 
-/// The plot and what stands along its axes.
+/// The plot and its axes.
 struct Plane {
     figure::Rect area;
     ScoreAxis x, y;
-    bool alike = false; ///< a map, whose places mean nothing but by their distances
+    bool alike = false; ///< the similarity map, where only distances are meaningful
 
     figure::Point at(double across, double up) const {
         return {area.x + area.w * static_cast<float>(x.place(across)),
                 area.bottom() - area.h * static_cast<float>(y.place(up))};
     }
-    /// A place of the area as shares of it.
+    /// A point of the area as fractions of its size.
     figure::Point share(figure::Point at) const {
         return {(at.x - area.x) / area.w, (at.y - area.y) / area.h};
     }
-    /// Of two corners, as shares of the area: what lies between them, x from, to, y from, to.
+    /// The values between two corners, given as fractions of the area: x from, x to, y from, y to.
     std::array<float, 4> between(figure::Point a, figure::Point b) const {
         const auto value = [](const ScoreAxis& axis, float share) {
             return static_cast<float>(axis.value_at(static_cast<double>(share)));
@@ -59,11 +59,11 @@ figure::Color layer_colour(const AtlasScene& scene, std::int64_t l) {
                                         : static_cast<float>(l) / static_cast<float>(scene.atlas.L - 1));
 }
 
-/// A head's mark: its colour goes by its layer, and so does its shape, four of which take turns.
+/// Draws a head's mark. Its color depends on the layer, its shape cycles through four shapes by layer.
 void draw_mark(Picture& picture, const AtlasScene& scene, std::int64_t l, figure::Point at, float size,
                figure::Color fill, figure::Color rim, float thick) {
     const float half = size / 2;
-    if (l % 4 < 2) { // a dot, a square
+    if (l % 4 < 2) { // dot, square
         const float radius = l % 4 == 0 ? half : 0.0F, in = l % 4 == 0 ? 0.0F : size * 0.06F;
         picture.scene.add(
             figure::RectItem{.area = {at.x - half + in, at.y - half + in, size - 2 * in, size - 2 * in},
@@ -73,7 +73,7 @@ void draw_mark(Picture& picture, const AtlasScene& scene, std::int64_t l, figure
                              .radius = radius});
         return;
     }
-    const auto shape = [&](float reach) { // a diamond, a triangle
+    const auto shape = [&](float reach) { // diamond, triangle
         return l % 4 == 2 ? std::vector<figure::Point>{{at.x, at.y - reach},
                                                        {at.x + reach, at.y},
                                                        {at.x, at.y + reach},
@@ -84,7 +84,7 @@ void draw_mark(Picture& picture, const AtlasScene& scene, std::int64_t l, figure
     };
     if (figure::visible(rim))
         picture.scene.add(figure::PolygonItem{shape(half * 1.15F + thick), rim});
-    // What shines through a pale mark is the paper, not the rim.
+    // The background shows through a pale mark, not its rim.
     if (figure::visible(rim) && fill >> 24 != 255)
         picture.scene.add(figure::PolygonItem{shape(half * 1.15F), scene.context.theme.canvas});
     picture.scene.add(figure::PolygonItem{shape(half * 1.15F), fill});
@@ -123,7 +123,7 @@ void draw_axes(Picture& picture, const AtlasScene& scene, const Plane& plane) {
     }
 }
 
-/// The brush as it stands on the plane; nothing where no axis is brushed.
+/// The area of the brush on the plot; empty without a brush.
 std::optional<figure::Rect> brush_on(const AtlasScene& scene, const Plane& plane) {
     std::array<float, 4> around{static_cast<float>(plane.x.low), static_cast<float>(plane.x.high),
                                 static_cast<float>(plane.y.low), static_cast<float>(plane.y.high)};
@@ -148,7 +148,7 @@ std::optional<figure::Rect> brush_on(const AtlasScene& scene, const Plane& plane
     return figure::Rect{low.x, high.y, high.x - low.x, low.y - high.y};
 }
 
-/// What choosing the heads between two corners does: the ranges of other scores stay.
+/// The action that selects the heads between two corners. The ranges of other scores stay.
 std::function<Action(figure::Point, figure::Point)> brushes(const AtlasScene& scene, const Plane& plane) {
     std::vector<ScoreRange> others = scene.view().brush;
     const HeadScore x = scene.look.x, y = scene.look.y;
@@ -165,7 +165,7 @@ std::function<Action(figure::Point, figure::Point)> brushes(const AtlasScene& sc
     };
 }
 
-/// By a fiftieth of the plane for each step, or a two-hundredth.
+/// Moves a point by 1/50 of the plot per step, or by 1/200.
 figure::Point moved(figure::Point at, const ControlSteps& steps) {
     const float by = steps.fine ? 0.005F : 0.02F;
     return {std::clamp(at.x + static_cast<float>(steps.across) * by, 0.0F, 1.0F),
@@ -209,7 +209,7 @@ void draw_brush(Picture& picture, const AtlasScene& scene, const Plane& plane) {
                              .stepped =
                                  [around = brush_on(scene, plane), plane,
                                   brushes = brushes(scene, plane)](const ControlSteps& steps) {
-                                     // Without a brush one begins in the middle.
+                                     // Without a brush, a new one starts at the center.
                                      const figure::Point low = around ? plane.share({around->x, around->y})
                                                                       : figure::Point{0.3F, 0.3F};
                                      const figure::Point high =
@@ -219,21 +219,21 @@ void draw_brush(Picture& picture, const AtlasScene& scene, const Plane& plane) {
                                  }});
 }
 
-/// A mark with a name beside it.
+/// A mark with its name next to it.
 struct NamedMark {
     std::int64_t l = 0, h = 0;
     figure::Rect area;
     bool strong = false;
 };
 
-/// Draws the marks and returns those that are named.
+/// Draws the marks and returns those that get a name.
 std::vector<NamedMark> draw_points(Picture& picture, const AtlasScene& scene, const Plane& plane) {
     const DrawContext& context = scene.context;
     const Theme& theme = context.theme;
     const bool few = scene.atlas.heads.size() <= few_heads;
     const float dot = few ? large_dot : small_dot;
     std::vector<NamedMark> named;
-    // Those that stand out are drawn over the others.
+    // The open and the hovered head are drawn over the others.
     for (const bool over : {false, true})
         for (std::int64_t l = 0; l < scene.atlas.L; ++l)
             for (std::int64_t h = 0; h < scene.atlas.H; ++h) {
@@ -268,8 +268,8 @@ std::vector<NamedMark> draw_points(Picture& picture, const AtlasScene& scene, co
     return named;
 }
 
-/// Over marks and brush: each on a ground of its own, joined to its mark where it stands farther off. Of many
-/// marks that lie close together some go without.
+/// Draws names over marks and brush, each on its own background, with a line to a mark farther away. Where
+/// many marks are close together, some names are omitted.
 void draw_names(Picture& picture, const AtlasScene& scene, const Plane& plane, std::vector<NamedMark> marks) {
     const DrawContext& context = scene.context;
     const Theme& theme = context.theme;
@@ -278,7 +278,7 @@ void draw_names(Picture& picture, const AtlasScene& scene, const Plane& plane, s
     std::vector<figure::Rect> taken;
     for (const NamedMark& mark : marks)
         taken.push_back(mark.area);
-    // What lies beside the plot is taken too.
+    // Keeps names inside the plot.
     const figure::Rect& area = plane.area;
     constexpr float far = 1000;
     taken.insert(taken.end(), {{area.right(), area.y - far, far, area.h + 2 * far},
@@ -304,7 +304,7 @@ void draw_names(Picture& picture, const AtlasScene& scene, const Plane& plane, s
     }
 }
 
-/// The colours of the layers; returns the baseline.
+/// Draws the colors of the layers. Returns the baseline.
 void draw_layers(Picture& picture, const AtlasScene& scene, float x, float baseline) {
     const DrawContext& context = scene.context;
     const Theme& theme = context.theme;
@@ -336,7 +336,7 @@ Plane plane_of(const AtlasScene& scene, const figure::Rect& area) {
     return {area, axis, axis, true};
 }
 
-/// `score`: its name; empty for the map of like heads.
+/// `score`: the score's name; empty for the similarity map.
 std::string work_words(const std::string& score, const ScoreWork& work) {
     if (!work.why_not.empty() || !work.fraction)
         return work.why_not;
@@ -346,7 +346,7 @@ std::string work_words(const std::string& score, const ScoreWork& work) {
                          : tr("atlas_scatter.measured_done", "{} is being measured: {} done.", score, share);
 }
 
-/// What still comes of the scores along the axes.
+/// Describes the measurements in progress for the scores along the axes.
 std::string awaited(const AtlasScene& scene) {
     if (scene.view().pane == AtlasPane::alike)
         return scene.atlas.alike == nullptr ? work_words({}, scene.atlas.alike_work) : "";

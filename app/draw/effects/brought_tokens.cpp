@@ -18,10 +18,10 @@ using analysis::LogitPart;
 using figure::Align;
 using figure::Font;
 
-constexpr std::int64_t most_brought = 160; ///< tokens at once
+constexpr std::int64_t most_brought = 160; ///< tokens shown at once
 constexpr float pager_height = 38;
 
-/// The token that was typed, a whole number below `count`.
+/// The typed token index, an integer from 0 to count - 1. Throws Error(input) for other texts.
 std::int64_t parse_token(const std::string& text, std::int64_t count) {
     std::int64_t token = -1;
     const char* const end = text.data() + text.size();
@@ -32,7 +32,7 @@ std::int64_t parse_token(const std::string& text, std::int64_t count) {
     return token;
 }
 
-/// Which tokens are shown of a long text, and the ways to the others.
+/// Shows which tokens of a long text are visible, with links to the others.
 void draw_pager(Picture& picture, const DrawContext& context, std::int64_t first, std::int64_t count,
                 float y) {
     const std::int64_t last = std::min(first + most_brought, count);
@@ -84,7 +84,7 @@ float draw_brought(Picture& picture, const DrawContext& context, double of_map, 
     const float taken = draw_text(picture, context, canvas_pad, y + 30,
                                   tr("brought_tokens.brings", "What {} brings", writer_words(part.writer)),
                                   Font::ui_semibold, 17, theme.ink);
-    // The colours of the map above, unless parts that cancel out are larger than all that it shows.
+    // Uses the colors of the map above, unless contributions that cancel out exceed its range.
     double limit = of_map;
     for (const float one : part.sources)
         limit = std::max(limit, static_cast<double>(std::abs(one)));

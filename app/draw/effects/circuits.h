@@ -4,11 +4,11 @@
 
 namespace headscope::app {
 
-// What the weights alone say of the open head: context.shown.circuits.
+// The circuits of the open head, from its parameters alone: context.shown.circuits.
 
-/// The canvas: tokens that the head promotes and looks for, and the heads that it composes with.
+/// The canvas: the tokens that the head promotes and attends to, and its composition with other heads.
 Picture draw_circuits_page(const DrawContext& context);
-/// The inspector beside it: how much the head copies, and its strongest compositions.
+/// The inspector: how much the head copies, and its strongest compositions.
 Picture draw_circuits_inspector(const DrawContext& context);
 
 } // namespace headscope::app

@@ -28,7 +28,7 @@ analysis::HeadPlace open_head(const DrawContext& context) {
     return {context.view.attention.layer, context.view.head};
 }
 
-/// One list of tokens with bars. Returns its lower edge.
+/// A list of tokens with bars. Returns its lower edge.
 float draw_list(Picture& picture, const DrawContext& context, const figure::Rect& area,
                 const std::string& title, const std::string& formula,
                 const std::vector<TokenCircuit::Entry>& entries, double limit) {
@@ -74,7 +74,8 @@ float draw_lists(Picture& picture, const DrawContext& context, const TokenCircui
     return bottom;
 }
 
-/// The heads as dots, layer above layer, joined where one writes what a later one reads.
+/// Draws heads as dots, one row per layer, with a line for each composition of two heads that reaches the
+/// threshold.
 float draw_graph(Picture& picture, const DrawContext& context, const CircuitsView& view, float y) {
     const Theme& theme = context.theme;
     const HeadCircuits& heads = *view.heads;
@@ -121,7 +122,7 @@ float draw_graph(Picture& picture, const DrawContext& context, const CircuitsVie
                              top + row * static_cast<float>(head.layer)};
     };
     const analysis::HeadPlace open = open_head(context);
-    // Those of the open head last, over the others.
+    // The open head's lines are drawn last, over the others.
     for (const bool own : {false, true})
         for (const Composition& one : heads.compositions) {
             if (one.largest() < static_cast<double>(view.threshold()) ||

@@ -4,36 +4,39 @@
 
 namespace headscope::app {
 
-// What each writer of a checkpoint does to a prediction: context.shown.effects.
+// Logit attribution: the effect of each residual stream component of a checkpoint on a prediction
+// (context.shown.effects).
 
-/// The canvas: a table of heads and MLPs, the tokens that the open head reads from, and the logit lens. Says
-/// so where nothing is known yet.
+/// The canvas: a table of heads and MLPs, the source tokens of the open head, and the logit lens. Shows a
+/// message while nothing has been measured.
 Picture draw_effects_page(const DrawContext& context);
-/// The strip above it: direct, or when ablated.
+/// The strip above the canvas: direct effect, or effect of ablation.
 Picture draw_effects_strip(const DrawContext& context);
-/// The inspector beside it: where the open head's part comes from, and the largest parts of all.
+/// The inspector: the source tokens of the open head's contribution, and the largest contributions of all
+/// components.
 Picture draw_effects_inspector(const DrawContext& context);
 
-/// Adds what the open head brings to every position, by source token: a heading, the map and its legend.
+/// Adds the contribution of the open head at every position, split by source token: a heading, the map and
+/// its legend.
 void draw_sources_map(Picture& picture, const DrawContext& context);
-/// Adds what the open head brings to the prediction, by the token that it reads from, with its top at y: of a
-/// long text a part, and what goes to the others. `of_map`: the limit of the colours above. Returns its lower
-/// edge.
+/// Adds the contribution of the open head to the prediction, split by source token, with its top at y. For a
+/// long text shows a section of the tokens and links to the others. `of_map`: the limit of the colors of the
+/// map above. Returns its lower edge.
 float draw_brought(Picture& picture, const DrawContext& context, double of_map, float y);
-/// Adds the fields that say which two tokens are compared, at the top right.
+/// Adds the fields for the two compared tokens, at the top right.
 void draw_question_fields(Picture& picture, const DrawContext& context);
 /// Adds the logit lens with its top at y. Returns its lower edge.
 float draw_lens(Picture& picture, const DrawContext& context, float y);
 
 /// "·Mary − ·John", or "·Mary − mean".
 std::string logit_words(const Effects& effects);
-/// What a colour scale of numbers up to `largest` ends at: rounded up to a tenth.
+/// The end of a color scale for numbers up to `largest`: rounded up to a tenth.
 double effects_limit(double largest);
-/// Whether the table shows what is lost without each head, not what each one writes.
+/// Returns true if the table shows ablation losses instead of direct effects.
 bool shows_losses(const DrawContext& context);
-/// Whether that head gives its mean output instead of nothing.
+/// Returns true if ablation replaces a head's output by its mean instead of zero.
 bool shows_means(const DrawContext& context);
-/// "L9 H9"; of a cross-attention "cross L9 H9"; "L9 MLP", "embedding".
+/// "L9 H9"; for cross-attention "cross L9 H9"; "L9 MLP", "embedding".
 std::string writer_words(const analysis::Writer& writer);
 
 } // namespace headscope::app

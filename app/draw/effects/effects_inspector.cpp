@@ -33,7 +33,7 @@ void row(Sheet& sheet, const std::string& name, double value, double limit, int 
     sheet.y += Sheet::row_height;
 }
 
-/// What the open head reads, and what each unit of weight on it would add.
+/// Lists the source tokens of the open head with the contribution per unit of attention weight.
 void add_sources(Sheet& sheet, const LogitPart& part) {
     const DrawContext& context = sheet.context;
     const Theme& theme = context.theme;
@@ -47,7 +47,7 @@ void add_sources(Sheet& sheet, const LogitPart& part) {
     const std::size_t count = std::min(order.size(), listed_sources);
     const Tensor* const weights = context.shown.tensor(TensorId::weights);
     const std::int64_t position = effects.question.position, h = part.writer.head;
-    // Weights that are read otherwise, without the first token for example, are not what the head adds.
+    // Transformed weights (without the first token, for example) do not match the head's contribution.
     const bool known = weights != nullptr && !context.shown.document->shows_weights() &&
                        weights->shape()[1] > h && weights->shape()[2] > position &&
                        weights->shape()[3] == std::ssize(part.sources);
@@ -126,7 +126,7 @@ void add_largest(Sheet& sheet) {
                   signed_number(effects.attribution.capped, decimals));
 }
 
-/// What the sweep measured without the head; null: nothing yet.
+/// The sweep's result for ablating this head; null if it is not available yet.
 const EffectsSweep::Cell* measured_without(const DrawContext& context, const LogitPart& part) {
     const EffectsSweep* const sweep = context.shown.sweep.get();
     if (sweep == nullptr || part.writer.layer >= std::ssize(sweep->heads))
@@ -136,7 +136,7 @@ const EffectsSweep::Cell* measured_without(const DrawContext& context, const Log
     return cell ? &*cell : nullptr;
 }
 
-/// What happens when the open head is switched off, or gives its mean, as far as it was tried.
+/// Shows the effect of zero or mean ablation of the open head, as far as it was measured.
 void add_without(Sheet& sheet, const LogitPart& part) {
     const DrawContext& context = sheet.context;
     const Effects& effects = *context.shown.effects;
@@ -221,7 +221,7 @@ Picture draw_effects_inspector(const DrawContext& context) {
     const std::int64_t l = context.view.attention.layer, h = context.view.head;
     if (effects->has(l, h)) {
         const LogitPart& part = effects->part(l, h);
-        // The number is the one of the map on screen.
+        // Show the same number as the map on screen.
         const EffectsSweep::Cell* const lost =
             shows_losses(context) ? measured_without(context, part) : nullptr;
         sheet.headline((lost != nullptr ? "lost[" : "effect[") + std::to_string(l) + "][" +

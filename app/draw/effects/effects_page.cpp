@@ -20,7 +20,7 @@ using figure::Font;
 
 constexpr float table_top = 150, label_width = 36, before_mlp = 10, totals_width = 190, number_width = 60;
 
-/// The places of the table: heads, a gap, the MLP, and a bar for the layer.
+/// The layout of the table: heads, a gap, the MLP, and a bar for the layer.
 struct Table {
     std::int64_t L = 0, H = 0;
     float left = 0, top = 0, cell_w = 0, cell_h = 0, totals = 0, right = 0;
@@ -75,7 +75,7 @@ void draw_column_names(Picture& picture, const DrawContext& context, const Table
               Font::ui, 12, theme.muted);
 }
 
-/// The bar of a layer's total, from a common zero, and its number.
+/// Draws the bar of a layer's total, from a common zero, and its number.
 void draw_total(Picture& picture, const DrawContext& context, const Table& table, std::int64_t l) {
     const Theme& theme = context.theme;
     const Effects& effects = *context.shown.effects;
@@ -102,9 +102,9 @@ void draw_total(Picture& picture, const DrawContext& context, const Table& table
               signed_number(total, 2), Font::mono, 12.5F, theme.ink, Align::right);
 }
 
-/// What a head's cell says.
+/// The content of a head's cell.
 struct TableCell {
-    std::optional<double> value; ///< none: not known yet
+    std::optional<double> value; ///< empty: not known yet
     std::string words;
 };
 
@@ -193,7 +193,7 @@ void draw_table(Picture& picture, const DrawContext& context, const Table& table
     }
 }
 
-/// The marks of edited heads, the colours, and the sum of everything. Returns the lower edge.
+/// Draws the marks of edited heads, the legend, and the sum of all components. Returns the lower edge.
 float draw_sum(Picture& picture, const DrawContext& context, const Table& table) {
     const Theme& theme = context.theme;
     const Effects& effects = *context.shown.effects;
@@ -242,7 +242,7 @@ float draw_sum(Picture& picture, const DrawContext& context, const Table& table)
                    "These numbers do not add up: other heads make up for a missing one, or depended on it."),
             Font::ui, 12.5F, 18, theme.muted);
     }
-    // Everything that adds up to the logit, in one line at the right.
+    // All terms that add up to the logit, in one line at the right.
     std::vector<std::pair<std::string, double>> terms{
         {tr("common.heads", "heads"), effects.all_heads},
         {tr("effects_page.mlps", "MLPs"), effects.all_mlps},

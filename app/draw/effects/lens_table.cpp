@@ -33,7 +33,7 @@ float draw_lens(Picture& picture, const DrawContext& context, float y) {
     draw_text(picture, context, canvas_pad + taken + 14, y + 30,
               tr("lens_table.likeliest_next_token_model", "likeliest next token if the model stopped there"),
               Font::ui, 12.5F, theme.muted);
-    // The last columns are those that fit.
+    // The last columns that fit are shown.
     const auto room = static_cast<std::size_t>(std::max((right - left) / smallest_cell, 1.0F));
     const std::size_t count = lens->positions.size();
     const auto chosen = static_cast<std::size_t>(

@@ -6,20 +6,20 @@
 
 namespace headscope::app {
 
-/// How far the runs that fill a map have come.
+/// The progress of the runs that fill a map.
 struct Measuring {
     std::int64_t done = 0, count = 0; ///< runs
-    bool stopped = false;             ///< by the user, before the end
+    bool stopped = false;             ///< stopped early by the user
     bool over() const { return done >= count; }
 };
 
 inline constexpr float measuring_height = 34;
-/// "37 of 144 runs" with a bar below it, and the button that stops the runs or goes on with them, from `x`
-/// on. Nothing where all are over.
+/// Draws "37 of 144 runs" with a progress bar below, and the button that stops or resumes the runs, starting
+/// at `x`. Draws nothing once all runs are done.
 void draw_measuring(Picture& picture, const DrawContext& context, float x, float y,
                     const Measuring& measuring);
 
-/// A cell of such a map that has no number: empty while its run is to come, hatched once the runs were
+/// Draws a cell of such a map that has no number: empty while its run is pending, hatched after the runs were
 /// stopped.
 void draw_unmeasured(Picture& picture, const Theme& theme, const figure::Rect& area, bool stopped);
 

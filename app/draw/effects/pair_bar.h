@@ -7,8 +7,7 @@
 
 namespace headscope::app {
 
-/// The question about a separator, such as [SEP], that was typed inside one text, with a button for each
-/// answer.
+/// Asks about a separator, such as [SEP], that was typed inside one text, with a button for each answer.
 Picture draw_pair_bar(const DrawContext& context, const std::string& separator,
                       const checkpoint::TextPair& pair);
 inline constexpr float pair_bar_height = 44.0F;

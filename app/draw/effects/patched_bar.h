@@ -5,8 +5,8 @@
 
 namespace headscope::app {
 
-/// The bar above the canvas where an activation of another prompt stands in the run: what comes from there,
-/// and the way back.
+/// The bar above the canvas while the run contains an activation of another prompt: the source of the patch,
+/// and the button that removes it.
 Picture draw_patched_bar(const DrawContext& context, const PatchedRun& patch);
 inline constexpr float patched_bar_height = 44.0F;
 

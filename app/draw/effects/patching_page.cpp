@@ -24,16 +24,16 @@ using figure::Align;
 using figure::Font;
 
 constexpr float prompts_top = 102, prompt_height = 88, map_names = 44, legend_width = 128;
-constexpr float narrow_word = 56; ///< room for a word over columns that are narrower than words
+constexpr float narrow_word = 56; ///< width of a word over columns that are narrower than words
 
-/// The tokens that `room` holds: all of them, or those around the first that differs. [first, last)
+/// The tokens that fit into `room`: all of them, or those around the first that differs. [first, last)
 std::pair<std::size_t, std::size_t> around_difference(const PatchingPair& pair, float room,
                                                       const std::function<float(std::size_t)>& width_of) {
     const std::size_t count = pair.differs.size();
     const auto differs =
         static_cast<std::size_t>(std::ranges::find(pair.differs, true) - pair.differs.begin());
     std::size_t first = std::min(differs, count - 1), last = first + 1;
-    constexpr float cut = 20; // "…" at either end
+    constexpr float cut = 20; // "…" at both ends
     room -= width_of(first) + 2 * cut;
     for (bool grows = true; grows;) {
         grows = false;
@@ -49,7 +49,8 @@ std::pair<std::size_t, std::size_t> around_difference(const PatchingPair& pair, 
     return {first, last};
 }
 
-/// A frame with the tokens of a prompt, those that differ marked, its difference and what it leads to.
+/// Draws a frame with the tokens of a prompt (those that differ are marked), its logit difference and its
+/// most likely next tokens.
 void draw_prompt(Picture& picture, const DrawContext& context, const PatchingPair& pair, bool clean,
                  const figure::Rect& area) {
     const Theme& theme = context.theme;
@@ -96,18 +97,18 @@ void draw_prompt(Picture& picture, const DrawContext& context, const PatchingPai
     for (const PatchingPair::Next& next : clean ? pair.clean_next : pair.corrupted_next) {
         const std::string text = next.token + "  " + percent_text(next.probability);
         if (next_x + context.measure(text, Font::ui, 12.5F) > area.right() - 8)
-            break; // the less probable ones, where there is no room
+            break; // less probable tokens do not fit
         next_x += draw_text(picture, context, next_x, area.y + 74, text, Font::ui, 12.5F, theme.text) + 18;
     }
 }
 
-/// Whether the page is too narrow for its buttons beside the title.
+/// Returns true if the view is too narrow for its buttons next to the title.
 bool buttons_below(const DrawContext& context) {
     constexpr float title_and_buttons = 580;
     return context.width - 2 * canvas_pad < title_and_buttons;
 }
 
-/// "L0 H6", "0 6" or "l0h6". Throws Error(input) for another text and for heads that have none after them.
+/// Parses "L0 H6", "0 6" or "l0h6". Throws Error(input) for other texts and for heads of the last layer.
 OpenHead sender_typed(const std::string& typed, std::int64_t layers, std::int64_t heads) {
     std::vector<std::int64_t> numbers;
     for (std::size_t at = 0; at < typed.size(); ++at)
@@ -124,7 +125,7 @@ OpenHead sender_typed(const std::string& typed, std::int64_t layers, std::int64_
     return {numbers[0], numbers[1]};
 }
 
-/// The field for the second prompt. Returns its lower edge.
+/// Draws the field for the second prompt. Returns its lower edge.
 float draw_second_field(Picture& picture, const DrawContext& context, float y) {
     const PatchingView& view = *context.shown.patching;
     const float left =
@@ -174,7 +175,7 @@ float draw_second_field(Picture& picture, const DrawContext& context, float y) {
     return y + 40;
 }
 
-/// Types the head that paths begin at. Returns its lower edge.
+/// Draws the field for the head at which paths start. Returns its lower edge.
 float draw_sender(Picture& picture, const DrawContext& context, const PatchingMap& map, float y) {
     if (!context.controls)
         return y;
@@ -214,7 +215,7 @@ PatchGrid grid_of(const DrawContext& context, const PatchingMap& map, float top)
                    .rows = map.cells.size(),
                    .columns = map.cells.front().size()};
     const float room = context.width - canvas_pad - legend_width - grid.left;
-    // Columns of a long prompt are narrow, so that the map and its legend stay in sight.
+    // Columns of a long prompt become narrow, so that the map and its legend stay visible.
     const float wide = std::clamp(room / static_cast<float>(grid.columns), 1.5F, 72.0F);
     grid.cell_w = wide < 5 ? wide : std::floor(wide);
     grid.numbers = grid.cell_w >= 36;
@@ -225,8 +226,8 @@ PatchGrid grid_of(const DrawContext& context, const PatchingMap& map, float top)
     return grid;
 }
 
-/// The word over a column that is narrower than it: of every so many columns, and of the first that differs,
-/// for which its neighbours make room.
+/// Draws a word over a column that is narrower than the word: for one column in `every`, and for the first
+/// that differs, whose neighbors then have none.
 void draw_word_of_narrow(Picture& picture, const DrawContext& context, const PatchGrid& grid,
                          const std::string& token, std::size_t n, std::size_t different, std::size_t every) {
     const bool marked = n == different;
@@ -273,7 +274,7 @@ void draw_columns(Picture& picture, const DrawContext& context, const PatchingMa
     }
 }
 
-/// A share of a difference that is too small for it to mean anything: no colour, and a grey number.
+/// Draws a fraction of a difference that is too small to be meaningful: without color, with a gray number.
 void draw_idle_share(Picture& picture, const DrawContext& context, const figure::Rect& area, double share,
                      bool numbers) {
     picture.scene.add(figure::RectItem{.area = area, .fill = context.theme.cell});
@@ -282,7 +283,7 @@ void draw_idle_share(Picture& picture, const DrawContext& context, const figure:
                   number(share, 2), Font::mono, 12, context.theme.muted, Align::center);
 }
 
-/// The edits of the head that a cell stands for; null where it has none or stands for a token.
+/// The edits of a cell's head; null if there are none or the cell represents a token.
 const HeadEdits* head_of_cell(const DrawContext& context, const PatchingMap& map, std::size_t row,
                               std::size_t column) {
     return by_head(map)

@@ -19,10 +19,10 @@ namespace {
 
 struct ScreenInfo {
     Screen screen;
-    Message label;           ///< on the switch; empty: reached from the stages
-    std::string_view action; ///< whose key the tip names
+    Message label;           ///< on the switch; empty: opened from the stages
+    std::string_view action; ///< the tooltip names its key
     Message tip;
-    Picture (*strip)(const DrawContext& context); ///< null: that of the stages
+    Picture (*strip)(const DrawContext& context); ///< null: the strip of the stages
     Picture (*page)(const DrawContext& context);
     Picture (*inspector)(const DrawContext& context);
 };

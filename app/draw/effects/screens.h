@@ -7,13 +7,13 @@
 
 namespace headscope::app {
 
-// What the canvas of a checkpoint holds in place of its stages. A new screen is an enumerator, a case in
-// app/state/screens/screen.cpp, a row of the table in screens.cpp and its drawing functions.
+// Screens of a checkpoint other than the stages. To add a screen, add an enumerator, a case in
+// app/state/screens/screen.cpp, a row of the table in screens.cpp and the drawing functions.
 
-/// The switch of the toolbar: the screens that the newest document has. `shown` may be empty yet.
+/// The switch of the toolbar with the screens of the newest document. `shown` may still be empty.
 std::vector<Segment> screen_segments(const Document& document, const Shown& shown, const ViewState& view);
 
-// Of a screen that is not the stages. A screen without a strip of its own keeps that of the stages.
+// For a screen other than the stages. A screen without its own strip keeps that of the stages.
 bool has_strip(Screen screen);
 Picture draw_screen_strip(Screen screen, const DrawContext& context);
 Picture draw_screen(Screen screen, const DrawContext& context);

@@ -33,7 +33,7 @@ void draw_signed_cell(Picture& picture, const DrawContext& context, const figure
 }
 
 void draw_selected_cell(Picture& picture, const Theme& theme, const figure::Rect& area) {
-    // Outside of the cell, whose number may fill it.
+    // The outline is outside the cell, whose number may fill it.
     const auto around = [&](float by) {
         return figure::Rect{area.x - by, area.y - by, area.w + 2 * by, area.h + 2 * by};
     };

@@ -6,21 +6,21 @@
 
 namespace headscope::app {
 
-// Numbers of either sign on the diverging ramp, zero at its middle, `limit` at its ends.
+// Signed numbers on the diverging ramp: zero at its center, -`limit` and `limit` at its ends.
 
 figure::Color signed_colour(const Theme& theme, double value, double limit);
-/// For bars, whose length says how much.
+/// The color of a bar, whose length shows the magnitude.
 figure::Color sign_colour(const Theme& theme, double value);
-/// A cell with its number in two decimals, or one, where numbers are wanted. `marks`: the room at its left
-/// that marks take; the number stands beside them, with fewer decimals where that is needed.
+/// Draws a cell with its number, if `numbers` is set. `marks`: the width taken by marks at its left; the
+/// number is drawn next to them, with fewer decimals if needed.
 void draw_signed_cell(Picture& picture, const DrawContext& context, const figure::Rect& area, double value,
                       double limit, bool numbers, int decimals = 2, float marks = 0);
-/// The outline of the selected cell.
+/// Draws the outline of the selected cell.
 void draw_selected_cell(Picture& picture, const Theme& theme, const figure::Rect& area);
-/// The ramp itself, 8 high.
+/// Draws the ramp, 8 logical pixels high.
 void draw_ramp(Picture& picture, const Ramp& ramp, float x, float y, float width);
 
-/// A bar from a zero in the middle of [x, x + width], as long as value / limit, in a row `height` high.
+/// Draws a bar from the center of `area`; its length is proportional to value / limit.
 void draw_signed_bar(Picture& picture, const Theme& theme, const figure::Rect& area, double value,
                      double limit);
 

@@ -18,7 +18,8 @@ using figure::Font;
 constexpr float source_map_top = 124, widest_sums = 170, narrowest_sums = 130, source_number_width = 62,
                 source_legend_height = 74, largest_source_cell = 64;
 
-/// Beside each row its sum, which is the head's part at that position. A click takes that position apart.
+/// Draws the sum of each row at its right: the head's contribution at that position. A click analyzes the
+/// prediction at that position.
 void draw_sums_of_sources(Picture& picture, const DrawContext& context, const MatrixGrid& grid,
                           const EffectsSources& sources, float width) {
     const Theme& theme = context.theme;
@@ -98,7 +99,7 @@ void draw_sources_map(Picture& picture, const DrawContext& context) {
     const auto cell_beside = [&](float sums) {
         return std::min(std::floor((room_w - sums) / static_cast<float>(Tk)), largest_source_cell);
     };
-    // The bars of the sums give way where that makes room for numbers of two decimals.
+    // The bars of the sums shrink first if that leaves room for numbers with two decimals.
     const float readable = two_decimals_cell(static_cast<float>(-limit), static_cast<float>(limit), false);
     const float sums = cell_beside(widest_sums) < readable && cell_beside(narrowest_sums) >= readable
                            ? narrowest_sums
@@ -111,7 +112,7 @@ void draw_sources_map(Picture& picture, const DrawContext& context) {
     while (cell > 14 && fits(cell) > room_h)
         --cell;
     cell = std::max(cell, 2.0F);
-    // Where only the height is short, cells are wide enough for two decimals.
+    // If only the height is limited, cells are wide enough for two decimals.
     const float wide =
         cell < lowest_with_numbers ? cell : std::min(cell_beside(sums), std::max(cell, readable));
     const std::int64_t head = std::clamp<std::int64_t>(sources->head, 0, context.dims().H - 1);

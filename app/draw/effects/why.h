@@ -4,11 +4,12 @@
 
 namespace headscope::app {
 
-// One score of a checkpoint taken apart: context.shown.why.
+// One attention score of a checkpoint, split by residual stream components: context.shown.why.
 
-/// The canvas: a table of writers at the query by writers at the key, and below what each rotation pair adds.
+/// The canvas: a table of components at the query by components at the key, and below it the contribution of
+/// each rotation pair.
 Picture draw_why_page(const DrawContext& context);
-/// The inspector beside it: the largest terms as signed bars, and their sum.
+/// The inspector: the largest terms as signed bars, and their sum.
 Picture draw_why_inspector(const DrawContext& context);
 
 } // namespace headscope::app

@@ -19,7 +19,7 @@ using figure::Font;
 constexpr std::size_t listed_terms = 12;
 constexpr float number_room = 58, bar_width = 56;
 
-/// The two writers, a bar from a zero in its middle, and the number.
+/// The two components, a bar with zero at its center, and the number.
 void term_row(Sheet& sheet, const std::string& names, double value, double limit, int decimals, bool strong) {
     const Theme& theme = sheet.context.theme;
     const float bars = sheet.right - number_room - bar_width;
@@ -32,7 +32,7 @@ void term_row(Sheet& sheet, const std::string& names, double value, double limit
     sheet.y += Sheet::row_height;
 }
 
-/// A way to the writer's own head, where a group is one.
+/// Makes the row a link to the component's head, if its group is a single head.
 void add_way(Sheet& sheet, const WhyScore::Group& group, std::size_t n) {
     if (group.head >= 0)
         sheet.row_spot("term " + std::to_string(n), OpenHead{group.layer, group.head},
@@ -70,7 +70,7 @@ void add_terms(Sheet& sheet, const WhyScore& why) {
                   number(why.score.capped, format.decimals));
 }
 
-/// Who wrote the largest cell, and what that head had read.
+/// Shows the components of the largest cell, and the tokens that the head at the key had attended to.
 void add_cell(Sheet& sheet, const WhyScore& why) {
     const Problem& problem = sheet.context.shown.problem();
     const WhyScore::Term& term = why.largest.front();

@@ -17,7 +17,7 @@ using figure::Align;
 using figure::Font;
 
 constexpr float why_top = 170, sums_width = 58, pairs_height = 108, pairs_line = 20;
-constexpr float lowest_row = 16; ///< in which names and sums stand apart
+constexpr float lowest_row = 16; ///< minimum height for readable names and sums
 
 struct WhyTable {
     float left = 0, top = why_top, cell_w = 0, cell_h = 0;
@@ -32,7 +32,7 @@ struct WhyTable {
     float bottom() const { return top + cell_h * static_cast<float>(count); }
 };
 
-/// What stands beside the title of the rotation pairs, or below it where there is no room.
+/// Text next to the title of the rotation pairs, or below the title if it does not fit.
 struct PairsHead {
     std::string title, words, marks;
     bool words_beside = false, marks_beside = false;
@@ -73,7 +73,7 @@ WhyTable table_of(const DrawContext& context, const WhyScore& why) {
     return table;
 }
 
-/// Names along both sides, those of the largest term in ink.
+/// Names along both sides; those of the largest term are in ink.
 void draw_names(Picture& picture, const DrawContext& context, const WhyScore& why, const WhyTable& table) {
     const Theme& theme = context.theme;
     const WhyScore::Term& largest = why.largest.front();
@@ -97,10 +97,10 @@ void draw_names(Picture& picture, const DrawContext& context, const WhyScore& wh
         if (fits)
             draw_text(picture, context, column.x + column.w / 2, table.top - 8, brief,
                       key ? Font::ui_semibold : Font::ui, 12, key ? theme.ink : theme.muted, Align::center);
-        else if (n == 0) // left of it there is room
+        else if (n == 0) // there is space to the left of it
             draw_text(picture, context, column.right(), table.top - 8, brief,
                       key ? Font::ui_semibold : Font::ui, 12, key ? theme.ink : theme.muted, Align::right);
-        // The layer above its heads.
+        // The layer is named above its heads.
         const bool first = n == 0 || why.groups[n - 1].layer != group.layer;
         if (first && group.layer >= 0 && !why.joined)
             draw_text(picture, context, column.x + 2, table.top - 24, "L" + std::to_string(group.layer),
@@ -130,7 +130,8 @@ void draw_sums(Picture& picture, const DrawContext& context, const WhyScore& why
               Font::mono, 12, theme.canvas, Align::right);
 }
 
-/// What each pair of numbers adds that the rotation turns together. Returns the lower edge.
+/// Draws the contribution of each pair of dimensions that the rotary embedding rotates together. Returns the
+/// lower edge.
 float draw_pairs(Picture& picture, const DrawContext& context, const WhyScore& why, float y) {
     const Theme& theme = context.theme;
     const std::vector<analysis::RotationPair>& pairs = why.score.pairs;
@@ -162,7 +163,7 @@ float draw_pairs(Picture& picture, const DrawContext& context, const WhyScore& w
     };
     const float pitch = (right - left) / static_cast<float>(pairs.size());
     picture.scene.add(figure::LineItem{{left, place(0)}, {right, place(0)}, theme.line2, 1});
-    constexpr float line = 14; // between two numbers
+    constexpr float line = 14; // minimum distance between two numbers
     for (const double value : {low, high})
         if (value != 0 && std::abs(place(value) - place(0)) >= line)
             draw_text(picture, context, left - 8, place(value) + 4, number(value, 1), Font::mono, 12,
@@ -198,7 +199,7 @@ float draw_pairs(Picture& picture, const DrawContext& context, const WhyScore& w
     }
     const float foot = top + pairs_height + 20;
     draw_text(picture, context, left - 8, foot, "λ", Font::mono, 12, theme.muted, Align::right);
-    // Three groups of equal width that add up to the score.
+    // Three groups of equally many pairs; they add up to the score.
     const std::size_t third = (pairs.size() + 2) / 3;
     // Translators: a third of the rotation pairs, by how fast they turn
     const std::array names{tr("why_page.fast", "fast"), tr("why_page.middle", "middle"),

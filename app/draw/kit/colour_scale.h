@@ -6,17 +6,17 @@
 
 namespace headscope::app {
 
-inline constexpr float log_decades = 4; ///< decades of a logarithmic scale of weights
+inline constexpr float log_decades = 4; ///< number of decades of a logarithmic scale of weights
 
-/// The place of a value on a colour map: 0 at the lower end, 1 at the upper end. With `log`, the place
-/// follows the logarithm, and every value up to a 10,000th of the upper end is at 0.
+/// The position of a value on a color map: 0 at the lower end, 1 at the upper end. With `log`, the position
+/// depends on the logarithm, and every value up to 1/10,000 of the upper end is at 0.
 float place_on_scale(float value, float low, float high, bool log);
 
 /// The value at the lower end of a logarithmic scale.
 float log_scale_begin(float high);
 
-/// The name of a theme's ramp in reports: "neutral", "diverging", "viridis", "cividis" or "magma";
-/// "head" for the ramp of a head, or of all heads together.
+/// The name of a theme's color ramp in reports: "neutral", "diverging", "viridis", "cividis" or "magma";
+/// "head" for the ramp of a head or of all heads together.
 std::string name_of(const Ramp& ramp, const Theme& theme);
 
 } // namespace headscope::app

@@ -15,7 +15,7 @@ constexpr float segment_pad = 11.0F;
 constexpr float segment_height = 28.0F;
 constexpr float control_text = 13.0F;
 
-/// The size at which a title fits, as long as it stays larger than the text below.
+/// The largest size up to 22 at which a title fits, but not below smallest_title.
 float title_size(const DrawContext& context, const std::string& title, float room) {
     float size = 22;
     while (size > smallest_title && context.measure(title, figure::Font::ui_semibold, size) > room)
@@ -128,7 +128,7 @@ float draw_text_button(Picture& picture, const DrawContext& context, float x, fl
                                        .fill = on ? theme.highlight : theme.raise,
                                        .stroke = on ? theme.ink : theme.line2,
                                        .radius = 4});
-    if (on) // as under an open tab
+    if (on) // as for an open tab
         picture.scene.add(figure::RectItem{.area = {x + 4, y + 21, width - 8, 2}, .fill = theme.ink});
     draw_text(picture, context, x + width / 2, figure::baseline_for(y + 12, 12.5F), label,
               figure::Font::ui_medium, 12.5F, on ? theme.ink : theme.text, figure::Align::center);
@@ -158,7 +158,7 @@ void draw_track(Picture& picture, const DrawContext& context, const figure::Rect
 }
 
 float on_grain(float value, float grain) {
-    // Divided, not multiplied: 80 times 0.01 is 0.79999995 in float32, and 80 by 100 is 0.8.
+    // Division instead of multiplication: in float32, 80 * 0.01 is 0.79999995, but 80 / 100 is 0.8.
     return std::round(value / grain) / std::round(1 / std::min(grain, 1.0F)) * std::max(grain, 1.0F);
 }
 
@@ -190,7 +190,7 @@ void strike_out(Picture& picture, float x, float baseline, float width, float si
     const float left = align == figure::Align::left    ? x
                        : align == figure::Align::right ? x - width
                                                        : x - width / 2;
-    const float y = std::round(baseline - 0.32F * size); // through small letters and capitals alike
+    const float y = std::round(baseline - 0.32F * size); // crosses both lowercase and uppercase letters
     picture.scene.add(figure::LineItem{{left - 1, y}, {left + width + 1, y}, color, 1.5F});
 }
 
@@ -237,7 +237,7 @@ void draw_arrow(Picture& picture, const DrawContext& context, float x, float y, 
 
 void draw_page_head(Picture& picture, const DrawContext& context, const std::string& title,
                     const std::string& formula, float controls) {
-    constexpr float least = 40, apart = 12; // room in which a few letters can be read
+    constexpr float least = 40, apart = 12; // room for a few readable letters
     const float room = context.width - 2 * canvas_pad;
     const auto put = [&](const std::string& text, const std::string& fitting, float baseline,
                          figure::Font font, float size, float most, figure::Color color) {
@@ -250,7 +250,7 @@ void draw_page_head(Picture& picture, const DrawContext& context, const std::str
     constexpr figure::Font bold = figure::Font::ui_semibold, mono = figure::Font::mono;
     const float size = title_size(context, title, title_room);
     put(title, fitted(context, title, bold, size, title_room), 52, bold, size, title_room, context.theme.ink);
-    // A formula that is a little too wide is smaller; of a longer one the last words go.
+    // A slightly too wide formula shrinks; a longer one loses its last words.
     const float formula_size = context.measure(formula, mono, 13) <= room ? 13 : 12;
     put(formula, fitted_words(context, formula, mono, formula_size, room), 78, mono, formula_size, room,
         context.theme.muted);

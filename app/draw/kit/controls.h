@@ -13,20 +13,20 @@ struct Segment {
     Action action;
     bool on = false;
     std::string tip = {};
-    bool struck = false; ///< names a head that is switched off
+    bool struck = false; ///< struck through: the name of a head with head gain 0
 };
 
-/// The width of a segmented switch, which is 28 high.
+/// The width of a segmented switch, which is 28 logical pixels high.
 float segmented_width(const DrawContext& context, const std::vector<Segment>& segments);
 void draw_segmented(Picture& picture, const DrawContext& context, float x, float y,
                     const std::vector<Segment>& segments);
 
-/// Tabs along a strip as high as the context, `gap` apart, with `words` at the right edge where they fit. A
-/// tab's hotspot is called by `prefix` and its label.
+/// Tabs along a strip as high as the context, `gap` apart, with `words` at the right edge if they fit. A
+/// tab's hotspot is named `prefix` followed by the tab's label.
 void draw_strip_tabs(Picture& picture, const DrawContext& context, const std::vector<Segment>& tabs,
                      float gap = 32, const std::string& prefix = {}, const std::string& words = {});
 
-/// A push button, 34 high. A primary button is filled with ink.
+/// A push button, 34 logical pixels high. A primary button is filled with ink.
 void draw_button(Picture& picture, const DrawContext& context, const figure::Rect& area,
                  const std::string& label, const Action& action, bool primary, const std::string& tip = {});
 
@@ -34,15 +34,16 @@ void draw_button(Picture& picture, const DrawContext& context, const figure::Rec
 float draw_text_button(Picture& picture, const DrawContext& context, float x, float y,
                        const std::string& label, bool on, const Action& action, const std::string& tip = {});
 
-/// The multiple of `grain` next to a value. A decimal grain gives the decimal number that one would type.
+/// The multiple of `grain` nearest to a value. A decimal grain gives the float of the decimal number that a
+/// user would type.
 float on_grain(float value, float grain);
 
-/// The track of a slider with its knob and a tick at `rest`; dragging it works on `track`, 4 high, and what
-/// is just above and below.
+/// The track of a slider with its knob and a tick at `rest`. `track` is 4 logical pixels high; dragging also
+/// works slightly above and below it.
 void draw_track(Picture& picture, const DrawContext& context, const figure::Rect& track, Slider slider,
                 figure::Color colour);
 
-/// A chevron that points with its tip, and is `reach` wide to either side of it.
+/// A chevron with its point at `tip`, `reach` wide on both sides of it.
 enum class Pointing : std::uint8_t { down, left, right };
 void draw_chevron(figure::Scene& scene, figure::Point tip, Pointing where, figure::Color colour,
                   float reach = 4, float thick = 1.5F);
@@ -51,11 +52,11 @@ void draw_chevron(figure::Scene& scene, figure::Point tip, Pointing where, figur
 float draw_text(Picture& picture, const DrawContext& context, float x, float baseline,
                 const std::string& text, figure::Font font, float size, figure::Color color,
                 figure::Align align = figure::Align::left);
-/// The line through a text of that width at the same place: the name of a head that is switched off.
+/// Draws a line through a text of that width at the same position: the name of a head with head gain 0.
 void strike_out(Picture& picture, float x, float baseline, float width, float size, figure::Color color,
                 figure::Align align = figure::Align::left);
 
-/// The lines of a text, broken at blanks alone; a longer word has a line of its own.
+/// The lines of a text, broken only at spaces; a word longer than a line gets its own line.
 std::vector<std::string> wrapped(const std::string& text, float width, const figure::TextMeasure& measure,
                                  figure::Font font, float size);
 
@@ -72,21 +73,22 @@ void draw_arrow(Picture& picture, const DrawContext& context, float x, float y, 
                 const std::string& caption = {});
 
 inline constexpr float smallest_title = 15.0F; ///< larger than the text below it
-/// The heading of a page: title (22, or as much smaller as it needs) and formula (13), at the top left of the
-/// canvas. The title gives way to controls of that width at its right; what is cut is told on hover.
+/// The heading of a view at the top left of the canvas: title (size 22, or smaller to fit) and formula (size
+/// 13). The title shrinks to leave `controls` pixels at its right; the tooltip shows a shortened text in
+/// full.
 void draw_page_head(Picture& picture, const DrawContext& context, const std::string& title,
                     const std::string& formula, float controls = 0);
 
 inline constexpr float canvas_pad = 32.0F;
 
-/// An empty picture as large as its room.
+/// An empty picture of the context's size.
 Picture empty_page(const DrawContext& context);
 
-/// Why there is nothing else on a page, from that baseline on. `fault`: something is wrong, rather than not
-/// there yet.
+/// Explains why a view has no other content, starting at that baseline. `fault`: an error, not a value that
+/// is still pending.
 void draw_message(Picture& picture, const DrawContext& context, const std::string& text, bool fault = false,
                   float baseline = 130);
-/// A page of a title and a message alone.
+/// A view with only a title and a message.
 Picture message_page(const DrawContext& context, const std::string& title, const std::string& text,
                      bool fault = false);
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view minus = "−";
 
-/// As printf's %.*f and %.*e, in a third of the time.
+/// Same result as printf's %.*f and %.*e in a third of the time.
 std::string printed(double magnitude, std::chars_format format, int decimals) {
     std::array<char, 400> buffer;
     const auto result =
@@ -26,7 +26,7 @@ std::string plain(double magnitude, int decimals) {
     return printed(magnitude, std::chars_format::fixed, decimals);
 }
 
-/// The digits of a magnitude: fixed point, or with an exponent for 1e7 and more.
+/// The digits of a magnitude: fixed point, or scientific from 1e7 on.
 std::string digits_of(double magnitude, int decimals) {
     return magnitude < 1e7 ? plain(magnitude, decimals)
                            : printed(magnitude, std::chars_format::scientific, decimals);
@@ -40,8 +40,8 @@ std::string with_unit(double value, const char* unit) {
     return plain(value, value < 9.95 ? 1 : 0) + " " + unit;
 }
 
-/// The printed value in units of its last digit, a whole number. Computed from the printed digits, because
-/// multiplying and rounding disagrees with printf on ties such as 1.125.
+/// The printed value in units of its last digit, an integer. Computed from the printed digits, because
+/// multiplying and rounding differs from printf for ties such as 1.125.
 double printed_units(double value, int decimals) {
     return std::round(as_printed(value, decimals) * std::pow(10.0, decimals));
 }

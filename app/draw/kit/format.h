@@ -10,12 +10,12 @@ namespace headscope::app {
 /// A number with `decimals` decimals and a true minus sign (U+2212); "−∞" and "∞" for infinities. A number
 /// that rounds to zero has no sign.
 std::string number(double value, int decimals);
-/// The same with "+" before positive numbers.
+/// A number like number(), with "+" before positive numbers.
 std::string signed_number(double value, int decimals);
-/// Separates thousands as the person's language does: "2,560".
+/// Separates thousands as the user's language does: "2,560".
 std::string grouped(std::int64_t count);
-/// With what is counted: "1 head", "2,560 heads". In English alone, as the command line speaks; the window
-/// has tr_n().
+/// A count with its noun: "1 head", "2,560 heads". In English only, for the command line; the window uses
+/// tr_n().
 std::string counted(std::int64_t count, std::string_view one);
 /// FLOP in a suitable unit: "2.6 kFLOP".
 std::string flops_text(std::int64_t flops);
@@ -29,23 +29,23 @@ std::string time_text(double seconds);
 /// The fewest digits that read back as the same float32, with an ASCII minus: the text of a number field.
 std::string shortest_number(float value);
 
-/// The fewest decimals (2 to 4) with which the printed terms add up to the printed total, and whether 4
-/// decimals were still too few (the total is then written with ≈).
+/// The fewest decimals (2 to 4) for which the printed terms add up to the printed total. `approximate`: 4
+/// decimals are still too few; the total is then printed with ≈.
 struct SumFormat {
     int decimals = 2;
     bool approximate = false;
 };
 SumFormat sum_format(const std::vector<double>& terms, double total);
 
-/// Whether the printed terms add up to the printed total.
+/// Returns true if the printed terms add up to the printed total.
 bool adds_up(const std::vector<double>& terms, double total, int decimals);
-/// The value of number()'s text, which differs from `value` by rounding.
+/// The number that number() prints; differs from `value` by rounding.
 double as_printed(double value, int decimals);
 
-/// Number of code points, which equals the columns of a number's text in a monospaced font.
+/// The number of code points: the columns of a number in a monospaced font.
 int columns(std::string_view utf8);
 
-/// At most `most` code points: "…" replaces the middle of a longer text.
+/// At most `most` code points; "…" replaces the middle of a longer text.
 std::string shortened(std::string_view utf8, int most);
 
 } // namespace headscope::app

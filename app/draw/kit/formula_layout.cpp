@@ -6,7 +6,7 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float ascent_of = 0.76F, descent_of = 0.22F; // parts of the text size, equal for every line
+constexpr float ascent_of = 0.76F, descent_of = 0.22F; // fractions of the text size, equal for every line
 constexpr float smallest_script = 10.0F;
 
 class Setter {
@@ -80,7 +80,7 @@ private:
         const float base_ascent = box.ascent, base_descent = box.descent;
         if (!empty(formula.parts[1])) {
             const FormulaBox below = set(formula.parts[1], small);
-            if (sum) // the limits of a sum go below and above the sign
+            if (sum) // the limits of a sum are below and above the sign
                 join(box, below, std::max(0.0F, (at - below.width) / 2), base_descent + below.ascent);
             else
                 join(box, below, at, std::max(size * 0.24F, base_descent - size * 0.05F));

@@ -5,7 +5,7 @@
 
 namespace headscope::app {
 
-/// A formula as drawn: the baseline of its scene is y = 0, its left end x = 0.
+/// A formula ready to draw: the baseline of its scene is y = 0, its left end x = 0.
 struct FormulaBox {
     figure::Scene scene;
     float width = 0, ascent = 0, descent = 0; ///< descent is positive

@@ -4,17 +4,17 @@
 
 namespace headscope::app {
 
-/// The rule for what is kept from frame to frame: it is let go once kept_frames frames, five seconds of
-/// movement, have not asked for it. Nothing ages while no frame is drawn.
+/// Counts drawn frames for the eviction of cached data: data is evicted after kept_frames frames (five
+/// seconds at 60 frames per second) without use. Nothing ages while no frame is drawn.
 class FrameCount {
 public:
     static constexpr std::int64_t kept_frames = 300;
-    static constexpr float kept_seconds = 5; ///< the same for what counts seconds of movement
+    static constexpr float kept_seconds = 5; ///< kept_frames in seconds, for code that counts time
 
     void end_frame() { ++now_; }
-    /// The frame that is being drawn.
+    /// The current frame.
     std::int64_t now() const { return now_; }
-    /// asked: the last frame that asked.
+    /// Returns true if data last used in frame `asked` is evicted.
     bool forgets(std::int64_t asked) const { return now_ - asked > kept_frames; }
 
 private:

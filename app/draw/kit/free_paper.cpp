@@ -52,7 +52,7 @@ bool overlap(const figure::Rect& a, const figure::Rect& b) {
 
 figure::Rect free_place_beside(const figure::Rect& thing, figure::Point size,
                                std::span<const figure::Rect> taken) {
-    constexpr float gap = 2, farthest = 3; // that many times its height
+    constexpr float gap = 2, farthest = 3; // in units of the label's height
     for (float out = gap; out < farthest * size.y; out += size.y) {
         const float right = thing.right() + out, left = thing.x - out - size.x,
                     above = thing.y - out - size.y, below = thing.bottom() + out,
@@ -103,7 +103,7 @@ FreePaper::FreePaper(const Picture& picture, const figure::TextMeasure& measure,
                    item);
 }
 
-/// What lies in something that is taken, such as the number of a cell, needs no entry of its own.
+/// Skips areas inside an area that is already taken, such as the number in a cell.
 void FreePaper::take(const figure::Rect& area, float weight) {
     if (overlap(area, area_) && !inside(area_, area) &&
         std::ranges::none_of(taken_, [&](const Taken& known) { return inside(area, known.area); }))

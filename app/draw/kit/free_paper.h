@@ -6,31 +6,32 @@
 
 namespace headscope::app {
 
-/// What a line of text covers. Of a turned one: what its corners span.
+/// The area that a line of text covers. For rotated text: the bounding box of its corners.
 figure::Rect text_area(const figure::TextItem& text, const figure::TextMeasure& measure);
 bool overlap(const figure::Rect& a, const figure::Rect& b);
-/// Where a label of that size (x wide, y high) stands near its thing and covers nothing of what is taken: at
-/// a side or a corner of it, else farther out; at its right where all is taken.
+/// The position of a label (size.x wide, size.y high) next to an item so that it covers none of the areas in
+/// `taken`: at a side or corner of the item, otherwise farther out; at its right if all positions are taken.
 figure::Rect free_place_beside(const figure::Rect& thing, figure::Point size,
                                std::span<const figure::Rect> taken);
 
-/// Where a picture leaves room for something that lies over it.
+/// Finds free space in a picture for something placed over it.
 class FreePaper {
 public:
-    /// `area`: the part of the picture that is seen.
+    /// `area`: the visible part of the picture.
     FreePaper(const Picture& picture, const figure::TextMeasure& measure, const figure::Rect& area);
 
-    /// Counts for much more than all else that may be covered.
+    /// Protects an area: covering it counts far more than covering anything else.
     void protect(const figure::Rect& thing) { taken_.push_back({thing, protected_weight}); }
-    /// Returns how much of it covers content, mainly matrix cells; 0 where there is none.
+    /// The weighted area of the content that `by` would cover, mainly matrix cells; 0 if the space is free.
     float covered(const figure::Rect& by) const;
-    /// The place for something of the size of `wanted` that covers least, and of those the one nearest to
-    /// `wanted`. It stands at a margin of the area or in the middle.
+    /// The position for a rectangle of the size of `wanted` that covers least content, and among those the
+    /// one nearest to `wanted`. Candidates are `wanted` itself and, at every height, the left margin, the
+    /// center and the right margin of the area.
     figure::Rect place(const figure::Rect& wanted) const;
 
 private:
     static constexpr float protected_weight = 1000;
-    /// Data counts for more than the words around it.
+    /// Data counts more than the words around it.
     static constexpr float data_weight = 30;
     struct Taken {
         figure::Rect area;

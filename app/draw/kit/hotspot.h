@@ -10,15 +10,15 @@
 
 namespace headscope::app {
 
-/// An area that does something when clicked.
+/// An area that sends an action when clicked.
 struct Hotspot {
     figure::Rect area;
-    std::string label; ///< unique in its picture; tests and the keyboard find the hotspot by it
+    std::string label; ///< unique in its picture; identifies the hotspot for tests and the keyboard
     Action action;
     std::string tip; ///< shown on hover; may be empty
 };
 
-/// A knob on a track; dragging it chooses a number, and arrow keys do.
+/// A knob on a track. Dragging it or the arrow keys choose a number.
 struct Slider {
     figure::Rect track = {};
     std::string label; ///< unique in its picture
@@ -29,64 +29,66 @@ struct Slider {
     std::string tip;
     float grain = 0.01F; ///< values are multiples of this; the default fits two decimals
 
-    /// The value that is `steps` away: a twentieth of the track each, with Shift a grain.
+    /// The value after `steps`: each is a twentieth of the track, or one grain with Shift.
     float stepped(const ControlSteps& steps) const;
 };
 
-/// An area in which the mouse draws out a rectangle, or moves a corner of one. Hotspots over it go first.
+/// An area in which the mouse drags out a rectangle or moves a corner of one. Hotspots over it take
+/// precedence.
 struct DragArea {
     figure::Rect area;
     std::string label;  ///< unique in its picture
-    figure::Rect frame; ///< what the points below are shares of, in [0, 1]; mostly `area`
-    /// Where the button was pressed, and where the mouse is; while it is held.
+    figure::Rect frame; ///< the points below are fractions of this area, in [0, 1]; usually `area`
+    /// Sent while the button is held: the point where it was pressed, and the current point.
     std::function<Action(figure::Point from, figure::Point to)> dragged;
-    /// Pressed and released in one place; from the keyboard its middle. May be empty.
+    /// Sent when the button is pressed and released at one point; the keyboard uses the center. May be empty.
     std::function<Action(figure::Point at)> clicked = {};
     std::string tip = {};
-    std::function<Action(const ControlSteps&)> stepped = {}; ///< arrow keys; empty: they are not taken
+    std::function<Action(const ControlSteps&)> stepped = {}; ///< arrow keys; empty: not handled
 };
 
 /// A field for typing a number or a text.
 struct TextField {
     figure::Rect area = {};
     std::string label;     ///< unique in its picture
-    std::string text = {}; ///< text of the field before the user types
-    /// The action of Enter and of leaving the field. Throws Error(input); its sentence is shown under the
+    std::string text = {}; ///< the text before the user types
+    /// The action of Enter and of leaving the field. Throws Error(input); its message is shown below the
     /// field.
     std::function<Action(const std::string&)> action;
     std::function<Action(const std::string&)> leave = {}; ///< for leaving, if it differs from `action`
     std::string tip = {};
-    /// What the text is worth as an answer. Shown by a bar and a sign below, until the text is changed.
+    /// The result of checking the text as an answer. Shown as a bar and a sign below the field until the text
+    /// changes.
     enum class Mark : std::uint8_t { none, right, wrong } mark = Mark::none;
-    std::string before = {}, after = {}; ///< labels of the fields that Shift Tab and Tab go to
-    /// Acts on every letter that makes a text it can read, and Enter leaves the keyboard here.
+    std::string before = {}, after = {}; ///< labels of the fields that Shift Tab and Tab move to
+    /// Sends the action for every letter that makes a valid text. Enter keeps the keyboard in the field.
     bool live = false;
-    /// Enter leaves the text and the keyboard here: the next Enter acts again.
+    /// Enter keeps the text and the keyboard in the field, so that the next Enter sends the action again.
     bool stays = false;
-    /// Mostly a word of the text is changed: the keyboard comes to its end, and the text is not selected.
+    /// Usually only a word of the text is changed: the caret starts at the end and the text is not selected.
     bool changed_in_part = false;
-    /// How line ends and tabs are handled.
+    /// The handling of line ends and tabs.
     text::ControlCharacters controls = text::ControlCharacters::trimmed;
 };
 
-/// One line of a drop-down list.
+/// One row of a drop-down list.
 struct Choice {
     std::string label;
     Action action;
     bool on = false;
     std::string tip;
-    bool can = true; ///< false: listed in grey, and its tip says why
+    bool can = true; ///< false: disabled, and the tooltip says why
 };
 
-/// A list that is open, hanging from `area`, over all else.
+/// An open list below `area`, over everything else.
 struct DropDown {
     figure::Rect area;
     std::string label; ///< unique in its picture
     std::vector<Choice> choices;
-    Action close; ///< sent when it is closed without a choice
+    Action close; ///< sent when the list is closed without a choice
 };
 
-/// A word that stands for a token and does nothing on a click; the right mouse button opens its menu.
+/// A word that represents a token. A click does nothing; the right mouse button opens its menu.
 struct TokenWord {
     figure::Rect area;
     Thing token;

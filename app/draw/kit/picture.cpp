@@ -12,8 +12,8 @@ namespace headscope::app {
 
 namespace {
 
-/// The cell with the largest number (of scores and weights) or magnitude (of other tensors) in a row along
-/// the last axis. Where heads are joined, only the columns of the head in focus count.
+/// The cell with the largest value (scores, weights, logits) or magnitude (other tensors) in a row along the
+/// last axis. If heads are concatenated, only the columns of the focused head count.
 CellAddress largest_of_row(const Shown& shown, const ViewState& view, TensorId id, std::int64_t row) {
     const TensorInfo& info = tensor_info(id);
     const Dims& dims = shown.dims();
@@ -29,7 +29,7 @@ CellAddress largest_of_row(const Shown& shown, const ViewState& view, TensorId i
         begin = view.head * dims.dv;
         end = begin + dims.dv;
     }
-    // Of logits the largest, which is the likeliest token; a low one says little.
+    // For logits the largest value: it is the likeliest token, while a low logit says little.
     const bool by_size = info.scale == Scale::values && id != TensorId::logits;
     CellAddress best{id, at};
     best.at[last] = begin;
@@ -138,15 +138,15 @@ std::optional<CellAddress> spoken_of(const Shown& shown, const ViewState& view) 
     if (is_around(view.group)) {
         if (tensor_info(id).axes[2] == Axis::vocab)
             return largest_of_row(shown, view, id, shown.block->position);
-        // The row may be one of another stack, which has more tokens.
+        // The row may belong to another stack with more tokens.
         const std::int64_t row = row_around(view, shown.position);
         return largest_of_row(shown, view, id, std::clamp<std::int64_t>(row, 0, shown.dims().Tq - 1));
     }
     const bool over_keys = tensor_info(id).axes[1] == Axis::Tk;
     const std::int64_t rows = over_keys ? shown.dims().Tk : shown.dims().Tq;
     const std::int64_t row = view.row >= 0 ? std::min(view.row, rows - 1)
-                             // With a board, the last row: only the last token of a text has read the whole
-                             // text.
+                             // With a grid of heads, the last row: only the last token of a text attends to
+                             // the whole text.
                              : shown.document->has_board() ? rows - 1
                                                            : std::min<std::int64_t>(2, rows - 1);
     return largest_of_row(shown, view, id, row);
@@ -234,7 +234,7 @@ const HeadColours& DrawContext::head_colours(std::int64_t h) const {
 
 const Ramp& DrawContext::head_ramp(std::int64_t h) const {
     if (view.colour_map == ColourMap::head && shown.problem().gain(h) == 0.0F)
-        return theme.neutral; // a head that is switched off has lost its colour
+        return theme.neutral; // a head with head gain 0 is shown without its color
     return view.colour_map == ColourMap::head ? head_colours(h).ramp
                                               : theme.heat(h, dims().H, view.colour_map);
 }

@@ -28,7 +28,7 @@ PixelCache::Named PixelCache::find_of(const std::shared_ptr<const void>& owner, 
     }
     Pixels pixels = find(key, make);
     const auto found = entries_.find(key);
-    if (found == entries_.end()) // a single entry is larger than the budget
+    if (found == entries_.end()) // not reached: the newest entry is never evicted
         return {pixels, name_of(*pixels)};
     Entry& entry = found->second;
     if (entry.name == 0) {
@@ -64,7 +64,7 @@ std::uint64_t name_of(const std::vector<figure::Color>& pixels) {
 std::uint64_t key_of(std::initializer_list<std::uint64_t> parts) {
     std::uint64_t key = 1469598103934665603ULL;
     for (std::uint64_t part : parts) {
-        // splitmix64 (Steele et al. 2014): neighbouring numbers give very different keys
+        // splitmix64 (Steele et al. 2014): similar numbers give very different keys
         part += 0x9E3779B97F4A7C15ULL + (key << 6U) + (key >> 2U);
         part = (part ^ part >> 30U) * 0xBF58476D1CE4E5B9ULL;
         part = (part ^ part >> 27U) * 0x94D049BB133111EBULL;

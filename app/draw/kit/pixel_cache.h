@@ -15,25 +15,25 @@ namespace headscope::app {
 
 using Pixels = std::shared_ptr<const std::vector<figure::Color>>;
 
-/// What is costly to draw, kept from frame to frame: pictures of matrices, and what a look at all numbers of
-/// a tensor finds. Dropped are those of numbers that are gone, those that no frame asked for of late, and
-/// beyond the budget those that were not asked for the longest. Used by one thread.
+/// Caches what is expensive to draw between frames: pixels of matrices, and results computed from all numbers
+/// of a tensor. Evicts entries whose numbers are gone, entries not used recently, and the least recently used
+/// ones beyond the budget. For use by one thread.
 class PixelCache {
 public:
     explicit PixelCache(std::size_t byte_budget = std::size_t{32} << 20U) : budget_(byte_budget) {}
 
-    /// The pixels kept for the key, else the pixels that `make` returns.
+    /// The pixels cached for the key; calls `make` if there are none.
     Pixels find(std::uint64_t key, const std::function<std::vector<figure::Color>()>& make);
-    /// Pixels made from numbers of `owner`, and a name that depends on the pixels alone. They are made again
-    /// when the key's owner is gone or differs from `owner`.
+    /// Pixels made from the numbers of `owner`, with a name that depends only on the pixels. They are made
+    /// again if the key's owner is gone or is not `owner`.
     struct Named {
         Pixels pixels;
         std::uint64_t name = 0;
     };
     Named find_of(const std::shared_ptr<const void>& owner, std::uint64_t key,
                   const std::function<std::vector<figure::Color>()>& make);
-    /// What `look` finds in the numbers that `owner` holds. Found anew where the key was last asked for with
-    /// another owner. A key belongs to one type.
+    /// The result of `look` for the numbers of `owner`. Computed again if the key was last used with another
+    /// owner. A key must always be used with the same type T.
     template<class T>
     std::shared_ptr<const T> found(const std::shared_ptr<const void>& owner, std::uint64_t key,
                                    const std::function<T()>& look) {
@@ -46,15 +46,15 @@ public:
         found_[key] = {owner, what, frames_.now()};
         return what;
     }
-    /// A frame is drawn: lets go what was not asked for of late, and what belongs to numbers that are gone.
+    /// Call once per drawn frame. Evicts entries not used recently and entries whose owner is gone.
     void end_frame();
-    std::size_t bytes() const { return bytes_; } ///< of the pixels
+    std::size_t bytes() const { return bytes_; } ///< size of the pixels
 
 private:
     struct Entry {
         Pixels pixels;
-        std::uint64_t used = 0; ///< counts every ask: which were not asked for the longest
-        std::int64_t asked = 0; ///< the last frame that did
+        std::uint64_t used = 0; ///< number of the last use; the smallest one is evicted first
+        std::int64_t asked = 0; ///< frame of the last use
         std::weak_ptr<const void> owner = {};
         std::uint64_t name = 0; ///< see Named; 0: not computed
         bool of_nobody() const { return name != 0 && owner.expired(); }
@@ -72,7 +72,7 @@ private:
             return dropped;
         });
     }
-    void keep_budget(); ///< also lets pixels go whose owner is gone
+    void keep_budget(); ///< also evicts pixels whose owner is gone
 
     std::size_t budget_, bytes_ = 0;
     std::uint64_t clock_ = 0;
@@ -81,7 +81,7 @@ private:
     std::unordered_map<std::uint64_t, Found> found_;
 };
 
-/// A hash of the pixels: equal pixels have equal names, in this process.
+/// A hash of the pixels. Within this process, equal pixels have equal names.
 std::uint64_t name_of(const std::vector<figure::Color>& pixels);
 
 /// One key from several numbers; never 0, which means "no key" in GridItem.

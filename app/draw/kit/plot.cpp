@@ -11,7 +11,7 @@ namespace headscope::app {
 namespace {
 
 constexpr float axis_label_size = 11.0F;
-constexpr float axis_below = 30.0F; ///< room under the axis for ticks and the axis title
+constexpr float axis_below = 30.0F; ///< room below the axis for ticks and the axis title
 
 } // namespace
 

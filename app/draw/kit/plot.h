@@ -28,7 +28,7 @@ struct PlotMark {
     std::string words = {};
     figure::Color colour = 0;
 };
-/// A point on a line, at the present values of the knobs.
+/// A point on a line, at the current values of the knobs.
 struct PlotDot {
     double x = 0, y = 0;
     figure::Color colour = 0;
@@ -40,14 +40,14 @@ struct Plot {
     std::vector<PlotLine> lines = {};
     std::vector<PlotMark> marks = {};
     std::vector<PlotDot> dots = {};
-    std::string x_says = {}; ///< quantity along the bottom, with its unit
+    std::string x_says = {}; ///< quantity and unit of the horizontal axis
 };
 
-/// Draws the plot into `area`, labels included. Returns the part that the axes span.
+/// Draws the plot with its labels into `area`. Returns the area between the axes.
 figure::Rect draw_plot(Picture& picture, const DrawContext& context, const Plot& plot,
                        const figure::Rect& area);
 
-/// Colours for lines that do not belong to heads; the first is ink.
+/// Colors for lines that do not belong to heads; the first is ink.
 figure::Color plot_colour(const Theme& theme, std::size_t line);
 
 /// At most `most` powers of ten between two numbers, as ticks.

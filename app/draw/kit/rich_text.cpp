@@ -29,12 +29,12 @@ figure::Font font_of(const lesson::Span& span) {
     return figure::Font::ui;
 }
 
-/// A part of a line that is never broken.
+/// A part of a line that is not broken.
 struct Word {
     std::string text;
     const lesson::Span* span = nullptr;
     bool space_before = false;
-    bool broken_off = false; ///< of a word too wide for a line; may begin one
+    bool broken_off = false; ///< rest of a word wider than a line; may start a line
 };
 
 std::vector<Word> words_of(const lesson::Spans& spans, const lesson::LessonState& state) {
@@ -48,7 +48,7 @@ std::vector<Word> words_of(const lesson::Spans& spans, const lesson::LessonState
                 ++begin;
                 continue;
             }
-            // Code and values keep their spaces: an address stays in one word.
+            // Code and values keep their spaces, so that an address stays one word.
             const bool whole = span.value || span.style == lesson::SpanStyle::code;
             const std::size_t end = whole ? text.size() : std::min(text.find(' ', begin), text.size());
             words.push_back({text.substr(begin, end - begin), &span, space});
@@ -63,7 +63,8 @@ float size_in(figure::Font font, float size) {
     return font == figure::Font::mono || font == figure::Font::mono_semibold ? size * 0.93F : size;
 }
 
-/// How many bytes of a text fit, at least one character; behind a sign where that leaves half of them.
+/// The number of bytes of a text that fit, at least one character; after a separator if that keeps at least
+/// half of them.
 std::size_t fitting(const std::string& text, float width,
                     const std::function<float(std::string_view)>& measure) {
     const auto is_inside = [&](std::size_t at) {
@@ -82,7 +83,7 @@ std::size_t fitting(const std::string& text, float width,
     return end < text.size() && behind_sign > end / 2 ? behind_sign : end;
 }
 
-/// Breaks the words that are wider than a line.
+/// Breaks words that are wider than a line.
 std::vector<Word> broken(std::vector<Word> words, const DrawContext& context, float width, float size) {
     std::vector<Word> out;
     for (std::size_t i = 0; i < words.size(); ++i) {
@@ -91,7 +92,7 @@ std::vector<Word> broken(std::vector<Word> words, const DrawContext& context, fl
         const auto measure = [&](std::string_view text) {
             return context.measure(std::string(text), font, size_in(font, size));
         };
-        // Punctuation after the word needs room, too.
+        // Leave space for punctuation after the word.
         const bool goes_on = i + 1 < words.size() && !words[i + 1].space_before;
         const float most = goes_on ? std::max(width - size, size) : width;
         while (measure(word.text) > most) {
@@ -106,7 +107,7 @@ std::vector<Word> broken(std::vector<Word> words, const DrawContext& context, fl
     return out;
 }
 
-/// The part of a link that stands in one line.
+/// The part of a link on one line.
 struct LinkRun {
     const lesson::Span* span = nullptr;
     float from = 0, to = 0;
@@ -154,7 +155,7 @@ std::string spoken(const lesson::Span& span, const lesson::LessonState& state) {
     try {
         return lesson::print_value(*span.value, state);
     } catch (const Error&) {
-        // The learner's own sentence may lack a word of the lesson.
+        // The learner's own sentence may not contain a word of the lesson.
         return "–";
     }
 }
@@ -187,13 +188,13 @@ float draw_spans(Picture& picture, const DrawContext& context, float x, float ba
     float at = x;
     bool fresh = true;
     LinkRun link;
-    std::size_t run = 0; // place of the text item that words of the same span are put to
+    std::size_t run = 0; // index of the text item that collects the words of one span
     const std::vector<Word> words = broken(words_of(spans, state), context, width, style.size);
     for (std::size_t i = 0; i < words.size(); ++i) {
         const Word& word = words[i];
         const figure::Font font = font_of(*word.span);
         const float size = size_in(font, style.size);
-        // Punctuation directly after a word goes with that word to the next line.
+        // Keeps punctuation directly after a word on the same line as the word.
         float glued = context.measure(word.text, font, size);
         for (std::size_t next = i + 1;
              next < words.size() && !words[next].space_before && !words[next].broken_off; ++next) {

@@ -134,7 +134,7 @@ float Sheet::words(float x, float first_baseline, float most, const std::string&
     return at;
 }
 
-/// The terms of a line that is drawn. A term that a line break parts is left.
+/// Links the terms of a drawn line. A term split by a line break is not linked.
 void Sheet::link_in_line(float x, const std::string& text, figure::Font font, float size, float at) {
     if (!links_terms_)
         return;

@@ -4,12 +4,13 @@
 
 namespace headscope::app {
 
-// Cells of the diverging ramp that have no number tell their sign by shape too: those below 0 carry a dash.
+// Cells of the diverging ramp without a printed number show their sign by shape too: negative cells get a
+// dash.
 
-/// Whether a cell gets its dash: its number, as a share of the ramp's end, is below 0 by more than can be
-/// seen as colour.
+/// Returns true if the cell gets a dash. share: its number divided by the value at the end of the ramp; the
+/// dash is drawn below -0.05, where the color becomes visible.
 bool is_marked_below_zero(double share);
-/// Draws the dash into a cell of that colour, where it has to be and fits.
+/// Draws the dash into a cell of that color, if the cell needs one and is large enough.
 void mark_below_zero(Picture& picture, const figure::Rect& cell, double share, figure::Color fill);
 
 } // namespace headscope::app

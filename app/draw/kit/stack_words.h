@@ -10,20 +10,20 @@
 
 namespace headscope::app {
 
-/// How one of the three kinds of attention of an encoder-decoder is called on screen.
+/// The names of one of the three attention stacks of an encoder-decoder.
 struct StackWords {
     checkpoint::Stack stack;
     Message name;            ///< "Decoder self"
     Message title;           ///< "Decoder self-attention"
     Message reads;           ///< "target reads earlier target"
     Message mask;            ///< "causal"
-    std::string_view action; ///< in the table of actions
+    std::string_view action; ///< id in the table of actions
 };
-/// In the order in which they run.
+/// In the order of computation.
 std::span<const StackWords> stack_words();
 const StackWords& words_of(checkpoint::Stack stack);
 
-/// The switch between the three; the one of context.view is on.
+/// The switch between the three stacks; that of context.view is on.
 std::vector<Segment> stack_segments(const DrawContext& context);
 
 } // namespace headscope::app

@@ -7,20 +7,21 @@
 
 namespace headscope::app {
 
-/// Where the names along a strip stand. Where not all fit, the current one stays in the middle, and each end
-/// that names go on beyond leaves its last pixels to a step that way.
+/// The positions of the names along a strip. If they do not all fit, the current one stays in the center, and
+/// a button that steps to the next name covers each end beyond which there are more names.
 struct StripPlaces {
-    std::vector<float> left;             ///< of each name
-    float first = 0, last = 0;           ///< the part of the strip whose clicks go to names
-    bool before = false, behind = false; ///< names go on beyond the left end, beyond the right one
+    std::vector<float> left;             ///< left edge of each name
+    float first = 0, last = 0;           ///< the clickable part of the strip between the buttons
+    bool before = false, behind = false; ///< there are more names beyond the left end; beyond the right end
 };
 StripPlaces strip_places(const std::vector<float>& widths, float gap, float edge, float room,
                          std::size_t current);
 
-/// What is to be clicked of a name, from `left` on: nothing that lies under a step. Empty: nothing is.
+/// The clickable area of a name with that left edge, without the part under a button. Its width is 0 if
+/// nothing of it is clickable.
 figure::Rect name_spot(const StripPlaces& places, float left, float width, float height);
 
-/// The steps at those ends that names go on beyond. `before`, `behind`: what a click does.
+/// Draws the buttons at the ends beyond which there are more names. `before`, `behind`: their actions.
 void draw_strip_steps(Picture& picture, const Theme& theme, const StripPlaces& places, float width,
                       float height, const Hotspot& before, const Hotspot& behind);
 

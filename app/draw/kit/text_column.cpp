@@ -16,7 +16,7 @@ namespace {
 constexpr float table_text = 13, table_line = 18, column_gap = 12;
 constexpr float code_size = 12, code_line = 18, code_inset = 10;
 
-/// The lines of a listing, those that are too long broken at a blank where one is near.
+/// The lines of a listing; long lines are broken, at a space if one is near.
 std::vector<std::string> code_lines(const std::string& text, std::size_t most) {
     std::vector<std::string> lines;
     for (std::size_t begin = 0; begin < text.size();) {
@@ -94,7 +94,7 @@ std::vector<float> TextColumn::column_widths(const lesson::TableBlock& table, st
     const auto look = [&](const std::vector<lesson::Spans>& cells) {
         for (std::size_t c = 0; c < cells.size() && c < columns; ++c) {
             const TextWidth width = width_of(context_, cells[c], state_, table_text);
-            // A long word is broken rather than that it takes the room of all others.
+            // Break a long word rather than let it take the space of all other columns.
             least[c] = std::max(least[c], std::min(width.word, room / 2));
             whole[c] = std::max(whole[c], width.line);
         }
@@ -145,7 +145,7 @@ void TextColumn::as_list(const std::vector<lesson::Spans>& header, const std::ve
             words = header[c];
             words.push_back({.style = lesson::SpanStyle::plain, .text = ": "});
         }
-        for (lesson::Span& span : words) // what the column is called, once more as prominent as the cell
+        for (lesson::Span& span : words) // the column's name is as prominent as the cell
             span.style = span.style == lesson::SpanStyle::plain ? lesson::SpanStyle::emphasis : span.style;
         words.insert(words.end(), cells[c].begin(), cells[c].end());
         y_ = spans(words, x_ + (c == 0 ? 0 : indent), width_ - (c == 0 ? 0 : indent), style);
@@ -171,7 +171,7 @@ void TextColumn::draw(const lesson::CodeBlock& code) {
     const float letter = context_.measure("0", figure::Font::mono, code_size);
     const auto most = static_cast<std::size_t>(std::max((width_ - 2 * code_inset) / letter, 8.0F));
     const std::vector<std::string> lines = code_lines(code.text, most);
-    // The button has a line of its own where it would cover words.
+    // The button gets its own line if it would cover text.
     const float wide =
         std::max(context_.measure(tr("text_column.copy", "Copy"), figure::Font::ui_medium, 12) + 12, 44.0F);
     const bool beside = lines.empty() || context_.measure(lines.front(), figure::Font::mono, code_size) <

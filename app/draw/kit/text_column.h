@@ -8,9 +8,8 @@
 
 namespace headscope::app {
 
-/// Running text, set block by block from the top: what lessons and the manual are made of. Nothing is wider
-/// than the column: words and listings are broken, and of a table without room for its columns each row
-/// becomes a small list.
+/// Running text of lessons and the manual, set block by block from the top. Nothing is wider than the column:
+/// words and listings are broken, and a table whose columns do not fit becomes a small list for each row.
 class TextColumn {
 public:
     TextColumn(Picture& picture, const DrawContext& context, const lesson::LessonState& state, float x,
@@ -23,9 +22,9 @@ public:
     void draw(const lesson::CodeBlock& code);
 
     float y() const { return y_; } ///< top of the next block
-    /// From now on the words of the glossary are linked, each where it stands first. `met`: those that are.
+    /// Links the first occurrence of each glossary term from now on. `met`: the terms that have occurred.
     void link_terms(std::set<std::string>* met) { met_ = met; }
-    /// From now on listings have a button that copies them.
+    /// Gives listings a copy button from now on.
     void copy_listings() { copies_ = true; }
 
 protected:
@@ -40,7 +39,7 @@ protected:
     bool copies_ = false;
 
 private:
-    /// Empty where the longest words do not fit side by side.
+    /// Empty if the longest words of the columns do not fit side by side.
     std::vector<float> column_widths(const lesson::TableBlock& table, std::size_t columns, float room) const;
     void row(const std::vector<lesson::Spans>& cells, const std::vector<float>& widths, bool head);
     void as_list(const std::vector<lesson::Spans>& header, const std::vector<lesson::Spans>& cells);

@@ -23,7 +23,7 @@ float srgb_from_linear(float c) {
 }
 
 Vec3 linear(figure::Color color) {
-    // For each of the 256 values of a channel, once: text_on() asks for every cell.
+    // Cached for all 256 values of a channel, because text_on() needs them for every cell.
     static const std::array<float, 256> channels = [] {
         std::array<float, 256> out{};
         for (std::size_t c = 0; c < out.size(); ++c)
@@ -40,7 +40,7 @@ Vec3 times(const std::array<Vec3, 3>& m, const Vec3& v) {
     return out;
 }
 
-// The matrices of Oklab: from linear sRGB to cone responses, from their cube roots to Lab, and the inverses.
+// The Oklab matrices: linear sRGB to cone responses, their cube roots to Lab, and the inverses.
 constexpr std::array<Vec3, 3> lms_from_rgb{{{0.4122214708F, 0.5363325363F, 0.0514459929F},
                                             {0.2119034982F, 0.6806995451F, 0.1073969566F},
                                             {0.0883024619F, 0.2817188376F, 0.6299787005F}}};
@@ -164,7 +164,7 @@ float contrast(figure::Color a, figure::Color b) {
 }
 
 figure::Color text_on(figure::Color cell) {
-    // Where white is below 4.5, pure black is above; a lighter black would not be on all of these colours.
+    // If white is below 4.5, pure black is above; a lighter black would not reach it on all of these colors.
     constexpr figure::Color white = figure::rgb(0xFFFFFF), black = figure::rgb(0x000000);
     return contrast(white, cell) >= 4.5F ? white : black;
 }

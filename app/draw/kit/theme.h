@@ -8,21 +8,21 @@
 
 namespace headscope::app {
 
-/// A colour map as 256 colours, from the lower end to the upper end.
+/// A color map as 256 colors, from the lower end to the upper end.
 using Ramp = std::array<figure::Color, 256>;
 
-/// The colour of t in [0, 1]; values outside are clamped.
+/// The color of t in [0, 1]; other values are clamped.
 figure::Color ramp_color(const Ramp& ramp, float t);
 
-/// Interpolates evenly spaced stops in Oklab (Ottosson 2020, "A perceptual color space for image
+/// Interpolates between evenly spaced colors in Oklab (Ottosson 2020, "A perceptual color space for image
 /// processing").
 Ramp make_ramp(std::span<const figure::Color> stops);
 
-/// The text colour on `cell`, by the rule of assets/theme/tokens.json: white if that gives a WCAG 2 contrast
-/// of at least 4.5, else black.
+/// The text color on a cell, by the rule of assets/theme/tokens.json: white if its WCAG 2 contrast is at
+/// least 4.5, otherwise black.
 figure::Color text_on(figure::Color cell);
 
-/// WCAG 2 contrast ratio of two opaque colours, 1 to 21.
+/// The WCAG 2 contrast ratio of two opaque colors, 1 to 21.
 float contrast(figure::Color a, figure::Color b);
 
 struct HeadColours {
@@ -31,7 +31,7 @@ struct HeadColours {
     Ramp ramp{};              ///< for the head's heatmaps
 };
 
-inline constexpr int coloured_heads = 8; ///< with more heads than this, no head has a colour of its own
+inline constexpr int coloured_heads = 8; ///< with more heads than this, heads have no colors of their own
 
 /// One of the two themes, read from assets/theme/tokens.json.
 struct Theme {
@@ -39,18 +39,18 @@ struct Theme {
     figure::Color canvas = 0, panel = 0, raise = 0, line = 0, line2 = 0, ink = 0, text = 0, muted = 0,
                   highlight = 0, good = 0, bad = 0, good_back = 0, bad_back = 0, cell = 0, pointer = 0;
     std::array<HeadColours, coloured_heads> heads;
-    HeadColours no_head; ///< for all heads when there are more than coloured_heads: the neutral ramp
-    Ramp score{};        ///< the paper of a head on the atlas: marks on it stay readable
-    Ramp order{};        ///< of things that come one after the other, such as layers
+    HeadColours no_head; ///< for all heads if there are more than coloured_heads: the neutral ramp
+    Ramp score{};        ///< background of a head on the atlas; marks on it stay readable
+    Ramp order{};        ///< for ordered items such as layers
     Ramp neutral{}, diverging{}, viridis{}, cividis{}, magma{};
 
-    /// The colours of head h of H.
+    /// The colors of head h of H.
     const HeadColours& head(std::int64_t h, std::int64_t H) const;
     /// The ramp of head h's heatmap.
     const Ramp& heat(std::int64_t h, std::int64_t H, ColourMap map) const;
 };
 
-/// A theme, made once and kept for the life of the program. Throws Error(internal) when the asset is damaged.
+/// A theme, created once and kept until the program ends. Throws Error(internal) if the asset is damaged.
 const Theme& theme(bool dark);
 
 } // namespace headscope::app

@@ -37,7 +37,7 @@ private:
         try {
             const lesson::Formula formula = lesson::parse_formula(block.tex);
             FormulaBox box = set_formula(formula, context_, 16, context_.theme.ink);
-            if (box.width > width_) // shrinks a formula that is too wide for the panel to the width it has
+            if (box.width > width_) // shrinks a formula that is wider than the panel
                 box = set_formula(formula, context_, std::max(16 * width_ / box.width, 11.0F),
                                   context_.theme.ink);
             y_ += 6;
@@ -48,7 +48,7 @@ private:
         }
     }
 
-    /// A bordered box with a name. `inside` draws the content, which is added after the frame.
+    /// A bordered box with a name. `fill` draws the content, which is added after the frame.
     template<class Inside>
     void boxed(const std::string& name, figure::Color stroke, const Inside& fill) {
         const float top = y_;
@@ -124,7 +124,7 @@ private:
             point_at_task(top);
     }
 
-    /// A field for each cell, named by its row and its column. Tab goes to the next one.
+    /// A field for each cell, named by its row and column. Tab moves to the next one.
     void cells(const lesson::FillTable& table) {
         lesson::CellRange range;
         std::vector<float> values;
@@ -210,7 +210,8 @@ private:
                             "Shows another place of the same problem; a second click leads back"));
     }
 
-    /// Whether this scene's button was pressed last, and the problem on screen is still the one that it set.
+    /// Returns true if this scene's button was pressed last and the problem on screen is still the one that
+    /// it set.
     bool is_on(const lesson::StepScene& scene) const {
         return scene.line > 0 && button_shown(course_, *context_.shown.document) == scene.line;
     }

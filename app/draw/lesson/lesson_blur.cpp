@@ -46,7 +46,7 @@ void draw_head_row(PanelColumn& column, const lesson::BlurFigure& figure,
     column.y = floor + 6;
 }
 
-/// The rotated words under the bars; a word that has the largest weight in some head is strong.
+/// Draws the rotated words below the bars; a word with the largest weight of some head is bold.
 void draw_words(PanelColumn& column, const lesson::BlurFigure& figure, float pitch) {
     const Theme& theme = column.context.theme;
     float longest = 0;

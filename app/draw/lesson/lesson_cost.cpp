@@ -13,7 +13,7 @@ namespace {
 
 constexpr float plot_height = 124.0F, line_height = 18.0F;
 
-/// The axis of lengths, with ticks at the longest text and at every sixteenth of the tick before.
+/// The axis of lengths, with ticks at the longest text and at every sixteenth of the previous tick.
 PlotAxis length_axis() {
     PlotAxis axis{.low = 1, .high = static_cast<double>(lesson::longest_text), .log = true};
     for (std::int64_t T = lesson::longest_text; T >= 1; T /= 16)
@@ -29,7 +29,7 @@ std::string count_text(std::int64_t count) {
                : tr("lesson_cost.billion", "{} billion", number(static_cast<double>(count) * 1e-9, 1));
 }
 
-/// A row of a table with three columns; the first column may have the colour of a line of the plot.
+/// A row of a table with three columns; the first column may have the color of a line of the plot.
 class SizeTable {
 public:
     explicit SizeTable(PanelColumn& column) : column_(column), last_(column.right()), middle_(last_ - 80) {}

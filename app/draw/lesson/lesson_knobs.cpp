@@ -17,7 +17,7 @@ namespace {
 
 constexpr float knob_inset = 10.0F, knob_height = 27.0F, knob_field_width = 72.0F;
 
-/// The place of a value among the stops, in units of stops; logarithmic between two stops.
+/// The position of a value among `knob.stops`, as a fractional index; logarithmic between two entries.
 float place_of(const lesson::Knob& knob, double value) {
     if (knob.stops.empty())
         return static_cast<float>(value);
@@ -51,7 +51,7 @@ constexpr std::array knob_words{translatable("panel.merged", "merged"),
                                 translatable("common.query_2", "query"), translatable("common.key", "key"),
                                 translatable("explanations.pair", "pair")};
 
-/// As texts and the tab Predict write it: top-k.
+/// The spelling in texts and in the tab Predict: top-k.
 std::string knob_label(const lesson::Knob& knob) {
     std::string label = tr(find_message(knob_words, knob.name));
     std::ranges::replace(label, '_', '-');
@@ -167,7 +167,7 @@ float draw_lesson_panel(Picture& picture, const DrawContext& context, const Cour
                             !std::holds_alternative<lesson::CachePanel>(panel.kind) &&
                             !std::holds_alternative<lesson::PositionsPanel>(panel.kind);
     if (of_problem && is_away(course, *context.shown.document) &&
-        button_shown(course, *context.shown.document) == 0) // a button does not move what is below
+        button_shown(course, *context.shown.document) == 0) // a button must not move the content below
         column.words(tr("lesson_knobs.computed_problem_screen",
                         "computed from the problem on screen, which you have changed"),
                      context.theme.muted);

@@ -59,7 +59,7 @@ void draw_loop(PanelColumn& column, const lesson::LoopFigure& figure) {
     draw_text(column.picture, column.context, column.x, column.y + 13,
               tr("lesson_loop.largest_difference", "Largest difference"), figure::Font::ui, 12.5F,
               theme.muted);
-    // Translators: column heads: in one product, and without the transpose
+    // Translators: column headings: in one product, and without the transpose
     put(first, tr("lesson_loop.once", "once"), figure::Font::ui, theme.muted);
     put(column.right(), tr("lesson_loop.no_transpose", "no transpose"), figure::Font::ui, theme.muted);
     column.y += 19;

@@ -23,12 +23,12 @@ std::string head_text(analysis::HeadPlace head) {
 /// The texts of one row of a table, from left to right.
 using Words = std::vector<std::string>;
 
-/// A table of a panel: a first column at the left edge, the others aligned at their right edges. What its
-/// texts leave of the panel's width stands between the columns, the same everywhere.
+/// A table in a panel: a first column at the left edge, the others right-aligned. The remaining width of the
+/// panel is distributed equally between the columns.
 class PanelTable {
 public:
-    /// As wide as these texts: a head in the interface's font, and rows with numbers. All rows have one
-    /// length.
+    /// The column widths fit these texts: a head in the interface's font, and rows with numbers. All rows
+    /// must have the same length.
     PanelTable(PanelColumn& column, const Words& head, const std::vector<Words>& rows) : column_(column) {
         std::vector<float> widths;
         for (const std::string& text : head)
@@ -43,7 +43,7 @@ public:
         for (std::size_t n = 1; n < widths.size(); ++n)
             right_edges_.push_back(right += between + widths[n]);
     }
-    /// A name and one value.
+    /// A table with a name and one value.
     explicit PanelTable(PanelColumn& column) : column_(column), right_edges_{column.right()} {}
 
     void put(std::size_t n, const std::string& text, figure::Font font, figure::Color colour) {
@@ -65,7 +65,7 @@ public:
         column_.y += table_row;
         draw_hairline(column_.picture, column_.context, column_.x, column_.y - 0.5F, column_.width);
     }
-    /// A click on the row opens the head.
+    /// Makes the row a link that opens the head.
     void opens(analysis::HeadPlace head) {
         column_.picture.add_spot({column_.x, column_.y, column_.width, table_row}, "panel " + head_text(head),
                                  OpenHead{head.layer, head.head},
@@ -76,13 +76,13 @@ private:
     float baseline() const { return figure::baseline_for(column_.y + table_row / 2, number_text); }
 
     PanelColumn& column_;
-    std::vector<float> right_edges_; ///< of all columns but the first
+    std::vector<float> right_edges_; ///< right edges of all columns except the first
 };
 
-/// How a column of heads is called, and what it says.
+/// The title of a column of heads, and its explanation.
 std::pair<std::string, std::string> column_words(const std::string& id) {
     static const std::map<std::string, std::pair<std::string, std::string>> words{
-        // Translators: column heads of a table of heads, and what they say
+        // Translators: column headings of a table of heads, and their explanations
         {"reads",
          {tr("common.reads", "reads"), tr("lesson_model_panels.largest_weight_last",
                                           "the largest weight of the last row, and its token")}},
@@ -126,7 +126,7 @@ void draw_sampling(PanelColumn& column, const lesson::SamplingFigure& figure) {
     const Theme& theme = column.context.theme;
     constexpr float name = 84, value = 58;
     PanelTable table(column);
-    // Translators: “drawn with” stands over probabilities
+    // Translators: “drawn with” is the heading of a column of probabilities
     table.head({tr("common.token", "token"), tr("lesson_model_panels.drawn", "drawn with")},
                tr("lesson_model_panels.how_likely_each", "How likely each token is drawn"));
     const float x = column.x + name, length = column.width - name - value;

@@ -12,7 +12,7 @@ namespace headscope::app {
 
 namespace {
 
-/// A link over a page that ends at `right`.
+/// A link above a page, right-aligned at `right`.
 void draw_head_link(Picture& picture, const DrawContext& context, float right, float baseline,
                     const std::string& label, const LessonAction& action, const std::string& tip) {
     const float width = draw_text(picture, context, right, baseline, label, figure::Font::ui_medium, 12.5F,
@@ -22,7 +22,8 @@ void draw_head_link(Picture& picture, const DrawContext& context, float right, f
     picture.add_spot({right - width - 6, baseline - 16, width + 12, 24}, label, action, tip);
 }
 
-/// The learner changed the problem by hand: what a button of the page changed, that button takes back.
+/// Returns true if the learner changed the problem manually, not with a button of the page, which undoes its
+/// own change.
 bool changed_by_hand(const DrawContext& context, const CourseState& course) {
     const Document& now = *context.shown.document;
     return is_away(course, now) && button_shown(course, now) == 0;
@@ -35,7 +36,8 @@ std::string changed_words() {
               "gives both.");
 }
 
-/// Left of the link to the contents, where a page has nothing else: the text below does not move.
+/// Draws the link that returns to the lesson, to the left of the link to the contents, so that the text below
+/// does not move.
 void draw_way_back(Picture& picture, const DrawContext& context, float baseline) {
     const float contents = context.measure(tr("common.contents", "Contents"), figure::Font::ui_medium, 12.5F);
     draw_head_link(
@@ -97,7 +99,7 @@ float draw_opening(Picture& picture, const DrawContext& context, const CourseSta
     return draw_blocks(picture, context, course, blocks, course_pad, y, width);
 }
 
-/// As lesson::StepScene names it; empty on other screens.
+/// The id in lesson::StepScene; empty on other screens.
 std::string_view patched_id(const Shown& shown) {
     if (shown.patching == nullptr)
         return {};

@@ -9,16 +9,16 @@ namespace headscope::app {
 float draw_lesson_panel(Picture& picture, const DrawContext& context, const CourseState& course,
                         const lesson::LessonPanel& panel, float x, float y, float width);
 
-/// The place where the parts of a panel are drawn, from the top down.
+/// The column in which the parts of a panel are drawn, from the top down.
 struct PanelColumn {
     Picture& picture;
     const DrawContext& context;
     float x, y, width; ///< y: top of the next part
 
     float right() const { return x + width; }
-    /// One line of small text in the column; moves `y` on.
+    /// One line of small text; advances `y`.
     void line(const std::string& text, figure::Color colour, figure::Font font = figure::Font::ui);
-    /// A text over the whole width, wrapped.
+    /// A wrapped text over the full width.
     void words(const std::string& text, figure::Color colour);
 };
 

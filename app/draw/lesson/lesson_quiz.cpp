@@ -14,7 +14,7 @@ namespace {
 
 constexpr float choice_pad = 42.0F;
 
-/// A ring; once answered, with a tick or a cross.
+/// Draws a ring; after the answer, with a check mark or a cross.
 void draw_mark(Picture& picture, const DrawContext& context, figure::Point at, bool answered, bool right,
                bool chosen) {
     const Theme& theme = context.theme;
@@ -57,7 +57,7 @@ float draw_choice(Picture& picture, const DrawContext& context, const CourseStat
             span.style = lesson::SpanStyle::strong;
     float baseline = draw_spans(words, context, x + choice_pad, y + 25, width - choice_pad - 12, text, state,
                                 {.size = 14, .line = 20, .color = theme.ink, .strong = theme.ink});
-    if (!verdict.empty()) { // on a line of its own: beside the answer it would squeeze the answer
+    if (!verdict.empty()) { // on its own line: next to the answer it would leave the answer too little width
         draw_text(words, context, x + choice_pad, baseline, verdict, figure::Font::ui_medium, 12.5F,
                   choice.right ? theme.good : theme.bad);
         baseline += 19;
@@ -85,8 +85,8 @@ float draw_choice(Picture& picture, const DrawContext& context, const CourseStat
     return area.bottom() + 8;
 }
 
-/// What can follow the open lesson: the next of the course, and, after a lesson without a model, the first
-/// one with a model that asks for this lesson.
+/// The lessons that can follow the open one: the next of the course, and after a lesson without a model also
+/// the first lesson with a model that requires it.
 std::vector<std::shared_ptr<const lesson::Lesson>> after_open(const CourseState& course) {
     const auto& open = course.open;
     std::vector<std::shared_ptr<const lesson::Lesson>> found;
@@ -178,7 +178,7 @@ float draw_summary(Picture& picture, const DrawContext& context, const CourseSta
     return y + 34;
 }
 
-/// The name of a file that is no lesson, and below it why. The whole path is in the tip.
+/// Draws the name of a file that is not a lesson, with the reason below. The tooltip shows the whole path.
 float draw_unlisted(Picture& picture, const DrawContext& context, const UnlistedLesson& file, float y) {
     constexpr float size = 12.5F, line = 18;
     const float width = context.width - 2 * course_pad;

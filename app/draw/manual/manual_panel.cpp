@@ -23,7 +23,7 @@ void draw_page(TextColumn& column, Picture& picture, const manual::Page& page,
         const float top = column.y();
         std::visit(
             [&]<class Block>(const Block& block) {
-                // Blocks of lessons alone are in no page.
+                // Blocks that exist only in lessons never occur in a page.
                 if constexpr (requires { column.draw(block); })
                     column.draw(block);
             },
@@ -40,7 +40,7 @@ lesson::Span words(const std::string& text, lesson::SpanStyle style,
             .link = leads_to == nullptr ? std::string() : manual::link_to(*leads_to)};
 }
 
-/// All pages, group by group.
+/// Lists all pages by group.
 void draw_contents(TextColumn& column) {
     Message group;
     lesson::ListBlock list;
@@ -63,7 +63,7 @@ void draw_contents(TextColumn& column) {
     end_group();
 }
 
-/// A line of what is found, with the words of the search in bold.
+/// A line of the search result, with the search words in bold.
 lesson::Spans marked(const manual::Found& found) {
     lesson::Spans line;
     std::size_t written = 0;
@@ -92,7 +92,7 @@ void draw_found(TextColumn& column, const std::vector<manual::Found>& found) {
     for (std::size_t i = 0; i < std::min(found.size(), most_found); ++i) {
         const manual::Found& one = found[i];
         const manual::Place place{one.page->name, one.section->anchor};
-        // Translators: a heading of the manual stands before it; {} is the title of its page
+        // Translators: follows a heading of the manual; {} is the title of its page
         const std::string page =
             one.section->block == 0 ? "" : "  " + tr("manual_panel.in", "in {}", one.page->title);
         column.draw(lesson::Paragraph{{words(one.section->title, lesson::SpanStyle::strong, &place),
@@ -151,7 +151,8 @@ std::string trail(const ManualPanel& panel) {
 
 Picture draw_manual(const DrawContext& context, const ManualPanel& panel) {
     Picture picture;
-    // No page has live values: the manual is there before anything is computed, and for a map without stages.
+    // Pages have no live values: the manual is available before anything is computed, and for maps without
+    // stages.
     static const Trace no_stages;
     const lesson::LessonState state{.problem = context.shown.problem(), .trace = no_stages};
     TextColumn column(picture, context, state, manual_pad, top_pad, context.width - 2 * manual_pad);

@@ -11,17 +11,17 @@
 
 namespace headscope::app {
 
-/// The manual as the window has it.
+/// The state of the manual in the window.
 struct ManualPanel {
     bool open = false;
     manual::Place at; ///< without a page: the table of contents
     std::string search;
-    bool typing = false;        ///< its field has the keyboard
-    bool take_keyboard = false; ///< its field asks for the keyboard
-    float scroll = 0;           ///< of the page, logical pixels
-    /// Where the next frame scrolls to; below zero: to the heading that it is open at.
+    bool typing = false;        ///< the search field has the keyboard
+    bool take_keyboard = false; ///< the search field requests the keyboard
+    float scroll = 0;           ///< scroll position of the page, logical pixels
+    /// The scroll position for the next frame; negative: the heading of `at`.
     std::optional<float> scroll_to;
-    /// What was found last, and for which words; see look_up().
+    /// The last search result and its search text; see look_up().
     std::shared_ptr<const std::vector<manual::Found>> found;
     std::string found_for;
 
@@ -34,21 +34,22 @@ struct ManualPanel {
 
 inline constexpr float manual_pad = 24;
 
-/// Goes to a place, which is remembered for going back. Throws Error(input) where there is no such heading.
+/// Opens a heading and adds the previous one to `back`. Throws Error(input) if there is no such heading.
 void open_manual(ManualPanel& panel, const manual::Place& place);
-/// Back (-1) or forth (+1) through the places that were looked at; at the end nothing.
+/// Moves back (-1) or forward (+1) through the visited headings; does nothing at the end.
 void step_manual(ManualPanel& panel, int by);
 
-/// What is found for the words in the field, looked up once for each text.
+/// The search result for the text in the field, computed once per text.
 const std::vector<manual::Found>& look_up(ManualPanel& panel);
 
-/// What fits what is on screen: its screen, else the stop of the strip, else the kind of document.
+/// The part of the manual about what is on screen: the screen, otherwise the kind of document, otherwise the
+/// stage.
 manual::Place place_of_screen(const Shown& shown, const ViewState& view);
 
-/// The page, the table of contents, or what is found, as high as needed. `pointed` is the heading that the
-/// panel is open at.
+/// The page, the table of contents or the search result, as high as its content. `pointed` is the heading at
+/// which the panel is open.
 Picture draw_manual(const DrawContext& context, const ManualPanel& panel);
-/// "Models › Effects": where the panel stands, for the line above the page.
+/// The current location for the line above the page: "Models › Effects".
 std::string trail(const ManualPanel& panel);
 
 } // namespace headscope::app

@@ -11,7 +11,7 @@ namespace {
 
 struct StopRow {
     StageGroup stop;
-    const char* anchor; ///< in the page stages
+    const char* anchor; ///< in the manual page "stages"
 };
 constexpr std::array<StopRow, stop_count> stops{{{StageGroup::x, "x"},
                                                  {StageGroup::qkv, "queries-keys-and-values"},
@@ -61,7 +61,7 @@ manual::Place place_of_screen(const Shown& shown, const ViewState& view) {
         return {row->page, row->anchor};
     if (shown.document->is_given())
         return {"attention-files", "the-board"};
-    if (shown.document->shows_weights()) // of a checkpoint, read in another way
+    if (shown.document->shows_weights()) // a checkpoint's weights, transformed
         return {"attention-files", "filters"};
     const auto row = std::ranges::find(stops, view.group, &StopRow::stop);
     return {"stages", row == stops.end() ? "" : row->anchor};

@@ -8,7 +8,7 @@ namespace headscope::app {
 
 void fit_to_map(DrawContext& context) {
     const LongMapView& view = context.view.attention.long_map;
-    // A narrow page has no side, so that its map is wider at the same width.
+    // A narrow figure has no overview next to the map, so its map is wider for the same total width.
     for (const float width : {side_from, side_from - 1}) {
         context.width = width;
         context.width += view.width - long_map_room(context).w;

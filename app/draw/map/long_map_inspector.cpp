@@ -22,14 +22,14 @@ using figure::Font;
 std::string distance_text(const MapScene& scene, std::int64_t query, std::int64_t key) {
     if (scene.problem().cross())
         return "";
-    // Translators: how many tokens a key lies before or behind its query
+    // Translators: the number of tokens between a key and its query
     const std::string tokens = grouped(std::abs(query - key));
     return query == key  ? tr("long_map_inspector.token_itself", "the token itself")
            : key < query ? tr("long_map_inspector.back", "{} back", tokens)
                          : tr("long_map_inspector.ahead", "{} ahead", tokens);
 }
 
-/// The weights round the selected one with their tokens.
+/// Draws the weights around the selected one with their tokens.
 void draw_close_up(Sheet& sheet, const MapScene& scene) {
     const MapCloseUp& close = *scene.map.close;
     const Theme& theme = scene.context.theme;
@@ -95,7 +95,7 @@ void add_row(Sheet& sheet, const MapScene& scene) {
     sheet.y += 44;
 }
 
-/// What is known of a head of given weights as a whole, once the board has read it.
+/// Shows the measurements of a head of loaded weights, once the head has been read.
 void add_head(Sheet& sheet, const MapScene& scene) {
     const DrawContext& context = sheet.context;
     const GivenWeights* const given = context.shown.document->given();
@@ -127,7 +127,7 @@ void add_head(Sheet& sheet, const MapScene& scene) {
     sheet.y += 44;
 }
 
-/// What the pixel under the mouse shows.
+/// Describes the pixel under the mouse.
 void add_under_mouse(Sheet& sheet, const MapScene& scene) {
     if (!scene.view.under_mouse)
         return;
@@ -137,7 +137,7 @@ void add_under_mouse(Sheet& sheet, const MapScene& scene) {
     sheet.section(tr("long_map_inspector.under_mouse", "Under the mouse"),
                   scale == 0 ? tr("long_map_inspector.one_weight", "one weight")
                              : tr("long_map_inspector.weights", "{} × {} weights", side, side));
-    // Translators: a number follows: the first of some queries or keys
+    // Translators: the index of the first query or key follows
     sheet.row(scale == 0 ? tr("common.query_2", "query") : tr("long_map_inspector.queries", "queries from"),
               scale == 0 ? scene.query(query) : grouped(query >> scale << scale));
     sheet.row(scale == 0 ? tr("common.key", "key") : tr("long_map_inspector.keys", "keys from"),
@@ -192,7 +192,7 @@ Picture draw_long_map_inspector(const DrawContext& context) {
 
 namespace {
 
-/// The layers whose heads have maps, by name, and which one is open.
+/// The number of layers whose heads have maps, the open one, and their names.
 struct MapLayers {
     std::int64_t count = 1, open = 0;
     std::function<std::string(std::int64_t l)> name = {};
@@ -219,7 +219,7 @@ Picture draw_long_map_strip(const DrawContext& context) {
              .on = false,
              .tip = with_key(tr("common.back_walk_through_numbers", "Back to the walk through the numbers"),
                              "stages screen")});
-    // As many as there is room for; digits reach the first nine heads.
+    // As many tabs as fit; digit keys select the first nine heads.
     const auto most = static_cast<std::int64_t>(std::max((context.width - 260) / 52, 2.0F));
     const auto add = [&](std::int64_t open, std::int64_t count, std::int64_t room, const auto& tab) {
         const std::int64_t first =
@@ -227,7 +227,7 @@ Picture draw_long_map_strip(const DrawContext& context) {
         const std::int64_t end = std::min(count, first + room);
         for (std::int64_t n = first; n < end; ++n) {
             tabs.push_back(tab(n));
-            // There are more, and a click goes on to them.
+            // Marks further tabs; a click leads to them.
             if (n == first && first > 0)
                 tabs.back().label = "… " + tabs.back().label;
             if (n == end - 1 && end < count)

@@ -24,20 +24,20 @@ using figure::Font;
 
 constexpr float side_width = 256, side_gap = 28;
 constexpr float ruler = 78, long_map_top = 132,
-                long_map_legend_height = 44; ///< of the map: left, above, below a narrow one
-constexpr float scale_line = 20;    ///< above it, where what a pixel shows has no room beside the buttons
-constexpr float least_height = 124; ///< of the map in a low canvas, which scrolls
-constexpr float words_from = 14;    ///< pixels of a token that has its name beside it
-constexpr float numbers_from = 32;  ///< and of a weight that has its number in it
+                long_map_legend_height = 44; ///< margins of the map: left, top, and bottom on a narrow canvas
+constexpr float scale_line = 20; ///< extra line above the map if the scale does not fit next to the buttons
+constexpr float least_height = 124; ///< minimum height of the map; a lower canvas scrolls
+constexpr float words_from = 14;    ///< minimum pixels per token for showing token names
+constexpr float numbers_from = 32;  ///< minimum pixels per weight for printing its number
 
 struct Places {
     figure::Rect room, list;
-    figure::Rect side = {}; ///< beside the map; empty on a narrow canvas
+    figure::Rect side = {}; ///< next to the map; empty on a narrow canvas
 };
 
 constexpr float find_field = 132;
 
-/// The row of buttons below the switches: the width of a button, and the left edge of all of them.
+/// Buttons of the row below the switches: the width of one, and the left edge of the row.
 float button_width(const DrawContext& context, const std::string& label) {
     return context.measure(label, Font::ui_medium, 12.5F) + 16;
 }
@@ -48,7 +48,7 @@ float zoom_row_left(const DrawContext& context) {
     return x - 8 - context.measure(tr("common.find", "find"), Font::ui, 12.5F);
 }
 
-/// The room beside that row for what a pixel shows. Too narrow for it: it has a line of its own, at any zoom.
+/// The width for the scale text next to that row. If that is too narrow, the text gets its own line.
 float scale_room(const DrawContext& context) {
     return (context.controls ? zoom_row_left(context) - 16 : context.width - canvas_pad) - canvas_pad;
 }
@@ -62,7 +62,7 @@ Places places_of(const DrawContext& context) {
     Places out;
     const float top = long_map_top + (scale_below(context) ? scale_line : 0);
     const bool wide = context.width >= side_from;
-    const bool high = context.height >= 840 || !context.controls; // a figure is as high as it needs to be
+    const bool high = context.height >= 840 || !context.controls; // a figure is as high as needed
     const float list = spots_height(high ? 5 : context.height >= 700 ? 4 : 3);
     const float left = canvas_pad + ruler,
                 right = context.width - canvas_pad - (wide ? side_width + side_gap : 0);
@@ -83,7 +83,7 @@ LongMapChange scale_change(const char* what) {
     return ZoomLongMap{*what == '+' ? 1 : -1};
 }
 
-/// A tick of the ruler every so many weights: 1, 2 or 5 times a power of ten.
+/// The distance between ticks of the ruler, in weights: 1, 2 or 5 times a power of ten.
 std::int64_t tick_step(double pixels) {
     constexpr double apart = 84;
     std::int64_t step = 1;
@@ -92,7 +92,7 @@ std::int64_t tick_step(double pixels) {
     return step;
 }
 
-/// Numbers along a side of the map, or the name of each token once there is room.
+/// Draws numbers along a side of the map, or the names of the tokens if they fit.
 void draw_ruler(Picture& picture, const MapScene& scene, const figure::Rect& room, bool keys) {
     const DrawContext& context = scene.context;
     const Theme& theme = context.theme;
@@ -125,7 +125,7 @@ void draw_ruler(Picture& picture, const MapScene& scene, const figure::Rect& roo
     }
 }
 
-/// The numbers of single weights, where their tile is there.
+/// Prints the numbers of single weights whose tile is available.
 void draw_numbers(Picture& picture, const MapScene& scene, const figure::Rect& room) {
     const MapSight sight = scene.sight();
     if (sight.pixels < static_cast<double>(numbers_from))
@@ -140,7 +140,7 @@ void draw_numbers(Picture& picture, const MapScene& scene, const figure::Rect& r
             const float weight = tile->second->at(i % map_tile, j % map_tile);
             const bool finite = std::isfinite(weight), fine = cell >= 2 * numbers_from;
             if (finite && weight < (fine ? 1e-4F : 0.005F))
-                continue; // its digits would all be 0
+                continue; // would be printed as 0
             const figure::Point middle{room.x + sight.x(static_cast<double>(j)) + cell / 2,
                                        room.y + sight.y(static_cast<double>(i)) + cell / 2};
             add_text(picture.scene, {middle.x, figure::baseline_for(middle.y, fine ? 12.5F : 11)},
@@ -152,7 +152,7 @@ void draw_numbers(Picture& picture, const MapScene& scene, const figure::Rect& r
 void draw_main(Picture& picture, const MapScene& scene, const figure::Rect& room, std::size_t listed) {
     const Theme& theme = scene.context.theme;
     picture.scene.add(figure::ClipItem{room});
-    // The room has the size that the window told the view; in the first frame it may not be told yet.
+    // Use the actual size: in the first frame the view may not have it yet.
     LongMapView view = scene.view;
     view.width = room.w, view.height = room.h;
     draw_map_tiles(picture, scene, view, room);
@@ -196,7 +196,7 @@ void draw_main(Picture& picture, const MapScene& scene, const figure::Rect& room
                              .actual = scene.sight().scale <= 0});
 }
 
-/// What is selected, as far as it is looked up; otherwise what is seen.
+/// The selected weight if it has been looked up, otherwise the selected part, otherwise the visible part.
 MapPart selected_or_seen(const MapScene& scene) {
     const auto& part = scene.view.selected;
     if (!part)
@@ -207,8 +207,8 @@ MapPart selected_or_seen(const MapScene& scene) {
     return known ? MapPart{weight->query, weight->key, 1, 1} : *part;
 }
 
-/// Goes to the next token that holds the text behind the one in the middle of `from`, or to a number: "881",
-/// or query and key "9042, 881".
+/// Goes to the next token that contains the text, after the key at the center of `from`, or to a number:
+/// "881", or query and key as "9042, 881". Throws Error(input) if there is none.
 Action found(const Document& document, const LongMap& map, const MapPart& from, const std::string& typed) {
     const Problem& problem = document.problem;
     const std::int64_t row = from.row + from.rows / 2, col = from.col + from.cols / 2;
@@ -237,11 +237,11 @@ Action found(const Document& document, const LongMap& map, const MapPart& from, 
     fail_input(tr("long_map_page.no_token_holds", "No token holds \"{}\".", typed));
 }
 
-/// What a pixel shows and how it is coloured, at the top right.
+/// The switches for pooling and color scale, at the top right.
 void draw_switches(Picture& picture, const MapScene& scene) {
     const DrawContext& context = scene.context;
     const bool mean = scene.view.pooling == Pooling::mean;
-    // Translators: switches: what a pixel shows of its weights, and how colours go by them
+    // Translators: switches for the weights shown by a pixel and for the color scale
     const std::vector<Segment> pooling{
         {tr("long_map_page.largest", "Largest"), PoolMap{Pooling::max}, !mean,
          with_key(tr("long_map_page.pixel_shows_largest", "A pixel shows the largest of its weights"),
@@ -261,7 +261,7 @@ void draw_switches(Picture& picture, const MapScene& scene) {
     draw_segmented(picture, context, x, 28, pooling);
 }
 
-/// Below them.
+/// The row of buttons and the search field below the switches.
 void draw_zoom_row(Picture& picture, const MapScene& scene) {
     const DrawContext& context = scene.context;
     if (!context.controls)
@@ -292,7 +292,7 @@ void draw_zoom_row(Picture& picture, const MapScene& scene) {
              return typed.empty() ? Action(SelectOnMap{}) : found(*document, *map, from, typed);
          },
          .leave = [selected = scene.view.selected](const std::string&) -> Action {
-             return SelectOnMap{selected}; // not typed to its end
+             return SelectOnMap{selected}; // typing was not finished
          },
          .tip = tr("long_map_page.text_token_number_key",
                    "Text of a token, the number of a key, or query and key as 9042, 881; Enter goes there, "
@@ -300,7 +300,7 @@ void draw_zoom_row(Picture& picture, const MapScene& scene) {
          .stays = true});
 }
 
-/// What a pixel shows: beside the buttons, or below them.
+/// Draws the scale of a pixel next to the buttons, or below them.
 void draw_scale(Picture& picture, const MapScene& scene) {
     const DrawContext& context = scene.context;
     const bool below = scale_below(context);
@@ -324,13 +324,13 @@ void draw_scale_legend(Picture& picture, const MapScene& scene, float x, float y
                 false, log, width);
 }
 
-/// Beside the map: all of it, and what its colours mean.
+/// Draws the overview and the legend next to the map.
 void draw_side(Picture& picture, const MapScene& scene, const figure::Rect& side) {
     const DrawContext& context = scene.context;
     const Theme& theme = context.theme;
     draw_text(picture, context, side.x, side.y - 11, tr("common.whole_map", "Whole map"), Font::ui_semibold,
               12.5F, theme.ink);
-    // The colours are always told: the map gives way.
+    // The legend is always shown; the overview shrinks first.
     constexpr float gap = 18, legend = 46, least = 80;
     const float square = std::max(std::min(side.w, side.h - gap - legend), least);
     draw_map_whole(picture, scene, {side.x, side.y, square, square});
@@ -344,7 +344,7 @@ void draw_side(Picture& picture, const MapScene& scene, const figure::Rect& side
         draw_text(picture, context, side.x + 24, y + 1, text, Font::ui, 12.5F, theme.text);
         y += 22;
     };
-    // Translators: a legend: samples of colours and marks, and what they mean
+    // Translators: a legend of colors and marks
     key_line(tr("common.not_read_yet", "not read yet"), [&](const figure::Rect& at) {
         for (float d = 3; d < 14; d += 4)
             picture.scene.add(figure::LineItem{{at.x + d, at.y}, {at.x, at.y + d}, theme.line2, 1});
@@ -487,7 +487,7 @@ Picture draw_long_map_page(const DrawContext& context) {
     if (places.side.w > 0) {
         draw_side(picture, scene, places.side);
     } else {
-        // Over a corner of the map that a causal head leaves empty.
+        // Over the corner of the map that is empty for a causal head.
         const float square = std::min(112.0F, std::min(places.room.w, places.room.h) / 3);
         draw_map_whole(picture, scene, {places.room.right() - square - 8, places.room.y + 8, square, square});
         draw_scale_legend(picture, scene, places.room.x, places.room.bottom() + 12, places.room.w);

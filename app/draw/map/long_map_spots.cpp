@@ -18,7 +18,7 @@ using figure::Font;
 
 constexpr float spot_height = 24, long_map_head_height = 28;
 
-/// The tokens round one of them, at most `width` wide; the token itself in bold on a raised ground.
+/// Draws a token, bold on a raised background, with the tokens around it, at most `width` wide.
 void draw_words(Picture& picture, const MapScene& scene, const std::vector<std::string>& tokens,
                 std::int64_t at, float x, float baseline, float width) {
     const DrawContext& context = scene.context;
@@ -27,7 +27,7 @@ void draw_words(Picture& picture, const MapScene& scene, const std::vector<std::
     const float own = context.measure(word(at), Font::ui_semibold, size) + around;
     float left = own, before = 0;
     std::int64_t first = at, last = at;
-    // By turns a token before and one behind, while they fit.
+    // Alternately adds a token before and one after, while they fit.
     for (bool more = true; more;) {
         more = false;
         if (first > 0)
@@ -74,7 +74,7 @@ void draw_map_spots(Picture& picture, const MapScene& scene, const figure::Rect&
     const DrawContext& context = scene.context;
     const Theme& theme = context.theme;
     if (!context.controls && scene.map.spots == nullptr)
-        return; // the sentence in place of the list says what can be pressed
+        return; // the message that replaces the list mentions keys
     const analysis::SpotRules rules =
         analysis::spot_rules(scene.map.rows, scene.map.cols, scene.problem().cross());
     const std::string title =
@@ -168,7 +168,7 @@ void draw_map_marks(Picture& picture, const MapScene& scene, const figure::Rect&
         picture.scene.add(figure::RectItem{
             .area = area, .stroke = theme.ink, .stroke_width = strong ? 2.5F : 1.5F, .radius = radius});
     };
-    std::vector<figure::Rect> rings, taken; // by the spots in the list; and what no number may cover
+    std::vector<figure::Rect> rings, taken; // rings of the listed spots; areas that no number may cover
     for (std::size_t n = 0; n < listed; ++n) {
         const analysis::MapSpot& spot = (*scene.map.spots)[n];
         rings.push_back(frame({spot.query, spot.key, 1, 1}));

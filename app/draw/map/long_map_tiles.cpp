@@ -14,7 +14,7 @@ namespace {
 using analysis::MapTile;
 using analysis::PixelRow;
 
-/// A weight of 0 has the colour of the canvas: a masked one, or one below float32's range.
+/// A weight of 0 has the color of the canvas: it is masked or below float32's range.
 std::vector<figure::Color> coloured(const MapScene& scene, std::span<const float> values,
                                     const std::vector<PixelRow>& state, std::int64_t cols, float end) {
     const Theme& theme = scene.context.theme;
@@ -24,7 +24,7 @@ std::vector<figure::Color> coloured(const MapScene& scene, std::span<const float
         const PixelRow kind = state.empty() ? PixelRow::exact : state[static_cast<std::size_t>(row)];
         if (kind == PixelRow::none)
             pixels[n] = (row + col) % 6 == 0 ? theme.line2 : theme.canvas;
-        else if (!std::isfinite(values[n]) || values[n] < 0) // red alone would not be seen by everybody
+        else if (!std::isfinite(values[n]) || values[n] < 0) // a pattern: not everybody sees red
             pixels[n] = (row + col) % 2 == 0 ? theme.bad : theme.ink;
         else if (const figure::Color colour = map_colour(scene, values[n], end); kind == PixelRow::exact)
             pixels[n] = colour;
@@ -103,7 +103,7 @@ void draw_map_tiles(Picture& picture, const MapScene& scene, const LongMapView& 
             return static_cast<int>((weights + (std::int64_t{1} << scale) - 1) >> scale);
         };
         const int cols = pixels(part.cols), rows = pixels(part.rows);
-        // Whole pixels, so that tiles meet without a seam.
+        // Whole pixels, so that tiles have no gap between them.
         const auto edge = [&](std::int64_t first, int count) {
             return static_cast<double>(first) + std::ldexp(count, scale);
         };

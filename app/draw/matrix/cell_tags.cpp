@@ -18,7 +18,7 @@ bool inside(const figure::Rect& inner, const figure::Rect& outer) {
            inner.bottom() <= outer.bottom();
 }
 
-/// Whether a number with two decimals or more stands in the cell.
+/// Returns true if the cell shows a number with at least two decimals.
 bool prints_number(const Picture& picture, const figure::Rect& cell) {
     constexpr std::size_t decimals = 2;
     return std::ranges::any_of(picture.scene.items, [&](const figure::SceneItem& item) {
@@ -30,7 +30,7 @@ bool prints_number(const Picture& picture, const figure::Rect& cell) {
     });
 }
 
-/// Whether the cell has no number of its own to show.
+/// Returns true if the cell is masked or not finite, so that it has no number to show.
 bool is_masked_cell(const Shown& shown, const CellAddress& cell) {
     if (!std::isfinite(shown.value(cell)))
         return true;
@@ -38,13 +38,13 @@ bool is_masked_cell(const Shown& shown, const CellAddress& cell) {
            std::isinf(shown.value({TensorId::masked, cell.at}));
 }
 
-/// Where a tag may stand: its area, and a line to its cell where it stands apart from it.
+/// A possible position of a tag: its area, and a line to its cell if it is not next to it.
 struct TagPlace {
     figure::Rect area;
     std::optional<figure::LineItem> line;
 };
 
-/// Finds places for the tags of one picture.
+/// Finds positions for the tags of one picture.
 class Tagger {
 public:
     Tagger(Picture& picture, const DrawContext& context)
@@ -56,7 +56,7 @@ public:
                      image != nullptr && std::ranges::none_of(grids_, [&](const MatrixGrid& grid) {
                          return grid.area == image->area;
                      }))
-                taken_.push_back(image->area); // the colours of a legend
+                taken_.push_back(image->area); // the colors of a legend
             else if (const auto* const rect = std::get_if<figure::RectItem>(&item);
                      rect != nullptr && is_sample(rect->area))
                 taken_.push_back(rect->area);
@@ -95,8 +95,8 @@ public:
     }
 
 private:
-    /// Returns whether a rectangle is a small separate item, such as the sample of a legend, and no part of a
-    /// matrix.
+    /// Returns true if a rectangle is a small separate item, such as the sample of a legend, and not part of
+    /// a matrix.
     bool is_sample(const figure::Rect& area) const {
         constexpr float largest = 60;
         return area.w <= largest && area.h <= largest &&
@@ -125,7 +125,7 @@ private:
                     down = cell.h / 2 + tag_distance + tag_height / 2;
         const std::array beside{at_middle(x + across, y), at_middle(x - across, y), at_middle(x, y + down),
                                 at_middle(x, y - down)};
-        // A small map keeps its tags to itself where it can.
+        // Prefer positions inside a small map.
         for (const bool within : {true, false})
             for (const figure::Rect& area : beside)
                 if ((!within || inside(area, grid.area)) && is_free(area, grid))
@@ -143,7 +143,7 @@ private:
         return best;
     }
 
-    /// Below the matrix: the line runs between two columns.
+    /// Positions below the matrix; the line runs between two columns.
     template<class Consider>
     void under_matrix(const MatrixGrid& grid, const figure::Rect& cell, const Consider& consider) const {
         constexpr float below = 2, step = 4;
@@ -156,7 +156,7 @@ private:
                                   {line, cell.bottom()}, {line, top}, context_.theme.ink, line_width}});
     }
 
-    /// Right of the matrix and of the sums of its rows: the line runs between two rows.
+    /// Positions to the right of the matrix and its row sums; the line runs between two rows.
     template<class Consider>
     void behind_row(const MatrixGrid& grid, const figure::Rect& cell, const Consider& consider) const {
         constexpr float reach = 80, step = 4;
@@ -187,7 +187,7 @@ private:
     const DrawContext& context_;
     const std::vector<MatrixGrid>& grids_;
     std::vector<figure::Rect> taken_;
-    float width_ = 0; ///< of the tag that a place is looked for
+    float width_ = 0; ///< width of the current tag
 };
 
 } // namespace

@@ -11,7 +11,7 @@ namespace headscope::app {
 
 namespace {
 
-/// Of logits and probabilities one token's row is held.
+/// Returns true for logits and probabilities, which exist only for one token's row.
 bool is_one_row(TensorId id) {
     return tensor_info(id).axes[2] == Axis::vocab;
 }
@@ -149,7 +149,7 @@ float symmetric_end(float largest) {
     if (!(largest > 0))
         return 0.1F;
     const double step = std::min(0.1, std::pow(10.0, std::floor(std::log10(static_cast<double>(largest)))));
-    // A largest change that prints as the end itself is not rounded up beyond it.
+    // The small offset keeps a value that equals the end from being rounded up past it.
     return std::max(static_cast<float>(std::ceil(static_cast<double>(largest) / step - 1e-5) * step), 1e-6F);
 }
 

@@ -17,7 +17,7 @@ constexpr float smallest_mark = 9.0F, largest_mark = 11.0F;
 
 struct MarkPlaces {
     float size;
-    bool beside; ///< else one below the other
+    bool beside; ///< side by side; otherwise one below the other
 };
 
 MarkPlaces mark_places(const figure::Rect& map) {
@@ -28,7 +28,7 @@ MarkPlaces mark_places(const figure::Rect& map) {
 
 void draw_square(Picture& picture, const Theme& theme, const figure::Rect& area, bool cross) {
     figure::Scene& scene = picture.scene;
-    // Paper around it: the map below may be as dark as the ink.
+    // A border in the canvas color, because the map below may be as dark as ink.
     scene.add(
         figure::RectItem{.area = {area.x - 1, area.y - 1, area.w + 2, area.h + 2}, .fill = theme.canvas});
     scene.add(figure::RectItem{.area = area, .fill = cross ? theme.ink : theme.canvas, .stroke = theme.ink});

@@ -9,34 +9,33 @@
 
 namespace headscope::app {
 
-/// At the top left of a head's small map: a square with a cross where it is ablated, a half-filled square
-/// where its gain is another than 1, a diamond where some of its weights were edited. None is larger than the
-/// map.
+/// Draws marks at the top left of a head's small map: a square with a cross for an ablated head, a
+/// half-filled square for a head gain other than 1, a diamond for edited parameters. Marks are never larger
+/// than the map.
 void draw_edit_marks(Picture& picture, const DrawContext& context, const figure::Rect& map,
                      const HeadEdits& edits);
-/// The room that they take from a line of text in the map's middle, from the left edge; 0 where they stand
-/// above.
+/// The width that the marks take from a line of text in the middle of the map, from the left edge; 0 if they
+/// are above the text.
 float edit_marks_width(const figure::Rect& map, const HeadEdits& edits);
-/// The diamond alone, around `middle`.
+/// Draws only the diamond, centered at `middle`.
 void draw_edited_diamond(Picture& picture, const DrawContext& context, figure::Point middle, float size);
 
-/// "Edited: gain 0, ablated; W_Q, W_O"; empty where nothing was.
+/// "Edited: gain 0, ablated; W_Q, W_O"; empty without edits.
 std::string edits_text(const HeadEdits& edits);
 
-/// What the marks mean, in lines of at most `width`: those of them that some head of `heads` has. Nothing
-/// where none has any.
+/// Explains the marks that occur in `heads`, in lines of at most `width`. Draws nothing if none occurs.
 void draw_marks_legend(Picture& picture, const DrawContext& context, float x, float y, float width,
                        const std::vector<const HeadEdits*>& heads);
 
-/// The edits of a layer of the stack on screen, which may be a mean; null when there are none, as of all that
-/// is no checkpoint.
+/// The edits of a layer of the stack on screen, which may be a mean; null if there are none or the document
+/// is not a checkpoint.
 const LayerMarks* layer_marks(const DrawContext& context, std::int64_t l);
-/// Of a head of it.
+/// The edits of one head of it.
 const HeadEdits* head_edits(const DrawContext& context, std::int64_t l, std::int64_t h);
-/// All of them, of L layers with H heads: what draw_marks_legend() asks for.
+/// The edits of L layers with H heads, for draw_marks_legend().
 std::vector<const HeadEdits*> edited_heads(const DrawContext& context, std::int64_t L, std::int64_t H);
 
-/// Of the problem on screen, which is no checkpoint's, by head.
+/// The edits of each head of the attention inputs on screen, for documents that are not checkpoints.
 std::shared_ptr<const std::vector<HeadEdits>> edits_by_head(const DrawContext& context);
 
 } // namespace headscope::app

@@ -16,7 +16,7 @@ bool can_flash(const Shown& before, const Shown& now) {
 }
 
 void draw_flash(Picture& picture, const DrawContext& context) {
-    // Rows that are stepped through appear one after the other; nothing more needs to move then.
+    // While rows are stepped through, they appear one after the other; no further highlight is needed.
     if (context.flash == nullptr || context.showing == Compare::baseline || context.view.row >= 0)
         return;
     const Shown& before = context.flash->before;

@@ -4,17 +4,18 @@
 
 namespace headscope::app {
 
-/// Marks the cells that the last edit changed, for a moment.
+/// Highlights the cells that the last edit changed, for a moment.
 struct Flash {
-    Shown before;       ///< what was on screen until then
-    float strength = 0; ///< 1 at first, fading to 0
+    Shown before;       ///< the state before the edit
+    float strength = 0; ///< fades from 1 to 0
 };
 inline constexpr double flash_seconds = 0.25;
 
-/// Whether two results can be told apart cell by cell: same sizes, same words, and of a board the same layer.
+/// Returns true if two results can be compared cell by cell: same sizes, same words, and for a checkpoint the
+/// same layer and stack.
 bool can_flash(const Shown& before, const Shown& now);
 
-/// An ink outline round every cell of the picture whose number changed. Cells too small for one have none.
+/// Outlines every cell of the picture whose number changed. Skips cells that are too small for an outline.
 void draw_flash(Picture& picture, const DrawContext& context);
 
 } // namespace headscope::app

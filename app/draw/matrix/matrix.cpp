@@ -14,13 +14,13 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float digit_width = 0.6F; ///< of a monospaced digit, in ems
+constexpr float digit_width = 0.6F; ///< width of a monospaced digit, in ems
 constexpr float smallest_text = 12.0F;
 constexpr float number_margin = 2.0F;
-constexpr float heat_margin = 3.0F;   ///< of cells that their colours hardly set apart; a sign does
-constexpr float edited_corner = 9.0F; ///< mark of an edited cell
+constexpr float heat_margin = 3.0F;   ///< between cells with similar colors; a sign separates them too
+constexpr float edited_corner = 9.0F; ///< size of the mark of an edited cell
 
-/// The numbers of a matrix as text: all of them, or none when the widest does not fit.
+/// The printed form of a matrix's numbers: all of them, or none if the widest does not fit.
 struct CellNumbers {
     int decimals = -1;
     float size = 0;
@@ -40,15 +40,15 @@ bool with_bars(const MatrixSpec& spec) {
 CellNumbers fit_numbers(const MatrixSpec& spec, const std::vector<float>& values, bool wanted) {
     if (!wanted || spec.cell_h < lowest_with_numbers || spec.cell_w < 24.0F)
         return {};
-    // Small changes are not printed as zeros.
+    // Keep enough decimals that small changes are not printed as zeros.
     const auto wide_number = [](float value) { return std::isfinite(value) && std::abs(value) >= 100.0F; };
     const int fewest =
         !spec.plus && (spec.high >= 100.0F || (spec.row_tops && std::ranges::any_of(values, wide_number)))
-            ? 0 // the third digit of a score
+            ? 0 // large scores have three digits anyway
         : !spec.plus || spec.high >= 0.1F ? 1
         : spec.high >= 0.01F              ? 2
                                           : 3;
-    // The frame of a selected cell and the bar leave little height between them.
+    // The frame of a selected cell and the bar leave little height for the number.
     const bool wide = spec.cell_w >= 60.0F, low = with_bars(spec) && spec.cell_h < 30.0F;
     for (int decimals = spec.decimals; decimals >= fewest; --decimals) {
         int widest = 0;
@@ -78,7 +78,7 @@ figure::Color fill_of(const MatrixSpec& spec, const DrawContext& context, std::i
                                                                   : theme.head(head, context.dims().H).tint;
 }
 
-/// A bar from a tick at mid-cell: its length is the size of the number, its side the sign.
+/// Draws a bar from a tick at the center of the cell: its length shows the magnitude, its direction the sign.
 void draw_value_bar(Picture& picture, const DrawContext& context, const MatrixSpec& spec,
                     const figure::Rect& cell, std::int64_t row, std::int64_t col, float value) {
     const float middle = cell.x + cell.w / 2;
@@ -89,7 +89,7 @@ void draw_value_bar(Picture& picture, const DrawContext& context, const MatrixSp
             head < 0 ? context.theme.muted : context.theme.head(head, context.dims().H).colour;
         const float left = middle + std::clamp(std::min(from, to) * unit, -cell.w / 2, cell.w / 2);
         float right = middle + std::clamp(std::max(from, to) * unit, -cell.w / 2, cell.w / 2);
-        if (spec.share && right - left > 3) // the pieces of heads stand apart
+        if (spec.share && right - left > 3) // a gap between the segments of heads
             --right;
         picture.scene.add(figure::RectItem{.area = {left, y, right - left, 3.0F}, .fill = color});
     };
@@ -147,7 +147,7 @@ MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const Matri
     const bool bars = with_bars(spec);
     const std::vector<float> values = image ? std::vector<float>{} : values_of(context, spec);
     const CellNumbers numbers = image ? CellNumbers{} : fit_numbers(spec, values, context.view.numbers);
-    // Without a number or a bar, size and sign can only be told by colour.
+    // Without a number or a bar, only color can show magnitude and sign.
     if (spec.fill == CellFill::owned && !bars && !numbers.shown())
         spec.fill = CellFill::diverging;
     MatrixGrid grid{.tensor = spec.tensor,
@@ -176,7 +176,7 @@ MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const Matri
                     .actual = !spec.value && context.showing == Compare::now};
 
     const std::int64_t done = spec.rows_done < 0 ? spec.rows : spec.rows_done;
-    // What is still to come shows through a veil.
+    // Dims the rows that are not stepped through yet.
     const auto dim_rest = [&] {
         const float top = spec.y + spec.cell_h * static_cast<float>(done);
         if (done < spec.rows)
@@ -238,7 +238,7 @@ float two_decimals_cell(float low, float high, bool plus) {
 int decimals_shown(const DrawContext& context, const MatrixSpec& given) {
     const MatrixSpec spec = difference_spec(context, given);
     if (std::min(spec.cell_w, spec.cell_h) < texture_below)
-        return 0; // no need to look at the numbers of a wide matrix
+        return 0; // avoids reading the numbers of a wide matrix
     return std::max(fit_numbers(spec, values_of(context, spec), context.view.numbers).decimals, 0);
 }
 
@@ -246,7 +246,7 @@ float largest_magnitude(const Shown& shown, TensorId id, std::int64_t batch, Pix
     const Tensor& tensor = *shown.tensor(id);
     const auto look = [&] {
         auto values = tensor.values();
-        if (is_table(id)) // too many rows to be searched: the first ones stand for all
+        if (is_table(id)) // too many rows to search: use the first ones
             values = values.first(static_cast<std::size_t>(std::min<std::int64_t>(tensor.count(), 1 << 20)));
         if (tensor_info(id).axes[0] == Axis::B) {
             const auto per_entry = values.size() / static_cast<std::size_t>(tensor.shape()[0]);
@@ -260,7 +260,7 @@ float largest_magnitude(const Shown& shown, TensorId id, std::int64_t batch, Pix
     };
     if (kept == nullptr)
         return look();
-    // Wide layers would otherwise be searched in every frame.
+    // Cached, because wide layers would otherwise be searched in every frame.
     constexpr std::uint64_t kind = 1;
     return *kept->found<float>(
         shown.holder(id),

@@ -11,7 +11,7 @@ namespace headscope::app {
 
 namespace {
 
-/// Reads the tensor's own numbers without looking up each address.
+/// Reads a tensor's numbers without an address lookup for each.
 class TensorNumbers {
 public:
     TensorNumbers(const Tensor& tensor, const MatrixSpec& spec)
@@ -44,9 +44,9 @@ std::vector<figure::Color> pixels_of(const DrawContext& context, const MatrixSpe
         for (std::int64_t col = 0; col < spec.cols; ++col) {
             const float value = value_at(row, col);
             if (spec.plus && std::isinf(value))
-                pixels.push_back(context.theme.muted); // masked in A or in B alone
+                pixels.push_back(context.theme.muted); // masked only in A or only in B
             else if (!std::isfinite(value) || (spec.forbidden && spec.forbidden(row, col)))
-                pixels.push_back(context.theme.line); // even: a pattern would look like numbers
+                pixels.push_back(context.theme.line); // a uniform color: a pattern would look like numbers
             else
                 pixels.push_back(ramp[static_cast<std::size_t>(
                     std::clamp(place_on_scale(value, low, spec.high, log), 0.0F, 1.0F) * 255.0F + 0.5F)]);
@@ -54,7 +54,7 @@ std::vector<figure::Color> pixels_of(const DrawContext& context, const MatrixSpe
     return pixels;
 }
 
-/// How many of `count` cells share a pixel of `room`, and how many pixels that takes.
+/// Maps `count` cells to pixels of `room`: several cells may share a pixel.
 struct Pooling {
     Pooling(std::int64_t cells, float room)
         : count(cells), pixels(std::clamp<std::int64_t>(static_cast<std::int64_t>(room), 1, cells)) {}
@@ -62,13 +62,13 @@ struct Pooling {
     std::int64_t count, pixels;
 };
 
-/// How many pixels a cell has beside and below each other. With marks both are odd: the one in the middle is
-/// the mark.
+/// The number of pixels per cell, horizontally and vertically. With marks both are odd, so that the center
+/// pixel is the mark.
 struct CellPixels {
     std::int64_t across = 1, down = 1;
 };
 
-/// The mark of a number below 0 is a dash as mark_below_zero() draws it, whatever the shape of the cell.
+/// Chosen so that the center pixel looks like the dash of mark_below_zero(), for any shape of cell.
 CellPixels marked_pixels(const MatrixSpec& spec) {
     const auto odd = [](float share) {
         return 2 * std::max<std::int64_t>(std::lround((share - 1) / 2), 1) + 1;
@@ -77,7 +77,7 @@ CellPixels marked_pixels(const MatrixSpec& spec) {
     return {odd(spec.cell_w / std::clamp(spec.cell_w * 0.4F, 3.0F, longest)), odd(spec.cell_h / thick)};
 }
 
-/// Each pixel as a whole cell, those of numbers below 0 with their mark: see mark_below_zero().
+/// Enlarges each pixel to a cell and marks cells of negative numbers: see mark_below_zero().
 template<class Value>
 std::vector<figure::Color> marked(const std::vector<figure::Color>& pixels, const MatrixSpec& spec,
                                   CellPixels cell, const Value& value_at) {
@@ -102,7 +102,7 @@ std::vector<figure::Color> marked(const std::vector<figure::Color>& pixels, cons
 void draw_matrix_image(Picture& picture, const DrawContext& context, const MatrixSpec& spec,
                        const figure::Rect& area) {
     const Tensor* const tensor = spec.value ? nullptr : context.shown.tensor(spec.tensor);
-    constexpr float smallest_marked = 5; // below that a mark would be most of the cell
+    constexpr float smallest_marked = 5; // in smaller cells a mark would cover most of the cell
     const bool marks =
         spec.fill == CellFill::diverging && std::min(spec.cell_w, spec.cell_h) >= smallest_marked;
     const Pooling down(spec.rows, area.h), across(spec.cols, area.w);
@@ -139,7 +139,7 @@ void draw_matrix_image(Picture& picture, const DrawContext& context, const Matri
         return spec.value ? paint_with(spec.value) : paint_with(TensorNumbers(*tensor, spec));
     };
     PixelCache::Named made;
-    // Weights have ways of colouring of their own.
+    // Weights have their own color options.
     const bool scores =
         spec.tensor == TensorId::scores || spec.tensor == TensorId::scaled || spec.tensor == TensorId::masked;
     if (context.pixels != nullptr && (spec.fill == CellFill::diverging || scores) && !spec.value &&

@@ -25,10 +25,10 @@ std::string label_text(const Problem& problem, bool keys, std::int64_t i) {
     return shortened(keys ? problem.key_label(i) : problem.query_label(i), longest_label);
 }
 
-/// The row or column of the spoken-of cell in a grid, following what it reads; -1 when it has none there.
+/// The row or column of the current cell in a grid, or of its input cells; -1 if it has none there.
 std::int64_t spoken_line(const DrawContext& context, const MatrixGrid& grid, bool column) {
     const auto cell = spoken_of(context.shown, context.view);
-    // A figure outlines no cell that nobody chose, and its words are not bold for one.
+    // An exported figure does not outline a default cell, and its labels are not bold for one.
     if (!cell || (!context.controls && !context.view.focus()))
         return -1;
     if (cell->tensor == grid.tensor)
@@ -45,8 +45,8 @@ std::int64_t spoken_line(const DrawContext& context, const MatrixGrid& grid, boo
     return -1;
 }
 
-/// Which rows or columns of a grid have their label where not all have room: no two of them closer than
-/// `every`. The one that is selected comes first, then those that a lesson points at.
+/// Selects the rows or columns that get a label if not all fit: at least `every` apart. The selected one has
+/// priority, then those that a lesson points at.
 std::vector<bool> labelled(const DrawContext& context, const MatrixGrid& grid, bool column,
                            std::int64_t every, std::int64_t spoken) {
     const std::int64_t count = column ? grid.cols : grid.rows;
@@ -59,7 +59,7 @@ std::vector<bool> labelled(const DrawContext& context, const MatrixGrid& grid, b
         if (std::find(begin, end, true) == end)
             out[static_cast<std::size_t>(i)] = true;
     };
-    // What a lesson points at is not drowned by a cell that nobody chose.
+    // A default cell does not take precedence over what a lesson points at.
     const bool chosen = context.view.focus().has_value();
     if (spoken >= 0 && chosen)
         take(spoken);
@@ -74,7 +74,7 @@ std::vector<bool> labelled(const DrawContext& context, const MatrixGrid& grid, b
         take(spoken);
     for (std::int64_t i = 0; i < count; i += every)
         take(i);
-    for (std::int64_t i = 0; i < count; ++i) // what is still free between those that came first
+    for (std::int64_t i = 0; i < count; ++i) // remaining free positions
         take(i);
     return out;
 }
@@ -91,7 +91,7 @@ float widest_label(const DrawContext& context, bool keys) {
 
 constexpr float sample_side = 14, sample_gap = 6;
 
-/// The hatched square, with its word beside it or, where that is too wide, on hover.
+/// Draws the hatched square with its word next to it or, if that is too wide, as a tooltip.
 void draw_masked_sample(Picture& picture, const DrawContext& context, const figure::Point& at, float size,
                         bool with_word) {
     const Theme& theme = context.theme;
@@ -106,7 +106,7 @@ void draw_masked_sample(Picture& picture, const DrawContext& context, const figu
         picture.tips.push_back({sample, tr("common.masked", "masked")});
 }
 
-/// A line at each decade, and numbers at the ends and in the middle.
+/// Draws a line at each decade, and numbers at the ends and in the middle.
 void draw_log_marks(Picture& picture, const DrawContext& context, const figure::Rect& bar, float high) {
     const auto text = [high](float value) {
         const int before = static_cast<int>(std::floor(std::log10(value) + 1e-4F));
@@ -118,7 +118,7 @@ void draw_log_marks(Picture& picture, const DrawContext& context, const figure::
     };
     const auto wide = [&](int decade) { return context.measure(label(decade), figure::Font::mono, 12); };
     constexpr float apart = 8;
-    const float half = bar.w / 2 - wide(2) / 2 - apart; // left of the middle one, and right of it
+    const float half = bar.w / 2 - wide(2) / 2 - apart; // space on each side of the middle number
     const bool middle = wide(0) <= half && wide(4) <= half, ends = wide(0) + apart + wide(4) <= bar.w;
     for (int decade = 0; decade <= static_cast<int>(log_decades); ++decade) {
         const float share = static_cast<float>(decade) / log_decades;
@@ -134,7 +134,7 @@ void draw_log_marks(Picture& picture, const DrawContext& context, const figure::
     }
 }
 
-/// The label of one token, as a word with a context menu.
+/// Adds the label of one token, as a word with a context menu.
 void add_label(Picture& picture, const DrawContext& context, const Thing& token, figure::TextItem label,
                bool bold, const figure::Rect& area) {
     const Problem& problem = context.shown.problem();
@@ -144,7 +144,7 @@ void add_label(Picture& picture, const DrawContext& context, const Thing& token,
     label.text = text;
     label.font = bold ? figure::Font::ui_semibold : figure::Font::ui;
     label.color = bold ? context.theme.ink : context.theme.text;
-    if (!(token.of_second ? problem.kv_tokens : problem.tokens).empty()) { // else it is a number
+    if (!(token.of_second ? problem.kv_tokens : problem.tokens).empty()) { // otherwise the label is a number
         constexpr float around = 3;
         const figure::Rect word = text_area(label, context.measure);
         picture.words.push_back(
@@ -240,21 +240,21 @@ void draw_head_bars(Picture& picture, const DrawContext& context, const MatrixGr
     const Dims& dims = context.dims();
     const std::int64_t heads = kv ? dims.Hkv : dims.H;
     const std::int64_t shared = kv ? dims.H / dims.Hkv : 1;
-    // The grid may be a part of the matrix, and begin or end inside a head's columns.
+    // The grid may be a part of the matrix and start or end inside a head's columns.
     const std::int64_t begin = grid.origin[static_cast<std::size_t>(grid.col_axis)], end = begin + grid.cols;
     for (std::int64_t g = begin / head_width; g < heads && g * head_width < end; ++g) {
         const std::int64_t first = std::max(g * head_width, begin),
                            last = std::min((g + 1) * head_width, end);
         const float x = grid.area.x + grid.pitch_x * static_cast<float>(first - begin);
         const float width = grid.pitch_x * static_cast<float>(last - first) - (last < end ? 1.0F : grid.gap);
-        // The head's name at the end of its bar, where there is room: the colour alone would not say it.
+        // Writes the head's name at the end of its bar if it fits, because color alone does not identify it.
         constexpr float name_size = 11, gap = 4, air = 3;
         const float shortest_bar = shared > 1 ? 6 : 14;
         const std::string name = (shared > 1 ? "KV" : "H") + std::to_string(g);
         const float wide = context.measure(name, figure::Font::ui_medium, name_size) + gap;
         const bool named = width >= wide + shortest_bar * static_cast<float>(shared);
         const float bars = named ? width - wide : width;
-        // A key/value head that several query heads share carries the colours of all of them.
+        // A key/value head that several query heads share has the colors of all of them.
         for (std::int64_t s = 0; s < shared; ++s) {
             const float piece = bars / static_cast<float>(shared);
             draw_head_bar(picture, context, g * shared + s, x + piece * static_cast<float>(s),
@@ -298,7 +298,7 @@ void draw_legend(Picture& picture, const DrawContext& context, float x, float y,
     };
     const std::string marks[] = {mark(low), mark((low + high) / 2), mark(high)};
     const auto mark_width = [&](int n) { return context.measure(marks[n], figure::Font::mono, mark_size); };
-    // Words between the ends have the room of the sample too; where it is left, the sample stands there.
+    // Text between the ends may use the sample's space; the sample is drawn if space remains.
     if (under && !log)
         width =
             std::clamp(mark_width(0) + wide(words) + mark_width(2) + 2 * apart, width, std::max(width, room));
@@ -320,7 +320,7 @@ void draw_legend(Picture& picture, const DrawContext& context, float x, float y,
     } else {
         write(x, marks[0], figure::Font::mono, mark_size, figure::Align::left);
         write(x + width, marks[2], figure::Font::mono, mark_size, figure::Align::right);
-        // The middle of what the ends leave.
+        // The center of the space between the ends.
         const float middle = x + (width + mark_width(0) - mark_width(2)) / 2;
         if (under)
             write(middle, words, figure::Font::ui, size, figure::Align::center);

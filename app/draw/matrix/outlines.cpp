@@ -24,7 +24,7 @@ figure::Rect united(const figure::Rect& a, const figure::Rect& b) {
     return {x, y, std::max(a.right(), b.right()) - x, std::max(a.bottom(), b.bottom()) - y};
 }
 
-/// What an outline goes round: it would fill a narrow cell, row or column.
+/// The outlined area: larger than a narrow cell, row or column, which the outline would fill.
 figure::Rect outlined(const figure::Rect& cells, float further) {
     constexpr float narrow = 8;
     return std::min(cells.w, cells.h) < narrow ? grown(cells, further) : cells;
@@ -43,10 +43,10 @@ void outline_run(Picture& picture, const Theme& theme, const figure::Rect& run) 
         .area = grown(outlined(run, 0.75F), 0.75F), .stroke = theme.ink, .stroke_width = 1.5F});
 }
 
-/// A dashed frame: a lesson's, so that it is not taken for a cell that the user selected.
+/// A dashed frame for lessons, distinct from the frame of a selected cell.
 void outline_dashed(Picture& picture, const Theme& theme, const figure::Rect& cells, float width) {
     constexpr float dash = 7, gap = 4;
-    // Dashes lie on the edge, half of them outside; their ground reaches a pixel further on either side.
+    // Dashes are centered on the edge; their background extends one pixel further on both sides.
     picture.scene.add(figure::RectItem{
         .area = grown(cells, width / 2 + 1), .stroke = theme.canvas, .stroke_width = width + 2});
     const auto side = [&](figure::Point from, float dx, float dy, float length) {
@@ -66,7 +66,8 @@ void outline_dashed(Picture& picture, const Theme& theme, const figure::Rect& ce
     side({cells.right(), cells.y}, 0, 1, cells.h);
 }
 
-/// What a lesson points at: the outline closes in on it, so that the eye follows. On a small map it is thin.
+/// Outlines what a lesson points at. The outline shrinks toward it, so that the eye follows; on a small map
+/// it is thin.
 void outline_pointed(Picture& picture, const DrawContext& context, const figure::Rect& cells, bool small) {
     constexpr float from_away = 28;
     const float away = from_away * (1 - settled(context.view.pointing));
@@ -74,7 +75,7 @@ void outline_pointed(Picture& picture, const DrawContext& context, const figure:
         outline_dashed(picture, context.theme, grown(cells, 1 + away / 4), 1.5F);
         return;
     }
-    // The page scrolls to all of it, or where that is too high to what comes first.
+    // The canvas scrolls to all outlined areas, or if they are too high, to the topmost one.
     constexpr float around_it = 48;
     const figure::Rect all = picture.pointed.w > 0 ? united(picture.pointed, cells) : cells;
     if (picture.pointed.w == 0 || all.h + around_it <= context.height)
@@ -84,7 +85,7 @@ void outline_pointed(Picture& picture, const DrawContext& context, const figure:
     outline_dashed(picture, context.theme, grown(cells, 1.25F + away), 2.5F);
 }
 
-/// The cell elsewhere that holds the same number: split and concat only move numbers.
+/// The cell of another tensor with the same number: split and concat only move numbers.
 std::optional<CellAddress> same_number(const CellAddress& cell, const Problem& problem) {
     const Index& at = cell.at;
     const ProblemParts parts = problem.parts();
@@ -122,7 +123,7 @@ void outline_span(Picture& picture, const DrawContext& context, const MatrixGrid
                   const ReadSpan& span) {
     if (grid.tensor != span.source || (span.axis != grid.row_axis && span.axis != grid.col_axis))
         return;
-    // The part of the run that this grid shows: a grid may hold one head's columns only.
+    // The part of the span in this grid, which may contain only one head's columns.
     const auto axis = static_cast<std::size_t>(span.axis);
     const bool down = span.axis == grid.row_axis;
     const std::int64_t grid_begin = grid.origin[axis], grid_end = grid_begin + (down ? grid.rows : grid.cols);
@@ -144,16 +145,16 @@ void outline_span(Picture& picture, const DrawContext& context, const MatrixGrid
                      : around(grid, place->first, place->second, 1, end - begin));
 }
 
-/// Whether two areas lie one below the other with nothing between, like the lines of a list.
+/// Returns true if one area is directly below the other, like the lines of a list.
 bool adjoin(const figure::Rect& above, const figure::Rect& below) {
     constexpr float hair = 0.5F;
     return std::abs(above.bottom() - below.y) < hair && std::abs(above.x - below.x) < hair &&
            std::abs(above.w - below.w) < hair;
 }
 
-/// What the grids show of some cells, each part in one outline. Grids that make a list, one line each, have
-/// one outline together. A grid that shows other numbers in the place of the cells' own has an outline where
-/// no grid shows their own.
+/// Outlines the visible parts of some cells in the grids. Adjacent grids with one line each share one
+/// outline. Grids that show other numbers in place of the cells' own are outlined only if no grid shows their
+/// own.
 void outline_cells(Picture& picture, const DrawContext& context, const std::vector<MatrixGrid>& grids,
                    const lesson::CellRange& cells) {
     struct Part {
@@ -185,7 +186,7 @@ void outline_all(Picture& picture, const DrawContext& context, std::vector<Matri
         outline_cells(picture, context, grids, cells);
     std::erase_if(grids, [](const MatrixGrid& grid) { return !grid.outlined; });
     const auto cell = spoken_of(context.shown, context.view);
-    // What a lesson points at is not drowned by a cell that nobody chose, and no figure shows one.
+    // A default cell is not outlined while a lesson points at cells, nor in an exported figure.
     const bool chosen_alone = !context.view.points.empty() || !context.controls;
     if (!cell || (chosen_alone && !context.view.focus()))
         return;
@@ -202,7 +203,7 @@ void outline_all(Picture& picture, const DrawContext& context, std::vector<Matri
                 outline_in(picture, context, grid,
                            {TensorId::contributions, {cell->at[0], h, cell->at[1], cell->at[2]}}, false);
     }
-    // A selected block has one outline of its own.
+    // A selected block has its own outline.
     if (context.view.block_end && cell == context.view.selected)
         return;
     for (const MatrixGrid& grid : grids)
@@ -212,7 +213,7 @@ void outline_all(Picture& picture, const DrawContext& context, std::vector<Matri
 } // namespace
 
 void draw_outlines(Picture& picture, const DrawContext& context) {
-    outline_all(picture, context, picture.grids); // grids by value: some are left out
+    outline_all(picture, context, picture.grids); // grids by value: the function removes some
     draw_cell_tags(picture, context);
 }
 

@@ -15,11 +15,11 @@ namespace headscope::app {
 namespace {
 
 constexpr float highest_cell = 56.0F, smallest_cell = 3.0F;
-constexpr float part_cell_w = 40.0F, part_cell_h = 22.0F; ///< at least, of a product that is shown in parts
+constexpr float part_cell_w = 40.0F, part_cell_h = 22.0F; ///< minimum cell size of a product shown in parts
 constexpr float factor_gap = 40.0F;                       ///< between the left factor and the result
-constexpr float name_height = 22.0F;                      ///< above a matrix: its name
-constexpr float bar_height = 12.0F;                       ///< above a matrix: the bars of its heads
-constexpr float result_gap = 40.0F; ///< from the right factor's end to the result's first row
+constexpr float name_height = 22.0F;                      ///< height of the name above a matrix
+constexpr float bar_height = 12.0F;                       ///< height of the bars of heads above a matrix
+constexpr float result_gap = 40.0F; ///< from the bottom of the right factor to the first row of the result
 constexpr float bias_height = 30.0F;
 
 bool has_bias(const DrawContext& context, const ProductSpec& spec) {
@@ -38,13 +38,13 @@ float head_label_width(const DrawContext& context, const ProductSpec& spec) {
 
 constexpr float name_size = 13.5F;
 
-/// Cells of so small a matrix that whole pixels would leave much of the room empty have parts of pixels.
+/// Small cells are rounded to a quarter of a pixel, because whole pixels would leave much of the space empty.
 float whole_pixels(float cell_w) {
     constexpr float parts = 4;
     return cell_w < texture_below ? std::floor(cell_w * parts) / parts : std::floor(cell_w);
 }
 
-/// further_left: by how much the name begins before the grid.
+/// further_left: the distance of the name's start from the grid's left edge.
 void draw_name(Picture& picture, const DrawContext& context, const MatrixGrid& grid, const std::string& name,
                const std::string& shape, float above, float further_left = 0) {
     const float baseline = grid.area.y - above;
@@ -66,11 +66,11 @@ void draw_bars(Picture& picture, const DrawContext& context, const MatrixGrid& g
         draw_head_bar(picture, context, head, grid.area.x, grid.area.y - 8, grid.area.w - grid.gap);
 }
 
-/// W_O's rows by head: a bar and a name left of each block.
+/// Labels the rows of W_O by head: a bar and a name to the left of each block.
 void draw_row_heads(Picture& picture, const DrawContext& context, const ProductSpec& spec,
                     const MatrixGrid& grid) {
     const std::int64_t rows_each = spec.right_row_heads;
-    // The grid may be a part of the matrix, and begin or end inside a head's rows.
+    // The grid may be a part of the matrix and start or end inside a head's rows.
     const std::int64_t grid_first = grid.origin[static_cast<std::size_t>(grid.row_axis)];
     for (std::int64_t first = 0; first < grid.rows;) {
         const std::int64_t head = (grid_first + first) / rows_each;
@@ -137,7 +137,7 @@ void draw_bias(Picture& picture, const DrawContext& context, const ProductSpec& 
               context.theme.muted, figure::Align::right);
 }
 
-/// A part of the product, the pager below it and, where there is room, the map of the whole right factor.
+/// Draws a part of the product, the pager below it and, if there is space, the overview of the right factor.
 ProductLayout draw_part(Picture& picture, const DrawContext& context, const ProductSpec& spec,
                         const ProductWindow& window, const figure::Rect& room, float right_labels) {
     const float pager = 14 + pager_height(context, spec, room.w);
@@ -146,7 +146,7 @@ ProductLayout draw_part(Picture& picture, const DrawContext& context, const Prod
     draw_pager(picture, context, spec, window, room.x, layout.area.bottom() + 14);
     layout.area.h += pager;
     const float header = token_header(context, spec, layout.left.pitch_x);
-    constexpr float title_end = 92; // of the page, beside which a product may begin
+    constexpr float title_end = 92; // lower edge of the title, next to which a product may start
     const float top = std::max(room.y, title_end);
     const figure::Rect corner{room.x, top, layout.right.area.x - right_labels - 12 - room.x,
                               layout.left.area.y - header - name_height - 12 - top};
@@ -172,21 +172,21 @@ ProductLayout draw_product(Picture& picture, const DrawContext& context, const P
     const auto right_rows = static_cast<float>(spec.right.rows), rows = static_cast<float>(spec.result.rows);
     const bool bias = has_bias(context, spec);
 
-    // The row labels of the right factor stand above the left factor's columns, so only the wider of both
+    // The row labels of the right factor are above the left factor's columns, so only the wider of the two
     // counts.
     float cell_w = whole_pixels((room.w - labels - factor_gap) / (left_cols + result_cols));
     if (left_cols * cell_w + factor_gap < right_labels)
         cell_w = whole_pixels((room.w - labels - right_labels) / std::max(result_cols, 1.0F));
     cell_w = std::clamp(cell_w, smallest_cell, spec.widest_cell);
     const float fixed = product_height(context, spec, 0);
-    // Few rows keep their numbers in a low room too: the page scrolls.
+    // A few rows keep their numbers even on a low canvas, which then scrolls.
     constexpr float readable_row = 20.0F, narrowest_number = 24.0F;
-    // Numbers come before columns: as many columns of the result as there is room for with numbers.
+    // Numbers have priority over columns: show as many columns of the result as fit with numbers.
     const float beside = labels + std::max(left_cols * readable_cell + factor_gap, right_labels);
     const auto fit = static_cast<std::int64_t>((room.w - beside) / readable_cell);
     const bool leafed = context.controls && !context.shown.document->has_board();
     const bool paged = leafed && fit >= 1;
-    // Beside all columns of the left factor there is no room for one: a part of both factors.
+    // If no result column fits next to all columns of the left factor, show parts of both factors.
     constexpr std::int64_t fewest_columns = 4;
     const auto fit_in_all = static_cast<std::int64_t>((room.w - labels - right_labels) / readable_cell);
     const bool both_leafed = leafed && cell_w < narrowest_number && fit < 1 && fit_in_all >= fewest_columns;
@@ -194,7 +194,7 @@ ProductLayout draw_product(Picture& picture, const DrawContext& context, const P
     const float least = right_rows + rows <= rows_kept_readable && numbers ? readable_row : smallest_cell;
     const float cell_h = std::clamp(std::floor((room.h - fixed) / (right_rows + rows)), least, highest_cell);
 
-    // Too large even for the smallest cells: a part of it with cells that can be read and grabbed.
+    // Too large even with the smallest cells: show a part with readable, draggable cells.
     const bool too_wide = labels + right_labels + (left_cols + result_cols) * cell_w > room.w;
     const bool too_high = fixed + (right_rows + rows) * cell_h > room.h;
     if ((too_wide && cell_w <= smallest_cell) || (too_high && cell_h <= smallest_cell)) {
@@ -214,7 +214,7 @@ ProductLayout draw_product(Picture& picture, const DrawContext& context, const P
         return draw_part(picture, context, spec, window, room, right_labels);
     }
 
-    // Of so few rows beside them the page scrolls, where it is low.
+    // With few rows, a low canvas scrolls.
     const std::int64_t inner_fit = fit_in_all / 2;
     const bool few_in_part = rows + static_cast<float>(inner_fit) <= rows_kept_readable;
     if (both_leafed && numbers && (cell_h >= lowest_with_numbers || few_in_part)) {
@@ -237,13 +237,13 @@ ProductLayout draw_product(Picture& picture, const DrawContext& context, const P
     layout.left = place(picture, factors, spec.left, left_x, result_y, cell_w, cell_h);
     layout.result = place(picture, context, spec.result, result_x, result_y, cell_w, cell_h);
 
-    // Heads have their names at the ends of their bars, below the matrix's own.
+    // Names of heads are at the ends of their bars, below the matrix's name.
     const auto above = [](std::int64_t head_cols) { return head_cols > 0 ? 17.0F : 14.0F; };
     draw_name(picture, context, layout.right, spec.right_name,
               changed_text(factors, spec.right.tensor, spec.right_shape), above(spec.right_head_cols));
     draw_name(picture, context, layout.result, difference_name(context, spec.result_name), spec.result_shape,
               above(spec.result_head_cols));
-    // The tokens of the right factor's rows stand right of the left one's name, and may be long.
+    // The tokens of the right factor's rows are to the right of the left factor's name and may be long.
     const float name_end =
         left_x + context.measure(spec.left_name, figure::Font::mono_semibold, name_size) + 12;
     const bool meets_tokens = spec.right_token_rows && name_end > result_x - row_label_width(context, true);

@@ -16,12 +16,12 @@ namespace {
 constexpr float map_name_height = 18, map_legend_height = 40, least_side = 56, largest_side = 240,
                 thinnest = 24;
 
-/// The place of a range of cells along a side of the map.
+/// The position of a range of cells along a side of the overview.
 struct MapSpan {
     MapSpan(const ProductWindow::Range& range, float start, float side)
         : begin(start + side * static_cast<float>(range.first) / static_cast<float>(range.all)),
           length(side * static_cast<float>(range.count) / static_cast<float>(range.all)) {
-        constexpr float least = 6; // a frame that can be seen
+        constexpr float least = 6; // minimum size of a visible frame
         begin -= std::max((least - length) / 2, 0.0F);
         length = std::max(length, least);
     }

@@ -4,9 +4,9 @@
 
 namespace headscope::app {
 
-/// The whole right factor as a small map, with a frame round the part that is drawn; a click or a drag in it
-/// chooses another part. Fits the map into the corner, which is left of the right factor. Returns whether
-/// there was room.
+/// Draws an overview of the whole right factor with a frame around the visible part; a click or drag in it
+/// selects another part. Fits the overview into the corner to the left of the right factor. Returns false if
+/// there is not enough space.
 bool draw_product_overview(Picture& picture, const DrawContext& context, const ProductSpec& spec,
                            const ProductWindow& window, const figure::Rect& corner);
 

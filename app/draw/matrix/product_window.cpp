@@ -16,13 +16,13 @@ namespace {
 
 using Range = ProductWindow::Range;
 
-/// The page of at most `most` that holds `at`. Pages are of a size that divides the whole where there is one
-/// not much smaller, so that they end where heads end; else the last one begins earlier, and is as full as
-/// the others.
+/// The page of at most `most` items that contains `at`. The page size divides `all` if a divisor only
+/// slightly below `most` exists, so that pages end where heads end. Otherwise the last page overlaps the one
+/// before it and has full size.
 Range page_of(std::int64_t at, std::int64_t all, std::int64_t most) {
     most = std::clamp<std::int64_t>(most, 1, all);
     std::int64_t count = most;
-    constexpr std::int64_t few = 3; // of so few, none is given away
+    constexpr std::int64_t few = 3; // pages this small are not made smaller
     for (std::int64_t size = most; most > few && size > most / 2; --size)
         if (all % size == 0) {
             count = size;
@@ -44,8 +44,8 @@ CellAddress address(const MatrixSpec& matrix, std::int64_t row, std::int64_t col
     return {matrix.tensor, at};
 }
 
-/// The column of the left factor that gives a number of the result most, by size: without it, the part shows
-/// how the number is made of zeros.
+/// The column of the left factor whose term has the largest magnitude in a number of the result. Showing it
+/// avoids a part with only zero terms.
 std::int64_t largest_term(const Shown& shown, const ProductSpec& spec, std::int64_t row, std::int64_t col) {
     std::int64_t best = 0;
     float most = 0;
@@ -88,7 +88,7 @@ constexpr float pager_line = 30.0F;
 
 constexpr float field_width = 62, field_height = 26;
 
-/// What is leafed through, and what its two buttons do.
+/// The labels of a pager: what it pages through, and its two buttons.
 struct PagerWords {
     std::string label, what, before, next;
 };
@@ -102,7 +102,7 @@ PagerWords column_words() {
             tr("product_window.columns_before", "The columns before"),
             tr("product_window.next_columns", "The next columns")};
 }
-/// Of the right factor.
+/// For rows of the right factor.
 PagerWords inner_words(const ProductSpec& spec) {
     const std::string_view name = tensor_info(spec.right.tensor).name;
     return {"go to factor row", tr("product_window.rows_2", "{} rows", name),
@@ -110,18 +110,18 @@ PagerWords inner_words(const ProductSpec& spec) {
             tr("product_window.next_rows_2", "The next {} rows", name)};
 }
 
-/// The last of what is shown, of how much, behind the field with the first.
+/// Text after the field with the first index: the last visible index and the total.
 std::string range_text(const Range& range) {
     return tr("common.to_of", "to {} of {}", range.first + range.count - 1, range.all);
 }
 
-/// What one pager takes at most.
+/// The maximum width of one pager.
 float pager_width(const DrawContext& context, const std::string& what, std::int64_t count) {
     return 2 * context.measure("◀ " + what, figure::Font::ui_medium, 12.5F) + field_width +
            context.measure(range_text({count, 1, count}), figure::Font::mono, 12.5F) + 84;
 }
 
-/// The labels of rows or columns that are tokens; empty: they are numbers alone.
+/// The token labels of rows or columns; empty if they have only numbers.
 using Labels = std::function<std::string(std::int64_t)>;
 
 Labels row_tokens(const DrawContext& context, const ProductSpec& spec) {
@@ -132,8 +132,8 @@ Labels row_tokens(const DrawContext& context, const ProductSpec& spec) {
     };
 }
 
-/// The row or column that was typed: its number, or the text of its token, from behind the part that is
-/// shown. Throws Error(input) where there is none.
+/// The typed row or column: its number, or the next one after the visible part whose token contains the text.
+/// Throws Error(input) if there is none.
 std::int64_t typed_place(const std::string& typed, const Range& range, const Labels& token) {
     const std::size_t begin = std::min(typed.find_first_not_of(' '), typed.size());
     const std::string_view asked =
@@ -163,9 +163,9 @@ ProductWindow product_window(const DrawContext& context, const ProductSpec& spec
                              std::int64_t high, std::int64_t most_inner) {
     std::int64_t row = std::max<std::int64_t>(context.view.row, 0), inner = 0, col = 0;
     std::optional<CellAddress> cell = context.view.selected;
-    if (!cell && !context.view.points.empty()) // what a lesson speaks of
+    if (!cell && !context.view.points.empty()) // the cells that a lesson points at
         cell = CellAddress{context.view.points.front().tensor, context.view.points.front().first};
-    if (!cell) { // the part that holds the number the inspector speaks of by itself
+    if (!cell) { // the current cell without mouse and selection
         ViewState still = context.view;
         still.hover.reset();
         cell = spoken_of(context.shown, still);
@@ -214,7 +214,7 @@ void draw_pager(Picture& picture, const DrawContext& context, const ProductSpec&
                            const auto& cell_at) {
         if (range.count == range.all)
             return;
-        // In a narrow pane the buttons are arrows behind the one name.
+        // In a narrow pane the buttons are only arrows after the name.
         const bool narrow = pager_width(context, words.what, range.all) > room;
         const auto turn = [&](const std::string& arrow, const std::string& label, std::int64_t to, bool ends,
                               const std::string& tip) {
@@ -227,7 +227,7 @@ void draw_pager(Picture& picture, const DrawContext& context, const ProductSpec&
             }
             x += draw_text_button(picture, context, x, y, shown, false, Select{cell_at(to)}, tip);
             if (context.controls)
-                picture.hotspots.back().label = label; // of which a picture has one
+                picture.hotspots.back().label = label; // labels are unique in a picture
         };
         if (narrow)
             x += draw_text(picture, context, x, figure::baseline_for(y + 13, 12.5F), words.what,

@@ -7,11 +7,11 @@ namespace headscope::app {
 
 namespace {
 
-/// The part of the block that a grid shows, in its pixels.
+/// The part of the block in a grid, in pixels.
 std::optional<figure::Rect> shown_part(const MatrixGrid& grid, const Block& block) {
     if (grid.tensor != block.tensor)
         return std::nullopt;
-    if (!grid.places.empty()) { // columns that are no neighbours show the first cell alone
+    if (!grid.places.empty()) { // columns that are not consecutive show only the first cell
         const auto place = grid.find(block.first);
         return place ? std::optional(grid.cell(place->first, place->second)) : std::nullopt;
     }

@@ -24,7 +24,7 @@ std::vector<double> values_of(const std::vector<Term>& terms) {
     return out;
 }
 
-/// What a long run of terms shrinks to: the largest ones, and one line for all others.
+/// Shortens a long list of terms to the largest ones and one line for the rest.
 std::vector<Term> only_largest(const std::vector<Term>& terms, std::size_t most) {
     if (terms.size() <= most)
         return terms;
@@ -46,7 +46,7 @@ std::vector<Term> only_largest(const std::vector<Term>& terms, std::size_t most)
     return out;
 }
 
-/// The table as it is written: long parts shortened.
+/// The table as written, with long groups shortened.
 TermTable shortened_table(TermTable table) {
     std::size_t count = 0;
     for (const TermGroup& group : table.groups)
@@ -76,7 +76,7 @@ TermTable shortened_table(TermTable table) {
     return table;
 }
 
-/// What the total is the sum of.
+/// The summands of the total.
 std::vector<double> parts_of_total(const TermTable& table) {
     std::vector<double> parts;
     for (const TermGroup& group : table.groups) {
@@ -99,7 +99,7 @@ bool holds(const TermTable& table, int decimals) {
     return groups && (table.name.empty() || adds_up(parts_of_total(table), table.total, decimals));
 }
 
-/// Whether the printed factors give each printed product, but for the last digit.
+/// Returns true if the printed factors multiply to each printed product, up to the last digit.
 bool multiplies(const TermTable& table, int factor_decimals, int decimals) {
     const auto printed = [](double value, int digits) {
         const double unit = std::pow(10.0, digits);
@@ -115,7 +115,7 @@ bool multiplies(const TermTable& table, int factor_decimals, int decimals) {
     });
 }
 
-/// Where the columns stand, for given decimals of the two factors and of the result.
+/// The positions of the columns for given decimals of the two factors and the result.
 struct Columns {
     std::array<int, 3> decimals{2, 2, 2};
     std::array<float, 3> numbers{}; ///< widths of the two factors and of the result
@@ -193,8 +193,8 @@ private:
         return c;
     }
 
-    /// The fewest decimals with which the sums hold, and the products; where the row is then too wide, the
-    /// widest column gives up one decimal after the other.
+    /// Uses the fewest decimals for which the printed sums and products are exact. If a row is then too wide,
+    /// drops decimals one by one from the widest column.
     void choose_columns() {
         int fewest = 2;
         while (fewest < 4 && !holds(table_, fewest))

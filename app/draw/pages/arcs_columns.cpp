@@ -21,7 +21,7 @@ float word_width(const DrawContext& context, bool keys) {
     return widest_word(context, keys, 13.5F) + 16;
 }
 
-/// Draws one weight as a bar in a track, with its number. A difference fills the track from its middle, any
+/// Draws one weight as a bar in a track, with its number. A difference fills the track from its center, any
 /// other weight from the left.
 void draw_track(Picture& picture, const Reading& reading, std::int64_t i, std::int64_t j, float x,
                 float center) {
@@ -52,7 +52,7 @@ void draw_track(Picture& picture, const Reading& reading, std::int64_t i, std::i
               bold ? theme.ink : theme.text, figure::Align::right);
 }
 
-/// The places of the tokens of one column.
+/// The positions of the tokens in one column.
 struct TokenColumn {
     float top = 0, pitch = 0;
     float center(std::int64_t n) const { return top + pitch * (static_cast<float>(n) + 0.5F); }

@@ -20,7 +20,7 @@ constexpr float figure_gap = 16.0F;
 constexpr float least_figure = 150.0F;
 constexpr std::int64_t most_figures = 4;
 
-/// The sentence on one line, with the place of each token.
+/// The sentence on one line, with the position of each token.
 struct SentenceLine {
     std::vector<float> centers, widths;
     float size = 0; ///< size of the words; 0: the sentence does not fit
@@ -43,7 +43,7 @@ SentenceLine line_of(const DrawContext& context, float left, float room) {
         const auto gaps = static_cast<float>(problem.dims.Tk - 1);
         if (natural + 4 * gaps > room)
             continue;
-        // Spare room first widens the chips, by at most 24, then the gaps.
+        // Extra width first widens the chips by at most 24 pixels, then the gaps.
         const auto count = static_cast<float>(problem.dims.Tk);
         const float wider = std::clamp((room - natural - 12 * gaps) / count, 0.0F, 24.0F);
         for (float& width : line.widths)
@@ -63,8 +63,8 @@ SentenceLine line_of(const DrawContext& context, float left, float room) {
     return {};
 }
 
-/// The longest arc that may be drawn with any row in focus, in pixels. It does not depend on the row in
-/// focus, so that arcs keep their place.
+/// The longest arc for any focused row, in pixels. It does not depend on the current one, so that arcs keep
+/// their position.
 float longest_arc(const Reading& reading, const SentenceLine& line) {
     const Dims& dims = reading.context().dims();
     const float least = link_thresholds(dims).spoken;
@@ -77,7 +77,7 @@ float longest_arc(const Reading& reading, const SentenceLine& line) {
     return longest;
 }
 
-/// The height of arcs: the longest arc fills the room.
+/// The height of arcs: the longest arc fills the available height.
 struct Rise {
     float base = 0, room = 0, longest = 0;
 };
@@ -103,7 +103,7 @@ figure::CurveItem arc(const SentenceLine& line, const Link& link, const Rise& ri
             .to = {to, base}};
 }
 
-/// Returns the lower edge.
+/// Draws the sentence with its arcs. Returns the lower edge.
 float draw_line_figure(Picture& picture, const Reading& reading, const SentenceLine& line,
                        const figure::Rect& area, float end) {
     const DrawContext& context = reading.context();

@@ -34,7 +34,7 @@ std::string averaged_over(const AttentionInfo& info, std::int64_t l, std::int64_
     return h >= H ? averaged_heads(H) : "";
 }
 
-/// How head h was made of the others; null: it was not.
+/// The name of the aggregation that computed head h; null for an original head.
 const Message* made_head(const DrawContext& context, std::int64_t h) {
     const AttentionSetPtr& given = context.shown.document->shown_weights();
     return given != nullptr && h >= given->info().own_heads() ? &given->info().made_head : nullptr;
@@ -43,18 +43,18 @@ const Message* made_head(const DrawContext& context, std::int64_t h) {
 } // namespace
 
 const analysis::HeadFacts* facts_of(const DrawContext& context, std::int64_t h) {
-    // What is on screen may still be of the set before.
+    // The screen may still show the previous set.
     const AttentionSetPtr& given = context.shown.document->shown_weights();
     const bool other_stack = context.shown.document->stack() != context.view.attention.stack;
     if (context.board == nullptr || other_stack ||
         (given != nullptr && &context.board->info() != &given->info()))
         return nullptr;
-    // The board may be of the next text already.
+    // The grid of heads may already contain the next text.
     const AttentionInfo& info = context.board->info();
     if (info.Tq != context.dims().Tq || info.Tk != context.dims().Tk)
         return nullptr;
     const auto row = context.board->row(context.shown.document->layer());
-    // The board keeps the row for as long as it lives.
+    // The grid of heads keeps the row for its lifetime.
     return row == nullptr || h >= std::ssize(row->heads) ? nullptr
                                                          : &row->heads[static_cast<std::size_t>(h)].facts;
 }

@@ -19,7 +19,7 @@ namespace headscope::app {
 namespace {
 
 constexpr float board_top = 118.0F;                       ///< top of the first row
-constexpr float stack_switch = 92.0F, stack_room = 44.0F; ///< top of the switch, and what it pushes down
+constexpr float stack_switch = 92.0F, stack_room = 44.0F; ///< top of the switch, and its height
 constexpr float board_pad = 24.0F;
 constexpr float layer_label_width = 34.0F; ///< "L11"
 constexpr float map_gap = 8.0F;            ///< between maps
@@ -27,9 +27,9 @@ constexpr float letter_height = 16.0F;
 constexpr float smallest_board_map = 14.0F, largest_map = 112.0F;
 constexpr float legend_foot = 70.0F, log_words_foot = 18.0F, marks_foot = 26.0F, letters_foot = 40.0F;
 constexpr float lettered_from = 18.0F;
-constexpr float before_means = 10.0F; ///< extra room between the set's own heads and their means
+constexpr float before_means = 10.0F; ///< extra space between the set's own heads and their means
 
-/// The places of a board's maps.
+/// The positions of the maps in the grid of heads.
 struct Grid {
     std::int64_t L = 0, H = 0, own_L = 0, own_H = 0;
     float left = 0, top = 0, map_w = 0, map_h = 0;
@@ -44,13 +44,13 @@ struct Grid {
     float bottom() const { return map(L - 1, 0).y + pitch_y(); }
 };
 
-/// The height of the legends, and of the line for marks if the document can have edits.
+/// The height of the legends, including the line for edit marks if the document can have edits.
 float foot_of(const DrawContext& context) {
     return legend_foot + letters_foot + (context.log_colours() ? log_words_foot : 0.0F) +
            (context.shown.document->is_checkpoint() ? marks_foot : 0.0F);
 }
 
-/// The board is one of the three of an encoder-decoder.
+/// Returns true if the grid of heads shows one of the three stacks of an encoder-decoder.
 bool has_stacks(const DrawContext& context) {
     const Document& document = *context.shown.document;
     return document.is_checkpoint() && document.part()->two_texts();
@@ -77,7 +77,7 @@ Grid grid_of(const DrawContext& context) {
     float map = std::min(across, std::max(down, readable));
     map = std::floor(std::clamp(map, smallest_board_map, largest_map));
     const auto weights = static_cast<float>(std::max(info.Tq, info.Tk));
-    // Whole pixels for each weight look even, but are not worth much of the size.
+    // A whole number of pixels per weight looks even, but is worth only a small loss of size.
     constexpr float worth = 0.85F;
     if (const float even = std::floor(map / weights) * weights; even >= worth * map)
         map = even;
@@ -92,7 +92,7 @@ std::int64_t row_at(const Grid& grid, float y) {
                                     grid.L - 1);
 }
 
-/// Paints one map. Each pixel shows the largest weight below it.
+/// Paints one map. Each pixel shows the largest of its weights.
 void paint_map(std::vector<figure::Color>& pixels, std::int64_t stride, std::int64_t left,
                const analysis::HeadMap& map, std::int64_t rows, std::int64_t cols, const Ramp& ramp,
                float high, bool log, figure::Color nothing) {
@@ -108,7 +108,7 @@ void paint_map(std::vector<figure::Color>& pixels, std::int64_t stride, std::int
         }
 }
 
-/// One row of maps with the gaps between them, as one picture and one texture.
+/// One row of maps with the gaps between them, as one image and one texture.
 figure::GridItem row_picture(const DrawContext& context, const Grid& grid, const BoardRow& row,
                              std::int64_t l) {
     const figure::Rect first = grid.map(l, 0);
@@ -130,7 +130,7 @@ figure::GridItem row_picture(const DrawContext& context, const Grid& grid, const
         key_of({row.version, off, static_cast<std::uint64_t>(map_cols), static_cast<std::uint64_t>(rows),
                 static_cast<std::uint64_t>(theme.dark), static_cast<std::uint64_t>(colours),
                 static_cast<std::uint64_t>(same), static_cast<std::uint64_t>(log)});
-    // A head that is switched off in this layer has lost its colour.
+    // A head ablated in this layer is shown without its color.
     const auto ramp_of = [&](std::int64_t h) -> const Ramp& {
         return colours != ColourMap::head ? theme.heat(h, context.dims().H, colours)
                : is_off(h)                ? theme.neutral
@@ -158,7 +158,7 @@ std::string tip_of(const analysis::HeadFacts& facts, const AttentionInfo& info, 
                    std::int64_t h) {
     const analysis::HeadMetrics& m = facts.metrics;
     std::string text = analysis::head_name(info, l, h) + (m.labelled ? ": " + label_words(m) : "");
-    // The scores that name heads stand in one line, the others in the next.
+    // The scores that name heads are on one line, the others on the next.
     for (const bool names : {true, false}) {
         std::string line;
         for (const analysis::HeadScoreInfo& score : analysis::head_scores())
@@ -240,7 +240,7 @@ void draw_layer_name(Picture& picture, const DrawContext& context, const Grid& g
                                  static_cast<std::int64_t>(marks->others.size()), name, names)});
 }
 
-/// Draws a layer that has not been read yet, or could not be read.
+/// Draws a layer that has not been read yet or could not be read.
 void draw_missing_row(Picture& picture, const DrawContext& context, const Grid& grid, std::int64_t l,
                       const std::string& error) {
     for (std::int64_t h = 0; h < grid.H; ++h)
@@ -273,7 +273,7 @@ void draw_head_numbers(Picture& picture, const DrawContext& context, const Grid&
     }
 }
 
-/// What the letters below the maps say: of those that stand there.
+/// Explains the letters that occur below the maps.
 void draw_letters_legend(Picture& picture, const DrawContext& context, const Grid& grid, float baseline) {
     std::set<char> letters;
     for (std::int64_t l = 0; l < grid.L; ++l)
@@ -303,7 +303,7 @@ float board_width(const DrawContext& context) {
     const float map = std::clamp(all_maps / H, smallest_wanted, largest_wanted);
     const float wanted = 2 * board_pad + layer_label_width + H * (map + map_gap) - map_gap +
                          (info.own_heads() < info.H ? before_means : 0);
-    // The small maps give way where that gains the open head's map its numbers.
+    // The small maps shrink first if that lets the open head's map show numbers.
     const float narrow = wanted - H * (map - std::min(map, smallest_wanted));
     const float spare = context.width - width_for_numbers(context);
     const float shared = spare < context.width && spare >= narrow ? std::min(wanted, spare) : wanted;
@@ -352,7 +352,7 @@ Picture draw_board_page(const DrawContext& context, float from, float to) {
     const bool log = context.log_colours();
     const std::string of_all =
         log ? tr("board_page.weight_log_scale", "weight on a log scale") : tr("common.weight", "weight");
-    // Translators: how large a weight is beside the largest of its head
+    // Translators: the size of a weight relative to the largest of its head
     const std::string of_head = log ? tr("board_page.largest_log_scale", "of largest on a log scale")
                                     : tr("board_page.largest", "of largest");
     const float room = context.width - board_pad - grid.left;

@@ -31,7 +31,7 @@ Picture draw_weights_page(const DrawContext& context) {
     return {};
 }
 
-/// Who draws each page.
+/// The drawing function of each view.
 struct PageDrawing {
     Page page;
     Picture (*draw)(const DrawContext& context);
@@ -54,7 +54,7 @@ constexpr std::array<PageDrawing, page_count> pages{{
 }};
 static_assert(in_order(pages, &PageDrawing::page), "every page has its drawing, in the order of Page");
 
-/// While the numbers of the page are being computed.
+/// The view while its numbers are being computed.
 Picture draw_awaited(const DrawContext& context) {
     Picture picture = empty_page(context);
     draw_page_head(picture, context, tr(group_info(context.view.group).title),
@@ -62,8 +62,8 @@ Picture draw_awaited(const DrawContext& context) {
     return picture;
 }
 
-/// Whether the block on screen is the one that the page is about: another page may come on screen before its
-/// block.
+/// Returns true if the block on screen is the one that the view shows. Another view may be on screen before
+/// its block is available.
 bool has_block_of_page(const DrawContext& context) {
     const Shown& shown = context.shown;
     const checkpoint::AttentionPlace of_page = block_looked_at(context.view);
@@ -89,8 +89,8 @@ Picture draw_page(const DrawContext& context) {
     return pages[static_cast<std::size_t>(page)].draw(context);
 }
 
-/// A problem's page has its title, its switches and its numbers at this width; a narrower canvas scrolls. A
-/// head of a model stands beside a board, and its page fits what that leaves.
+/// The minimum width at which a view of attention inputs shows its title, switches and numbers; a narrower
+/// canvas scrolls. A model's head is next to the grid of heads, and its view fits the remaining width.
 float least_width(const DrawContext& context) {
     constexpr float readable = 480;
     const bool page = !context.shown.awaits() && !context.shown.document->has_board() &&
@@ -98,7 +98,7 @@ float least_width(const DrawContext& context) {
     return page && context.controls ? readable : 0;
 }
 
-/// "1.00 → 1.70" above the number that is being dragged, out of the way of the column below it.
+/// Draws "1.00 → 1.70" above the dragged number, without covering the column below it.
 void draw_drag_tag(Picture& picture, const DrawContext& context) {
     const auto& drag = context.view.drag;
     if (!drag || !drag->moved)

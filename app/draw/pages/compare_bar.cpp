@@ -11,7 +11,7 @@ namespace {
 
 constexpr float text_size = 13.0F;
 
-/// The present state of the switch, in one sentence.
+/// Describes the current state of the switch in one sentence.
 std::string sentence_of(const DrawContext& context) {
     const Comparison& compare = *context.compare;
     if (!compare.obstacle().empty())
@@ -53,7 +53,7 @@ std::string sentence_of(const DrawContext& context) {
     return text;
 }
 
-/// What can be on screen: A, B, or their difference.
+/// The choices of the switch: A, B, or their difference.
 std::vector<Segment> choices_named(const DrawContext& context, const std::string& a, const std::string& b) {
     const auto choice = [&](const std::string& label, Compare what, const std::string& tip,
                             std::string_view action) {
@@ -67,8 +67,8 @@ std::vector<Segment> choices_named(const DrawContext& context, const std::string
                    tr("compare_bar.changed_cell_cell", "What changed, cell by cell"), "changes")};
 }
 
-/// In one line where it fits, else in two smaller ones; of a longer text the last words go, and its tip has
-/// the whole.
+/// Draws the text in one line if it fits, otherwise in two smaller lines. A longer text loses its last words,
+/// and its tooltip shows it in full.
 void draw_sentence(Picture& picture, const DrawContext& context, const figure::Rect& area,
                    const std::string& text, figure::Color colour) {
     constexpr figure::Font font = figure::Font::ui;
@@ -84,7 +84,7 @@ void draw_sentence(Picture& picture, const DrawContext& context, const figure::R
     const std::string first = fitted_words(context, lines.front(), font, small, area.w);
     const std::string rest = text.substr(std::min(lines.front().size() + 1, text.size()));
     const std::string second = fitted_words(context, rest, font, small, area.w);
-    if (second.empty()) // not a word has room there
+    if (second.empty()) // not even one word fits
         put(fitted_words(context, text, font, small, area.w), middle, small);
     else {
         put(first, middle - line / 2, small);
@@ -106,7 +106,7 @@ Picture draw_compare_bar(const DrawContext& context) {
     draw_hairline(picture, context, 0, compare_bar_height - 0.5F, context.width);
     if (other)
         picture.scene.add(figure::RectItem{.area = {0, 0, 3, compare_bar_height}, .fill = theme.ink});
-    // A narrow bar leaves the sentence its room, and its switch has the letters alone.
+    // In a narrow bar, the switch shows only letters, so that the sentence fits.
     constexpr float least_sentence = 200, before = 16, after = 12;
     const float left = canvas_pad - 8, close = context.width - 40;
     const auto room_beside = [&](const std::vector<Segment>& choices) {

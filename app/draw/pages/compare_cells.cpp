@@ -27,7 +27,7 @@ MatrixSpec difference_spec(const DrawContext& context, MatrixSpec spec) {
     }
     if (spec.high < 0.1F)
         spec.decimals = spec.high >= 0.01F ? 3 : 4;
-    // A weight that is masked in B but not in A has changed too: its number is shown.
+    // A weight that is masked in B but not in A has changed too, so its number is shown.
     if (spec.forbidden)
         spec.forbidden = [forbidden = std::move(spec.forbidden), value = spec.value, &context,
                           origin = spec.origin, id = spec.tensor, down = spec.row_axis,

@@ -16,13 +16,13 @@ namespace {
 
 constexpr float graph_foot = 84.0F;     ///< legend below the graph
 constexpr float node_pitch = 15.0F;     ///< distance between the closest labels
-constexpr std::int64_t most_level = 14; ///< with more tokens on the circle, labels are rotated outwards
+constexpr std::int64_t most_level = 14; ///< with more tokens on the circle, labels are rotated outward
 constexpr float loop_size = 22.0F;
 constexpr float node_label_size = 13.5F;
 constexpr float label_height = 38.0F; ///< height of a word with its number
-constexpr float word_air = 14.0F;     ///< beside a word on its chip, both sides together
+constexpr float word_air = 14.0F;     ///< horizontal padding of a word on its chip, both sides together
 
-/// The places of the graph's nodes, and the distance of their labels.
+/// The positions of the graph's nodes, and the distance of their labels.
 struct Ring {
     figure::Point center;
     float radius = 0, node = 0, label_gap = 0;
@@ -47,7 +47,7 @@ figure::Point toward(figure::Point from, figure::Point to, float distance) {
     return {from.x + dx / length * distance, from.y + dy / length * distance};
 }
 
-/// A line from node to node, bent to its left, so that two words that attend to each other have two lines.
+/// A line between two nodes, bent to its left, so that two words that attend to each other have two lines.
 figure::CurveItem bent(figure::Point from, figure::Point to, float node, float bend) {
     const float dx = to.x - from.x, dy = to.y - from.y;
     const figure::Point by{dy * bend, -dx * bend};
@@ -70,8 +70,8 @@ figure::CurveItem loop(const Ring& ring, std::int64_t n) {
             .to = out(spread, ring.node + 2)};
 }
 
-/// Draws a node in the colour of its weight in the row in focus. The query of that row has a ring of ink.
-/// Without `hovered`, the node is not hoverable because its loop is.
+/// Draws a node in the color of its weight in the focused row. The query of that row has a ring in ink.
+/// `hovered`: the node is hoverable; false if its loop is hoverable instead.
 void draw_node(Picture& picture, const Reading& reading, std::int64_t row, std::int64_t j,
                figure::Point center, float radius, bool ring, bool hovered, float end) {
     const DrawContext& context = reading.context();
@@ -94,7 +94,7 @@ void draw_node(Picture& picture, const Reading& reading, std::int64_t row, std::
         reading.add_cell(picture, row, j, around(center, 2 * radius + 6, 2 * radius + 6), end);
 }
 
-/// The word, and below it, where there is room, its weight in the row in focus.
+/// Draws the word and, if there is space, its weight in the focused row below it.
 void draw_ring_label(Picture& picture, const Reading& reading, const Ring& ring, std::int64_t row,
                      std::int64_t n, WordState state) {
     const DrawContext& context = reading.context();
@@ -118,7 +118,7 @@ void draw_ring_label(Picture& picture, const Reading& reading, const Ring& ring,
     const float degrees = ring.angle(n) * 180 / std::numbers::pi_v<float>;
     const bool flipped = std::cos(ring.angle(n)) < -1e-3F;
     const float turn = flipped ? degrees + 180 : degrees;
-    // Moves the baseline beside the ray, so that the middle of the letters is on the ray.
+    // Shifts the baseline so that the middle of the letters is on the ray.
     const figure::Point at = ring.at(n, distance);
     const float down = 0.364F * 12, radians = turn * std::numbers::pi_v<float> / 180;
     add_text(picture.scene, {at.x - down * std::sin(radians), at.y + down * std::cos(radians)}, word,
@@ -132,7 +132,7 @@ void draw_ring_label(Picture& picture, const Reading& reading, const Ring& ring,
         picture.tips.push_back({spot, problem.query_label(n)});
 }
 
-/// Returns the lower edge.
+/// Draws the graph of one sentence as a circle. Returns the lower edge.
 float draw_ring(Picture& picture, const Reading& reading, const figure::Rect& area, float end) {
     const DrawContext& context = reading.context();
     const SpokenPlace spoken = spoken_place(context);
@@ -174,7 +174,7 @@ struct TokenRow {
     figure::Point at(std::int64_t n) const { return {left + pitch * (static_cast<float>(n) + 0.5F), y}; }
 };
 
-/// For cross-attention: queries above, keys below. Returns the lower edge.
+/// Draws the graph of cross-attention: queries above, keys below. Returns the lower edge.
 float draw_rows(Picture& picture, const Reading& reading, const figure::Rect& area, float end) {
     const DrawContext& context = reading.context();
     const Dims& dims = context.dims();
@@ -238,7 +238,7 @@ Picture draw_graph_page(const DrawContext& context) {
     const Reading reading = reading_in_focus(context);
     const float width = context.width - 2 * canvas_pad;
     float y = draw_weights_head(picture, context, weights_title(context), weights_formula(context));
-    const bool buttons = !context.shown.document->has_board(); // the board picks heads
+    const bool buttons = !context.shown.document->has_board(); // the grid of heads selects heads
     if (buttons && context.view.heads_view == HeadsView::each && context.dims().H > 1)
         y = draw_head_buttons(picture, context, canvas_pad, y, width) + 8;
     draw_figure_title(picture, reading, canvas_pad, y, width);

@@ -14,7 +14,7 @@ namespace {
 // With more tokens than this, lines or words would be too small to read.
 constexpr std::int64_t most_in_arcs = 128, most_in_text = 160, most_in_graph = 64;
 
-/// The list of the largest weights in place of a figure that can be read for fewer tokens.
+/// The list of the largest weights, shown if there are too many tokens for a figure.
 Picture draw_list_instead(const DrawContext& context, const std::string& too_many) {
     return draw_strongest_page(
         context, too_many + " " +

@@ -18,16 +18,16 @@ namespace {
 
 constexpr float half_top = 118.0F, half_arrow_room = 116.0F, dial_height = 178.0F, factor_height = 22.0F;
 
-/// Queries, keys or values of one head: columns of the joined matrix, and what is made of them.
+/// Queries, keys or values of one head: columns of the joined matrix, and the matrices computed from them.
 struct Half {
     std::vector<TensorId> steps; ///< steps_to
     std::int64_t head;           ///< head index in the steps after the first
-    std::int64_t owner;          ///< the query head whose colour the blocks have
+    std::int64_t owner;          ///< the query head whose color the blocks have
     std::int64_t width;          ///< numbers in one head
-    std::int64_t rows;           ///< Tq, or Tk of keys and values
+    std::int64_t rows;           ///< Tq, or Tk for keys and values
 };
 
-/// The step whose largest number fills a bar: splitting and turning keep the lengths of rows.
+/// The step whose largest number fills a bar: split and rotation keep the lengths of rows.
 TensorId measure_of(const DrawContext& context, const Half& half, std::size_t step) {
     const auto keeps = [&](TensorId id) {
         const Operation made_by = tensor_info(id, context.shown.problem().parts()).operation;
@@ -51,8 +51,8 @@ MatrixSpec spec_of(const DrawContext& context, const Half& half, std::size_t ste
             .owner = [owner = half.owner](std::int64_t, std::int64_t) { return owner; }};
 }
 
-/// A weight that a step multiplies every row by, as a row above the step's matrix: the head's part of a
-/// weight of all heads.
+/// Draws the parameter that a step multiplies every row by, as a row above the step's matrix; for a parameter
+/// with values for all heads, only the head's part.
 void draw_factor(Picture& picture, const DrawContext& context, TensorId factor, const Half& half,
                  const MatrixGrid& grid, float cell_w) {
     const bool of_all = head_axis(tensor_info(factor), context.dims()).axis >= 0;
@@ -76,7 +76,7 @@ void draw_factor(Picture& picture, const DrawContext& context, TensorId factor, 
         figure::Font::mono, 12.5F, context.theme.muted);
 }
 
-/// The weight that the rows of a step are multiplied by, if there is one.
+/// The parameter that a step multiplies its rows by, if there is one.
 std::optional<TensorId> factor_of(const DrawContext& context, TensorId step) {
     for (const TensorId input : tensor_info(step, context.shown.problem().parts()).reads().subspan(1))
         if (is_editable(input) && tensor_info(input).rank() == 1 && context.shown.tensor(input) != nullptr)
@@ -119,7 +119,7 @@ float draw_half(Picture& picture, const DrawContext& context, const Half& half, 
     return y + height;
 }
 
-/// Draws one pair of numbers of a token as an arrow, before and after the rotation.
+/// Draws one rotation pair of a token as an arrow, before and after the rotation.
 void draw_dial(Picture& picture, const DrawContext& context, const CellAddress& cell, float x, float y,
                float radius, double largest) {
     const Theme& theme = context.theme;
@@ -159,7 +159,7 @@ void draw_dial(Picture& picture, const DrawContext& context, const CellAddress& 
                                number(static_cast<double>(shown.value(other)), 3))});
 }
 
-/// The first pairs of the queries, for the token in focus.
+/// Draws the first pairs of the queries, for the focused token.
 void draw_dials(Picture& picture, const DrawContext& context, const Half& half, float left, float y,
                 float width) {
     const Dims& dims = context.dims();

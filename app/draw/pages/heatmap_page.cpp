@@ -22,9 +22,9 @@ namespace headscope::app {
 namespace {
 
 constexpr float narrowest_with_board = 460.0F;
-constexpr float board_below = 22.0F; ///< with smaller cells, the heads become a board beside one open head
+constexpr float board_below = 22.0F; ///< with smaller cells, the heads become a grid next to one open head
 
-/// The content of the page's maps.
+/// The content of the view's maps.
 struct Subject {
     TensorId tensor;
     const TensorInfo& info;
@@ -48,7 +48,8 @@ ValueRange range_of(const DrawContext& context, TensorId id, std::int64_t first_
                 range.low = std::min(range.low, value);
                 range.high = std::max(range.high, value);
             }
-        // Weights are shares and start at zero; scores have no zero point that means anything to the softmax.
+        // Weights are fractions, so their range starts at zero; for scores, zero has no special meaning for
+        // the softmax.
         if (tensor_info(id).scale == Scale::shares)
             range.low = 0;
         if (range.low >= range.high)
@@ -57,7 +58,7 @@ ValueRange range_of(const DrawContext& context, TensorId id, std::int64_t first_
     };
     if (context.pixels == nullptr)
         return look();
-    // Long texts would otherwise be searched in every frame.
+    // Cached, because long texts would otherwise be searched in every frame.
     constexpr std::uint64_t kind = 2;
     const auto number = [](std::int64_t n) { return static_cast<std::uint64_t>(n); };
     return *context.pixels->found<ValueRange>(
@@ -86,10 +87,10 @@ PlanRoom plan_room(const DrawContext& context, const Subject& subject, float wid
     return {width, height, label_width, sums, two_decimals_cell(subject.low, subject.high, plus)};
 }
 
-/// Hatches forbidden cells, which cannot be told by their weight: a weight near 0 may be allowed.
+/// Hatches forbidden cells, which cannot be identified by their weight: a weight near 0 may be allowed.
 void hatch_forbidden(MatrixSpec& spec, const DrawContext& context, const Subject& subject, HeadsView kind,
                      std::int64_t h) {
-    // Scores know no mask yet; what is painted has to be seen.
+    // Scores are not masked yet, but a painted mask must be visible.
     const bool given = context.shown.document->shows_weights();
     const bool rules = given || !context.shown.problem().mask.empty();
     if ((subject.weights || context.view.brush.on) && rules)
@@ -137,7 +138,7 @@ struct MapText {
     std::string title, role, unit;
 };
 
-/// Whether a cell of the map is drawn as masked.
+/// Returns true if a cell of the map is drawn as masked.
 bool any_hatched(const DrawContext& context, const MatrixSpec& spec) {
     for (std::int64_t i = 0; i < spec.rows; ++i)
         for (std::int64_t j = 0; j < spec.cols; ++j) {
@@ -160,7 +161,7 @@ void make_room(Picture& picture, bool sums) {
     picture.scene.height = std::max(picture.scene.height, area.bottom() + legend_height);
 }
 
-/// Draws one map with its title, labels, sums and legend. (x, y) is the top left corner of all of them.
+/// Draws one map with its title, labels, sums and legend. (x, y) is their common top left corner.
 void draw_map(Picture& picture, const DrawContext& context, const MatrixSpec& given, const MapText& text,
               float x, float y, const MapPlan& plan, float label_width, std::int64_t head, bool sums) {
     const Theme& theme = context.theme;
@@ -191,17 +192,17 @@ void draw_map(Picture& picture, const DrawContext& context, const MatrixSpec& gi
         draw_row_sums(picture, context, grid, spec);
     }
     const bool from_file = context.shown.document->shows_weights();
-    // Without a mask there is no need to look.
+    // Without a mask there is nothing to search for.
     const bool masked = (from_file || !context.shown.problem().mask.empty()) &&
                         spec.tensor != TensorId::scores && spec.tensor != TensorId::scaled &&
                         any_hatched(context, spec);
     const Ramp& ramp = spec.fill == CellFill::diverging ? theme.diverging : *spec.ramp;
     const bool log = spec.fill == CellFill::heat && spec.log;
-    // The legend may reach the next map's legend, or the edge.
+    // The legend may extend to the next map's legend, or to the edge.
     const float beside = label_width + width + (sums ? sum_width : 0.0F) + plan.gap,
                 edge = std::min(context.width - canvas_pad - spec.x, plan.legend_room),
                 apart = plan.per_row > 1 ? beside - 12 : edge;
-    // A narrow one needs some of the margin for its words.
+    // A narrow legend needs a part of the margin for its text.
     constexpr float least_legend = 120;
     const float room = std::min(apart, std::max(edge, std::min(edge + canvas_pad - 12, least_legend)));
     draw_legend(picture, context, spec.x, grid.area.bottom() + 18,
@@ -209,11 +210,11 @@ void draw_map(Picture& picture, const DrawContext& context, const MatrixSpec& gi
                 text.unit, masked, log, room);
 }
 
-/// What the numbers of a head's map are, and whether all heads share their scale. What stands behind the
-/// comma is left out where there is no room.
+/// The quantity of a head's map, and whether all heads share its scale. The text after the comma is dropped
+/// if it does not fit.
 std::string map_unit(const DrawContext& context, const Subject& subject) {
     if (context.difference())
-        // Translators: of this and the like, what stands behind the comma is left out where there is no room
+        // Translators: in this and similar messages, the text after the comma is dropped if it does not fit
         return tr("heatmap_page.b_same_scale", "B − A, same scale");
     if (subject.weights)
         return context.log_colours()     ? tr("common.weight_log_scale", "weight, log scale")
@@ -241,7 +242,7 @@ MapText head_text(const DrawContext& context, const Subject& subject, std::int64
     return text;
 }
 
-/// The maps of all heads side by side, all readable.
+/// Draws the maps of all heads side by side, all readable.
 void draw_each(Picture& picture, const DrawContext& context, const Subject& subject, MapPlan plan, float y,
                float label_width) {
     const Dims& dims = context.dims();
@@ -249,7 +250,7 @@ void draw_each(Picture& picture, const DrawContext& context, const Subject& subj
     const float map_width =
         label_width + plan.cell_w * static_cast<float>(dims.Tk) + (sums ? sum_width : 0.0F);
     const float map_height = plan.head_height + plan.cell * static_cast<float>(dims.Tq) + legend_height;
-    // All legends get the room of the last legend in a line, so that they look alike.
+    // All legends get the space of the last legend in a line, so that they look the same.
     plan.legend_room = context.width - 2 * canvas_pad - label_width -
                        static_cast<float>(plan.per_row - 1) * (map_width + plan.gap);
     for (std::int64_t h = 0; h < dims.H; ++h) {
@@ -264,7 +265,8 @@ void draw_each(Picture& picture, const DrawContext& context, const Subject& subj
 
 constexpr float least_board = 150.0F, widest_board = 300.0F, beside_board = 24.0F;
 
-/// The width of the small maps beside the large one, which gives way where that gains its numbers a decimal.
+/// The width of the small maps next to the large one. They shrink first if that gives the numbers of the
+/// large map another decimal.
 float maps_board_width(const DrawContext& context, const Subject& subject, float height, float label_width,
                        bool sums) {
     const float both = context.width - 2 * canvas_pad - beside_board;
@@ -281,7 +283,7 @@ float maps_board_width(const DrawContext& context, const Subject& subject, float
     return std::max(board, least_board);
 }
 
-/// All heads as small maps, with the head in focus large beside them.
+/// Draws all heads as small maps, with the focused head as a large map next to them.
 void draw_board(Picture& picture, const DrawContext& context, const Subject& subject, float y, float height,
                 float label_width) {
     const Dims& dims = context.dims();
@@ -292,7 +294,7 @@ void draw_board(Picture& picture, const DrawContext& context, const Subject& sub
         2, static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(dims.H) / 2.0))));
     const float pitch = board_width / static_cast<float>(columns_count);
     const auto longest = static_cast<float>(std::max(dims.Tq, dims.Tk));
-    // Fits all maps on the page, unless they become too small to tell apart.
+    // Fits all maps on the screen, unless they become too small to distinguish.
     constexpr float above = 30, between = 26, smallest_map = 44;
     const float lines = std::ceil(static_cast<float>(dims.H) / static_cast<float>(columns_count));
     const auto known_marks = edits_by_head(context);
@@ -343,11 +345,11 @@ void draw_board(Picture& picture, const DrawContext& context, const Subject& sub
     make_room(picture, sums);
 }
 
-/// The head in focus alone, as large as possible.
+/// Draws only the focused head, as large as possible.
 void draw_open(Picture& picture, const DrawContext& context, const Subject& subject, float y, float height,
                float label_width) {
     const std::int64_t h = context.view.head;
-    const bool sums = subject.weights && !context.difference(); // sums of differences say nothing
+    const bool sums = subject.weights && !context.difference(); // sums of differences have no meaning
     const MapPlan plan = plan_maps(
         context, 1, plan_room(context, subject, context.width - 2 * canvas_pad, height, label_width, sums));
     draw_map(picture, context, map_spec(context, subject, h, plan.cell_w, plan.cell),
@@ -364,7 +366,7 @@ float symmetric_limit(const DrawContext& context, const MatrixSpec& spec) {
     return std::ceil(largest * 10.0F) / 10.0F;
 }
 
-/// One map from several heads: their difference or their mean.
+/// Draws one map of several heads: their difference or their mean.
 void draw_combined(Picture& picture, const DrawContext& context, const Subject& subject, float y,
                    float height, float label_width) {
     const Dims& dims = context.dims();
@@ -422,7 +424,7 @@ Picture draw_heatmap_page(const DrawContext& context) {
     Picture picture = empty_page(context);
     const Dims& dims = context.dims();
     const Subject subject = subject_of(context);
-    const bool one_head = context.shown.document->has_board(); // the board shows all heads already
+    const bool one_head = context.shown.document->has_board(); // the grid of heads already shows all heads
     const bool named = one_head && subject.weights;
     const float top = draw_weights_head(
         picture, context, named ? head_page_title(context) : map_title(context, subject.info),
@@ -448,7 +450,7 @@ Picture draw_heatmap_page(const DrawContext& context) {
                            context.height - top - reads_height >= least_maps_height;
     if (!secondary)
         plan = plan_each(context.height - top);
-    // Too narrow for a board and a map: the maps stand below each other, and the page scrolls.
+    // Too narrow for a grid and a map: the maps are placed below each other, and the view scrolls.
     if (context.width < narrowest_with_board && dims.H > 1)
         plan = plan_each(std::numeric_limits<float>::max());
     else if (plan.cell < board_below && !plan.precise && dims.H > 1) {
@@ -456,8 +458,8 @@ Picture draw_heatmap_page(const DrawContext& context) {
         return picture;
     } else if (constexpr std::int64_t few_heads = 4, few_tokens = 12;
                !plan.precise && dims.H <= few_heads && std::max(dims.Tq, dims.Tk) <= few_tokens) {
-        // A low canvas has no room for the numbers of a few small heads: the page scrolls for them.
-        constexpr float beside_rows = 190, row = 30; // beside: title, column labels and legend
+        // A low canvas scrolls instead of omitting the numbers of a few small heads.
+        constexpr float beside_rows = 190, row = 30; // height of title, column labels and legend
         const MapPlan scrolled =
             plan_each(static_cast<float>(dims.H) * (beside_rows + row * static_cast<float>(dims.Tq)));
         if (scrolled.precise)

@@ -17,18 +17,18 @@ namespace headscope::app {
 namespace {
 
 constexpr float map_top = 150.0F; ///< top of the map, below the column labels
-constexpr float map_foot = 88.0F; ///< room for the legend, and for the buttons below it
+constexpr float map_foot = 88.0F; ///< space for the legend and the buttons below it
 constexpr float map_label_width = 76.0F;
-constexpr std::int64_t most_cells_whole = 64; ///< larger maps are drawn from a picture in the cache
+constexpr std::int64_t most_cells_whole = 64; ///< larger maps are drawn from a cached image
 
-/// The visible cells, and their area. `pitch`: pixels from one cell to the next, below 1 for pooled maps.
+/// The visible cells and their area. `pitch`: pixels from one cell to the next, below 1 for pooled maps.
 struct Window {
     analysis::MatrixPart part;
     figure::Rect area;
     float pitch_x = 1, pitch_y = 1;
 };
 
-/// The smallest number of cells of an axis that the zoom asks for.
+/// The number of cells of an axis that the zoom asks for.
 std::int64_t cells_wanted(float zoom, std::int64_t cells) {
     return std::clamp<std::int64_t>(std::lround(static_cast<float>(cells) / zoom), 1, cells);
 }
@@ -49,7 +49,7 @@ Window window_of(const DrawContext& context) {
     analysis::MatrixPart& part = out.part;
     part.rows = cells_wanted(map.zoom, dims.Tq);
     part.cols = cells_wanted(map.zoom, dims.Tk);
-    const float left = canvas_pad + map_label_width; // longer labels lose their middle
+    const float left = canvas_pad + map_label_width; // longer labels are shortened in the middle
     const float width = std::max(context.width - left - canvas_pad, 120.0F),
                 height = std::max(context.height - map_top - map_foot, 120.0F);
     float pitch = std::min(width / static_cast<float>(part.cols), height / static_cast<float>(part.rows));
@@ -89,11 +89,11 @@ std::vector<float> pooled(const Reading& reading, const analysis::MatrixPart& pa
     return out;
 }
 
-/// Whether all cells under a pixel are masked.
+/// Returns true if all cells under a pixel are masked.
 bool all_masked(const Reading& reading, const analysis::MatrixPart& part, const analysis::CellRun& down,
                 const analysis::CellRun& across) {
-    // In a causal head the later keys are masked. Two corners suffice: the earliest key in the last and the
-    // first row.
+    // In a causal head the later keys are masked. Testing two corners is enough: the earliest key in the last
+    // and the first row.
     return reading.masked(part.row + down.end - 1, part.col + across.begin) &&
            reading.masked(part.row + down.begin, part.col + across.begin);
 }
@@ -103,7 +103,7 @@ std::vector<figure::Color> paint(const Reading& reading, const analysis::MatrixP
     const Theme& theme = reading.context().theme;
     const std::vector<float> values = pooled(reading, part, rows, cols);
     std::vector<figure::Color> pixels(values.size());
-    // Squares of several pixels in a pattern would look like weights.
+    // A pattern of squares of several pixels would look like weights.
     const bool even = rows >= part.rows && cols >= part.cols;
     for (std::int64_t r = 0; r < rows; ++r) {
         const analysis::CellRun down = analysis::cells_under(r, rows, part.rows);
@@ -132,7 +132,7 @@ std::uint64_t key_for(const DrawContext& context, const Window& window, float en
                    bits(part.cols), bits(window.area.w), bits(window.area.h), bits(end * 1e6F)});
 }
 
-/// The value of the ramp's last colour. A difference is always centred on 0.
+/// The value of the ramp's last color. A difference is always centered on 0.
 float end_of_scale(const DrawContext& context, const Reading& reading) {
     if (reading.kind() == HeadsView::each && !context.view.same_scale)
         if (const analysis::HeadFacts* facts = facts_of(context, reading.head()))
@@ -140,7 +140,7 @@ float end_of_scale(const DrawContext& context, const Reading& reading) {
     return 1;
 }
 
-/// Draws the labels that have room, and always the label in focus, in bold.
+/// Draws the labels that fit, and always the label in focus, in bold.
 void draw_axis(Picture& picture, const DrawContext& context, const Window& window, bool keys,
                std::int64_t spoken) {
     const Problem& problem = context.shown.problem();

@@ -31,7 +31,7 @@ figure::Rect box_of(const figure::CurveItem& loop) {
     return {x0 - room, y0 - room, x1 - x0 + 2 * room, y1 - y0 + 2 * room};
 }
 
-/// A place on the curve, near its middle, that covers no place in `taken`; else the middle.
+/// A position on the curve, near its center, that overlaps no area in `taken`; otherwise the center.
 figure::Rect free_place(const figure::CurveItem& curve, const std::vector<figure::Rect>& taken) {
     for (const float t : {0.5F, 0.42F, 0.58F, 0.34F, 0.66F, 0.26F, 0.74F, 0.18F, 0.82F}) {
         const figure::Rect place = square_at(on_curve(curve, t), handle_side);
@@ -41,7 +41,7 @@ figure::Rect free_place(const figure::CurveItem& curve, const std::vector<figure
     return square_at(on_curve(curve, 0.5F), handle_side);
 }
 
-/// The part of a curve from `from` to `to`, both 0 to 1.
+/// The section of a curve from `from` to `to`, both 0 to 1.
 figure::CurveItem part_of(const figure::CurveItem& curve, float from, float to) {
     const auto slope = [&](float t) {
         const float u = 1 - t;
@@ -61,7 +61,7 @@ figure::CurveItem part_of(const figure::CurveItem& curve, float from, float to) 
     return part;
 }
 
-/// About 6 pixels of line and 4 of nothing, so that the line is told by its shape too.
+/// About 6 pixels of line and 4 of gap, so that the line is recognizable without color.
 void draw_dashes(Picture& picture, const figure::CurveItem& curve) {
     const float length =
         std::hypot(curve.control_from.x - curve.from.x, curve.control_from.y - curve.from.y) +
@@ -143,7 +143,7 @@ void draw_links(Picture& picture, const Reading& reading, const std::vector<Link
     const auto cell = spoken_of(context.shown, context.view);
     for (std::size_t n = 0; n < links.size(); ++n) {
         const Link& link = links[n];
-        // A mean or a difference has no cell in the trace: its line is found by row and key.
+        // A mean or a difference has no cell in the trace: its line is identified by row and key.
         const bool loop = link.i == link.j && loops;
         const float chord = std::hypot(curves[n].to.x - curves[n].from.x, curves[n].to.y - curves[n].from.y);
         // On a short line, the number would cover the words.

@@ -13,16 +13,15 @@ namespace headscope::app {
 namespace {
 
 constexpr float largest_cell = 120.0F, smallest_map_cell = 2.0F;
-constexpr float widest_shape =
-    1.5F; ///< of cells with numbers, where the room is low and wide: width to height
+constexpr float widest_shape = 1.5F; ///< maximum ratio of width to height for cells with numbers
 constexpr float widest_gap = 84.0F;
-constexpr float one_digit = 7.0F; ///< what cells with one decimal instead of two save
+constexpr float one_digit = 7.0F; ///< width saved by one decimal instead of two
 
 float header_height(const DrawContext& context, float cell, bool captions) {
     return 30.0F + (captions ? 24.0F : 0.0F) + column_label_height(context, cell, true);
 }
 
-/// The width of cells with two decimals: a little more where the words above then need not be turned.
+/// The width of cells with two decimals; slightly more if that avoids rotated labels above them.
 float wide_cell(const DrawContext& context, float precise, float room) {
     constexpr float widest = 60.0F;
     float wide = precise;
@@ -31,8 +30,8 @@ float wide_cell(const DrawContext& context, float precise, float room) {
     return wide <= room && !column_labels_turned(context, wide, true) ? wide : precise;
 }
 
-/// The height below which one map of few rows does not shrink: the page scrolls before its numbers go, and
-/// where there are none, before the names of its rows do.
+/// The minimum cell height of a single map with few rows: the view scrolls instead of omitting its numbers
+/// or, if it has none, the names of its rows.
 float least_cell(float rows, bool with_numbers) {
     return rows > rows_kept_readable ? 0.0F : with_numbers ? lowest_with_numbers : lowest_with_name;
 }

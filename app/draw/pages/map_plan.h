@@ -7,31 +7,31 @@
 namespace headscope::app {
 
 inline constexpr float legend_height = 58.0F;      ///< below a map
-inline constexpr float least_maps_height = 260.0F; ///< with less room, the page scrolls
+inline constexpr float least_maps_height = 260.0F; ///< with less space, the view scrolls
 
-/// How the maps of heads stand beside and below each other.
+/// The layout of the maps of heads: their number per row and their cell size.
 struct MapPlan {
     std::int64_t per_row = 1;
     float cell = 0;       ///< the height of a cell
-    float cell_w = 0;     ///< wider where that makes room for two decimals
-    bool precise = false; ///< cells have room for numbers with two decimals
-    bool rough = false;   ///< and for one decimal at least
+    float cell_w = 0;     ///< wider if that leaves space for two decimals
+    bool precise = false; ///< cells have space for numbers with two decimals
+    bool rough = false;   ///< cells have space for numbers with at least one decimal
     float gap = 32;
     float head_height = 0;
     bool captions = true;
-    float legend_room = std::numeric_limits<float>::infinity(); ///< room for the legend of every map
+    float legend_room = std::numeric_limits<float>::infinity(); ///< space for the legend of every map
 };
 
-/// Room for maps, and what they need of it.
+/// The available space, and the space needed next to the maps.
 struct PlanRoom {
     float width = 0, height = 0;
     float label_width = 0;
     bool sums = false;
-    float precise_cell = 0; ///< two_decimals_cell of the numbers
+    float precise_cell = 0; ///< two_decimals_cell() of the numbers
 };
 
-/// Chooses the number of maps side by side that gives the largest cells, among those whose cells have room
-/// for two decimals if there are any.
+/// Chooses the number of maps per row that gives the largest cells. Layouts whose cells have space for two
+/// decimals take precedence.
 MapPlan plan_maps(const DrawContext& context, std::int64_t maps, const PlanRoom& room);
 
 } // namespace headscope::app

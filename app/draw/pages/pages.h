@@ -5,10 +5,10 @@
 namespace headscope::app {
 
 /// The canvas: the stage of context.view with its outlines. The canvas fits context.width x context.height if
-/// it is readable at that size; else it is larger and the window scrolls.
+/// it is readable at that size; otherwise it is larger and the window scrolls.
 Picture draw_canvas(const DrawContext& context);
 
-// The pages of the canvas, one per stop of the strip. Each returns a picture without outlines.
+// The views of the canvas, one per step of the strip. Each returns a picture without outlines.
 
 Picture draw_x_page(const DrawContext& context);
 Picture draw_projection_page(const DrawContext& context);
@@ -24,20 +24,20 @@ Picture draw_concat_page(const DrawContext& context);
 Picture draw_contributions_page(const DrawContext& context);
 Picture draw_output_page(const DrawContext& context);
 
-/// The formula over the page of a stage, as the problem on screen computes it: without the biases it has not.
+/// The formula of a stage as the attention inputs on screen compute it: without biases that do not exist.
 std::string page_formula(const Shown& shown, TensorId stage);
 
-/// Where a page from scores to weights goes on below its head, as long as the head's line has room.
+/// The lower edge of the heading for views from scores to weights, if the line below the title fits.
 inline constexpr float weights_top = 96.0F;
-/// The head of the pages from scores to weights: the title, the line below the title, and at the top right
-/// the switches: view of the weights, heads, colour scale. A line that has no room beside the switches stands
-/// below them. Where the page has a fixed top (`grows`: false), the line is cut, and its tip has the whole.
-/// Returns where the page goes on.
+/// Draws the heading of the views from scores to weights: the title, the line below the title, and at the top
+/// right the switches for the view of the weights, the heads and the color scale. A line that does not fit
+/// next to the switches is placed below them. If the heading has a fixed height (`grows`: false), the line is
+/// shortened and its tooltip shows it in full. Returns the lower edge of the heading.
 float draw_weights_head(Picture& picture, const DrawContext& context, const std::string& title,
                         const std::string& line, bool grows = true);
 
-/// "What <token> reads": one row of chips per head, for the query row in focus. Returns the height of the
-/// rows.
+/// Draws "What <token> reads": one row of chips per head, for the focused query row. Returns the height of
+/// the rows.
 float draw_what_row_reads(Picture& picture, const DrawContext& context, float y, float height);
 
 } // namespace headscope::app

@@ -20,7 +20,7 @@ std::int64_t rows_done(const DrawContext& context) {
     return context.view.row >= 0 ? context.view.row + 1 : -1;
 }
 
-/// Rows and columns of a tensor as drawn; batch entry and head are fixed.
+/// The rows and columns of a tensor; batch entry and head are fixed.
 MatrixSpec spec_of(const DrawContext& context, TensorId id, std::int64_t head = 0) {
     const TensorInfo& info = tensor_info(id);
     const Shape shape = info.shape(context.dims());
@@ -45,17 +45,17 @@ std::string head_name(const char* tensor, std::int64_t head) {
     return std::string(tensor) + "[" + std::to_string(head) + "]";
 }
 
-/// "L5 H1" for a head of a model with several layers, else empty.
+/// "L5 H1" for a head of a model with several layers, otherwise empty.
 std::string name_in_model(const DrawContext& context) {
     const Document& document = *context.shown.document;
     return document.has_board() ? open_head_name(document, context.view.head) : "";
 }
 
-/// A switch for the head in focus. Returns the room that it takes at the right.
+/// Draws a switch for the focused head. Returns its width at the right.
 float draw_head_switch(Picture& picture, const DrawContext& context) {
     const std::int64_t H = context.dims().H;
     if (H < 2 || context.shown.document->has_board())
-        return 0; // the board picks heads
+        return 0; // the grid of heads selects heads
     std::vector<Segment> segments;
     if (H <= 12) {
         for (std::int64_t h = 0; h < H; ++h)
@@ -84,7 +84,7 @@ float draw_head_switch(Picture& picture, const DrawContext& context) {
                      figure::Align::right);
 }
 
-/// A colour scale below a product.
+/// A color scale below a product.
 struct Legend {
     std::string name;
     const Ramp& ramp;
@@ -92,8 +92,8 @@ struct Legend {
     bool masked = false;
 };
 
-/// Beside each other from x on, in lines that end at the page's margin; further left where the widest would
-/// not end there. Returns the lower edge.
+/// Draws legends side by side from x on, in lines that end at the margin; starts further left if the widest
+/// legend does not fit. Returns the lower edge.
 float draw_legends(Picture& picture, const DrawContext& context, const std::vector<Legend>& legends, float x,
                    float y) {
     constexpr float bar = 120, before = 16, apart = 28, line = 40, sample = 44;
@@ -118,7 +118,7 @@ float draw_legends(Picture& picture, const DrawContext& context, const std::vect
     return y + line;
 }
 
-/// The colour scales of those of a product's matrices whose cells are too small for numbers. Returns the
+/// Draws the color scales of those matrices of a product whose cells are too small for numbers. Returns the
 /// lower edge.
 float draw_small_cell_legends(Picture& picture, const DrawContext& context, const ProductLayout& layout) {
     std::vector<Legend> legends;
@@ -134,12 +134,12 @@ float draw_small_cell_legends(Picture& picture, const DrawContext& context, cons
     return legends.empty() ? y : draw_legends(picture, context, legends, x, y + 16);
 }
 
-// The sum of heads below the output: what the page scrolls for.
+// Limits of the sum of heads below the output for which the view scrolls.
 constexpr std::int64_t most_scrolled_rows = 24, most_scrolled_columns = 64;
 constexpr float scrolled_row = 24;
 
-/// The height that B − A scrolls for, to show which head moved the output. Otherwise the sum takes the room
-/// left.
+/// The height for which B − A scrolls, to show which head changed the output. Otherwise the sum uses the
+/// remaining height.
 float changes_height(const DrawContext& context) {
     return context.difference()
                ? 130.0F + 24.0F * static_cast<float>(std::min<std::int64_t>(context.dims().Tq, 16))
@@ -251,7 +251,7 @@ Picture draw_head_out_page(const DrawContext& context) {
     product.right_token_rows = true;
     product.left_head_cols = product.right_head_cols = product.result_head_cols = -1;
     product.bar_head = h;
-    // A bar above the weights would cover their token labels, so the name carries the head there.
+    // A bar above the weights would cover their token labels, so the name contains the head instead.
     product.left_head_cols = 0;
     const bool masked = any_masked({Reading(context, HeadsView::each, h)});
     struct Drawn {
@@ -276,7 +276,7 @@ Picture draw_head_out_page(const DrawContext& context) {
             draw_legends(drawn.picture, context, legends, layout.left.area.x, layout.area.bottom() + 16);
         return drawn;
     };
-    // Which legends there are follows from the size of the cells, and that from the room that they leave.
+    // The legends depend on the size of the cells, which depends on the height left by the legends.
     constexpr float one_line = 60;
     Drawn drawn = drawn_above(one_line);
     if (const float wanted = drawn.end - drawn.area.bottom(); wanted > one_line)
@@ -319,7 +319,7 @@ Picture draw_contributions_page(const DrawContext& context) {
     product.bar_head = h;
     const float room = context.height - product_top;
     const float wanted = product_height(context, product, 40);
-    // In a narrow canvas beside a board, the pagers of a wide layer take lines of their own.
+    // In a narrow canvas next to the grid of heads, the pagers of a wide layer need their own lines.
     const float share = context.width < 620 ? 0.85F : 0.55F;
     const float product_room = std::min(wanted, std::max(room * share, 220.0F));
     const ProductLayout layout = draw_product(
@@ -347,7 +347,7 @@ Picture draw_output_page(const DrawContext& context) {
          tr("product_pages.w_o_i_no", "W_O = I: no mixing, output = concat")}};
     const bool has_switch = dims.H * dims.dv == dims.D && !context.shown.document->is_checkpoint();
     const float switch_width = has_switch ? segmented_width(context, built) : 0;
-    // The product starts beside the title if it has room, because its right factor is far to the right.
+    // The product starts next to the title if it fits, because its right factor is far to the right.
     constexpr float narrow = 760;
     const bool beside = context.width >= narrow;
     draw_page_head(picture, context, tr("common.output_projection", "Output projection"),
@@ -386,7 +386,7 @@ Picture draw_output_page(const DrawContext& context) {
     const ProductLayout layout = draw_product(
         picture, context, product,
         {canvas_pad, start, context.width - 2 * canvas_pad, std::max(room - sum_room - 46, 200.0F)});
-    // The explanation goes left of W_O, above the concat, if it has room.
+    // The explanation is placed to the left of W_O, above the concat, if it fits.
     const float text_room = layout.right.area.x - canvas_pad - 130;
     const float text_end = layout.left.area.y - 50;
     float y = 112;

@@ -105,7 +105,7 @@ std::string Reading::role() const {
     const auto& roles = context_->shown.document->head_roles();
     switch (kind_) {
     case HeadsView::each:
-        // While a newer trace is computed, the picture may have fewer heads than the head picked.
+        // While a newer trace is computed, the screen may have fewer heads than the selected index.
         return static_cast<std::size_t>(head_) < roles.size() ? roles[static_cast<std::size_t>(head_)] : "";
     case HeadsView::difference:
         return tr("reading.weight_one_minus_weight", "weight in the one minus weight in the other");

@@ -55,7 +55,7 @@ void draw_reading_switches(Sheet& sheet) {
             draw_switch(sheet, {tr(reading.title), key_of(reading.id), tr(reading.does),
                                 view.reading.*reading.option,
                                 ReadWeights{analysis::turned(view.reading, reading.option)}});
-    if (!on_map) // which has a switch of its own for that
+    if (!on_map) // the map has its own switch for it
         draw_switch(sheet,
                     {tr("reading_switches.log_colour_scale", "Log colour scale"), key_hint("log colours"),
                      tr("reading_switches.colours_logarithm_10",

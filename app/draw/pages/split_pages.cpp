@@ -13,7 +13,7 @@ namespace headscope::app {
 namespace {
 
 constexpr float split_top = 104.0F;
-constexpr float name_room = 36.0F; ///< room for name and bar above each matrix
+constexpr float name_room = 36.0F; ///< space for name and bar above each matrix
 constexpr float split_arrow_room = 110.0F;
 
 float ease(float t) {
@@ -26,7 +26,7 @@ struct Slices {
     std::string name, detail;
     std::int64_t heads, width; ///< number of blocks, and columns of each
     std::int64_t shared;       ///< query heads that share a block
-    bool keys;                 ///< whether the rows are key tokens
+    bool keys;                 ///< the rows are key tokens
 };
 
 MatrixSpec joined_spec(const DrawContext& context, const Slices& s) {
@@ -60,7 +60,7 @@ MatrixSpec at(MatrixSpec spec, float x, float y, float cell_w, float cell_h) {
 }
 
 struct Cells {
-    float w = 0, h = 0, gap = 0; ///< gap: distance between blocks that are apart
+    float w = 0, h = 0, gap = 0; ///< gap: distance between separated blocks
 };
 
 Cells fit(const Slices& widest, float rows, float lines, float room_w, float room_h, float labels) {
@@ -74,13 +74,13 @@ Cells fit(const Slices& widest, float rows, float lines, float room_w, float roo
     return cells;
 }
 
-/// `gap`: distance to the next block, whose name begins at its left edge.
+/// `gap`: the distance to the next block, whose name starts at its left edge.
 void draw_block_name(Picture& picture, const DrawContext& context, const Slices& s, std::int64_t g, float x,
                      float y, float width, float gap) {
     const Theme& theme = context.theme;
     const std::string full = std::string(tensor_info(s.blocks).name) + "[" + std::to_string(g) + "]";
     const std::string brief = std::to_string(g);
-    const float apart = std::max(8 - gap, 0.0F); // from the next name
+    const float apart = std::max(8 - gap, 0.0F); // minimum distance to the next name
     const std::string& name = context.measure(full, figure::Font::mono, 13) + apart <= width ? full : brief;
     draw_text(picture, context, x, y - 14, name, figure::Font::mono, 13, theme.ink);
     const std::int64_t first = g * s.shared;
@@ -98,11 +98,12 @@ void draw_block_name(Picture& picture, const DrawContext& context, const Slices&
         strike_out(picture, x + end, y - 14, heads_width, 12.5F, colour, figure::Align::right);
 }
 
-/// Draws the blocks, slid apart by the share `apart`. (x, y): top left corner of the joined matrix.
+/// Draws the blocks, separated by the fraction `apart` of the gap. (x, y): top left corner of the joined
+/// matrix.
 void draw_blocks(Picture& picture, const DrawContext& context, const Slices& s, float x, float y,
                  const Cells& cells, float apart, bool labels) {
     const float width = cells.w * static_cast<float>(s.width);
-    // The blocks print the decimals of the joined matrix, so that a number looks the same in both places.
+    // The blocks print the decimals of the joined matrix, so that a number looks the same in both.
     const int decimals = decimals_shown(context, at(joined_spec(context, s), x, y, cells.w, cells.h));
     for (std::int64_t g = 0; g < s.heads; ++g) {
         const float block_x = std::round(x + static_cast<float>(g) * (width + cells.gap * apart));
@@ -154,7 +155,7 @@ void draw_joined(Picture& picture, const DrawContext& context, const Slices& s, 
     const float name =
         draw_text(picture, context, x, y - 14, s.name, figure::Font::ui_semibold, 15, theme.ink);
     const float detail = context.measure(s.detail, figure::Font::mono, 12.5F);
-    // The first head's name stands at the end of its bar, below this line.
+    // The first head's name is at the end of its bar, below this line.
     const float room = s.heads > 1 ? cells.w * static_cast<float>(s.width) - 24 : grid.area.w;
     if (name + 10 + detail < room)
         draw_text(picture, context, x + name + 10, y - 14, s.detail, figure::Font::mono, 12.5F, theme.muted);
@@ -172,7 +173,7 @@ float small_cell_legend(Picture& picture, const DrawContext& context, float x, f
     return y + 40;
 }
 
-/// Adds a switch at the top right of a page.
+/// Adds a switch at the top right of a view.
 Picture with_segments(Picture page, const DrawContext& context, const std::vector<Segment>& segments) {
     draw_segmented(page, context, context.width - canvas_pad - segmented_width(context, segments), 28,
                    segments);
@@ -228,7 +229,7 @@ Picture draw_split_page(const DrawContext& context) {
     constexpr float two_lines_below = 68;
     Cells cells = fit(widest, rows, 3, context.width - 2 * canvas_pad,
                       context.height - split_top - 3 * 14 - two_lines_below, labels);
-    // Where one of both fits with its numbers, that is the heads: Together joins them.
+    // If only one of the two forms fits with numbers, show the heads; the button "Together" joins them.
     const auto columns_all = static_cast<float>(widest.heads * widest.width);
     const float alone = std::floor(
         (context.width - 2 * canvas_pad - labels - static_cast<float>(widest.heads - 1) * cells.gap) /
@@ -299,7 +300,7 @@ Picture draw_concat_page(const DrawContext& context) {
     };
     fit_width(72);
     if (cells.w < readable_cell)
-        fit_width(16); // numbers before distance
+        fit_width(16); // numbers have priority over gaps
     // Cells without numbers have a legend below them.
     constexpr float between_blocks = 120, legend = 40, tallest = 56;
     const auto fit_height = [&](float below) {

@@ -17,7 +17,7 @@ namespace {
 
 constexpr float margin = 24, caption_size = 12, caption_room = 26;
 
-/// The stage, whose it is and what it reads, where the page alone does not tell: its title is that of a head.
+/// The caption: stage, document and text, because the view's title contains only the head.
 std::string caption_of(const Shown& shown, const ViewState& view) {
     constexpr int most = 60;
     const Document& document = *shown.document;
@@ -35,7 +35,7 @@ std::string caption_of(const Shown& shown, const ViewState& view) {
     return caption;
 }
 
-/// The part of a long map that is seen, and how much of the map was read.
+/// Describes the visible part of a long map, and how much of the map was read.
 std::string map_caption_of(const Shown& shown, const ViewState& view) {
     if (screen_of(shown, view) != Screen::map || shown.map == nullptr || !shown.map->error.empty())
         return {};

@@ -11,18 +11,18 @@ namespace headscope::app {
 struct StageFigure {
     figure::FigureFormat format = figure::FigureFormat::png;
     float scale = 1;          ///< pixels of a PNG per logical pixel
-    float paper = 1;          ///< 96ths of an inch on paper per logical pixel
+    float paper = 1;          ///< 1/96 inch on paper per logical pixel
     float width = 960;        ///< logical pixels
-    float height = 848;       ///< smallest height, logical pixels
-    bool fixed_width = false; ///< false: as wide as the figure needs to print all its numbers
-    bool crop = true;         ///< to the content, with an even margin
+    float height = 848;       ///< minimum height, logical pixels
+    bool fixed_width = false; ///< false: as wide as needed to print all numbers
+    bool crop = true;         ///< crops to the content, with an even margin
     FigureGround ground = FigureGround::theme;
 };
 
-/// The canvas as a figure for paper: with legend and labels, without switches and buttons, in the view's
-/// theme. What a lesson points at is no part of it. May run on any thread, as stage_figure.
+/// The canvas as a figure for export: with legend and labels, without switches and buttons, in the view's
+/// theme. Areas that a lesson points at are not marked. May run on any thread, like stage_figure.
 figure::Scene stage_scene(const Shown& shown, const ViewState& view, const StageFigure& figure);
-/// What a scene of the view is drawn on.
+/// The background color of a figure of the view.
 figure::Color ground_colour(const ViewState& view, FigureGround ground);
 /// Draws that scene and returns the bytes of the file. Throws like draw_figure.
 std::string stage_figure(const Shown& shown, const ViewState& view, const StageFigure& figure);

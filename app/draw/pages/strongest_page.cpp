@@ -37,7 +37,7 @@ std::string word(const Problem& problem, bool key, std::int64_t n) {
     return label == number ? number : shortened(label, 12) + " " + number;
 }
 
-/// Rows of query, key, bar and number, each hoverable. Returns the lower edge.
+/// Draws rows of query, key, bar and number, each hoverable. Returns the lower edge.
 float draw_list(Picture& picture, const Reading& reading, const std::vector<analysis::PlacedWeight>& list,
                 const std::string& title, const figure::Rect& area) {
     const DrawContext& context = reading.context();

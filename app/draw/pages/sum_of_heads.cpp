@@ -12,12 +12,12 @@ namespace headscope::app {
 namespace {
 
 constexpr float sign_gap = 36.0F;
-constexpr float line_fixed = 52.0F;   ///< of a line of pieces, beside its rows
+constexpr float line_fixed = 52.0F;   ///< height of a line of matrices without its rows
 constexpr float readable_row = 24.0F; ///< high enough for a number and its bar
-/// With more columns or rows than these, the pieces are drawn small, without numbers.
+/// With more columns or rows than these, the matrices are drawn small, without numbers.
 constexpr std::int64_t most_readable_columns = 32, most_readable_rows = 12;
 
-/// How the pieces of the sum are dealt out to lines.
+/// The division of the sum's matrices among lines.
 struct SumLines {
     std::int64_t pieces = 0, per_line = 0;
     float cell_w = 0;
@@ -61,7 +61,7 @@ MatrixSpec sized(MatrixSpec spec, float x, float y, float cell_w, float cell_h, 
     return spec;
 }
 
-/// "‖Δ‖ 1.46", right-aligned above the cells of a head.
+/// Draws "‖Δ‖ 1.46", right-aligned above the cells of a head.
 void draw_change_norm(Picture& picture, const DrawContext& context, const MatrixGrid& grid, std::int64_t head,
                       float baseline, float taken) {
     const analysis::TensorDifference* change =
@@ -161,7 +161,7 @@ float draw_sum_of_heads(Picture& picture, const DrawContext& context, const figu
             draw_head_bar(picture, context, piece, x, y - 8, width - 1);
         if (piece % per_line == 0)
             draw_row_labels(picture, context, grid, false);
-        // At the beginning of a line, row labels take the place of the sign.
+        // At the start of a line, row labels take the position of the sign.
         const bool begins = piece % per_line == 0;
         if (piece > 0)
             draw_text(picture, context, begins ? x - 14 : x - sign_gap / 2,

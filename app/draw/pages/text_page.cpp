@@ -25,10 +25,10 @@ constexpr float text_foot = 52.0F; ///< height of the legend
 /// The sizes of words.
 struct Type {
     float size = 14.5F;
-    float height = 28.0F; ///< height of the colour behind a word
+    float height = 28.0F; ///< height of the color behind a word
 };
 
-/// Words in running lines: the place of each, and the lower edge of all lines.
+/// Words in running lines: the position of each, and the lower edge of all lines.
 struct Flow {
     std::vector<figure::Rect> places;
     float bottom = 0;
@@ -57,7 +57,7 @@ Flow flow_words(const DrawContext& context, bool keys, const Type& type, float l
     return flow;
 }
 
-/// The largest sizes with which the sentence fits on one line and all heads fit on the page.
+/// The largest sizes for which the sentence fits on one line and all heads fit on screen.
 Type type_for(const DrawContext& context, float top, float width, std::size_t blocks) {
     for (const Type type : {Type{22, 42}, Type{17, 34}}) {
         const float block = type.height + number_height + block_gap;
@@ -71,7 +71,7 @@ Type type_for(const DrawContext& context, float top, float width, std::size_t bl
     return {};
 }
 
-/// One key word on the colour of its weight, with the number below.
+/// Draws one key word on the color of its weight, with the number below.
 void draw_read_word(Picture& picture, const Reading& reading, std::int64_t i, std::int64_t j,
                     const Type& type, const figure::Rect& place, float end) {
     const DrawContext& context = reading.context();
@@ -109,7 +109,7 @@ void draw_block_label(Picture& picture, const Reading& reading, const Type& type
     const float x = canvas_pad + 14, room = text_label_width - 22;
     draw_text(picture, context, x, y + bar.h / 2 - 3, reading.title(), figure::Font::ui_semibold, 13.5F,
               theme.ink);
-    // The legend explains a difference or a mean.
+    // A difference or a mean is explained in the legend.
     const std::string full = one ? reading.role() : "";
     const std::string role = fitted_words(context, full, figure::Font::ui, 12.5F, room);
     if (!role.empty())
@@ -118,7 +118,7 @@ void draw_block_label(Picture& picture, const Reading& reading, const Type& type
         picture.tips.push_back({{canvas_pad, y, text_label_width - 8, bar.h}, full});
 }
 
-/// Returns the lower edge.
+/// Draws the sentence for one head. Returns the lower edge.
 float draw_block(Picture& picture, const Reading& reading, const Type& type, std::int64_t row, float y,
                  float width, float end) {
     const DrawContext& context = reading.context();
@@ -185,7 +185,8 @@ Picture draw_text_page(const DrawContext& context) {
         y = draw_block(picture, reading, type, row, y, width, end) + block_gap;
     const bool difference = focus.kind() == HeadsView::difference;
     const float legend_left = canvas_pad + text_label_width;
-    // What a difference says needs all its words: where the legend has no room for them, they stand below it.
+    // A difference needs all words of its explanation: if they do not fit into the legend, they are placed
+    // below it.
     const std::string words = scale_text(context, focus);
     const float room = context.width - 12 - legend_left;
     draw_legend(picture, context, legend_left, y + 4, focus.log_colours() ? 180 : 160, focus.ramp(),

@@ -60,7 +60,7 @@ float draw_entries(Picture& picture, const DrawContext& context, float y,
     float x = canvas_pad;
     for (const LegendEntry& entry : entries) {
         const float gap = entry.sample_width > 0 ? 8.0F : 0.0F;
-        // What is wider than a line goes on below.
+        // A text wider than a line is wrapped.
         const std::vector<std::string> lines =
             wrapped(entry.text, right - canvas_pad - entry.sample_width - gap, context.measure,
                     figure::Font::ui, 12.5F);
@@ -104,7 +104,7 @@ struct Filled {
 /// Fills the area from the bottom; a weight or a difference of 1 fills all of it.
 Filled fill_vessel(Picture& picture, const Reading& reading, float value, const figure::Rect& area) {
     const float size = std::min(std::abs(value), 1.0F);
-    // The palest colours would look like the empty part.
+    // The palest colors would look like the empty part.
     const float height = std::max(size * area.h, 2.0F);
     const bool difference = reading.kind() == HeadsView::difference;
     const Filled filled{area.bottom() - height, difference
@@ -133,7 +133,7 @@ void draw_row_sums(Picture& picture, const DrawContext& context, const MatrixGri
         return;
     const float x = grid.area.right() + sum_gap;
     for (std::int64_t i = 0; i < grid.rows; ++i) {
-        const bool dim = spec.rows_done >= 0 && i >= spec.rows_done; // still to come
+        const bool dim = spec.rows_done >= 0 && i >= spec.rows_done; // not stepped through yet
         double sum = 0;
         for (std::int64_t j = 0; j < grid.cols; ++j)
             sum += spec.value ? spec.value(i, j) : context.shown.value({grid.tensor, grid.index(i, j)});
@@ -141,11 +141,11 @@ void draw_row_sums(Picture& picture, const DrawContext& context, const MatrixGri
         const bool empty = sum == 0.0;
         const AttentionSetPtr& given = context.shown.document->shown_weights();
         const Index at = grid.index(i, 0);
-        const bool own = grid.tensor == TensorId::weights && !spec.value; // no mean and no difference
+        const bool own = grid.tensor == TensorId::weights && !spec.value; // not a mean or a difference
         const bool off = given != nullptr && !empty &&
                          (own ? given->is_off(context.shown.document->layer(), at[1], at[2], sum)
                               : given->info().is_off(sum));
-        // In weights of somebody else a row of zeros is a query that may attend to nothing: no fault.
+        // In loaded weights a row of zeros is not an error: the query may attend to nothing.
         const bool flagged = off || (empty && given == nullptr);
         const float size = 12.5F;
         draw_text(picture, context, x, figure::baseline_for(row.y + row.h / 2, size),
@@ -217,7 +217,7 @@ std::string weights_formula(const DrawContext& context) {
     case HeadsView::mean:
         return tr(tensor_info(TensorId::weights_mean).formula);
     case HeadsView::difference:
-        // With many heads, the buttons for them take the whole line.
+        // With many heads, their buttons take the whole line.
         return context.dims().H > 8 ? ""
                                     : "weights[" + std::to_string(context.view.head) + "] − weights[" +
                                           std::to_string(context.view.other) + "]";

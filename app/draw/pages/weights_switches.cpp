@@ -11,8 +11,8 @@ namespace headscope::app {
 
 namespace {
 
-/// Draws the buttons for colour scale, colour map and mask painting, from right to left. A switch says its
-/// state, not what a click does. `all`: those that have keys too.
+/// Draws the buttons for color scale, color map and mask painting, from right to left. A switch shows its
+/// state, not the effect of a click. `all`: includes those that also have keys.
 void draw_colour_buttons(Picture& picture, const DrawContext& context, float right, bool all) {
     const ViewState& view = context.view;
     const auto add = [&](const std::string& label, bool on, const Action& action, const std::string& tip) {
@@ -58,7 +58,7 @@ void draw_colour_buttons(Picture& picture, const DrawContext& context, float rig
                "The colours of the maps; click for the next ones: by head, neutral, viridis, cividis, "
                "magma"));
     if (context.shown.document->is_checkpoint())
-        return; // the mask is the model's
+        return; // the mask is defined by the model
     const MaskBrush& brush = view.brush;
     add(brush.on ? tr("weights_switches.paint_mask", "Paint mask: on")
                  : tr("weights_switches.paint_mask_2", "Paint mask: off"),
@@ -123,7 +123,7 @@ void draw_switches(Picture& picture, const DrawContext& context) {
             heads.push_back(
                 heads_segment(view, tr("common.mean", "Mean"), HeadsView::mean,
                               tr("weights_switches.average_over_all_heads", "The average over all heads")));
-        // If both switches do not fit beside the title, the heads' switch goes below.
+        // If the two switches do not fit next to the title, the heads' switch goes below.
         if (right - segmented_width(context, heads) < title_end) {
             right = context.width - canvas_pad;
             heads_y = 62;
@@ -162,8 +162,8 @@ float draw_weights_head(Picture& picture, const DrawContext& context, const std:
     };
     constexpr float second_row = 60, row = 34, everywhere = 1000, title_gap = 12;
     float free =
-        free_from(0, second_row, context.width - canvas_pad); // left edge of what is beside the title
-    // A title that is too long beside the switches has its row alone.
+        free_from(0, second_row, context.width - canvas_pad); // left edge of the items next to the title
+    // A title that does not fit next to the switches has its own row.
     const bool alone =
         grows && free < context.width - canvas_pad &&
         canvas_pad + context.measure(title, figure::Font::ui_semibold, smallest_title) > free - title_gap;
@@ -177,7 +177,7 @@ float draw_weights_head(Picture& picture, const DrawContext& context, const std:
     constexpr figure::Font font = figure::Font::mono;
     const float room = below - 16 - canvas_pad;
     const auto width_of = [&](const std::string& text) { return context.measure(text, font, size); };
-    // A line that is too wide is its formula alone.
+    // A line that is too wide is shortened to its formula.
     const std::string formula = line.substr(0, line.find(", "));
     const float after = canvas_pad + context.measure(title, figure::Font::ui_semibold, 22) + 18;
     const bool whole = width_of(line) <= room, beside = !whole && after + width_of(line) + 16 <= free,
@@ -192,7 +192,8 @@ float draw_weights_head(Picture& picture, const DrawContext& context, const std:
         picture.tips.push_back({{canvas_pad, 64, room, 20}, line});
     if (!lower)
         return top;
-    // Neither beside the title nor below it: below the switches, in lines of its own.
+    // If the line fits neither next to the title nor below it, it is placed below the switches, on its own
+    // lines.
     constexpr float first = 13, step = 19, apart = 5;
     return draw_paragraph(picture, context, canvas_pad, top + first, context.width - 2 * canvas_pad, line,
                           font, size, step, context.theme.muted) -

@@ -18,7 +18,7 @@ constexpr float closest_chip_rows = 46.0F, widest_chip_rows = 82.0F;
 constexpr float chip_label_width = 134.0F;
 constexpr float widest_chip = 178.0F;
 
-/// The page's difference or mean, if any, then the head in focus, then the other heads in order.
+/// The view's difference or mean, if any, then the focused head, then the other heads in order.
 std::vector<Reading> rows_of(const DrawContext& context) {
     std::vector<Reading> rows;
     if (context.view.heads_view != HeadsView::each)
@@ -33,7 +33,7 @@ std::vector<Reading> rows_of(const DrawContext& context) {
     return rows;
 }
 
-/// When all heads are shown, orders them by number instead of by focus.
+/// If all heads are shown, orders them by number instead of by focus.
 void in_order_of_heads(std::vector<Reading>& rows, std::size_t first) {
     std::ranges::sort(rows.begin() + static_cast<std::ptrdiff_t>(first), rows.end(), {}, &Reading::head);
 }
@@ -56,7 +56,7 @@ std::vector<std::int64_t> by_weight(const Reading& reading, std::int64_t row) {
     return keys;
 }
 
-/// How many keys fit in every row when each row shows its largest weights; at least one.
+/// The number of keys that fit in every row if each row shows its largest weights; at least one.
 std::size_t keys_that_fit(const DrawContext& context, const std::vector<Reading>& rows, std::int64_t row,
                           float room, float gap) {
     auto fit = static_cast<std::size_t>(context.dims().Tk);
@@ -74,7 +74,7 @@ std::size_t keys_that_fit(const DrawContext& context, const std::vector<Reading>
     return std::max<std::size_t>(fit, 1);
 }
 
-/// One chip per key, in the order of the sentence; of equal width if the words allow it.
+/// Draws one chip per key, in the order of the sentence; of equal width if the words allow it.
 void draw_chips(Picture& picture, const Reading& reading, std::int64_t row, std::size_t count,
                 const figure::Rect& area, float gap) {
     const DrawContext& context = reading.context();
@@ -116,7 +116,7 @@ void draw_row_head(Picture& picture, const Reading& reading, float y) {
         picture.tips.push_back({{canvas_pad, y, chip_label_width - 8, chip_height}, reading.role()});
 }
 
-/// Where a word of its own font stands in a sentence.
+/// Placeholder in a sentence for a word in another font.
 constexpr std::string_view token_slot = "\x1f";
 
 void draw_heading(Picture& picture, const DrawContext& context, float y, std::int64_t row,
@@ -125,7 +125,7 @@ void draw_heading(Picture& picture, const DrawContext& context, float y, std::in
     const std::string full = context.shown.problem().query_label(row);
     const std::string word = shortened(full, longest_word);
     float x = canvas_pad;
-    // Translators: {} is a word of the sentence, which stands in bold
+    // Translators: {} is a word of the sentence, in bold
     const std::string heading = tr("what_reads.reads", "What {} reads", token_slot);
     const std::size_t place = std::min(heading.find(token_slot), heading.size());
     x += draw_text(picture, context, x, y, heading.substr(0, place), figure::Font::ui, 17, theme.ink);

@@ -20,8 +20,8 @@ struct Source {
     bool keys;
 };
 
-/// "sat: token 2, x = (0.00, 1.00, ...)", with at most 8 numbers. A long text has many tips, so its tips have
-/// no numbers.
+/// "sat: token 2, x = (0.00, 1.00, ...)", with at most 8 numbers. A long text has many tooltips, so they omit
+/// the numbers.
 std::string token_tip(const DrawContext& context, const Source& source, std::int64_t row, std::int64_t cols) {
     constexpr std::int64_t most = 8, longest_text = 64;
     const Problem& problem = context.shown.problem();
@@ -36,8 +36,8 @@ std::string token_tip(const DrawContext& context, const Source& source, std::int
               numbers + (cols > most ? ", …" : ""));
 }
 
-/// Marks tokens that no word list knows, and offers the class columns of the selected one, else the first.
-/// Returns the height used.
+/// Marks tokens that are in no word list, and offers word classes for the selected one or the first. Returns
+/// the height used.
 float draw_unlisted(Picture& picture, const DrawContext& context, const Source& source,
                     const MatrixGrid& grid, float y) {
     const Document& document = *context.shown.document;
@@ -51,7 +51,7 @@ float draw_unlisted(Picture& picture, const DrawContext& context, const Source& 
     std::int64_t chosen = -1;
     for (std::int64_t row = grid.rows; row-- > 0;) {
         const std::string word = source.keys ? problem.key_label(row) : problem.query_label(row);
-        const auto given = [&](std::int64_t col) { // by hand
+        const auto given = [&](std::int64_t col) { // set by the user
             return is_edited(document, source.tensor,
                              problem.input(source.tensor)->shape().offset(grid.index(row, col)));
         };
@@ -97,7 +97,7 @@ float draw_unlisted(Picture& picture, const DrawContext& context, const Source& 
     return classes ? rows : 40.0F;
 }
 
-/// The list that gave the words of the sentence their classes; empty where there are no classes.
+/// The list that gave the words of the sentence their classes; empty if there are no classes.
 std::string word_list_text(const Document& document, bool keys) {
     const project::Recipe& recipe = document.recipe;
     const std::string& sentence = keys ? recipe.kv_sentence : recipe.sentence;
@@ -108,7 +108,7 @@ std::string word_list_text(const Document& document, bool keys) {
                : tr("x_page.word_classes_english_list", "word classes from the English list");
 }
 
-/// X (or X_kv) with its tokens at the left and the meaning of its columns above. Returns the lower edge.
+/// Draws X (or X_kv) with its tokens at the left and the names of its columns above. Returns the lower edge.
 float draw_source(Picture& picture, const DrawContext& context, const Source& source, float y, float height) {
     const Theme& theme = context.theme;
     const Shape shape = context.shown.tensor(source.tensor)->shape();

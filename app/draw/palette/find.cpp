@@ -16,7 +16,7 @@ std::string with_minus_sign(std::string_view text) {
 
 void add_cells(std::vector<Finding>& found, const Picture& canvas, const std::string& number) {
     for (const figure::SceneItem& item : canvas.scene.items) {
-        // Numbers of cells are set centred in mono.
+        // Numbers of cells are centered and in the monospaced font.
         const auto* printed = std::get_if<figure::TextItem>(&item);
         if (printed == nullptr || printed->text != number || printed->font != figure::Font::mono ||
             printed->align != figure::Align::center || printed->angle != 0)

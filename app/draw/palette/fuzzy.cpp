@@ -13,13 +13,13 @@ namespace {
 
 constexpr int impossible = std::numeric_limits<int>::min() / 2;
 constexpr int of_letter = 1, of_text_start = 12, of_word_start = 10, of_neighbour = 8, most_skipped = 6;
-constexpr int least_of_letter = 3; ///< a word that scores less for each of its letters is no match
+constexpr int least_of_letter = 3; ///< minimum score per letter of a matching word
 
 struct Letter {
     utf8proc_int32_t small;
     std::size_t begin, end; ///< bytes
     enum class Kind : unsigned char { other, letter, digit } kind;
-    bool starts = false; ///< a word, or a number within one: L|5|H|3
+    bool starts = false; ///< starts a word, or a number inside one: L|5|H|3
 };
 
 Letter::Kind kind_of(utf8proc_int32_t code) {
@@ -36,7 +36,7 @@ std::vector<Letter> letters_of(std::string_view text) {
         utf8proc_int32_t code = 0;
         const utf8proc_ssize_t taken =
             utf8proc_iterate(bytes + at, static_cast<utf8proc_ssize_t>(text.size() - at), &code);
-        const std::size_t length = taken > 0 ? static_cast<std::size_t>(taken) : 1; // a broken byte
+        const std::size_t length = taken > 0 ? static_cast<std::size_t>(taken) : 1; // an invalid byte
         const Letter::Kind kind = kind_of(code);
         const bool starts = kind != Letter::Kind::other && (letters.empty() || letters.back().kind != kind);
         letters.push_back({utf8proc_tolower(code), at, at + length, kind, starts});
@@ -45,13 +45,14 @@ std::vector<Letter> letters_of(std::string_view text) {
     return letters;
 }
 
-/// The best places of a word's letters in a text, by dynamic programming over (letter of the word, place).
+/// The best positions of a word's letters in a text, by dynamic programming over (letter of the word,
+/// position).
 std::optional<FuzzyMatch> match_letters(std::span<const Letter> word, std::span<const Letter> text) {
     const std::size_t n = word.size(), m = text.size();
     if (n > m)
         return std::nullopt;
     std::vector<int> best(n * m, impossible);
-    std::vector<std::size_t> from(n * m, 0); // place of the letter before
+    std::vector<std::size_t> from(n * m, 0); // position of the previous letter
     for (std::size_t i = 0; i < n; ++i)
         for (std::size_t j = i; j < m; ++j) {
             if (word[i].small != text[j].small)
@@ -84,7 +85,7 @@ std::optional<FuzzyMatch> match_letters(std::span<const Letter> word, std::span<
     return found;
 }
 
-/// A whole word that was typed begins a word of the text. It counts less than a word's start in a title.
+/// Matches a typed word as a prefix of a word in the text. Scores less than the start of a word in a title.
 int match_start(std::span<const Letter> word, std::span<const Letter> text) {
     for (std::size_t j = 0; j + word.size() <= text.size(); ++j)
         if (text[j].starts &&
@@ -93,7 +94,7 @@ int match_start(std::span<const Letter> word, std::span<const Letter> text) {
     return impossible;
 }
 
-/// Letters, digits and signs as small ones: one space between words, none at the ends.
+/// Letters, digits and signs in lowercase, with one space between words and none at the ends.
 std::vector<Letter> words_of(std::string_view text) {
     std::vector<Letter> words;
     for (const Letter& one : letters_of(text))
@@ -104,7 +105,7 @@ std::vector<Letter> words_of(std::string_view text) {
     return words;
 }
 
-/// Without the signs before the first letter or digit, as a token has them.
+/// The text without the signs before its first letter or digit, which tokens may have.
 std::span<const Letter> from_first_letter(std::span<const Letter> text) {
     const auto first = std::ranges::find_if(text, &Letter::starts);
     return first == text.end() ? text : text.subspan(static_cast<std::size_t>(first - text.begin()));
@@ -187,7 +188,7 @@ bool same_keys(std::string_view typed, std::string_view keys) {
                 signs.push_back(one.small);
         return signs;
     };
-    // A letter alone is the beginning of a word, not a key.
+    // A single letter is the start of a word, not a key.
     const std::vector<utf8proc_int32_t> asked = plain(typed);
     return asked.size() > 1 && asked == plain(keys);
 }

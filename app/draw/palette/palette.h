@@ -13,25 +13,25 @@
 
 namespace headscope::app {
 
-/// The command palette: what is typed while it is open, and what was chosen before.
+/// The command palette: the text typed while it is open, and recent choices.
 struct Palette {
     bool open = false;
     std::string typed = {};
-    std::size_t lit = 0;             ///< the row that Return does
-    bool follow = false;             ///< the list scrolls to that row in the next frame
-    bool has_keyboard = false;       ///< its field, in the frame before
-    std::vector<std::string> recent; ///< ids of what was done, newest first, until the program ends
+    std::size_t lit = 0;             ///< the highlighted row, which Return activates
+    bool follow = false;             ///< the list scrolls to this row in the next frame
+    bool has_keyboard = false;       ///< its field had the keyboard in the previous frame
+    std::vector<std::string> recent; ///< ids of recent choices, newest first; not saved
 };
 
-/// Opens it anew, with what was done before.
+/// Opens the palette with an empty field, keeping recent choices.
 void open_palette(Palette& palette);
-/// Closes it after that entry was done.
+/// Closes the palette after that entry was chosen, and adds the entry to the recent choices.
 void close_after(Palette& palette, const std::string& id);
 
 enum class EntryKind : std::uint8_t {
     command,
     stage,
-    layer_stage, ///< a stage of a checkpoint by its layer, "L3 MLP"
+    layer_stage, ///< a stage of one layer of a checkpoint, for example "L3 MLP"
     head,
     token,
     lesson,
@@ -39,25 +39,25 @@ enum class EntryKind : std::uint8_t {
     page
 };
 
-/// One thing that the palette finds.
+/// One entry of the palette.
 struct PaletteEntry {
-    std::string id = {}; ///< unique, the same in every frame
+    std::string id = {}; ///< unique and stable
     EntryKind kind = EntryKind::command;
-    std::string label = {}; ///< the kind in a word: "view"
+    std::string label = {}; ///< the kind in one word, for example "view"
     std::string title = {};
-    std::string detail = {};                 ///< behind the title; may be empty
-    std::string tip = {};                    ///< what it does, in a sentence without the full stop
-    std::string words = {};                  ///< what else people call it
-    std::string also = {};                   ///< further words by which it is found
+    std::string detail = {};                 ///< shown after the title; may be empty
+    std::string tip = {};                    ///< its effect, as a sentence without a period
+    std::string words = {};                  ///< synonyms
+    std::string also = {};                   ///< further words for the search
     std::string keys = {};                   ///< "Ctrl Shift S"; may be empty
-    std::vector<std::string> more_keys = {}; ///< others that do the same
-    bool replaces = false;                   ///< choosing it takes the place of the text that the user typed
-    std::string missing = {};                ///< why it cannot be done now; empty: it can
-    /// What it sends. Only where nothing is missing.
+    std::vector<std::string> more_keys = {}; ///< other keys for the same action
+    bool replaces = false;                   ///< replaces the text that the user typed
+    std::string missing = {};                ///< reason why it is disabled; empty: it is enabled
+    /// The actions to send. Call only if `missing` is empty.
     std::function<Actions(const Situation&)> send = {};
 };
 
-/// What entries are made from. Entries live no longer.
+/// The sources of the entries. The entries must not outlive them.
 struct PaletteSources {
     const Situation& now;
     const Shown& shown;
@@ -66,36 +66,36 @@ struct PaletteSources {
     const HeadBoard* board = nullptr;
 };
 
-/// All commands of the page in the order of the table, then settings, presets, stages, those of each layer of
-/// a checkpoint, matrices to edit, heads, tokens, lessons, recent files, models that come with the program,
-/// and headings of the manual.
+/// All commands of the current screen in the order of the table, then settings, presets, stages, the stages
+/// of each layer of a checkpoint, editable matrices, heads, tokens, lessons, recent files, models that ship
+/// with the program, and headings of the manual.
 std::vector<PaletteEntry> palette_entries(const PaletteSources& sources);
 
 struct PaletteRow {
     const PaletteEntry* entry = nullptr;
-    std::string heading = {};                                    ///< of the group that begins here
-    std::vector<std::pair<std::size_t, std::size_t>> marks = {}; ///< bytes of the title that were matched
+    std::string heading = {}; ///< heading of the group that starts here; empty inside a group
+    std::vector<std::pair<std::size_t, std::size_t>> marks = {}; ///< matched bytes of the title
 };
 
-/// The entries that answer what was typed (see Answer in fuzzy.h), in this order:
-/// - groups ("Recent", "Commands", "Go to", "Presets"), the one with the best match first, and in each group
-///   the best match first; then headings of the manual;
-/// - what cannot be done now, unless its title is the text that was typed.
-/// A text that begins with @ lists heads alone, with # tokens, with ? headings of the manual. Where nothing
-/// is typed, all but heads, tokens and headings are listed, the last three of `recent` first. Stages of each
-/// layer are listed where a digit is typed.
+/// The entries that match the typed text, in this order:
+/// - groups ("Recent", "Commands", "Go to", "Presets"), the group with the best match first (see Answer in
+///   fuzzy.h), and within a group the best match first; then headings of the manual;
+/// - disabled entries, unless the typed text is or starts their title.
+/// A text that starts with @ lists only heads, with # only tokens, with ? only headings of the manual. An
+/// empty text lists everything except heads, tokens and headings, with the last three of `recent` first.
+/// Stages of each layer are listed only if the text contains a digit.
 std::vector<PaletteRow> palette_rows(const std::vector<PaletteEntry>& entries, std::string_view typed,
                                      std::span<const std::string> recent);
 
-/// Searches the manual for what was typed. It is the only row where nothing else matches, and no row where
-/// nothing is typed.
+/// The entry that searches the manual for the typed text. It is shown only if nothing else matches and the
+/// text is not empty.
 PaletteEntry search_entry(std::string_view typed);
-/// What the list says where no row is left.
+/// The message of an empty list.
 std::string nothing_found(std::string_view typed);
 
 inline constexpr float palette_row = 32, palette_heading = 28;
-/// One row, `width` x palette_row: kind, title with the matched letters in bold, its detail or why it cannot
-/// be done, keys.
+/// Draws one row, `width` x palette_row: kind, title with matched letters in bold, its detail or why it is
+/// disabled, keys.
 figure::Scene draw_palette_row(const PaletteRow& row, bool lit, float width, const Theme& theme,
                                const figure::TextMeasure& measure);
 

@@ -19,7 +19,8 @@ namespace {
 
 using Entries = std::vector<PaletteEntry>;
 
-/// Heads of the open layer have keys of their own, in the table as commands; here they are heads.
+/// Actions that select a head of the open layer by number. They are commands in the table, but entries of
+/// kind head here.
 std::string head_action(std::int64_t head) {
     return "head " + std::to_string(head);
 }
@@ -27,7 +28,7 @@ bool is_head_action(const ActionInfo& info) {
     return info.id.starts_with("head ") && info.id.back() >= '0' && info.id.back() <= '9';
 }
 
-/// What one action of a group is called.
+/// The label of one action of a group.
 struct GroupWord {
     std::string_view group;
     Message one;
@@ -45,7 +46,7 @@ constexpr GroupWord group_words[] = {
     {"Presentation", translatable("palette_entries.presentation", "presentation")},
     {"Files", translatable("palette_entries.file", "file")}};
 
-/// What else people call an action, with its id.
+/// Synonyms of an action, by its id.
 struct OtherWords {
     std::string_view id;
     Message words;
@@ -65,7 +66,7 @@ constexpr OtherWords other_words[] = {
     {"record", translatable("palette_entries.export_film_video_gif", "export film video gif mp4 animation")},
     {"colour map", translatable("palette_entries.palette_ramp", "palette ramp")}};
 
-/// The same for the stops of the strip, by their names there.
+/// Synonyms of the stages, by their labels in the strip.
 constexpr OtherWords stage_words[] = {
     {"scaled", translatable("palette_entries.temperature_divide_root", "temperature divide by root")},
     {"weights", translatable("palette_entries.softmax_attention", "softmax attention pattern")},
@@ -133,7 +134,7 @@ void add_setting(Entries& entries, const std::string& id, const std::string& tit
                        .send = [change](const Situation&) { return Actions{change}; }});
 }
 
-/// Settings that are known by the names of their choices, and what is changed in the Edit tab.
+/// Settings that users know by the names of their choices, and settings of the Edit tab.
 void add_settings(Entries& entries, const PaletteSources& sources) {
     constexpr std::pair<Message, ColourMap> maps[] = {
         {translatable("common.head_5", "by head"), ColourMap::head},
@@ -162,7 +163,7 @@ void add_settings(Entries& entries, const PaletteSources& sources) {
                     tr("palette_entries.sharpen_flatten", "sharpen flatten"), ShowTab{LeftTab::edit});
 }
 
-/// Shows the stage that reads a matrix, with its first number selected.
+/// Shows the stage that uses a matrix and selects the matrix's first number.
 Actions edit_matrix(TensorId id) {
     Actions send{GoTo{tensor_info(id).group}};
     const bool keys = id == TensorId::W_K || id == TensorId::b_K,
@@ -173,7 +174,7 @@ Actions edit_matrix(TensorId id) {
     return send;
 }
 
-/// Matrices that can be edited on the page of a stage.
+/// Matrices that can be edited in the view of a stage.
 void add_matrices(Entries& entries, const PaletteSources& sources) {
     const Problem& problem = sources.document.problem;
     if (sources.now.weights_alone || sources.shown.trace == nullptr)
@@ -215,7 +216,7 @@ void add_stages(Entries& entries, const Situation& now) {
         }
 }
 
-/// Each stop of each layer of a checkpoint, and the groups that the strip makes of them.
+/// Every stage of every layer of a checkpoint, and the groups of stages in the strip.
 void add_layer_stages(Entries& entries, const Situation& now) {
     const Walk& walk = now.view.walk;
     if (now.weights_alone || !walk.whole_block())
@@ -284,7 +285,7 @@ void add_heads(Entries& entries, const PaletteSources& sources) {
             }
             entry.send = [l, h](const Situation& then) {
                 Actions send{OpenHead{l, h}};
-                if (is_around(then.view.group)) // where no head is drawn
+                if (is_around(then.view.group)) // stages that show no head
                     send.push_back(GoTo{StageGroup::weights});
                 return send;
             };

@@ -13,8 +13,8 @@ namespace headscope::app {
 namespace {
 
 constexpr std::size_t most_recent = 3;
-constexpr std::size_t most_pages = 5; ///< of the manual, beside other things
-constexpr int ahead_of_places = 4;    ///< a place goes before commands only where it answers clearly better
+constexpr std::size_t most_pages = 5; ///< number of headings of the manual, if there are other entries
+constexpr int ahead_of_places = 4;    ///< places come before commands only if they match clearly better
 
 enum Group : std::size_t {
     recent_group,
@@ -34,11 +34,11 @@ struct FoundEntry {
     const PaletteEntry* entry;
     FuzzyMatch match;
     Answer answer;
-    std::size_t order; ///< among recent entries, or of the list
-    int kept = 0;      ///< of what was typed: words with a number, such as "layer 2", that it has so
+    std::size_t order; ///< index among recent entries, or in the list
+    int kept = 0;      ///< number of typed "word number" pairs that it contains
 };
 
-/// What the character before the typed text narrows the list to.
+/// The kind selected by the first character of the typed text.
 std::optional<EntryKind> narrowed_to(std::string_view typed) {
     if (typed.starts_with('@'))
         return EntryKind::head;
@@ -49,7 +49,8 @@ std::optional<EntryKind> narrowed_to(std::string_view typed) {
     return std::nullopt;
 }
 
-/// What there is too much of to be listed for this text: all of a kind, or the same stage of every layer.
+/// Kinds with too many entries to list for this text: all entries of a kind, or the same stage of every
+/// layer.
 bool is_left_out(EntryKind kind, std::string_view typed) {
     const bool none = typed.find_first_not_of(' ') == std::string_view::npos;
     if (kind == EntryKind::layer_stage)
@@ -60,7 +61,7 @@ bool is_left_out(EntryKind kind, std::string_view typed) {
 bool is_better(const FoundEntry& a, const FoundEntry& b) {
     const auto rank = [](const FoundEntry& one) {
         return std::tuple(one.answer, -one.kept, -one.match.score, !one.entry->missing.empty(),
-                          one.entry->kind == EntryKind::layer_stage, // behind the heads of the layer
+                          one.entry->kind == EntryKind::layer_stage, // after the heads of the layer
                           one.match.score == 0 ? 0 : one.entry->title.size(), one.order);
     };
     return rank(a) < rank(b);
@@ -91,7 +92,7 @@ Group group_of(const FoundEntry& one, bool recent, bool all) {
                                                   : place_group;
 }
 
-/// Where a group stands in the list, by its first row: the smaller, the earlier.
+/// Sort key of a group, from its first row; smaller keys come first.
 std::tuple<bool, Answer, bool, int> place_of(const std::vector<FoundEntry>& group, std::size_t which) {
     if (group.empty() || which >= manual_group)
         return {true, Answer::further, false, static_cast<int>(which)};

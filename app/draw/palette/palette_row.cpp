@@ -10,7 +10,7 @@ namespace {
 
 constexpr float edge = 20, kind_width = 100, title_size = 13.5F, detail_size = 12.5F, cap_size = 12;
 
-/// "Ctrl", "Shift", "Page up": what is held has a cap of its own.
+/// The key caps: "Ctrl", "Shift", "Page up". Each modifier key has its own cap.
 std::vector<std::string> caps_of(std::string keys) {
     std::vector<std::string> caps;
     for (bool held = true; held;) {
@@ -27,7 +27,7 @@ std::vector<std::string> caps_of(std::string keys) {
     return caps;
 }
 
-/// Draws the keys up to `right`. Returns where they begin.
+/// Draws the keys right-aligned at `right`. Returns their left edge.
 float draw_caps(figure::Scene& scene, const std::string& keys, float right, const Theme& theme,
                 const figure::TextMeasure& measure) {
     std::vector<std::string> caps = caps_of(keys);
@@ -44,8 +44,8 @@ float draw_caps(figure::Scene& scene, const std::string& keys, float right, cons
     return right;
 }
 
-/// As much of a text as fits, with "…" for its middle; nothing where no word would be left. Returns its
-/// width.
+/// Draws the part of a text that fits, with "…" in the middle; nothing if too little would remain. Returns
+/// its width.
 float draw_cut(figure::Scene& scene, const std::string& text, figure::Point at, float room, float size,
                figure::Color colour, const figure::TextMeasure& measure) {
     constexpr int least = 12;
@@ -60,7 +60,8 @@ float draw_cut(figure::Scene& scene, const std::string& text, figure::Point at, 
     return width;
 }
 
-/// The title from x on, as far as it fits; the matched letters bold and underlined. Returns where it ends.
+/// Draws the title from x on, as far as it fits, with the matched letters bold and underlined. Returns its
+/// right edge.
 float draw_title(figure::Scene& scene, const PaletteRow& row, float x, float room, figure::Color colour,
                  const figure::TextMeasure& measure) {
     const std::string& title = row.entry->title;

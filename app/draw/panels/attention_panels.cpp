@@ -17,7 +17,7 @@ struct Placed {
     const analysis::HeadFacts* facts = nullptr;
 };
 
-/// Every head that has been read, without means. `facts` points into the board.
+/// All heads that have been read, without means. `facts` points into the grid of heads.
 std::vector<Placed> heads_read(const DrawContext& context) {
     std::vector<Placed> out;
     const AttentionInfo& info = context.board->info();

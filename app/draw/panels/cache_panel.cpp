@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t most_shown = 24;
 constexpr float cache_row = 13, labels = 72, between_tables = 10;
 
-/// The rows from `first` on of one key/value head, and their colours below.
+/// Draws the rows of one key/value head from row `first` on, with their color scale below.
 void draw_rows(Sheet& sheet, TensorId stage, std::int64_t kv_head, std::int64_t first,
                const figure::Rect& area) {
     const DrawContext& context = sheet.context;
@@ -39,7 +39,7 @@ void draw_rows(Sheet& sheet, TensorId stage, std::int64_t kv_head, std::int64_t 
                 -spec.high, spec.high, "", false, false, area.w);
 }
 
-/// "24 rows × 12 KiB = 288 KiB in all 6 layers", and what sharing saves.
+/// Writes "24 rows × 12 KiB = 288 KiB in all 6 layers", and the memory saved by sharing key/value heads.
 void write_bytes(Sheet& sheet) {
     const DrawContext& context = sheet.context;
     const Dims& dims = context.dims();

@@ -4,8 +4,8 @@
 
 namespace headscope::app {
 
-/// The keys and values that the open layer keeps for the head in focus, a row for each token, and what all
-/// layers keep together. context.shown is a layer of a causal checkpoint.
+/// Shows the KV cache of the open layer for the focused head, one row per token, and the size of the cache of
+/// all layers. context.shown is a layer of a causal checkpoint.
 void write_cache(Sheet& sheet);
 
 } // namespace headscope::app

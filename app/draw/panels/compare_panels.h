@@ -4,19 +4,19 @@
 
 namespace headscope::app {
 
-// What the side panels show when a baseline is marked.
+// Parts of the side panels that depend on a marked baseline A.
 
-/// In the Edit tab: buttons that mark A and drop A.
+/// Adds the buttons of the Edit tab that mark A and remove A.
 void add_baseline_buttons(Sheet& sheet);
-/// In the history: the dashed line above the state that is A.
+/// Draws the dashed line in the history above the state that is A.
 void mark_baseline_line(Sheet& sheet, const figure::Rect& area);
 
-/// In the inspector: the cell in A and in B, the cells it changes, and how much each head changed. Adds
-/// nothing without a baseline that fits.
+/// Adds sections to the inspector: the cell in A and in B, the cells that depend on it, and the change of
+/// each head. Adds nothing without a comparable baseline.
 void add_change_sections(Sheet& sheet, const CellAddress& cell);
 
-/// The change of head h, as the page shows it (Frobenius norm of B − A), and the largest change of all heads;
-/// nullopt without a baseline that fits.
+/// The change of a head, as shown on the canvas (Frobenius norm of B − A), and the largest change of all
+/// heads; nullopt without a comparable baseline.
 struct HeadChange {
     double norm = 0, largest = 0;
 };

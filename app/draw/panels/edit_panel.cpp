@@ -80,7 +80,7 @@ void draw_gains(Sheet& sheet) {
     }
 }
 
-/// Tools for whole heads: the head in focus and a second one.
+/// Tools for whole heads: the focused head and a second one.
 void draw_head_tools(Sheet& sheet) {
     const DrawContext& context = sheet.context;
     const ViewState& view = context.view;
@@ -140,14 +140,15 @@ void draw_head_tools(Sheet& sheet) {
     sheet.y += 38;
 }
 
-/// Links to a checkpoint's weights. A checkpoint opens at its attention weights, where no number can be
+/// Links to a checkpoint's parameters. A checkpoint opens at its attention weights, where nothing can be
 /// edited.
 void draw_ways_to_weights(Sheet& sheet) {
     sheet.y += 6;
     float x = sheet.left;
     const Walk& walk = sheet.context.view.walk;
     const bool experts = sheet.context.dims().experts > 0;
-    // A norm behind the branch has its weights at the branch's output, the MLP those of a unit inside it.
+    // The parameters of a norm after the branch are edited at the branch's output, those of the MLP at a unit
+    // inside it.
     for (const auto& [words, group] :
          {std::pair{untranslated("W_E"), StageGroup::embedding},
           {untranslated("W_Q  W_K  W_V"), StageGroup::qkv},
@@ -210,7 +211,8 @@ void draw_temperature(Sheet& sheet) {
                 tr("common.all_heads", "All heads"), sheet.context.theme.muted, false);
 }
 
-/// Steps from before the project was saved, the latest first, as many as fit. Nothing goes back to them.
+/// Lists steps from before the project was last saved, the latest first, as many as fit. They cannot be
+/// undone.
 void draw_earlier(Sheet& sheet, float end, std::span<const std::string> earlier) {
     for (std::size_t i = earlier.size(); i-- > 0 && sheet.y + history_row <= end;) {
         const figure::Rect area{sheet.left - 12, sheet.y, sheet.width() + 24, history_row};
@@ -224,7 +226,7 @@ void draw_earlier(Sheet& sheet, float end, std::span<const std::string> earlier)
     }
 }
 
-/// The newest steps, as many as fit above the buttons; a click returns to that step.
+/// Lists the latest steps, as many as fit above the buttons; a click returns to a step.
 void draw_history(Sheet& sheet, float end) {
     const DrawContext& context = sheet.context;
     const Theme& theme = context.theme;
@@ -269,7 +271,7 @@ void draw_history(Sheet& sheet, float end) {
         draw_earlier(sheet, end, lines.front().earlier);
 }
 
-/// Undo or redo; drawn as an outline alone when there is nothing to undo or redo.
+/// Draws the undo or redo button; only an outline if there is nothing to undo or redo.
 void draw_step(Picture& picture, const DrawContext& context, const figure::Rect& area,
                const std::string& label, std::int64_t by, bool possible, const std::string& keys) {
     if (possible) {
@@ -296,7 +298,7 @@ Picture draw_edit(const DrawContext& context) {
     draw_gains(sheet);
     const Document& document = *context.shown.document;
     if (!document.is_checkpoint())
-        draw_temperature(sheet); // the scale of a checkpoint is the model's
+        draw_temperature(sheet); // a checkpoint's scale is defined by the model
     draw_seed(sheet);
     draw_head_tools(sheet);
     if (context.shown.trace != nullptr) {
@@ -307,7 +309,7 @@ Picture draw_edit(const DrawContext& context) {
                            "Filtered weights are not compared; the other stages are."),
                         context.theme.text);
     }
-    // In a low window the panel scrolls rather than hiding the newest steps.
+    // In a low window the panel scrolls instead of hiding the latest steps.
     constexpr float history_head = 48, buttons = 52;
     const std::size_t steps =
         context.history.size() + (context.history.empty() ? 0 : context.history.front().earlier.size());

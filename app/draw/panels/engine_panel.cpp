@@ -23,7 +23,7 @@ std::string difference_text(double value) {
     return text;
 }
 
-/// Two lines that choose a device when clicked.
+/// Draws two lines that choose a device when clicked.
 void choice(Sheet& sheet, const EngineState& engines, const std::string& id, const std::string& title,
             const std::string& detail, const std::string& tip, bool usable = true) {
     const Theme& theme = sheet.context.theme;

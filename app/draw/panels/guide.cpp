@@ -29,7 +29,7 @@ void draw_progress(Picture& picture, const DrawContext& context, int stage, floa
                              .radius = 2});
 }
 
-/// Draws a bordered card. Returns its lower edge.
+/// Draws the bordered card "Try it". Returns its lower edge.
 float draw_try_it(Picture& picture, const DrawContext& context, const std::string& text, float top) {
     constexpr float inside = 16.0F;
     const float width = context.width - 2 * guide_pad;
@@ -47,7 +47,8 @@ float draw_try_it(Picture& picture, const DrawContext& context, const std::strin
     return top + height;
 }
 
-/// A text for documents of weights alone; the usual texts would name numbers that are not on screen.
+/// The text for transformed weights and weights from a file; the usual texts would name numbers that are not
+/// on screen.
 GuideText text_of_reading(const Document& document, std::int64_t h) {
     const AttentionInfo& info = document.shown_weights()->info();
     if (info.made_head.english == "rollout" && info.is_mean(document.layer(), h))

@@ -18,7 +18,7 @@ struct Speaker {
     const Problem& problem;
     const Dims& dims;
     std::int64_t b, h, i;
-    std::optional<CellAddress> marked; ///< the cell that the page marks while the mouse is elsewhere
+    std::optional<CellAddress> marked; ///< the cell that the canvas marks while the mouse is not over a cell
 
     Speaker(const Shown& s, const ViewState& view)
         : shown(s), problem(s.problem()), dims(s.dims()), b(view.batch), h(view.head),
@@ -28,7 +28,7 @@ struct Speaker {
         marked = spoken_of(shown, still);
     }
 
-    /// The column of the marked cell, where that lies in this row of the tensor; else `other`.
+    /// The column of the marked cell if it is in this row of the tensor, otherwise `other`.
     std::int64_t marked_column(TensorId id, const Index& row, std::int64_t other) const {
         if (!marked || marked->tensor != id)
             return other;
@@ -41,7 +41,7 @@ struct Speaker {
     std::string query() const { return say_query(problem, i); }
     std::string key(std::int64_t j) const { return say_key(problem, j); }
     double at(TensorId id, const Index& index) const { return static_cast<double>(shown.value({id, index})); }
-    /// Row i of one of the stages `scores` to `weights`, in the head in focus.
+    /// Row i of one of the stages `scores` to `weights`, in the focused head.
     std::vector<double> row(TensorId id) const { return row_of(id, h); }
     std::vector<double> row_of(TensorId id, std::int64_t head) const {
         std::vector<double> out;

@@ -65,7 +65,7 @@ GuideText say_qkv(const Speaker& s, Projection projection) {
     const std::int64_t first = queries             ? s.h * s.dims.dk
                                : id == TensorId::k ? s.dims.kv_head(s.h) * s.dims.dk
                                                    : s.dims.kv_head(s.h) * s.dims.dv;
-    // A weight that is selected has its say in one column of the product.
+    // A selected parameter affects one column of the product.
     constexpr std::array<TensorId, 3> weights{TensorId::W_Q, TensorId::W_K, TensorId::W_V};
     const bool weight = s.marked && s.marked->tensor == weights[static_cast<std::size_t>(projection)];
     const std::int64_t column = weight ? s.marked->at[1] : s.marked_column(id, {s.b, row, 0}, first);
@@ -150,7 +150,8 @@ GuideText say_split(const Speaker& s) {
                         "Press One head. Which numbers grow on the way, and which shrink?");
         return out;
     }
-    // Of the marked cell: columns of many heads are too narrow for numbers, and the inspector says this one.
+    // Names the marked cell: columns of many heads are too narrow for numbers, and the inspector shows this
+    // one.
     const std::int64_t column = s.marked_column(TensorId::q_heads, {s.b, head, s.i, 0}, 0);
     out.paragraphs.push_back(
         tr("guide_texts.no_number_changes_way",
@@ -343,7 +344,7 @@ GuideText guide_text(const Shown& shown, const ViewState& view) {
     case StageGroup::output:
         return say_output(speaker);
     default:
-        break; // around attention
+        break; // nodes around attention
     }
     return say_x(speaker);
 }

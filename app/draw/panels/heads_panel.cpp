@@ -39,7 +39,7 @@ void draw_swatch(Sheet& sheet, std::int64_t h, float top) {
               figure::Align::center);
 }
 
-/// Where the bars begin, right of the widest of their names.
+/// The left edge of the bars, after the widest of their names.
 float bar_indent(const DrawContext& context) {
     float widest = context.measure(tr("heads_panel.change", "change"), figure::Font::ui, 12);
     for (const analysis::HeadScoreInfo& score : analysis::head_scores())
@@ -47,7 +47,7 @@ float bar_indent(const DrawContext& context) {
     return std::max(62.0F, std::ceil(widest) + 8);
 }
 
-/// "entropy [===   ] 0.75": a bar against its largest possible value.
+/// "entropy [===   ] 0.75": a bar relative to its largest possible value.
 void draw_measure(Sheet& sheet, const std::string& name, const std::string& value, float part,
                   figure::Color colour) {
     const Theme& theme = sheet.context.theme;

@@ -20,8 +20,8 @@ namespace {
 
 constexpr float row_step = 26.0F;
 
-/// While a token before the last is chosen, and the model wrote all that follows: a button that goes back
-/// there.
+/// Adds a button that removes all later tokens, if the chosen token is not the last and the model generated
+/// all later ones.
 void write_branch(Sheet& sheet, std::int64_t after, std::int64_t written) {
     if (after < 1 || after > written)
         return;
@@ -35,7 +35,7 @@ void write_branch(Sheet& sheet, std::int64_t after, std::int64_t written) {
     sheet.y += 42;
 }
 
-/// Texts that the model wrote on from the same prompt, and that were left.
+/// Lists abandoned continuations of the same prompt.
 void write_branches(Sheet& sheet, const ModelState& model, const ModelPart& part) {
     bool first = true;
     for (std::size_t number = 0; number < model.branches.size(); ++number) {
@@ -54,7 +54,7 @@ void write_branches(Sheet& sheet, const ModelState& model, const ModelPart& part
     }
 }
 
-/// A token with its probability as a bar, and a tick at the probability before the edits.
+/// A token with its probability as a bar, and a tick at its probability before the edits.
 void write_odds(Sheet& sheet, const TokenOdds& odds, float end, bool edited) {
     const DrawContext& context = sheet.context;
     const Theme& theme = context.theme;
@@ -102,8 +102,9 @@ void write_moved(Sheet& sheet, const TokenOdds& odds) {
     sheet.y += row_step;
 }
 
-/// The meaning of a position's logits: a guess at its own word, at the next one, or neither where a decoder
-/// has read the next word already.
+/// The meaning of the logits at a position: a prediction of the token at that position (hidden_words), of the
+/// next token (words_before), or neither, because a bidirectional model without mask token has already read
+/// the next token (both_ways).
 enum class Reads : std::uint8_t { hidden_words, words_before, both_ways };
 
 Reads reads_of(const checkpoint::TextModel& model) {
@@ -175,7 +176,7 @@ void write_change(Sheet& sheet, const ModelState& model, const Predictions& foun
         sheet.paragraph(model.recomputed, theme.muted);
 }
 
-/// Lists the edited layers, if any, with a button that drops the edits.
+/// Lists the edited layers, if any, with a button that discards the edits.
 void write_edited_layers(Sheet& sheet) {
     const DrawContext& context = sheet.context;
     const Document& document = *context.shown.document;
@@ -194,7 +195,7 @@ void write_edited_layers(Sheet& sheet) {
     sheet.y += 44;
 }
 
-/// Controls for the open head.
+/// The controls of the open head.
 void write_head(Sheet& sheet) {
     const DrawContext& context = sheet.context;
     const Document& document = *context.shown.document;
@@ -220,7 +221,7 @@ void write_head(Sheet& sheet) {
         off ? tr("predictions_panel.gain_1_again", "Gain 1 again")
             : with_key(tr("predictions_panel.gain_0_head_adds", "Gain 0: what the head adds is left out"),
                        "ablate"));
-    // Of a long text there is no Edit tab.
+    // A long text has no Edit tab.
     if (!document.is_long())
         draw_button(sheet.picture, context, {sheet.left + width + 12, top, width, 32},
                     tr("predictions_panel.gains_edits", "Gains, edits"), ShowTab{LeftTab::edit}, false,
@@ -264,7 +265,7 @@ Picture draw_predictions(const DrawContext& context, const ModelState& model) {
         sheet.paragraph(
             tr("predictions_panel.checkpoint_no", "This checkpoint has no tokenizer: tokens are their ids."),
             theme.muted);
-    // The panel speaks of one position: the one that is chosen.
+    // The panel describes one position: the chosen one.
     const bool earlier = model.predictions && position + 1 < model.run->inputs().T;
     if (model.next && earlier) {
         draw_button(sheet.picture, context, {sheet.left, sheet.y, sheet.width(), 30},
@@ -284,7 +285,7 @@ Picture draw_predictions(const DrawContext& context, const ModelState& model) {
         if (!earlier)
             write_sampling(sheet, model.sampling);
         write_head(sheet);
-        // Of the encoder nothing is kept from token to token, and the cross-attention's rows never grow.
+        // An encoder has no KV cache, and the cache of cross-attention does not grow.
         if (document.stack() == checkpoint::Stack::own)
             write_cache(sheet);
     } else if (model.running) {
@@ -296,7 +297,7 @@ Picture draw_predictions(const DrawContext& context, const ModelState& model) {
         if (!model.next)
             write_predictions(sheet, *model.predictions, reads_of(text));
     } else if (text.model->has_head()) {
-        // A finished run without predictions has logits that are not finite.
+        // After a finished run without predictions the logits are not finite.
         if (!model.running)
             sheet.paragraph("⚠ " + checkpoint::not_finite_logits(position), theme.bad);
     } else {

@@ -26,7 +26,7 @@ void button(Sheet& sheet, int column, const std::string& label, const Action& ac
     draw_button(sheet.picture, sheet.context, slot(sheet, column, columns), label, action, on, tip);
 }
 
-/// A name with a field at its right; `action` turns the typed text into an operation.
+/// A name with a field at its right; `choice` turns the typed text into an operation.
 void field(Sheet& sheet, const std::string& name, const std::string& label, const std::string& text,
            const std::function<OperationChoice(const std::string&)>& choice) {
     constexpr float field_width = 130.0F;
@@ -163,7 +163,7 @@ void draw_tools(Sheet& sheet, const Block& block) {
     draw_open_operation(sheet, block);
 }
 
-/// The numbers around the selected cell, for a matrix whose cells on the canvas are too small to grab.
+/// The numbers around the selected cell, for a matrix whose cells on the canvas are too small to drag.
 void draw_neighbourhood(Sheet& sheet, const CellAddress& cell) {
     const DrawContext& context = sheet.context;
     const Block all = matrix_of(cell, context.dims());
@@ -215,7 +215,7 @@ Picture with_selection_tools(const Picture& inspector, const DrawContext& contex
         return inspector;
     Sheet sheet(context);
     constexpr std::int64_t readable =
-        24; ///< with more rows or columns, cells on the canvas may be too small to grab
+        24; ///< with more rows or columns, cells on the canvas may be too small to drag
     const Block all = matrix_of(*cell, context.dims());
     if (std::max(all.rows, all.cols) > readable)
         draw_neighbourhood(sheet, *cell);

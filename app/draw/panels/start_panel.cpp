@@ -22,17 +22,17 @@ constexpr float start_pad = 24, inset = 14, card_gap = 12, text_line = 18, text_
 constexpr float button_high = 34, recent_high = 32;
 constexpr std::size_t most_recent_rows = 6;
 
-/// Whether the three cards fit with all they say. In a low window they say less, so that all of them are in
-/// sight at once.
+/// Returns true if the three cards fit with their full content. In a low window they are shortened, so that
+/// all of them are visible.
 bool is_roomy(const DrawContext& context) {
     constexpr float cards_high = 690;
     return context.height >= cards_high;
 }
 
-/// Fills a card from y = area.y down. Returns where its content ends.
+/// Draws the content of a card from y = area.y down. Returns its lower edge.
 using Fill = std::function<float(Picture& card, const figure::Rect& area)>;
 
-/// A framed part of the page under a heading. Returns the top of the next one.
+/// A framed section of the page with a heading. Returns the top of the next section.
 float draw_card(Picture& picture, const DrawContext& context, float y, const std::string& title,
                 const Fill& fill) {
     const float width = context.width - 2 * start_pad;
@@ -48,7 +48,7 @@ float draw_card(Picture& picture, const DrawContext& context, float y, const std
     return end + card_gap;
 }
 
-/// Wrapped small text. Returns the top of what comes below it.
+/// Wrapped small text. Returns the top of the next item.
 float draw_note(Picture& card, const DrawContext& context, const figure::Rect& area, float y,
                 const std::string& text) {
     return draw_paragraph(card, context, area.x, y + 13, area.w, text, figure::Font::ui, text_size, text_line,
@@ -63,7 +63,7 @@ struct StartButton {
     bool primary = false;
 };
 
-/// Buttons that fill a row, each with the same room beside its label. Returns their lower edge.
+/// Buttons that fill a row, each with the same padding. Returns their lower edge.
 float draw_buttons(Picture& card, const DrawContext& context, const figure::Rect& area, float y,
                    const std::vector<StartButton>& buttons) {
     constexpr float between = 8;
@@ -125,7 +125,7 @@ float draw_sentence_card(Picture& card, const DrawContext& context, const figure
     return draw_buttons(card, context, area, y + 4, {has_field ? type : anew});
 }
 
-/// One bar for each lesson: full when it was read to its end, half when it was begun.
+/// One bar per lesson: full if it was completed, half if it was started.
 void draw_lesson_marks(Picture& card, const DrawContext& context, const CourseState& course,
                        const figure::Rect& area) {
     constexpr float between = 4;
@@ -238,7 +238,7 @@ std::string kind_of_recent(const std::string& path) {
     case PathKind::folder:
     case PathKind::unknown:
         return tr("start_panel.model",
-                  "model"); // of a file that was opened, only a folder has no such ending
+                  "model"); // only opened folders lack an extension
     }
     return {};
 }

@@ -6,12 +6,12 @@
 
 namespace headscope::app {
 
-/// The Start page of the left panel: three ways in (a sentence, the course, a trained model) and up to six
-/// recent files, in its full height.
+/// The Start page of the left panel in its full height: three ways to begin (a sentence, the course, a
+/// trained model) and up to six recent files.
 Picture draw_start(const DrawContext& context, const CourseState& course, const FilesState& files);
 
-/// Below the page, which scrolls without it: whether the program opens with the page. context.width x
-/// start_foot.
+/// The footer below the scrolling page: the setting whether the program opens with this page. Size:
+/// context.width x start_foot.
 Picture draw_start_foot(const DrawContext& context);
 inline constexpr float start_foot = 46;
 

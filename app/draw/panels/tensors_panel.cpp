@@ -14,7 +14,7 @@ namespace headscope::app {
 namespace {
 
 constexpr float entry_height = 44.0F;
-/// The panel is drawn every frame, so it computes the range of smaller tensors only.
+/// The panel is drawn in every frame, so it computes the range only of tensors up to this size.
 constexpr std::int64_t most_searched = 1 << 18;
 
 std::string axes_text(const TensorInfo& info) {
@@ -136,7 +136,7 @@ Picture draw_tensors(const DrawContext& context) {
     const Problem& problem = context.shown.problem();
     sheet.y = 14;
     heading(sheet, tr("tensors_panel.inputs", "Inputs"));
-    // x is also a stop of the strip, but is listed only once, among the inputs.
+    // x is also a step of the strip, but is listed only once, among the inputs.
     draw_tensor(sheet, TensorId::x);
     for (const TensorInfo& input : input_table())
         draw_tensor(sheet, input.id);

@@ -11,7 +11,7 @@ namespace headscope::app {
 
 namespace {
 
-/// Chips with a text each, side by side in lines as wide as the sheet.
+/// Chips with text, side by side, in lines as wide as the sheet.
 class ChipRow {
 public:
     static constexpr float pad = 5, height = 22;
@@ -19,10 +19,10 @@ public:
     explicit ChipRow(Sheet& of) : sheet(of), x(of.left) {}
 
     struct Chip {
-        std::string text; ///< what of it fits
+        std::string text; ///< the text, shortened to fit
         figure::Rect area;
     };
-    /// Where the next one stands.
+    /// The position of the next chip.
     Chip next(const std::string& words) {
         std::string text = fitted(sheet.context, words, figure::Font::ui, size, sheet.width() - 2 * pad);
         const float width = sheet.context.measure(text, figure::Font::ui, size) + 2 * pad;

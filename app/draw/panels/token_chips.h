@@ -10,13 +10,13 @@
 
 namespace headscope::app {
 
-/// The tokens of a text in lines, those from `written` on underlined. With the position that is looked at, a
-/// click selects another one.
+/// Writes the tokens of a text in lines; tokens from index `written` on are underlined. If `position` is set,
+/// that token is highlighted and a click selects another one.
 void write_tokens(Sheet& sheet, const std::vector<std::string>& tokens, std::int64_t written,
                   std::optional<std::int64_t> position);
 
-/// Tokens that were written and left, from the one where their text parts from the text on screen: grey, and
-/// a click on them does `action`. `after`: the token before them.
+/// Writes the tokens of an abandoned continuation, starting where it differs from the text on screen: gray,
+/// and a click sends `action`. `after`: the token before them.
 void write_branch_tokens(Sheet& sheet, const std::vector<std::string>& tokens, const std::string& after,
                          const Action& action, const std::string& label);
 

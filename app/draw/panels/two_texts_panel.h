@@ -9,15 +9,15 @@
 
 namespace headscope::app {
 
-// Parts of the Predict tab that an encoder-decoder alone has.
+// Parts of the Predict tab that exist only for an encoder-decoder.
 
-/// The tokens that the encoder reads, then the heading of those that the decoder reads, `target` in number.
+/// Writes the tokens of the encoder, then the heading of the decoder's tokens, of which there are `target`.
 void write_source(Sheet& sheet, const std::vector<std::string>& source, std::int64_t target);
 
-/// How the decoder's text came to be, and a button that has the model write it anew.
+/// Describes the origin of the decoder's text, with a button that lets the model generate it again.
 void write_how_written(Sheet& sheet, const ModelPart& part);
 
-/// The three kinds of attention; a click shows the heads of one.
+/// Lists the three attention stacks; a click shows the heads of one.
 void write_stacks(Sheet& sheet);
 
 } // namespace headscope::app

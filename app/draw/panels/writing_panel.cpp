@@ -17,7 +17,7 @@ using checkpoint::SamplingSettings;
 
 constexpr std::size_t most_candidates = 8;
 
-/// A button that is drawn as an outline alone, with the reason, while it cannot be pressed.
+/// A button; only an outline with the reason while it is disabled.
 void draw_step_button(Sheet& sheet, int column, const std::string& label, const Action& action, bool primary,
                       const std::string& tip, const std::string& missing) {
     constexpr float gap = 8;
@@ -49,17 +49,18 @@ std::string tip_of(const Candidate& one, const std::string& label, const ModelSt
                     label, one.id, logit, probability, tempered, temperature);
 }
 
-/// Whether the list shows other probabilities than the model's own.
+/// Returns true if the list shows probabilities that differ from the model's own.
 bool is_tempered(const ModelState& model) {
     return model.sampling.temperature != 1;
 }
 
-/// The probability at the temperature of the sampling, before the cut-offs.
+/// The probability at the sampling temperature, before the cutoffs.
 double shown_probability(const ModelState& model, const Candidate& one) {
     return model.next->draw ? one.tempered : one.kept;
 }
 
-/// A candidate: the bar is its probability at the temperature, the tick the model's own.
+/// A candidate: the bar is its probability at the sampling temperature, the tick is the model's own
+/// probability.
 void write_candidate(Sheet& sheet, const ModelState& model, const Candidate& one, const std::string& label,
                      double end, bool taken) {
     constexpr float step = 24, name = 92, value = 62;
@@ -93,7 +94,7 @@ void write_candidate(Sheet& sheet, const ModelState& model, const Candidate& one
                            tip_of(one, label, model));
 }
 
-/// What is kept as lengths from 0 to 1, and the random number as a needle.
+/// Draws the kept candidates as segments of the interval 0 to 1, and the random number as a needle.
 void write_draw(Sheet& sheet, const checkpoint::Distribution& next, const checkpoint::TextModel& text) {
     constexpr float height = 20, size = 11.5F;
     const DrawContext& context = sheet.context;
@@ -119,7 +120,7 @@ void write_draw(Sheet& sheet, const checkpoint::Distribution& next, const checkp
             scene.add(figure::RectItem{.area = part, .fill = theme.ink});
         scene.add(figure::LineItem{{part.right(), part.y}, {part.right(), part.bottom()}, theme.panel, 1});
         const std::string label = checkpoint::label_of(text, next.candidates[n].id);
-        // Of the token that is taken, the label stands on the longer side of the needle.
+        // The label of the drawn token is on the longer side of the needle.
         const bool left = needle - part.x > part.right() - needle;
         const float begin = taken && !left ? needle : part.x, end = taken && left ? needle : part.right();
         if (context.measure(label, figure::Font::ui, size) + 8 <= end - begin)
@@ -142,7 +143,7 @@ void write_draw(Sheet& sheet, const checkpoint::Distribution& next, const checkp
 constexpr std::array setting_words{translatable("common.temperature", "temperature"),
                                    translatable("common.seed", "seed")};
 
-/// A setting: its name, a slider where there is one, and a field.
+/// A setting: its name, an optional slider, and a field.
 void write_setting(Sheet& sheet, TextField field, const std::optional<Slider>& slider) {
     constexpr float step = 32, name = 92, value = 62;
     field.area = {sheet.right - value, sheet.y, value, 26};
@@ -156,7 +157,7 @@ void write_setting(Sheet& sheet, TextField field, const std::optional<Slider>& s
     sheet.y += step;
 }
 
-/// The decimal number that a float32 is written as.
+/// The decimal number that prints a float32.
 double decimal(float value) {
     return std::stod(shortest_number(value));
 }
@@ -165,7 +166,7 @@ std::int64_t whole(float value) {
     return static_cast<std::int64_t>(value + 0.5F);
 }
 
-/// The setting that `change` makes of a typed text or of a slider's number.
+/// The action for a typed text or a slider's number, which `change` applies to the settings.
 template<class Change>
 Action changed(SamplingSettings settings, const Change& change) {
     change(settings);

@@ -5,11 +5,11 @@
 
 namespace headscope::app {
 
-/// The buttons that write a token, write on, and take one back. `model.next` is there.
+/// The buttons that generate a token, generate continuously, and remove the last token. Requires
+/// `model.next`.
 void write_steps(Sheet& sheet, const ModelState& model, bool written);
 
-/// What can come after the last token, at the temperature of the sampling, and the draw. `model.next` is
-/// there.
+/// The possible next tokens at the sampling temperature, and the drawn one. Requires `model.next`.
 void write_next_token(Sheet& sheet, const ModelState& model, const checkpoint::TextModel& text);
 
 /// The settings of the sampling.

@@ -19,10 +19,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// What takes a value, beside the actions of the table.
+/// Actions with a value, in addition to those of the table.
 struct ValueAction {
     const char* id;
-    const char* value; ///< what it is
+    const char* value; ///< description of the value
 };
 constexpr ValueAction value_actions[] = {{"stage", "a stage, by its name on the strip"},
                                          {"sentence", "another sentence, or prompt"},
@@ -66,7 +66,7 @@ void require_no_fault(const Program& program) {
         fail_input(fault);
 }
 
-/// Returns the absolute path that a value names. Throws Error(input) if the value cannot be a path.
+/// Returns the absolute path of a value. Throws Error(input) if the value cannot be a path.
 std::string path_in(const std::string& id, const std::string& value) {
     if (value.empty())
         fail_input(
@@ -77,13 +77,13 @@ std::string path_in(const std::string& id, const std::string& value) {
     return std::filesystem::absolute(value).lexically_normal().string();
 }
 
-/// Does it; throws Error(input) with what the program says of it at once.
+/// Performs an action; throws Error(input) with the program's message if it fails at once.
 void act(Program& program, const std::string& id, const std::optional<std::string>& value) {
     program.begin_action(id == "open"                            ? AskedAgain::file
                          : id == "sentence" || id == "text-pair" ? AskedAgain::prompt
                                                                  : AskedAgain::nothing);
     if (id == "open" && value)
-        // The name of a model that comes with the program is not a path.
+        // The name of a packaged model is not a path.
         program.open_path(checkpoint::is_packaged(*value) ? *value : path_in(id, *value));
     else if (id == "save" && value)
         program.save_path(path_in(id, *value));
@@ -138,7 +138,7 @@ std::optional<std::string> answer_line(Program& program, const std::string& line
     } catch (const Error& fault) {
         answer["ok"] = false;
         answer["error"] = fault.what();
-    } catch (const std::exception& fault) { // of a library: it never ends the program
+    } catch (const std::exception& fault) { // from a library: must not end the program
         answer["ok"] = false;
         answer["error"] = fault.what();
     }
@@ -151,7 +151,7 @@ Control::Control(Program& program, const std::string& socket, const std::functio
 void Control::follow(float scale) {
     for (ControlLine& line : socket_.take())
         waiting_.push_back(std::move(line));
-    std::vector<std::uint64_t> behind; // clients whose earlier line waits
+    std::vector<std::uint64_t> behind; // clients whose earlier line is pending
     bool answered = false;
     std::erase_if(waiting_, [&](const ControlLine& line) {
         if (std::ranges::find(behind, line.from) != behind.end())
@@ -171,7 +171,7 @@ void Control::follow(float scale) {
         return true;
     });
     if (answered)
-        wake_(); // a frame shows what was done
+        wake_(); // the next frame shows the result
 }
 
 } // namespace headscope::app

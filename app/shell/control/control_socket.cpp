@@ -47,7 +47,7 @@ int connect_to(int socket, const sockaddr_un& address) {
     return ::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address);
 }
 
-/// Removes the socket of an ended program. Throws for any other file.
+/// Removes the socket of a program that has ended. Throws for any other file.
 void clear_place(const std::string& path, const sockaddr_un& address) {
     struct stat status {};
     if (::lstat(path.c_str(), &status) != 0)
@@ -64,7 +64,7 @@ void clear_place(const std::string& path, const sockaddr_un& address) {
 
 constexpr int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
 
-/// The file to remove when a signal ends the program. A signal handler may read no other kind of object.
+/// The file that a signal handler removes. Signal handlers must only read objects of such a type.
 sockaddr_un removed_by_signal{};
 
 void remove_and_end(int signal) {
@@ -73,8 +73,8 @@ void remove_and_end(int signal) {
     ::raise(signal);
 }
 
-/// Lets signals that end the program remove the file first, but leaves those alone that somebody handles or
-/// ignores (nohup).
+/// Makes signals that end the program remove the file first. Does not change signals that are handled or
+/// ignored (nohup).
 void remove_on_signal(const sockaddr_un& address) {
     removed_by_signal = address;
     for (const int signal : ending_signals) {
@@ -98,17 +98,17 @@ bool same_user(int client) {
     return ::getsockopt(client, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == ::geteuid();
 }
 
-/// One program that has connected.
+/// A connected client.
 struct Client {
     int descriptor = -1;
-    std::string begun;               ///< of a line without its end
-    bool skips = false;              ///< the rest of a line that is too long
-    bool ended = false;              ///< sends no more
-    bool broken = false;             ///< takes no more
-    std::deque<std::size_t> waiting; ///< bytes of each line without an answer
+    std::string begun;               ///< incomplete line
+    bool skips = false;              ///< skips the rest of a line that is too long
+    bool ended = false;              ///< sends nothing more
+    bool broken = false;             ///< accepts nothing more
+    std::deque<std::size_t> waiting; ///< size in bytes of each line without an answer
     std::size_t waiting_bytes = 0;   ///< their sum
-    std::string unsent;              ///< of answers
-    std::size_t sent = 0;            ///< of `unsent`
+    std::string unsent;              ///< bytes of answers
+    std::size_t sent = 0;            ///< part of `unsent` that was sent
 
     bool reads() const {
         return !ended && waiting.size() < ControlSocket::most_waiting &&
@@ -137,7 +137,7 @@ void write_some(Client& client) {
     }
 }
 
-/// The next whole line of a client; nothing while it has not come.
+/// Returns the next complete line of a client; nothing if there is none yet.
 std::optional<ControlLine> next_line(Client& client) {
     const std::size_t end = client.begun.find('\n');
     const bool too_long =
@@ -158,7 +158,7 @@ std::optional<ControlLine> next_line(Client& client) {
     return line;
 }
 
-/// Reads once; true if lines came.
+/// Reads once; returns true if lines arrived.
 bool read_some(std::uint64_t id, Client& client, std::vector<ControlLine>& lines) {
     char bytes[65536];
     const ssize_t got = ::recv(client.descriptor, bytes, sizeof bytes, MSG_DONTWAIT);
@@ -182,8 +182,8 @@ bool read_some(std::uint64_t id, Client& client, std::vector<ControlLine>& lines
 struct ControlSocket::Impl {
     std::string path;
     std::function<void()> wake;
-    int listening = -1, event = -1; ///< event: something changed for the thread
-    mutable std::mutex mutex;       ///< guards what follows
+    int listening = -1, event = -1; ///< event: wakes the thread
+    mutable std::mutex mutex;       ///< guards the following members
     bool stopping = false;
     std::map<std::uint64_t, Client> clients;
     std::vector<ControlLine> lines;
@@ -212,7 +212,8 @@ struct ControlSocket::Impl {
         }
     }
 
-    /// Lists what to wait for, after closing clients that are done. Returns false when the thread should end.
+    /// Closes clients that are done and lists the descriptors to wait for. Returns false if the thread should
+    /// end.
     bool list(std::vector<pollfd>& watched, std::vector<std::uint64_t>& who) {
         const std::lock_guard lock(mutex);
         std::erase_if(clients, [](const auto& entry) {
@@ -223,14 +224,14 @@ struct ControlSocket::Impl {
         });
         for (const auto& [id, client] : clients) {
             const int events = (client.reads() ? POLLIN : 0) | (client.writes() ? POLLOUT : 0);
-            // A client that has hung up would be reported all the time though nothing is asked of it.
+            // Exclude clients without events: poll() would report a hang-up permanently.
             watched.push_back({events == 0 ? -1 : client.descriptor, static_cast<short>(events), 0});
             who.push_back(id);
         }
         return !stopping;
     }
 
-    /// Returns whether the window has something to do for the client.
+    /// Returns true if the window has something to do for the client.
     bool serve(std::uint64_t id, int events) {
         const std::lock_guard lock(mutex);
         Client& client = clients.at(id);
@@ -262,7 +263,7 @@ ControlSocket::ControlSocket(const std::string& path, std::function<void()> wake
     const sockaddr_un address = address_of(path);
     clear_place(path, address);
     impl_->listening = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    // Sets the mode before the file exists: a umask would hold for the files of other threads, too.
+    // Sets the mode before the file exists; a umask would also affect files of other threads.
     const bool bound =
         ::fchmod(impl_->listening, 0600) == 0 &&
         ::bind(impl_->listening, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
@@ -285,7 +286,7 @@ ControlSocket::~ControlSocket() {
     impl_->tell_thread();
     impl_->thread.join();
     for (auto& [id, client] : impl_->clients) {
-        write_some(client); // the answer to "quit", for example
+        write_some(client); // for example the answer to "quit"
         ::close(client.descriptor);
     }
     ::close(impl_->listening);

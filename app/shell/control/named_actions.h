@@ -7,19 +7,19 @@
 
 namespace headscope::app {
 
-/// Whether an action can be asked for by its name, in a script or from outside: no chooser of files, no
-/// question, and no gesture, which no name can make.
+/// Returns true if an action can be used by name in a script or through the socket: not a file chooser, not a
+/// question and not a gesture.
 bool can_name(const ActionInfo& action);
 
-/// What an action of the table sends on the page that is on screen. Throws Error(input) with why it cannot be
-/// done there.
+/// Returns the messages that an action of the table sends on the current view. Throws Error(input) with the
+/// reason if it is not available there.
 Actions named_action(const AppState& state, const std::string& id);
-/// Goes to a stage, by its name on the strip or in `headscope trace`. Throws Error(input) that lists the
+/// Goes to a stage, by its name on the strip or in `headscope trace`. Throws Error(input) with the list of
 /// stages.
 Actions go_to_stage(const AppState& state, const std::string& name);
-/// Another sentence, or of a checkpoint another prompt.
+/// Sets the sentence or, for a checkpoint, the prompt.
 Actions type_sentence(const AppState& state, const std::string& text);
-/// The second of two texts. Throws Error(input) if the document does not take one.
+/// Sets the second of two texts. Throws Error(input) if the document does not accept one.
 Actions type_pair(const AppState& state, const std::string& text);
 
 } // namespace headscope::app

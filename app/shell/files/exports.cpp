@@ -27,7 +27,7 @@ namespace headscope::app {
 
 namespace {
 
-/// A clipboard goes to another program in one piece.
+/// The clipboard content is transferred in one piece.
 constexpr std::int64_t most_copied_numbers = 1'000'000;
 
 std::string shape_words(const Shape& shape) {
@@ -42,7 +42,7 @@ void refuse_large(std::int64_t numbers, std::string_view name) {
                       name, grouped(numbers), grouped(most_copied_numbers)));
 }
 
-/// " (first token hidden, ...)" for given weights that are read otherwise than they are held.
+/// " (first token hidden, ...)" for weights that are transformed or aggregated.
 std::string reading_note(const Shown& shown) {
     const AttentionSetPtr& given = shown.document->shown_weights();
     return given == nullptr || given->info().reading.empty() ? "" : " (" + given->info().reading + ")";
@@ -55,14 +55,14 @@ void refuse_awaited(const OnScreen& screen) {
                       "{} is still being computed; try again in a moment.", tensor_info(id).name));
 }
 
-/// At a stop around attention, the layer that a script computes as a whole; else null.
+/// Returns the layer that a script computes as a whole, for a step around attention; else null.
 const checkpoint::BlockTrace* whole_layer(const OnScreen& screen) {
     const checkpoint::BlockTracePtr& block = screen.shown.block;
     return is_around(screen.view.group) && block != nullptr && block->place.layer >= 0 ? block.get()
                                                                                        : nullptr;
 }
 
-/// A table with `between` its cells.
+/// Returns a table as text with `between` as the cell separator.
 std::string table_text(const std::vector<std::vector<std::string>>& table, char between) {
     std::string text;
     for (const std::vector<std::string>& row : table) {
@@ -206,7 +206,7 @@ void write_numbers(const OnScreen& screen, const std::string& path) {
     }
     if (const GivenWeights* const file = screen.shown.document->given();
         file != nullptr && !file->read.all() && id == TensorId::weights)
-        trace.slot(id) = file->set->layer(file->layer); // of which some heads are on screen
+        trace.slot(id) = file->set->layer(file->layer); // only some heads of the layer are on screen
     exporting::export_tensor(screen.shown.problem(), trace, {.id = id}, path, notes);
 }
 
@@ -297,7 +297,7 @@ std::string file_stem(const std::string& sentence) {
         else if (!stem.empty() && stem.back() != '-')
             stem += '-';
     }
-    if (stem.size() > most) { // not within a UTF-8 character
+    if (stem.size() > most) { // do not split a UTF-8 character
         std::size_t end = most;
         while (end > 0 && (static_cast<unsigned char>(stem[end]) & 0xC0U) == 0x80U)
             --end;

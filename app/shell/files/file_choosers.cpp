@@ -40,7 +40,7 @@ std::vector<Place> places_beside(const std::vector<std::string>& recent) {
     return all;
 }
 
-/// "gpt2-l5-first-hidden" of a file of weights.
+/// "gpt2-l5-first-hidden" for a file of weights.
 std::string attention_stem(const AppState& state) {
     const AttentionSetPtr given = given_weights(state);
     const AttentionInfo& info = given->info();
@@ -141,7 +141,7 @@ OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::p
         options.suffixes = formats = {project_suffix, patch_suffix};
         options.name = files.path.empty() ? file_stem(state.document->title) + project_suffix
                                           : fs::path(files.path).filename().string();
-        if (options.name.ends_with(patch_suffix)) // whose text has no place in it
+        if (options.name.ends_with(patch_suffix)) // a patch file cannot store the text
             options.name = options.name.substr(0, options.name.size() - std::string(patch_suffix).size()) +
                            project_suffix;
         break;

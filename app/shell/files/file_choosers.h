@@ -7,12 +7,12 @@
 
 namespace headscope::app {
 
-/// The chooser for a purpose, with a name, a folder and places that suit what is on screen. `last_folder`: of
-/// the path that was chosen last; may be empty.
+/// Returns the chooser for a purpose, with a name, a folder and places that match the content of the screen.
+/// `last_folder`: of the last chosen path; may be empty.
 OpenChooser make_chooser(PathPurpose purpose, const AppState& state,
                          const std::filesystem::path& last_folder);
 
-/// The models of the Hugging Face cache. Reads a header of each: not for the window's thread.
+/// Returns the models of the Hugging Face cache. Reads a header of each: not for the window's thread.
 std::vector<OfferedModel> cached_models();
 
 /// "llama, 2 layers × 4 heads, 1.2 M parameters, 4.9 MB"; empty for a model that cannot be opened.

@@ -83,7 +83,7 @@ void Files::act(const FileCommand& command) {
 
 void Files::open_path(const std::string& path, const ModelTexts& texts) {
     if (files_.question || files_.damaged)
-        return; // something was asked, and has to be answered first
+        return; // answer the open question first
     ask_first(Open{path, texts});
 }
 
@@ -145,7 +145,7 @@ void Files::answer(UnsavedAnswer answer) {
     if (answer == UnsavedAnswer::cancel)
         return next_.reset();
     if (answer == UnsavedAnswer::save) {
-        setup_.leave_lesson(); // what is saved is the user's project
+        setup_.leave_lesson(); // the user's project is saved, not the lesson
         return save();
     }
     if (const auto step = std::exchange(next_, std::nullopt))
@@ -259,7 +259,7 @@ void Files::recover(const Recovery& recovery) {
             return [this, recovery, loaded = std::move(loaded)] {
                 put_in_place(loaded, false);
                 leave(recovery.file.string());
-                // The file of the dead run goes only when this run keeps what was in it.
+                // Delete the file of the dead run only after this run has kept its content.
                 if (autosave_)
                     autosave_->flush();
                 if (autosave_ && autosave_->saved())
@@ -344,7 +344,7 @@ void Files::remember(const std::string& path) {
 }
 
 void Files::document_changed() {
-    // A document of another kind, as a lesson or the history brings it, is not written over the file.
+    // Do not overwrite the file with a document of another kind, which a lesson or the history can show.
     if (path_of_checkpoint_ != of_checkpoint())
         files_.path.clear();
     files_.unsaved = workspace_.unsaved();

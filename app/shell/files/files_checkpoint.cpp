@@ -20,17 +20,17 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Seconds between two writes of unsaved edits, and more where one failed.
+// Seconds between two writes of unsaved edits, and after a failed write.
 constexpr double keep_gap = 0.5, retry_gap = 5;
 
-/// What kept edits of a checkpoint are called, up to what tells the program that keeps them.
+/// Returns the file name of kept edits of a checkpoint, up to the id of the program that keeps them.
 std::string kept_prefix(std::string model) {
     std::ranges::replace(model, '/', '-');
     return std::string(unsaved_prefix) + model + "-";
 }
 
-/// Whether a file has the name of kept edits of the model: numbers alone tell the program that kept them, so
-/// that the edits of gpt2-xl are not taken for those of gpt2.
+/// Returns true if a file name belongs to kept edits of the model. The rest must be numbers, so that the
+/// edits of gpt2-xl are not mistaken for those of gpt2.
 bool keeps_edits_of(const fs::path& file, const std::string& model) {
     const std::string name = file.filename().string(), prefix = kept_prefix(model);
     if (!name.starts_with(prefix) || !name.ends_with(patch_suffix))
@@ -41,7 +41,7 @@ bool keeps_edits_of(const fs::path& file, const std::string& model) {
            std::ranges::count(rest, '-') <= 1;
 }
 
-/// Whether a patch is for the open checkpoint, as far as config.json tells.
+/// Returns true if a patch fits the open checkpoint according to config.json.
 bool fits(const std::string& patch, const Document& document) {
     if (!document.is_checkpoint())
         return false;
@@ -49,7 +49,7 @@ bool fits(const std::string& patch, const Document& document) {
         return project::could_be_model({{}, format::Safetensors::open_lazily(patch)},
                                        document.part()->model->model->path());
     } catch (const Error&) {
-        return true; // opening it says what is wrong
+        return true; // opening it reports the error
     }
 }
 
@@ -61,7 +61,7 @@ std::vector<std::string> cached_paths() {
     return paths;
 }
 
-/// Of the text that they were asked of.
+/// Restores the questions and the text that they refer to.
 void ask_again(Workspace& workspace, SessionState& state, const Questions& asked) {
     const ModelPartPtr part = state.document->part();
     if (!asked.prompt.empty() && asked.prompt != part->prompt)
@@ -87,7 +87,7 @@ void Files::load_checkpoint(const std::string& folder, const ModelTexts& texts) 
                 setup_.leave_lesson();
                 files_.chooser.reset();
                 files_.path.clear();
-                workspace_.open(opened); // the numbers of the checkpoint: nothing is lost with them
+                workspace_.open(opened); // a newly opened checkpoint has no unsaved work
                 remember(folder);
                 look_for_kept_edits(name);
             };
@@ -138,7 +138,7 @@ void Files::load_edits(const std::string& path, bool recovered) {
 void Files::came_recovered(const std::string& path, bool recovered) {
     if (recovered) {
         leave(path);
-        recovered_edits_ = path; // goes when this run keeps what was in it
+        recovered_edits_ = path; // deleted when this run has kept its content
     } else {
         files_.path = path;
         path_of_checkpoint_ = true;
@@ -166,7 +166,7 @@ void Files::load_work(const std::string& path, const std::string& model, const R
          recent = files_.recent](Progress& progress) -> FileJob::Done {
             const project::OpenedCheckpointProject work = project::open_checkpoint_project(path);
             const auto ask = [&](const std::string& sentence) -> FileJob::Done {
-                if (again) // its own dialog is open, and says this
+                if (again) // the dialog that asked is open and shows the error
                     fail_input(sentence);
                 return [this, path, sentence] { ask_for_model(path, sentence); };
             };

@@ -23,7 +23,7 @@ std::string untold_heads(const std::string& name, const project::CaseHeads& head
                              name, heads.H);
 }
 
-/// Of a model's weights the fault is not that they are no attention weights.
+/// For model weights, reports the missing config.json instead of missing attention weights.
 AttentionSetPtr opened_weights(const std::string& path) {
     try {
         return format::open_attention_file(path);
@@ -55,14 +55,14 @@ void Files::load_project(const std::string& path) {
             } catch (const Error& fault) {
                 if (fault.kind() != ErrorKind::input)
                     throw;
-                // Perhaps a part of it can be read; if not, the first sentence is the one to show.
+                // Try to read a part of it; otherwise report the first error.
                 try {
                     Loaded loaded = load(project::recover_project(path));
                     return [this, loaded = std::move(loaded), error = std::string(fault.what())] {
                         files_.chooser.reset();
                         files_.damaged = DamagedOffer{file_name(loaded.path), error, loaded.notes};
                         remains_ = loaded;
-                        remains_->path.clear(); // what is damaged is never overwritten unasked
+                        remains_->path.clear(); // do not overwrite a damaged file without asking
                         remains_->notes.clear();
                     };
                 } catch (const Error& worse) {
@@ -88,7 +88,7 @@ void Files::load_problem(const std::string& path) {
             if (!heads.told)
                 loaded.notes.push_back(untold_heads(file_name(path), heads));
             return [this, path, loaded = std::move(loaded)] {
-                put_in_place(loaded, true); // its tensors alone: nothing is lost with them
+                put_in_place(loaded, true); // the tensors of a file: no unsaved work
                 remember(path);
             };
         },
@@ -103,7 +103,7 @@ void Files::load_attention(const std::string& path) {
                 setup_.leave_lesson();
                 files_.chooser.reset();
                 files_.path.clear();
-                workspace_.open(set); // somebody else's numbers: nothing is lost with them
+                workspace_.open(set); // weights from a file: no unsaved work
                 remember(path);
             };
         },

@@ -9,7 +9,7 @@ namespace headscope::app {
 
 namespace {
 
-/// Whether a checkpoint's text is still that of the state that was saved: a patch has no place for another.
+/// Returns true if a checkpoint's text is that of the saved state; a patch file cannot store another text.
 bool has_text(const DocumentPtr& saved, const Document& now) {
     return saved != nullptr && saved->is_checkpoint() && now.is_checkpoint() &&
            *saved->part()->inputs == *now.part()->inputs;
@@ -69,7 +69,7 @@ void Files::saved_as(const DocumentPtr& document, const std::string& path) {
     document_changed();
     say(tr("files_writing.saved", "Saved {}", file_name(path)));
     if (auto step = std::exchange(next_, std::nullopt))
-        ask_first(std::move(*step)); // it may have changed again while it was written
+        ask_first(std::move(*step)); // it may have changed during the write
 }
 
 void Files::chosen(const std::string& path) {

@@ -13,7 +13,7 @@ namespace headscope::app {
 
 namespace {
 
-/// The formula of the stage and what the guide says of it.
+/// Returns the formula of the stage and the text of the guide.
 FilmText text_of_stage(const AppState& state) {
     const GroupInfo& stop = group_info(state.view.group);
     FilmText text{.title = tr(stop.title)};
@@ -33,11 +33,11 @@ void film_stages(Recorder& recorder, const analysis::ReadingOptions& reading) {
     const std::int64_t layer = recorder.state().view.attention.layer;
     const std::size_t all = walk.before.size() + walk.layer.size() + walk.after.size();
     int filmed = 0;
-    analysis::ReadingOptions read{}; // as the stop on screen is read
+    analysis::ReadingOptions read{}; // options of the current step
     for (const auto* part : {&walk.before, &walk.layer, &walk.after})
         for (const StageGroup stop : *part) {
             std::vector<Action> actions{GoTo{stop, -1, layer}};
-            // Filtered weights have no stages around them: the filters come and go with their stop.
+            // Transformed weights have no stages around them: the options apply only at the weights step.
             const auto wanted = stop == StageGroup::weights ? reading : analysis::ReadingOptions{};
             if (wanted != std::exchange(read, wanted))
                 actions.insert(wanted == analysis::ReadingOptions{} ? actions.begin() : actions.end(),

@@ -14,7 +14,7 @@ namespace headscope::app {
 
 namespace {
 
-/// Collects the words of a page, with the numbers that stand in them now.
+/// Collects the text of a page with its current numbers.
 class PageWords {
 public:
     explicit PageWords(const AppState& state)
@@ -62,7 +62,7 @@ private:
                                       PageWords inside(lesson::state_inside(b, state_));
                                       std::ranges::move(inside.of(b.blocks), std::back_inserter(paragraphs_));
                                   },
-                                  [](const auto&) {}}, // buttons and panels, which the picture has
+                                  [](const auto&) {}}, // buttons and panels are part of the picture
                        block);
     }
 
@@ -77,7 +77,7 @@ private:
     std::vector<std::string> paragraphs_;
 };
 
-/// What the open page says.
+/// Returns the text of the open page.
 FilmText text_of_page(const AppState& state) {
     const CourseState& course = state.course;
     const lesson::Lesson& lesson = *course.open;

@@ -14,7 +14,7 @@ namespace headscope::app {
 
 namespace {
 
-/// Text as HTML, also within quotation marks.
+/// Escapes text for HTML, including attribute values.
 std::string escaped(const std::string& text) {
     std::string out;
     for (const char c : text::plain_text(text))
@@ -37,7 +37,7 @@ std::string escaped(const std::string& text) {
     return out;
 }
 
-/// RFC 4648.
+/// Base64 according to RFC 4648.
 std::string base64(std::string_view bytes) {
     constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     std::string out;
@@ -59,7 +59,7 @@ std::string css(figure::Color colour) {
     return text.data();
 }
 
-/// The template with each {{name}} replaced.
+/// Returns the template with each {{name}} replaced.
 std::string filled(const std::string& page, const std::map<std::string, std::string>& values) {
     std::string out;
     std::size_t at = 0;
@@ -110,7 +110,7 @@ public:
                        {"play word", escaped(tr("common.play", "Play"))},
                        {"pause word", escaped(tr("common.pause", "Pause"))},
                        {"next word", escaped(tr("common.next_2", "Next"))},
-                       // The page itself puts the numbers there.
+                       // The page's script inserts the numbers.
                        {"place words", escaped(tr("common.of_2", "{} of {}", "$at", "$all"))},
                        {"body", body_}});
     }

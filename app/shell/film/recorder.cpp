@@ -12,7 +12,7 @@ namespace headscope::app {
 
 namespace {
 
-/// The look itself, for the constructor.
+/// Checks a look and returns it, for the constructor.
 const FilmLook& checked(const FilmLook& look) {
     if (look.fps < 10 || look.fps > 50)
         fail_input(tr("recorder.film_frames_second_cant",
@@ -46,11 +46,11 @@ void Recorder::act(const std::vector<Action>& actions) {
     for (const Action& action : actions)
         program_.act(action);
     const bool filmed = writer_.shows_motion() && frames_ > 0;
-    // Where nobody sees the motion it takes the longest steps that animations count.
+    // Motion that is not filmed uses the longest time step that animations accept.
     const float step = filmed ? 1.0F / static_cast<float>(look_.fps) : 0.1F;
-    // The layout settles, and glyphs come, in frames that follow the last motion.
+    // Layout and glyphs need some frames after the last motion.
     constexpr int still_frames = 3;
-    int unseen = 0; // frames of motion that are not in the film; a program that plays has an end
+    int unseen = 0; // motion frames that are not in the film; limits a program that never stops
     for (int still = 0; still < still_frames || window_.incomplete();) {
         program_.settle();
         if (!program_.state().error.empty())

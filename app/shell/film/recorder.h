@@ -10,57 +10,56 @@
 
 namespace headscope::app {
 
-/// What a film looks like.
+/// The format and the timing of a film.
 struct FilmLook {
     int width = 1280, height = 800; ///< logical pixels, from 200 to 16384
     float scale = 1;                ///< pixels per logical pixel
     int fps = 20;                   ///< frames a second, 10 to 50
-    double rest = 2;                ///< seconds that a picture rests, unless there is more to read
+    double rest = 2;                ///< seconds that a picture is shown, unless its text needs longer
     int most_frames = 20'000;
 };
 
-/// What is said beside a picture that rests.
+/// The text next to a still picture.
 struct FilmText {
     std::string title;
     std::vector<std::string> paragraphs = {};
 };
 
-/// Where the pictures of a film go. All members throw Error.
+/// The output of a film. All members throw Error.
 class FilmWriter {
 public:
     FilmWriter() = default;
     FilmWriter(const FilmWriter&) = delete;
     FilmWriter& operator=(const FilmWriter&) = delete;
     virtual ~FilmWriter() = default;
-    /// Whether move() wants to be called.
+    /// Returns true if move() should be called.
     virtual bool shows_motion() const = 0;
-    /// One frame of a motion.
+    /// Adds one frame of a motion.
     virtual void move(const Image& image) = 0;
-    /// A picture that rests for some frames, at least one.
+    /// Adds a still picture that is shown for a number of frames, at least one.
     virtual void rest(const Image& image, int frames, const FilmText& text) = 0;
-    /// The bytes of the whole film. To be called once, at the end.
+    /// Returns the bytes of the whole film. Call once, at the end.
     virtual std::string finish() = 0;
 };
 
-/// Films a program: what is done to it, the motion that follows, and pictures that rest. The first picture is
-/// the first that rests. `program` and `writer` have to outlive the recorder. For any
-/// one thread, beside the window's.
+/// Films a program: the actions, the motion that follows, and still pictures. The film starts with the first
+/// still picture. `program` and `writer` must outlive the recorder. For any one thread, concurrent with the
+/// window's.
 class Recorder {
 public:
-    /// `progress`: cancels between two frames; null: nothing does. Throws Error(input) when `look` is out of
-    /// its ranges, and as OffscreenWindow does.
+    /// `progress`: can cancel between two frames; null: never cancelled. Throws Error(input) if `look` is out
+    /// of range, and what OffscreenWindow throws.
     Recorder(Program& program, FilmWriter& writer, const FilmLook& look, Progress* progress = nullptr);
 
-    /// Does what a user would have done, waits for the numbers and films what moves until it stands still.
-    /// Throws Error(input) with what the program says where it cannot be done, or when the film gets more
-    /// frames than look().most_frames.
+    /// Performs actions, waits for the numbers and films the motion until it ends. Throws Error(input) with
+    /// the program's message if an action fails, or if the film exceeds look().most_frames.
     void act(const std::vector<Action>& actions);
-    /// What is on screen rests for so long, at least one frame. Throws likewise.
+    /// Shows the current picture for `seconds`, at least one frame. Throws likewise.
     void rest(double seconds, const FilmText& text);
-    /// As long as this takes to read at three words a second, from look().rest to 30 seconds.
+    /// Returns the reading time of a text at three words a second, from look().rest to 30 seconds.
     double reading_time(const FilmText& text) const;
 
-    /// So many of the film's `all` parts are filmed.
+    /// Reports progress: `parts` of `all` parts are filmed.
     void report(int parts, int all);
 
     const FilmLook& look() const { return look_; }
@@ -74,7 +73,7 @@ private:
     FilmLook look_;
     Progress* progress_;
     OffscreenWindow window_;
-    int frames_ = 0; ///< of the film, so far
+    int frames_ = 0; ///< number of frames so far
 };
 
 } // namespace headscope::app

@@ -66,7 +66,7 @@ public:
             recorder_.act(named_action(recorder_.state(), line.rest));
     }
 
-    /// A film ends with a picture that rests.
+    /// Ends the film with a still picture.
     void end() {
         if (!rested_)
             rest(recorder_.look().rest);
@@ -82,7 +82,7 @@ private:
 
     Recorder& recorder_;
     std::string caption_;
-    bool rested_ = false; ///< after the last line
+    bool rested_ = false; ///< the last line was a still picture
 };
 
 } // namespace
@@ -109,7 +109,7 @@ std::vector<ScriptLine> parse_script(const std::string& text, const std::string&
 }
 
 void film_script(Recorder& recorder, const std::vector<ScriptLine>& lines, const std::string& path) {
-    recorder.act({}); // what the film opens with
+    recorder.act({}); // initial content of the film
     ScriptFilm film(recorder);
     for (const ScriptLine& line : lines)
         try {

@@ -31,14 +31,14 @@ namespace {
                                        system_reason(error)));
 }
 
-/// A file descriptor that closes itself, and that no program inherits by accident.
+/// A file descriptor that is closed automatically and is not inherited by other programs.
 class Descriptor {
 public:
     /// Throws Error(machine) for -1, with errno.
     explicit Descriptor(int descriptor) {
         if (descriptor < 0)
             fail_system(errno);
-        // Beyond the numbers that ffmpeg is given.
+        // Above the descriptor numbers that ffmpeg receives.
         constexpr int first = 16;
         value_ = ::fcntl(descriptor, F_DUPFD_CLOEXEC, first);
         const int fault = errno;
@@ -61,7 +61,7 @@ private:
     int value_ = -1;
 };
 
-/// A file in memory, which goes with the last who has it open.
+/// Creates a file in memory, which exists until it is closed everywhere.
 Descriptor memory_file() {
     return Descriptor(::memfd_create("film", MFD_CLOEXEC));
 }
@@ -76,14 +76,14 @@ std::string last_line(std::string text) {
     return text.substr(text.find_last_of("\r\n") + 1);
 }
 
-/// One run of ffmpeg. It reads frames that are sent to it, or files in memory, which it has as /dev/fd/4 and
-/// /dev/fd/5, and writes /dev/fd/3.
+/// One run of ffmpeg. It reads frames from a socket, or files in memory through /dev/fd/4 and /dev/fd/5, and
+/// writes to /dev/fd/3.
 class Ffmpeg {
 public:
-    /// Throws Error(machine) when ffmpeg cannot be started.
+    /// Throws Error(machine) if ffmpeg cannot be started.
     explicit Ffmpeg(std::vector<std::string> arguments, const std::vector<const Descriptor*>& inputs = {})
         : output_(memory_file()), messages_(memory_file()) {
-        // A socket: sending to a program that is gone is an error there, and no signal.
+        // With a socket, sending to a program that has ended gives an error instead of a signal.
         std::array<int, 2> ends{};
         if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
             fail_system(errno);
@@ -114,7 +114,7 @@ public:
         if (fault != 0)
             fail_system(fault);
     }
-    /// Stops a run that was not finished.
+    /// Kills a run that was not finished.
     ~Ffmpeg() {
         if (process_ > 0) {
             ::kill(process_, SIGKILL);
@@ -137,7 +137,7 @@ public:
         }
     }
 
-    /// Waits for the end. Returns what was written.
+    /// Waits for the end. Returns the output.
     Descriptor finish() {
         if (wait() != 0)
             fail();
@@ -145,7 +145,7 @@ public:
     }
 
 private:
-    /// The status of the program, which has ended then.
+    /// Waits for the program and returns its exit status.
     int wait() {
         frames_.reset();
         int status = 0;
@@ -179,8 +179,8 @@ Words first_run(FilmFormat format, int width, int height, int fps) {
                 "rgb0",       "-video_size",       std::to_string(width) + "x" + std::to_string(height),
                 "-framerate", std::to_string(fps), "-i",
                 "pipe:0"};
-    // A GIF has one palette, which is known when the last frame is: until then its frames are kept without
-    // loss, each once. An MP4 is what browsers and phones play.
+    // The palette of a GIF is known only after the last frame: until then its frames are stored losslessly,
+    // without duplicates. The MP4 format is one that browsers and phones can play.
     const Words gif{"-vf", "mpdecimate=hi=0:lo=0:frac=0", "-c:v", "ffv1", "-f", "matroska"};
     const Words mp4{"-vf",
                     "scale=out_color_matrix=bt709:out_range=tv,format=yuv420p",
@@ -224,7 +224,7 @@ public:
         const Descriptor palette = Ffmpeg(words, {&film}).finish();
         words = source;
         constexpr double hundredths = 100;
-        // Colours as near as the palette has them, without patterns; the last picture as long as it rests.
+        // Nearest palette colors without dithering; the last picture keeps its duration.
         words.insert(words.end(),
                      {"-f", "png_pipe", "-i", "/dev/fd/5", "-lavfi", "paletteuse=dither=none", "-final_delay",
                       std::to_string(std::lround(hundredths * held_ / fps_)), "-f", "gif"});
@@ -243,7 +243,7 @@ private:
     int fps_;
     Ffmpeg frames_;
     Image last_;
-    int held_ = 0; ///< frames that it stands
+    int held_ = 0; ///< number of frames that it is shown
 };
 
 } // namespace

@@ -17,7 +17,7 @@ void settle(Program& program) {
         fail_input(program.state().error);
 }
 
-/// Shows the checkpoint of the source, at its layer and head.
+/// Opens the checkpoint of the source at its layer and head.
 void open_again(Program& program, const FilmSource& source, Progress& progress) {
     const ModelPart& part = *source.document->part();
     const ModelTexts texts{.prompt = part.prompt,
@@ -31,7 +31,7 @@ void open_again(Program& program, const FilmSource& source, Progress& progress) 
     settle(program);
 }
 
-/// What of the window's look a film has too.
+/// Copies the view settings that a film shares with the window.
 void look_alike(ViewState& view, const ViewState& source) {
     view.dark = source.dark;
     view.numbers = source.numbers;
@@ -60,7 +60,7 @@ void write_film(const FilmSource& source, const FilmChoice& choice, const std::s
     const std::string lesson = choice.of_lesson ? choice.lesson : "";
     FilmLook look{.width = choice.width, .height = choice.height, .rest = choice.rest};
     Program program(source.options);
-    program.state().timed = false; // no two films would be the same
+    program.state().timed = false; // no timing on screen, which would differ between films
     if (lesson.empty() && source.document->is_checkpoint())
         open_again(program, source, progress);
     settle(program);

@@ -9,20 +9,20 @@
 
 namespace headscope::app {
 
-/// What a window films in the background, as it was when the film was asked for.
+/// The state of the window at the request of a film, which is rendered in the background.
 struct FilmSource {
-    ProgramOptions options; ///< of a program that shows the same recipe and has the same lessons
+    ProgramOptions options; ///< for a program with the same recipe and the same lessons
     DocumentPtr document;
     ViewState view;
 };
 
-/// Films the stages of the source, or the lesson, into a file that ends in .gif, .mp4 or .html, whole or not
-/// at all. For a thread beside the window's. Throws Error(cancelled), Error(machine) where ffmpeg is missing,
-/// and Error(input).
+/// Films the stages of the source, or the lesson, and writes a .gif, .mp4 or .html file atomically. For a
+/// thread other than the window's. Throws Error(cancelled), Error(machine) if ffmpeg is missing, and
+/// Error(input).
 void write_film(const FilmSource& source, const FilmChoice& choice, const std::string& path,
                 Progress& progress);
 
-/// The endings there are, the usual one first.
+/// Supported extensions, the default first.
 const std::vector<std::string>& film_suffixes();
 
 } // namespace headscope::app

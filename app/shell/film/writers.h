@@ -8,26 +8,28 @@
 namespace headscope::app {
 
 enum class FilmFormat { gif, mp4, html };
-/// The format that the path's ending names. Throws Error(input) for another ending, naming the three.
+/// Returns the format for the path's extension. Throws Error(input) for another extension, with the three
+/// supported ones.
 FilmFormat film_format(const std::string& path);
 
-/// A GIF or MP4, made by the program ffmpeg, which gets the frames as they come. Throws Error(machine) when
-/// ffmpeg is not in PATH, Error(input) when it cannot encode such pictures: MP4 needs even numbers of pixels.
+/// Creates a GIF or MP4 with the program ffmpeg, which receives the frames one by one. Throws Error(machine)
+/// if ffmpeg is not in PATH, Error(input) if it cannot encode such pictures: MP4 needs even numbers of
+/// pixels.
 std::unique_ptr<FilmWriter> video_writer(FilmFormat format, const FilmLook& look);
 
-/// What a page of HTML says of the film in it.
+/// The metadata of an HTML page with a film.
 struct FilmPage {
-    std::string title, language = "en"; ///< of the texts
+    std::string title, language = "en"; ///< language of the texts
     bool dark = false;
 };
 
-/// One page of HTML that needs no other file: the pictures that rest, each with its title and text, one below
-/// the other, or one by one where scripts run.
+/// Creates one self-contained HTML page: the still pictures, each with its title and text, one below the
+/// other, or one at a time if scripts run.
 std::unique_ptr<FilmWriter> page_writer(const FilmPage& page, const FilmLook& look);
 
-/// The writer of a format. Throws as video_writer does.
+/// Returns the writer for a format. Throws what video_writer throws.
 std::unique_ptr<FilmWriter> film_writer(FilmFormat format, const FilmPage& page, const FilmLook& look);
-/// What a film of the program is called; `lesson`: the id of the one that is filmed, empty: none.
+/// Returns the title of a film; `lesson`: the id of the filmed lesson, empty: none.
 std::string film_title(const AppState& state, const std::string& lesson);
 
 } // namespace headscope::app

@@ -17,8 +17,8 @@ struct Drawn {
     std::size_t font;
     char32_t code_point;
     GlyphBitmap picture;
-    std::size_t pixels;             // where its rows begin in the common buffer
-    std::pair<int, int> place = {}; // in the atlas
+    std::size_t pixels;             // start of its rows in the common buffer
+    std::pair<int, int> place = {}; // position in the atlas
 };
 
 std::vector<Drawn> draw_glyphs(std::span<FontWish> wishes, std::vector<std::uint8_t>& pixels) {
@@ -69,7 +69,7 @@ AtlasShelf pack(ImFontAtlas& atlas, std::vector<Drawn>& drawn, float spare) {
 }
 
 ImFont* start_font(ImFontAtlas& atlas, float pixels) {
-    char unused = 0; // ImGui wants font data to hold; ours stays in the FontFiles
+    char unused = 0; // ImGui requires font data; ours is in the FontFiles
     ImFontConfig config;
     config.FontData = &unused;
     config.FontDataSize = 1;

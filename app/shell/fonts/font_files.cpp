@@ -17,7 +17,7 @@
 namespace headscope::app {
 namespace {
 
-// One library for the program's life; FreeType's faces are used by one thread at a time.
+// One library for the lifetime of the process; FreeType faces are used by one thread at a time.
 FT_Library freetype() {
     static const FT_Library library = [] {
         FT_Library made = nullptr;

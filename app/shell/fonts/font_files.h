@@ -7,16 +7,16 @@
 
 namespace headscope::app {
 
-/// One drawn character: a grey picture and where it stands relative to the pen on the baseline, in pixels.
+/// One rendered character: a gray picture and its position relative to the pen on the baseline, in pixels.
 struct GlyphBitmap {
     int width = 0, height = 0;
     int left = 0, top = 0; ///< from the pen to the left edge, from the baseline up to the top edge
     int pitch = 0;         ///< bytes from row to row
-    float advance = 0;     ///< how far the pen moves on, unrounded
+    float advance = 0;     ///< movement of the pen, unrounded
     const std::uint8_t* pixels = nullptr;
 };
 
-/// A font file in memory and which characters it has.
+/// A font file in memory.
 class FontFile {
 public:
     /// Reads a face. `index` counts faces (and named instances) of the file as FreeType does.
@@ -28,7 +28,7 @@ public:
     bool has(char32_t code_point) const;
     /// Sets the em size that render() draws at, in pixels.
     void set_size(float pixels);
-    /// Draws a character, hinted vertically only. Empty for one that the font lacks; valid until the next
+    /// Renders a character, hinted vertically only. Empty if the font does not have it; valid until the next
     /// call.
     GlyphBitmap render(char32_t code_point);
 
@@ -42,12 +42,12 @@ struct FontChoice {
     int index = 0;
 };
 
-/// The file that fontconfig holds nearest to a family and weight (400, 500, 600). Throws Error(machine) when
+/// Returns the closest match of fontconfig for a family and weight (400, 500, 600). Throws Error(machine) if
 /// the system has no font.
 FontChoice match_font(const std::string& family, int weight, bool monospace);
 
-/// For each code point the first outline font, in fontconfig's order, that has it; those that no font has are
-/// left out. A file stands once, with all its code points.
+/// Returns, for each code point, the first outline font in fontconfig's order that has it; code points that
+/// are in no font are omitted. Each file occurs once, with all its code points.
 struct Fallback {
     FontChoice file;
     std::vector<char32_t> code_points;

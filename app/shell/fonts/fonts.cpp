@@ -32,16 +32,16 @@ constexpr std::array<Face, 5> faces = {{{"Inter", 400, false},
                                         {"JetBrains Mono", 400, true},
                                         {"JetBrains Mono", 600, true}}};
 
-// The sizes of body text, controls and cells, and those of what Dear ImGui itself draws: baked with all
-// characters. Glyphs of other sizes are added as they are drawn.
+// The sizes of body text, controls and cells, and those that Dear ImGui itself uses: baked with all
+// characters. Glyphs of other sizes are added when they are drawn.
 const std::array<std::vector<float>, 5> sizes = {{{12, 12.5F, 13, 13.5F, 14.5F, 15},
                                                   {12.5F, 13, 13.5F},
                                                   {12.5F, 13, 14.5F},
                                                   {12, 12.5F, 13, 14, 15},
                                                   {12.5F, 13, 15}}};
-constexpr float usual_spare = 0.25F, most_spare = 8; // rows for those glyphs, as a fraction of the others
+constexpr float usual_spare = 0.25F, most_spare = 8; // rows for those glyphs, as a fraction of the other rows
 
-// Beyond ASCII and Latin-1: what the program's own texts are written with.
+// Characters of the program's own texts besides ASCII and Latin-1.
 constexpr const char* symbols = "–—‘’“”•…‹›‖−×·÷√∛∞∂∇∈∉∑∏∝∘⊙⊕⊗≈≠≡≤≥≪≫±∓∥⟨⟩‑"
                                 "ᵀ⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ⁿ₀₁₂₃₄₅₆₇₈₉₋₊ₐₑₕᵢⱼₖₗₘₙₒₚₛₜᵥₓ"
                                 "ΔΣΩΦΨΘΛΠαβγδεθλμπρσςτφχψω"
@@ -67,20 +67,20 @@ void each_code_point(std::string_view text, Visit visit) {
 
 struct FontBook::Impl {
     struct Baked {
-        float size = 0; // logical
+        float size = 0; // logical pixels
         ImFont* font = nullptr;
     };
 
     ImFontAtlas atlas;
     std::array<std::unique_ptr<FontFile>, faces.size()> own;
-    std::unique_ptr<FontFile> behind; // DejaVu Sans
+    std::unique_ptr<FontFile> behind; // DejaVu Sans, the first fallback
     std::map<std::pair<std::string, int>, std::unique_ptr<FontFile>> others;
-    std::map<char32_t, FontFile*> other_for; // what neither our own fonts nor DejaVu Sans have
+    std::map<char32_t, FontFile*> other_for; // for characters that neither our own fonts nor DejaVu Sans have
     std::bitset<plane> wanted, nowhere, baked_set;
     std::array<std::vector<Baked>, faces.size()> baked;
     SizedFonts sized;
     float scale = 0, spare = usual_spare;
-    int frames = 0; // since it was baked
+    int frames = 0; // since the last bake
     bool fresh = false, crowded = false;
 
     Impl() {
@@ -101,7 +101,7 @@ struct FontBook::Impl {
         return behind->has(c) || std::ranges::all_of(own, [&](const auto& file) { return file->has(c); });
     }
 
-    // Finds a font for each wanted character that is neither in our own fonts nor known to be nowhere.
+    // Finds a font for each requested character that is neither in our own fonts nor known to be in no font.
     void look_up() {
         std::vector<char32_t> unknown;
         for (char32_t c = 0; c < plane; ++c)
@@ -124,7 +124,7 @@ struct FontBook::Impl {
         }
     }
 
-    /// Draws the placeholder of a control character in a field as its visible sign.
+    /// Draws the placeholder of a control character in a field as its visible symbol.
     void show_stand_ins() {
         for (const std::vector<Baked>& of_face : baked)
             for (const Baked& one : of_face)
@@ -218,7 +218,7 @@ bool FontBook::lacks_some_of(std::string_view text) const {
 
 ImFont* FontBook::font(figure::Font role, float size) const {
     const auto& fonts = impl_->baked[static_cast<std::size_t>(role)];
-    // Nearly every size is a baked one.
+    // Most sizes are baked.
     if (const auto exact = std::ranges::find(fonts, size, &Impl::Baked::size); exact != fonts.end())
         return exact->font;
     return std::ranges::min_element(fonts, {},

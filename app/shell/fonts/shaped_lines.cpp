@@ -10,7 +10,7 @@ namespace headscope::app {
 
 const figure::ShapedText* ShapedLines::find(std::string_view text, figure::Font role, float pixels,
                                             const FontBook& fonts) {
-    // Nearly every text is printable ASCII, which our own fonts have, letter by letter.
+    // Most texts are printable ASCII, which our own fonts can show without shaping.
     const bool plain = std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; });
     if (plain || (!text::needs_shaping(text) && !fonts.lacks_some_of(text)))
         return nullptr;
@@ -19,7 +19,7 @@ const figure::ShapedText* ShapedLines::find(std::string_view text, figure::Font 
     line.asked = frames_.now();
     if (is_new) {
         line.shaped = figure::shape_text(text, role, pixels);
-        // Keys of grids are hashes of what they show; these count up from a place of their own.
+        // Keys of grids are hashes; these keys count up from a fixed start value.
         line.shaped.picture.key = 0x5348415045440000ULL + ++made_;
         line.shaped.coloured.key = 0x5348415045440000ULL + ++made_;
     }

@@ -12,24 +12,24 @@
 
 namespace headscope::app {
 
-/// The lines on screen that the baked fonts cannot show as they stand, as pictures. Used by one thread at a
-/// time.
+/// Pictures of the lines on screen that need text shaping or a font that is not baked. Used by one thread at
+/// a time.
 class ShapedLines {
 public:
-    /// Null for a text that the baked fonts show, or may show once they are baked again. `pixels`: the em.
-    /// Valid until end_frame().
+    /// Returns null for a text that the baked fonts can show, or may be able to show after the next bake.
+    /// `pixels`: the em size. Valid until end_frame().
     const figure::ShapedText* find(std::string_view text, figure::Font role, float pixels,
                                    const FontBook& fonts);
-    /// Forgets lines that were not asked for of late.
+    /// Evicts lines that were not requested recently.
     void end_frame();
-    /// The Debian package with a font for some character of a line that no font of the system has; empty:
-    /// they are all in some font.
+    /// Returns the Debian package with a font for a character of a line that is in no font of the system;
+    /// empty: none is missing.
     std::string missing_font() const;
 
 private:
     struct Line {
         figure::ShapedText shaped;
-        std::int64_t asked = 0; ///< the last frame that did
+        std::int64_t asked = 0; ///< the last frame that requested it
     };
     std::map<std::tuple<std::string, figure::Font, float>, Line, std::less<>> lines_;
     FrameCount frames_;

@@ -68,7 +68,7 @@ ImFont* SizedFonts::find(std::string_view text, figure::Font role, float pixels,
         font->GrowIndex(static_cast<int>(c) + 1);
         font->IndexLookup[static_cast<int>(c)] = static_cast<ImWchar>(font->Glyphs.Size - 1);
         font->IndexAdvanceX[static_cast<int>(c)] = font->Glyphs.back().AdvanceX;
-        font->FallbackGlyph = &font->Glyphs.front(); // the vector may have moved
+        font->FallbackGlyph = &font->Glyphs.front(); // the vector may have been reallocated
     }
     return font.get();
 }

@@ -11,20 +11,21 @@
 
 namespace headscope::app {
 
-/// Fonts of any size that are filled character by character, in the spare rows of a baked atlas: a size that
-/// draws a few digits costs a few glyphs, and no text is a stretched picture of another size.
+/// Fonts of any size, filled glyph by glyph in the spare rows of a baked atlas: a size that is used for a few
+/// digits costs a few glyphs, and text is never scaled from another size.
 class SizedFonts {
 public:
-    /// Forgets all fonts; the next ones go onto `shelf`. The atlas must outlive this or the next call.
+    /// Drops all fonts; the next ones are placed on `shelf`. The atlas must outlive this object or the next
+    /// call.
     void start(ImFontAtlas& atlas, const AtlasShelf& shelf);
 
     using FileOf = std::function<FontFile*(char32_t)>; ///< null: no font has this character
-    /// A font with an em of `pixels` in which every character of `text` can be drawn; null where the atlas
-    /// has no room for it. `replacement` is drawn for a character that no font has. Valid until start().
+    /// Returns a font with an em of `pixels` that can draw every character of `text`; null if the atlas has
+    /// no room. Draws `replacement` for characters that are in no font. Valid until start().
     ImFont* find(std::string_view text, figure::Font role, float pixels, const FileOf& file_of,
                  char32_t replacement);
 
-    /// The rows of the atlas's picture that changed since the last call: first, and one past the last.
+    /// Returns the rows of the atlas texture that changed since the last call: first, and one past the last.
     std::pair<int, int> take_changed_rows();
 
 private:

@@ -22,16 +22,15 @@ void fail_offscreen(const std::string& what) {
 
 namespace {
 
-// It stays open.
+// The library stays open.
 bool opens(const char* library) {
     return dlopen(library, RTLD_LAZY | RTLD_LOCAL) != nullptr;
 }
 
-// One for the process and never closed: EGL hands out the same display every time, and loading the driver is
-// the slow part.
+// One per process, never closed: EGL returns the same display every time, and loading the driver is slow.
 EGLDisplay surfaceless_display() {
     static const EGLDisplay display = [] {
-        // epoxy opens them when they are first called, and ends the program where they are missing.
+        // epoxy opens these libraries on the first call and ends the program if they are missing.
         const bool has_gl = opens("libOpenGL.so.0") || opens("libGL.so.1");
         if (!has_gl || !opens("libEGL.so.1"))
             fail_offscreen(tr("egl_context.window_cant_drawn_without",
@@ -69,7 +68,7 @@ EglContext::EglContext() : display_(surfaceless_display()) {
                                                     EGL_NONE};
     EGLConfig config = nullptr;
     EGLint count = 0;
-    // Without a surface the configuration hardly matters; drivers that list none take none.
+    // Without a surface the configuration is unimportant; some drivers list none and need none.
     if (!eglChooseConfig(display_, config_wish.data(), &config, 1, &count) || count == 0)
         config = nullptr;
     context_ = eglCreateContext(display_, config, EGL_NO_CONTEXT, context_wish.data());

@@ -4,10 +4,10 @@
 
 namespace headscope::app {
 
-/// An OpenGL 3.3 core context that belongs to no window and has no surface, current while it lives.
+/// An OpenGL 3.3 core context without window and surface, current during its lifetime.
 class EglContext {
 public:
-    /// Throws Error(machine) when EGL, its surfaceless platform or OpenGL 3.3 is missing.
+    /// Throws Error(machine) if EGL, its surfaceless platform or OpenGL 3.3 is missing.
     EglContext();
     ~EglContext();
     EglContext(const EglContext&) = delete;
@@ -19,7 +19,8 @@ private:
     void* context_ = nullptr;
 };
 
-/// Throws Error(machine): the window can't be drawn without a display because `what`.
+/// Throws Error(machine) with a hint which packages to install. `what`: "the window can't be drawn without a
+/// display because ..."
 [[noreturn]] void fail_offscreen(const std::string& what);
 
 } // namespace headscope::app

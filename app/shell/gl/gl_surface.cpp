@@ -17,11 +17,11 @@ void GlSurface::build(Ui& ui, int width, int height, float monitor_scale, double
     if (fonts_.refresh(scale_) && uploaded) {
         ImGui_ImplOpenGL3_DestroyFontsTexture();
         ImGui_ImplOpenGL3_CreateFontsTexture();
-        painted_.forget(); // the new texture may have the old one's name
+        painted_.forget(); // the new texture may reuse the old name
     }
     io.FontDefault = fonts_.font(figure::Font::ui, 13);
     ImGui_ImplOpenGL3_NewFrame();
-    // The back end's copy in four channels is on the graphics device now.
+    // The back end's RGBA copy has been uploaded to the graphics device.
     IM_FREE(io.Fonts->TexPixelsRGBA32);
     io.Fonts->TexPixelsRGBA32 = nullptr;
     io.DisplaySize = {static_cast<float>(width), static_cast<float>(height)};

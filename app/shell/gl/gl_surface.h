@@ -9,24 +9,25 @@
 namespace headscope::app {
 
 /// The Surface of a window or an offscreen picture: fonts and grid textures of one GL context, which must be
-/// current in every call. The ImGui context is current too and uses the FontBook's atlas and the OpenGL 3
-/// back end.
+/// current in every call. The ImGui context must also be current and use the FontBook's atlas and the OpenGL
+/// 3 back end.
 class GlSurface final : public Surface {
 public:
     explicit GlSurface(FontBook& fonts) : fonts_(fonts) {}
 
-    /// One frame of `width` x `height` physical pixels, from the back end's NewFrame to ImGui's draw lists.
-    /// `fill_input` runs just before ImGui::NewFrame. `monitor_scale` times the Ui's zoom is the scale.
+    /// Builds one frame of `width` x `height` physical pixels, from the back end's NewFrame to ImGui's draw
+    /// lists. Calls `fill_input` just before ImGui::NewFrame. The scale is `monitor_scale` times the Ui's
+    /// zoom.
     void build(Ui& ui, int width, int height, float monitor_scale, double now,
                const std::function<void()>& fill_input);
-    /// Draws what was built last into the bound framebuffer, on the colour `background`.
+    /// Draws the last built frame to the bound framebuffer, on the color `background`.
     void paint(ImU32 background);
-    /// Whether paint() would draw other pixels than it did last.
+    /// Returns true if paint() would draw other pixels than the last time.
     bool changed(ImU32 background) const { return !painted_.shows(*ImGui::GetDrawData(), background); }
-    /// The pixels that paint() drew last are lost.
+    /// Call when the pixels of the last paint() are lost.
     void forget_painted() { painted_.forget(); }
 
-    /// Whether the picture lacks characters that the next frame will have.
+    /// Returns true if the picture lacks characters that the next frame will have.
     bool incomplete() const { return fonts_.stale(); }
 
     ImFont* font(figure::Font role, float size) override { return fonts_.font(role, size); }

@@ -6,11 +6,11 @@ struct ImGuiContext;
 
 namespace headscope::app {
 
-/// One thread's turn with Dear ImGui, whose current context is one for all threads: the window draws its
-/// frames while a film of another program is made beside it. On the way out the context is as it was.
+/// Exclusive access of one thread to Dear ImGui, whose current context is global: the window draws its frames
+/// while another program is filmed. The destructor restores the current context.
 class ImGuiTurn {
 public:
-    /// context: current from here on; null: the one that is.
+    /// context: made current; null: unchanged.
     explicit ImGuiTurn(ImGuiContext* context = nullptr);
     ~ImGuiTurn();
     ImGuiTurn(const ImGuiTurn&) = delete;

@@ -53,7 +53,7 @@ public:
                                               static_cast<std::size_t>(height_) * 4)};
         glPixelStorei(GL_PACK_ALIGNMENT, 1);
         glReadPixels(0, 0, width_, height_, GL_RGBA, GL_UNSIGNED_BYTE, image.rgba.data());
-        // GL's first row is the lowest one; and a window is opaque whatever blending left in alpha.
+        // GL's first row is the lowest one; a window is opaque regardless of the alpha that blending left.
         const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(width_) * 4;
         for (auto low = image.rgba.begin(), high = image.rgba.end() - row; low < high;
              low += row, high -= row)
@@ -68,7 +68,7 @@ private:
     GLuint frame_ = 0, color_ = 0;
 };
 
-// An ImGui context with the OpenGL 3 back end and no window.
+// An ImGui context with the OpenGL 3 back end and without a window.
 class ImGuiSession {
 public:
     explicit ImGuiSession(FontBook& fonts)
@@ -106,7 +106,7 @@ int pixels(int logical, float scale) {
 
 } // namespace
 
-/// In the order in which they are made; unmade in reverse.
+/// Members in the order of creation; destroyed in reverse.
 struct OffscreenWindow::Parts {
     Parts(Ui& shown, int pixel_width, int pixel_height, float scale_of_pixels)
         : ui(shown), width(pixel_width), height(pixel_height), scale(scale_of_pixels), target(width, height),
@@ -159,7 +159,7 @@ Image OffscreenWindow::picture() const {
 
 Image render_offscreen(Ui& ui, int width, int height, float scale, const OffscreenOptions& options) {
     OffscreenWindow window(ui, width, height, scale);
-    constexpr int extra = 3; // a glyph asked for in the last frame is there in the next
+    constexpr int extra = 3; // a glyph requested in the last frame is available in the next
     for (int frame = 0; frame < options.frames || (window.incomplete() && frame < options.frames + extra);
          ++frame)
         window.draw(1.0F / 60, options.mouse);

@@ -17,28 +17,28 @@ struct Image {
 };
 
 struct OffscreenOptions {
-    int frames = 3; ///< frames drawn before the picture is taken, 1/60 s apart; more when glyphs are missing
-    std::optional<figure::Point> mouse = {}; ///< where the mouse rests, in logical pixels
+    int frames = 3; ///< frames before the picture is taken, 1/60 s apart; more if glyphs are missing
+    std::optional<figure::Point> mouse = {}; ///< position of the mouse, in logical pixels
 };
 
-/// A window of a Ui with no display (EGL on Mesa's surfaceless platform). The same Ui in the same state gives
-/// the same bytes. Uses an ImGui context of its own, which is
-/// current while it draws. For one thread, beside others that take their turn with ImGui.
+/// Draws a Ui without a display (EGL on Mesa's surfaceless platform). The same Ui in the same state gives the
+/// same bytes. Uses its own ImGui context, which is current while it draws. For one thread; other threads may
+/// use ImGui through ImGuiTurn.
 class OffscreenWindow {
 public:
-    /// `width` x `height` logical pixels, drawn with `scale` times as many pixels a side (at most 16,384,
-    /// else Error(input)). `ui` has to outlive the window. Throws Error(machine) when EGL or OpenGL 3.3 is
+    /// `width` x `height` logical pixels, `scale` times as many physical pixels per side (at most 16,384,
+    /// else Error(input)). `ui` must outlive the window. Throws Error(machine) if EGL or OpenGL 3.3 is
     /// missing.
     OffscreenWindow(Ui& ui, int width, int height, float scale);
     ~OffscreenWindow();
     OffscreenWindow(const OffscreenWindow&) = delete;
     OffscreenWindow& operator=(const OffscreenWindow&) = delete;
 
-    /// Draws one frame; the next is `seconds` later. mouse: as OffscreenOptions has it.
+    /// Draws one frame; the next one is `seconds` later. mouse: see OffscreenOptions.
     void draw(float seconds, const std::optional<figure::Point>& mouse = {});
-    /// Whether the frame lacks characters that the next one will have.
+    /// Returns true if the frame lacks characters that the next one will have.
     bool incomplete() const;
-    /// The frame that was drawn last.
+    /// Returns the last frame.
     Image picture() const;
 
 private:
@@ -46,10 +46,10 @@ private:
     std::unique_ptr<Parts> parts_;
 };
 
-/// The last of some frames of an OffscreenWindow. Throws likewise.
+/// Returns the last of several frames of an OffscreenWindow. Throws likewise.
 Image render_offscreen(Ui& ui, int width, int height, float scale, const OffscreenOptions& options = {});
 
-/// The bytes of a PNG file. Throws Error(internal) when they can't be made.
+/// Returns the bytes of a PNG file. Throws Error(internal) if encoding fails.
 std::string png_bytes(const Image& image);
 
 } // namespace headscope::app

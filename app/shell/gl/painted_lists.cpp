@@ -6,14 +6,14 @@
 namespace headscope::app {
 namespace {
 
-/// The lists that are drawn: an array before ImGui 1.89.8, a vector of its own since.
+/// Returns the draw lists: an array before ImGui 1.89.8, a vector since.
 std::span<ImDrawList* const> draw_lists(const ImDrawData& lists) {
     if (lists.CmdListsCount == 0)
         return {};
     return {&lists.CmdLists[0], static_cast<std::size_t>(lists.CmdListsCount)};
 }
 
-/// Calls take() with each piece of what is drawn, until it returns false. Returns whether it never did.
+/// Calls take() with each part of the draw data until it returns false. Returns true if it never did.
 template<class Take>
 bool visit_pieces(const ImDrawData& lists, ImU32 background, const Take& take) {
     const auto bytes = [](const auto* first, int count) {

@@ -7,12 +7,12 @@
 
 namespace headscope::app {
 
-/// What the picture on screen was drawn from, byte for byte. Software GL takes 10 ms for a window; most
-/// frames after an event show what the frame before them showed, and need not be drawn.
+/// The draw lists of the picture on screen, byte for byte. Software GL needs 10 ms for a window; most frames
+/// after an event are identical to the previous one and need not be drawn.
 class PaintedLists {
 public:
-    /// Whether drawing these lists on this colour gives the picture that was kept. Textures count by their
-    /// names: whoever changes one in place calls forget().
+    /// Returns true if these lists on this color give the stored picture. Textures are compared by name: code
+    /// that changes a texture in place must call forget().
     bool shows(const ImDrawData& lists, ImU32 background) const;
     void keep(const ImDrawData& lists, ImU32 background);
     void forget() { bytes_.clear(); }

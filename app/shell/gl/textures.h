@@ -10,8 +10,8 @@
 
 namespace headscope::app {
 
-/// The GL textures of the grids on screen, by key. Needs its GL context current in every call, also when
-/// destroyed.
+/// The GL textures of the grids on screen, by key. Its GL context must be current in every call, including
+/// the destructor.
 class TextureCache {
 public:
     TextureCache() = default;
@@ -19,17 +19,17 @@ public:
     TextureCache(const TextureCache&) = delete;
     TextureCache& operator=(const TextureCache&) = delete;
 
-    /// The texture that holds the pixels, made when its key is new. A key of 0 stands for no key: the pixels
-    /// themselves are then compared by hash. 0 for an empty grid or one that is larger than GL allows.
+    /// Returns the texture with the pixels; creates it for a new key. Key 0 means no key: the pixels are then
+    /// compared by hash. Returns 0 for an empty grid or one that exceeds the limits of GL.
     ImTextureID find(const figure::GridItem& grid);
 
-    /// Frees what was not asked for of late.
+    /// Frees textures that were not requested recently.
     void end_frame();
 
 private:
     struct Entry {
         unsigned name = 0;
-        std::int64_t asked = 0; ///< the last frame that did
+        std::int64_t asked = 0; ///< the last frame that requested it
     };
     std::unordered_map<std::uint64_t, Entry> entries_;
     FrameCount frames_;

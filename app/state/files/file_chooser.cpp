@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 FileChooser::FileChooser(Options options) : options_(std::move(options)), text_(options_.name) {
     listing_ = list_folder(options_.folder, options_.suffixes);
-    // The folder of an old project may be gone: start where something can be seen.
+    // The folder of an old project may not exist any more: start in the home folder.
     if (!listing_.error.empty())
         listing_ = list_folder(home_folder(), options_.suffixes);
 }
@@ -81,14 +81,14 @@ const std::string& FileChooser::suffix() const {
 void FileChooser::use_suffix(const std::string& suffix) {
     const std::string now = this->suffix();
     std::string stem = has_suffix(text_, now) ? text_.substr(0, text_.size() - now.size()) : text_;
-    // The ending that is wanted also becomes the one for names without any.
+    // The chosen extension also becomes the default for names without one.
     std::stable_partition(options_.suffixes.begin(), options_.suffixes.end(),
                           [&](const std::string& one) { return one == suffix; });
     type(std::move(stem) + suffix);
 }
 
 std::string FileChooser::with_suffix(const std::string& name) const {
-    // "cat.headscope" typed over the "cat" of "cat.headscope".
+    // Happens when "cat.headscope" is typed over the "cat" of "cat.headscope".
     for (const std::string& suffix : options_.suffixes)
         if (name.ends_with(suffix + suffix) && name.size() > 2 * suffix.size())
             return name.substr(0, name.size() - suffix.size());
@@ -125,7 +125,7 @@ std::optional<std::string> FileChooser::accept() {
         return std::nullopt;
     }
     if (!options_.saving) {
-        // A project may be typed without its ending.
+        // Accepts a project name without its extension.
         if (!fs::exists(path, none) && fs::exists(with_suffix(path.string()), none))
             path = with_suffix(path.string());
         if (fs::exists(path, none))

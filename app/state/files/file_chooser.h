@@ -8,73 +8,74 @@
 
 namespace headscope::app {
 
-/// A folder that the chooser offers at its side.
+/// A folder in the sidebar of the chooser.
 struct Place {
     std::string label;
     std::filesystem::path folder;
 };
 
-/// A checkpoint that the chooser offers under its places.
+/// A checkpoint that the chooser lists below the folders.
 struct OfferedModel {
     std::string label; ///< "openai-community/gpt2"
-    std::string path;  ///< of its folder or file
+    std::string path;  ///< path of its folder or file
     std::string line;  ///< under the label: "llama, 4 × 8, 1.8 M"
-    std::string about; ///< the same in full, and why the model does not run
+    std::string about; ///< the same in full, and the reason if the model cannot run
 };
 
-/// Choosing a file to open, or a name to save under: everything but the drawing. Touches the disk only to
-/// list folders, to look whether a name is taken and to make a folder that was asked for.
+/// Chooses a file to open or a name to save under; does not draw. Reads the disk only to list folders and to
+/// check whether a file exists; writes only to create a folder on request.
 class FileChooser {
 public:
     struct Options {
         std::string title;                 ///< "Open a project"
-        std::string accept;                ///< on the button: "Open"
-        bool saving = false;               ///< a new name may be given, and a taken one is asked about
+        std::string accept;                ///< label of the button: "Open"
+        bool saving = false;               ///< accepts a new name and asks before it replaces a file
         std::vector<std::string> suffixes; ///< the first is added to a name that has none of them
         std::filesystem::path folder;
-        std::string name; ///< in the field at first
+        std::string name; ///< initial text of the name field
         std::vector<Place> places;
-        std::vector<OfferedModel> models; ///< that come with the program or lie in the Hugging Face cache
+        std::vector<OfferedModel> models; ///< shipped with the program or in the Hugging Face cache
     };
     explicit FileChooser(Options options);
 
     const Options& options() const { return options_; }
     const FileListing& listing() const { return listing_; }
-    int row() const { return row_; }                            ///< the selected line, -1: none
-    const std::string& text() const { return text_; }           ///< of the name field
-    const std::string& error() const { return error_; }         ///< one sentence about the last try
-    const std::string& replacing() const { return replacing_; } ///< the taken name that is asked about
-    const std::optional<std::string>& new_folder() const { return new_folder_; } ///< a name being typed
+    int row() const { return row_; }                            ///< the selected row, -1: none
+    const std::string& text() const { return text_; }           ///< content of the name field
+    const std::string& error() const { return error_; }         ///< one sentence about the last attempt
+    const std::string& replacing() const { return replacing_; } ///< existing file, asked about
+    const std::optional<std::string>& new_folder() const { return new_folder_; } ///< the name being typed
 
     void go(const std::filesystem::path& folder);
     void up();
-    /// Chooses a line: a file's name goes into the field.
+    /// Selects a row. The name of a file is copied to the name field.
     void select(int row);
-    /// The selection that many lines down.
+    /// Moves the selection down by `by` rows.
     void move(int by);
-    /// The name field was typed into.
+    /// Called when the user types into the name field.
     void type(std::string text);
-    /// What Tab makes of typed text; the same when there is nothing to complete.
+    /// Returns the Tab completion of the typed text; the same text if there is nothing to complete.
     std::string completion(const std::string& typed) const;
-    /// The ending that the file will have: the one that is typed, else the first.
+    /// Returns the extension of the file: the typed one, else the first.
     const std::string& suffix() const;
     void use_suffix(const std::string& suffix);
 
-    /// Enter: goes into a folder, asks about a taken name, says what is wrong, or returns the chosen path.
+    /// Handles Enter: opens a folder, asks about an existing file, reports an error, or returns the chosen
+    /// path.
     std::optional<std::string> accept();
-    /// The answer to `replacing`: yes returns the path.
+    /// Answers `replacing` with yes and returns the path.
     std::optional<std::string> replace();
     void keep() { replacing_.clear(); }
 
     void begin_new_folder() { new_folder_ = ""; }
     void type_new_folder(std::string name) { new_folder_ = std::move(name); }
     void drop_new_folder() { new_folder_.reset(); }
-    /// Makes the folder that was named and goes into it, or says why not.
+    /// Creates the named folder and opens it, or reports why it cannot.
     void make_new_folder();
     /// Adds models to those of the options.
     void offer(const std::vector<OfferedModel>& models);
 
-    /// A sentence from whoever used the path that was chosen.
+    /// Shows an error reported by the code that used the chosen path.
     void fail(std::string sentence) { error_ = std::move(sentence); }
 
 private:

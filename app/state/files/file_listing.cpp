@@ -43,7 +43,7 @@ std::string reason_of(const fs::path& folder, const std::error_code& fault) {
               system_reason(fault.value()));
 }
 
-/// Nothing for what vanished meanwhile and for what is neither a folder nor a regular file.
+/// Returns false for entries that have vanished and for those that are neither a folder nor a regular file.
 bool read_row(const fs::path& folder, const std::string& name, FileRow& row) {
     struct stat entry {};
     if (::stat((folder / name).c_str(), &entry) != 0)
@@ -55,7 +55,7 @@ bool read_row(const fs::path& folder, const std::string& name, FileRow& row) {
     return row.folder || S_ISREG(entry.st_mode);
 }
 
-/// The bytes that two texts begin with in common, not ending within a UTF-8 character.
+/// Returns the length in bytes of the common prefix, which never ends inside a UTF-8 character.
 std::size_t common_start(const std::string& a, const std::string& b) {
     const auto [in_a, in_b] = std::ranges::mismatch(a, b);
     auto length = static_cast<std::size_t>(in_a - a.begin());
@@ -101,7 +101,7 @@ fs::path typed_path(const std::string& typed, const fs::path& folder) {
     if (typed == "~" || typed.starts_with("~/"))
         path = home_folder() / fs::path(typed.size() > 2 ? typed.substr(2) : "");
     path = (path.is_absolute() ? path : folder / path).lexically_normal();
-    // "a/b/" and "a/b" are the same place.
+    // "a/b/" and "a/b" are the same path.
     return path.has_filename() || path == path.root_path() ? path : path.parent_path();
 }
 
@@ -135,7 +135,7 @@ std::string date_text(std::time_t time, std::time_t now) {
     std::tm then{}, today{};
     if (::localtime_r(&time, &then) == nullptr || ::localtime_r(&now, &today) == nullptr)
         return {};
-    // In the language of the program, whatever the locale.
+    // In the language of the program, independent of the locale.
     static constexpr std::array<Message, 12> months{
         translatable("file_listing.jan", "Jan"), translatable("file_listing.feb", "Feb"),
         translatable("file_listing.mar", "Mar"), translatable("file_listing.apr", "Apr"),

@@ -10,38 +10,39 @@
 
 namespace headscope::app {
 
-/// One line of a folder's listing.
+/// One row of a folder listing.
 struct FileRow {
-    std::string name; ///< as the file system has it; not always UTF-8
+    std::string name; ///< raw file name; not always UTF-8
     bool folder = false;
     bool checkpoint = false;  ///< a folder with a config.json
     std::uintmax_t bytes = 0; ///< 0 for folders
     std::time_t modified = 0; ///< 0: unknown
 };
 
-/// What a file chooser shows of a folder.
+/// The content of a folder as the file chooser shows it.
 struct FileListing {
     std::filesystem::path folder; ///< absolute, without "." and ".."
-    std::vector<FileRow> rows;    ///< folders first, each part by name, letter case ignored
-    std::string error;            ///< one sentence when the folder cannot be read; `rows` is empty then
+    std::vector<FileRow> rows;    ///< folders first, then files; each group sorted by name, case-insensitive
+    std::string error;            ///< one sentence if the folder cannot be read; `rows` is then empty
 };
 
-/// Folders, and files whose name ends in one of the suffixes (".headscope"; letter case ignored; no suffixes:
-/// every file). Names that begin with a dot are left out unless `hidden`. Never throws for what the disk
-/// holds.
+/// Lists folders, and files whose name ends with one of the suffixes (".headscope"; case-insensitive; no
+/// suffixes: every file). Names that begin with a dot are skipped unless `hidden`. Never throws because of
+/// the disk's content.
 FileListing list_folder(const std::filesystem::path& folder, const std::vector<std::string>& suffixes,
                         bool hidden = false);
 
-/// What typed text names: "~" is the home folder, a relative path starts at `folder`. Without "." and "..".
+/// Returns the path that typed text refers to: "~" is the home folder, a relative path starts at `folder`.
+/// Without "." and "..".
 std::filesystem::path typed_path(const std::string& typed, const std::filesystem::path& folder);
 
-/// Typed text after the Tab key: its last part grown as far as all entries agree that begin with it, with "/"
-/// after a folder that is the only one. Unchanged when nothing matches. `names` may be typed beside what is
-/// in `folder`.
+/// Returns the typed text after the Tab key. Its last component is extended to the longest common prefix of
+/// all matching entries, followed by "/" if a folder is the only match. Unchanged if nothing matches. `names`
+/// are accepted in addition to the content of `folder`.
 std::string completed(const std::string& typed, const std::filesystem::path& folder,
                       const std::vector<std::string>& suffixes, const std::vector<std::string>& names = {});
 
-/// Whether the name ends in the suffix, letter case ignored.
+/// Returns true if the name ends with the suffix, case-insensitive.
 bool has_suffix(const std::string& name, const std::string& suffix);
 
 /// "today 10:42", "21 Nov 10:42", "21 Nov 2024" in local time; empty for 0.

@@ -11,67 +11,67 @@
 
 namespace headscope::app {
 
-/// What a path that is being chosen is for.
+/// The purpose of the path that the user is choosing.
 enum class PathPurpose : std::uint8_t { open, find_model, save_project, picture, numbers, script, film };
 
-/// What a film shows, and how.
+/// The content and the settings of a film.
 struct FilmChoice {
-    std::string lesson;             ///< id of the one that plays; empty: none
-    bool of_lesson = false;         ///< its pages are filmed, else the stages
+    std::string lesson;             ///< id of the lesson to film; empty: none
+    bool of_lesson = false;         ///< films the lesson's pages instead of the stages
     int width = 1280, height = 800; ///< logical pixels
-    double rest = 2;                ///< seconds that a picture rests, a lesson's text at least
+    double rest = 2;                ///< seconds that each picture stays; for the text of a lesson, at least
 };
 
-/// How a picture of the canvas is written, and how it will look.
+/// The settings of a canvas picture and its preview.
 struct PictureOptions {
     PictureChoice choice = {};
-    std::string width = {};                             ///< in its field, as typed
-    bool wrong_width = false;                           ///< which is no width
-    bool focus_width = false;                           ///< the field takes the keyboard
-    bool instead_of_folder = false;                     ///< in a low window
-    int room_wide = 0, room_high = 0;                   ///< physical pixels for the preview; 0: none is shown
-    std::shared_ptr<const PicturePreview> preview = {}; ///< null: not made yet
-    std::string error = {};                             ///< why there is none
+    std::string width = {};           ///< content of the width field, as typed
+    bool wrong_width = false;         ///< the width is not valid
+    bool focus_width = false;         ///< the width field takes the keyboard focus
+    bool instead_of_folder = false;   ///< shown instead of the folder, in a low window
+    int room_wide = 0, room_high = 0; ///< space for the preview, in physical pixels; 0: no preview
+    std::shared_ptr<const PicturePreview> preview = {}; ///< null: not ready yet
+    std::string error = {};                             ///< reason if there is no preview
 };
 
 struct OpenChooser {
     PathPurpose purpose;
     FileChooser chooser;
-    std::vector<std::string> formats; ///< suffixes to choose from when there are several
+    std::vector<std::string> formats; ///< suffixes to choose from if there are several
     FilmChoice film = {};
     PictureOptions picture = {};
-    // What the next frame does: the name field, or that of a new folder, takes the keyboard; the list
-    // scrolls to the chosen line.
+    // Requests for the next frame: the name field or the field of a new folder takes the keyboard focus; the
+    // list scrolls to the selected row.
     bool focus_name = true, focus_folder = false, follow_row = false;
 };
 
-/// Work that would be lost, and what waits for the answer.
+/// Asks about unsaved work before an action that would discard it.
 struct UnsavedQuestion {
-    std::string name; ///< of the project; empty when it has no file
+    std::string name; ///< name of the project; empty if it has no file
     std::string loss; ///< "What you changed would be lost by quitting."
 };
 
-/// A project that is damaged, and of which a part can still be opened.
+/// Offers to open the readable part of a damaged project.
 struct DamagedOffer {
     std::string name, error;
-    std::vector<std::string> losses; ///< sentences
+    std::vector<std::string> losses; ///< sentences that say which parts are lost
 };
 
-/// Work of a run that did not end well.
+/// Work of a run that ended unexpectedly.
 struct RecoveryOffer {
-    std::string path; ///< of what was left behind
-    std::string name; ///< of the project, or the sentence
+    std::string path; ///< path of the recovery file
+    std::string name; ///< name of the project, or the sentence of the attention input
     std::string detail;
     std::string when;
-    std::string error; ///< one sentence when it could not be read
+    std::string error; ///< one sentence if it could not be read
 };
 
-/// Reading or writing that is under way.
+/// A read or write in progress.
 struct FileJobView {
     std::string label;    ///< "Saving lesson.headscope"
     float fraction = -1;  ///< 0 to 1; negative: unknown
-    double seconds = 0;   ///< since it began
-    bool blocking = true; ///< the document must not change meanwhile
+    double seconds = 0;   ///< elapsed time
+    bool blocking = true; ///< the document must not change during the job
 };
 
 enum class SaveState : std::uint8_t {
@@ -82,32 +82,32 @@ enum class SaveState : std::uint8_t {
     failed     ///< could not be stored: see `save_error`
 };
 
-/// Files as the views show them.
+/// The state of files as the views show it.
 struct FilesState {
-    std::string path; ///< of the project; empty: it has no file yet
+    std::string path; ///< path of the project; empty: it has no file yet
     bool unsaved = false;
-    bool lesson = false; ///< a lesson's problem is on screen, and the project waits beside it
+    bool lesson = false; ///< a lesson's input is on screen, and the project is kept in the background
     SaveState save_state = SaveState::untouched;
     std::string save_error;
-    std::vector<std::string> recent;   ///< paths, newest first
-    std::vector<std::string> packaged; ///< names of the models that come with the program
+    std::vector<std::string> recent;   ///< paths, most recent first
+    std::vector<std::string> packaged; ///< names of the models that ship with the program
 
     std::optional<OpenChooser> chooser;
-    PictureChoice picture; ///< as the last one was written
+    PictureChoice picture; ///< the settings of the last picture
     std::optional<UnsavedQuestion> question;
     std::optional<DamagedOffer> damaged;
-    std::vector<RecoveryOffer> recoveries; ///< still to be answered
+    std::vector<RecoveryOffer> recoveries; ///< not answered yet
     std::optional<FileJobView> job;
-    std::string notice; ///< one sentence about what was done; empty when none is shown
+    std::string notice; ///< one sentence about the last action; empty if none is shown
 
-    static constexpr double patience = 0.3; ///< seconds before a job shows itself
+    static constexpr double patience = 0.3; ///< seconds before the progress of a job is shown
 
-    /// Something stands over the window and takes the keyboard.
+    /// Returns true if a dialog is open over the window and takes the keyboard.
     bool dialog_open() const {
         return chooser || question || damaged || !recoveries.empty() ||
                (job && (job->blocking || job->seconds > patience));
     }
-    /// "lesson.headscope", or what a project without a file is called.
+    /// "lesson.headscope", or the title of a project without a file.
     std::string name() const {
         return path.empty() ? tr("files_state.untitled", "Untitled")
                             : std::filesystem::path(path).filename().string();

@@ -18,7 +18,7 @@ namespace headscope::app {
 
 namespace {
 
-constexpr std::string_view sqlite_magic = "SQLite format 3"; ///< begins every SQLite file
+constexpr std::string_view sqlite_magic = "SQLite format 3"; ///< the first bytes of every SQLite file
 
 PathKind kind_of_content(const std::string& path) {
     const RandomAccessFile file(path);

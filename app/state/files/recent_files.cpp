@@ -22,7 +22,7 @@ bool write_list(const std::filesystem::path& list, const std::vector<std::string
         write_file_atomically(list.string(), dump_json(nlohmann::json(paths), 1) + "\n");
         return true;
     } catch (const std::exception&) {
-        return false; // no room or no permission
+        return false; // disk full or no permission
     }
 }
 

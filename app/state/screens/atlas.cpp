@@ -17,7 +17,7 @@ HeadScore first_offered(const Atlas& atlas, std::optional<HeadScore> asked,
                         std::initializer_list<HeadScore> otherwise) {
     if (asked && atlas.offers(*asked))
         return *asked;
-    // A text in which no token returns has no induction to show.
+    // For example, a text without repeated tokens shows no induction.
     const auto tells = [&](HeadScore score) {
         return atlas.offers(score) &&
                (atlas.work(score) != nullptr || std::ranges::any_of(atlas.heads, [&](const auto& head) {
@@ -53,7 +53,7 @@ AtlasLook look_of(const Atlas& atlas, const AtlasView& view, const std::string& 
     analysis::HeadFilter filter;
     try {
         filter = analysis::HeadFilter::parse(view.search);
-    } catch (const Error&) { // the field says so
+    } catch (const Error&) { // the search field shows the error
     }
     look.choosing = !filter.empty() || !view.brush.empty() || view.brushed || !pattern.empty();
     for (std::int64_t l = 0; l < atlas.L; ++l)

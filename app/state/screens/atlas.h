@@ -17,64 +17,64 @@
 
 namespace headscope::app {
 
-/// Where the heads stand that read alike, ready to be drawn.
+/// A map that places heads with similar attention close together, ready to be drawn.
 struct AlikeMap {
     std::vector<std::array<double, 2>> places; ///< (L * H)
-    std::int64_t rows = 0, of = 0;             ///< query rows that were compared
+    std::int64_t rows = 0, of = 0; ///< number of query rows that were compared, and of all query rows
 };
 
-/// Where one head acts most by what its label speaks of: see acting_cells.
+/// The cells in which a head acts most, by the meaning of its label. See acting_cells.
 struct ActingWeights {
     std::int64_t layer = 0, head = 0;
-    std::vector<analysis::PlacedWeight> cells; ///< of different rows, the largest first
-    std::vector<std::string> queries, keys;    ///< what is read by whom: Tq and Tk texts
+    std::vector<analysis::PlacedWeight> cells; ///< in different rows, the largest first
+    std::vector<std::string> queries, keys;    ///< texts of the queries (Tq) and the keys (Tk)
 };
 
-/// How far a score has come that takes more than the text's own run.
+/// The progress of a score that needs more than the run of the text.
 struct ScoreWork {
-    std::string why_not;           ///< one sentence; empty: it is there, or comes
-    std::optional<float> fraction; ///< of the work under way; none: it is there, or nobody asked for it
+    std::string why_not;           ///< why the score is not available, one sentence; empty: it is or will be
+    std::optional<float> fraction; ///< progress of the work; none: complete, or not requested
 };
 
 /// All scores of all heads, ready to be drawn.
 struct Atlas {
-    std::int64_t L = 0, H = 0;                               ///< of the board, means left out
-    std::vector<std::int64_t> numbers;                       ///< L: what each layer or sequence is called
-    std::shared_ptr<const std::vector<std::string>> names;   ///< (L * H): "L4 H2"
+    std::int64_t L = 0, H = 0;                             ///< layers and heads of the grid, without means
+    std::vector<std::int64_t> numbers;                     ///< L: the number shown for each layer or sequence
+    std::shared_ptr<const std::vector<std::string>> names; ///< (L * H): "L4 H2"
     std::vector<std::optional<analysis::HeadMetrics>> heads; ///< (L * H); none: not read yet
-    std::bitset<analysis::head_score_count> known;           ///< by some head
-    std::int64_t probe_texts = 0, probe_length = 0;          ///< of probe scores
-    std::map<analysis::ScoreSource, ScoreWork> works;  ///< of scores that more than the text's own run gives
-    std::shared_ptr<const analysis::Retrieval> needle; ///< so far; null: not measured
+    std::bitset<analysis::head_score_count> known;           ///< scores that at least one head has
+    std::int64_t probe_texts = 0, probe_length = 0;          ///< size of the probe
+    std::map<analysis::ScoreSource, ScoreWork> works;  ///< for scores that need more than the run of the text
+    std::shared_ptr<const analysis::Retrieval> needle; ///< as far as it is measured; null: not measured
     std::shared_ptr<const AlikeMap> alike;
     ScoreWork alike_work;
-    std::shared_ptr<const SurveyedHeads> survey;  ///< whose means `heads` has; null: of this text
-    std::shared_ptr<const SurveyedHead> surveyed; ///< of the open head; null: not read yet
-    std::shared_ptr<const ActingWeights> acts;    ///< of the open head on this text; null: not known yet
-    std::string survey_error;                     ///< one sentence; empty when all is well
-    bool has_survey = false;                      ///< one is open, looked at or not
-    std::uint64_t version = 0;                    ///< other numbers have another
+    std::shared_ptr<const SurveyedHeads> survey;  ///< source of `heads`; null: this text
+    std::shared_ptr<const SurveyedHead> surveyed; ///< the open head; null: not read yet
+    std::shared_ptr<const ActingWeights> acts;    ///< for the open head on this text; null: not known yet
+    std::string survey_error;                     ///< one sentence; empty if there is no error
+    bool has_survey = false;                      ///< a survey is open, shown or not
+    std::uint64_t version = 0;                    ///< changes with the numbers
 
-    bool has(std::int64_t l, std::int64_t h) const { return l < L && h < H; } ///< no mean of the board
+    bool has(std::int64_t l, std::int64_t h) const { return l < L && h < H; } ///< false for means
     const std::optional<analysis::HeadMetrics>& at(std::int64_t l, std::int64_t h) const {
         return heads[static_cast<std::size_t>(l * H + h)];
     }
-    /// Of a score that more than the text's own run gives; null for the others.
+    /// For a score that needs more than the run of the text; null for the others.
     const ScoreWork* work(analysis::HeadScore score) const;
-    /// Known, or on the way once it is asked for.
+    /// Returns true if the score is known or will be computed on request.
     bool offers(analysis::HeadScore score) const;
 };
 
-/// What the atlas shows of a view: what is asked for where the heads have it, else the usual.
+/// The selections that the atlas draws for a view: the requested score if the heads have it, else a default.
 struct AtlasLook {
     analysis::HeadScore colour, x, y;
     std::vector<std::optional<analysis::HeadScore>> labels = {}; ///< (L * H), by the view's thresholds
     std::vector<bool> chosen = {};                               ///< (L * H)
-    bool choosing = false; ///< not all heads are chosen for want of a choice
+    bool choosing = false;                                       ///< a filter is active
     std::int64_t chosen_count = 0;
 };
 
-/// `pattern`: the letter of a label, all of whose heads are chosen; empty: no matter.
+/// `pattern`: the letter of a label; selects only heads with that label. Empty: no restriction.
 AtlasLook look_of(const Atlas& atlas, const AtlasView& view, const std::string& pattern);
 
 } // namespace headscope::app

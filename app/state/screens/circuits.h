@@ -13,16 +13,16 @@
 
 namespace headscope::app {
 
-/// What is asked of a head's weights, as chosen.
+/// The user's choices on the circuits screen.
 struct CircuitsQuestion {
-    std::optional<std::int64_t> token; ///< none: the one at the position that is looked at
+    std::optional<std::int64_t> token; ///< none: the token at the current position
     bool through_mlp = false;          ///< see analysis::TokenVector
-    /// Of compositions that are drawn, in [0, 1]; none: see HeadCircuits.
+    /// Compositions below this value, in [0, 1], are not drawn; none: see HeadCircuits.
     std::optional<float> threshold = {};
     bool operator==(const CircuitsQuestion&) const = default;
 };
 
-/// What one head does with one token by its weights alone, ready to be drawn.
+/// The vocabulary circuits of one head for one token, computed from the weights alone and ready to be drawn.
 struct TokenCircuit {
     struct Entry {
         std::string token;
@@ -33,26 +33,26 @@ struct TokenCircuit {
     std::vector<Entry> promoted, suppressed, looked_for;
 };
 
-/// Which heads compose, and how much each one copies.
+/// The composition scores of all pairs of heads and the copying score of each head.
 struct HeadCircuits {
     std::vector<analysis::Composition> compositions;
     std::vector<std::vector<double>> copying; ///< (L, H), see analysis::ov_copying
-    float usual_threshold = 0;                ///< leaves as many compositions as can be told apart
+    float usual_threshold = 0;                ///< shows only as many compositions as can be distinguished
 };
 
-/// Of a run's model with the run's edits. For a worker. Throws what vocabulary_circuit, compositions and
+/// Use the model of a run with the run's edits. For a worker. Throw what vocabulary_circuit, compositions and
 /// ov_copying throw.
 TokenCircuit token_circuit(const checkpoint::TextModel& model, const checkpoint::ModelRun& run,
                            analysis::HeadPlace head, std::int64_t token, bool through_mlp,
                            const Progress& cancel);
 HeadCircuits head_circuits(const checkpoint::ModelRun& run, Progress& progress);
 
-/// What the canvas shows of them, as far as it is known.
+/// The content of the circuits screen, as far as it is known.
 struct CircuitsView {
     CircuitsQuestion asked;
     std::shared_ptr<const TokenCircuit> token = {}; ///< null: not known yet
     std::shared_ptr<const HeadCircuits> heads = {}; ///< likewise
-    std::string error = {};                         ///< one sentence; empty when all is well
+    std::string error = {};                         ///< one sentence; empty if there is no error
 
     /// Needs `heads`.
     float threshold() const { return asked.threshold.value_or(heads->usual_threshold); }

@@ -15,10 +15,10 @@ using analysis::LogitPart;
 using analysis::LogitQuestion;
 using Kind = analysis::Writer::Kind;
 
-/// Columns of the lens: as many positions as a canvas shows, the chosen one among them.
+/// Columns of the lens: as many positions as fit on a canvas, including the chosen one.
 constexpr std::int64_t lens_columns = 14;
 
-/// The usual tokens are those of the model as built: they stay while an edit changes what is likely.
+/// The default tokens come from the unedited model, so that they stay when an edit changes the predictions.
 LogitQuestion logit_question(const checkpoint::ModelRun& unedited, const EffectsQuestion& asked,
                              std::int64_t position, const Progress& cancel) {
     LogitQuestion question{.position = position, .sources = true};
@@ -34,7 +34,7 @@ LogitQuestion logit_question(const checkpoint::ModelRun& unedited, const Effects
     return question;
 }
 
-/// Numbers where the tokens have no labels.
+/// Positions replace missing labels.
 std::vector<std::string> labels_of(const checkpoint::ModelInputs& inputs) {
     std::vector<std::string> labels = inputs.tokens;
     for (std::int64_t i = std::ssize(labels); i < inputs.T; ++i)
@@ -70,7 +70,7 @@ std::shared_ptr<const Effects> effects_of(const checkpoint::TextModel& model, co
             if (part.writer.stack == stack) {
                 out.heads[l][static_cast<std::size_t>(part.writer.head)] = &part;
                 out.limit = std::max(out.limit, std::abs(part.value));
-                out.layers[l] += part.value; // of what the table shows
+                out.layers[l] += part.value; // only the heads that the table shows
             }
             (part.writer.stack == stack ? out.all_heads : out.others) += part.value;
             break;
@@ -119,7 +119,7 @@ EffectsSweep effects_sweep(const checkpoint::ModelRun& run, const Effects& effec
     const bool pair = question.from == LogitQuestion::From::token;
     if (pair)
         options.tokens.push_back(question.against);
-    // Of one token alone, its own logit: the mean over the vocabulary would take all of them.
+    // For a single token, only its own logit: the mean over the vocabulary would need all logits.
     const TensorPtr logits = run.logits_at(question.position, progress);
     const auto difference = [&](const auto& of) { return pair ? of(0) - of(1) : of(0); };
     out.before =

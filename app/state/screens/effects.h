@@ -13,30 +13,32 @@
 
 namespace headscope::app {
 
-/// Which logits are asked about, as chosen.
+/// The logits that the user asks about.
 struct EffectsQuestion {
-    std::optional<std::int64_t> token;   ///< none: the likeliest of the model as built
-    std::optional<std::int64_t> against; ///< none: the next likeliest, or the mean
+    std::optional<std::int64_t> token;   ///< none: the token most likely without edits
+    std::optional<std::int64_t> against; ///< none: the next most likely token, or the mean
     bool from_mean = false;
     bool operator==(const EffectsQuestion&) const = default;
 };
 
-/// What every writer of a checkpoint adds to a prediction, ready to be drawn.
+/// The logit attribution of every residual stream component of a checkpoint, ready to be drawn.
 struct Effects {
     analysis::LogitQuestion question;
     std::string token, against; ///< labels; `against` empty: the mean over the vocabulary
-    /// Labels of the text's tokens, and of those that `heads` read. Weights on screen may be of whole words.
+    /// Labels of the text's tokens, and of the tokens that `heads` attend to. Weights on screen may be merged
+    /// into words.
     std::vector<std::string> queries, keys;
-    checkpoint::Stack stack = checkpoint::Stack::own; ///< whose heads `heads` has
+    checkpoint::Stack stack = checkpoint::Stack::own; ///< the stack whose heads are in `heads`
     analysis::LogitAttribution attribution;
     std::vector<std::vector<const analysis::LogitPart*>> heads; ///< (L, H), into `attribution`
     std::vector<double> mlps, layers; ///< (L): of the MLP; of heads and MLP together
-    /// Sums that add up to the logit. `others`: heads of the other attention of a decoder with two.
+    /// Sums that add up to the logit. `others`: heads of the other attention of a decoder with
+    /// cross-attention.
     double all_heads = 0, others = 0, all_mlps = 0, embedding = 0, biases = 0;
-    std::vector<std::size_t> largest; ///< parts by size, largest first
-    double limit = 0;                 ///< the largest of heads and MLPs, without its sign
+    std::vector<std::size_t> largest; ///< indices of the parts by absolute value, largest first
+    double limit = 0;                 ///< largest absolute value of heads and MLPs
 
-    /// Whether there is such a head: the mean of a layer is none.
+    /// Returns true if the head exists; false for the mean of a layer.
     bool has(std::int64_t l, std::int64_t h) const {
         return l < std::ssize(heads) && h < std::ssize(heads.front());
     }
@@ -45,50 +47,50 @@ struct Effects {
     }
 };
 
-/// What the model would predict after each layer, at some positions.
+/// The logit lens: the prediction after each layer, at some positions.
 struct EffectsLens {
     struct Cell {
         std::string token;
         double probability = 0;
     };
     std::vector<std::int64_t> positions;
-    std::vector<std::string> tokens; ///< labels of those: a lens may stay beside effects of another text
-    std::vector<std::vector<Cell>> layers; ///< as analysis::LogitLens, the likeliest token alone
+    std::vector<std::string> tokens;       ///< their labels: the effects shown may be of another text
+    std::vector<std::vector<Cell>> layers; ///< as in analysis::LogitLens, only the most likely token
 };
 
-/// What each head's absence does to the same two logits.
+/// The effect of ablating each head on the same two logits.
 struct EffectsSweep {
     struct Cell {
-        double lost = 0;       ///< of the difference of the logits when the head is switched off
+        double lost = 0;       ///< decrease of the logit difference when the head is ablated
         double divergence = 0; ///< KL(before || after) of the next token in nats
     };
-    std::vector<std::vector<std::optional<Cell>>> heads; ///< (L, H) of the stack; empty: not reached yet
-    double before = 0;                                   ///< the difference with all heads
-    double limit = 0;                                    ///< the largest loss so far, without its sign
-    std::int64_t done = 0, count = 0;                    ///< heads
+    std::vector<std::vector<std::optional<Cell>>> heads; ///< (L, H) of the stack; empty: not computed yet
+    double before = 0;                                   ///< the logit difference without ablation
+    double limit = 0;                                    ///< the largest absolute loss so far
+    std::int64_t done = 0, count = 0;                    ///< number of heads
 };
 
-/// What one head brings to the same two logits at every position.
+/// The contribution of one head to the same two logits at every position, by source token.
 struct EffectsSources {
-    analysis::LogitQuestion question; ///< whose position says nothing
+    analysis::LogitQuestion question; ///< its position is not used
     checkpoint::AttentionPlace place;
     std::int64_t head = 0;
     Tensor map;                    ///< (Tq, Tk), see analysis::source_map
-    std::vector<double> sums = {}; ///< (Tq): of its rows
-    double limit = 0;              ///< the largest of all these, without its sign
+    std::vector<double> sums = {}; ///< (Tq): sums of the rows
+    double limit = 0;              ///< the largest absolute value of `map` and `sums`
 
-    /// Whether they are of the tokens that the effects are of.
+    /// Returns true if the map has the same tokens as the effects.
     bool belong_to(const Effects& effects) const;
 };
 
-/// Of one position of a run; `unedited`: the same text without edits. For a worker. Throws what
+/// For one position of a run; `unedited`: the run of the same text without edits. For a worker. Throws what
 /// logit_attribution and logit_lens throw.
 std::shared_ptr<const Effects> effects_of(const checkpoint::TextModel& model, const checkpoint::ModelRun& run,
                                           const checkpoint::ModelRun& unedited,
                                           const EffectsQuestion& question, std::int64_t position,
                                           checkpoint::Stack stack, const Progress& cancel);
-/// `put` gets what there is after every head. so_far: of the same sweep, which was stopped; may be null. Its
-/// heads are not run again.
+/// `put` receives the partial result after every head. so_far: the result of the same sweep, which was
+/// stopped; may be null. Its heads are not computed again.
 EffectsSweep effects_sweep(const checkpoint::ModelRun& run, const Effects& effects,
                            analysis::Ablation ablation, const EffectsSweep* so_far,
                            const std::function<void(const EffectsSweep&)>& put, Progress& progress);

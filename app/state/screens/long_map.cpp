@@ -16,7 +16,8 @@ float map_colour_end(const LongMap& map, const LongMapView& view, int scale) {
     const float largest = map.overview->largest, mean = map.overview->largest_mean;
     if (view.pooling == Pooling::max || scale <= 0 || mean <= 0)
         return power_above(largest);
-    // A pixel of the overview holds (cells / 2^scale)^2 of these: none can exceed so many times its mean.
+    // A pixel of the overview covers (cells / 2^scale)^2 of these pixels: none can exceed that many times its
+    // mean.
     const float parts = std::ldexp(static_cast<float>(map.overview->cells), -scale);
     return power_above(std::min(largest, mean * std::max(parts * parts, 1.0F)));
 }

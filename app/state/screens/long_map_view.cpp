@@ -7,13 +7,13 @@ namespace headscope::app {
 
 namespace {
 
-/// The first weight of an axis that is seen.
+/// Returns the first visible weight along an axis; negative if the map is centered.
 double first_seen(double middle, double room, std::int64_t count) {
     const auto all = static_cast<double>(count);
     return all <= room ? (all - room) / 2 : std::clamp(middle - room / 2, 0.0, all - room);
 }
 
-/// Pixels of a weight at which the whole map fills the room one way.
+/// Returns the size of a weight in pixels at which the whole map fits the viewport.
 double fitting_pixels(const LongMapView& view, std::int64_t rows, std::int64_t cols) {
     return std::min({static_cast<double>(view.height) / static_cast<double>(rows),
                      static_cast<double>(view.width) / static_cast<double>(cols),
@@ -35,7 +35,7 @@ MapSight sight_of(const LongMapView& view, std::int64_t rows, std::int64_t cols)
     const int whole = whole_scale(view, rows, cols);
     sight.scale = std::min(view.scale.value_or(whole), whole);
     sight.pixels = view.scale ? std::ldexp(1.0, -sight.scale) : fitting_pixels(view, rows, cols);
-    // Whole pixels, so that what is under the mouse is what is drawn there.
+    // Snap to whole pixels, so that the value under the mouse matches the drawn pixel.
     const auto snapped = [&](double first) { return std::round(first * sight.pixels) / sight.pixels; };
     sight.top = snapped(first_seen(view.row, static_cast<double>(view.height) / sight.pixels, rows));
     sight.left = snapped(first_seen(view.col, static_cast<double>(view.width) / sight.pixels, cols));

@@ -10,7 +10,7 @@ namespace headscope::app {
 
 namespace {
 
-/// The pixels of a tile, from the weights that were made for it or from the overview; empty while some of
+/// Returns the pixels of a tile, from the weights computed for it or from the overview; empty while some of
 /// them are not known.
 std::vector<float> tile_values(const LongMap& map, const LongMapView& view, const analysis::MapTile& tile) {
     if (const auto made = map.tiles.find(tile); made != map.tiles.end())

@@ -22,7 +22,7 @@ std::vector<std::string> labels_of(const checkpoint::TextModel& model,
     return labels;
 }
 
-/// The map before its first run: cells where nothing is run are 0.
+/// Returns the map before its first run. Cells that need no run are 0.
 PatchingMap unmeasured_map(const PatchingPair& pair, const PatchingQuestion& asked,
                            analysis::HeadPlace from) {
     const analysis::PatchKind kind = asked.paths ? analysis::PatchKind::head : asked.kind;
@@ -65,7 +65,7 @@ PatchingPair patching_pair(const checkpoint::TextModelPtr& model, const checkpoi
                second = likeliest(*out.corrupted, out.corrupted_next);
     out.question.position = clean->inputs().T - 1;
     out.question.answer = token.value_or(first.front().id);
-    // What the corrupted prompt leads to, unless that is the answer as well.
+    // The likeliest token after the corrupted prompt that is not the answer.
     const auto other = std::ranges::find_if(
         second, [&](const checkpoint::TokenChance& one) { return one.id != out.question.answer; });
     out.question.against = against.value_or(other->id);

@@ -30,7 +30,7 @@ json parsed(const std::string& text) {
     }
 }
 
-/// A number in [0, end), or none.
+/// Reads a number in [0, end), or null.
 std::optional<std::int64_t> read(const json& from, const char* name, std::int64_t end) {
     const json& value = from.at(name);
     if (value.is_null())
@@ -89,7 +89,7 @@ std::optional<Questions> read_questions(const std::string& text, std::int64_t vo
         Questions asked{.prompt = all.value("prompt", ""),
                         .pair = all.value("pair", ""),
                         .target = all.value("target", ""),
-                        // Clamped to the text where it is used.
+                        // Clamped to the text when it is used.
                         .position = read(all, "position", most_positions),
                         .effects = {.token = read(effects, "token", vocab),
                                     .against = read(effects, "against", vocab),

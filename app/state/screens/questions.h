@@ -9,18 +9,18 @@
 
 namespace headscope::app {
 
-/// What was asked of a checkpoint's predictions.
+/// The user's questions about a checkpoint's predictions.
 struct Questions {
-    std::string prompt, pair, target; ///< the text that they were asked of; empty: not known
+    std::string prompt, pair, target; ///< the text that the questions refer to; empty: not known
     std::optional<std::int64_t> position;
     EffectsQuestion effects;
     PatchingQuestion patching;
     CircuitsQuestion circuits;
 };
 
-/// As JSON text for the checkpoint's patch file; empty when nothing was chosen.
+/// As JSON text for the checkpoint's patch file; empty if the user chose nothing.
 std::string questions_text(const ModelState& model, const ModelPart& part);
-/// Nothing for an empty text. Throws Error(input) for text of another form and for tokens that the model does
+/// Nothing for empty text. Throws Error(input) for text of another format and for tokens that the model does
 /// not have.
 std::optional<Questions> read_questions(const std::string& text, std::int64_t vocab);
 

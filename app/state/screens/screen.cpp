@@ -163,7 +163,7 @@ bool has_screen(const Document& document, Screen screen) {
     if (!document.is_checkpoint())
         return screen == Screen::stages;
     const checkpoint::Model& model = *document.part()->model->model;
-    // The writers of a patched run do not add up to what it predicts.
+    // The components of a patched run do not add up to its prediction.
     const bool patched = patched_run(*document.part()) != nullptr;
     if (patched && (screen == Screen::effects || screen == Screen::patching || screen == Screen::why))
         return false;

@@ -9,27 +9,27 @@
 
 namespace headscope::app {
 
-/// A screen by the name that lessons and the command line have for it.
+/// A screen with its name in lessons and on the command line.
 struct NamedScreen {
     std::string_view name;
     Screen screen;
-    EffectKind effects = EffectKind::direct; ///< of Screen::effects
+    EffectKind effects = EffectKind::direct; ///< for Screen::effects
 };
 std::span<const NamedScreen> named_screens();
-/// Null when there is no such name.
+/// Null if there is no such name.
 const NamedScreen* find_screen(std::string_view name);
-/// The name of what a view asks for.
+/// Returns the name of the screen that a view requests.
 std::string_view screen_name(const AttentionView& view);
 
-/// Whether a document can be looked at so.
+/// Returns true if a document has that screen.
 bool has_screen(const Document& document, Screen screen);
-/// What the canvas holds: the screen that the view asks for where the document has it, else the stages.
+/// Returns the screen on the canvas: the requested one if the document has it, else the stages.
 Screen screen_of(const Shown& shown, const ViewState& view);
-/// The numbers of the screen that a view is on as a table with headings, for spreadsheets: shortest digits
-/// that read back as the same number. Of a long map: of its pixels that are seen. Not of the stages. Throws
-/// Error(input) while they are not known.
+/// Returns the numbers of the current screen as a table with headings, for spreadsheets: the shortest digits
+/// that read back as the same number. For a long map: the visible pixels. Not for the stages. Throws
+/// Error(input) while the numbers are not known.
 std::vector<std::vector<std::string>> screen_table(const Shown& shown, const ViewState& view);
-/// The list of the strongest weights far from the diagonal of the map on screen. Throws likewise.
+/// Returns the list of the strongest weights far from the diagonal of the current map. Throws likewise.
 std::vector<std::vector<std::string>> far_weights_table(const Shown& shown, const ViewState& view);
 
 } // namespace headscope::app

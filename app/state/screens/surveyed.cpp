@@ -24,7 +24,7 @@ SurveyedHead::Example example_of(const checkpoint::TextModel& model, analysis::S
     if (model.tokenizer != nullptr) {
         const std::vector<text::TokenId> ids(piece.ids.begin(), piece.ids.end());
         example.text = model.tokenizer->decode(ids, true);
-        // Some tokenizers put a blank before a text by themselves.
+        // Some tokenizers prepend a space to a text.
         if (example.text.starts_with(' ') && model.tokenizer->encode(example.text.substr(1)).ids == ids)
             example.text.erase(0, 1);
     }

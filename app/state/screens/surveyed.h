@@ -10,22 +10,22 @@
 
 namespace headscope::app {
 
-/// What a survey found of all heads, ready to be drawn.
+/// The results of a survey for all heads, ready to be drawn.
 struct SurveyedHeads {
     std::string path;
     std::int64_t texts = 0, pieces = 0, tokens = 0;
     std::vector<std::vector<analysis::HeadMetrics>> heads; ///< the means, by layer and head
 };
 
-/// One head's card of a survey.
+/// The results of a survey for one head.
 struct SurveyedHead {
-    /// A piece of the corpus on which a score was large.
+    /// A piece of the corpus with a large score.
     struct Example {
-        std::int64_t line = 0; ///< of the corpus, from 1
+        std::int64_t line = 0; ///< line of the corpus, from 1
         float score = 0, weight = 0;
         std::int64_t query = 0, key = 0;
-        std::vector<std::string> tokens; ///< readable
-        std::string text = {};           ///< that a prompt can be
+        std::vector<std::string> tokens; ///< readable labels
+        std::string text = {};           ///< text that can serve as a prompt
     };
     struct Score {
         analysis::HeadScore score{};
@@ -36,12 +36,11 @@ struct SurveyedHead {
     std::vector<Score> scores = {};
 };
 
-/// Reads the means. For a worker: the checkpoint's files are hashed, which takes a while for large ones.
-/// Throws Error(input) for what is no finished survey, and for a survey of another checkpoint than the
-/// model.
+/// Reads the means. For a worker: hashes the checkpoint's files, which takes a while for large ones. Throws
+/// Error(input) if the file is not a finished survey or belongs to another checkpoint than the model.
 SurveyedHeads surveyed_heads(const checkpoint::TextModel& model, const std::string& path,
                              const Progress& cancel);
-/// Reads one card, with at most three examples for each score. Throws Error(input) likewise.
+/// Reads the results of one head, with at most three examples for each score. Throws Error(input) likewise.
 SurveyedHead surveyed_head(const checkpoint::TextModel& model, const std::string& path, std::int64_t layer,
                            std::int64_t head);
 

@@ -33,7 +33,7 @@ WhyScore::Group group_of(const Writer& writer, bool joined) {
         return {tr("common.position", "position"),
                 // Translators: short for position
                 tr("why_score.pos", "pos"), -1, -1};
-    // All that is added whatever stands in the text.
+    // Everything that is added independently of the text.
     return {tr("common.biases", "biases"), tr("common.bias", "bias"), -1, -1};
 }
 
@@ -47,7 +47,7 @@ WhyScore why_score(const checkpoint::ModelRun& run, const analysis::ScoreQuestio
     out.score = analysis::score_terms(run, question, cancel);
     out.may_join = out.layer > 0;
     out.joined = out.may_join && join.value_or(out.score.writers.size() > most_apart);
-    std::vector<std::size_t> group; // of each writer
+    std::vector<std::size_t> group; // group index of each component
     for (const Writer& writer : out.score.writers) {
         WhyScore::Group one = group_of(writer, out.joined);
         const auto known = std::ranges::find(out.groups, one.name, &WhyScore::Group::name);

@@ -10,40 +10,40 @@
 
 namespace headscope::app {
 
-/// One score of a checkpoint taken apart, ready to be drawn.
+/// One attention score of a checkpoint, split into terms and ready to be drawn.
 struct WhyScore {
-    /// A writer, or the heads of a layer together.
+    /// A residual stream component, or the heads of a layer together.
     struct Group {
         std::string name, brief;            ///< "L0 H3" and "H3"; "L0 heads"
-        std::int64_t layer = -1, head = -1; ///< of the writer; -1: it has none
+        std::int64_t layer = -1, head = -1; ///< -1: the component has none
     };
-    /// What a group at the query and one at the key add together.
+    /// The contribution of one group at the query together with one at the key.
     struct Term {
         std::size_t query = 0, key = 0; ///< into `groups`
         double value = 0;
     };
-    /// A token that a head read at the key.
+    /// A source token of a head at the key.
     struct Read {
         std::int64_t token = 0;
         double weight = 0;
     };
     analysis::ScoreQuestion question;
     std::int64_t layer = 0;
-    bool joined = false;   ///< heads of a layer are one group
-    bool may_join = false; ///< there are layers whose heads could be joined
+    bool joined = false;   ///< the heads of a layer are one group
+    bool may_join = false; ///< there are layers whose heads can be joined
     analysis::ScoreTerms score;
     std::vector<Group> groups;
-    std::vector<double> table;         ///< (groups, groups): rows at the query
+    std::vector<double> table;         ///< (groups, groups); rows: query side
     std::vector<double> rows, columns; ///< sums
-    std::vector<Term> largest;         ///< all terms, the largest first
-    double limit = 0;                  ///< the largest, without its sign
+    std::vector<Term> largest;         ///< all terms, by absolute value, largest first
+    double limit = 0;                  ///< the largest absolute value
     std::vector<Read>
-        read; ///< by the head that the largest term names at the key, the largest first; may be empty
+        read; ///< tokens that the key-side head of the largest term attends to, largest first; may be empty
 
     double at(std::size_t query, std::size_t key) const { return table[query * groups.size() + key]; }
 };
 
-/// join: none joins where there are more writers than can be told apart. For a worker. Throws what
+/// join: none joins if there are more components than can be distinguished. For a worker. Throws what
 /// score_terms throws.
 WhyScore why_score(const checkpoint::ModelRun& run, const analysis::ScoreQuestion& question,
                    std::optional<bool> join, const Progress& cancel);

@@ -16,8 +16,8 @@ bool observed(bool result, const std::string& label, Surface& surface) {
     return result;
 }
 
-/// Translates what is copied from and pasted into the one text input that is made while it lives. Dear ImGui
-/// drops line ends and tabs from a pasted text, so that the words around them would become one.
+/// Converts text that is copied from or pasted into the one text input created during its lifetime. Dear
+/// ImGui would drop line ends and tabs from pasted text, which joins the words around them.
 class FieldClipboard {
 public:
     explicit FieldClipboard(text::ControlCharacters controls);
@@ -81,7 +81,7 @@ bool input_text(const std::string& label, const std::string& hint, std::string& 
     if (ScreenObserver* const observer = surface.observer())
         observer->field(label, text);
     const FieldClipboard clipboard(controls);
-    // Dear ImGui changes bytes that are not UTF-8.
+    // Dear ImGui changes bytes that are not valid UTF-8.
     const std::string shown_before = text::plain_text(text);
     std::string shown = shown_before;
     const bool told = observed(

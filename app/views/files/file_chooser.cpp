@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr float chooser_pad = 24, row_height = 28, places_width = 168;
 
-/// Where the parts of the card stand.
+/// The positions of the parts of the card.
 struct Parts {
     figure::Rect card, places, preview, crumbs, list, field, message, foot;
 };
@@ -42,8 +42,7 @@ Parts parts_of(const figure::Rect& card, const OpenChooser& open) {
     return out;
 }
 
-/// A line that can be clicked, drawn with a highlight under the mouse. Places are logical pixels of the
-/// window.
+/// A clickable line, highlighted under the mouse. Logical pixels of the window.
 bool link(const std::string& id, const std::string& text, const figure::Rect& area, bool strong,
           const ViewTools& tools) {
     const figure::Rect place = dialog_place(area, tools);
@@ -60,7 +59,8 @@ bool link(const std::string& id, const std::string& text, const figure::Rect& ar
     return tools.focus.offer(place) || clicked;
 }
 
-/// The models of this machine, each with its sizes or why it does not run. Returns the path that was chosen.
+/// Lists the models on this machine, each with its sizes or the reason why it cannot run. Returns the chosen
+/// path.
 std::optional<std::string> models(const FileChooser& chooser, const figure::Rect& area,
                                   const ViewTools& tools) {
     const auto& offered = chooser.options().models;
@@ -92,7 +92,7 @@ std::optional<std::string> models(const FileChooser& chooser, const figure::Rect
     return chosen;
 }
 
-/// Returns where the list ends.
+/// Lists the places. Returns the lower edge of the list.
 float places(FileChooser& chooser, const figure::Rect& area, const ViewTools& tools) {
     float y = area.y;
     for (const Place& place : chooser.options().places) {
@@ -110,7 +110,7 @@ float places(FileChooser& chooser, const figure::Rect& area, const ViewTools& to
     return y;
 }
 
-/// The folders on the way from the root, the last ones first when there is no room for all.
+/// The folders of the path from the root; the last ones if there is no space for all.
 void crumbs(FileChooser& chooser, const figure::Rect& area, const ViewTools& tools) {
     const fs::path folder = chooser.listing().folder;
     if (push_button("↑", {area.x, area.y, 34, 30}, ButtonLook::plain, tools,
@@ -165,7 +165,7 @@ void file_icon(figure::Scene& scene, float x, float y, figure::Color color) {
         scene.add(figure::LineItem{{x + 5, y + line}, {x + 10, y + line}, color, 1});
 }
 
-/// One line of the list, w wide.
+/// One row of the list, `w` wide.
 figure::Scene row_scene(const FileRow& row, bool chosen, float w, const ViewTools& tools) {
     const Theme& theme = tools.theme;
     figure::Scene scene;
@@ -193,7 +193,8 @@ figure::Scene row_scene(const FileRow& row, bool chosen, float w, const ViewTool
     return scene;
 }
 
-/// The folder, or a sentence in its place. Returns the line that was double-clicked, -1: none.
+/// Lists the folder's content, or shows a message instead. Returns the index of the double-clicked row, or
+/// -1.
 int list(FileChooser& chooser, const figure::Rect& area, bool follow, const ViewTools& tools) {
     const float scale = tools.surface.scale();
     const ImVec2 origin = ImGui::GetMainViewport()->Pos;
@@ -245,7 +246,8 @@ int list(FileChooser& chooser, const figure::Rect& area, bool follow, const View
     return entered;
 }
 
-/// Whether the question about a taken name stands there. Chosen paths are sent.
+/// Asks before replacing an existing file. Returns true while the question is shown. Sends the path once it
+/// is confirmed.
 bool replace_question(FileChooser& chooser, const Parts& parts, const ViewTools& tools) {
     if (chooser.replacing().empty())
         return false;
@@ -271,7 +273,8 @@ bool replace_question(FileChooser& chooser, const Parts& parts, const ViewTools&
     return true;
 }
 
-/// Why the last try did not work, in as many lines as have room over the buttons. The mouse shows the rest.
+/// Shows why the last attempt failed, in as many lines as fit above the buttons. A tooltip shows the full
+/// text.
 void view_error(const std::string& error, const figure::Rect& area, const ViewTools& tools) {
     constexpr float size = 13, line = 18;
     constexpr std::size_t most = 3;
@@ -293,7 +296,7 @@ void view_error(const std::string& error, const figure::Rect& area, const ViewTo
         show_tip(error, tools);
 }
 
-/// The buttons at the foot. True when the accepting one was pressed.
+/// The buttons at the bottom. Returns true if the accepting one was pressed.
 bool foot(OpenChooser& open, const figure::Rect& area, const ViewTools& tools) {
     FileChooser& chooser = open.chooser;
     const FileChooser::Options& options = chooser.options();
@@ -325,7 +328,7 @@ bool foot(OpenChooser& open, const figure::Rect& area, const ViewTools& tools) {
                        tools, "Enter");
 }
 
-/// Arrow keys walk the list, whatever has the keyboard. True when they did.
+/// Arrow keys move through the list, whichever item has the keyboard. Returns true if one was pressed.
 bool list_keys(FileChooser& chooser, bool field_is_empty) {
     const ImGuiIO& io = ImGui::GetIO();
     const auto pressed = [&](KeyName name) { return key_pressed(name); };
@@ -355,7 +358,7 @@ void view_file_chooser(OpenChooser& open, const ViewTools& tools) {
     const Parts parts = parts_of(card, open);
     const Theme& theme = tools.theme;
     walk_with_tab(tools);
-    // Before the field takes the key away from under it.
+    // Read these keys before the text field consumes them.
     const bool field_was_empty = chooser.text().empty() && !chooser.new_folder();
     const bool enter = enter_pressed(), escape = escape_pressed(), on_ring = tools.focus.visible();
 
@@ -399,7 +402,7 @@ void view_file_chooser(OpenChooser& open, const ViewTools& tools) {
 
     const bool typing = ImGui::GetIO().WantTextInput;
     if (list_keys(chooser, field_was_empty && (name.active || !typing))) {
-        // The field shows what was chosen, ready to be typed over.
+        // The field shows the chosen name, selected so that typing replaces it.
         leave_field();
         open.focus_name = true;
         open.follow_row = true;

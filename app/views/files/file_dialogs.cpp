@@ -14,8 +14,8 @@ namespace {
 
 constexpr float dialog_pad = 28, button_height = 34;
 
-/// A heading and sentences in a card that is as high as they need, with room for buttons. Returns the place
-/// of the buttons.
+/// A card with a heading and sentences, as high as they and the buttons need. Returns the area of the
+/// buttons.
 figure::Rect message_card(const char* id, const std::string& heading,
                           const std::vector<std::string>& sentences, const ViewTools& tools) {
     constexpr float width = 520, line = 21;
@@ -43,7 +43,8 @@ bool plain_letter_pressed(char letter) {
     return !ImGui::GetIO().KeyCtrl && !ImGui::GetIO().KeyAlt && letter_pressed(letter);
 }
 
-/// Enter on the focus ring is Enter on what it stands on; otherwise it is the answer of the primary button.
+/// Returns true if Enter answers with the primary button. While the focus ring is visible, Enter activates
+/// the focused item instead.
 bool enter_for_primary(const ViewTools& tools) {
     if (!enter_pressed())
         return false;
@@ -145,7 +146,7 @@ void recovery_panel(const std::vector<RecoveryOffer>& offers, const ViewTools& t
         const bool bad = !offer.error.empty();
         dialog_paragraph({x, y + 56}, w - buttons - 20, text::plain_text(bad ? offer.error : offer.detail),
                          12.5F, 17, bad ? theme.bad : theme.muted, tools);
-        // Labels are told apart by their number.
+        // A number keeps the ids of equal labels apart.
         const std::string id = i == 0 ? "" : "##" + std::to_string(i);
         const float by = y + 44;
         if (push_button(tr("file_dialogs.discard", "Discard") + id,
@@ -187,7 +188,7 @@ void job_panel(const FileJobView& job, const ViewTools& tools) {
     figure::Scene scene;
     const figure::Rect track{foot.x, foot.y - 26, foot.w, 6};
     scene.add(figure::RectItem{.area = track, .fill = theme.line, .radius = 3});
-    // Without a known share, a piece that wanders says that it is alive.
+    // While the fraction is unknown, a moving segment shows that work continues.
     const float share = job.fraction > 0 ? job.fraction : 0.25F;
     const float start =
         job.fraction > 0 ? 0 : static_cast<float>(0.5 - 0.5 * std::cos(job.seconds * 2)) * (1 - share);

@@ -15,14 +15,14 @@ namespace {
 
 struct MenuRow {
     std::string label, keys;
-    Actions commands; ///< none: a heading
+    Actions commands; ///< empty: a heading
     std::string tip;
-    std::string missing; ///< why it cannot be chosen now; empty: it can
+    std::string missing; ///< reason why the row is disabled; empty: it is enabled
 };
 
 constexpr std::size_t most_recent = 5;
 
-/// The table's actions on files, with the recent paths between what opens and saves and what writes out.
+/// The file actions, with the recent paths between opening and saving, and exporting.
 std::vector<MenuRow> menu_rows(const AppState& state) {
     const FilesState& files = state.files;
     const Situation now = situation(state);
@@ -60,7 +60,7 @@ bool can_choose(const MenuRow& row) {
     return !row.commands.empty() && row.missing.empty();
 }
 
-/// The next row that can be chosen.
+/// The next enabled row.
 int step(const std::vector<MenuRow>& rows, int from, int by) {
     const int count = static_cast<int>(rows.size());
     for (int i = from + by; i >= 0 && i < count; i += by)
@@ -104,7 +104,7 @@ void draw_row(const MenuRow& row, bool lit, const figure::Rect& area, const View
     ImGui::SetCursorScreenPos(at);
 }
 
-/// Scrolls a menu that is too high for the window. Physical pixels from the top of its first row.
+/// Scrolls a menu that is higher than the window. Physical pixels from the top of its first row.
 void bring_row_into_sight(float from, float to) {
     const float room = ImGui::GetWindowHeight() - 2 * ImGui::GetStyle().WindowPadding.y;
     ImGui::SetScrollY(std::min(std::max(ImGui::GetScrollY(), to - room), from));

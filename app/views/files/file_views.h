@@ -5,30 +5,32 @@
 
 namespace headscope::app {
 
-/// The button "File" and its menu. Width it takes.
+/// The button "File" and its menu. Returns its width.
 float view_file_button(const AppState& state, figure::Point at, const ViewTools& tools);
 
-/// The one dialog that is open, if any: work that is under way, the question about unsaved changes, work that
-/// can be recovered, or the file chooser. `tools.focus` is the ring of dialogs.
+/// The one open dialog, if any: work in progress, the question about unsaved changes, recoverable work, or
+/// the file chooser. `tools.focus` is the dialog's focus ring.
 void view_file_dialogs(const AppState& state, const ViewTools& tools);
 void view_file_chooser(OpenChooser& open, const ViewTools& tools);
-/// Below the name in the chooser's card: kinds of file, and what else belongs to the purpose; and the height
-/// of all, 0 where there is none.
+/// The controls below the file name in the chooser's card: file format and options that depend on its
+/// purpose.
 void view_switches(OpenChooser& open, figure::Point at, const figure::Rect& card, const ViewTools& tools);
+/// The height of all of them; 0 if there are none.
 float switches_height(const OpenChooser& open, const figure::Rect& card);
 
 class SwitchRow;
-/// How a picture is written: beside the kind of file, and in two rows from `at` on.
+/// The options for exported pictures: next to the file format, and in two rows starting at `at`.
 void view_picture_options(OpenChooser& open, SwitchRow& beside, figure::Point at, float step,
                           const ViewTools& tools);
-/// In a low card they take the place of the folder, when they are asked for.
+/// Returns true if the card is too low for the options next to the files. They then replace the files on
+/// request.
 bool folds_picture_options(const OpenChooser& open, const figure::Rect& card);
 void view_folded_picture_options(OpenChooser& open, figure::Point at, const ViewTools& tools);
-/// The picture in small with its size below it, or its size alone.
+/// A small preview of the picture with its size below it, or its size alone.
 void view_picture_preview(OpenChooser& open, const figure::Rect& area, const ViewTools& tools);
 void view_picture_words(OpenChooser& open, const figure::Rect& area, const ViewTools& tools);
 
-/// How the bottom bar says whether the work is stored, and why not.
+/// The text of the bottom bar about saving.
 struct SaveStatus {
     std::string text, tip;
     bool bad = false;

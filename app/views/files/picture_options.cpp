@@ -20,7 +20,7 @@ void size_switch(OpenChooser& open, SwitchRow& row, const ViewTools& tools) {
     PictureOptions& picture = open.picture;
     PictureChoice& choice = picture.choice;
     const bool vectors = has_vectors(open);
-    // Pixels mean nothing to vectors, which then have their own size.
+    // Vector formats have no pixel size; they use their own size.
     const bool by_mm = choice.unit == PictureUnit::mm, by_px = choice.unit == PictureUnit::px && !vectors;
     std::vector<DialogOption> sizes;
     const int times = vectors ? 1 : 3;
@@ -75,7 +75,7 @@ void ground_and_crop(PictureChoice& choice, SwitchRow& row) {
         choice.crop = chosen == 0;
 }
 
-/// The size that the picture will have, or why it has none.
+/// The size of the exported picture, or the reason why it has none.
 std::string words_of(const OpenChooser& open) {
     const PictureOptions& picture = open.picture;
     if (picture.wrong_width)
@@ -121,7 +121,7 @@ void view_folded_picture_options(OpenChooser& open, figure::Point at, const View
 }
 
 void view_picture_words(OpenChooser& open, const figure::Rect& area, const ViewTools& tools) {
-    constexpr int unseen = 16; // the size is that of a picture that was drawn
+    constexpr int unseen = 16; // the reported size is that of a drawn picture
     open.picture.room_wide = open.picture.room_high = unseen;
     draw_words(open, area, tools);
 }
@@ -137,7 +137,7 @@ void view_picture_preview(OpenChooser& open, const figure::Rect& area, const Vie
         figure::RectItem{.area = frame, .fill = tools.theme.raise, .stroke = tools.theme.line2, .radius = 6});
     if (picture.preview != nullptr) {
         figure::GridItem pixels = picture.preview->pixels;
-        // One cell to a physical pixel, whatever the room has become meanwhile.
+        // One cell per physical pixel, even if the preview area has changed since.
         pixels.area.w = std::min(static_cast<float>(pixels.cols) / scale, inner_w);
         pixels.area.h = std::min(static_cast<float>(pixels.rows) / scale, inner_h);
         pixels.area.x = std::round((frame.x + (frame.w - pixels.area.w) / 2) * scale) / scale;

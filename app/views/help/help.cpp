@@ -11,7 +11,7 @@ namespace {
 
 constexpr float key_row_high = 25, column_wide = 540, card_pad = 28, card_head = 64, keys_gap = 16;
 
-/// A line of keys, or the name of the group that begins.
+/// A row of keys, or the title of a group of keys.
 struct ListedRow {
     const KeyLine* line = nullptr;
     Message group = {};
@@ -27,14 +27,14 @@ std::vector<ListedRow> grouped_rows(const std::vector<KeyLine>& lines) {
     return rows;
 }
 
-/// The rows of each column, which begins with the name of a group.
+/// Divides the rows among columns. Each column starts with the title of a group.
 std::vector<std::vector<ListedRow>> in_columns(const std::vector<ListedRow>& rows, std::size_t columns) {
     const std::size_t high = rows.size() / columns;
     const auto is_name = [](const ListedRow& row) { return row.line == nullptr; };
     std::vector<std::vector<ListedRow>> out(1);
     for (auto group = rows.begin(); group != rows.end();) {
         const auto end = std::find_if(group + 1, rows.end(), is_name);
-        // The group stands where more than half of it fits.
+        // A group stays in the column if more than half of it fits.
         if (out.size() < columns && !out.back().empty() &&
             out.back().size() + static_cast<std::size_t>(end - group) / 2 >= high)
             out.emplace_back();
@@ -48,7 +48,7 @@ float wide_of_keys(const KeyLine& line, const ViewTools& tools) {
     return tools.measure(line.keys, figure::Font::ui_semibold, 13) + keys_gap;
 }
 
-/// Where what the keys do begins in all rows but those with the very longest keys.
+/// The width of the column of keys, for all rows except those with the longest keys.
 float keys_room(const std::vector<KeyLine>& lines, const ViewTools& tools) {
     constexpr float least = 165, most = 190;
     float widest = least;
@@ -69,7 +69,7 @@ void draw_key_row(figure::Scene& scene, const ListedRow& row, float x, float y, 
     }
     scene.add(figure::LineItem{{x, y}, {end, y}, theme.line, 1});
     add_text(scene, {x, baseline}, row.line->keys, figure::Font::ui_semibold, 13, theme.ink);
-    // Long words are written smaller rather than over the next column.
+    // A long description shrinks instead of overlapping the next column.
     const std::string& what = row.line->what;
     keys_wide = std::max(keys_wide, wide_of_keys(*row.line, tools));
     const float room = end + 20 - x - keys_wide, wide = tools.measure(what, figure::Font::ui, 13);
@@ -84,7 +84,7 @@ void view_help(const AppState& state, const figure::Rect& area, const ViewTools&
     const ImVec2 origin = ImGui::GetMainViewport()->Pos;
     const Theme& theme = tools.theme;
     std::vector<KeyLine> lines = key_lines(situation(state));
-    if (state.presentation.on) // what counts there stands first
+    if (state.presentation.on) // the keys of a presentation come first
         std::stable_partition(lines.begin(), lines.end(),
                               [](const KeyLine& line) { return line.group.english == "Presentation"; });
     const auto columns = in_columns(grouped_rows(lines), area.w >= 2 * column_wide + 16 ? 2 : 1);
@@ -97,7 +97,7 @@ void view_help(const AppState& state, const figure::Rect& area, const ViewTools&
     ImGui::SetNextWindowSize({area.w * scale, area.h * scale});
     ImGui::SetNextWindowFocus();
     ImGui::PushStyleColor(ImGuiCol_WindowBg, ImVec4(0, 0, 0, 0.35F));
-    // In a window too low for it, the card scrolls.
+    // The card scrolls in a window that is too low for it.
     const bool scrolls = card.bottom() + 8 > area.h;
     const ImGuiWindowFlags bar = scrolls ? ImGuiWindowFlags_None : ImGuiWindowFlags_NoScrollbar;
     ImGui::Begin("keyboard", nullptr,

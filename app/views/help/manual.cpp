@@ -16,7 +16,7 @@ namespace {
 
 constexpr float search_high = 32, trail_high = 30, button_wide = 30;
 
-/// A button with an arrow head that points to the left or right; grey where there is nothing to go to.
+/// A button with an arrow head that points left or right; gray if there is no page in that direction.
 void arrow_button(Picture& picture, const figure::Rect& area, bool left, bool possible,
                   const ViewTools& tools) {
     const Theme& theme = tools.theme;
@@ -33,7 +33,7 @@ void arrow_button(Picture& picture, const figure::Rect& area, bool left, bool po
                               : with_key(tr("manual.forward", "Forward"), "manual forward"));
 }
 
-/// The name of the panel, what leads to its contents, and what closes it.
+/// The title of the panel, a link to the contents and the closing button.
 Picture manual_header(const figure::Rect& area, const DrawContext& context) {
     const Theme& theme = context.theme;
     Picture picture;
@@ -77,11 +77,11 @@ void search_field(const figure::Rect& area, ManualPanel& panel, const ViewTools&
     const std::string before = panel.search, hint = tr("common.search_manual", "Search the manual"),
                       with_its_key = with_key(hint, "search manual");
     const bool fits_key = tools.measure(with_its_key, figure::Font::ui, 13.5F) + 28 <= area.w;
-    ImGui::PushAllowKeyboardFocus(false); // Tab walks the focus ring
+    ImGui::PushAllowKeyboardFocus(false); // Tab moves the focus ring
     input_text("##search manual", fits_key ? with_its_key : hint, panel.search,
                ImGuiInputTextFlags_CallbackAlways, place_caret, &caret, tools.surface);
     ImGui::PopAllowKeyboardFocus();
-    // Esc gives a field back what stood in it; here it means something else, see CloseManual.
+    // In a text field Esc restores the previous text; here it has another meaning, see CloseManual.
     if (ImGui::IsItemDeactivated() && escape_pressed())
         panel.search = before;
     if (ImGui::IsItemDeactivated() && enter_pressed())
@@ -100,7 +100,7 @@ void view_manual(const AppState& state, const figure::Rect& place, ManualPanel& 
                  const ViewTools& tools) {
     const Theme& theme = tools.theme;
     const float scale = tools.surface.scale();
-    // In a region of its own, which takes the mouse from what may lie behind it.
+    // Its own region keeps the mouse from items underneath.
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
     begin_region("manual", place, tools, ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
     ImGui::PopStyleVar();
@@ -149,7 +149,7 @@ void view_manual(const AppState& state, const figure::Rect& place, ManualPanel& 
     ImGui::SetCursorScreenPos(at);
     ImGui::Dummy({0, text.scene.height * scale});
     panel.scroll = ImGui::GetScrollY() / scale;
-    if (panel.scroll_to) { // the region takes it once it knows how high this page is
+    if (panel.scroll_to) { // the region applies it once it knows the height of this page
         panel.scroll = *panel.scroll_to < 0 ? std::max(text.pointed.y - 8, 0.0F) : *panel.scroll_to;
         ImGui::SetScrollY(panel.scroll * scale);
     }

@@ -10,16 +10,16 @@ namespace headscope::app {
 
 namespace {
 
-/// The room that a page is given, in logical pixels: as much larger as the window is.
+/// The size of the canvas at 100 %, in logical pixels; the zoom grows with the window.
 constexpr float page_width = 960, page_height = 600;
 
-/// A circle of a colour.
+/// One circle of a colored band.
 struct Rim {
     float radius; ///< physical pixels
     figure::Color colour;
 };
 
-/// What lies between two circles, from one colour to the other.
+/// Fills the area between two circles with a gradient from one color to the other.
 void band(ImDrawList& list, const ImVec2& center, const Rim& from, const Rim& to) {
     constexpr int corners = 64;
     const ImVec2 white = ImGui::GetFontTexUvWhitePixel();
@@ -38,7 +38,7 @@ void band(ImDrawList& list, const ImVec2& center, const Rim& from, const Rim& to
     }
 }
 
-constexpr double rest_seconds = 4; ///< then the spot goes away
+constexpr double rest_seconds = 4; ///< the spot fades out after this time
 constexpr double fade_seconds = 0.4, follow_seconds = 0.05;
 
 } // namespace
@@ -79,7 +79,7 @@ void view_presentation(const Presentation& presentation, const figure::Rect& win
     }
     if (presentation.spot.strength <= 0)
         return;
-    // Faint in the middle, so that what lies below can be read, and strong towards the rim.
+    // Faint in the center, so that the content below stays readable, and strong near the rim.
     constexpr float inner = 16, strong = 22, outer = 36;
     constexpr float faint_alpha = 40, strong_alpha = 200;
     const float scale = tools.surface.scale();

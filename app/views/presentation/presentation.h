@@ -8,35 +8,35 @@ namespace headscope::app {
 
 struct ViewTools;
 
-/// The soft spot that shows a class where the mouse is.
+/// A soft spot that shows the audience where the mouse is.
 struct PointerSpot {
     figure::Point at;   ///< logical pixels of the window
-    float strength = 0; ///< 0: it cannot be seen; 1: fully there
-    double rested = 0;  ///< seconds since the mouse moved last
+    float strength = 0; ///< 0: invisible; 1: fully visible
+    double rested = 0;  ///< seconds since the mouse last moved
 };
 
-/// The canvas alone, as a class sees it.
+/// The state of a presentation, which shows the canvas alone.
 struct Presentation {
     bool on = false;
-    float larger = 1;             ///< as the user chose, times what fits the window; 0.5 to 2
-    bool dark = false;            ///< nothing is shown
-    bool was_full_screen = false; ///< the window, before
+    float larger = 1;             ///< the user's factor on the zoom that fits the window; 0.5 to 2
+    bool dark = false;            ///< the window is blank
+    bool was_full_screen = false; ///< the window was full screen before the presentation
     PointerSpot spot;
 };
 
 inline constexpr float smallest_presented = 0.5F, largest_presented = 2;
-/// The columns of a presented lesson and of the inspector beside it, in logical pixels.
+/// The widths of a presented lesson and of the inspector next to it, in logical pixels.
 inline constexpr float presented_lesson_width = 340, presented_inspector_width = 320;
 
-/// The zoom of a presentation, 1 to 4, whatever that of the window around it was. `width`, `height`: of the
-/// window, in logical pixels at 100 %. `beside`: of what else stands beside the canvas.
+/// The zoom of a presentation, 1 to 4, independent of the zoom of the normal window. `width`, `height`: size
+/// of the window, in logical pixels at 100 %. `beside`: the width of everything next to the canvas.
 float presentation_zoom(const Presentation& presentation, float width, float height, float beside = 0);
 
-/// Takes the spot to the mouse (empty: it is outside): at once, or where things move in a moment of motion,
-/// and away when the mouse rests. `seconds`: since the last frame. True when another frame must follow.
+/// Moves the spot to the mouse (empty: outside the window), at once or, if `moves`, as a short motion. Fades
+/// it out when the mouse rests. `seconds`: since the last frame. Returns true if another frame must follow.
 bool follow_mouse(PointerSpot& spot, const std::optional<figure::Point>& mouse, double seconds, bool moves);
 
-/// Over everything else: the spot, or a dark window.
+/// The spot or the blank window, over everything else.
 void view_presentation(const Presentation& presentation, const figure::Rect& window, const ViewTools& tools);
 
 } // namespace headscope::app

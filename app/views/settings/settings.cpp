@@ -14,18 +14,18 @@ namespace {
 constexpr float settings_width = 680, settings_pad = 28, setting_height = 42, heading_height = 40;
 constexpr float control_left = 190;
 
-/// One choice of a setting, with what it sends.
+/// One choice of a setting and the action that it sends.
 struct Offered {
     std::string label;
     bool on;
     Action action;
 };
 
-/// A line of the dialog. The choices send what a key, a switch or a list elsewhere sends too.
+/// A row of the dialog. Its choices send the same actions as keys, switches and lists elsewhere.
 struct Setting {
-    std::string caption; ///< without choices: a heading
+    std::string caption; ///< a heading if there are no choices
     std::vector<Offered> choices = {};
-    std::string note = {}; ///< beside the choices, where there is room
+    std::string note = {}; ///< next to the choices, if there is space
 };
 
 Setting on_off(const std::string& caption, bool on, const std::function<ViewChange(bool)>& change,
@@ -184,7 +184,7 @@ void view_settings(const AppState& state, const ViewTools& tools) {
         tools.focus.activate();
     dialog_text({card.x + settings_pad, card.y + 44}, tr("settings.settings", "Settings"),
                 figure::Font::ui_semibold, 20, tools.theme.ink, tools);
-    // What does not fit scrolls.
+    // Content that does not fit scrolls.
     const float scale = tools.surface.scale();
     const ImVec2 origin = ImGui::GetMainViewport()->Pos;
     const figure::Rect list{card.x, card.y + head, card.w, card.h - head - foot};

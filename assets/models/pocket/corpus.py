@@ -35,9 +35,8 @@ def random_repeat(rng, longest, first_counts):
 def document(rng, tokenizer, part):
     """One document as (ids, learnt): learnt is 1 where the loss counts the prediction of that token.
 
-    part: shares of random sequences and of texts said twice among the documents; longest, the most tokens of a random
-    sequence; first_counts, whether its first reading is learnt; fact_share, as stories.story() takes it.
-    """
+    part: fractions of random sequences and of repeated texts among the documents; longest: the most tokens of a random
+    sequence; first_counts: true if its first reading is learned; fact_share: see stories.story()."""
     kind = rng.random()
     if kind < part["shares"][0]:
         return random_repeat(rng, part["longest"], part["first_counts"])

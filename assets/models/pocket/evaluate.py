@@ -75,7 +75,7 @@ def log_probabilities(model, texts, gains=None):
 
 
 def without(model, *heads):
-    """Gains (L, H) that switch off the heads, each (layer, head)."""
+    """Head gains (L, H) that ablate the heads, each (layer, head)."""
     gains = torch.ones(model.config["num_hidden_layers"], model.config["num_attention_heads"])
     for layer, head in heads:
         gains[layer, head] = 0.0
@@ -134,7 +134,7 @@ def mean_loss(logs, texts, counted=None):
     return float(numpy.concatenate(values).mean())
 
 
-# What each head does
+# Scores of each head
 
 
 def same_token_earlier(ids):
@@ -241,7 +241,7 @@ def pronoun_rows(tokenizer, ids, names, forms):
 
 
 def subject_texts(tokenizer, count):
-    """Sentences whose verb stands behind a place: lists of ids that end with the verb, and the position of the subject."""
+    """Sentences whose verb follows a place: lists of ids that end with the verb, and the position of the subject."""
     rng = random.Random(HELD_OUT_SEED + 2)
     lists, texts, subjects = words.lists(), [], []
     beasts = [animal for animal in words.animals() if len(tokenizer.encode(animal)) == 1]
@@ -259,10 +259,11 @@ def subject_texts(tokenizer, count):
 
 
 def reference_scores(weights, rows):
-    """How often the largest weight of a row is on a right key: accuracy (L, H), chance, the best fixed offset and its share.
+    """Fraction of rows whose largest weight is on a right key: accuracy (L, H), chance, the best fixed offset and its
+    accuracy.
 
-    weights: of attention(). rows: for each text a list of (row, right keys). Chance is the share of keys that are right.
-    """
+    weights: of attention(). rows: for each text a list of (row, right keys). Chance is the fraction of keys that are
+    right."""
     hits, chance, offsets, count = 0, 0.0, numpy.zeros(64), 0
     for A, wanted in zip(weights, rows):
         for i, right in wanted:
@@ -277,7 +278,7 @@ def reference_scores(weights, rows):
 
 
 def nearest_name(tokenizer, texts, people, rows):
-    """How often the nearest name before the row is the right one."""
+    """Fraction of rows for which the nearest earlier name is the right one."""
     hits = [max(max(position for position in name_positions(tokenizer, ids, name) if position < i)
                 for name in names.values()) in right
             for ids, names, wanted in zip(texts, people, rows) for i, right in wanted]
@@ -312,7 +313,7 @@ def print_references(model, tokenizer):
     return sorted(set(found))
 
 
-# Heads switched off
+# Ablated heads
 
 
 def second_readings(tokenizer, count=100):
@@ -334,7 +335,7 @@ def second_readings(tokenizer, count=100):
 
 
 def print_ablation(model, tokenizer, heads):
-    """Prints the losses with each of the named heads switched off. heads: pairs of (name, list of heads)."""
+    """Prints the losses with each of the named heads ablated. heads: pairs of (name, list of heads)."""
     probe = probe_texts(len(tokenizer), seed=2)
     second = [list(range(PROBE_LENGTH + 2, 2 * PROBE_LENGTH + 1))] * len(probe)
     twice, again = second_readings(tokenizer)

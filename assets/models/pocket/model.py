@@ -88,7 +88,7 @@ class MLP(nn.Module):
 
 
 class Layer(nn.Module):
-    """Attention and MLP, each behind a norm and added to its input."""
+    """Attention and MLP, each after a norm and added to its input."""
 
     def __init__(self, config):
         super().__init__()

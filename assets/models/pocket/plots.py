@@ -2,8 +2,7 @@
 
 [x|y] is one of the alternatives, {slot} a word that the generator fills in. {A} and {B} are two people: {A} a name or a
 pronoun, {A.o} the same as an object, {A.p} the possessive, {A.r} the reflexive, {A.n} always the name, {A.pet} and so on
-what belongs to the person. {thing#1} is the same thing wherever it stands in one story; {things#1} is its plural.
-"""
+the belongings of the person. {thing#1} is the same thing everywhere in one story; {things#1} is its plural."""
 
 OPENINGS = """
 {time} {A.n} [{went}|walked|came] to the {place#1} with {B.n}.

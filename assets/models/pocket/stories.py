@@ -3,8 +3,7 @@
 
     python3 stories.py --count 5 --seed 1
 
-prints stories. Every choice comes from the seed. The sentences stand in plots.py, the words in words.py.
-"""
+prints stories. Every choice comes from the seed. plots.py contains the sentences, words.py the words."""
 
 import argparse
 import random
@@ -18,9 +17,9 @@ PEOPLE = words.people()
 ANIMALS = words.animals()
 PRONOUNS = {"she": {"s": "she", "o": "her", "p": "her", "r": "herself"},
             "he": {"s": "he", "o": "him", "p": "his", "r": "himself"}}
-TRUE_FACT = 0.9       # how often what belongs to a person is what always belongs to that person
-ANIMAL_FACT = 0.96    # how often an animal does what its kind does
-FACT_SHARE = 0.35     # how often a sentence between others is about what belongs to a person
+TRUE_FACT = 0.9       # frequency with which a belonging of a person is the usual one
+ANIMAL_FACT = 0.96    # frequency with which an animal acts like its kind
+FACT_SHARE = 0.35     # frequency of extra sentences about a belonging of a person
 SAME_GENDER = 0.12    # stories about two people of one gender, in which pronouns are rare
 ALTERNATIVES = re.compile(r"\[([^\[\]]*)\]")
 SLOT = re.compile(r"\{([^{}]*)\}")
@@ -73,7 +72,7 @@ class Story:
         self.introduced, self.here, self.last, self.kept = set(), set(), None, {}
 
     def pronouns_are_clear(self, person):
-        """Whether a pronoun can only mean this person."""
+        """Returns true if a pronoun can only mean this person."""
         other = [p for p in self.people.values() if p is not person][0]
         return person["name"] in self.introduced and (person["gender"] != other["gender"] or self.last == person["name"])
 
@@ -92,7 +91,7 @@ class Story:
         return said
 
     def fact(self, person, key):
-        """What belongs to the person, or now and then something else of the kind."""
+        """Returns a belonging of the person, or sometimes another one of its kind."""
         if key == "act":
             acts = words.ACTS[person["job"] if self.rng.random() < TRUE_FACT else self.rng.choice(PEOPLE)["job"]]
             return self.rng.choice(acts)

@@ -1,8 +1,8 @@
 """A byte-level BPE tokenizer: learns its merges from text, encodes text, and writes tokenizer.json.
 
 The pieces before merging are those of GPT-2's pattern for text of ASCII letters: a word with the blank before it, digits,
-signs, and contractions such as 's. A text gets a blank in front, so that a word is the same token wherever it stands.
-"""
+signs, and contractions such as 's. A text gets a blank at its beginning, so that a word is the same token at every
+position."""
 
 import collections
 import json
@@ -100,7 +100,7 @@ class Tokenizer:
         return [i for piece in pieces(text) for i in self.piece(piece)]
 
     def decode(self, ids):
-        """The text of ids; <s> and </s> stand in it as such."""
+        """The text of ids; <s> and </s> are kept as they are."""
         bytes_of = {letter: byte for byte, letter in enumerate(LETTERS)}
         text = b""
         for i in ids:

@@ -3,10 +3,9 @@
 
     python3 assets/models/pocket/train.py
 
-It writes its own stories (stories.py), learns a tokenizer from them, packs the text into sequences of token ids (corpus.py),
+Writes its own stories (stories.py), learns a tokenizer from them, packs the text into sequences of token ids (corpus.py),
 and trains the model of model.py. Everything is drawn from one seed, so a second run gives the same model up to the order in
-which floating-point numbers are added. A run that was stopped goes on from its last save with --resume.
-"""
+which floating-point numbers are added. With --resume, a run that was stopped continues from its last save."""
 
 import argparse
 import math
@@ -30,7 +29,7 @@ WEIGHT_DECAY = 0.05
 
 
 def part(step):
-    """What the batch of a step holds: B sequences of T tokens, and what corpus.document() takes."""
+    """The contents of a step's batch: B sequences of T tokens, and the arguments of corpus.document()."""
     early = {"longest": 60, "first_counts": False, "fact_share": 0.0}
     if step < 600:
         return {"B": 16, "T": 64, "shares": (0.65, 0.15), **early, "longest": 16}

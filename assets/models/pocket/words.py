@@ -1,6 +1,6 @@
 """The words of the stories that pocket is trained on: people, animals, things, places and how they are."""
 
-# name, gender, pet, job, favourite thing, food, place, colour
+# name, gender, pet, job, favorite thing, food, place, color
 PEOPLE = """
 Anna    she  cat      baker      ribbon   bread    kitchen  red
 Mia     she  rabbit   painter    brush    soup     garden   blue
@@ -32,7 +32,7 @@ Felix   he   hen      baker      spoon    jam      kitchen  pink
 Daniel  he   lamb     driver     wheel    rice     station  green
 """
 
-# What each trade does.
+# Work of each trade
 ACTS = {
     "baker": ["baked the bread", "mixed the flour", "lit the oven"],
     "painter": ["painted the wall", "mixed the colours", "drew a picture"],
@@ -138,7 +138,7 @@ LISTS = {
 
 
 def people():
-    """All people, each a dict: name, gender (she or he), pet, job, thing, food, place, colour."""
+    """All people, each a dict: name, gender (she or he), pet, job, thing, food, place, color."""
     keys = ("name", "gender", "pet", "job", "thing", "food", "place", "colour")
     return [dict(zip(keys, line.split())) for line in PEOPLE.strip().splitlines()]
 

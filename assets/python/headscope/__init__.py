@@ -1,4 +1,4 @@
-"""Shows attention weights in Headscope's window and drives that window.
+"""Shows attention weights in Headscope's window and controls that window.
 
     import headscope
     window = headscope.show(attention, tokens)  # (heads, T, T) or (layers, heads, T, T), for example of NumPy or PyTorch
@@ -22,7 +22,7 @@ __all__ = ["Refused", "Window", "show"]
 
 
 class Refused(Exception):
-    """What the window cannot do, in its own words."""
+    """The window refused an action; the message is the window's own."""
 
 
 def _text(value):
@@ -31,10 +31,11 @@ def _text(value):
 
 
 class Window:
-    """A window of its own, which other programs cannot reach. Closed by close() or at the end of a with block."""
+    """A private window, which other programs cannot reach. Closed by close() or at the end of a with block."""
 
     def __init__(self, *arguments, program=None, patience=60):
-        """arguments: as on the command line, such as "pocket" or "--sentence", "The cat sat down"; paths may be bytes."""
+        """arguments: the same as on the command line, such as "pocket" or "--sentence", "The cat sat down"; paths may be
+        bytes."""
         self._folder = tempfile.mkdtemp(prefix="headscope-")
         path = os.path.join(self._folder, "control")
         command = [program or os.environ.get("HEADSCOPE", "headscope"), "--control", path, *(str(_text(one)) for one in arguments)]
@@ -42,7 +43,7 @@ class Window:
             self._process = subprocess.Popen(command)
             self._lines = self._connect(path, time.monotonic() + patience)
             self._next = 1
-            self.settle()  # refuses what cannot be opened
+            self.settle()  # refuses inputs that cannot be opened
         except BaseException:
             self.close()
             raise
@@ -82,26 +83,27 @@ class Window:
         return answer
 
     def do(self, action, value=None):
-        """Does an action by its name, and waits until the window shows what follows from it. Raises Refused.
+        """Performs an action by its name, and waits until the window shows the result. Raises Refused.
 
         value: a text, or a path as str, bytes or pathlib.Path."""
         self._ask(action, value)
         self.settle()
 
     def settle(self):
-        """Waits until nothing is computed and nothing moves."""
+        """Waits until all computation and motion has ended."""
         self._ask("settle")
 
     def actions(self):
-        """What can be done on the page that is on screen: a list of dictionaries."""
+        """Returns the available actions of the current screen: a list of dictionaries."""
         return self._ask("actions")["actions"]
 
     def report(self):
-        """What is on screen, as assets/manual/automation.md describes it. os.fsencode() gives the bytes of a path."""
+        """Returns a description of the screen, in the format of assets/manual/automation.md. os.fsencode() gives the bytes
+        of a path."""
         return self._ask("report")["report"]
 
     def close(self):
-        """Ends the program without a question."""
+        """Ends the program without asking about unsaved changes."""
         process = getattr(self, "_process", None)
         if hasattr(self, "_socket"):
             self._socket.close()
@@ -112,7 +114,8 @@ class Window:
 
 
 def _checked(attention, tokens):
-    """The weights as an array and the tokens as a list. Raises TypeError or ValueError before a window is opened."""
+    """Returns the weights as an array and the tokens as a list. Raises TypeError or ValueError before a window is
+    opened."""
     import numpy
 
     if hasattr(attention, "detach"):  # a tensor of PyTorch
@@ -139,8 +142,8 @@ def _checked(attention, tokens):
 def show(attention, tokens=None, program=None):
     """Opens a window with attention weights, (heads, T, T) or (layers, heads, T, T), and T tokens.
 
-    Raises TypeError or ValueError for what is no such array or list, and Refused for what the program refuses; no window
-    is left open then."""
+    Raises TypeError or ValueError for an invalid array or list, and Refused if the program refuses the input; no window is
+    left open then."""
     import numpy
 
     attention, tokens = _checked(attention, tokens)

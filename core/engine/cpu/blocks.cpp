@@ -9,9 +9,9 @@ namespace headscope::cpu {
 namespace {
 
 constexpr std::int64_t packed_depth = 1024,
-                       packed_cols = 128; ///< what is packed at once stays in the L2 cache
+                       packed_cols = 128; ///< a packed block fits into the L2 cache
 constexpr std::int64_t rows_in_cache = 48;
-/// With fewer rows packing costs more than it brings; B is then read in place, some rows at a time.
+/// With fewer rows packing costs more than it saves; B is then read in place, some rows at a time.
 constexpr std::int64_t few_rows = 24, short_depth = 128;
 
 } // namespace

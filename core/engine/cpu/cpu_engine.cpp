@@ -28,7 +28,7 @@ bool holds_all(const Trace& trace, const ProblemParts& parts) {
     });
 }
 
-/// Memory that is kept between runs goes back to the system before a run is refused.
+/// Returns the memory that is cached between runs to the system before a run is refused.
 void make_room(const Problem& problem, StageSet stages, BufferStore& store) {
     try {
         engine::require_memory_for(problem, stages);

@@ -10,10 +10,11 @@ namespace headscope::cpu {
 
 namespace {
 
-constexpr std::int64_t table_rows = 48;      ///< of a table that are multiplied at once
-constexpr std::int64_t packed_columns = 256; ///< rows of x beside them: their results stay in the L2 cache
+constexpr std::int64_t table_rows = 48; ///< of a table, multiplied together
+/// rows of x for these table rows: their results fit into the L2 cache
+constexpr std::int64_t packed_columns = 256;
 constexpr std::int64_t depth_at_once = 1024;
-constexpr std::int64_t numbers_at_once = 16384; ///< of a function of numbers, by one thread
+constexpr std::int64_t numbers_at_once = 16384; ///< of an element-wise function, by one thread
 
 Block block_of(const Tensor& x) {
     const std::int64_t cols = x.shape().back(0);
@@ -24,7 +25,7 @@ Shape widened(const Tensor& x, std::int64_t columns) {
     return {x.shape()[0], x.shape()[1], columns};
 }
 
-/// `results` (table rows, rows of x) turned over into y, with the bias.
+/// Transposes `results` (table rows, rows of x) into y and adds the bias.
 void turn_over(const float* results, std::int64_t stride, std::int64_t count, std::int64_t rows,
                const float* bias, float* y, std::int64_t y_stride) {
     for (std::int64_t i = 0; i < rows; ++i)
@@ -60,8 +61,8 @@ std::shared_ptr<Tensor> CpuDense::multiply(const Tensor& x, const Tensor& W, con
     return y;
 }
 
-/// The table is far larger than x and lies with its depth innermost: it is the left factor, read once in
-/// place, and x the packed one. Each number is the same chain of multiply-adds either way.
+/// The table is much larger than x, and its depth is the innermost axis: it is the left factor, read once in
+/// place, and x is the packed one. Each number is the same chain of multiply-adds either way.
 std::shared_ptr<Tensor> CpuDense::multiply_by_rows(const Tensor& x, const Tensor& table, const Tensor* b,
                                                    const Progress& cancel) {
     const Kernels& kernels = machine_->kernels;

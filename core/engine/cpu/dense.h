@@ -12,12 +12,12 @@ namespace headscope::cpu {
 
 struct CpuMachine;
 
-/// What stands around attention in a transformer, with the kernels and threads of the CPU engine. Used by one
-/// thread at a time, and not while an engine of the same machine runs. Results depend neither on the number
-/// of threads nor on how the work is divided.
+/// The operations around attention in a transformer, with the kernels and threads of the CPU engine. Used by
+/// one thread at a time, and not while an engine of the same machine runs. Results depend neither on the
+/// number of threads nor on how the work is divided.
 class CpuDense {
 public:
-    /// On a machine of its own; threads: how many work at once; 0: one per core.
+    /// Creates its own machine. threads: the number that work at once; 0: one per core.
     explicit CpuDense(int threads = 0);
     explicit CpuDense(std::shared_ptr<CpuMachine> machine);
 
@@ -25,18 +25,18 @@ public:
     /// x W + b, W (depth, columns).
     std::shared_ptr<Tensor> multiply(const Tensor& x, const Tensor& W, const Tensor* b,
                                      const Progress& cancel);
-    /// x tableᵀ + b, table (columns, depth): the head of a language model.
+    /// x tableᵀ + b, table (columns, depth): the unembedding of a language model.
     std::shared_ptr<Tensor> multiply_by_rows(const Tensor& x, const Tensor& table, const Tensor* b,
                                              const Progress& cancel);
 
-    /// In place, number by number.
+    /// Element-wise functions, applied in place.
     enum class Function : std::uint8_t { gelu, gelu_tanh, silu };
     void apply(Function function, std::span<float> x, const Progress& cancel);
 
-    /// Calls task(first, count) for parts of [0, rows) that together are all of it, on all threads.
+    /// Calls task(first, count) on all threads for parts that together cover [0, rows).
     void for_rows(std::int64_t rows, std::int64_t flops_per_row,
                   const std::function<void(std::int64_t first, std::int64_t count)>& task);
-    /// (extents): memory that goes from tensor to tensor.
+    /// A tensor whose memory is reused from tensor to tensor.
     std::shared_ptr<Tensor> make(const Shape& shape) const;
 
 private:

@@ -10,7 +10,7 @@ namespace headscope::cpu {
 
 namespace {
 
-/// One row of one of `heads` heads: `width` numbers `from` the first input, and where the stage has them.
+/// One row of one of `heads` heads: the `width` numbers at `from` in the first input, and their destination.
 struct HeadRow {
     const Problem& problem;
     const TensorInfo& stage;
@@ -18,21 +18,21 @@ struct HeadRow {
     const float* from;
     float* to;
     std::int64_t width, heads;
-    double& joint_mean; ///< mean square of the token's row of all heads; below 0 until a head asks for it
+    double& joint_mean; ///< mean square of the token's row of all heads; negative until it is computed
 };
 
 void move(const HeadRow& row) {
     std::copy_n(row.from, row.width, row.to);
 }
 
-/// Summed in double.
+/// Computed in double precision.
 double mean_square(const float* numbers, std::int64_t count) {
     return std::transform_reduce(numbers, numbers + count, 0.0, std::plus<>(),
                                  [](float y) { return static_cast<double>(y) * y; }) /
            static_cast<double>(count);
 }
 
-/// RMSNorm. The mean square has to fit into float32, as it has to on other devices.
+/// RMSNorm. The mean square must fit into float32, as on other devices.
 void norm_by(const HeadRow& row, double mean, const float* weight) {
     const auto narrow = static_cast<float>(mean);
     const double scale = 1.0 / std::sqrt(mean + static_cast<double>(row.problem.norm_eps));
@@ -52,7 +52,7 @@ void norm_jointly(const HeadRow& row) {
     norm_by(row, row.joint_mean, row.problem.input(row.stage.inputs[1])->data() + first);
 }
 
-/// Turns the pairs of numbers by the position.
+/// Rotates the pairs of numbers by the position.
 void turn(const HeadRow& row) {
     const Tensor &cos = *row.problem.rotary->cos, &sin = *row.problem.rotary->sin;
     const std::int64_t table = cos.offset(cos.shape()[0] == 1 ? 0 : row.b, row.i, 0), half = row.width / 2;

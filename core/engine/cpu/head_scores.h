@@ -13,10 +13,10 @@ namespace headscope::cpu {
 
 constexpr float no_score = -std::numeric_limits<float>::infinity();
 
-/// What the weights of one row are made with: exp(score - largest) * factor.
+/// The parameters of one row's softmax: weight = exp(score - largest) * factor.
 struct RowSoftmax {
-    float largest = 0; ///< the row's largest masked score, its sink among them
-    float factor = 0;  ///< 1 / sum of exp(score - largest); 0 for a row that may attend to nothing
+    float largest = 0; ///< the row's largest masked score, including its sink
+    float factor = 0;  ///< 1 / sum of exp(score - largest); 0 for a fully masked row
 };
 
 /// A part of the scores of one head.
@@ -25,27 +25,28 @@ struct ScorePart {
     std::int64_t col = 0, cols = 0;
 };
 
-/// The masked scores of one head, computed part by part from its queries and keys. Keeps a copy of the keys,
+/// The masked scores of one head, computed part by part from its queries and keys. Owns a copy of the keys,
 /// packed for the kernels. Any thread may use every member.
 class HeadScores {
 public:
-    /// queries: (Tq, dk) of head h in batch entry b; keys: (Tk, dk). `problem`, whose mask, temperature and
-    /// soft cap count, and `queries` must outlive this. Throws what MaskRows throws.
+    /// queries: (Tq, dk) of head h in batch entry b; keys: (Tk, dk). `queries` and `problem`, of which the
+    /// mask, temperature and soft cap are used, must outlive this object. Throws what MaskRows throws.
     HeadScores(const Kernels& kernels, const Problem& problem, std::int64_t b, std::int64_t h,
                const Block& queries, const Block& keys);
 
-    /// Columns have to begin with a panel. Writes to `out`, rows of `stride` numbers: minus infinity where
-    /// the mask forbids. Throws Error(input) for a score that leaves float32's range.
+    /// Writes rows of `stride` numbers to `out`: the scores of a part, minus infinity for masked keys.
+    /// part.col must be a multiple of the panel width. Throws Error(input) for a score outside float32's
+    /// range.
     void compute(const ScorePart& part, float* out, std::int64_t stride) const;
-    /// The same, then the weights that `softmax` makes of the scores. softmax: one for each row of the part.
+    /// Same, then converts the scores to weights. softmax: one element for each row of the part.
     void weights(const ScorePart& part, const RowSoftmax* softmax, float* out, std::int64_t stride) const;
 
     MaskRow mask(std::int64_t i) const { return masks_.row(b_, h_, i); }
-    /// The score of no key that each row's softmax counts; minus infinity without one.
+    /// The logit of the attention sink, which each row's softmax includes; minus infinity if there is none.
     float sink() const;
     const Dims& dims() const { return problem_.dims; }
     const Kernels& kernels() const { return kernels_; }
-    /// Throws Error(input): the largest masked score of row i leaves float32's range.
+    /// Throws Error(input) because the largest masked score of row i is outside float32's range.
     [[noreturn]] void fail_masked_score(std::int64_t i) const;
 
 private:
@@ -60,7 +61,7 @@ private:
     std::vector<float> panels_; ///< of the keys, see pack_transposed_panels
 };
 
-/// The same rows as a block. They must outlive it.
+/// The rows as a block. `rows` must outlive the result.
 Block block_of(const engine::HeadRows& rows, const Dims& dims);
 
 } // namespace headscope::cpu

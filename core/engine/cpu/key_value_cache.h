@@ -10,15 +10,15 @@
 
 namespace headscope::cpu {
 
-/// Keys and values of all key/value heads of one layer, packed for the kernels. Head n is head n % Hkv of
-/// batch entry n / Hkv.
+/// The keys and values of all key/value heads of one layer, packed for the kernels. Index n means head n %
+/// Hkv of batch entry n / Hkv.
 struct PackedRows {
-    std::shared_ptr<Tensor> memory; ///< of the keys of all heads, then of their values
-    std::int64_t capacity = 0;      ///< rows there is room for, whole panels
+    std::shared_ptr<Tensor> memory; ///< the keys of all heads, then their values
+    std::int64_t capacity = 0;      ///< maximum number of rows, in whole panels
     std::int64_t heads = 0, dk = 0;
-    std::int64_t dv = 0; ///< in whole panels
+    std::int64_t dv = 0; ///< rounded up to whole panels
 
-    /// The numbers that `memory` needs.
+    /// The size of `memory` in numbers.
     std::int64_t count() const { return heads * capacity * (dk + dv); }
     /// Panels of keys, transposed: (capacity / panel, dk, panel).
     float* keys(std::int64_t n) const { return memory->data() + n * dk * capacity; }
@@ -26,11 +26,11 @@ struct PackedRows {
     float* values(std::int64_t n) const { return memory->data() + (heads * dk + n * dv) * capacity; }
 };
 
-/// Room for `rows` of them, without memory.
+/// The layout for `rows` rows, without memory.
 PackedRows packed_rows(const Dims& dims, const Kernels& kernels, std::int64_t rows);
 
-/// The keys and values of the tokens that one layer has read so far, as q_heads are scored against them:
-/// after the rotation. CpuEngine::extend fills one. A copy has memory of its own. For one thread at a time.
+/// The keys and values of the tokens that one layer has processed so far, after the rotary position
+/// embedding. CpuEngine::extend fills it. A copy owns its memory. For one thread at a time.
 class KeyValueCache {
 public:
     KeyValueCache() = default;
@@ -40,17 +40,17 @@ public:
     KeyValueCache& operator=(KeyValueCache&&) = default;
     ~KeyValueCache() = default;
 
-    /// Tokens it holds.
+    /// The number of tokens in the cache.
     std::int64_t rows() const { return rows_; }
-    /// Forgets the tokens from `rows` on. rows >= 0; nothing happens where there are fewer.
+    /// Drops the tokens from `rows` on. rows >= 0; no effect if there are fewer.
     void truncate(std::int64_t rows);
-    /// Of key/value head g of batch entry b and token j: key (dk) and value (dv).
+    /// Reads the key (dk) and the value (dv) of key/value head g of batch entry b and token j.
     void read(std::int64_t b, std::int64_t g, std::int64_t j, std::span<float> key,
               std::span<float> value) const;
 
 private:
     friend class CpuRun;
-    /// Room for dims.Tk rows, with those that are there.
+    /// Ensures room for dims.Tk rows and keeps the present ones.
     const PackedRows& room_for(const Dims& dims, const Kernels& kernels);
 
     std::int64_t rows_ = 0, Hkv_ = 0, panel_ = 0;

@@ -17,22 +17,23 @@ namespace headscope::cpu {
 
 namespace {
 
-constexpr std::int64_t rows_at_once = 48;      ///< of one task of a rectangle
-constexpr std::int64_t rows_of_bands = 4 * 48; ///< that read each key together, in an overview
+constexpr std::int64_t rows_at_once = 48;      ///< in one task of a rectangle
+constexpr std::int64_t rows_of_bands = 4 * 48; ///< that share each read of a key, in an overview
 
 } // namespace
 
 struct LongMap::State {
     std::shared_ptr<CpuMachine> machine;
-    TensorPtr queries; ///< what `scores` reads
+    TensorPtr queries; ///< owns the data that `scores` reads
     HeadScores scores;
-    /// Of each row that was read, and whether it was. Rows belong to one thread at a time.
+    /// Softmax parameters of each row, and flags of the rows that were read. A row belongs to one thread at a
+    /// time.
     std::vector<RowSoftmax> softmax;
     std::vector<std::uint8_t> known;
 
     std::int64_t threads() const { return machine->pool.threads(); }
 
-    /// Reads the rows in runs of `cells` keys, and keeps their softmax.
+    /// Reads the rows in runs of `cells` keys, and caches their softmax parameters.
     void read(RowRuns& runs, std::int64_t first, std::int64_t rows, std::int64_t cells,
               const Progress& cancel) {
         runs.read(scores, first, rows, cells, cancel);
@@ -43,7 +44,7 @@ struct LongMap::State {
         if (std::find(known.begin() + first, known.begin() + first + rows, 0) != known.begin() + first + rows)
             read(runs, first, rows, keys_at_once, cancel);
     }
-    /// The keys that any of the rows may read: first, and behind the last.
+    /// The range [begin, end) of the keys that any of the rows may attend to.
     std::pair<std::int64_t, std::int64_t> keys_of(std::int64_t first, std::int64_t rows) const {
         std::int64_t begin = scores.dims().Tk, end = 0;
         for (std::int64_t i = first; i < first + rows; ++i)
@@ -63,7 +64,7 @@ LongMap::LongMap(const Problem& problem, std::int64_t b, std::int64_t h, engine:
     validate(problem_);
     const Dims& d = problem_.dims;
     engine::check_head(d, b, h);
-    // The queries and keys, and the keys once more, packed.
+    // The queries, the keys, and a packed copy of the keys.
     require_map_memory(static_cast<std::uint64_t>(d.dk) * static_cast<std::uint64_t>(d.Tq + 2 * d.Tk) +
                            rows_at_once * static_cast<std::uint64_t>(machine->pool.threads() * keys_at_once),
                        tr("common.take_fewer_tokens", "take fewer tokens"));
@@ -79,8 +80,8 @@ LongMap::LongMap(const Problem& problem, std::int64_t b, std::int64_t h, engine:
 
 LongMap::~LongMap() = default;
 
-/// Rows [first, first + count) of the part, at most rows_at_once, whose softmax is known. `out` is the row of
-/// pixels that each begins in; of a mean it gets the sums.
+/// Pools rows [first, first + count) of the part, at most rows_at_once, whose softmax is known. `out` is the
+/// row of pixels that row `first` belongs to; for a mean it receives sums.
 void LongMap::State::pool_rows(const MapPart& part, std::int64_t first, std::int64_t count,
                                std::int64_t cells, Pooling pooling, float* tile, float* out) const {
     const std::int64_t width = in_steps(part.cols, cells), row = part.row + first;
@@ -132,7 +133,7 @@ Tensor LongMap::pooled(const MapPart& part, std::int64_t cells, Pooling pooling,
             const std::int64_t count = std::min(rows_at_once, end - i);
             const auto [begin, stop] = state_->keys_of(part.row + i, count);
             if (begin >= part.col + part.cols || stop <= part.col)
-                continue; // all masked
+                continue; // fully masked
             state_->read_if_new(runs[own], part.row + i, count, progress);
             state_->pool_rows(part, i, count, cells, pooling, tiles[own].data(),
                               out.data() + i / cells * width);
@@ -154,7 +155,7 @@ std::vector<MapBand> LongMap::bands(std::span<const std::int64_t> which, std::in
             static_cast<std::uint64_t>(held + 2 * std::ssize(which)),
         tr("common.take_fewer_pixels_command", "take fewer pixels (on the command line --overview)"));
     std::vector<MapBand> out(which.size());
-    // A task has enough queries for the kernels, where its bands follow each other.
+    // A task has enough queries for the kernels if its bands are adjacent.
     const std::int64_t group = in_steps(rows_of_bands, cells), count = std::ssize(which);
     const std::int64_t tasks = in_steps(count, group), flops = 2 * count * cells * cols() * problem_.dims.dk;
     std::vector<RowRuns> runs(static_cast<std::size_t>(state_->threads()));
@@ -175,7 +176,7 @@ std::vector<MapBand> LongMap::bands(std::span<const std::int64_t> which, std::in
     return out;
 }
 
-/// Bands that follow each other.
+/// Computes adjacent bands.
 void LongMap::make_bands(std::span<const std::int64_t> which, std::int64_t cells, RowRuns& runs, MapBand* out,
                          const Progress& cancel) const {
     const std::int64_t width = in_steps(cols(), cells), first = which.front() * cells;

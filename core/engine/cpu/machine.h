@@ -15,7 +15,7 @@
 
 namespace headscope::cpu {
 
-/// What the runs of one engine share.
+/// State shared by the runs of one engine.
 struct CpuMachine {
     static constexpr std::int64_t small_tensor = 64 << 10, small_work = 3'000'000; ///< numbers, FLOP
 
@@ -23,27 +23,27 @@ struct CpuMachine {
     WorkerPool pool;
     std::shared_ptr<BufferStore> store = std::make_shared<BufferStore>();
     PackedWeights packed_weights{};
-    Tensor scratch{Shape{0}};                                            ///< of all workers; grows
+    Tensor scratch{Shape{0}};                                            ///< for all workers; grows
     std::shared_ptr<Tensor> packed = std::make_shared<Tensor>(Shape{0}); ///< for small runs
-    std::array<std::shared_ptr<Tensor>, tensor_count> spare{}; ///< small stages that nobody had asked for
-    std::vector<WideProduct> products{}; ///< filled anew by each run, as is what follows
+    std::array<std::shared_ptr<Tensor>, tensor_count> spare{};           ///< reusable tensors of small stages
+    std::vector<WideProduct> products{}; ///< refilled by each run, like the members below
     std::vector<ProductPart> parts{};
     std::vector<std::int64_t> heads{};
 
-    /// For a stage of this shape: the one that was spared, or new.
+    /// Returns a tensor for a stage of this shape: a reusable one, or a new one.
     std::shared_ptr<Tensor> tensor_for(TensorId id, const Shape& shape) {
         std::shared_ptr<Tensor>& one = spare[static_cast<std::size_t>(id)];
         return one != nullptr && one->shape() == shape ? std::move(one)
                                                        : std::make_shared<Tensor>(shape, store);
     }
 
-    /// Takes back what `tensor_for` gave, unless somebody else holds it.
+    /// Takes back a tensor of tensor_for, unless it is also owned elsewhere.
     void take_back(TensorId id, std::shared_ptr<Tensor>& tensor) {
         if (tensor != nullptr && tensor.use_count() == 1 && tensor->count() <= small_tensor)
             spare[static_cast<std::size_t>(id)] = std::move(tensor);
     }
 
-    /// Memory for packed keys and values. What was given before becomes invalid where it is small.
+    /// Returns memory for packed keys and values. Invalidates a small buffer that an earlier call returned.
     std::shared_ptr<Tensor> packed_for(std::int64_t numbers) {
         if (numbers > small_tensor)
             return std::make_shared<Tensor>(Shape{numbers}, store);
@@ -52,18 +52,19 @@ struct CpuMachine {
         return packed;
     }
 
-    /// So many numbers for each worker, one worker's after another's. What was given before becomes invalid.
+    /// Returns scratch memory with so many numbers for each worker, one worker after another. Invalidates
+    /// earlier results.
     float* scratch_for(std::int64_t numbers) {
         if (scratch.count() < numbers * pool.threads())
             scratch = Tensor(Shape{numbers * pool.threads()});
         return scratch.data();
     }
 
-    /// How many are worth waking for so much work.
+    /// The number of threads for this much work: small work does not justify waking the others.
     int threads_for(std::int64_t flops) const { return flops >= small_work ? pool.threads() : 1; }
 
-    /// Calls task(index, worker) for every index; on all threads when the work is worth waking them. `cancel`
-    /// is looked at before each.
+    /// Calls task(index, worker) for every index, on all threads if the work justifies waking them. Checks
+    /// `cancel` before each call.
     template<class Task>
     void for_tasks(const Progress& cancel, std::int64_t count, std::int64_t flops, const Task& task) {
         const auto checked = [&](std::int64_t index, int worker) {

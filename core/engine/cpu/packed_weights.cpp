@@ -6,7 +6,7 @@ namespace headscope::cpu {
 
 namespace {
 
-constexpr std::int64_t smallest = 4096; ///< numbers; the edge of what is smaller is packed in no time
+constexpr std::int64_t smallest = 4096; ///< numbers; packing a smaller matrix takes negligible time
 constexpr std::size_t most_entries = 256;
 
 std::size_t bytes_of(const Tensor& tensor) {

@@ -11,16 +11,16 @@
 
 namespace headscope::cpu {
 
-/// Keeps the weight matrices that run after run multiplies by, laid out for the kernels: packing them takes a
-/// tenth of a run of 128 tokens. A matrix is kept from its second run on, as long as somebody holds it and
-/// the budget lasts; one that is edited all the time is never packed for nothing. Used by one thread at a
-/// time, while release_free_buffers() lets go, on any thread, the panels of matrices that nobody holds.
+/// Caches weight matrices that are used in several runs, packed for the kernels: packing them takes a tenth
+/// of a run of 128 tokens. A matrix is cached from its second run on, while it is owned elsewhere and the
+/// budget allows; a matrix that is edited constantly is never packed. Used by one thread at a time, except
+/// that release_free_buffers() may, on any thread, free the panels of matrices without another owner.
 class PackedWeights {
 public:
     explicit PackedWeights(std::size_t budget_bytes = std::size_t{48} << 20U) : budget_(budget_bytes) {}
 
-    /// Where the panels of W belong (see pack_panels): null when it is not kept. `fill` says that they are
-    /// not there yet; the caller then packs all of W.
+    /// The panels of W (see pack_panels); null if W is not cached. `fill` means that they are still empty;
+    /// the caller then packs all of W.
     struct Place {
         float* panels = nullptr;
         bool fill = false;
@@ -30,10 +30,10 @@ public:
 private:
     struct Entry {
         std::weak_ptr<const Tensor> W;
-        const Tensor* address; ///< of W, which is W as long as that lives
+        const Tensor* address; ///< of W, as a key; valid while W exists
         std::unique_ptr<Tensor> panels;
     };
-    void forget_gone(); ///< with the lock held
+    void forget_gone(); ///< requires the lock
 
     std::mutex mutex_;
     std::vector<Entry> entries_;

@@ -6,12 +6,12 @@ namespace headscope::cpu {
 
 namespace {
 
-constexpr std::int64_t many_rows = 24;          ///< from here on a product is shared in wide columns
+constexpr std::int64_t many_rows = 24;          ///< from here on a product is divided into wide columns
 constexpr std::int64_t wide = 128, narrow = 64; ///< columns of one part
 constexpr std::int64_t fewest_parts_per_thread = 4;
 constexpr std::int64_t parts_of_a_row = 2; ///< for each thread: long rows of B are read faster
 
-/// Columns of one part of a product of one row.
+/// The number of columns of one part of a product with one row.
 std::int64_t row_width(std::int64_t cols, int threads) {
     const std::int64_t parts = parts_of_a_row * threads * narrow;
     return (cols + parts - 1) / parts * narrow;

@@ -14,24 +14,24 @@ struct WideProduct {
     const float* bias = nullptr; ///< B.cols numbers, or null
     float* C = nullptr;
     std::int64_t C_stride = 0;
-    const float* panels = nullptr; ///< of B (see pack_panels), where they are kept
+    const float* panels = nullptr; ///< cached panels of B (see pack_panels), or null
 };
 
-/// What one thread computes of one of several products: some columns of some rows.
+/// The part of one of several products that one thread computes: a range of columns and rows.
 struct ProductPart {
     std::size_t product;
     std::int64_t first, count; ///< columns
     std::int64_t row, rows;
 };
 
-/// The work in FLOP, with the rows of rows_of_work and without additions of the bias.
+/// The work in FLOP, with the rows of rows_of_work and without the additions of the bias.
 std::int64_t flops_of(std::span<const WideProduct> products);
 
-/// Parts of about equal work, several for each thread: blocks of columns, in tiles of rows where there are
-/// few columns. One thread gets whole products. `parts` is filled anew.
+/// Divides products into parts of about equal work, several for each thread: blocks of columns, or tiles of
+/// rows if there are few columns. With one thread, each part is a whole product. Overwrites `parts`.
 void divide_products(std::span<const WideProduct> products, int threads, std::vector<ProductPart>& parts);
 
-/// `scratch`: pack_space numbers of the caller's. False when a number is not finite.
+/// `scratch`: pack_space numbers, provided by the caller. Returns false if a number is not finite.
 bool multiply_part(const Kernels& kernels, const WideProduct& product, const ProductPart& part,
                    float* scratch);
 

@@ -13,29 +13,29 @@ namespace headscope::cpu {
 struct CpuMachine;
 class CpuRun;
 
-/// Query rows of neighbouring heads.
+/// Query rows of adjacent heads.
 struct RowPart {
     std::int64_t b = 0, batches = 1;
     std::int64_t h = 0, heads = 1;
     std::int64_t row = 0, rows = 1;
 };
 
-/// The stages that grow with Tq x Tk, or with Tq x D for each head, made some rows at a time, so that none is
-/// ever held as a whole. The numbers are those of CpuEngine, bit for bit. Memory: queries, keys and values of
-/// all heads, keys and values once more, and the part itself. For one thread at a time, and no other run of
+/// Computes the stages of size Tq x Tk, or Tq x D per head, some rows at a time, so that no whole stage is in
+/// memory. The numbers equal those of CpuEngine, bit for bit. Memory: queries, keys and values of all heads,
+/// a packed copy of the keys and values, and the part itself. For one thread at a time, without other runs of
 /// the machine meanwhile.
 class RowParts {
 public:
     /// scores, scaled, masked, weights, weights_mean and contributions.
     static StageSet stages();
 
-    /// Projects queries, keys and values. Throws Error(input) for an invalid problem and for numbers beyond
-    /// float32's range; Error(cancelled). `progress` is looked at as long as this lives.
+    /// Projects queries, keys and values. Throws Error(input) for an invalid problem and for numbers outside
+    /// float32's range; Error(cancelled). `progress` must outlive this object.
     RowParts(const Problem& problem, std::shared_ptr<CpuMachine> machine, Progress& progress);
     ~RowParts();
 
-    /// (batches, heads, rows, width), of weights_mean (batches, rows, Tk), for which the part has all heads.
-    /// Throws likewise.
+    /// Returns (batches, heads, rows, width), or (batches, rows, Tk) for weights_mean, whose part must have
+    /// all heads. Throws the same.
     TensorPtr make(TensorId stage, const RowPart& part);
 
 private:

@@ -7,11 +7,12 @@ namespace headscope::cpu {
 
 namespace {
 
-constexpr std::int64_t rows_of_tile = 48; ///< whose scores fit into the second cache; whole blocks of kernels
+/// whose scores fit into the L2 cache; a multiple of every kernel's rows
+constexpr std::int64_t rows_of_tile = 48;
 
 } // namespace
 
-/// `scores_of_row`: those of row r for the keys [col, end). They are lost.
+/// `scores_of_row`: the scores of row r for the keys [col, end), which are overwritten.
 void RowRuns::read_row(std::int64_t r, float* scores_of_row, std::int64_t col, std::int64_t end) {
     Row& row = rows_[static_cast<std::size_t>(r)];
     const std::int64_t from = std::max(col, row.begin), to = std::min(end, row.end);

@@ -8,27 +8,28 @@
 
 namespace headscope::cpu {
 
-constexpr std::int64_t keys_at_once = 512; ///< whose scores are made together; whole panels of all kernels
+/// scores computed together; a multiple of every kernel's panel width
+constexpr std::int64_t keys_at_once = 512;
 
 /// One pass over the keys for a block of query rows of one head. The keys are divided into runs of `cells`
-/// keys each; for every row it finds the softmax, and what its weights in each run add up to and are at most.
-/// The scores themselves are never held together: sums are taken against the largest score so far and
-/// corrected once a larger one comes (Milakov and Gimelshein 2018, "Online normalizer calculation for
-/// softmax"). The memory is kept from one block to the next. For one thread.
+/// keys; the pass finds the softmax of every row, and the sum and the largest of its weights in each run. The
+/// scores are never all in memory at once: sums are relative to the largest score so far and corrected when a
+/// larger one follows (Milakov and Gimelshein 2018, "Online normalizer calculation for softmax"). The memory
+/// is reused from block to block. For one thread.
 class RowRuns {
 public:
-    static constexpr std::int64_t numbers = 3; ///< kept for each run of each row
+    static constexpr std::int64_t numbers = 3; ///< stored for each run of each row
 
     /// Reads rows [first, first + rows). Throws what HeadScores::compute throws, Error(input) for a masked
     /// score of plus infinity, Error(cancelled).
     void read(const HeadScores& scores, std::int64_t first, std::int64_t rows, std::int64_t cells,
               const Progress& cancel);
 
-    /// One for each row that was read.
+    /// The softmax of each row that was read.
     const RowSoftmax* softmax() const { return softmax_.data(); }
-    /// largest[p] becomes the largest weight of row r in run p where that is larger. Once for each row.
+    /// Raises largest[p] to the largest weight of row r in run p. Call once for each row.
     void add_largest(std::int64_t r, float* largest);
-    /// Adds the sum of the weights of row r in run p to sums[p]. Once for each row.
+    /// Adds the sum of the weights of row r in run p to sums[p]. Call once for each row.
     void add_sums(std::int64_t r, double* sums);
 
 private:

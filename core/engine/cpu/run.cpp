@@ -54,7 +54,7 @@ bool CpuRun::wants_rows() const {
         [this](TensorId id) { return wants(id); });
 }
 
-/// The average over heads, in their order.
+/// The mean over heads, summed in their order.
 void CpuRun::average_heads() {
     const Tensor& A = made(TensorId::weights);
     Tensor& mean = make(TensorId::weights_mean);

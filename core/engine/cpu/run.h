@@ -21,29 +21,30 @@ namespace headscope::cpu {
 /// The stages that each tile of rows goes through, from the scores to `last`, at most to the contributions.
 StageSet steps_up_to(TensorId last);
 
-/// One run of the CPU engine: the tensors that are wanted or needed on the way, and the steps that fill them.
-/// Every number is one chain of operations in a fixed order, so that a part of a run gives the same bits as
-/// all of it, with any number of threads.
+/// One run of the CPU engine: the tensors that are wanted or needed as intermediate results, and the steps
+/// that fill them. Every number is one chain of operations in a fixed order, so that a partial run gives the
+/// same bits as a full run, with any number of threads.
 class CpuRun {
 public:
     CpuRun(const Problem& problem, StageSet wanted, Progress& progress, CpuMachine& machine);
-    /// All stages; what is not dirty is taken from `previous`, which holds them all.
+    /// Computes all stages; those that are not dirty are copied from `previous`, which must be complete.
     CpuRun(const Problem& problem, DirtySet dirty, const Trace& previous, Progress& progress,
            CpuMachine& machine);
-    /// The last Tq of Tk tokens, of which `cache` holds the others and gets these. The tensors of keys and
-    /// values alone - k, v, k_heads, v_heads - have the rows of the Tq tokens. In cross-attention `cache`
-    /// holds nothing or all Tk.
+    /// Computes the last Tq of Tk tokens; `cache` has the earlier tokens and receives the new ones. Tensors
+    /// of keys and values only - k, v, k_heads, v_heads - have the rows of the Tq tokens. In cross-attention
+    /// `cache` is empty or has all Tk.
     CpuRun(const Problem& problem, KeyValueCache& cache, StageSet wanted, Progress& progress,
            CpuMachine& machine);
 
     Trace compute();
-    /// Before the first make_part, of a run that wants a stage of rows: queries, keys and values of all rows.
+    /// Computes queries, keys and values of all rows. Called before the first make_part, for a run that wants
+    /// a stage of RowParts.
     void prepare_parts() { project_heads(); }
-    /// Those rows of a stage that RowParts makes, with its axes.
+    /// The rows of a stage for RowParts, with its axes.
     TensorPtr make_part(TensorId id, const RowPart& part);
 
 private:
-    /// A projection of the rows of x: heads that follow each other, as columns.
+    /// A projection of the rows of x: the columns of adjacent heads.
     struct Columns {
         TensorId id;
         const Tensor* x;
@@ -52,7 +53,7 @@ private:
         std::int64_t first, count;
         WideProduct product() const;
     };
-    /// What one worker needs for a tile of query rows.
+    /// The memory of one worker for a tile of query rows.
     struct Scratch {
         float *scores, *queries, *out, *panels;
         std::vector<MaskedRow> fully_masked;
@@ -76,11 +77,11 @@ private:
     void project_heads();
     void add_columns(std::vector<Columns>& all, TensorId id);
     void project(std::span<const Columns> all);
-    /// The panels of W where the machine keeps them; packs what it keeps from now on.
+    /// The machine's cached panels of W, packed now if they are new; null if W is not cached.
     const float* kept_panels(const TensorPtr& W);
     [[noreturn]] void fail_projection(const Columns& columns, std::int64_t row, std::int64_t rows) const;
-    /// A stage that makes each head's rows from those of its first input. Throws Error(input) for numbers
-    /// out of range.
+    /// Computes a stage that transforms each head's rows of its first input. Throws Error(input) for numbers
+    /// outside float32's range.
     void make_head_rows(const TensorInfo& row);
     Block queries(std::int64_t b, std::int64_t h, std::int64_t first, std::int64_t rows) const;
     Block keys(std::int64_t b, std::int64_t g) const;
@@ -96,7 +97,7 @@ private:
     void send_out(const Tile& tile, Scratch& scratch);
     void keep(TensorId id, const Tile& tile, const float* rows, std::int64_t stride);
     void load(TensorId id, const Tile& tile, float* rows, std::int64_t stride) const;
-    /// Where row r of the tile lies in a tensor (B, H, Tq, width) of this run.
+    /// The address of row r of the tile in a tensor (B, H, Tq, width) of this run.
     float* row_of(Tensor& tensor, const Tile& tile, std::int64_t r) const {
         return tensor.data() +
                tensor.offset(tile.b - part_.b, tile.h - part_.h, tile.first + r - part_.row, 0);
@@ -108,9 +109,10 @@ private:
 
     const Problem& problem_;
     const Dims& d_;
-    RowPart part_{.batches = d_.B, .heads = d_.H, .rows = d_.Tq}; ///< what is made of the stages of rows
+    /// the computed part of the row-wise stages
+    RowPart part_{.batches = d_.B, .heads = d_.H, .rows = d_.Tq};
     KeyValueCache* cache_ = nullptr;
-    std::int64_t first_key_ = 0; ///< the first that this run projects; the cache holds those before it
+    std::int64_t first_key_ = 0; ///< the first that this run projects; earlier ones are in the cache
     ProblemParts parts_ = problem_.parts();
     bool reads_heads_ =
         !heads_are_columns(parts_); ///< scores read q_heads and k_heads; else q and k in place
@@ -123,7 +125,7 @@ private:
     const Kernels& kernels_ = machine_.kernels;
     MaskRows mask_;
     float factor_;            ///< of the scores: 1 / (sqrt(dk) temperature)
-    std::int64_t key_stride_; ///< of rows of scores: Tk, in whole panels
+    std::int64_t key_stride_; ///< numbers per row of scores: Tk, rounded up to whole panels
     std::array<std::shared_ptr<Tensor>, tensor_count> tensors_;
     PackedRows packed_; ///< of all Tk tokens
 };

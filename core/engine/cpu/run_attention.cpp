@@ -15,11 +15,12 @@ namespace {
 
 constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
 constexpr std::int64_t most_rows = 48;             ///< of a tile
-constexpr std::int64_t scores_in_cache = 96 << 10; ///< numbers; a tile of scores stays in the L2 cache
-constexpr std::int64_t keys_in_cache = 256;        ///< of values, while they are summed
-constexpr std::size_t past_caches_from = std::size_t{8} << 20; ///< bytes of weights
+constexpr std::int64_t scores_in_cache = 96 << 10; ///< numbers; a tile of scores fits into the L2 cache
+constexpr std::int64_t keys_in_cache = 256;        ///< keys per block of values while they are summed
+/// bytes of weights from which stores bypass the caches
+constexpr std::size_t past_caches_from = std::size_t{8} << 20;
 
-/// Rows of a tile: all tiles about equal, in whole steps of the kernels.
+/// The number of rows of a tile: tiles of about equal size, in multiples of the kernels' rows.
 std::int64_t tile_rows(const Kernels& kernels, std::int64_t Tq, std::int64_t key_stride) {
     const std::int64_t most = std::clamp(scores_in_cache / key_stride, kernels.rows, most_rows);
     const std::int64_t tiles = (Tq + most - 1) / most, rows = (Tq + tiles - 1) / tiles;
@@ -48,7 +49,7 @@ void CpuRun::keep(TensorId id, const Tile& tile, const float* rows, std::int64_t
         std::copy_n(rows + r * stride, cols, row_of(tensor, tile, r));
 }
 
-/// Rows of the trace before, to go on from.
+/// Loads rows of the previous trace as the starting point.
 void CpuRun::load(TensorId id, const Tile& tile, float* rows, std::int64_t stride) const {
     const Tensor& tensor = *previous_->stage(id);
     const std::int64_t cols = tensor.shape()[3];
@@ -57,8 +58,8 @@ void CpuRun::load(TensorId id, const Tile& tile, float* rows, std::int64_t strid
                     rows + r * stride);
 }
 
-/// Scores of all keys where they are kept, else of those that a row of the tile may read. They are scaled at
-/// once unless they are kept.
+/// Computes scores of all keys if they are stored, else of the keys that a row of the tile may attend to.
+/// Scores that are not stored are scaled at once.
 void CpuRun::score(const Tile& tile, Scratch& scratch) {
     using enum TensorId;
     const bool all = is_kept(scores, tile.h) || is_kept(scaled, tile.h);
@@ -83,7 +84,7 @@ void CpuRun::score(const Tile& tile, Scratch& scratch) {
     keep(scores, tile, scratch.scores, key_stride_);
 }
 
-/// Only what a query may read is left to the softmax; the rest is minus infinity where it is kept.
+/// Adds the mask. Stored scores of masked keys become minus infinity; the softmax reads only allowed keys.
 void CpuRun::apply_masks(const Tile& tile, Scratch& scratch) {
     for (std::int64_t r = 0; r < tile.rows && !mask_.empty(); ++r) {
         const MaskRow mask = mask_.row(tile.b, tile.h, tile.first + r);
@@ -102,7 +103,7 @@ void CpuRun::apply_masks(const Tile& tile, Scratch& scratch) {
     keep(TensorId::masked, tile, scratch.scores, key_stride_);
 }
 
-/// In place over what the mask allows. Subtracting the largest score keeps exp from overflowing.
+/// Works in place on the allowed keys. Subtracting the largest score prevents exp from overflowing.
 void CpuRun::softmax(const Tile& tile, Scratch& scratch) {
     Tensor* const kept = is_kept(TensorId::weights, tile.h) ? own(TensorId::weights).get() : nullptr;
     const bool past_caches =
@@ -171,7 +172,8 @@ void CpuRun::sum_values(const Tile& tile, Scratch& scratch) {
     keep(TensorId::head_out, tile, scratch.out, d_.dv);
 }
 
-/// What a head has found out goes to its columns of the concatenation, and through its rows of W_O.
+/// Multiplies the head's output by its gain, copies it to its columns of the concatenation, and multiplies it
+/// by its rows of W_O.
 void CpuRun::send_out(const Tile& tile, Scratch& scratch) {
     using enum TensorId;
     if (const float times = problem_.gain(tile.h); times != 1.0F) {
@@ -198,8 +200,8 @@ void CpuRun::send_out(const Tile& tile, Scratch& scratch) {
     }
 }
 
-/// What is dirty is a tail of the chain scores, scaled, masked, weights, head_out, concat and
-/// contributions; its first stage reads the one before it from the trace before.
+/// The dirty stages are the end of the chain scores, scaled, masked, weights, head_out, concat and
+/// contributions; the first of them reads its input from the previous trace.
 void CpuRun::attend(const Tile& tile, Scratch& scratch) {
     using enum TensorId;
     const auto is_dirty = [&](TensorId id) { return dirty_.has(id, tile.h); };
@@ -246,7 +248,7 @@ void CpuRun::attend(const Tile& tile, Scratch& scratch) {
     send_out(tile, scratch);
 }
 
-/// Everything that is computed head by head and row by row, from the scores on.
+/// Computes all per-head, per-row stages, from the scores on.
 void CpuRun::attend_all(Trace& trace) {
     using enum TensorId;
     for (const TensorId id : {scores, scaled, masked, weights, head_out, concat, contributions})

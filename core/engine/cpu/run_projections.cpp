@@ -7,7 +7,7 @@
 
 namespace headscope::cpu {
 
-/// The heads of a projection that are dirty, neighbours together.
+/// Adds the dirty heads of a projection, with adjacent heads combined.
 void CpuRun::add_columns(std::vector<Columns>& all, TensorId id) {
     using enum TensorId;
     const Weights& w = problem_.weights;
@@ -110,7 +110,7 @@ void CpuRun::project_heads() {
         pack_keys_and_values();
 }
 
-/// (rows, dk): where they lie in q, or in a copy of their own.
+/// (rows, dk): a view into q, or into q_heads.
 Block CpuRun::queries(std::int64_t b, std::int64_t h, std::int64_t first, std::int64_t rows) const {
     if (reads_heads_) {
         const Tensor& Q = made(TensorId::q_heads);
@@ -136,7 +136,7 @@ Block CpuRun::values(std::int64_t b, std::int64_t g) const {
     return {V.data() + V.offset(b, 0, g * d_.dv), d_.Hkv * d_.dv, d_.Tk - first_key_, d_.dv};
 }
 
-/// Keys and values of the heads that read them, laid out for the kernels, behind those of the cache.
+/// Packs the keys and values of the dirty heads for the kernels, after those in the cache.
 void CpuRun::pack_keys_and_values() {
     using enum TensorId;
     if (cache_ != nullptr) {

@@ -15,7 +15,7 @@ void rest() {
 #endif
 }
 
-/// Looks again and again for a short time; says whether it came true.
+/// Spins for a short time. Returns true if the condition became true.
 template<class Condition>
 bool look_for(const Condition& condition) {
     for (int look = 0; look < 64; ++look) {
@@ -68,7 +68,7 @@ void WorkerPool::run(std::int64_t count, const std::function<void(std::int64_t, 
         changed_.notify_all();
     take_tasks(task, 0);
     {
-        // Nobody joins any more.
+        // No further worker joins from here on.
         const std::scoped_lock lock(mutex_);
         task_ = nullptr;
     }

@@ -12,9 +12,9 @@
 
 namespace headscope::vulkan {
 
-/// Every buffer that a run may need: one for each tensor, which has the tensor's number, and some beside
-/// them. Queries, keys and values are stored head by head, (B, heads, T, width), with each width padded with
-/// zeros to a multiple of 4.
+/// Names of the buffers of a run: one for each tensor, with the tensor's number, and some additional ones.
+/// Queries, keys and values are stored head by head, (B, heads, T, width), with each width padded with zeros
+/// to a multiple of 4.
 enum class Slot : std::uint8_t {
     nothing = tensor_count, ///< bound where a kernel reads no buffer
     allowed,
@@ -30,7 +30,7 @@ constexpr Slot slot_of(TensorId tensor) {
     return static_cast<Slot>(tensor);
 }
 
-/// One buffer for each slot, kept from run to run and allocated again when a run needs a larger one.
+/// One buffer for each slot, cached from run to run and reallocated when a run needs a larger one.
 class Arena {
 public:
     explicit Arena(Gpu& gpu) : gpu_(gpu) {}
@@ -40,16 +40,16 @@ public:
         std::uint64_t bytes;
     };
     /// Makes the wanted slots at least as large as wanted. Throws Error(machine), before it allocates
-    /// anything, when the device has too little memory; the message says how much is needed and how much
-    /// there is.
+    /// anything, if the device has too little memory; the message gives the required and the available
+    /// amount.
     void reserve(std::span<const Want> wants);
-    /// Adds one slot to those that the run reserved.
+    /// Adds one slot to those that reserve() allocated.
     void add(const Want& want);
 
-    /// Frees every buffer. What was uploaded or computed is gone.
+    /// Frees every buffer. Uploaded and computed data are lost.
     void release() { slots_ = {}; }
 
-    /// Uploads the tensor, unless the slot holds it already.
+    /// Uploads the tensor, unless the slot already contains it.
     void upload(Slot slot, const TensorPtr& tensor);
     void upload(Slot slot, std::span<const std::byte> bytes);
     void fill(Slot slot, std::uint32_t word);
@@ -59,13 +59,13 @@ public:
     /// to the index of element `first` in the binding.
     GpuBinding window(Slot slot, std::uint64_t first, std::uint64_t count, std::uint32_t width,
                       std::uint32_t& shift) const;
-    /// Whether one binding can hold `bytes` bytes, wherever they begin.
+    /// Returns true if one binding can hold `bytes` bytes at any offset.
     bool fits(std::uint64_t bytes) const;
 
 private:
     struct Held {
         GpuBuffer buffer;
-        std::uint64_t used = 0; ///< size that the present problem asked for, in bytes
+        std::uint64_t used = 0; ///< size for the present problem, in bytes
         std::weak_ptr<const Tensor> tensor;
     };
     Held& held(Slot slot) { return slots_[static_cast<std::size_t>(slot)]; }

@@ -33,7 +33,7 @@ struct GpuBuffer::Parts {
     vk::raii::Buffer buffer;
     std::uint64_t bytes;
     std::uint64_t& allocated;
-    std::byte* mapped = nullptr; ///< null when the CPU cannot access the memory
+    std::byte* mapped = nullptr; ///< null if the CPU cannot access the memory
 };
 
 GpuBuffer::GpuBuffer() = default;
@@ -62,7 +62,7 @@ struct Gpu::Parts {
     Parts& operator=(const Parts&) = delete;
     ~Parts();
 
-    /// Calls the driver; turns a thrown exception into one sentence about this device.
+    /// Calls the driver and turns an exception into one sentence about this device.
     template<class Call>
     decltype(auto) guarded(const Call& call) const {
         try {
@@ -85,7 +85,7 @@ struct Gpu::Parts {
     VulkanInstance instance;
     vk::raii::PhysicalDevice physical;
     GpuInfo info;
-    bool budget = false; ///< whether the driver tells how much memory is free
+    bool budget = false; ///< true if the driver reports how much memory is free
     std::uint32_t family;
     vk::raii::Device device;
     vk::raii::Queue queue;
@@ -96,7 +96,7 @@ struct Gpu::Parts {
     std::vector<vk::raii::DescriptorSet> sets; ///< used by the commands being recorded
     std::uint64_t allocated = 0;
     GpuBuffer staging;
-    bool recording = false, touched = false; ///< touched: whether a command that writes was ever recorded
+    bool recording = false, touched = false; ///< touched: true once a command that writes was recorded
 };
 
 namespace {

@@ -27,7 +27,7 @@ struct GpuInfo {
     std::uint32_t shared_bytes = 0;        ///< limit of shared memory in a workgroup
     std::uint32_t invocations = 0;         ///< limit of invocations in a workgroup
     std::uint32_t bindings = 0;            ///< limit of storage buffers in one kernel
-    std::uint32_t subgroup = 0;            ///< number of invocations that run in step
+    std::uint32_t subgroup = 0;            ///< number of invocations that execute in lockstep
     std::array<std::uint32_t, 3> groups{}; ///< limits of workgroups in one dispatch
 };
 
@@ -69,9 +69,8 @@ struct GpuBinding {
 
 using GpuGroups = std::array<std::uint32_t, 3>;
 
-/// One device, opened for computing without a window, with one queue. Only one thread at a time may use a
-/// Gpu. Every member throws Error(machine) with one sentence when the loader, the driver, memory or the
-/// device fails.
+/// One device, opened for computing without a window, with one queue. For one thread at a time. Every member
+/// throws Error(machine) with one sentence if the loader, the driver, the allocation or the device fails.
 class Gpu {
 public:
     /// Opens the device with this index in vulkan_devices().
@@ -81,8 +80,8 @@ public:
     Gpu& operator=(const Gpu&) = delete;
 
     const GpuInfo& info() const;
-    /// The bytes that can still be allocated: the driver's budget if the driver reports one, else nine tenths
-    /// of the heap.
+    /// The number of bytes that can still be allocated: the driver's budget if the driver reports one, else
+    /// nine tenths of the heap.
     std::uint64_t free_bytes() const;
 
     GpuBuffer make_buffer(std::uint64_t bytes);
@@ -91,7 +90,7 @@ public:
     GpuKernel make_kernel(std::span<const std::uint32_t> code, std::uint32_t storage_buffers,
                           std::uint32_t push_bytes, std::span<const std::uint32_t> constants);
 
-    /// Copies into a buffer at once, ahead of commands recorded later.
+    /// Copies into a buffer immediately, before commands that are recorded later.
     void upload(const GpuBuffer& to, std::span<const std::byte> bytes);
     /// Records a fill of a whole buffer with one 32-bit word.
     void fill(const GpuBuffer& buffer, std::uint32_t word);
@@ -108,8 +107,8 @@ private:
     std::unique_ptr<Parts> parts_;
 };
 
-/// All devices of this machine in the driver's order, usable or not. Throws Error(machine) when the machine
-/// has no loader or no driver.
+/// All devices of this machine in the driver's order, usable or not. Throws Error(machine) if the machine has
+/// no loader or no driver.
 std::vector<GpuInfo> list_gpus(const VulkanOptions& options);
 
 } // namespace headscope::vulkan

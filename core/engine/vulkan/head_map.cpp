@@ -12,11 +12,11 @@ namespace headscope::vulkan {
 
 namespace {
 
-constexpr std::int64_t run_keys = 256; ///< at most, so that there is work enough for all invocations
+constexpr std::int64_t run_keys = 256; ///< at most, so that there is enough work for all invocations
 constexpr std::uint64_t runs_bytes = 64ULL << 20, pixels_bytes = 16ULL << 20;
-constexpr std::int64_t few_rows = 32; ///< are read together whatever it takes: fewer take no less
+constexpr std::int64_t few_rows = 32; ///< are always read together: fewer rows take as long
 
-/// The mask of one head as the device reads it: rows of `stride` numbers each, or one row for all.
+/// The mask of one head in the device's layout: rows of `stride` numbers, or one row for all queries.
 template<class Number>
 std::span<const Number> mask_of_head(std::span<const Number> all, const MaskRows::Strides& strides,
                                      std::int64_t b, std::int64_t h, const Dims& d) {
@@ -74,11 +74,11 @@ HeadMap::HeadMap(const Problem& problem, std::int64_t b, std::int64_t h, const e
     if (scoring_.has_add)
         arena_.upload(Slot::add, std::as_bytes(add));
     arena_.fill(Slot::nothing, 0);
-    arena_.fill(Slot::statistics, 0); // sum 0: that of a row without keys
+    arena_.fill(Slot::statistics, 0); // sum 0: a row without keys
     gpu_.finish();
 }
 
-/// The keys that any of the rows may read: first, and behind the last. Both move with the row.
+/// The range [begin, end) of the keys that any of the rows may attend to. Both ends increase with the row.
 std::pair<std::int64_t, std::int64_t> HeadMap::keys_of(std::int64_t first, std::int64_t rows) const {
     return {masks_.row(b_, h_, first).begin, masks_.row(b_, h_, first + rows - 1).end};
 }
@@ -109,7 +109,7 @@ double flops_of(const Slab& slab, const Runs& runs, const Dims& d) {
 
 } // namespace
 
-/// Cuts the rows of the part into pieces that one dispatch can read. `to` says where the first begins.
+/// Splits the rows of the part into pieces that one dispatch can read. `to` is the destination of the first.
 void HeadMap::add_pieces(std::vector<Piece>& pieces, const MapPart& part, std::int64_t cells,
                          const PixelRows& to) const {
     for (std::int64_t done = 0; done < part.rows;) {
@@ -144,7 +144,7 @@ void HeadMap::read(const std::vector<Piece>& pieces, bool find, bool pool, Progr
     for (const Piece& piece : pieces)
         most = std::max(most, u64(piece.slab.rows * piece.runs.count()));
     if (most == 0)
-        return; // nothing may be read
+        return; // all keys are masked
     arena_.add({Slot::runs, most * 2 * sizeof(float)});
     arena_.fill(Slot::faults, no_fault);
     double work = 0;

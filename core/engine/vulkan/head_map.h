@@ -13,28 +13,28 @@
 
 namespace headscope::vulkan {
 
-/// The queries, keys and mask of one head on a device, and the softmax of the rows that were read. Of a map
-/// it makes rectangles of weights, and pools parts in one pass over their scores. For one thread, while it
-/// has the device. Members throw what LongMap::pooled throws.
+/// The queries, keys and mask of one head on a device, and the softmax parameters of the rows that were read.
+/// Computes rectangles of weights, and pools parts of the map in one pass over their scores. For one thread,
+/// which must have exclusive use of the device. Members throw what LongMap::pooled throws.
 class HeadMap {
 public:
     HeadMap(const Problem& problem, std::int64_t b, std::int64_t h, const engine::ProjectedHead& head,
             Gpu& gpu, bool share);
 
-    /// The softmax of those rows of the part that have keys in it and were not read before.
+    /// Computes the softmax of those rows of the part that have allowed keys in it and were not read before.
     void read_new_rows(const MapPart& part, Progress& progress);
     /// Weights of rows that were read, (rows, cols).
     Tensor weights(const MapPart& part, Progress& progress);
-    /// Of each pixel of each part the largest weight and the sum, row after row of pixels. The parts have the
-    /// same columns. find: they have all, and the softmax of their rows is found on the way where it is not
-    /// known.
+    /// The largest weight and the sum of weights of each pixel of each part, one row of pixels after another.
+    /// The parts must have the same columns. With `find`, they must have all columns, and the softmax of
+    /// unread rows is computed in the same pass.
     std::vector<float> pool(const std::vector<MapPart>& parts, std::int64_t cells, bool find,
                             Progress& progress);
-    /// How many rows of so many pixels pool() makes at most in one call.
+    /// The maximum number of rows with so many pixels that one call of pool() computes.
     std::int64_t rows_of_pixels(std::int64_t width) const;
 
 private:
-    /// Rows that are read together.
+    /// Rows that one dispatch reads together.
     struct Piece {
         Slab slab;
         Runs runs;

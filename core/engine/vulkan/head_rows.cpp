@@ -10,22 +10,22 @@ namespace headscope::vulkan {
 
 namespace {
 
-/// What every kernel that makes rows of heads is told, in this order.
+/// The push constants of every kernel that computes rows of heads, in this order.
 struct RowsPush {
     std::uint32_t rows;             ///< of all heads of the dispatch
     std::uint32_t T, width, stride; ///< rows of one head, numbers of a row, and the stored width of a row
     std::uint32_t y_at, table_at[2], fault;
     float number;         ///< a parameter of the problem
-    std::uint32_t joined; ///< heads of which an invocation makes the rows of a token together
+    std::uint32_t joined; ///< number of heads whose rows of a token one invocation computes together
 };
 
-/// The kernel of an operation. Bindings: the rows, two tables of numbers for each column, or for each
-/// position and column, and the faults.
+/// The kernel of an operation. Bindings: the rows; two tables with a number for each column, or for each
+/// position and column; and the faults.
 struct Step {
     Operation operation;
     std::string_view shader;
     bool pairs; ///< an invocation for each pair of numbers; else one for each row
-    bool joins; ///< an invocation for the rows that all heads have for a token
+    bool joins; ///< an invocation for the rows of all heads of a token
     float (*number)(const Problem& problem);
 };
 constexpr std::array steps{
@@ -42,7 +42,7 @@ constexpr std::uint32_t threads = 64;
 void Kernels::make_head_rows(const Problem& problem, const TensorInfo& stage, Slot slot) {
     const auto step = std::ranges::find(steps, stage.operation, &Step::operation);
     if (step == steps.end())
-        return; // the numbers stay
+        return; // no kernel: the numbers are unchanged
     const Dims& d = problem.dims;
     const Shape shape = stage.shape(d);
     const std::int64_t heads = shape[1], T = shape[2], width = shape[3], stride = padded(width);

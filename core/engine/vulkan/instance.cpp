@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vulkan/vulkan_raii.hpp>
 
-// Of the leak sanitizer; null without it.
+// Functions of the leak sanitizer; null without it.
 extern "C" {
 __attribute__((weak)) void __lsan_disable();
 __attribute__((weak)) void __lsan_enable();
@@ -19,8 +19,8 @@ namespace headscope::vulkan {
 
 namespace {
 
-/// What a driver allocates meanwhile is no leak of ours. Mesa's drivers keep 128 bytes on some processors
-/// until the process ends, and nothing points to them any more once the driver is unloaded.
+/// Hides allocations of the driver from the leak sanitizer. Mesa's drivers keep 128 bytes on some processors
+/// until the process ends, and nothing points to them once the driver is unloaded.
 struct DriversOwn {
     DriversOwn() {
         if (__lsan_disable != nullptr)
@@ -64,7 +64,7 @@ std::string version_text(std::uint32_t version) {
 } // namespace
 
 void check_result(int result, const char* what) {
-    // Declared in vk by Vulkan-Hpp 1.3, found through its argument's type, and in vk::detail by 1.4.
+    // resultCheck is in vk in Vulkan-Hpp 1.3 (found by argument-dependent lookup) and in vk::detail in 1.4.
     using namespace vk::detail;
     resultCheck(static_cast<vk::Result>(result), what);
 }

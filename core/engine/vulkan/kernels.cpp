@@ -11,7 +11,7 @@ namespace headscope::vulkan {
 
 namespace {
 
-constexpr std::uint32_t register_quads = 32; ///< vec4 of a query that an invocation holds in registers
+constexpr std::uint32_t register_quads = 32; ///< vec4 of a query that an invocation keeps in registers
 constexpr std::uint32_t out_quads_at_once = 16;
 constexpr std::uint32_t most_bindings = 10;
 
@@ -178,7 +178,7 @@ Place rows_of(const Slab& s, const Dims& d, std::int64_t width) {
     return place_of(s, d.H * d.Tq * width, d.Tq * width, width, width);
 }
 
-/// The span of the key/value heads that a slab reads.
+/// The range of the key/value heads that a slab reads.
 Place keys_of(const Slab& s, const Dims& d, std::int64_t width) {
     const std::int64_t first = d.kv_head(s.h), last = d.kv_head(s.h + s.heads - 1);
     return {u64((s.b * d.Hkv + first) * d.Tk * width),
@@ -210,7 +210,7 @@ bool Kernels::fits(const Scoring& scoring, const Slab& s) const {
 std::vector<GpuBinding> Kernels::common(const Scoring& scoring, const Slab& s, Push& push) const {
     const Dims& d = scoring.dims;
     constexpr std::int64_t far =
-        1 << 30; // beyond every place, and small enough to add to one without overflow
+        1 << 30; // beyond every position, and small enough to add to one without overflow
     const std::int64_t width = padded(d.dk) / 4;
     push.rows = u32(s.rows), push.first_row = u32(s.row), push.Tq = u32(d.Tq), push.Tk = u32(d.Tk);
     push.H = u32(d.H), push.heads_per_group = u32(d.H / d.Hkv), push.first_head = u32(s.h);
@@ -289,7 +289,7 @@ void Kernels::rectangle(const Scoring& scoring, const Slab& s, TensorId stage, s
                   {groups_of(u64(keys), tile), groups_of(u64(s.rows), tile), u32(s.entries * s.heads)});
 }
 
-/// `fill` sets what a kernel of runs reads beside them (runs.glsl), and may bind more.
+/// `fill` sets the additional parameters of a runs kernel (runs.glsl), and may add bindings.
 template<class Fill>
 void Kernels::dispatch_runs(std::string_view shader, const Scoring& scoring, const Slab& s, const Runs& runs,
                             const Constants& constants, GpuGroups groups, const Fill& fill) {
@@ -307,7 +307,7 @@ void Kernels::dispatch_runs(std::string_view shader, const Scoring& scoring, con
 }
 
 void Kernels::read_runs(const Scoring& scoring, const Slab& s, const Runs& runs) {
-    constexpr std::int64_t keys_of_invocation = 64; // at least: there are enough invocations all the same
+    constexpr std::int64_t keys_of_invocation = 64; // minimum; there are enough invocations even so
     const auto quads = static_cast<std::uint32_t>(padded(scoring.dims.dk) / 4);
     const bool share = share_ == 1 && quads <= register_quads;
     const std::int64_t most = gpu_.info().groups[1];
@@ -324,7 +324,7 @@ void Kernels::read_runs(const Scoring& scoring, const Slab& s, const Runs& runs)
 }
 
 void Kernels::find_softmax(const Scoring& scoring, const Slab& s, const Runs& runs, float sink) {
-    constexpr std::uint32_t lanes = 16; // of each row, of which there may be few
+    constexpr std::uint32_t lanes = 16; // for each row, because there may be few rows
     dispatch_runs("row_softmax", scoring, s, runs, {threads_, threads_, lanes},
                   {groups_of(u64(s.rows), threads_ / lanes), 1, 1},
                   [&](std::uint32_t* extra, std::vector<GpuBinding>&) {

@@ -12,8 +12,8 @@
 
 namespace headscope::vulkan {
 
-/// Kinds of numbers that leave float32's range. For each kind, a kernel notes the smallest number of a row,
-/// or of a part of a product, at fault.
+/// Kinds of numbers outside float32's range. For each kind, a kernel records the smallest index of an
+/// affected row, or of a part of a product.
 enum class Fault : std::uint32_t {
     score,
     scaled,
@@ -24,7 +24,7 @@ enum class Fault : std::uint32_t {
     v,
     output,
     contributions,
-    head_rows ///< the first of those that each tensor has as a stage made head by head
+    head_rows ///< the first of the faults of per-head stages, one for each tensor
 };
 inline constexpr std::uint32_t fault_count = static_cast<std::uint32_t>(Fault::head_rows) + tensor_count,
                                no_fault = 0xFFFFFFFFU;
@@ -42,15 +42,15 @@ struct Product {
     std::uint64_t y_at = 0, y_step = 0, y_stride = 0, y_width = 0, y_block = 0;
     std::uint64_t stack = 1, rows = 0, cols = 0, depth = 0;
     Fault fault;
-    std::uint64_t row_at = 0, row_step = 0; ///< number of the first row, and the step from matrix to matrix
+    std::uint64_t row_at = 0, row_step = 0; ///< index of the first row, and the step from matrix to matrix
     std::uint64_t part_rows = 1,
                   blocks = 1;   ///< a part is `part_rows` rows of one of `blocks` blocks of columns
-    std::uint64_t block_at = 0; ///< number of the first block
+    std::uint64_t block_at = 0; ///< index of the first block
     bool accumulate = false;
-    float limit = 0; ///< Y is cut to [-limit, limit]; 0: it is not
+    float limit = 0; ///< Y is clamped to [-limit, limit]; 0: no limit
 };
 
-/// The parameters of the scores, beside q and k.
+/// The parameters of the scores, in addition to q and k.
 struct Scoring {
     Dims dims;
     std::int64_t before = 0, after = 0;
@@ -66,22 +66,23 @@ struct Slab {
     std::int64_t b = 0, entries = 1, h = 0, heads = 1, row = 0, rows = 1;
 };
 
-/// Keys [col, end) of a part of one head's map, in pixels of `cells` keys, each read in runs of `length`.
+/// Keys [col, end) of a part of one head's map, in pixels of `cells` keys, each read in runs of `length`
+/// keys.
 struct Runs {
     std::int64_t col = 0, end = 0, cells = 1, length = 1;
-    std::int64_t first = 0, pixels = 0; ///< the pixels in sight
+    std::int64_t first = 0, pixels = 0; ///< the visible pixels
 
     std::int64_t per_pixel() const { return (cells + length - 1) / length; }
-    std::int64_t count() const { return pixels * per_pixel(); } ///< of runs in sight
+    std::int64_t count() const { return pixels * per_pixel(); } ///< of visible runs
 };
 
-/// Where a slab's runs are pooled to: rows of pixels of Runs::cells queries, each `width` pixels wide.
+/// The destination of a slab's pooled runs: rows of pixels of Runs::cells queries, each `width` pixels wide.
 struct PixelRows {
-    std::int64_t place = 0, width = 0; ///< number of the slab's first row among those that are pooled
-    std::int64_t first = 0;            ///< row of pixels that row 0 of those begins
+    std::int64_t place = 0, width = 0; ///< index of the slab's first row among the pooled rows
+    std::int64_t first = 0;            ///< row of pixels that contains pooled row 0
 };
 
-/// The stored width: the next multiple of 4.
+/// The stored width: `width` rounded up to a multiple of 4.
 constexpr std::int64_t padded(std::int64_t width) {
     return (width + 3) / 4 * 4;
 }
@@ -94,15 +95,14 @@ inline constexpr std::array rectangle_stages{TensorId::scores, TensorId::scaled,
 /// one binding.
 class Kernels {
 public:
-    /// Throws Error(machine) when the device's limits are too small for any tile.
-    /// share: kernels use shared memory even on a software device, where shared memory saves no time.
+    /// Throws Error(machine) if the device's limits are too small for any tile. `share`: use shared memory
+    /// even on a software device, where it saves no time.
     Kernels(Gpu& gpu, Arena& arena, bool share);
 
     void multiply(const Product& product);
-    /// Makes the rows of `stage` from those of the stage that it reads, in the slot of q, k or v where both
-    /// lie.
+    /// Computes the rows of `stage` from those of its input, in place in the slot of q, k or v.
     void make_head_rows(const Problem& problem, const TensorInfo& stage, Slot slot);
-    /// Whether one dispatch can compute the slab.
+    /// Returns true if one dispatch can compute the slab.
     bool fits(const Scoring& scoring, const Slab& slab) const;
     /// Computes head_out, concat and the statistics of a slab's rows.
     void attend(const Scoring& scoring, const Slab& slab);
@@ -111,12 +111,12 @@ public:
     void rectangle(const Scoring& scoring, const Slab& slab, TensorId stage, std::int64_t first_key,
                    std::int64_t keys, Slot to);
 
-    // One head's map, for problems of one head: what the runs of a slab's rows are, (runs, rows), and what
-    // follows from them.
+    // The functions below are for problems of one head. read_runs computes the runs of a slab's rows, (runs,
+    // rows); the others use them.
     void read_runs(const Scoring& scoring, const Slab& slab, const Runs& runs);
-    /// The statistics of the rows, from runs of all their keys.
+    /// Computes the statistics of the rows from runs of all their keys.
     void find_softmax(const Scoring& scoring, const Slab& slab, const Runs& runs, float sink);
-    /// Adds to pixels what rows with known statistics have under them: the largest weight, and the sum.
+    /// Updates the pixels of rows with known statistics: the largest weight, and the sum.
     void pool_runs(const Scoring& scoring, const Slab& slab, const Runs& runs, const PixelRows& to);
 
 private:
@@ -124,7 +124,7 @@ private:
     using Constants = std::vector<std::uint32_t>;
     const GpuKernel& kernel(std::string_view shader, std::uint32_t bindings, const Constants& constants);
     void multiply_at_once(const Product& product);
-    /// How many keys, with what is read beside each, lie in shared memory at a time.
+    /// The number of keys, with the data that is read with each, that fit into shared memory at a time.
     std::uint32_t keys_in_shared(std::uint32_t quads_of_key) const;
     template<class Fill>
     void dispatch_runs(std::string_view shader, const Scoring& scoring, const Slab& slab, const Runs& runs,
@@ -138,8 +138,7 @@ private:
     std::uint32_t side_;    ///< side of the square of invocations that computes a matrix tile
     std::uint32_t each_;    ///< side of the square of numbers that each invocation computes
     std::uint32_t threads_; ///< query rows in a workgroup of `attend`
-    std::map<std::pair<std::string_view, Constants>, GpuKernel>
-        compiled_; ///< names last as long as the program
+    std::map<std::pair<std::string_view, Constants>, GpuKernel> compiled_; ///< the names are static
 };
 
 } // namespace headscope::vulkan

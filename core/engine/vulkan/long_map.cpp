@@ -20,11 +20,11 @@ struct MapDevice {
 
     std::string name;
     Gpu gpu;
-    bool share;                       ///< as Kernels takes it
-    std::atomic<bool> failed = false; ///< not to be handed out again
+    bool share;                       ///< see Kernels
+    std::atomic<bool> failed = false; ///< not reused for further maps
 
-    /// Frees what the map has on the device: now, or once the map that is at work has done. So nobody waits
-    /// who only lets go of a map.
+    /// Frees the map's device memory: now, or when the running call of another map ends, so that destroying a
+    /// map never blocks.
     void let_go(std::unique_ptr<HeadMap> map) {
         const std::unique_lock idle(at_work_, std::try_to_lock);
         const std::scoped_lock lock(leaving_mutex_);
@@ -33,7 +33,8 @@ struct MapDevice {
         else
             leaving_.push_back(std::move(map));
     }
-    /// What a map holds while it uses the device. Nothing stays recorded that reads what the map may free.
+    /// Exclusive use of the device by a map. Its end runs all recorded commands, because they may read memory
+    /// that the map frees.
     class Work {
     public:
         explicit Work(MapDevice& device) : device_(device), lock_(device.at_work_) {}
@@ -56,7 +57,7 @@ struct MapDevice {
 
 private:
     std::mutex at_work_, leaving_mutex_;
-    std::vector<std::unique_ptr<HeadMap>> leaving_; ///< goes before `gpu`
+    std::vector<std::unique_ptr<HeadMap>> leaving_; ///< must be destroyed before `gpu`
 };
 
 std::shared_ptr<MapDevice> map_device(std::size_t number) {
@@ -82,7 +83,7 @@ struct LongMap::State {
     State& operator=(const State&) = delete;
     ~State() { device->let_go(std::move(head)); }
 
-    /// Calls while this map has the device.
+    /// Calls `call` while this map has exclusive use of the device.
     template<class Call>
     auto with_device(const Progress& progress, const Call& call) {
         const MapDevice::Work work(*device);
@@ -98,7 +99,7 @@ struct LongMap::State {
 
 namespace {
 
-/// The parts under the bands, those that follow each other together.
+/// The parts that the bands cover, with adjacent bands combined.
 std::vector<MapPart> parts_under(std::span<const std::int64_t> bands, std::int64_t cells, std::int64_t rows,
                                  std::int64_t cols) {
     std::vector<MapPart> parts;
@@ -112,7 +113,7 @@ std::vector<MapPart> parts_under(std::span<const std::int64_t> bands, std::int64
     return parts;
 }
 
-/// Of a row of pixels, each of which has two numbers: its largest weight and the sum over so many queries.
+/// A view of a row of pixels, each with two numbers: its largest weight and the sum over `queries` queries.
 class PixelRow {
 public:
     PixelRow(const float* pixels, std::int64_t queries, std::int64_t cells, std::int64_t cols)
@@ -136,7 +137,7 @@ LongMap::LongMap(const Problem& problem, std::int64_t b, std::int64_t h, engine:
     : dims_(problem.dims) {
     validate(problem);
     engine::check_head(dims_, b, h);
-    // The queries and keys, and once more in the order of the device.
+    // The queries and keys, and a copy of both in the device's layout.
     require_map_memory(2 * static_cast<std::uint64_t>(padded(dims_.dk)) *
                            static_cast<std::uint64_t>(dims_.Tq + dims_.Tk),
                        tr("common.take_fewer_tokens", "take fewer tokens"));

@@ -15,28 +15,28 @@
 
 namespace headscope::vulkan {
 
-/// A device as maps share it: opened once for all of them that live at the same time. Each of their calls
-/// waits for those of the others. Any thread.
+/// A device shared by maps: opened once for all maps that exist at the same time. Calls of different maps run
+/// one after another. Any thread.
 struct MapDevice;
-/// number: index in vulkan_devices(). Throws Error(machine) when the device cannot be used.
+/// number: index in vulkan_devices(). Throws Error(machine) if the device cannot be used.
 std::shared_ptr<MapDevice> map_device(std::size_t number);
-/// One of its own.
+/// Opens the device separately, without sharing.
 std::shared_ptr<MapDevice> map_device(std::size_t number, const VulkanOptions& options);
 
-/// Of any length: weights are made on the device where they are asked for and never held together. Memory of
-/// the device: queries, keys and mask of the head, the softmax of each row, and at most some 100 MB for what
-/// a call reads. A row that may attend to nothing has weights 0. A row's softmax is kept as it was found
-/// first. When the device fails, the map must not be used again.
+/// A map for sequences of any length: weights are computed on the device on demand and never all in memory at
+/// once. Device memory: queries, keys and mask of the head, the softmax parameters of each row, and at most
+/// some 100 MB for the data of a call. A fully masked row has weights 0. The softmax parameters of a row are
+/// cached from its first read. If the device fails, the map must not be used again.
 class LongMap final : public WeightsMap {
 public:
-    /// Head h of batch entry b. Throws Error(input) for an invalid problem, for a head or entry that it has
-    /// not and for numbers beyond float32's range; Error(machine) when the device fails or has too little
-    /// memory; MemoryShortage; Error(cancelled).
+    /// Head h of batch entry b. Throws Error(input) for an invalid problem, for an invalid head or entry and
+    /// for numbers outside float32's range; Error(machine) if the device fails or has too little memory;
+    /// MemoryShortage; Error(cancelled).
     LongMap(const Problem& problem, std::int64_t b, std::int64_t h, engine::Engine& projections,
             std::shared_ptr<MapDevice> device, Progress& progress);
     ~LongMap() override;
 
-    /// Reads all keys of the rows that no call has read before, and for the others those of the part alone.
+    /// Reads all keys for rows that no call has read before, and only the keys of the part for the others.
     Tensor pooled(const MapPart& part, std::int64_t cells, Pooling pooling,
                   Progress& progress) const override;
     /// One pass over the scores of the rows.

@@ -16,9 +16,9 @@ namespace {
 
 using enum TensorId;
 
-constexpr std::uint64_t slab_bytes = 256ULL << 20; ///< most bytes of one (Tq, Tk) stage on the device
+constexpr std::uint64_t slab_bytes = 256ULL << 20; ///< largest size of one (Tq, Tk) stage on the device
 constexpr std::int64_t fault_rows =
-    64; ///< rows of a head in one part; faults of projections are located to one part
+    64; ///< rows of a head per part; faults of projections are located to one part
 
 std::uint64_t float_bytes(std::int64_t count) {
     return u64(count) * sizeof(float);
@@ -400,7 +400,7 @@ void VulkanRun::list_masked_rows() {
             trace_.fully_masked.push_back({row / d_.Tq / d_.H, row / d_.Tq % d_.H, row % d_.Tq});
 }
 
-/// Queries, keys and values, and what is done to them head by head in the same place.
+/// Computes queries, keys and values, and the per-head stages in the same buffers.
 void VulkanRun::make_heads() {
     const ProblemParts parts = problem_.parts();
     StageSet needed = wanted_;

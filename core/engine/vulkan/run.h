@@ -10,9 +10,9 @@
 
 namespace headscope::vulkan {
 
-/// Work between two checks for cancellation: at most a tenth of a second on either kind of device.
+/// Work, in FLOP, between two checks for cancellation: at most a tenth of a second on either kind of device.
 double flops_at_once(const GpuInfo& info);
-/// Throws Error(machine): one binding has no room for the keys of one head.
+/// Throws Error(machine) because the keys of one head exceed one binding.
 [[noreturn]] void fail_keys(const GpuInfo& info);
 Scoring scoring_of(const Problem& problem, const MaskRows& mask);
 
@@ -69,7 +69,7 @@ private:
     Trace trace_;
 };
 
-/// Computes a part of one head's rectangle_stages again. Shape (rows, keys).
+/// Recomputes a part of one of a head's rectangle_stages. Shape (rows, keys).
 Tensor recompute(Gpu& gpu, Arena& arena, Kernels& kernels, const Scoring& scoring, TensorId stage,
                  const Slab& rows, std::int64_t first_key, std::int64_t keys);
 

@@ -43,7 +43,7 @@ struct VulkanEngine::State {
     Gpu gpu;
     Arena arena;
     Kernels kernels;
-    std::mutex at_work; ///< held by a run
+    std::mutex at_work; ///< locked during a run
 
 private:
     void release() {

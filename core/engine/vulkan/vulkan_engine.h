@@ -17,23 +17,24 @@ struct VulkanDevice {
     bool usable = false; ///< false: the device lacks something; `detail` says what
 };
 
-/// As on the badge and in metadata: "vulkan:0".
+/// The name on the badge and in metadata: "vulkan:0".
 std::string device_name(std::size_t number);
-/// Loads Vulkan briefly. Throws Error(machine) when the machine has no loader or no driver. Any thread.
+/// Loads Vulkan briefly. Throws Error(machine) if the machine has no loader or no driver. Any thread.
 std::vector<VulkanDevice> vulkan_devices(const VulkanOptions& options = {});
 
-/// Multi-head attention in compute shaders (assets/shaders), float32. Of each wanted stage of shape (Tq, Tk),
-/// the device holds only one slab at a time. Buffers are kept from run to run, until release_free_buffers().
+/// Multi-head attention in compute shaders (assets/shaders), float32. The device stores only one slab at a
+/// time of each wanted stage of shape (Tq, Tk). Buffers are cached from run to run, until
+/// release_free_buffers().
 class VulkanEngine : public engine::Engine {
 public:
-    /// number: index in vulkan_devices(). Throws Error(machine) when the device cannot be used.
+    /// number: index in vulkan_devices(). Throws Error(machine) if the device cannot be used.
     explicit VulkanEngine(std::size_t number, const VulkanOptions& options = {});
     ~VulkanEngine() override;
 
     std::string name() const override;
     using engine::Engine::run;
-    /// Also throws Error(machine): before it allocates anything, when the problem needs more memory than the
-    /// device has; and when the device fails, after which the engine must not be used again.
+    /// Also throws Error(machine): before it allocates anything, if the problem needs more memory than the
+    /// device has; and if the device fails, after which the engine must not be used again.
     Trace run(const Problem& problem, StageSet wanted, Progress& progress) override;
 
 private:

@@ -21,7 +21,7 @@ struct VulkanOptions {
     /// Leaves out the barrier between dispatches, so that a test can see validation report it.
     bool forget_barriers = false;
     std::uint64_t binding_bytes = 0; ///< a limit below the device's own; 0: the device's
-    std::uint64_t memory_bytes = 0;  ///< likewise, for free memory
+    std::uint64_t memory_bytes = 0;  ///< same, for free memory
 };
 
 } // namespace headscope::vulkan

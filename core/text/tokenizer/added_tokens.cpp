@@ -101,8 +101,8 @@ std::vector<TextPart> TokenFinder::cut(const AlignedText& text) const {
             begin = begin_of_space(bytes, begin, done);
         if (token->rstrip)
             end = end_of_space(bytes, end);
-        // As in Hugging Face's library, a token is also found inside the white space that the token before
-        // took.
+        // As in Hugging Face's library, a token is also found inside the white space that the previous token
+        // included.
         if (begin >= end)
             continue;
         if (begin > done)

@@ -12,24 +12,24 @@ namespace headscope::text {
 struct AddedToken {
     TokenId id = 0;
     std::string content;
-    bool special = false;     ///< decode(skip_special) leaves it out
-    bool single_word = false; ///< matches only where no word letter touches it
-    bool lstrip = false;      ///< takes the white space before it
-    bool rstrip = false;      ///< takes the white space after it
+    bool special = false;     ///< omitted by decode(skip_special)
+    bool single_word = false; ///< matches only if no word character is adjacent
+    bool lstrip = false;      ///< includes the white space before it
+    bool rstrip = false;      ///< includes the white space after it
     bool normalized = true;   ///< searched for in the normalized text
 };
 
-/// A part of a text; an added token has an id.
+/// A part of a text; an id marks an added token.
 struct TextPart {
     AlignedText text;
     std::optional<TokenId> id;
 };
 
-/// Finds a set of added tokens in a text: the leftmost match first, then the longest at that place.
+/// Finds a set of added tokens in a text: the leftmost match first, then the longest at that position.
 class TokenFinder {
 public:
     void add(std::string text, const AddedToken& token);
-    /// Cuts the whole text into parts, none of them empty.
+    /// Splits the whole text into parts, none of them empty.
     std::vector<TextPart> cut(const AlignedText& text) const;
 
 private:
@@ -49,7 +49,7 @@ public:
 
     /// Normalizes the tokens that are searched for in normalized text.
     void prepare(const Normalizer& normalizer);
-    /// Cuts the raw text at tokens, normalizes the parts between them and cuts those parts again.
+    /// Splits the raw text at tokens, normalizes the parts between them and splits those parts again.
     std::vector<TextPart> cut(const AlignedText& text, const Normalizer& normalizer) const;
     bool is_special(TokenId id) const { return special_.contains(id); }
 

@@ -8,8 +8,8 @@
 
 namespace headscope::text {
 
-/// A UTF-8 text on its way through the tokenizer. Each byte has a source: the characters of the original text
-/// that the byte came from.
+/// A UTF-8 text during tokenization. Each byte has a source: the characters of the original text that it came
+/// from.
 class AlignedText {
 public:
     AlignedText() = default;
@@ -23,17 +23,16 @@ public:
     /// The source of one byte.
     TextSpan source(std::size_t byte) const { return spans_[byte]; }
     /// The source of the bytes [begin, end): from the source of the first byte to that of the last. For an
-    /// empty range: the end of the source before it.
+    /// empty range: the end of the preceding source.
     TextSpan source(std::size_t begin, std::size_t end) const;
 
-    /// Room for so many bytes.
+    /// Reserves memory for that many bytes.
     void reserve(std::size_t bytes);
     void append(char32_t letter, TextSpan source);
     void append(std::string_view utf8, TextSpan source);
     /// Appends the bytes [begin, end) of another text with their sources.
     void append(const AlignedText& other, std::size_t begin, std::size_t end);
-    /// Puts `utf8` before a text that is not empty; the new bytes get the source of the text's first
-    /// character.
+    /// Inserts `utf8` before a nonempty text; the new bytes have the source of the text's first character.
     void prepend(std::string_view utf8);
     AlignedText slice(std::size_t begin, std::size_t end) const;
 

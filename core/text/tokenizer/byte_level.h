@@ -7,11 +7,11 @@
 namespace headscope::text {
 
 // GPT-2's mapping from bytes to visible characters (bytes_to_unicode in OpenAI's encoder.py): printable
-// Latin-1 bytes map to themselves, the other bytes to U+0100 and on.
+// Latin-1 bytes map to themselves, the other bytes to U+0100 and above.
 
 /// The UTF-8 of a byte's character.
 std::string_view letter_of_byte(unsigned char byte);
-/// The bytes that a text of such characters stands for; nullopt if it has any other character.
+/// The bytes that such characters represent; nullopt if the text has any other character.
 std::optional<std::string> bytes_of_letters(std::string_view utf8);
 
 } // namespace headscope::text

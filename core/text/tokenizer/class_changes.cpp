@@ -13,10 +13,10 @@ namespace {
 
 using nlohmann::json;
 
-/// How a kind of tokenizer puts begin and end tokens around a text, whatever its tokenizer.json says.
+/// The begin and end tokens that a kind of tokenizer adds to a text, regardless of its tokenizer.json.
 struct Ends {
     std::string_view tokenizer_class, bos, eos;
-    bool begins; ///< where add_bos_token is missing
+    bool begins; ///< the default of add_bos_token
 };
 constexpr std::array own_ends{Ends{"LlamaTokenizer", "<s>", "</s>", true},
                               Ends{"CodeLlamaTokenizer", "<s>", "</s>", true},
@@ -24,7 +24,7 @@ constexpr std::array own_ends{Ends{"LlamaTokenizer", "<s>", "</s>", true},
                               Ends{"CohereTokenizer", "<BOS_TOKEN>", "<|END_OF_TURN_TOKEN|>", true},
                               Ends{"GPTNeoXTokenizer", "<|endoftext|>", "<|endoftext|>", false}};
 
-/// Kinds that set the options of a BertNormalizer anew; those of MPNet leave Chinese characters to the file.
+/// Kinds that override the options of a BertNormalizer; those of MPNet do not override handle_chinese_chars.
 constexpr std::array<std::string_view, 16> normalizing_classes{"BertTokenizer",
                                                                "DistilBertTokenizer",
                                                                "ElectraTokenizer",
@@ -41,7 +41,7 @@ constexpr std::array<std::string_view, 16> normalizing_classes{"BertTokenizer",
                                                                "DPRQuestionEncoderTokenizer",
                                                                "DPRContextEncoderTokenizer",
                                                                "LayoutLMv2Tokenizer"};
-/// Kinds that set the blank before a text in a list of pre-tokenizers too.
+/// Kinds that also set the space before a text inside a list of pre-tokenizers.
 constexpr std::array<std::string_view, 2> listed_blank_classes{"BloomTokenizer", "CohereTokenizer"};
 
 const json& part_of(const json& object, const char* key) {
@@ -53,7 +53,7 @@ bool is_object_of(const json& value, const char* type) {
     return part_of(value, "type") == type;
 }
 
-/// The ids of the model's tokens and of the added ones.
+/// The ids of the model's tokens and of the added tokens.
 class FileTokens {
 public:
     explicit FileTokens(const json& description) : vocab_(part_of(part_of(description, "model"), "vocab")) {
@@ -91,7 +91,7 @@ void add_tokens(json& description, const FolderOptions& options, std::span<const
     if (added.is_null())
         added = json::array();
     if (!added.is_array())
-        return; // reading it says what is wrong
+        return; // the reader reports the error
     const FileTokens known(description);
     const json on_top =
         options.added_tokens({.id_of = [&](const std::string& text) { return known.id_of(text); },
@@ -120,11 +120,11 @@ void set_normalizer(json& description, const FolderOptions& options) {
         normalizer["handle_chinese_chars"] = options.flag("tokenize_chinese_chars", true);
 }
 
-/// Kinds whose class takes null where the config does not say whether a blank comes before a text.
+/// Kinds that use null if the config does not specify the space before a text.
 constexpr std::array<std::string_view, 2> silent_blank_classes{"LlamaTokenizer", "CodeLlamaTokenizer"};
 
 void set_blank(json& description, const FolderOptions& options) {
-    // A pre-tokenizer cannot take null: the file's own setting stays.
+    // A pre-tokenizer does not accept null: the file's own setting stays.
     const JsonField config = options.config();
     const bool given = config.value().contains("add_prefix_space");
     const bool silent =
@@ -155,7 +155,7 @@ void set_ends(json& description, const FolderOptions& options) {
                stops = options.flag("add_eos_token", false);
     const json bos = token(begins, options.token("bos_token", ends->bos)),
                eos = token(stops, options.token("eos_token", ends->eos));
-    // A token that the file lacks cannot be put; the file's own way is the better guess then.
+    // A token that the file lacks cannot be added; the file's own post-processor is the better guess then.
     if (begins != bos.is_null() && stops != eos.is_null())
         description["post_processor"] = end_tokens(bos, eos, SecondBegin::again);
 }

@@ -6,7 +6,7 @@
 
 namespace headscope::text {
 
-/// Turns tokens from the vocabulary's spelling into pieces of text, which the caller joins.
+/// Converts tokens from the vocabulary's spelling into pieces of text, which the caller joins.
 using Decoder = std::function<std::vector<std::string>(std::vector<std::string>)>;
 
 /// Reads a "decoder" object. Throws Error(input) for an unknown type.

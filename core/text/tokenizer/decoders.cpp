@@ -33,7 +33,7 @@ Texts decode_byte_level(const Texts& tokens) {
     return {to_utf8_lossy(bytes)};
 }
 
-/// Removes blanks before punctuation and in contractions, as Hugging Face's WordPiece decoder does.
+/// Removes spaces before punctuation and in contractions, as Hugging Face's WordPiece decoder does.
 std::string cleaned(std::string text) {
     constexpr std::array<std::pair<const char*, const char*>, 11> repairs{{{" .", "."},
                                                                            {" ?", "?"},
@@ -85,7 +85,7 @@ Decoder read_replace_decoder(const JsonField& field) {
         };
 }
 
-/// The byte of a token such as <0x0A>.
+/// The byte that a token such as <0x0A> represents.
 std::optional<char> byte_of(std::string_view token) {
     if (token.size() != 6 || !token.starts_with("<0x") || token.back() != '>')
         return std::nullopt;

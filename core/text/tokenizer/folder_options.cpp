@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::json;
 
-/// The tokenizers of families whose folders may not name one, as Hugging Face's AutoTokenizer chooses them.
+/// The default tokenizers of families whose folders may not name one, as in Hugging Face's AutoTokenizer.
 struct FamilyClass {
     std::string_view model_type, tokenizer_class;
 };
@@ -82,8 +82,8 @@ json entry_of(const JsonField& token, bool special, bool lstrip) {
             {"normalized", object ? token.boolean_or("normalized", !special) : !special}};
 }
 
-/// Collects entries, each text once, and counts their ids as the tokenizer does: a token of the vocabulary
-/// keeps its id, others follow.
+/// Collects entries, each text once, and assigns their ids like the tokenizer: a token of the vocabulary
+/// keeps its id, others get the next ids.
 class EntryList {
 public:
     explicit EntryList(const KnownTokens& known) : known_(known), next_(known.next) {}
@@ -124,7 +124,7 @@ std::vector<JsonField> by_id(const JsonField& decoder) {
     return list;
 }
 
-/// The content of `path`, or an empty object when there is no such file.
+/// The content of `path`, or an empty object if there is no such file.
 json read_json_or_empty(const std::string& path) {
     std::error_code ignored;
     return std::filesystem::is_regular_file(path, ignored) ? parse_json(read_file(path), path)
@@ -143,7 +143,7 @@ FolderOptions::FolderOptions(const std::string& folder) : folder_(folder) {
     std::error_code ignored;
     for (const char* const name : {"/tokenizer_config.json", "/config.json"})
         named_ = named_ || std::filesystem::is_regular_file(folder + name, ignored);
-    // As in Hugging Face's library, "added_tokens_decoder" stands for the two older files.
+    // As in Hugging Face's library, "added_tokens_decoder" replaces the two older files.
     if (!JsonField(files->config, folder + "/tokenizer_config.json:").find("added_tokens_decoder")) {
         files->map = read_json_or_empty(folder + "/special_tokens_map.json");
         files->added = read_json_or_empty(folder + "/added_tokens.json");
@@ -194,7 +194,7 @@ json FolderOptions::added_tokens(const KnownTokens& known, std::span<const Usual
         bool lstrip = false;
     };
     std::vector<Special> specials;
-    std::vector<json> texts; // which the fields of usual tokens refer to
+    std::vector<json> texts; // the fields of usual tokens refer to these
     texts.reserve(usual.size());
     for (const UsualToken& token : usual)
         if (const auto found = named(token.key))

@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-/// A value in a message: the kind of a collection, else the value's text, shortened.
+/// A value in a message: the type and size of a collection, else the value's text, shortened.
 std::string shown(const json& value) {
     if (value.is_structured())
         return value.is_array() ? tr("common.list", "a list of {}", value.size())

@@ -9,8 +9,8 @@
 
 namespace headscope::text {
 
-/// A value of a JSON file together with its place, so that every message names file and key. Refers to the
-/// JSON value, which must outlive the field. All readers throw Error(input).
+/// A value in a JSON file with its path, so that every message names file and key. Refers to the JSON value,
+/// which must outlive the field. All readers throw Error(input).
 class JsonField {
 public:
     JsonField(const nlohmann::json& value, std::string place) : value_(&value), place_(std::move(place)) {}
@@ -19,16 +19,16 @@ public:
     /// For example `tokenizer.json: model.vocab`.
     const std::string& place() const { return place_; }
 
-    /// The value of a key of this object. Throws when this is not an object or lacks the key.
+    /// The value of a key of this object. Throws if this is not an object or lacks the key.
     JsonField at(const char* key) const;
-    /// The same; nullopt when the key is missing or null.
+    /// Same; nullopt if the key is missing or null.
     std::optional<JsonField> find(const char* key) const;
     /// The elements of this array.
     std::vector<JsonField> elements() const;
 
     std::string string() const;
     bool boolean() const;
-    /// A whole number in [0, largest].
+    /// An integer in [0, largest].
     std::int64_t whole_number(std::int64_t largest) const;
     /// A string of exactly one character.
     std::string letter() const;

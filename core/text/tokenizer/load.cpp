@@ -41,7 +41,7 @@ std::vector<std::string> lines_of(const std::string& text) {
     return lines;
 }
 
-/// The kinds of tokenizer that are known, by Hugging Face's name for them.
+/// The supported kinds of tokenizer, by Hugging Face's names.
 constexpr std::array<std::string_view, 2> gpt2_classes{"GPT2Tokenizer", "CodeGenTokenizer"};
 constexpr std::array<std::string_view, 5> roberta_classes{"RobertaTokenizer", "BartTokenizer", "LEDTokenizer",
                                                           "LongformerTokenizer", "MvpTokenizer"};
@@ -59,14 +59,14 @@ constexpr std::array<std::string_view, 13> bert_classes{"BertTokenizer",
                                                         "DPRQuestionEncoderTokenizer",
                                                         "DPRContextEncoderTokenizer"};
 
-/// Kinds that have a form for two texts and no types, though a model may have them.
+/// Kinds that support two texts but without token types, although a model may have them.
 constexpr std::array<std::string_view, 1> classes_without_types{"DistilBertTokenizer"};
 
 bool is_one_of(std::span<const std::string_view> names, std::string_view name) {
     return std::ranges::find(names, name) != names.end();
 }
 
-/// The tokens of a vocabulary alone, which has to outlive them.
+/// The tokens of a vocabulary only, which must outlive the result.
 KnownTokens known_in(const json& vocab) {
     return {.id_of = [&vocab](const std::string& text) -> std::optional<std::uint64_t> {
                 const auto found = vocab.find(text);
@@ -78,7 +78,7 @@ KnownTokens known_in(const json& vocab) {
             .next = vocab.size()};
 }
 
-/// The ["token", id] pair of a post-processor. Throws when neither list has the token.
+/// The ["token", id] pair of a post-processor. Throws if neither list has the token.
 json token_and_id(const json& vocab, const json& added, const std::string& text, const std::string& name) {
     if (vocab.contains(text))
         return {text, vocab.at(text)};
@@ -107,7 +107,7 @@ constexpr std::array bert_tokens{UsualToken{"bos_token", ""},       UsualToken{"
                                  UsualToken{"pad_token", "[PAD]"},  UsualToken{"cls_token", "[CLS]"},
                                  UsualToken{"mask_token", "[MASK]"}};
 
-/// GPT-2 and its relatives. RoBERTa differs in the special tokens around a text.
+/// GPT-2 and related tokenizers. RoBERTa differs in the special tokens around a text.
 std::unique_ptr<Tokenizer> from_merges(const fs::path& folder, const FolderOptions& options) {
     const std::string name = (folder / "vocab.json").string();
     const json vocab = read_json(name);
@@ -140,7 +140,7 @@ std::unique_ptr<Tokenizer> from_merges(const fs::path& folder, const FolderOptio
     return build_tokenizer(description, folder.string());
 }
 
-/// BERT and its relatives.
+/// BERT and related tokenizers.
 std::unique_ptr<Tokenizer> from_word_pieces(const fs::path& folder, const FolderOptions& options) {
     const std::string name = (folder / "vocab.txt").string();
     json vocab = json::object();
@@ -181,14 +181,14 @@ std::span<const UsualToken> usual_tokens(const std::string& name) {
     return is_one_of(gpt2_classes, name) ? std::span<const UsualToken>(gpt2_tokens) : other_tokens;
 }
 
-/// A folder with a tokenizer.json.
+/// Loads a folder with a tokenizer.json.
 std::unique_ptr<Tokenizer> from_description(const std::string& file, const FolderOptions& options) {
     json description = parse_json(read_file(file), file);
     apply_class(description, options, usual_tokens(options.tokenizer_class()));
     return build_tokenizer(description, file);
 }
 
-/// The files that hold a folder's tokenizer.
+/// The kind of files that contain a folder's tokenizer.
 enum class Source { none, description, merges, pieces };
 
 Source source_of(const fs::path& folder, const std::string& name) {
@@ -200,7 +200,8 @@ Source source_of(const fs::path& folder, const std::string& name) {
     return merges ? Source::merges : Source::none;
 }
 
-/// Why a vocabulary cannot be used: it belongs to a kind of tokenizer that cuts texts in another way.
+/// The reason why a vocabulary cannot be used: its kind of tokenizer splits texts by unknown rules. Empty if
+/// it can be used.
 std::string problem_of(Source source, const fs::path& folder, const std::string& name) {
     const bool known = source == Source::pieces
                            ? is_one_of(bert_classes, name)
@@ -250,7 +251,7 @@ bool gives_token_types(const std::string& folder) {
         return std::ranges::any_of(inputs->elements(),
                                    [](const JsonField& name) { return name.string() == "token_type_ids"; });
     } catch (const Error&) {
-        return true; // load_tokenizer says what is wrong
+        return true; // load_tokenizer reports the error
     }
 }
 

@@ -16,7 +16,7 @@ struct Part {
     bool is_match = false;
 };
 
-/// Cuts a text into matches and what lies between them, without gaps.
+/// Splits a text into matches and the parts between them, without gaps.
 std::vector<Part> cut(std::string_view text, const Pattern& pattern, bool invert) {
     std::vector<Part> parts;
     std::size_t end = 0;
@@ -31,7 +31,7 @@ std::vector<Part> cut(std::string_view text, const Pattern& pattern, bool invert
     return parts;
 }
 
-/// Joins each part to the one before where `joins(part is a match, part before is a match)`.
+/// Joins each part to the previous one if `joins(part is a match, previous part is a match)`.
 template<class Joins>
 std::vector<ByteRange> join(const std::vector<Part>& parts, const Joins& joins) {
     std::vector<ByteRange> ranges;

@@ -8,25 +8,25 @@
 
 namespace headscope::text {
 
-/// Finds the places of a UTF-8 text that fit; first to last, without overlap.
+/// Finds the matching ranges of a UTF-8 text, in order and without overlap.
 using Pattern = std::function<std::vector<ByteRange>(std::string_view text)>;
 
-/// Each code point that fulfils `fits`, by itself.
+/// Matches each single code point for which `fits` is true.
 Pattern letter_pattern(bool (*fits)(char32_t));
-/// Each occurrence of a text; none of an empty one.
+/// Matches each occurrence of a text; an empty text has no matches.
 Pattern literal_pattern(std::string text);
 Pattern regex_pattern(Regex regex);
-/// A "pattern" key: {"String": s} or {"Regex": r}.
+/// Reads a "pattern" key: {"String": s} or {"Regex": r}.
 Pattern read_pattern(const JsonField& field);
 
-/// What becomes of the matches when a text is split.
+/// Treatment of the matches when a text is split.
 enum class SplitBehavior { removed, isolated, merged_with_previous, merged_with_next, contiguous };
 
-/// A "behavior" key.
+/// Reads a "behavior" key.
 SplitBehavior read_behavior(const JsonField& field);
 
-/// The parts of a text between and at the matches; empty parts are left out. With `invert` matches and the
-/// text between them change places.
+/// The parts of a text between and at the matches; empty parts are omitted. `invert` exchanges the matches
+/// and the text between them.
 std::vector<AlignedText> split(const AlignedText& text, const Pattern& pattern, SplitBehavior behavior,
                                bool invert = false);
 

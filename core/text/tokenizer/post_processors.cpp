@@ -54,7 +54,7 @@ std::int32_t read_type(const JsonField& piece) {
     return type ? static_cast<std::int32_t>(type->whole_number(std::numeric_limits<std::int32_t>::max())) : 0;
 }
 
-/// The form for one text, or for two.
+/// The template for one text, or for two.
 std::vector<Place> read_form(const JsonField& field, const char* name, bool two) {
     std::vector<Place> places;
     for (const JsonField& piece : field.at(name).elements()) {
@@ -93,7 +93,7 @@ PostProcessor read_template_post_processor(const JsonField& field) {
     };
 }
 
-/// Leaves the white space at the ends of a token out of its offsets. With `blank_was_added`, the first blank
+/// Excludes the white space at the ends of a token from its offsets. With `blank_was_added`, the first space
 /// of the first token is not in the text.
 void trim(Encoding& encoding, bool blank_was_added) {
     static const char32_t byte_blank = to_letters(letter_of_byte(' ')).front();
@@ -121,7 +121,7 @@ SpecialToken read_pair(const JsonField& field) {
     return {read_id(parts[1]), parts[0].string()};
 }
 
-/// Reads BertProcessing: cls, the text, sep; of two texts a second sep behind the second.
+/// Reads BertProcessing: cls, the text, sep; with two texts another sep after the second.
 PostProcessor read_bert_post_processor(const JsonField& field) {
     return
         [cls = read_pair(field.at("cls")), sep = read_pair(field.at("sep"))](std::vector<Encoding>& texts) {

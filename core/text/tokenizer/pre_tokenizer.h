@@ -7,7 +7,7 @@
 
 namespace headscope::text {
 
-/// Cuts a text into words, none of them empty. The model sees one word at a time.
+/// Splits a text into words, none of them empty. The model processes one word at a time.
 using PreTokenizer = std::function<std::vector<AlignedText>(const AlignedText&)>;
 
 /// Reads a "pre_tokenizer" object. Throws Error(input) for an unknown type.

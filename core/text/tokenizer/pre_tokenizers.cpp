@@ -12,7 +12,7 @@ namespace {
 
 using Words = std::vector<AlignedText>;
 
-/// Cuts every word further.
+/// Splits every word further.
 template<class Cut>
 Words cut_each(const Words& words, const Cut& cut) {
     Words out;
@@ -29,7 +29,7 @@ PreTokenizer splitter(Pattern pattern, SplitBehavior behavior, bool invert = fal
     };
 }
 
-/// Replaces every byte with its visible character, which has the source of the byte's character.
+/// Replaces every byte with its byte-level character, whose source is that of the byte.
 AlignedText as_byte_letters(const AlignedText& text) {
     AlignedText out;
     out.reserve(2 * text.size());
@@ -44,7 +44,7 @@ const Pattern& gpt2_pattern() {
     return pattern;
 }
 
-/// The words that GPT-2 cuts a text into, or the text whole.
+/// The words of GPT-2's regular expression, or the whole text.
 Words byte_level_words(const AlignedText& text, bool use_regex) {
     Words words;
     if (use_regex)
@@ -80,7 +80,7 @@ PreTokenizer read_split_pre_tokenizer(const JsonField& field) {
                     field.boolean_or("invert", false));
 }
 
-/// Runs of word letters, and runs of anything else except white space: \w+|[^\w\s]+
+/// Runs of word characters, and runs of anything else except white space: \w+|[^\w\s]+
 std::vector<ByteRange> word_runs(std::string_view text) {
     enum class Kind { blank, word, other };
     std::vector<ByteRange> runs;

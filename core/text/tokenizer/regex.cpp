@@ -14,13 +14,13 @@ namespace headscope::text {
 
 namespace {
 
-/// Far more steps back than any real pattern takes from one place of a text, and to the next match: about 0.1
-/// and 1 second. The stack's entries take 40 bytes each. A long word takes some of both for each of its
-/// bytes.
+/// Limits far beyond any real pattern: backtracking steps from one position of a text, and until the next
+/// match (about 0.1 and 1 second), and stack entries, of 40 bytes each. Each byte of a word raises all of
+/// them.
 constexpr std::size_t most_steps = 5'000'000, most_steps_to_match = 50'000'000, most_entries = 1'000'000,
                       more_for_each_byte = 4;
 
-/// Of brackets in each other. Oniguruma reads and compiles them by recursion.
+/// Nesting of brackets. Oniguruma parses and compiles them recursively.
 constexpr unsigned most_levels = 250;
 
 template<auto release>
@@ -38,7 +38,7 @@ void free_region(OnigRegion* region) {
 using Limits = std::unique_ptr<OnigMatchParam, Release<onig_free_match_param>>;
 using Region = std::unique_ptr<OnigRegion, Release<free_region>>;
 
-/// Oniguruma fills tables of its own before its first use, which one thread alone may do.
+/// Oniguruma fills its own tables before its first use, which must happen on a single thread.
 void start_library() {
     static const bool started = [] {
         OnigEncoding encoding = ONIG_ENCODING_UTF8;
@@ -69,7 +69,7 @@ std::string message_of(int error, OnigErrorInfo* info) {
 }
 
 const OnigUChar* units(std::string_view text) {
-    // Oniguruma takes no null pointer, not even for an empty text.
+    // Oniguruma does not accept a null pointer, even for an empty text.
     return reinterpret_cast<const OnigUChar*>(text.data() == nullptr ? "" : text.data());
 }
 
@@ -113,7 +113,7 @@ std::vector<ByteRange> Regex::find_all(std::string_view text) const {
                           "shorten the text",
                           place_, text.size(), message_of(result, nullptr)));
         const auto last = static_cast<std::size_t>(region->end[0]);
-        // \K inside a look-ahead can put the begin behind the end.
+        // \K inside a look-ahead can put the begin after the end.
         const ByteRange match{std::min(static_cast<std::size_t>(region->beg[0]), last), last};
         const bool after_another =
             match.begin == match.end && !found.empty() && found.back().end == match.end;

@@ -15,16 +15,16 @@ struct ByteRange {
     friend bool operator==(const ByteRange&, const ByteRange&) = default;
 };
 
-/// A regular expression as tokenizer files hold them: Oniguruma's own syntax, which Hugging Face's library
-/// uses. Immutable; may be used from several threads at once.
+/// A regular expression of a tokenizer file, in Oniguruma's own syntax, which Hugging Face's library uses.
+/// Immutable; may be used from several threads at once.
 class Regex {
 public:
     /// Throws Error(input) that begins with `place` for a malformed pattern.
     Regex(std::string_view pattern, std::string place);
 
-    /// All matches in a UTF-8 text of less than 2^31 bytes, first to last; they do not overlap. An empty
-    /// match directly after another match does not count. Throws Error(input) when the pattern takes too many
-    /// steps or too much memory.
+    /// All matches in a UTF-8 text of less than 2^31 bytes, in order and without overlap. An empty match
+    /// directly after another match does not count. Throws Error(input) if the pattern takes too many steps
+    /// or too much memory.
     std::vector<ByteRange> find_all(std::string_view text) const;
 
 private:

@@ -26,7 +26,7 @@ std::string visible(std::string text, BlankMark mark) {
             blanks += "␣";
         return blanks;
     }
-    // Other control characters as the bytes that they are.
+    // Shows other control characters as bytes.
     std::string shown;
     for (const char c : text) {
         char byte[8];
@@ -43,7 +43,7 @@ bool whole(const std::string& text) {
     return !text.empty() && text.find(replacement) == std::string::npos;
 }
 
-/// The text of one token; empty when the token is only part of a character.
+/// The text of one token; empty if the token is only part of a character.
 std::string spelled(const Tokenizer& tokenizer, TokenId id, BlankMark mark) {
     const std::string token(tokenizer.token_text(id));
     if (token.empty())

@@ -9,17 +9,17 @@
 
 namespace headscope::text {
 
-/// How to show a token's leading blank: "·cat" (dot) or "cat" (hidden).
+/// Display of a token's leading space: "·cat" (dot) or "cat" (hidden).
 enum class BlankMark : std::uint8_t { hidden, dot };
 
-/// A readable label for each token. Letters that stand for bytes become the characters they spell, a line end
-/// becomes "⏎", a tab "⇥", blanks alone "␣"; the "##" of word pieces and special tokens stay unchanged. When
-/// one character was cut into several tokens, each token shows the character and its place: "é 1/2". Bytes
-/// that form no character keep the vocabulary's spelling. An id without a token is "#" and its number.
+/// A readable label for each token. Byte-level characters are decoded, a line end becomes "⏎", a tab "⇥", a
+/// token of spaces "␣"; the "##" of word pieces and special tokens stay unchanged. If one character was split
+/// into several tokens, each token shows the character and its part: "é 1/2". Bytes that form no character
+/// keep the vocabulary's spelling. An id without a token is "#" and the id.
 std::vector<std::string> token_labels(const Tokenizer& tokenizer, std::span<const TokenId> ids,
                                       BlankMark mark);
 
-/// The same for one token on its own.
+/// Same for a single token.
 std::string token_label(const Tokenizer& tokenizer, TokenId id, BlankMark mark);
 
 } // namespace headscope::text

@@ -15,7 +15,7 @@ namespace headscope::text {
 
 namespace {
 
-/// The model's tokens, and the added tokens, which the model does not have and must not see.
+/// The model's tokens, and the added tokens, which the model does not have and must not receive.
 struct Vocabularies {
     std::shared_ptr<const Vocabulary> of_model;
     std::shared_ptr<const Vocabulary> extra;
@@ -93,7 +93,7 @@ private:
         out.types.push_back(0);
     }
 
-    /// A text without what is put around it.
+    /// Encodes a text without the post-processor's tokens.
     Encoding encode_alone(std::string_view text) const {
         Encoding encoding;
         std::vector<WordToken> tokens;
@@ -117,7 +117,7 @@ private:
         return all;
     }
 
-    /// Looks between two texts of one token each.
+    /// Encodes two texts of one token each and returns the token between them.
     std::optional<TokenId> find_separator() const {
         constexpr TokenId first = -1, second = -2;
         std::vector<Encoding> texts(2);
@@ -129,7 +129,7 @@ private:
                                                                              : std::optional(*(at + 1));
     }
 
-    /// `tokens` is room for those of the word.
+    /// `tokens` is a buffer that is reused between words.
     void encode_word(const AlignedText& word, std::vector<WordToken>& tokens, Encoding& out) const {
         tokens.clear();
         model_(word.bytes(), tokens);

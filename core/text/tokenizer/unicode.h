@@ -7,7 +7,7 @@
 
 namespace headscope::text {
 
-/// A code point of a UTF-8 text and the bytes it takes.
+/// A code point of a UTF-8 text and its length in bytes.
 struct Letter {
     char32_t value = 0;
     std::size_t size = 0;
@@ -34,8 +34,8 @@ std::size_t count_letters(std::string_view utf8);
 /// text.
 std::size_t cluster_end(std::string_view text, std::size_t at);
 
-/// Replaces invalid UTF-8 with U+FFFD, one for each maximal part of a character (Unicode standard, section
-/// 3.9, like Rust's from_utf8_lossy).
+/// Replaces invalid UTF-8 with U+FFFD, one for each maximal subpart (Unicode standard, section 3.9, like
+/// Rust's from_utf8_lossy).
 std::string to_utf8_lossy(std::string_view bytes);
 
 // Properties of code points, with the Unicode definitions that the Rust library uses.
@@ -49,7 +49,7 @@ bool is_control_for_bert(char32_t letter);   ///< Cc, Cf, Co except tab, newline
 bool is_ideograph_for_bert(char32_t letter); ///< the CJK blocks of Google's BERT
 /// Letters, digits, marks, connectors: \w of Rust's regular expressions.
 bool is_word_letter(char32_t letter);
-/// The full lower case: one code point, or two for U+0130.
+/// The full lower-case mapping: one code point, or two for U+0130.
 std::u32string lower_case(char32_t letter);
 
 } // namespace headscope::text

@@ -16,7 +16,7 @@ Vocabulary Vocabulary::read(const JsonField& field) {
     vocabulary.ids_.reserve(field.value().size());
     vocabulary.texts_.reserve(field.value().size());
     for (const auto& [text, id] : field.value().items()) {
-        // The place is formatted only for an error message: formatting it for each of 100 000 tokens costs
+        // The path is formatted only for an error message: formatting it for each of 100,000 tokens takes
         // time.
         const bool fits = id.is_number_unsigned() &&
                           id.get<std::uint64_t>() <= std::uint64_t{std::numeric_limits<TokenId>::max()};

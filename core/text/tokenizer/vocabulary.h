@@ -9,27 +9,26 @@
 
 namespace headscope::text {
 
-/// Finds tokens by text and by id. Immutable once it is shared.
+/// Maps tokens between text and id. Immutable once it is shared.
 class Vocabulary {
 public:
     Vocabulary() = default;
     Vocabulary(Vocabulary&&) = default;
     Vocabulary& operator=(Vocabulary&&) = default;
 
-    /// Reads an object {"token": id}. Throws Error(input) for an id that is not a whole number in [0, 2^31 -
-    /// 1].
+    /// Reads an object {"token": id}. Throws Error(input) for an id that is not an integer in [0, 2^31 - 1].
     static Vocabulary read(const JsonField& field);
-    /// Reads a list of ["token", score]; the id of a token is its place, of a token that occurs twice its
-    /// last. Throws Error(input) for an entry of another form.
+    /// Reads a list of ["token", score]; the id of a token is its index, or its last index if it occurs
+    /// twice. Throws Error(input) for any other entry.
     static Vocabulary read_pieces(const JsonField& field);
 
-    /// Adds a token. If the id has a text already, text(id) returns the new one from now on.
+    /// Adds a token. If the id already has a text, text(id) returns the new one from then on.
     void add(std::string text, TokenId id);
 
     std::optional<TokenId> find(std::string_view text) const;
     /// Empty for an id without a token.
     std::string_view text(TokenId id) const;
-    /// The number of tokens that were read and added.
+    /// The number of tokens, read or added.
     std::size_t size() const { return size_; }
     /// The length of the longest text in bytes.
     std::size_t longest() const { return longest_; }

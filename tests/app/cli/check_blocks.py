@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""check_blocks.py PROGRAM DATA: what `trace --model` writes of the whole layer.
+"""check_blocks.py PROGRAM DATA: checks the whole layer that `trace --model` writes.
 
-Each stage around the attention is computed again with PyTorch from the checkpoint's own weights and the stage before it,
-for a serial, a gated, a parallel and a post-norm model, and for both stacks of models with an encoder and a decoder.
-Exits with 77 where torch is not installed.
-"""
+Computes each stage around the attention again with PyTorch, from the checkpoint's parameters and the previous stage, for a
+serial, a gated, a parallel and a post-norm model, and for both stacks of encoder-decoder models. Exits with 77 if torch is
+not installed."""
 import json
 import pathlib
 import subprocess
@@ -36,7 +35,7 @@ def close(name, got, want):
 
 
 class Layer:
-    """Weights of one layer by the names of the file."""
+    """The parameters of one layer, by their names in the file."""
 
     def __init__(self, weights, prefix):
         self.weights, self.prefix = weights, prefix
@@ -93,7 +92,7 @@ def check_gpt2(data, program, folder):
 
 
 def check_sums(data, program, folder):
-    """Of a parallel layer, which has no sum in its middle, and of one whose norms stand after the sums."""
+    """Checks a parallel layer, which does not have a sum in its middle, and one with norms after the sums."""
     names = "resid_in,norm1,attn_out,resid_mid,norm2,mlp_out,resid_out"
     got = trace(program, data / "models" / "gpt_neox_tiny", names, folder / "n.safetensors")
     at = lambda name: got[f"layers.0.{name}"]
@@ -106,7 +105,7 @@ def check_sums(data, program, folder):
 
 
 def check_part(model, prefix, at, attention, mlp, norms, activation):
-    """One attention, and the MLP where that comes next, from its own input on. Returns what leaves it."""
+    """Checks one attention, and the MLP if it follows, from its input. Returns its output."""
     weights, config = read_safetensors(model / "model.safetensors"), json.loads((model / "config.json").read_text())
     before = config["model_type"] in ("t5", "mbart")
     layer = Layer(weights, prefix)
@@ -142,7 +141,7 @@ def check_part(model, prefix, at, attention, mlp, norms, activation):
 
 
 def check_encoder_decoders(data, program, folder):
-    """Both stacks of every family: the stream goes through an encoder's layer, and through a decoder's in two parts."""
+    """Checks both stacks of every family: an encoder's layer, and the two parts of a decoder's layer."""
     names = "resid_in,norm1,x,concat,attn_out,resid_mid,norm2,mlp_pre,mlp_act,mlp_out,resid_out"
     activations = {"t5": F.relu, "bart": F.gelu, "mbart": F.gelu, "marian": F.silu}
     for family, activation in activations.items():

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""check_commands.py PROGRAM SOURCES: runs the commands that README and the manual print, and checks that each exits 0.
-Models, texts and files that they name are made here, as small as the commands allow."""
+"""check_commands.py PROGRAM SOURCES: runs the commands that README and the manual print, and checks that each exits with 0.
+Makes the models, texts and files that they name, as small as the commands allow."""
 import array
 import json
 import math
@@ -16,9 +16,9 @@ import sys
 import tempfile
 
 PROGRAM, SOURCES = sys.argv[1], pathlib.Path(sys.argv[2])
-# Pages whose commands have a test of their own: films are long.
+# Pages whose commands have their own test, because films take long.
 OTHERS = {"recording.md": "check_record.py"}
-# Commands that are not run, by a part of them, with the reason.
+# Commands that are not run, each by a part of it, with the reason.
 NOT_RUN = {
     "headscope --": "opens a window and stays",
     "headscope-bench": "measures the machine",
@@ -30,7 +30,7 @@ VOCAB = 4096  # the commands name ids up to 3797
 
 
 def write_safetensors(path, tensors):
-    """float32 tensors of these shapes, of random numbers."""
+    """Writes float32 tensors of these shapes with random numbers."""
     draws = random.Random(1)
     block = array.array("f", (draws.gauss(0, 0.05) for _ in range(4096))).tobytes()
     header, data = {}, bytearray()
@@ -43,7 +43,7 @@ def write_safetensors(path, tensors):
 
 
 def write_decoder(folder):
-    """A Llama of 12 layers with pocket's tokenizer."""
+    """Writes a Llama of 12 layers with pocket's tokenizer."""
     D, d_ff, layers = 64, 64, 12
     config = {"model_type": "llama", "hidden_size": D, "intermediate_size": d_ff, "num_hidden_layers": layers,
               "num_attention_heads": 8, "num_key_value_heads": 8, "vocab_size": VOCAB, "hidden_act": "silu",
@@ -63,7 +63,7 @@ def write_decoder(folder):
 
 
 def write_encoder_decoder(folder):
-    """The T5 of the tests with a larger vocabulary, and pocket's tokenizer."""
+    """Writes the tests' T5 with a larger vocabulary and pocket's tokenizer."""
     golden = SOURCES / "tests/data/models/t5_tiny"
     config = json.loads((golden / "config.json").read_text()) | {"vocab_size": VOCAB}
     data = (golden / "model.safetensors").read_bytes()
@@ -78,7 +78,7 @@ def write_encoder_decoder(folder):
 
 
 def write_bert(folder):
-    """The BERT of the tests with the vocabulary of a tokenizer that knows pairs."""
+    """Writes the tests' BERT with the vocabulary of a tokenizer that supports pairs."""
     golden, tokenizer = SOURCES / "tests/data/models/bert_tiny", SOURCES / "tests/data/tokenizers/bert_like_uncased"
     config = json.loads((golden / "config.json").read_text())
     words = len(json.loads((tokenizer / "tokenizer.json").read_text())["model"]["vocab"])
@@ -94,7 +94,7 @@ def write_bert(folder):
 
 
 def write_attention(folder):
-    """Weights of 12 layers with 12 heads, in which every filter finds something to take out."""
+    """Writes weights of 12 layers with 12 heads, in which every filter finds something to remove."""
     T = 6
     weights = [1 / T] * (12 * 12 * T * T)
     header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': (12, 12, {T}, {T}), }}".ljust(117) + "\n"
@@ -105,7 +105,7 @@ def write_attention(folder):
 
 
 def write_problem(path, command):
-    """The problem that a command names: with as many key/value heads and tokens as it asks for."""
+    """Writes the problem that a command names, with its number of key/value heads and tokens."""
     heads, kv_heads = 8, 2 if "--kv-heads 2" in command else 8
     T = 66048 if "65536:66048" in command else 300
     D = 4 * heads
@@ -124,7 +124,7 @@ def prepare(folder):
 
 
 def commands_of(page):
-    """The commands of the fenced blocks of a page, those behind && apart, without the remark behind two blanks."""
+    """Returns the commands in the fenced blocks of a page, split at &&, without the remark after two blanks."""
     for kind, block in re.findall(r"^```(\w*)\n(.*?)^```", page.read_text(), re.S | re.M):
         for line in block.splitlines():
             for part in re.split(r" && ", line) if kind in ("", "sh") else []:
@@ -151,7 +151,7 @@ def run(folder, command):
 def main(folder):
     os.environ |= {"HEADSCOPE_DEVICE": "cpu", "HOME": str(folder), "HF_HOME": str(folder / "hub")}
     prepare(folder)
-    # A file that trace wrote is a reference.
+    # A file that trace wrote serves as reference.
     made = run(folder, 'headscope trace --model CHECKPOINT --text "The cat sat" -o reference.safetensors')
     assert made.returncode == 0, made.stderr
     seen, faults = set(), []

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""check_decoders.py PROGRAM DATA: OLMo 1 to 3 and gpt-oss, with options that no stored case has.
+"""check_decoders.py PROGRAM DATA: checks OLMo 1 to 3 and gpt-oss with options that no stored case has.
 
-The families' layers are written out here with PyTorch in float64. First they are held to the stored cases of Hugging
-Face's own code, then the program is held to them: small random checkpoints with other sizes, windows, storage, spellings of
-config.json and left padding; a head whose gain is 0; tokens that are generated one by one. Exits with 77 where torch is not
-installed.
-"""
+Implements the families' layers with PyTorch in float64. First checks this code with the stored cases of Hugging Face's
+code, then the program with this code: small random checkpoints with other sizes, windows, storage, spellings of config.json
+and left padding; a head with gain 0; tokens that are generated one by one. Exits with 77 if torch is not
+installed."""
 import json
 import math
 import pathlib
@@ -51,7 +50,7 @@ NO_PREFIX = {"olmo3, spelled anew", "gpt_oss, spelled anew"}
 
 
 class Settings:
-    """What a config says, with the defaults of the families' configuration classes."""
+    """The settings of a config, with the defaults of the families' configuration classes."""
 
     def __init__(self, config):
         get = config.get
@@ -80,12 +79,12 @@ class Settings:
 
 
 def turns(rope, dk, T):
-    """Cosines and sines (T, dk/2): Peng et al. 2023, "YaRN", where the settings say so."""
+    """Returns cosines and sines (T, dk/2), by Peng et al. 2023, "YaRN", if the settings say so."""
     frequency = rope["rope_theta"] ** (-torch.arange(0, dk, 2).double() / dk)
     magnitude = 1.0
     if rope.get("rope_type") == "yarn":
         length, factor = rope["original_max_position_embeddings"], rope["factor"]
-        # Where in the head the pair stands that turns so often within the original length.
+        # The position in the head of the pair that makes this number of turns within the original length.
         place = lambda often: dk * math.log(length / (often * 2 * math.pi)) / (2 * math.log(rope["rope_theta"]))
         first, last = place(rope["beta_fast"]), place(rope["beta_slow"])
         if rope.get("truncate", True):
@@ -121,7 +120,7 @@ def mixture(s, x, w):
 
 
 def forward(config, weights, ids, mask, silent=None):
-    """`silent`: (layer, head) that passes nothing on. Returns stages by the names of `trace`."""
+    """silent: (layer, head) without output. Returns stages by the names of `trace`."""
     s, out = Settings(config), {}
     prefix = "model." if "model.norm.weight" in weights or "model.embed_tokens.weight" in weights else ""
     whole = lambda name: weights[prefix + name].double()
@@ -230,7 +229,7 @@ def run(program, *arguments):
 
 
 def compare(name, got, want, mask, worst):
-    """Real rows only; `worst` keeps the largest difference of a kind."""
+    """Compares real rows only; `worst` keeps the largest difference of each kind."""
     missing = [key for key in want if key not in got]
     assert not missing, f"{name}: not written: {missing}"
     for key, value in want.items():
@@ -295,7 +294,7 @@ def check_generated(program, name, config, model, weights):
 
 
 def check_refused(program, folder):
-    """Weights in blocks of 4 bits are named, with what can be read."""
+    """Checks that tensors in blocks of 4 bits are refused with their name and the readable types."""
     model = folder / "blocks"
     model.mkdir()
     (model / "config.json").write_text(json.dumps({**OSS, "quantization_config": {"quant_method": "mxfp4"}}))

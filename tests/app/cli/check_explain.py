@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""check_explain.py PROGRAM DATA: recomputes with NumPy what `headscope explain` and `headscope patch` print.
+"""check_explain.py PROGRAM DATA: recomputes the output of `headscope explain` and `headscope patch` with NumPy.
 
-The forward pass of five decoders is written out here anew, in float64, with a hook for every activation, and shares
-nothing with the program. Its logits are compared with those of `headscope trace` first. Then each explanation is computed
-from the recorded activations, and each patched run by a hook that puts another activation in its place. The models are
-GPT-2 (LayerNorm, learned positions), Llama (RMSNorm, rotary positions, grouped keys), Qwen 3 (norms on queries and keys),
-Phi (a parallel residual, partial rotation, a bias of the head) and pocket, the model that comes with the program. Exits
-with 77 where NumPy is not installed.
-"""
+Implements the forward pass of five decoders in float64, with a hook for every activation and without code of the program.
+Its logits are compared with those of `headscope trace` first. Then each explanation is computed from the recorded
+activations, and each patched run by a hook that replaces an activation. The models are GPT-2 (LayerNorm, learned
+positions), Llama (RMSNorm, rotary positions, grouped keys), Qwen 3 (norms on queries and keys), Phi (a parallel residual,
+partial rotation, a bias of the output matrix) and pocket, the model that comes with the program. Exits with 77 if NumPy is
+not installed."""
 import json
 import os
 import pathlib
@@ -58,13 +57,13 @@ def silu(x):
 
 
 class Norm:
-    """LayerNorm, or with centred=False RMSNorm."""
+    """LayerNorm, or RMSNorm if `centred` is false."""
 
     def __init__(self, weight, bias, eps, centred):
         self.weight, self.bias, self.eps, self.centred = weight, bias, eps, centred
 
     def hold(self, c, x):
-        """Rows c at the scale that x has: exact for c = x, and linear in c."""
+        """Normalizes rows c with the scale of x: exact for c = x, and linear in c."""
         centre = (lambda v: v - v.mean(axis=-1, keepdims=True)) if self.centred else (lambda v: v)
         return centre(c) / np.sqrt((centre(x) ** 2).mean(axis=-1, keepdims=True) + self.eps) * self.weight
 
@@ -128,7 +127,7 @@ def llama(config, w):
 
 
 def rotate(m, x, positions):
-    """Rows x (.., dk) turned to their positions: number p of the part that turns goes with number p + half."""
+    """Rotates rows x (.., dk) by their positions: number p of the rotated part is paired with number p + half."""
     half = m.turned // 2
     if half == 0:
         return x
@@ -139,8 +138,8 @@ def rotate(m, x, positions):
 
 
 def forward(m, ids, hook=lambda name, layer, value: value, gains={}):
-    """Every activation by (name, layer). hook may return another one, which everything behind it then reads. Queries, keys
-    and values are (H, T, dk): a query head that shares its keys has them for itself alone."""
+    """Computes every activation by (name, layer). hook may return another activation, which everything downstream reads.
+    Queries, keys and values are (H, T, dk): query heads that share keys get a copy each."""
     at, T = {}, len(ids)
 
     def see(name, layer, value):
@@ -197,7 +196,7 @@ def close(got, want, tolerance, *what):
 
 
 class Case:
-    """A model and the two prompts that it is asked about."""
+    """A model and the two prompts of its explanations."""
 
     def __init__(self, folder, model, ids, corrupted):
         self.folder, self.model, self.ids, self.corrupted = folder, model, ids, corrupted
@@ -210,7 +209,7 @@ class Case:
         return json.loads(run("explain", "--model", self.model, "--what", what, *(["--ids", listed(self.ids)] if ids else []),
                               *more))  # fmt: skip
 
-    # -- the forward pass itself
+    # -- the forward pass
 
     def check_logits(self):
         out = self.folder / "trace.safetensors"
@@ -222,10 +221,10 @@ class Case:
                 close(traced[f"layers.{l}.resid_in"][0], own["resid_in", l], 2e-4, self.model.name, "resid_in", l)
                 close(traced[f"layers.{l}.weights"][0], own["pattern", l], 2e-4, self.model.name, "weights", l)
 
-    # -- the writers of the residual stream
+    # -- the components of the residual stream
 
     def writers(self, at, position, until):
-        """Name and vector of all who write what layer `until` reads at a position."""
+        """Returns name and vector of every residual stream component that layer `until` reads at a position."""
         out = [("embedding", at["embedding", None][position])]
         if self.m.positions is not None:
             out.append(("position", at["position", None][position]))
@@ -245,7 +244,7 @@ class Case:
             want["final norm bias"] = m.end.bias @ direction
         if m.b_U is not None:
             want["head bias"] = m.b_U[token] - (m.b_U.mean() if against is None else m.b_U[against])
-        # What head h writes at the position from the value of each token.
+        # The output of head h at the position, split by the token of each value.
         sources = {}
         for l, layer in enumerate(m.layers):
             W_O = layer.o.weight.reshape(m.H, m.dk, -1)
@@ -307,7 +306,8 @@ class Case:
     # -- scores
 
     def side(self, at, l, head, position, queries):
-        """Names and (writers, dk) vectors of a query or a key before the rotation, every norm at the scale of the run."""
+        """Returns names and vectors (components, dk) of a query or a key before the rotation, every norm at the scale of
+        the run."""
         m, layer = self.m, self.m.layers[l]
         linear, norm = (layer.q, layer.q_norm) if queries else (layer.k, layer.k_norm)
         h = head if queries else head // (m.H // m.Hkv)
@@ -339,7 +339,7 @@ class Case:
         if not m.turned:
             assert "pairs" not in got, where
             return
-        # abs(q) abs(k) cos(phi_q - phi_k + (i - j) theta) of each pair; a pair that does not turn is left to the sum.
+        # abs(q) abs(k) cos(phi_q - phi_k + (i - j) theta) of each pair; pairs that do not rotate are only in the sum.
         half, q, k = m.turned // 2, q.sum(axis=0), k.sum(axis=0)
         both = lambda v: v[:half] + 1j * v[half : 2 * half]
         theta = m.base ** (-2.0 * np.arange(half) / m.turned)
@@ -375,7 +375,7 @@ class Case:
     # -- patching
 
     def choose_tokens(self, position):
-        """The two tokens whose difference of logits the two prompts change most."""
+        """Returns the two tokens whose difference of logits the two prompts change most."""
         change = self.clean_run["logits", None][position] - self.corrupted_run["logits", None][position]
         return int(change.argmax()), int(change.argmin())
 
@@ -383,7 +383,7 @@ class Case:
         return at["logits", None][position, tokens[0]] - at["logits", None][position, tokens[1]]
 
     def recovered(self, position, tokens, hook, runs):
-        """The share that comes back with a hook in the corrupted run. runs: the clean one, the corrupted one, the gains."""
+        """Returns the fraction that a hook restores in the corrupted run. runs: clean run, corrupted run, head gains."""
         clean, corrupted = (self.difference(at, position, tokens) for at in runs[:2])
         assert abs(clean - corrupted) > 0.2, (self.model.name, clean, corrupted)
         patched = self.difference(forward(self.m, self.corrupted, hook, runs[2]), position, tokens)
@@ -401,7 +401,7 @@ class Case:
         return tensors
 
     def check_json(self, tokens, what, *more):
-        """The same numbers and the tokens of both prompts, on standard output and in a file."""
+        """Checks the same numbers and the tokens of both prompts, on standard output and in a file."""
         tensors = self.patch(None, tokens, *more)
         common = ["patch", "--model", self.model, "--clean-ids", listed(self.ids), "--corrupted-ids", listed(self.corrupted),
                   "--answer-id", tokens[0], "--against-id", tokens[1], *more]  # fmt: skip
@@ -417,7 +417,7 @@ class Case:
             assert np.array_equal(tensor, own if own.ndim else own[None]), (self.model.name, more, name)
 
     def check_map(self, what, position, tokens, runs, *more):
-        """A whole map, each number from a run with a hook that puts in the clean run's activation."""
+        """Checks a whole map: computes each number in a run with a hook that inserts the clean run's activation."""
         got, where = self.patch(position, tokens, "--what", what, *more), (self.model.name, "patch", what, position, more)
         name = "resid_in" if what == "residual" else what
         want = np.zeros((self.L + (what == "residual"), self.m.H if what in BY_HEAD else self.T))
@@ -489,7 +489,7 @@ def pocket_ids(sentence):
     return json.loads(line)["ids"]
 
 
-# ---- what is refused
+# ---- input that is refused
 
 
 def refused(code, words, *arguments):

@@ -1,10 +1,8 @@
 #!/usr/bin/env python3
-"""check_files.py PROGRAM DATA: runs `headscope trace` over every reference case of DATA and checks what it writes.
+"""check_files.py PROGRAM DATA: runs `headscope trace` over every reference case of DATA and checks its files.
 
-The numbers are compared with the expected tensors (torch, float64), the five formats with one another bit for
-bit. The readers are NumPy, Python's csv and json, and a dozen lines for safetensors, so that nothing here shares
-code with the program.
-"""
+The numbers are compared with the expected tensors (torch, float64), the five formats with one another bit for bit. The
+readers are NumPy, Python's csv and json, and a dozen lines for safetensors: they do not share code with the program."""
 import csv
 import io
 import json
@@ -67,7 +65,7 @@ class Checker:
         assert set(got) == STAGES, f"{name}: stages {sorted(got)}"
         for stage, source in EXPECTED.items():
             want = expected.get("expect." + source)
-            if want is None:  # no mask: masked is scaled
+            if want is None:  # without a mask, masked equals scaled
                 assert stage == "masked" and not case["mask"], f"{name}: {source} is missing"
                 want = expected["expect.scores"]
             assert got[stage].shape == want.shape, f"{name}: {stage} has shape {got[stage].shape}"
@@ -116,8 +114,8 @@ class Checker:
         if case["D"] <= 64:
             self.check_formats(case["name"], source, got, metadata)
 
-        # The mask from the manifest instead of the file, the weights from a second file: the same numbers but
-        # for rounding, as a mask in words lets an engine sum over fewer keys.
+        # Takes the mask from the manifest instead of the file, and the weights from a second file: the same numbers except
+        # for rounding, because a mask in words lets an engine sum over fewer keys.
         bare = {k: v for k, v in expected.items() if k in ("X", "X_kv", "mask.add")}
         others = {k: v for k, v in expected.items() if k[:2] in ("W_", "b_")}
         write_safetensors(self.folder / "bare.safetensors", bare)

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """check_film_page.py PROGRAM: steps through the pages of `headscope record` in headless Chromium, by button, by key, by
-playing, and without scripts. Exits with 77 where there is no Chromium (Debian: chromium).
-"""
+playing, and without scripts. Exits with 77 if there is no Chromium (Debian: chromium)."""
 import html
 import json
 import pathlib
@@ -15,7 +14,7 @@ PROGRAM = sys.argv[1]
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 WIDTH, HEIGHT, STAGES = 640, 480, 11
 
-# What a person sees: the steps in sight, the controls, the scroll position, the width of the picture.
+# Reports the visible steps, the controls, the scroll position and the width of the picture.
 SEEN = """
 const seen = () => ({
   steps: [...document.querySelectorAll(".step")].flatMap((s, i) => getComputedStyle(s).display === "none" ? [] : [i + 1]),
@@ -44,14 +43,14 @@ addEventListener("load", async () => {
 
 
 def browse(page, *options):
-    """Headless Chromium with these options, its last one the address."""
+    """Runs headless Chromium with these options; the last one is the address."""
     return subprocess.run([CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu",
                            f"--user-data-dir={page.with_name('profile')}", *options],
                           capture_output=True, text=True, timeout=120)  # fmt: skip
 
 
 def act(page, acts, address="", scripts=True):
-    """What is told by these acts in a page, by name."""
+    """Returns the reports of these acts in a page, by name."""
     text = page.read_text(encoding="utf-8")
     if not scripts:
         text = re.sub(r"<script>.*?</script>", "", text, flags=re.S)
@@ -98,7 +97,7 @@ def check(page):
         assert (opened["steps"], opened["scrolled"]) == ([step], 0), (address, opened)
     plain = act(page, 'tell("opened");', scripts=False)["opened"]
     assert plain["steps"] == list(range(1, STAGES + 1)) and not plain["controls"], plain
-    # On paper all steps stand below each other.
+    # On paper all steps are printed below each other.
     paper = page.with_name("paper.pdf")
     browse(page, f"--print-to-pdf={paper}", page.as_uri())
     assert len(re.findall(rb"/Type\s*/Page\b", paper.read_bytes())) >= STAGES // 2, "steps are missing on paper"

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""check_generate.py PROGRAM DATA: recomputes with NumPy every token that `headscope generate` takes.
+"""check_generate.py PROGRAM DATA: recomputes every token that `headscope generate` draws with NumPy.
 
-The logits come from `headscope trace` of the whole text; temperature, cut-offs, random number and draw are written
-out here anew, so that nothing of the generation is shared with the program.
-"""
+The logits come from `headscope trace` of the whole text. Temperature, cut-offs, random numbers and sampling are implemented
+here, without code of the program."""
 import json
 import pathlib
 import subprocess
@@ -30,7 +29,7 @@ def run(*arguments):
 
 
 def splitmix64(seed, count):
-    """Number `count` of the generator, from 0, as 53 bits of a number in [0, 1)."""
+    """Returns number `count` of the generator, from 0, as 53 bits of a number in [0, 1)."""
     mask = 2**64 - 1
     z = (seed + (count + 1) * 0x9E3779B97F4A7C15) & mask
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & mask
@@ -44,7 +43,7 @@ def softmax(logits):
 
 
 def shares(logits, settings):
-    """The probability with which each token may be drawn, and the order in which they lie."""
+    """Returns the probability with which each token may be drawn, and the order of the tokens."""
     order = numpy.lexsort((numpy.arange(len(logits)), -logits))
     p = softmax(logits / settings["temperature"])
     if "top-k" in settings:

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""check_gguf.py PROGRAM DATA: GGUF files give the numbers of the checkpoints that they were made from.
+"""check_gguf.py PROGRAM DATA: checks that GGUF files give the numbers of the checkpoints that they were made from.
 
-write_gguf.py, beside the other comparisons with other people's programs, writes them. Attention weights, hidden states and
-logits are compared bit by bit with those of a folder of safetensors with the same weights: float32 as they are, all other
-types as NumPy turns them back. Exits with 77 where NumPy is not installed.
-"""
+tests/peers/write_gguf.py writes the files. Attention weights, hidden states and logits are compared bit by bit with those
+of a folder of safetensors with the same parameters: float32 as stored, all other types as NumPy converts them back. Exits
+with 77 if NumPy is not installed."""
 import json
 import pathlib
 import shutil
@@ -62,7 +61,7 @@ def check_float32(program, models, folder):
         gguf.convert(models / name, out, version=2 + version % 2)
         want = trace(program, models / name, folder / "want.safetensors")
         got = trace(program, out, folder / "got.safetensors")
-        # The format has no tensors for BERT's head.
+        # The format does not have tensors for BERT's head.
         same(got, want, name, left_out=["logits"] if name == "bert_tiny" else [])
         assert name != "bert_tiny" or "logits" not in got
         out.unlink()
@@ -74,7 +73,7 @@ def rounded(tensor, kind):
 
 
 def check_types(program, models, folder):
-    """Types whose blocks fit tiny models, with a family whose layout needs no change before it is rounded."""
+    """Checks types whose blocks fit tiny models, with a family whose layout does not change before it is rounded."""
     source = models / "qwen3_tiny"
     for kind in ("F16", "BF16", "F64", "Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "IQ4_NL"):
         model = folder / kind
@@ -90,7 +89,7 @@ def check_types(program, models, folder):
 
 
 def check_blocks(program, folder):
-    """Every type's blocks, of quantised numbers and of random bytes, as rows of the embedding."""
+    """Checks the blocks of every type, quantized numbers and random bytes, as rows of the embedding."""
     random = np.random.default_rng(5)
     D, rows = 256, 24
     config = {"model_type": "llama", "hidden_size": D, "num_attention_heads": 4, "num_key_value_heads": 2,
@@ -106,7 +105,7 @@ def check_blocks(program, folder):
             own = gguf.fitting(tensor, kind)
             tensors[name + ".weight"] = (own, shape, gguf.encode(tensor, own))
         table = gguf.encode(random.standard_normal((rows, D)).astype(np.float32), kind)
-        if numbers > 1:  # bit patterns that no quantiser makes; the scales, which are halves, stay finite
+        if numbers > 1:  # bit patterns that no quantizer makes; the scales, which are halves, stay finite
             raw = np.frombuffer(random.bytes(rows * D // numbers * size), np.uint8).reshape(-1, size).copy()
             for at in {"Q2_K": (80, 82), "Q3_K": (108,), "Q6_K": (208,), "Q8_0": (0,), "Q4_0": (0,), "Q5_0": (0,), "IQ4_NL": (0,), "IQ4_XS": (0,)}.get(kind, (0, 2)):
                 raw[:, at + 1] &= 0xBB
@@ -120,7 +119,7 @@ def check_blocks(program, folder):
 
 
 def check_rotary(program, models, folder):
-    """Scaled rotary positions, which stand in keys or in a tensor of factors."""
+    """Checks scaled rotary positions, in metadata keys and in a tensor of factors."""
     cases = {
         "linear": ("llama_tiny_tied", {"type": "linear", "factor": 4.0}, 0),
         "yarn": ("qwen3_tiny", {"type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16}, 0),
@@ -168,7 +167,7 @@ def check_tokenizers(program, models, data, folder):
 
 
 def check_text(program, data, folder):
-    """pocket goes on with a text as one file, with weights of 8 bits too."""
+    """Checks that pocket as one file continues a text, also with parameters of 8 bits."""
     pocket = data.parents[1] / "assets" / "models" / "pocket"
     prompt = ["--text", "When Mary and John went to the shop, John gave a book to", "--tokens", "8"]
     want = run(program, "generate", "--model", pocket, *prompt)

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""check_heads.py PROGRAM DATA: recomputes with NumPy every score that `headscope heads` prints.
+"""check_heads.py PROGRAM DATA: recomputes every score that `headscope heads` prints with NumPy.
 
-The weights come from `headscope trace` or from an attention file; the definitions are written out here anew, so
-that nothing is shared with the program.
-"""
+The weights come from `headscope trace` or from an attention file. The definitions are implemented here, without code of the
+program."""
 import csv
 import functools
 import json
@@ -41,7 +40,7 @@ def is_punctuation(token):
 
 
 def scores(weights, tokens, ids=None, cross=False):
-    """Of one head, in float64. None where a score says nothing."""
+    """Returns the scores of one head, in float64; None if a score is not defined."""
     A = numpy.asarray(weights, float)
     A = A[A.any(axis=1)] if A.shape[0] != A.shape[1] else A
     full = [i for i in range(A.shape[0]) if A[i].any()]
@@ -62,7 +61,7 @@ def scores(weights, tokens, ids=None, cross=False):
     place = numpy.abs(numpy.subtract.outer(numpy.arange(T), numpy.arange(T)))
     names = numpy.array(ids or tokens or [])
     if len(names):
-        # As TransformerLens' head_detector makes its detection patterns.
+        # Same detection patterns as TransformerLens' head_detector.
         duplicate = numpy.tril(names[:, None] == names[None, :], k=-1)
         induction = numpy.tril(numpy.roll(duplicate, 1, axis=1) * (numpy.arange(T) > 0))
     share = lambda pattern: float((A * pattern).sum() / A.sum()) if A.sum() else 0.0
@@ -98,7 +97,7 @@ def same(rows, expected, what):
 
 
 def copying(model, gains={}):
-    """By layer and head: eigenvalues of the whole circuit W_E W_V W_O W_U of a golden model, vocab x vocab."""
+    """Returns by layer and head the eigenvalues of the whole circuit W_E W_V W_O W_U of a golden model, vocab x vocab."""
     config = json.loads((DATA / "models" / model / "config.json").read_text())
     tensors, _ = read_safetensors(DATA / "models" / model / "model.safetensors")
     find = lambda *ends: next(tensors[n].astype(float) for n in sorted(tensors) for end in ends if n.endswith(end))
@@ -158,7 +157,8 @@ def random_numbers(seed):
 
 
 def check_probe(folder, model, begin, ordinary, names, S, batch, seed, *options):
-    """Means over texts of random tokens said twice, whose weights `trace` gives. names: what the ids say, or None."""
+    """Checks means over texts of repeated random tokens, with the weights of `trace`. names: the tokens of the ids, or
+    None."""
     random, path, texts = random_numbers(seed), folder / "probe.safetensors", []
     for _ in range(batch):
         said = [ordinary[next(random) % len(ordinary)] for _ in range(S)]
@@ -186,7 +186,7 @@ def check_probe(folder, model, begin, ordinary, names, S, batch, seed, *options)
 
 
 def check_effect(folder, model, ids, position, *options):
-    """KL of the prediction with and without each head, from the logits of whole runs."""
+    """Checks the KL divergence of the prediction with and without each head, from the logits of whole runs."""
     def predicted(*gain):
         path = folder / "logits.safetensors"
         run("trace", "--model", model, "--ids", ids, "--stages", "logits", *gain, "-o", path)
@@ -205,19 +205,19 @@ def check_effect(folder, model, ids, position, *options):
 
 
 def cut(text):
-    """ids of the text's tokens, with the special ones, and the letters that each came from."""
+    """Returns the ids of the text's tokens, with the special ones, and the letters of each."""
     told = json.loads(run("tokenize", "--tokenizer", POCKET, text, "--json"))
     return told["ids"], [tuple(span) for span in told["offsets"]]
 
 
 def sentences_within(text, end):
-    """The text up to the last end of a sentence in its first `end` letters."""
+    """Returns the text up to the last end of a sentence in its first `end` letters."""
     ends = [match.end() for match in re.finditer(r"[.!?\n][\"')]*", text) if match.start() < end]
     return text[:ends[-1]] if ends else ""
 
 
 def check_retrieval(folder, haystack, needle, question, lengths, depths):
-    """Wu et al. 2024, from the rows of weights of one run over each text with its answer."""
+    """Checks the score of Wu et al. 2024, from the rows of weights of one run over each text with its answer."""
     global compared
     tokens_in = lambda text: [span for span in cut(text)[1] if span != (0, 0)]
     path, shares, written = folder / "answer.safetensors", [], []
@@ -288,7 +288,7 @@ def check_attention(folder):
     json_out = folder / "given.json"
     run("heads", "--attention", path, "-o", json_out)
     assert json_out.read_text() == run("heads", "--attention", path, "--json")
-    # Twice as many keys as queries: positions say nothing.
+    # Twice as many keys as queries: scores of positions are not defined.
     numpy.save(folder / "cross.npy", numpy.full((1, 3, 6), 1 / 6, "<f4"))
     (row,) = json.loads(run("heads", "--attention", folder / "cross.npy", "--json"))
     assert row["label"] == "" and row["previous"] is None and row["distance"] is None and row["share"] is None
@@ -337,7 +337,7 @@ def main():
         assert max(row["probe_induction"] for row in rows) > 0.5, "pocket has heads for induction"
         check_effect(folder, DATA / "models/gpt2_tiny", "5,9,2,17,9,2", -1)
         check_effect(folder, DATA / "models/llama_tiny_tied", "5,9,2,17,9,2", 3, "--position", "3")
-        # A cross-attention has no positions, though there are as many keys as queries.
+        # A cross-attention does not have positions, even with as many keys as queries.
         for row in json.loads(run("heads", "--model", DATA / "models/t5_tiny", "--ids", "8,2,6,4", "--decoder-ids", "0,3,7,5",
                                   "--stack", "cross", "--json")):
             assert row["label"] == "" and not any(row[key] is not None for key in [*POSITIONS, "copying"]), row

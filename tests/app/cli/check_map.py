@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
-"""check_map.py PROGRAM DATA: checks what `headscope map` writes against the whole weights that `headscope trace` writes.
+"""check_map.py PROGRAM DATA: compares the output of `headscope map` with the whole weights that `headscope trace` writes.
 
-Rectangles are cut, and overviews pooled, with NumPy; pictures are read with a few lines of Python.
-"""
+NumPy crops rectangles and pools overviews; a few lines of Python read pictures."""
 import pathlib
 import re
 import struct
@@ -44,7 +43,7 @@ def pool(weights, most, how):
 
 
 def read_png(path):
-    """Pixels and texts of a PNG of 8-bit grey."""
+    """Returns pixels and texts of a PNG with 8-bit gray."""
     data, at, packed, texts = path.read_bytes(), 8, b"", {}
     assert data[:8] == b"\x89PNG\r\n\x1a\n", path
     while at < len(data):
@@ -62,7 +61,7 @@ def read_png(path):
             key, _, text = content.partition(b"\0")
             texts[key.decode()] = text.decode()
     lines = zlib.decompress(packed)
-    image = numpy.zeros((height + 1, width + 1), int)  # a line above and a column before, as filters want them
+    image = numpy.zeros((height + 1, width + 1), int)  # a zero line above and a zero column before, which filters need
     for y in range(height):
         line = lines[y * (width + 1) : (y + 1) * (width + 1)]
         for x in range(1, width + 1):
@@ -73,7 +72,7 @@ def read_png(path):
 
 
 def check_png(path, want, beginning):
-    """Grey follows the logarithm, over four decades below the largest weight."""
+    """Checks that gray is proportional to the logarithm, over four decades below the largest weight."""
     pixels, texts = read_png(path)
     largest = want.max()
     place = 1 + numpy.log10(numpy.maximum(want, largest * 1e-9) / largest) / 4
@@ -125,7 +124,7 @@ def check_cases(folder):
         problem = ["--case", make_case(folder, Tq, Tk, Tq), "--heads", 4, "--kv-heads", 2, "--mask", mask]
         run("trace", *problem, "--stages", "weights", "-o", whole)
         check(folder, numpy.load(whole)[1, 3], 3, [*problem, "--batch", 1], (Tq, Tk, mask))
-    for name, H, Hkv in [  # whose masks lie in the files
+    for name, H, Hkv in [  # cases with masks in their files
         ("s6_additive_bh_nobias", 6, 6),
         ("s1_fully_masked_row_bias", 2, 2),
         ("gqa_h8_kv2_causal", 8, 2),
@@ -162,7 +161,7 @@ def check_models(folder):
 
 
 def check_both_ways(folder):
-    """Decoders without a causal mask: the maps are those of Hugging Face's own code."""
+    """Checks decoders without a causal mask: their maps are those of Hugging Face's code."""
     out = folder / "map.npy"
     for name in ("phi3_not_causal", "bidirectional_gemma3"):
         given = read_safetensors(DATA / "files" / name / "reference.safetensors")[0]

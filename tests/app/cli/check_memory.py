@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""check_memory.py PROGRAM: runs commands with --memory and measures the peak resident memory of each process, as the
-kernel counts it. A command holds the limit within 10 % or ends with 3, and one with enough memory gives the same bytes
-as one without a limit. The model is larger than the limits."""
+"""check_memory.py PROGRAM: runs commands with --memory and measures the peak resident memory of each process, as the kernel
+counts it. A command stays within 10 % of the limit or exits with 3. A command with enough memory gives the same bytes as
+one without a limit. The model is larger than the limits."""
 import array
 import json
 import math
@@ -19,7 +19,7 @@ LAYERS, D, D_FF, VOCAB, HEADS = 12, 512, 1024, 3000, 8
 
 
 def write_safetensors(path, shapes):
-    """float32 tensors of random numbers, drawn from one block: a model's size matters here, and not its numbers."""
+    """Writes float32 tensors with random numbers from one block: only the size of the model matters here."""
     draws = random.Random(1)
     block = array.array("f", (draws.gauss(0, 0.02) for _ in range(65536))).tobytes()
     header, end = {}, 0
@@ -54,7 +54,7 @@ def write_model(folder):
 
 
 class Run:
-    """One call: its exit code, what it said, and its peak in bytes."""
+    """One call: its exit code, its output, and its peak in bytes."""
 
     def __init__(self, *arguments, memory=None):
         words = [PROGRAM, *map(str, arguments), *(["--memory", str(memory)] if memory else [])]
@@ -100,7 +100,7 @@ def main(folder):
     of_model = ["--model", model, "--ids", ids]
     tables = ["--case", case, "--heads", 2]
     out = folder / "out"
-    # A second number is the memory above the program's own with which the call has to succeed.
+    # A second number is the memory, on top of the program's own, with which the call has to succeed.
     calls = [
         (["trace", *of_model, "-o", f"{out}.safetensors"], 90),
         (["trace", *of_model, "--layer", 3, "--stages", "output", "-o", f"{out}.safetensors"], 90),
@@ -109,7 +109,7 @@ def main(folder):
         (["generate", *of_model, "--tokens", 3, "--json"], 90),
         (["map", *of_model, "--layer", 5, "--head", 1, "--overview", 64, "-o", f"{out}.npy"], 90),
         (["export", *of_model, "--layer", 2, "-o", f"{out}.py"], 90),
-        # One run for each layer and token: of few tokens.
+        # One run per layer and token: uses few tokens.
         (["patch", "--model", model, "--clean-ids", "1,8,15,22", "--corrupted-ids", "9,8,15,22", "--answer-id", 5,
           "--against-id", 6, "--what", "residual", "-o", f"{out}.json"], 250),
         (["map", *tables, "--head", 1, "--rect", "0:64,0:64", "-o", f"{out}.npy"], 140),
@@ -132,7 +132,7 @@ def main(folder):
         for made in folder.glob("out*"):
             made.unlink()
 
-    # The limit changes what is kept and not what is computed; without it more is taken.
+    # The limit changes the cached data and not the results; without it the program uses more memory.
     whole, limited = folder / "whole.npy", folder / "limited.npy"
     words = ["export", *of_model, "--layer", 11, "--tensor", "output", "-o"]
     free, held = Run(*words, whole), check_held(own + 60 * MB, *words, limited)

@@ -1,11 +1,9 @@
 #!/usr/bin/env python3
 """check_pytorch.py PROGRAM DATA: runs the scripts that `headscope export` writes.
 
-Every script has to end well, and to end badly once a number in it is changed. The tensors that it computed are
-compared with the expected ones of the reference cases (torch, float64). Warnings of PyTorch count as errors.
-All scripts run in one interpreter, as importing torch takes longer than most of them. Exits with 77 where torch
-is not installed.
-"""
+Every script has to exit with success, and to fail after a number in it is changed. The tensors that it computes are
+compared with the expected ones of the reference cases (torch, float64). Warnings of PyTorch count as errors. All scripts
+run in one interpreter, because importing torch takes longer than most of them. Exits with 77 if torch is not installed."""
 import contextlib
 import io
 import json
@@ -40,7 +38,7 @@ torch.set_printoptions(threshold=0, edgeitems=1)
 
 
 def run_script(path):
-    """Exit status (None: it ran to its end), variables, what it printed."""
+    """Returns exit status (None if it ran to its end), variables and output."""
     printed = io.StringIO()
     try:
         with contextlib.redirect_stdout(printed):
@@ -62,7 +60,7 @@ class Checker:
         return done.stdout.decode()
 
     def check(self, *arguments, module):
-        """Exports and runs; `module`: whether torch.nn.MultiheadAttention takes part."""
+        """Exports and runs a script. module: it uses torch.nn.MultiheadAttention."""
         self.export(*arguments, "--device", "cpu")
         status, variables, printed = run_script(self.script)
         assert status is None, f"{arguments}: {status}\n{printed}"
@@ -97,7 +95,7 @@ class Checker:
             want = given.get(inputs.get(variable, variable))
             assert (want is None) == (variable not in got), f"{name}: {variable}"
             assert want is None or torch.equal(got[variable], want), f"{name}: {variable} has other numbers"
-        # The same with masks in words.
+        # The same case with masks in words.
         bare = {k: v for k, v in given.items() if not k.startswith("expect.") and k != "mask.allowed"}
         bare = {k: v for k, v in bare.items() if not k.startswith("torch.")}
         write_safetensors(self.folder / "bare.safetensors", bare)
@@ -106,7 +104,7 @@ class Checker:
         assert torch.allclose(again["output"], got["output"], rtol=1e-6, atol=1e-6), f"{name}: --mask"
 
     def check_norms(self):
-        """Queries and keys that are normed in each head: a row over its root mean square, times a weight."""
+        """Checks queries and keys that are normalized in each head: a row over its root mean square, times a parameter."""
         source = self.problem(H=4, Hkv=2, dk=6, dv=3)
         tensors = read_safetensors(source[1])
         tensors.update({"q_norm": torch.randn(6), "k_norm": torch.randn(6)})
@@ -120,7 +118,7 @@ class Checker:
             assert torch.equal(got[letter + "_normed"], got[letter + "_heads"])
 
     def check_joint_norms(self):
-        """Queries and keys that are normed across the heads, and a sink in each head's softmax."""
+        """Checks queries and keys that are normalized across the heads, and a sink in each head's softmax."""
         source = self.problem(H=4, Hkv=2, dk=6, dv=3)
         tensors = read_safetensors(source[1])
         tensors.update({"q_norm_all": torch.randn(24), "k_norm_all": torch.randn(12), "sink": 2 * torch.randn(4)})
@@ -136,7 +134,7 @@ class Checker:
         assert (got["weights"] - want).abs().max() < 1e-6 and want.sum(-1).max() < 0.999
 
     def problem(self, B=2, Tq=4, Tk=4, D=12, H=3, Hkv=3, dk=4, dv=4, Dkv=None, biases="QKVO", **masks):
-        """A random problem as a case file, and the options that name it."""
+        """Writes a random problem as a case file. Returns the options that name it."""
         torch.manual_seed(B + 10 * Tq + 100 * D + 1000 * H + dv)
         tensors = {"X": torch.randn(B, Tq, D), "W_Q": torch.randn(D, H * dk)}
         if Dkv:
@@ -195,7 +193,7 @@ class Checker:
                        module=True)  # fmt: skip
         for numbers in (add, add[0], add[0, 0], add[0, :, :1], add[:, :, :, :1]):
             self.check(*self.problem(add=numbers.clone()), module=True)
-        # Rows that may attend to nothing: one, those of an entry, those that minus infinity closes, all.
+        # Rows that may attend to nothing: one, those of an entry, those that minus infinity masks, all.
         closed = torch.ones(2, 4, 4, dtype=torch.bool)
         closed[1, 2] = False
         self.check(*self.problem(allowed=closed), module=True)
@@ -224,7 +222,7 @@ class Checker:
         for stack in ("encoder", "decoder", "cross"):
             for layer in range(len(given[f"expect.{stack}_attentions"])):
                 options = ["--inputs", folder / "expected.safetensors", "--stack", stack, "--layer", layer]
-                # The module knows no other scale than 1 / sqrt(dk), which T5 does without.
+                # The module always scales by 1 / sqrt(dk), and T5 does not scale.
                 got = self.check("--model", folder, *options, module="t5" not in folder.name)
                 real = given["attention_mask" if stack == "encoder" else "decoder_attention_mask"].bool()
                 want = given[f"expect.{stack}_attentions"][layer]
@@ -232,7 +230,7 @@ class Checker:
                 assert worst <= 1e-5, f"{folder.name}, {stack}: weights differ by {worst}"
 
     def check_both_ways(self):
-        """Decoders without a causal mask: the weights are those of Hugging Face's own code."""
+        """Checks decoders without a causal mask: their weights are those of Hugging Face's code."""
         for name in ("phi3_not_causal", "bidirectional_gemma3"):
             folder = self.data / "files" / name
             given = read_safetensors(folder / "reference.safetensors")
@@ -250,7 +248,7 @@ class Checker:
                 continue
             for layer in ([], ["--layer", 0 if folder.name.endswith("_tied") or "mistral" in folder.name else 1]):
                 family = json.loads((folder / "config.json").read_text())["model_type"]
-                # The module knows no rotation, no shared keys and values, and no other scale than 1 / sqrt(dk).
+                # The module does not support rotation, shared keys and values, or a scale other than 1 / sqrt(dk).
                 module = family in ("gpt2", "bert", "distilbert", "roberta", "opt", "bloom")
                 got = self.check("--model", folder, "--inputs", folder / "expected.safetensors", *layer, module=module)
                 want = given["expect.attentions"][layer[1] if layer else 0]
@@ -259,7 +257,7 @@ class Checker:
                 assert worst <= 1e-5, f"{folder.name}: weights differ by {worst}"
 
     def check_whole_layers(self):
-        """A layer with its norms, residual and MLP, from the hidden state before it to the one behind it."""
+        """Checks a layer with its norms, residual and MLP, from the hidden state before it to the next one."""
         for folder in sorted((self.data / "models").glob("*/")):
             given = read_safetensors(folder / "expected.safetensors")
             config = json.loads((folder / "config.json").read_text())
@@ -282,7 +280,7 @@ class Checker:
         self.check_edited_layer()
 
     def check_layer(self, folder, stack, hidden, mask):
-        """Layer 0 leads from hidden[0] to hidden[1]; None: not known. Returns what the script computed."""
+        """Checks the layer between hidden[0] and hidden[1]; None: not known. Returns the tensors of the script."""
         source = ["--model", folder, "--inputs", folder / "expected.safetensors", "--layer", 0, "--whole-layer"]
         self.export(*source, *stack, "--device", "cpu")
         status, got, printed = run_script(self.script)
@@ -297,16 +295,16 @@ class Checker:
         return last
 
     def check_decoder_layer(self, folder, given):
-        """The layer of an encoder, and the two parts of a decoder's: to its cross-attention, and from there on."""
+        """Checks an encoder's layer, and the two parts of a decoder's layer: up to its cross-attention, and the rest."""
         source, target = (given[f"expect.{stack}_hidden_states"] for stack in ("encoder", "decoder"))
-        whole = target[1] if len(target) > 2 else None  # of the last layer the final norm follows
+        whole = target[1] if len(target) > 2 else None  # the final norm follows the last layer
         mask = given["decoder_attention_mask"]
         self.check_layer(folder, ["--stack", "encoder"], source, given["attention_mask"])
         between = self.check_layer(folder, ["--stack", "decoder"], [target[0], None], mask)
         self.check_layer(folder, ["--stack", "cross"], [between, whole], mask)
 
     def check_edited_layer(self):
-        """With a patch of a norm and of the MLP, the script has the edited weights and what follows from them."""
+        """Checks that with a patch of a norm and of the MLP, the script has the edited parameters and their results."""
         folder = self.data / "models" / "llama_tiny_untied"
         own = read_safetensors(folder / "model.safetensors")
         norm = own["model.layers.1.post_attention_layernorm.weight"].float()
@@ -335,7 +333,7 @@ class Checker:
         self.count += 2
 
     def check_large(self):
-        """More than 20,000 numbers stand in a file beside the script; on standard output they are inside."""
+        """Checks that more than 20,000 numbers are in a separate file, and on standard output inside the script."""
         source = ["--case", self.data / "mha" / "s3_causal_bias.safetensors", "--heads", 8]
         beside = self.folder / "problem.numbers.safetensors"
         beside.unlink(missing_ok=True)
@@ -350,7 +348,8 @@ class Checker:
         assert run_script(self.script)[0] is None and not beside.exists()
 
     def check_asserts(self):
-        """One number changed, and the script fails. (b_K shifts all scores of a row alike: it cannot matter.)"""
+        """Checks that a script with one changed number fails. (b_K shifts all scores of a row by the same amount, without
+        effect.)"""
         source = ["--case", self.data / "mha" / "s1_none_bias.safetensors", "--heads", 2]
         self.export(*source)
         text = self.script.read_text()

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""check_recipe.py PROGRAM DATA MANUAL: the manual's Python recipe for a reference, run to its end.
+"""check_recipe.py PROGRAM DATA MANUAL: runs the manual's Python recipe for reference outputs.
 
-Debian has no transformers and no safetensors for Python. Small stand-ins take their place: a "model" that answers with
-what Hugging Face's own code gave (the reference cases), and a writer of the file format. Everything else is the recipe
-as it is printed. `model check` has to accept the file it writes, and to refuse it once a number in it is changed.
-Exits with 77 where torch is not installed.
-"""
+Debian has neither transformers nor safetensors for Python. Small stubs replace them: a "model" that returns the output of
+Hugging Face's code (the reference cases), and a writer of the file format. All other code is the recipe as printed. `model
+check` has to accept the file that it writes, and to refuse it after a number in it is changed. Exits with 77 if torch is
+not installed."""
 import pathlib
 import re
 import subprocess
@@ -25,7 +24,7 @@ INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
 
 def save_file(tensors, path):
-    """As safetensors.torch has it, which refuses views."""
+    """Like safetensors.torch.save_file, which refuses views."""
     for name, tensor in tensors.items():
         if not tensor.is_contiguous():
             raise ValueError(f"{name} is not contiguous")
@@ -33,7 +32,7 @@ def save_file(tensors, path):
 
 
 def stand_ins(expected):
-    """The modules that the recipe imports; the model gives what is expected."""
+    """Returns the modules that the recipe imports; the model returns the expected outputs."""
     inputs = {name: expected[name] for name in INPUTS if name in expected}
 
     class Model:

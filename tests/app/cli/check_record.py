@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""check_record.py PROGRAM: checks the films of `headscope record` against the pictures of `headscope render`, and with
-readers that others wrote: Python's html.parser, ffprobe and ffmpeg. Without ffmpeg, GIF and MP4 are left out (exit 77).
-"""
+"""check_record.py PROGRAM: compares the films of `headscope record` with the pictures of `headscope render`, using
+independent readers: Python's html.parser, ffprobe and ffmpeg. Without ffmpeg, GIF and MP4 are skipped (exit 77)."""
 import base64
 import html.parser
 import json
@@ -30,7 +29,7 @@ def run(*arguments, code=0, **environment):
 
 
 class Page(html.parser.HTMLParser):
-    """The steps of a page; fails where tags do not pair up or something outside of the page is named."""
+    """The steps of a page. Fails if tags do not match or the page refers to something outside of it."""
 
     EMPTY = {"meta", "img", "link", "br"}
 
@@ -79,7 +78,7 @@ def page_of(path):
 def check_stages(folder):
     out, picture = folder / "film.html", folder / "picture.png"
     film = ["record", "The cat sat down", "--stages", *LOOK, "--theme", "dark"]
-    run(*film, "-o", out, PATH="")  # no ffmpeg is needed
+    run(*film, "-o", out, PATH="")  # ffmpeg is not needed
     first = out.read_bytes()
     run(*film, "-o", out)
     assert out.read_bytes() == first, "the same film has other bytes"
@@ -95,7 +94,7 @@ def check_stages(folder):
 
 
 def check_score_colours(folder):
-    """Scores are colored by row unless another scale is asked for, in a picture and in a film."""
+    """Checks that scores are colored by row unless another scale is requested, in a picture and in a film."""
     pictures = {}
     for scale in (None, "row", "head", "all"):
         picture, film = folder / "scale.png", folder / "scale.html"
@@ -111,7 +110,7 @@ def check_score_colours(folder):
 
 
 def check_filters(folder):
-    """The filters of weights hold at the stop of the weights, and nowhere else."""
+    """Checks that the filters of weights apply at the step of the weights, and nowhere else."""
     out = folder / "film.html"
     of = ["--model", "pocket", "--text", "Mary went to the shop", "--layer", 1, "--head", 2]
     film = ["record", *of, "--stages", *LOOK, "-o", out]
@@ -122,7 +121,7 @@ def check_filters(folder):
     assert len(plain) == len(filtered)
     changed = [n for n, (a, b) in enumerate(zip(plain, filtered)) if a["png"] != b["png"]]
     assert [filtered[n]["title"] for n in changed] == ["Attention weights"], changed
-    # The page around the pictures speaks the same language.
+    # The page around the pictures has the same language.
     run(*film, "--language", "de")
     text = out.read_text(encoding="utf-8")
     assert ">Zurück<" in text and 'data-place="$at von $all"' in text and ">Back<" not in text
@@ -131,7 +130,7 @@ def check_filters(folder):
 
 
 def check_lesson(folder, name, filled):
-    """filled: gates that are open once the tables are filled in."""
+    """filled: the number of gates that are open after the tables are filled in."""
     out = folder / "lesson.html"
     tally = json.loads(run("lesson", "play", name, "--json"))
     run("record", "--lesson", name, *LOOK, "-o", out)
@@ -172,7 +171,7 @@ def check_script(folder):
 
 
 def check_manual(folder, manual):
-    """Every name of an action in the manual is one: the fault is found in the line after them."""
+    """Checks that every action name in the manual is valid: the error is found in the line after them."""
     text = pathlib.Path(manual).read_text(encoding="utf-8").split("The names of actions")[1]
     names = [name for name in re.findall(r"`([a-z0-9 ]+)`", text)]
     assert len(names) > 40, names
@@ -214,7 +213,7 @@ def check_faults(folder):
 
 
 def delays_of(gif):
-    """Hundredths of a second that each frame of a GIF stands, read block by block (GIF89a)."""
+    """Returns the hundredths of a second that each frame of a GIF is shown, read block by block (GIF89a)."""
     data, delays = gif.read_bytes(), []
     assert data[:6] == b"GIF89a"
     at = 13 + (3 << (data[10] & 7) + 1 if data[10] & 128 else 0)
@@ -249,7 +248,7 @@ def check_videos(folder, page):
     rests = [delay for delay in delays if delay >= 100 * REST]
     assert len(rests) == len(STAGES), delays
     assert len(delays) - len(rests) >= 3 * (len(STAGES) - 1), f"{len(delays)} frames: nothing moves between the stages"
-    # 256 colours for all of the film.
+    # 256 colors for the whole film.
     assert numpy.abs(last_frame(gif) - picture).mean() < 1.5, numpy.abs(last_frame(gif) - picture).mean()
 
     run(*film, "-o", mp4)

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""check_survey.py PROGRAM DATA: recomputes what `headscope survey` writes.
+"""check_survey.py PROGRAM DATA: recomputes the output of `headscope survey`.
 
-The pieces are cut here anew, their weights come from `headscope trace`, the scores from check_heads.py, and the
-statistics from NumPy. The rest checks that the file is the same for every number of processes and however often
-the survey was killed.
-"""
+This script cuts the pieces. Their weights come from `headscope trace`, the scores from check_heads.py, and the statistics
+from NumPy. The other checks: the file does not depend on the number of processes, nor on how often the survey was
+killed."""
 import contextlib
 import json
 import os
@@ -73,7 +72,7 @@ def left_over(folder, out):
 
 
 def done_blocks(folder, out):
-    """How many blocks the parts of a survey hold, and how many there are."""
+    """Returns the number of blocks in the parts of a survey, and the number of parts."""
     done = total = 0
     for part in folder.glob(out + ".part-*"):
         if part.suffix[6:].isdigit():
@@ -83,18 +82,18 @@ def done_blocks(folder, out):
 
 
 def wait_for_a_block(folder, out, processes):
-    """Until a part has another block, or all processes have ended. A part with more blocks takes the old one's place."""
+    """Waits until a part has another block, or all processes have ended. A part with more blocks replaces the old one."""
     parts = lambda: {path.name: path.stat().st_ino for path in folder.glob(out + ".part-*") if path.suffix[6:].isdigit()}
     begun = parts()
     while any(process.poll() is None for process in processes):
-        with contextlib.suppress(FileNotFoundError):  # renamed meanwhile
+        with contextlib.suppress(FileNotFoundError):  # renamed in the meantime
             if parts() != begun:
                 break
         time.sleep(0.002)
 
 
 def counting(score, A, tokens, ids):
-    """How much each cell counts for a score. None: its weight off the first key."""
+    """Returns the factor of each cell in a score. None: its weight outside the first key."""
     T = len(A)
     near = lambda k: A * numpy.eye(T, k=k)
     columns = lambda holds: A * numpy.array([holds(token) for token in tokens])
@@ -122,7 +121,7 @@ def check_cell(example, A, tokens, ids):
     counts = counting(example["score"], A, tokens, ids)
     off_first = A.copy()
     off_first[:, 0] = 0
-    if A[0, 0] == 1:  # a first row that reads itself alone
+    if A[0, 0] == 1:  # a first row that attends only to itself
         off_first[0] = 0
         if counts is not None:
             counts[0] = 0
@@ -132,7 +131,7 @@ def check_cell(example, A, tokens, ids):
 
 
 def pieces_of(model, texts, length, before, after):
-    """name -> (ids, tokens) of each piece, cut here."""
+    """Returns name -> (ids, tokens) of each piece, cut here."""
     found = {}
     quoted = "".join(json.dumps(text) + "\n" for _, text in texts)
     result = subprocess.run([PROGRAM, "tokenize", "--tokenizer", str(model), "--text-file", "-", "--json"],
@@ -143,7 +142,7 @@ def pieces_of(model, texts, length, before, after):
         for piece in range(0, (len(own) + room - 1) // room):
             inner = own[piece * room : (piece + 1) * room]
             if piece > 0 and room > 1 and len(inner) == 1:
-                continue  # a rest of one token is no piece
+                continue  # a single remaining token does not make a piece
             part = both[:before] + inner + both[len(both) - after :]
             found[line, piece] = ([i for i, _ in part], [t for _, t in part])
     return found
@@ -209,7 +208,7 @@ def check_numbers(folder, out, model, texts, length, before, after, *stack):
 
 
 def make_model(folder, name):
-    """A golden model with a vocabulary of words and letters that it has room for: [CLS] A [SEP]."""
+    """Makes a golden model with a vocabulary of words and letters that fits it: [CLS] A [SEP]."""
     model = folder / name
     shutil.copytree(DATA / "models" / name, model)
     letters = [*string.ascii_lowercase, *("##" + letter for letter in string.ascii_lowercase), *".,"]
@@ -219,7 +218,7 @@ def make_model(folder, name):
 
 
 def check_corpus(folder):
-    """Lines of every kind, as text and as JSON lines, on a causal model, one that reads both ways, and an encoder."""
+    """Checks lines of every kind, as text and as JSON lines, on a causal model, a bidirectional one, and an encoder."""
     all_lines = [*sentences(1, 12), "", "Tom", " \t ", "caf\xe9 at noon", *sentences(2, 8), " ".join(sentences(3, 4))]
     lines = [line.encode("latin-1") for line in all_lines]
     texts = [(n, line) for n, line in enumerate(all_lines, 1) if line.strip() and "\xe9" not in line]
@@ -289,7 +288,7 @@ def check_processes(folder, whole):
 
 
 def check_kills(folder, whole):
-    """Killed at random moments, gone on with other numbers of processes."""
+    """Checks surveys that are killed at random moments and continued with other numbers of processes."""
     draw = random.Random(time.time_ns())
     within, before = 0, 0
     for attempt in range(100):

@@ -57,7 +57,7 @@ TEST_CASE("model check and trace of every golden encoder-decoder agree with its 
         const std::string reference = folder + "/expected.safetensors";
         const json found = printed({"model", "check", folder, "--reference", reference, "--json"});
         CHECK(found.at("agrees") == true);
-        // What trace writes is a reference itself, with the names of the manual.
+        // The output of trace is itself a valid reference, with the names in the manual.
         const TemporaryFolder made;
         const std::string out = made.file("out.safetensors");
         REQUIRE(run_program({"trace", "--model", folder, "--inputs", reference, "-o", out}).code == 0);
@@ -81,7 +81,7 @@ TEST_CASE("trace of an encoder-decoder names its three kinds of attention") {
     CHECK(plain.tensor("cross.layers.1.weights")->shape() == Shape{1, 4, 3, 4});
     CHECK(plain.tensor("encoder.hidden.2")->shape() == Shape{1, 4, 32});
     CHECK(plain.tensor("decoder.hidden.0")->shape() == Shape{1, 3, 32});
-    // The MLP behind the cross-attention is the layer's.
+    // The MLP after the cross-attention belongs to the layer.
     CHECK(plain.has("decoder.layers.0.resid_out"));
     CHECK_FALSE(plain.has("cross.layers.0.resid_out"));
     CHECK(plain.has("cross.layers.0.resid_mid"));
@@ -141,7 +141,7 @@ TEST_CASE("heads and export of an encoder-decoder take one stack") {
     const std::string out = folder.file("x.npy");
     CHECK(run_program(with("export", {"--stack", "cross", "--layer", "1", "--tensor", "weights", "-o", out}))
               .code == 0);
-    // The MLP of a decoder's layer comes behind its cross-attention.
+    // The MLP of a decoder's layer follows its cross-attention.
     for (const char* stack : {"encoder", "cross"}) {
         const std::string act = folder.file("act.safetensors"), script = folder.file("layer.py");
         CHECK(

@@ -326,7 +326,7 @@ TEST_CASE("render turns the gains of a checkpoint's heads") {
         REQUIRE(run.code == 0);
         return read_file(folder.file("window.png"));
     };
-    // Weights read otherwise stand beside no time of computing, which no two pictures share.
+    // Aggregated weights are shown without a computing time, which differs between any two pictures.
     const bool seen = picture({"--layer", "1", "--gain", "1.2=0"}) != picture({"--layer", "1"});
     CHECK(seen);
     const bool same =

@@ -13,14 +13,14 @@ struct ProgramRun {
     std::string err;
 };
 
-/// Where standard output goes instead of ProgramRun::out, and what the program may write.
+/// The destination of standard output in place of ProgramRun::out, and limits of the program.
 struct ProgramSurroundings {
-    std::string out_path = {};     ///< such as /dev/full; empty: not elsewhere
-    std::uint64_t most_bytes = 0;  ///< of any file that it writes; 0: no limit
-    std::uint64_t most_memory = 0; ///< bytes of addresses; 0, or under a sanitizer: no limit
+    std::string out_path = {};     ///< such as /dev/full; empty: ProgramRun::out
+    std::uint64_t most_bytes = 0;  ///< largest size of a file that it writes; 0: no limit
+    std::uint64_t most_memory = 0; ///< bytes of address space; 0, or with a sanitizer: no limit
 };
 
-/// Runs the built program as a user would. Waits for its end.
+/// Runs the built program as a user would. Waits until it ends.
 ProgramRun run_program(const std::vector<std::string>& arguments, const std::string& input = "",
                        const std::map<std::string, std::string>& environment = {},
                        const ProgramSurroundings& surroundings = {});

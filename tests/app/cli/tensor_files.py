@@ -1,4 +1,4 @@
-"""safetensors files as dictionaries of PyTorch tensors, for the checks beside this file."""
+"""Reads and writes safetensors files as dictionaries of PyTorch tensors, for the checks in this folder."""
 import hashlib
 import json
 import pathlib
@@ -26,7 +26,7 @@ def write_safetensors(path, tensors, metadata=None):
     for name, tensor in tensors.items():
         dtype = next(key for key, value in TYPES.items() if value == tensor.dtype)
         bits = tensor.contiguous()
-        raw = (bits.view(torch.int16) if dtype == "BF16" else bits).numpy().tobytes()  # NumPy has no bfloat16
+        raw = (bits.view(torch.int16) if dtype == "BF16" else bits).numpy().tobytes()  # NumPy does not have bfloat16
         header[name] = {"dtype": dtype, "shape": list(tensor.shape), "data_offsets": [len(data), len(data) + len(raw)]}
         data += raw
     text = json.dumps(header).encode()
@@ -43,8 +43,8 @@ def digest(data):
 
 
 def write_patch(path, folder, layers):
-    """A patch as the manual describes it. layers: {number: {name: (original, tensor or {position: value})}}, both in the
-    layout of the patch; "gains" is a list."""
+    """Writes a patch in the format that the manual describes. layers: {number: {name: (original, tensor or {position:
+    value})}}, both in the layout of the patch; "gains" is a list."""
     folder, tensors, listed = pathlib.Path(folder), {}, []
     for number, changes in layers.items():
         entry = {"layer": number} | ({"gains": changes["gains"]} if "gains" in changes else {})

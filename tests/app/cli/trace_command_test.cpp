@@ -32,7 +32,7 @@ std::vector<std::string> operator+(std::vector<std::string> words, const std::ve
     return words;
 }
 
-/// What every failure looks like: the code, nothing on stdout, one line on stderr.
+/// Checks the form of every failure: the code, nothing on stdout, one line on stderr.
 void check_failure(const ProgramRun& run, int code, const std::string& part) {
     INFO(run.err);
     CHECK(run.code == code);
@@ -337,7 +337,7 @@ TEST_CASE("--memory limits what a run takes, and says so") {
         return run_program(
             {"trace", "--case", wide, "--heads", "64", "--stages", "q", "-o", "-", "--memory", size});
     };
-#ifndef SANITIZER_TAKES_ADDRESSES // which alone takes more
+#ifndef SANITIZER_TAKES_ADDRESSES // this alone takes more
     check_failure(limited_to("80MB"), 3, "this run needs 77 MB of memory, and the memory limit leaves");
 #endif
     check_failure(limited_to("1KB"), 3, "and --memory allows 1 KB; raise --memory");
@@ -405,7 +405,7 @@ TEST_CASE("a trace of a model with sinks is measured as the model is, without a 
     const TemporaryFolder folder;
     const std::string path = folder.file("sinks.safetensors"),
                       model = headscope::test_data("/models/gpt_oss_tiny");
-    // No id stands twice: a file without tokens tells nothing of repetitions.
+    // Each id appears only once: a file without tokens does not show repetitions.
     const std::vector<std::string> text{"--model", model, "--ids", "5,9,6,8,17"};
     REQUIRE(
         run_program(std::vector<std::string>{"trace"} + text + std::vector<std::string>{"-o", path}).code ==

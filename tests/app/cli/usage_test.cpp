@@ -322,7 +322,7 @@ TEST_CASE("the name of a file or folder is not run as a sentence") {
     CHECK(run.code == 1);
     CHECK_THAT(run.err, Contains("is a checkpoint, and a sentence is expected; write --model " + model));
     const std::string tensors = test_data("/attention/lh_f32.npy");
-    for (const char* command : {"heads", "export"}) // which has no such option
+    for (const char* command : {"heads", "export"}) // these commands do not have the option
         CHECK_THAT(run_program({command, tensors, "-o", "-"}).err,
                    Contains("heads and render take --attention " + tensors));
     CHECK(run_program({"heads", "-"}, model + "\n").code == 0);
@@ -355,7 +355,7 @@ std::string one_head(const TemporaryFolder& folder, const std::vector<float>& we
     return path;
 }
 
-/// The rows of `headscope heads`, and what stood on standard error.
+/// Returns the rows of `headscope heads`, and its standard error.
 std::pair<json, std::string> heads(std::vector<std::string> options) {
     options.insert(options.begin(), {"heads", "--json"});
     const ProgramRun run = run_program(options);
@@ -442,7 +442,7 @@ TEST_CASE("render takes every stage that trace writes of a layer") {
         CHECK(run.code == 0);
         return run.out;
     };
-    // Without a norm behind the attention, what it adds is its output.
+    // Without a norm after the attention, the model adds its output unchanged.
     const std::string output = picture("output");
     CHECK_FALSE(output.empty());
     CHECK(picture("attn_out") == output);

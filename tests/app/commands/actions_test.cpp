@@ -298,7 +298,7 @@ TEST_CASE("the list of keys holds every key of the page and no other", "[actions
                 const bool run = chord.key >= digit(0) && chord.key <= digit(9);
                 const std::string name = run && !chord.ctrl ? "0 … 9" : chord_text(chord);
                 const bool listed = all.find("  " + name + "  ") != std::string::npos ||
-                                    // What is held with many keys is written once.
+                                    // A modifier of several keys is written once.
                                     (chord.shift && all.find("  Shift →") != std::string::npos &&
                                      all.find(" " + chord_text(bare)) != std::string::npos) ||
                                     all.find("−  " + name) != std::string::npos;
@@ -383,7 +383,10 @@ TEST_CASE("the read-me and the manual name no key that does nothing", "[actions]
 }
 
 TEST_CASE("the manual's page of keys is the table", "[actions]") {
-    std::string page = "# The keyboard\n\nThe same list stands behind F1, for what is on screen.\n";
+    std::string page =
+        "# The keyboard\n\nThis page is for readers who work without the mouse or want to be faster. "
+        "Afterwards you know every key.\nIn the window, press F1 twice for the keys of the "
+        "current screen.\n";
     const std::vector<Place> all = places();
     const auto lines_of = [&](const std::string& name) {
         const auto place = std::ranges::find(all, name, &Place::name);

@@ -91,7 +91,7 @@ TEST_CASE("numbers that are brought back by hand leave no edit") {
     CHECK(unchanged(app::apply(app::apply(built, SetGain{1, 0.25F}), SetGain{1, 1})));
 
     DocumentPtr identity = app::apply(edited, SetIdentityOutput{true});
-    identity = app::apply(identity, EditCell{W_O_cell(0, 1), 0}); // as it stands there
+    identity = app::apply(identity, EditCell{W_O_cell(0, 1), 0}); // with its current number
     CHECK(identity->recipe.identity_W_O);
     CHECK(app::apply(identity, SetIdentityOutput{false})->problem.weights.W_O->at(0, 1) == own + 1);
 }

@@ -66,7 +66,7 @@ TEST_CASE("another preset brings its own second sentence, or keeps the user's") 
     CHECK(app::apply(translation, SetPreset{"random"})->recipe.kv_sentence.empty());
 
     DocumentPtr own = app::apply(translation, SetSentence{"I see the dog"});
-    CHECK(app::apply(own, SetPreset{"random"})->recipe.kv_sentence.empty()); // the example is no one's own
+    CHECK(app::apply(own, SetPreset{"random"})->recipe.kv_sentence.empty()); // an example is not typed
     own = app::apply(own, SetKvSentence{"Je vois le chien"});
     const DocumentPtr kept = app::apply(own, SetPreset{"random"});
     CHECK(kept->recipe.sentence == "I see the dog");

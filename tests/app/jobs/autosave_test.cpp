@@ -41,7 +41,7 @@ bool wait_for(const Done& done) {
     return done();
 }
 
-/// A program with a pipe to this one, which it tells that it is ready; then killed.
+/// Forks a program with a pipe to this one, on which it reports that it is ready; then kills it.
 template<class Run>
 void run_and_kill(const Run& run, std::chrono::milliseconds after) {
     int ends[2];
@@ -141,7 +141,7 @@ TEST_CASE("a folder that cannot be written gives one sentence, once", "[autosave
         CHECK_THAT(sentence, Contains("not kept safe") && Contains(place));
         autosave.note(document(2), "");
         autosave.flush();
-        CHECK(autosave.take_error().empty()); // the same again is not told again
+        CHECK(autosave.take_error().empty()); // the same error is not reported twice
     }
 }
 

@@ -19,7 +19,7 @@ std::shared_ptr<const void> object() {
     return std::make_shared<const int>(0);
 }
 
-/// Work that stands still until it may go on, or until it is cancelled.
+/// Work that blocks until it may continue, or until it is cancelled.
 struct Gate {
     std::binary_semaphore began{0};
     std::atomic<bool> open = false;
@@ -82,7 +82,7 @@ TEST_CASE("a coarse value is there before the fine one, with the share of the wo
     values.wait();
     CHECK(*values.peek<int>(key).value == 2);
     CHECK(values.peek<int>(key).done);
-    CHECK(*coarse.value == 1); // what was handed out stays what it was
+    CHECK(*coarse.value == 1); // a value that was handed out does not change
 }
 
 TEST_CASE("a short wait ends when its time is over, or when nothing is left to be made", "[derived]") {
@@ -113,7 +113,7 @@ TEST_CASE("an error is a value: it is told, and the work is not tried again", "[
     values.wait();
     CHECK(broken.done);
     CHECK(broken.error == "the file is gone; choose another");
-    REQUIRE(broken.value != nullptr); // what was there before
+    REQUIRE(broken.value != nullptr); // the previous value
     CHECK(*broken.value == 7);
     CHECK(tried == 1);
     const DerivedKey large{key.of, "large"};
@@ -197,7 +197,7 @@ TEST_CASE("work in the background stops for what is on screen, and is done after
         seen.release();
         return 2;
     });
-    seen.acquire(); // although the slow work could go on for ever
+    seen.acquire(); // although the slow work could continue forever
     gate.began.acquire();
     gate.open = true;
     values.wait();
@@ -238,7 +238,7 @@ TEST_CASE("values stay within the budget: the least recently asked go first, nev
     const auto make = [](Progress&, const Put&) { return 0; };
     const auto ask = [&](const std::string& name) {
         values.begin_frame();
-        values.begin_frame(); // what was asked for before is no longer on screen
+        values.begin_frame(); // the values of the previous request are no longer on screen
         values.ask<int>({of, name}, Urgency::on_screen, make, 100);
         values.wait();
     };

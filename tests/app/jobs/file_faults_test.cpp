@@ -166,7 +166,8 @@ TEST_CASE("an autosave is the last or the one before, a fault is told, and the n
                 autosave.flush();
                 struck = fault.struck() ? 1 : 0;
             }
-            // The fault of the first document is told once; the second one's is the first that it is tried.
+            // The error of the first document is reported once; the error of the second one is reported on
+            // the first try.
             if (autosave.saved()) {
                 CHECK(saved() == 3);
             } else {

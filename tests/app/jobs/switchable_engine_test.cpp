@@ -148,7 +148,7 @@ TEST_CASE("devices are looked for, and engines compared, in the background") {
     CHECK_FALSE(desk.act({EngineAction::Kind::compare}, compared));
     wait_for(desk);
     const std::weak_ptr<const Document> left = std::exchange(compared, nullptr);
-    for (int n = 0; !left.expired() && n < 1000; ++n) // the worker lets go a moment after it is done
+    for (int n = 0; !left.expired() && n < 1000; ++n) // the worker releases it a moment after it is done
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     CHECK(left.expired());
     REQUIRE(desk.state().comparison);

@@ -43,7 +43,7 @@ TEST_CASE("of a long text the stages of one layer are let go before those of ano
     REQUIRE(shown.trace != nullptr);
     CHECK(shown.document->layer() == 1);
     CHECK(bitwise_difference(*shown.trace, cpu::CpuEngine(1).run(shown.problem())) == "");
-    // What is around the attention is computed once a page shows it.
+    // The stages around the attention are computed when a screen first shows them.
     CHECK(shown.block == nullptr);
     open.workspace.change_view(GoTo{StageGroup::resid_in});
     open.settle();

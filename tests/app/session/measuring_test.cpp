@@ -5,7 +5,7 @@
 #include <chrono>
 #include <thread>
 
-// Maps of a checkpoint that are filled by runs: they can be stopped, and go on.
+// Maps of a checkpoint that runs fill: they can be stopped and resumed.
 
 namespace headscope::test {
 

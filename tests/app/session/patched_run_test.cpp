@@ -50,7 +50,7 @@ struct PatchedPocket {
     }
     const ModelPart& part() const { return *state.document->part(); }
     const PatchingMap& map() const { return *state.shown.patching->map; }
-    /// Of the run on screen, after the last token.
+    /// Returns the difference in the current run, after the last token.
     double difference(const PatchingPair& pair) const {
         Progress progress;
         const auto logits = state.model.run->logits_at(pair.question.position, progress)->values();
@@ -91,7 +91,7 @@ TEST_CASE("a patched run is opened from its cell, with the logits that the cell 
                   (pair->clean_difference - pair->corrupted_difference) ==
               Approx(share).margin(1e-5));
         CHECK(desk.workspace.history().states().back().label == "open a patched run");
-        CHECK_FALSE(desk.workspace.unsaved()); // rows of a text are no work on the checkpoint
+        CHECK_FALSE(desk.workspace.unsaved()); // rows of a text do not count as work on the checkpoint
         desk.act(LeavePatch{});
         CHECK(patched_run(desk.part()) == nullptr);
         CHECK(desk.part().prompt == first_prompt);
@@ -157,7 +157,7 @@ TEST_CASE("undo and redo go through a patched run, edits stay with it, and anoth
     CHECK(patched_run(desk.part()) != nullptr);
     desk.act(LeavePatch{});
     CHECK_FALSE(checkpoint::is_patched(desk.state.model.run->edits()));
-    CHECK(desk.state.model.run->edits().at(2).gains[1] == 0.25F); // of the layer that was open
+    CHECK(desk.state.model.run->edits().at(2).gains[1] == 0.25F); // the head gain of the layer that was open
     desk.workspace.move_in_history(-1);
     desk.settle();
     desk.act(TypePrompt{second_prompt});

@@ -62,7 +62,7 @@ std::string folder_of(const std::string& name) {
     return test_data("/models/") + name;
 }
 
-/// What the command line writes: with its cache, one token at a time.
+/// Returns the tokens that the command line generates: with its cache, one token at a time.
 Ids generated(const ModelPart& part, const Ids& prompt, std::int64_t tokens,
               const checkpoint::SamplingSettings& settings) {
     checkpoint::Generator generator(part.model->model, checkpoint::token_inputs(*part.model, prompt),
@@ -215,7 +215,7 @@ TEST_CASE("Step writes the tokens that generate writes", "[writing]") {
         CHECK(open.state.document->part()->written == 4);
         REQUIRE(open.state.model.branches.size() == 1);
         CHECK(open.state.model.branches[0]->inputs->ids == other);
-        // A text that goes on with a branch is not beside it.
+        // A text that continues a branch is not listed as a branch.
         open.act(TakeBranch{0});
         open.act(WriteToken{});
         REQUIRE(open.state.model.branches.size() == 1);
@@ -240,7 +240,7 @@ TEST_CASE("a step waits for the run that is under way", "[writing]") {
     CHECK(open.ids() == generated(*open.state.document->part(), prompt, 1, usual_sampling));
 
     open.workspace.session().act(WriteToken{});
-    open.workspace.session().act(TakeBack{}); // of the token that is still to come
+    open.workspace.session().act(TakeBack{}); // takes back the pending token
     open.settle();
     CHECK(open.ids().size() == 4);
     CHECK(open.state.model.prompt == open.state.document->part()->prompt);
@@ -370,7 +370,7 @@ TEST_CASE("the panel of the next token says all of it, and nothing overlaps", "[
             CHECK((text.find("Grey: cut off") != std::string::npos) == (next.draw && next.kept < 8));
             CHECK(text.find("at temperature " + shortest_number(static_cast<float>(temperature))) !=
                   std::string::npos);
-            // The numbers are those at this temperature; a tick is told only where it says something else.
+            // The numbers are those at this temperature; a tick is shown only if it differs.
             if (next.draw)
                 CHECK(text.find(percent_text(next.candidates.front().tempered)) != std::string::npos);
             CHECK(text.find("ticks: the model's own, at temperature 1.") != std::string::npos);

@@ -77,7 +77,7 @@ TEST_CASE("the stages of the second prompt less those of the first are shown lay
         check_difference(*change(TensorId::mlp_out)->cells, *(*a->block(layer, progress))[TensorId::mlp_out],
                          *(*b->block(layer, progress))[TensorId::mlp_out]);
     }
-    // Back among the patches the prompts stand as they were left.
+    // After a return to the patches, the prompts are unchanged.
     desk.act(ShowScreen{Screen::patching});
     CHECK(desk.state().document->part()->prompt == text_a);
     CHECK(desk.state().model.patching.corrupted == text_b);

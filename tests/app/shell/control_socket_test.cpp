@@ -52,7 +52,7 @@ public:
             bytes.remove_prefix(static_cast<std::size_t>(sent));
         }
     }
-    /// As much as fits without waiting; how many bytes that was.
+    /// Sends as much as fits without blocking. Returns the number of bytes.
     std::size_t send_what_fits(std::string_view bytes) const {
         const ssize_t sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
         return sent > 0 ? static_cast<std::size_t>(sent) : 0;

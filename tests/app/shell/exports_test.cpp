@@ -30,17 +30,17 @@ TEST_CASE("a stage is copied as one matrix below the other", "[files]") {
     REQUIRE(gap != std::string::npos);
     CHECK(std::ranges::count(copied.text.substr(0, gap), '\t') == 2);
     CHECK(copied.text.find("\n\n", gap + 1) == std::string::npos);
-    // The second head alone is what stands below.
+    // The copy of only the second head equals the lower part of the copy of both.
     screen.view.selected = CellAddress{TensorId::weights, {0, 1, 1, 0}};
     const Copied second = copy_matrix(screen);
     CHECK(second.said == "Copied weights[1], 2 × 2");
     CHECK(copied.text.ends_with("\n\n" + second.text));
-    screen.view.hover = CellAddress{TensorId::W_Q, {3, 2, 0, 0}}; // goes before what is selected
+    screen.view.hover = CellAddress{TensorId::W_Q, {3, 2, 0, 0}}; // takes precedence over the selection
     CHECK(copy_matrix(screen).said == "Copied W_Q, 8 × 8");
     screen.view.hover.reset();
     screen.view.selected.reset();
-    CHECK(
-        copy_matrix(screen).said.starts_with("Copied weights[0]")); // what the inspector speaks of by itself
+    CHECK(copy_matrix(screen).said.starts_with("Copied weights[0]")); // the matrix that the inspector shows
+                                                                      // by default
 }
 
 TEST_CASE("files are named after sentences", "[files]") {

@@ -25,7 +25,7 @@ namespace {
 constexpr std::array matrices{TensorId::x, TensorId::W_Q, TensorId::W_K, TensorId::W_V, TensorId::W_O};
 constexpr std::array sentences{"The cat sat down", "A dog barks", "The old man reads a paper"};
 
-/// What the document should hold, as plain numbers that no part of the program computes with.
+/// The expected content of the document, as plain numbers, without computing code of the program.
 struct Plain {
     std::string sentence = sentences[0];
     std::map<TensorId, std::vector<float>> numbers;
@@ -75,11 +75,11 @@ struct Act {
                << " value " << act.value;
 }
 
-/// The life of a document: what the user sees, what undo leads back to, and what lies on the disk.
+/// The history of a document: its content, the states of undo, and the files on the disk.
 struct LastKnown {
     std::vector<Plain> states{Plain::built(sentences[0])};
     std::size_t position = 0;
-    std::optional<Plain> clean = states.front(); ///< what counts as saved
+    std::optional<Plain> clean = states.front(); ///< the state that counts as saved
     std::optional<Plain> file;
 
     const Plain& now() const { return states[position]; }
@@ -90,7 +90,7 @@ struct LastKnown {
         states.push_back(std::move(next));
         ++position;
     }
-    /// What is chosen already is no step.
+    /// Choosing the current value again does not add a step.
     void choose(Plain next) {
         if (!(next == now()))
             push(std::move(next));
@@ -112,7 +112,8 @@ struct LastKnown {
         case Kind::zero_rows:
             std::fill_n(next.numbers[TensorId::W_O].begin() + step.a * D, dk * D, 0.0F);
             return push(std::move(next));
-        case Kind::copy_head: // head 0 to head 1: columns of W_Q, W_K and W_V, rows of W_O, the gain
+        case Kind::copy_head: // copies head 0 to head 1: columns of W_Q, W_K and W_V, rows of W_O, the head
+                              // gain
             for (const TensorId id : {TensorId::W_Q, TensorId::W_K, TensorId::W_V})
                 for (std::int64_t row = 0; row < D; ++row)
                     std::copy_n(next.numbers[id].begin() + row * D, dk,
@@ -155,7 +156,7 @@ struct LastKnown {
             if (file)
                 begin_with(*file, true);
             return;
-        case Kind::kill: // what was not saved is recovered; else the program opens as it always does
+        case Kind::kill: // recovers unsaved work; without it the program opens as usual
             if (unsaved())
                 begin_with(Plain(now()), false);
             else
@@ -245,13 +246,13 @@ int live(const std::vector<Act>& steps, std::size_t first, std::size_t end, Last
     if (!(plain_of(*program.state().document) == model.now()))
         return static_cast<int>(first);
     for (std::size_t i = first; i < end; ++i) {
-        program.act(AnswerQuestion{0, 0}); // without a lesson it only ends the gesture before
+        program.act(AnswerQuestion{0, 0}); // without a lesson it only ends the previous gesture
         drive(program, steps[i], folder.file("saved.headscope"), model.file.has_value());
         model.take(steps[i]);
         if (!(plain_of(*program.state().document) == model.now()))
             return static_cast<int>(i);
     }
-    program.settle(); // what was noted has reached the disk
+    program.settle(); // all notes have reached the disk
     ::kill(::getpid(), SIGKILL);
     return -1;
 }

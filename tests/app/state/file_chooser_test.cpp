@@ -145,7 +145,7 @@ TEST_CASE("a name is given to save under", "[files]") {
         save.type_new_folder("deep");
         save.make_new_folder();
         CHECK(save.listing().folder == folder.file("deep"));
-        CHECK(save.text() == "deep/new"); // what was typed stays
+        CHECK(save.text() == "deep/new"); // the typed text stays
         save.type("new");
         CHECK(save.accept() == folder.file("deep/new.png"));
         save.up();

@@ -22,7 +22,7 @@ LayerMarks marks_after(const Problem& unedited, TensorId tensor, Index at, float
     return marks_of(now, unedited);
 }
 
-/// Which heads are marked for that tensor, and that no other is named.
+/// Returns the heads that are marked for that tensor, and checks that marks name no other heads.
 std::set<std::int64_t> marked(const LayerMarks& marks, TensorId tensor) {
     std::set<std::int64_t> heads;
     for (std::size_t h = 0; h < marks.heads.size(); ++h) {

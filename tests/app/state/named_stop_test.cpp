@@ -11,7 +11,7 @@ TEST_CASE("a stop is found by its label and by every stage that trace writes the
     CHECK(named_stop(walk, "split") == G::split);
     CHECK(named_stop(walk, "q_heads") == G::split);
     CHECK(named_stop(walk, "weights_mean") == G::weights);
-    CHECK_FALSE(named_stop(walk, "attn_out")); // of a problem, which has attention alone
+    CHECK_FALSE(named_stop(walk, "attn_out")); // a problem contains only attention
     CHECK_FALSE(named_stop(walk, "resid_mid"));
     CHECK_FALSE(named_stop(walk, "wings"));
 
@@ -22,7 +22,7 @@ TEST_CASE("a stop is found by its label and by every stage that trace writes the
     CHECK(named_stop(walk, "attn_out") == G::output);
     CHECK(named_stop(walk, "resid_mid") == G::resid_mid);
 
-    // With a norm behind the attention, that norm is what is added.
+    // With a norm after the attention, the output of that norm is added.
     walk.layer.push_back(G::attn_out);
     CHECK(named_stop(walk, "attn_out") == G::attn_out);
 }

@@ -6,7 +6,7 @@ namespace headscope::test {
 
 using namespace headscope::app;
 
-/// What the program opens with, as revision 1.
+/// The document that the program opens with, as revision 1.
 inline DocumentPtr first_lesson(project::MaskChoice mask = project::MaskChoice::none) {
     project::Recipe recipe;
     recipe.sentence = "The cat sat down";

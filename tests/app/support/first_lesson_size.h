@@ -4,7 +4,7 @@
 
 namespace headscope::test::first_lesson_size {
 
-/// Of the preset first-lesson with its own sentence.
+/// Sizes of the preset first-lesson with its own sentence.
 inline constexpr std::int64_t T = 4, D = 8, H = 2, dk = D / H;
 
 } // namespace headscope::test::first_lesson_size

@@ -33,7 +33,7 @@ std::size_t spot(const Shape& shape, std::int64_t b, std::int64_t h, std::int64_
     return offset;
 }
 
-/// What one rule adds to a score: minus infinity where it forbids.
+/// Returns the number that one rule adds to a score: minus infinity if it forbids the key.
 double rule_adds(const MaskRule& rule, const Dims& d, std::int64_t b, std::int64_t h, std::int64_t i,
                  std::int64_t j) {
     const std::int64_t behind = i + d.Tk - d.Tq - j;
@@ -48,7 +48,7 @@ double rule_adds(const MaskRule& rule, const Dims& d, std::int64_t b, std::int64
             [&](const SlidingWindowCausalMask& r) { return where(behind >= 0 && behind < r.window); },
             [&](const SlidingWindowSymmetricMask& r) { return where(std::abs(behind) <= r.half_width); },
             [&](const ExplicitMask& r) {
-                // A rank-3 mask is (B, Tq, Tk): it has no head axis.
+                // A rank-3 mask is (B, Tq, Tk): it does not have a head axis.
                 const Shape& s = r.allowed->shape;
                 const std::size_t at =
                     s.rank() == 3 ? static_cast<std::size_t>(((s[0] == 1 ? 0 : b) * d.Tq + i) * d.Tk + j)
@@ -250,7 +250,7 @@ std::vector<Wish> many_wishes() {
     out.push_back({.biases = true,
                    .mask = {KeyPaddingMask{bools({1, 4}, {1, 1, 1, 0})}, SlidingWindowSymmetricMask{1}},
                    .gains = {1.0F, 0.5F}});
-    // Query 1 may read nothing.
+    // Query 1 may attend to nothing.
     out.push_back({.biases = true,
                    .mask = {ExplicitMask{bools({4, 4}, {1, 0, 0, 1, 0, 0, 0, 0, 1, 1, 1, 1, 0, 1, 0, 0})}},
                    .gains = {0.0F, 1.0F}});

@@ -10,7 +10,7 @@ namespace headscope::test {
 
 using namespace headscope::app;
 
-/// What a made-up problem looks like. Numbers are drawn from `seed`.
+/// Properties of a made-up problem. Its numbers are random, from `seed`.
 struct Wish {
     std::int64_t B = 1, Tq = 4, Tk = 4, D = 8, Dkv = 8, H = 2, Hkv = 2, dk = 4, dv = 4;
     bool cross = false;
@@ -22,24 +22,24 @@ struct Wish {
     std::vector<std::string> kv_tokens{};
     std::vector<std::string> head_roles{};
     std::vector<std::string> feature_names{};
-    float scale = 1.0F; ///< of the numbers of x
+    float scale = 1.0F; ///< factor of the numbers of x
     std::uint32_t seed = 1;
 };
 
-/// A document and its trace, computed here with loops in double precision and rules of its own for masks, so
-/// that panels are tested without the program's engine.
+/// Returns a document and its trace, computed here with loops in double precision and an own implementation
+/// of masks, so that tests of panels do not depend on the program's engine.
 Shown make_shown(const Wish& wish);
 
 /// Several wishes that together have every variation: shared key/value heads, two sequences, batches, each
-/// kind of mask, a row with no key, gains, temperature, biases, long and large.
+/// kind of mask, a row without keys, head gains, temperature, biases, long and large.
 std::vector<Wish> many_wishes();
 
-/// Widths close to those of the program's fonts.
+/// Returns widths close to those of the program's fonts.
 figure::TextMeasure approximate_measure();
 
-/// All texts of a picture, joined with line breaks.
+/// Returns all texts of a picture, joined with line breaks.
 std::string all_text(const Picture& picture);
-/// The action of the hotspot with that label; the test fails when there is none or more than one.
+/// Returns the action of the hotspot with that label; the test fails unless there is exactly one.
 Action action_of(const Picture& picture, const std::string& label);
 
 } // namespace headscope::test

@@ -12,7 +12,7 @@ namespace headscope::test {
 
 using namespace headscope::app;
 
-/// A document whose attention weights are written by hand, for pages that only show weights. Scores are their
+/// A document with attention weights from a formula, for views that only show weights. Scores are their
 /// logarithms; everything else is absent.
 struct WeightsFixture {
     std::int64_t H = 2;
@@ -22,7 +22,8 @@ struct WeightsFixture {
     std::int64_t masked_query = -1; ///< may attend to nothing, in every head
     std::vector<std::string> roles;
 
-    /// Largest where the head of number h looks: h positions back, with some spread.
+    /// Returns the score of key j for query i in head h. By default it is largest h positions before the
+    /// query, with some spread.
     std::function<double(std::int64_t h, std::int64_t i, std::int64_t j)> score =
         [](std::int64_t h, std::int64_t i, std::int64_t j) {
             const auto d = static_cast<double>(std::max<std::int64_t>(i - h, 0) - j);
@@ -71,7 +72,7 @@ struct WeightsFixture {
         return shown;
     }
 
-    /// The first `count` words of a long sentence, some of them long, some equal.
+    /// Returns the first `count` words of a long sentence, some of them long, some equal.
     static std::vector<std::string> sentence(std::size_t count) {
         static const std::vector<std::string> words{"The",
                                                     "storm",
@@ -100,7 +101,7 @@ struct WeightsFixture {
     }
 };
 
-/// Widths about as wide as the program's fonts are.
+/// Returns widths about as wide as in the program's fonts.
 inline float rough_measure(std::string_view text, figure::Font font, float size) {
     const bool mono = font == figure::Font::mono || font == figure::Font::mono_semibold;
     const auto points = static_cast<float>(

@@ -38,7 +38,7 @@ std::uint32_t at(const Image& image, int x, int y) {
     return static_cast<std::uint32_t>(p[0] << 16 | p[1] << 8 | p[2]);
 }
 
-// How many pixels are not the background.
+// Returns the number of pixels that differ from the background.
 int ink(const Image& image, int left, int top, int right, int bottom) {
     int count = 0;
     for (int y = top; y < bottom; ++y)
@@ -66,7 +66,7 @@ TEST_CASE("rectangles and lines lie on whole pixels", "[paint]") {
         CHECK(at(image, left, 15 * scale) == 0xD4700F); // a hairline is one pixel at every scale
         CHECK(at(image, left + 1, 15 * scale) == 0x2B6CB0);
         CHECK(at(image, left + 20 * scale - 1, 15 * scale) == 0xD4700F);
-        CHECK(at(image, left + 20 * scale, 15 * scale) == 0x109E73); // neighbours touch
+        CHECK(at(image, left + 20 * scale, 15 * scale) == 0x109E73); // neighbors touch
         CHECK(ink(image, 60 * scale, 0, 90 * scale, 15 * scale) == 30 * scale);
         CHECK(ink(image, 55 * scale, 20 * scale, 70 * scale, 40 * scale) == 20 * scale);
         CHECK(at(image, 100 * scale, 10 * scale) == 0x445566);
@@ -77,8 +77,8 @@ TEST_CASE("rectangles and lines lie on whole pixels", "[paint]") {
 }
 
 TEST_CASE("large text is as sharp as small text", "[paint]") {
-    // Pixels between the colours of text and ground, for each pixel that is all text: as many as Cairo draws.
-    // A stretched picture of a smaller size has twice as many.
+    // Returns the number of pixels between the colors of text and background per pixel of full text color: as
+    // many as Cairo draws. A stretched picture of a smaller size has twice as many.
     const auto half_tones = [](int width, int height, const auto& grey_at) {
         int full = 0, between = 0;
         for (int y = 0; y < height; ++y)

@@ -10,12 +10,12 @@ namespace headscope::test {
 
 using namespace headscope::analysis;
 
-/// Attention weights in memory, with tokens as a vocabulary spells them.
+/// Attention weights in memory, with tokens in the spelling of a vocabulary.
 class MadeSet final : public AttentionSet {
 public:
     using Weight = std::function<float(std::int64_t l, std::int64_t h, std::int64_t i, std::int64_t j)>;
 
-    /// `lists`: tokens of all layers, or one list per sequence; none is fine.
+    /// lists: tokens of all layers, or one list per sequence; may be empty.
     MadeSet(std::int64_t L, std::int64_t H, std::int64_t T, std::vector<std::vector<std::string>> lists,
             const Weight& weight)
         : lists_(std::move(lists)) {
@@ -46,7 +46,7 @@ public:
     void read_part(std::int64_t l, std::int64_t h, const MapPart& part, std::span<float> to) const override {
         copy_part(*layers_[static_cast<std::size_t>(l)], h, part, to);
     }
-    /// The length of what key j brings to head h of layer l.
+    /// Sets the length of the vector that key j contributes to head h of layer l.
     void set_brought(std::function<float(std::int64_t l, std::int64_t h, std::int64_t j)> length) {
         brought_ = std::move(length);
         info_.values = true;

@@ -19,7 +19,7 @@ TEST_CASE("pooling keeps the largest cell wherever it is, at every size") {
             const std::int64_t out_rows = 1 + static_cast<std::int64_t>(random()) % rows;
             const std::int64_t out_cols = 1 + static_cast<std::int64_t>(random()) % cols;
             const auto pooled = max_pool(matrix, rows, cols, out_rows, out_cols);
-            // It stands where its own place is, and spreads at most to the neighbours that share it.
+            // The bright pixel is at its own position, and spreads at most to the neighbors that overlap it.
             const auto row = static_cast<std::int64_t>(bright) / cols,
                        col = static_cast<std::int64_t>(bright) % cols;
             const auto at =

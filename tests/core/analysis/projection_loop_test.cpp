@@ -28,7 +28,7 @@ TEST_CASE("a loop over heads gives what one projection gives, and a view without
     for (const ProjectionPair& pair : pairs)
         CHECK(pair.difference < 1e-5);
 
-    // The wrong view by the engine's numbers: block h of q as it lies in memory against head h.
+    // The wrong view, with the engine's numbers: block h of q in memory order, compared with head h.
     const Trace trace = static_cast<engine::Engine&>(*engine::make_engine("cpu")).run(problem);
     const Tensor &q = *trace.stage(TensorId::q), &q_heads = *trace.stage(TensorId::q_heads);
     float largest = 0;

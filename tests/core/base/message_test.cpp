@@ -19,7 +19,7 @@ namespace {
 
 using Messages = std::vector<std::pair<std::string, std::string>>; ///< sorted by the first
 
-/// As msgfmt writes it: header, the table of the originals, that of the translations, then the texts.
+/// Returns a file like msgfmt's: header, table of originals, table of translations, then the texts.
 std::string mo_bytes(const Messages& messages) {
     std::string tables, texts;
     const auto word = [](std::string& to, std::size_t number) {

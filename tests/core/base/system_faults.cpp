@@ -10,11 +10,11 @@
 
 namespace {
 
-std::atomic<int> calls_left = -1; // -1: nothing happens any more
+std::atomic<int> calls_left = -1; // -1: no event is left
 std::atomic<int> error_of_call = 0;
 std::function<void()> event_before_call;
 
-/// The errno with which this call fails; 0: it is made.
+/// Returns the errno with which this call fails; 0: the call is made.
 int fault() {
     if (calls_left.load() < 0 || calls_left.fetch_sub(1) != 0)
         return 0;
@@ -23,7 +23,7 @@ int fault() {
     return error_of_call;
 }
 
-/// The call's result, or -1 with an errno.
+/// Returns the call's result, or -1 with an errno.
 template<class Call>
 auto made(const Call& call) -> decltype(call()) {
     if (const int error = fault(); error != 0) {

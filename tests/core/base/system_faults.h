@@ -4,20 +4,20 @@
 
 namespace headscope::test {
 
-/// While one lives, something happens at the n-th call, from 0, by which the program opens, looks at, reads,
-/// writes, syncs, closes, names, renames or locks a file, on any thread. The linker puts it between the two
-/// (--wrap). One at a time.
+/// Causes a fault or an event, while the object exists, at the n-th call (from 0) by which the program opens,
+/// inspects, reads, writes, syncs, closes, names, renames or locks a file, on any thread. The linker
+/// redirects these calls (--wrap). Only one object may exist at a time.
 class SystemFault {
 public:
-    /// The call fails with this errno. A file that should be closed is closed.
+    /// Makes the call fail with this errno. A file is closed even if its close fails.
     SystemFault(int at, int error);
-    /// This is done before the call.
+    /// Runs `event` before the call.
     SystemFault(int at, std::function<void()> event);
     SystemFault(const SystemFault&) = delete;
     SystemFault& operator=(const SystemFault&) = delete;
     ~SystemFault();
 
-    /// Whether there were that many calls.
+    /// Returns true if the call was reached.
     bool struck() const;
 };
 

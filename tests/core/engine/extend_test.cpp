@@ -33,7 +33,7 @@ Problem part_of(const Problem& whole, std::int64_t first, std::int64_t end) {
     return part;
 }
 
-/// How many numbers of the parts' weights and outputs are not those of the whole, bit for bit.
+/// Returns the number of weights and outputs of the parts that differ from those of the whole in any bit.
 int strangers(const Problem& whole, const std::vector<std::int64_t>& ends) {
     using enum TensorId;
     const Trace all = cpu::CpuEngine(1).run(whole);

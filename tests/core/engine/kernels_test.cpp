@@ -16,7 +16,7 @@ using namespace headscope::engine;
 
 namespace {
 
-/// Those that this processor can run.
+/// Returns the kernels that this processor supports.
 std::vector<const cpu::Kernels*> all_kernels() {
     std::vector<const cpu::Kernels*> found;
     for (const char* id : {"avx512", "avx2", "baseline"})

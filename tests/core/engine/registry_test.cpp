@@ -28,7 +28,7 @@ std::string taken_of(const std::vector<Device>& found) {
     return auto_choice({found, {}}).id;
 }
 
-/// What /proc/cpuinfo calls the processor and what it can run; empty where there is no such file.
+/// The name and the features of the processor in /proc/cpuinfo; empty if there is no such file.
 struct ProcessorInfo {
     std::string name, flags;
     ProcessorInfo() {
@@ -70,7 +70,8 @@ TEST_CASE("the CPU is listed first, with its name, its threads and its kernels",
         CHECK(cpu.name == info.name);
     const std::string threads = std::to_string(std::max(1U, std::thread::hardware_concurrency()));
     CHECK_THAT(cpu.detail, Catch::StartsWith(threads + " thread"));
-    // The processor is asked anew, in the kernel's words. HEADSCOPE_KERNELS may hold the choice lower.
+    // Checks the processor again, with the kernel's list of features. HEADSCOPE_KERNELS may restrict the
+    // choice.
     if (!info.flags.empty() && std::getenv("HEADSCOPE_KERNELS") == nullptr) {
         const bool avx2 = info.has({"avx2", "fma", "bmi1", "bmi2"});
         const bool avx512 = avx2 && info.has({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"});

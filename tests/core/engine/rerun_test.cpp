@@ -92,7 +92,7 @@ std::set<std::string> reached(const Problem& problem, TensorId id, const Index& 
     Progress progress;
     const Trace after = engine.rerun(edited, problem, before, progress);
     CHECK(bitwise_difference(after, engine.run(edited)) == "");
-    // What is out of reach is shared, not copied.
+    // Stages that the edit does not reach are shared, not copied.
     for (const TensorInfo& stage : stage_table())
         if (!after.computed.stages().has(stage.id)) {
             const auto at_stage = static_cast<std::size_t>(stage.id);

@@ -13,7 +13,8 @@ namespace {
 constexpr Dims uneven{.B = 2, .Tq = 61, .Tk = 83, .D = 20, .Dkv = 12, .H = 4, .Hkv = 2, .dk = 5, .dv = 3};
 constexpr Dims even{.B = 1, .Tq = 70, .Tk = 70, .D = 32, .Dkv = 32, .H = 4, .Hkv = 2, .dk = 8, .dv = 8};
 
-/// How many rows of all parts of a stage are not those of a run that keeps all stages, bit for bit.
+/// Returns the number of rows in all parts of a stage that differ in any bit from those of a run that keeps
+/// all stages.
 int strange_rows(const Tensor& whole, TensorId stage, cpu::RowParts& parts, std::int64_t heads,
                  std::int64_t rows) {
     const bool mean = stage == TensorId::weights_mean;

@@ -146,7 +146,7 @@ TEST_CASE("every float32 comes back from its text") {
     const float largest = std::numeric_limits<float>::max();
     const ScriptValue value{
         "t", "6", make_tensor({6}, std::vector<float>{0.1F, -INFINITY, 1e-45F, largest, -0.0F, -largest})};
-    // As a double, 3.4028235e+38 lies beyond float32, and torch refuses it.
+    // As a double, 3.4028235e+38 is beyond float32, and torch refuses it.
     CHECK(python_tensor(value) == "t = torch.tensor([0.1, -inf, 1e-45, 3.4028234663852886e+38, -0.0, "
                                   "-3.4028234663852886e+38], dtype=torch.float32)  # (6)\n");
 }

@@ -102,7 +102,7 @@ TEST_CASE("a file whose disk has no room for it is refused before it is begun") 
 
 namespace {
 
-/// What a folder holds, or the bytes of a file, by name.
+/// Returns the bytes of a file, or of the files in a folder, by name.
 std::map<std::string, std::string> written(const std::string& path) {
     if (!std::filesystem::is_directory(path))
         return {{"", read_file(path)}};

@@ -24,7 +24,7 @@ TensorPtr counted(const Shape& shape) {
     return tensor;
 }
 
-/// Every stage holds 0, 1, 2, ..., so that each number tells where it belongs.
+/// Every stage contains 0, 1, 2, ..., so that each number identifies its position.
 Trace counted_trace() {
     Trace trace;
     trace.dims = counted_dims;

@@ -21,7 +21,7 @@ namespace {
 
 constexpr Dims traced_dims{.B = 2, .Tq = 2, .Tk = 3, .D = 4, .Dkv = 4, .H = 4, .Hkv = 2, .dk = 2, .dv = 3};
 
-/// Every stage holds 0, 1, 2, ..., so that each number tells where it belongs. No engine has a part in it.
+/// Every stage contains 0, 1, 2, ..., so that each number identifies its position. No engine is involved.
 Trace masked_trace() {
     Trace trace;
     trace.dims = traced_dims;

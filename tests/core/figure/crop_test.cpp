@@ -18,7 +18,7 @@ TEST_CASE("a figure is cropped to what can be seen, with an even margin", "[figu
     Scene scene;
     scene.width = 400;
     scene.height = 300;
-    scene.add(RectItem{{0, 0, 400, 300}, paper});                // the background is no content
+    scene.add(RectItem{{0, 0, 400, 300}, paper});                // the background does not count as content
     scene.add(RectItem{{300, 200, 50, 50}, with_alpha(ink, 0)}); // nor is what is invisible
     scene.add(RectItem{{100, 60, 40, 30}, ink});
     scene.add(LineItem{{20, 110}, {380, 110}, ink, 1}); // from margin to margin: divides the scene

@@ -64,7 +64,7 @@ TEST_CASE("a PNG has the size and the colours of its scene", "[figure]") {
         const auto at = [&](int x, int y) { return picture.at(x * scale, y * scale); };
         CHECK(at(2, 2) == 0xFAFBFC);
         CHECK(at(20, 20) == 0x2B6CB0);
-        CHECK(at(10, 10) == 0xD4700F); // the outline lies inside its edge
+        CHECK(at(10, 10) == 0xD4700F); // the outline is inside its edge
         CHECK(at(11, 28) == 0xD4700F);
         CHECK(at(9, 9) == 0xFAFBFC);
         CHECK(at(30, 30) == 0xFAFBFC);

@@ -54,7 +54,7 @@ TEST_CASE("Arabic letters join when a line is shaped", "[shaped]") {
 }
 
 TEST_CASE("Hebrew begins at the right", "[shaped]") {
-    // Yod hangs above the middle, and shin stands on the line. The last letter is at the left.
+    // Yod is above the middle, and shin is on the line. The last letter is at the left.
     const auto left_below = [](const char* text) {
         const ShapedText line = shape_text(text, Font::ui, 40);
         double sum = 0;
@@ -88,6 +88,6 @@ TEST_CASE("text beside an emoji keeps the colour of the text, and the emoji its 
     const InkAndColours parts = ink_and_colours(in_white, in_black);
     CHECK(parts.ink == std::vector<Color>{0xFFFFFFFF, 0x80FFFFFF, 0xFFFFFF, 0xFFFFFF, 0xFFFFFF});
     CHECK(parts.colours == std::vector<Color>{0, 0, rgb(0xF0C020), rgb(0), 0});
-    // Where nothing has a colour of its own, there is one picture.
+    // Where nothing has its own color, there is one picture.
     CHECK(ink_and_colours({0xFFFFFFFF, 0x80808080}, {0xFF000000, 0x80000000}).colours.empty());
 }

@@ -45,7 +45,8 @@ std::string npy_header(const std::string& shape) {
     std::string text = "{'descr': '<f2', 'fortran_order': False, 'shape': " + shape + ", }";
     text.append(118 - text.size() - 1, ' ');
     text += '\n';
-    return std::string("\x93NUMPY\x01\x00", 8) + std::string("\x76\x00", 2) + text;
+    text.insert(0, "\x93NUMPY\x01\x00\x76\x00", 10);
+    return text;
 }
 
 } // namespace

@@ -25,8 +25,8 @@ constexpr std::int64_t padded_T = 6, padded_H = 2;
 const char* const padded_tokens = R"(["[CLS]", "a", "b", "a", "[PAD]", "[PAD]"])";
 const char* const plain_tokens = R"(["the", "a", "b", "a", "x", "y"])";
 
-/// Two heads of six tokens. The last two rows are no softmax's: logits and NaN; with `cut` they are zeros,
-/// which nothing is measured of.
+/// Two heads of six tokens. The last two rows are not from a softmax: logits and NaN; with `cut` they are
+/// zeros, which are left out of measurements.
 Tensor padded_weights(bool cut) {
     Tensor weights(Shape{1, padded_H, padded_T, padded_T}, 0.0F);
     for (std::int64_t h = 0; h < padded_H; ++h)

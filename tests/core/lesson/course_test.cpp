@@ -41,7 +41,8 @@ std::string replaced(std::string text, const std::string& from, const std::strin
     return text.replace(at, from.size(), to);
 }
 
-/// What a translation has to share: kinds of blocks, expressions and conditions, in their order.
+/// Returns the parts that a translation must have in common: kinds of blocks, expressions and conditions, in
+/// their order.
 std::vector<std::string> bones(const std::vector<LessonBlock>& blocks) {
     std::vector<std::string> out;
     for (const LessonBlock& block : blocks) {
@@ -99,7 +100,7 @@ TEST_CASE("every lesson inside the program plays without a fault") {
         CHECK(!lesson.concepts.empty());
         for (const Step& step : lesson.steps) {
             CAPTURE(step.title);
-            if (step.scene.screen) // which has no stage, and marks what is open itself
+            if (step.scene.screen) // a screen does not have a stage, and marks open items itself
                 continue;
             CHECK(step.scene.stage.has_value());
             CHECK(!step.scene.point.empty());

@@ -96,7 +96,7 @@ TEST_CASE("losses and patches are those of the manual, which a forward pass in N
     const Pocket pocket(book_text, {}, other_giver);
     CHECK(pocket.number("lost(7, Mary, John)") == Approx(3.918).margin(1e-3));
     CHECK(pocket.number("L2.lost(7, Mary, John)", 0) == Approx(3.918).margin(1e-3));
-    CHECK(pocket.number("lost(7, Mary)") == // of the logit alone
+    CHECK(pocket.number("lost(7, Mary)") == // without John: only the logit
           Approx(pocket.number("logit(Mary)") - Pocket(book_text, {off_2_7}).number("logit(Mary)"))
               .margin(1e-3));
     CHECK(pocket.number("corrupted(logit(Mary) - logit(John))") == Approx(-1.632).margin(1e-3));
@@ -115,7 +115,7 @@ TEST_CASE("losses and patches are those of the manual, which a forward pass in N
     CHECK(pocket.number("path(\"0.6\", \"1.5\", queries, Mary, John)") == Approx(0).margin(1e-3));
     CHECK(pocket.number("layer + patch_row + patch_column") == 0);
     CHECK(pocket.word("screen") == "stages");
-    // With a head switched off, both prompts run without it.
+    // With an ablated head, both prompts run without it.
     const Pocket without(book_text, {off_2_7}, other_giver);
     CHECK(without.number("lost(7, Mary, John)") == 0);
     CHECK(without.number("corrupted(gain(7))") == 0);
@@ -176,7 +176,7 @@ TEST_CASE("cells and functions of any layer are read with its name before them",
     CHECK(pocket.number("previous(4)") < 0.5);
     CHECK(pocket.number("L0.gain(4)") == 0);
     CHECK(pocket.number("gain(4)") == 1);
-    // The stream: what a layer leaves is what it read and what its two branches added.
+    // The residual stream: the output of a layer is its input plus the outputs of its two branches.
     for (const char* l : {"L0", "L1", "L2", "L3"}) {
         const std::string layer(l);
         CHECK(pocket.number(layer + ".resid_in[to@14, 5] + " + layer + ".attn_out[to@14, 5] + " + layer +
@@ -195,7 +195,7 @@ TEST_CASE("gains of a scene switch heads of any layer off", "[lesson][model]") {
     CHECK(pocket.number("before(Mary)") == Approx(0.802).margin(5e-4));
     CHECK(pocket.number("attribution(7, Mary, John)") == 0);
     CHECK(pocket.number("kl()") > 0.5);
-    // Of one head the last gain counts, and a gain of 1 is none.
+    // The last head gain of a head counts, and a head gain of 1 is not an edit.
     CHECK(Pocket(book_text, {off_2_7, HeadGain{2, 7, 1}}).run.edits.empty());
     StepScene scene;
     scene.gains = {HeadGain{4, 0, 0}};
@@ -238,7 +238,7 @@ TEST_CASE("a lesson on a model is checked like any other", "[lesson][model]") {
     CHECK(model_faults(model_lesson(front, "{{L2.weights[7][to@14, Mary] = 0.50}}")).size() == 1);
     const std::string no_layer = "there is no layer 4; layers are numbered 0 to 3";
     CHECK(model_faults(model_lesson(front + "\nlayer: 4", "")) ==
-          std::vector<std::string>{no_layer, no_layer}); // of the step and of the quiz
+          std::vector<std::string>{no_layer, no_layer}); // the step and the quiz
     CHECK_THAT(model_faults(model_lesson(front + "\nH: 2", "")).front(),
                Contains("cannot stand beside \"model\""));
     CHECK_THAT(model_faults(model_lesson("layer: 1", "")).front(), Contains("add model: pocket"));

@@ -27,7 +27,7 @@ project::Recipe two_heads() {
     return recipe;
 }
 
-/// What the prose of a page about "The cat sat down" prints while `now` is on screen.
+/// Returns the text that a page about "The cat sat down" prints while `now` is on screen.
 std::string said(const std::string& expression, const project::Recipe& now) {
     const Run page(two_heads()), changed(now);
     const OwnNumbers own{.problem = page.problem, .trace = page.trace};
@@ -47,7 +47,7 @@ std::vector<std::string> faults_found(const std::string& text) {
     return all;
 }
 
-/// Whether something of the step says what the task brought: the gate itself, or the block that follows.
+/// Returns true if something in the step reports the result of the task: the gate itself, or the next block.
 bool says_what_happened(const Step& step, std::size_t gate) {
     if (!std::get<Gate>(step.blocks[gate]).after.empty())
         return true;
@@ -67,7 +67,7 @@ TEST_CASE("a number of the prose is the lesson's own, or says what it was and is
     retyped.sentence = "A dog ran away quickly";
     const std::string weight = "weights[0][sat, cat]";
     CHECK(said(weight, two_heads()) == "0.86");
-    CHECK(said(weight, off) == "0.86"); // a gain does not reach it
+    CHECK(said(weight, off) == "0.86"); // a head gain does not change it
     CHECK(said("output[sat, 1]", off) == "was 0.34, now −0.15");
     CHECK_THAT(said(weight, one_head), Catch::StartsWith("was 0.86, now "));
     // The new sentence lacks the words: the lesson's number is left.
@@ -111,7 +111,7 @@ TEST_CASE("playing a lesson plays every step after a change as well") {
     LessonTally tally;
     const Lesson lesson = parse_lesson(asset("lessons/first-lesson.md"), "").lesson;
     CHECK(check_lesson(lesson, *engine::make_engine("cpu"), &tally).empty());
-    CHECK(tally.changes == 3 * tally.steps); // another sentence, another H, a head switched off
+    CHECK(tally.changes == 3 * tally.steps); // another sentence, another H, an ablated head
 }
 
 TEST_CASE("every task of the course is followed by what happened") {

@@ -136,7 +136,7 @@ TEST_CASE("three sharp heads blur to the entropy of three words on their way to 
     CHECK(std::ranges::is_sorted(sharp.entropy_by_share, {}, &std::pair<double, double>::second));
     CHECK(std::abs(sharp.entropy_by_share.back().second - blurred.entropy) < 1e-6);
 
-    // On whatever H the learner dealt the weights to, the panel shows the same.
+    // The panel shows the same for every H that the learner chose.
     project::Recipe one = recipe;
     one.H = 1;
     const auto again =

@@ -149,7 +149,7 @@ TEST_CASE("a scene laid over another replaces, adds edits, and ends a mask") {
     CHECK(over.H == 4);
     CHECK(over.edits.size() == 2);
     CHECK(over.point.size() == 1);
-    // What is outlined stays where numbers alone change.
+    // Outlines stay if only numbers change.
     CHECK(laid_over(under, scene("mask: none\ngain: {0: 0}\nedit: {W_Q: 1}")).point.size() == 1);
     CHECK(laid_over(under, scene("row: cat")).point.empty());
     CHECK(laid_over(under, scene("sentence: A dog")).point.empty());

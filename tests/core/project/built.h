@@ -6,7 +6,7 @@ namespace headscope::test {
 
 using namespace headscope::project;
 
-/// What a recipe stands for, its edits included.
+/// Builds the problem of a recipe, its edits included.
 inline Problem built(const Recipe& recipe) {
     return with_edits(build_recipe(recipe).problem, recipe);
 }

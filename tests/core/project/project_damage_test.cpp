@@ -237,7 +237,7 @@ TEST_CASE("a project from before its preset changed keeps its numbers and says s
     REQUIRE(opened.notes.size() == 1);
     CHECK_THAT(opened.notes[0], Contains("The preset Two heads has changed since " + path) &&
                                     Contains("numbers that were saved"));
-    // The numbers are those of the old preset, with the edit and the gain of the project.
+    // The numbers are those of the old preset, with the edit and the head gain of the project.
     const Problem problem = built(opened.recipe);
     CHECK(problem.tokens == std::vector<std::string>{"The", "cat", "sat", "down"});
     CHECK(problem.weights.W_K->at(0, 0) == 4.0F);

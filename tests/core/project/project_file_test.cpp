@@ -71,7 +71,8 @@ std::shared_ptr<const Problem> any_base() {
     return std::make_shared<const Problem>(std::move(problem));
 }
 
-/// A recipe of everything a user can decide, among them edits and gains that wait for another shape.
+/// Returns a recipe with all choices of a user, including edits and head gains that are pending until another
+/// shape fits.
 Recipe any_recipe() {
     Recipe recipe;
     if (any_of<bool>({false, true})) {

@@ -45,7 +45,7 @@ TEST_CASE("the German lexicon parses and is about as long as the English one") {
         classes.insert(line.entry.word_class);
         categories.insert(line.entry.category);
     }
-    CHECK(classes.size() == word_class_count - 2); // signs of punctuation are told by their kind
+    CHECK(classes.size() == word_class_count - 2); // punctuation is distinguished by its kind
     CHECK(categories.size() == word_category_count + 1);
     CHECK_THROWS_WITH(parse_lexicon("Hund\tnoun", "lexicon.de.tsv"),
                       Catch::StartsWith("line 1 of lexicon.de.tsv"));

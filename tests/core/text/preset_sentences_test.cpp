@@ -64,8 +64,8 @@ std::size_t largest(const std::vector<double>& row, std::size_t except) {
     return best;
 }
 
-/// Every "query>key" (or "query>key|key") of the text: the query's largest weight lies on one of the keys.
-/// Returns how many there were.
+/// Checks every "query>key" (or "query>key|key") of the text: the query's largest weight is on one of the
+/// keys. Returns the number of pairs.
 int check_pairs(const Problem& problem, const Rows& weights, const std::string& pairs, bool but_itself) {
     int count = 0;
     for (const auto& pair : split(pairs, ' ')) {
@@ -101,9 +101,9 @@ bool answers_alike(const std::string& a, const std::string& b) {
     return kind(a) == kind(b) && kind(a) != '-';
 }
 
-/// Every "query>key" of the text: the query's largest weight lies on a word of the key's class, and such
-/// words have most of the row. Nouns and pronouns, which read themselves, are left out. Returns how many
-/// there were.
+/// Checks every "query>key" of the text: the query's largest weight is on a word of the key's class, and such
+/// words have most of the row. Nouns and pronouns, which attend to themselves, are left out. Returns the
+/// number of pairs.
 int check_classes(const Problem& problem, const Rows& weights, const std::string& pairs) {
     int count = 0;
     for (const auto& pair : split(pairs, ' ')) {

@@ -11,7 +11,7 @@ using namespace headscope::text;
 
 using Rows = std::vector<std::vector<double>>;
 
-/// softmax(q k^T / sqrt(dk)) of one head of an unmasked problem, in double, from the
+/// Returns softmax(q k^T / sqrt(dk)) of one head of an unmasked problem, in double precision, from the
 /// definition.
 inline Rows weights_of(const Problem& problem, std::int64_t h) {
     const Dims& n = problem.dims;

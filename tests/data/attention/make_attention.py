@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the files of this folder with NumPy, and what is in them to expected.json."""
+"""Writes the files of this folder with NumPy, and their contents to expected.json."""
 import json
 import pathlib
 import struct
@@ -21,7 +21,7 @@ expected = {}
 
 
 def note(name, stored):
-    """What is in a file: its numbers as the type there holds them."""
+    """Records the numbers of a file in its stored type."""
     expected[name] = {"shape": list(stored.shape), "numbers": [float(x) for x in stored.astype(np.float64).ravel()]}
 
 
@@ -33,7 +33,7 @@ def npy(name, array, version=(1, 0)):
 
 
 def bf16(array):
-    """Rounded towards zero, which is enough for a test."""
+    """Rounds toward zero, which is enough for a test."""
     bits = array.astype(np.float32).view(np.uint32) >> 16
     return bits.astype(np.uint16), (bits << 16).astype(np.uint32).view(np.float32)
 
@@ -106,7 +106,7 @@ for name in list(expected):
 text = json.dumps(expected, allow_nan=True)
 (HERE / "expected.json").write_text(text.replace("NaN", '"nan"').replace("Infinity", '"inf"') + "\n")
 
-# A head of any length is read in parts and pooled. Files with one "layer" (H, rows, columns).
+# A head of any length is read in parts and pooled. These files have one "layer" (H, rows, columns).
 map_ = np.exp(rng.normal(size=(2, 61, 53)) * 2)
 map_[0] = np.tril(map_[0])
 map_ = (map_ / map_.sum(-1, keepdims=True)).astype("<f2")
@@ -115,7 +115,7 @@ np.save(HERE / "map_f16.npy", map_)
 
 
 def pooled(matrix, cells, pool):
-    """One pixel for cells x cells weights, NaN where one of them is no finite number."""
+    """Returns one pixel per cells x cells weights, NaN if one of them is not finite."""
     finite = np.where(np.isfinite(matrix), matrix, np.nan).astype(np.float64)
     rows, cols = (range(0, extent, cells) for extent in matrix.shape)
     return [[pool(finite[i:i + cells, j:j + cells]) for j in cols] for i in rows]

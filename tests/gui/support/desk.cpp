@@ -27,7 +27,7 @@ Program::Options options_for(const std::string& preset, const std::string& sente
     return options;
 }
 
-/// Numbers of cells are set centred in mono.
+/// Numbers of cells are centered and in the mono font.
 using Places = std::map<std::pair<long, long>, const figure::TextItem*>;
 
 Places cell_texts(const figure::Scene& scene) {
@@ -66,7 +66,7 @@ void Desk::settle() {
     driver.wait();
     program.settle();
     driver.wait();
-    // What moves is seen at some places of its way alone.
+    // Time steps are large: tests see only some points of each motion.
     driver.wait_until([&] { return view().playing || !program.animating(); }, 600, 0.1);
     driver.wait();
 }

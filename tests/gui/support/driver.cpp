@@ -171,7 +171,7 @@ std::optional<figure::Rect> Driver::find(const std::string& path) const {
         const auto item = std::ranges::find(screen_items(), id, &ScreenItem::id);
         return item == screen_items().end() ? std::nullopt : std::optional(item->area);
     };
-    // The first part may be a window's name; ids below a window grow from its own.
+    // The first part may be a window's name; ids of items in a window are derived from its id.
     for (const ImGuiWindow* window : context_->Windows) {
         if (!window->WasActive)
             continue;

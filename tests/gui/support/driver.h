@@ -14,8 +14,9 @@ namespace headscope::test {
 
 using namespace headscope::app;
 
-/// Runs a Ui frame by frame with no display and acts on it as a user does, through the same input queue as
-/// the real window. Positions are in physical pixels. One at a time: it owns the ImGui context.
+/// Runs a Ui frame by frame without a display and operates it as a user does, through the same input queue as
+/// the real window. Positions are in physical pixels. Only one object may exist at a time: it owns the ImGui
+/// context.
 class Driver {
 public:
     explicit Driver(Ui& ui, float width = 1600, float height = 1000, float scale = 1);
@@ -24,10 +25,10 @@ public:
     Driver& operator=(const Driver&) = delete;
 
     static constexpr double frame_seconds = 1.0 / 60;
-    /// Draws frames, so many seconds of the Ui's clock apart, with no new input.
+    /// Draws frames without new input. Consecutive frames differ by this many seconds on the Ui's clock.
     void wait(int frames = 1, double seconds = frame_seconds);
-    /// Draws until `done` holds. Says whether it did within `frames`, or within half a minute where workers
-    /// are slower.
+    /// Draws until `done` returns true. Returns true if it did within `frames`, or within half a minute if
+    /// workers are slower.
     template<class Done>
     bool wait_until(Done done, int frames = 600, double seconds = frame_seconds) {
         const auto patient = std::chrono::steady_clock::now() + std::chrono::seconds(30);
@@ -35,7 +36,7 @@ public:
             wait(1, seconds);
         return done();
     }
-    /// Draws until all input so far has reached the Ui, then one frame more.
+    /// Draws until all input so far has reached the Ui, then one more frame.
     void settle();
 
     void move(float x, float y);
@@ -44,22 +45,22 @@ public:
     void click(float x, float y, int button = 0);
     void double_click(float x, float y);
     void drag(float from_x, float from_y, float to_x, float to_y, int steps = 8);
-    /// A drag whose move and release reach the Ui in the same frame, as on a slow machine.
+    /// Drags so fast that the move and the release reach the Ui in the same frame, as on a slow machine.
     void flick(float from_x, float from_y, float to_x, float to_y);
     void scroll(float lines, float columns = 0);
-    /// GLFW_KEY_*, held for one frame, with the GLFW_MOD_* bits.
+    /// Presses GLFW_KEY_* for one frame, with the GLFW_MOD_* bits.
     void key(int key, int modifiers = 0);
-    /// Keys pressed one after the other within a frame, with the letters that they type.
+    /// Presses keys one after the other within a frame, with the letters that they type.
     void keys(std::initializer_list<int> keys);
     void hold(int key, bool down);
     void type(std::string_view utf8);
     void resize(float width, float height);
 
-    /// Where the widget with this label was drawn in the last frame; the label as the code gives it, "##"
-    /// part included. `path` names the windows and PushID strings around it, outermost first, joined by '/'.
+    /// Returns the area of the widget with this label in the last frame; the label as in the code, "##" part
+    /// included. `path` names the windows and PushID strings around it, outermost first, joined by '/'.
     /// Without a path any item whose label was drawn directly in a window matches.
     std::optional<figure::Rect> find(const std::string& path) const;
-    /// Clicks the middle of a widget. Says whether it was there.
+    /// Clicks the middle of a widget. Returns true if the widget was there.
     bool click_item(const std::string& path);
 
     NullSurface& surface() { return surface_; }

@@ -13,14 +13,14 @@ namespace headscope::test {
 
 namespace {
 
-constexpr std::size_t shortest = 3; ///< letters of a word that tells its language
+constexpr std::size_t shortest = 3; ///< the number of letters from which a word identifies its language
 
 } // namespace
 
 std::vector<std::string> words_of(const std::string& text, std::size_t shortest_word) {
     std::vector<std::string> words{""};
     for (const char c : text + " ")
-        // Bytes of longer characters belong to a word too.
+        // Bytes of multibyte characters also belong to a word.
         if (std::isalpha(static_cast<unsigned char>(c)) != 0 || static_cast<unsigned char>(c) > 127 ||
             c == '_')
             words.back() += c;

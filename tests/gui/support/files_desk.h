@@ -14,7 +14,7 @@ namespace headscope::test {
 
 using namespace headscope::app;
 
-/// A desk whose program keeps its state in a folder of the test.
+/// The program and its user, with the program's state in a folder of the test.
 struct FilesDesk : Desk {
     TemporaryFolder& folder;
     explicit FilesDesk(TemporaryFolder& in, float width = 1600, float height = 1000, float scale = 1)
@@ -34,7 +34,7 @@ struct FilesDesk : Desk {
         REQUIRE(click(label, "##Popup"));
         driver.wait(2);
     }
-    /// Types over whatever the chooser's field holds.
+    /// Types over the text in the chooser's field.
     void type_path(const std::string& path) {
         driver.wait(3);
         driver.key(GLFW_KEY_A, GLFW_MOD_CONTROL);

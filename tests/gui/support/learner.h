@@ -11,7 +11,7 @@ namespace headscope::test {
 
 using namespace headscope::app;
 
-/// Somebody who works through the course.
+/// A user who works through the course.
 struct Learner : Desk {
     explicit Learner(const Program::Options& options = {}, float width = 1600, float height = 1000)
         : Desk(on_cpu(options), width, height) {}
@@ -25,7 +25,7 @@ struct Learner : Desk {
     bool away() const { return is_away(course(), *program.state().document); }
     project::Recipe recipe() const { return program.state().document->recipe; }
 
-    /// Clicks what stands in the lesson panel.
+    /// Clicks an item of the lesson panel.
     void press(const std::string& label) {
         INFO(label);
         REQUIRE(click(label));
@@ -39,7 +39,7 @@ struct Learner : Desk {
         REQUIRE(course().open != nullptr);
         CHECK(course().open->id == id);
     }
-    /// The page with that step (from 1), by the keyboard alone.
+    /// Goes to the page of that step (from 1) with only the keyboard.
     void turn_to(int page) {
         REQUIRE(course().open != nullptr);
         REQUIRE(page < course().pages());

@@ -13,14 +13,14 @@ namespace headscope::test {
 
 using namespace headscope::app;
 
-/// A Surface with the program's fonts and no GL: every texture is the same, and shows nothing. Surfaces of
-/// one scale share their fonts, so that these are baked once.
+/// A Surface with the program's fonts and without GL: all textures are the same, and empty. Surfaces of one
+/// scale share their fonts, so that these are baked once.
 class NullSurface final : public Surface {
 public:
     explicit NullSurface(float scale = 1) { refresh(scale); }
 
-    /// Between frames: bakes what was asked for. Where the scale changes, fonts that no surface uses go: a
-    /// window has those of one scale.
+    /// Called between frames. Bakes requested glyphs. When the scale changes, discards fonts that no surface
+    /// uses, because a window has fonts of one scale.
     void refresh(float scale) {
         if (fonts_ == nullptr || scale != scale_) {
             scale_ = scale;

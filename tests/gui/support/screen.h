@@ -11,35 +11,35 @@ namespace headscope::test {
 
 using namespace headscope::app;
 
-/// What the frame drawn last put on screen, as a NullSurface is told. Positions in physical pixels.
+/// An item that the last frame put on screen, as reported to NullSurface. Positions in physical pixels.
 struct ScreenItem {
     unsigned int id = 0;
-    std::string label;  ///< as the code gives it, "##" part included; empty for an item without one
+    std::string label;  ///< with its "##" part; empty for an item without a label
     std::string window; ///< name of the ImGui window that holds it
     figure::Rect area;
-    figure::Rect clip; ///< what of the window can be seen
+    figure::Rect clip; ///< the visible part of the window
 
     float middle_x() const { return area.x + area.w / 2; }
     float middle_y() const { return area.y + area.h / 2; }
-    /// Whether the mouse can be put on its middle.
+    /// Returns true if the mouse can reach its middle.
     bool reachable() const { return clip.contains(middle_x(), middle_y()); }
 };
 
 struct ScreenText {
     std::string text;
-    float x = 0, y = 0;   ///< where its baseline begins, is centred or ends
-    bool visible = false; ///< the baseline's point lies inside the window's clip
+    float x = 0, y = 0;   ///< the point where its baseline begins, is centered or ends
+    bool visible = false; ///< true if that point is inside the window's clip rectangle
 };
 
-/// What every NullSurface tells.
+/// The observer that all NullSurfaces report to.
 ScreenObserver& screen_recorder();
 void begin_recording();
 void end_recording();
 const std::vector<ScreenItem>& screen_items();
 const std::vector<ScreenText>& screen_texts();
-/// Whether some visible line of text holds `part`.
+/// Returns true if some visible line of text contains `part`.
 bool screen_shows(std::string_view part);
-/// What the text field with this label was given to show; empty without such a field.
+/// Returns the text that the text field with this label shows; empty if there is no such field.
 std::string field_text(const std::string& label);
 
 } // namespace headscope::test

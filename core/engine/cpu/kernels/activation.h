@@ -44,7 +44,7 @@ inline Vec silu_of(Vec x) {
     return x * sigmoid(x);
 }
 
-/// Applies the function in place; the last numbers go through a block of their own.
+/// Applies the function in place. A partial block at the end is copied, padded and copied back.
 template<Vec (*function)(Vec)>
 void activate(float* x, std::int64_t count) {
     std::int64_t i = 0;

@@ -16,7 +16,7 @@ struct Product {
     float* C = nullptr; ///< (rows, cols)
     std::int64_t C_stride = 0;
     std::int64_t rows = 0, depth = 0, cols = 0;
-    bool go_on = false;          ///< C holds the sums over an earlier part of the depth; add to them
+    bool go_on = false;          ///< C contains the sums over an earlier part of the depth; add to them
     bool last = true;            ///< this part of the depth is the last: apply factor and bias
     const float* bias = nullptr; ///< cols numbers, or null
     float factor = 1.0F;
@@ -27,25 +27,25 @@ struct Kernels {
     const char* name;   ///< name shown to the user: "AVX-512"
     std::int64_t rows;  ///< number of rows of C that `multiply` computes at a time
     std::int64_t panel; ///< number of columns of C that `multiply` computes at a time
-    /// Returns false when a number of C is not finite.
+    /// Returns false if a number of C is not finite.
     bool (*multiply)(const Product& product);
-    /// Copies rows of `cols` columns into panels. The rows of a panel follow each other; panels are panel *
-    /// rows numbers apart, and the last panel is padded with 0.
+    /// Copies rows of `cols` columns into panels. The rows of a panel are contiguous; panels are panel * rows
+    /// numbers apart, and the last panel is padded with 0.
     void (*pack)(const float* from, std::int64_t stride, std::int64_t rows, std::int64_t cols, float* to);
     /// One row, x (depth), times B or its transpose: the same chains as in `multiply`, without factor and
-    /// bias, as fast as the memory gives B. Row k of B begins at B + k stride and has `cols` numbers; the
-    /// rows of the transpose, `cols` of them, follow each other.
+    /// bias, at the memory bandwidth of B. Row k of B begins at B + k stride and has `cols` numbers; the
+    /// `cols` rows of the transpose are contiguous.
     void (*multiply_row)(const float* x, const float* B, std::int64_t stride, std::int64_t depth,
                          std::int64_t cols, float* out);
     void (*multiply_row_transposed)(const float* x, const float* B, std::int64_t depth, std::int64_t cols,
                                     float* out);
     /// The largest of `count` numbers; minus infinity for an empty row.
     float (*largest)(const float* row, std::int64_t count);
-    /// row[j] = exp(row[j] - largest), exactly 0 below the normal range and at minus infinity; returns the
+    /// row[j] = exp(row[j] - largest), exactly 0 below the normal range and at minus infinity. Returns the
     /// sum.
     float (*exponentials)(float* row, std::int64_t count, float largest);
-    /// row[j] *= factor, copied to `out` unless `out` is null. past_caches: write `out` past the caches, for
-    /// an `out` much larger than they are.
+    /// row[j] *= factor, copied to `out` unless `out` is null. past_caches: bypass the caches when writing
+    /// `out`, for an `out` much larger than they are.
     void (*scale_row)(float* row, std::int64_t count, float factor, float* out, bool past_caches);
     /// In place: x Phi(x), its approximation by tanh, and x sigmoid(x). The error of each is below 3e-7, or
     /// below 3e-6 times the result if that is less.
@@ -63,9 +63,9 @@ extern const Kernels kernels_avx2, kernels_avx512;
 #endif
 
 /// The fastest kernels that this processor can run. The environment variable HEADSCOPE_KERNELS (avx512, avx2,
-/// baseline) leaves out kernels faster than the named ones.
+/// baseline) excludes kernels faster than the named ones.
 const Kernels& best_kernels();
-/// Null when this processor cannot run the named kernels. id: "avx512", "avx2" or "baseline".
+/// Returns null if this processor cannot run the named kernels. id: "avx512", "avx2" or "baseline".
 const Kernels* find_kernels(const char* id);
 
 } // namespace headscope::cpu

@@ -20,7 +20,7 @@ inline double multiply_adds(std::int64_t rounds) {
     float total = 0;
     for (const Vec& sum : sums)
         total += sum_of(sum);
-    // Using the sums makes the compiler keep the loop.
+    // The sums are used so that the compiler keeps the loop.
     return total > 0 ? 2.0 * chains * Vec::lanes * static_cast<double>(rounds) : 0.0;
 }
 

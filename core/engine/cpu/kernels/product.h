@@ -12,7 +12,7 @@ constexpr int panel_vectors = 2;
 constexpr std::int64_t rows_ahead = 24; ///< distance of the prefetch, in rows of a panel
 constexpr std::int64_t panel_width = panel_vectors * Vec::lanes;
 
-/// One number of all lanes, combined in halves.
+/// Reduces all lanes to one number, combining halves.
 template<class Combine>
 inline float across_lanes(Vec v, const Combine& combine) {
     float lanes[Vec::lanes];
@@ -35,8 +35,8 @@ inline std::int64_t left(std::int64_t cols, int n) {
     return rest > 0 ? rest : 0;
 }
 
-/// Multiplies R rows by the first `cols` columns of one panel; Whole: by all columns. Row addresses are
-/// derived from every third row's, which leaves registers for the sums.
+/// Multiplies R rows by the first `cols` columns of one panel, or by all columns if Whole. Row addresses are
+/// derived from every third row's address, which leaves registers for the sums.
 template<int R, bool Whole>
 inline Vec multiply_rows(const Product& p, std::int64_t cols, const float* A, const float* B, float* C,
                          const float* bias) {
@@ -44,7 +44,7 @@ inline Vec multiply_rows(const Product& p, std::int64_t cols, const float* A, co
         return Whole ? Vec::load(from + n * Vec::lanes)
                      : Vec::load_some(from + n * Vec::lanes, left(cols, n), 0.0F);
     };
-    // Every loop over sums is unrolled: one that is not keeps all of them in memory.
+    // Every loop over the sums is unrolled: otherwise the compiler keeps all sums in memory.
     Vec sums[R][panel_vectors];
 #pragma GCC unroll 12
     for (int r = 0; r < R; ++r)
@@ -71,7 +71,7 @@ inline Vec multiply_rows(const Product& p, std::int64_t cols, const float* A, co
                 sums[r][n] = multiply_add(a, b[n], sums[r][n]);
         }
     }
-    // 0 times a number that is not finite gives NaN, and NaN stays in the sum.
+    // 0 times a number that is not finite is NaN, and NaN persists in the sum.
     Vec check = Vec::zero();
 #pragma GCC unroll 2
     for (int n = 0; n < panel_vectors; ++n) {

@@ -8,13 +8,13 @@
 
 namespace {
 
-/// a0 b0 a1 b1 ... of the lower halves, or of the upper ones.
+/// Interleaves the lower halves, or the upper halves: a0 b0 a1 b1 ...
 template<int First, int... I>
 inline Vec zip(Vec a, Vec b, std::integer_sequence<int, I...>) {
     return {__builtin_shufflevector(a.v, b.v, (First + I / 2 + I % 2 * Vec::lanes)...)};
 }
 
-/// In place. Each round is a perfect shuffle, which moves one bit of a number's row into its lane.
+/// Transposes in place. Each round is a perfect shuffle, which moves one bit of a number's row into its lane.
 inline void transpose(Vec (&rows)[Vec::lanes]) {
     constexpr int lanes = Vec::lanes, half = lanes / 2;
     constexpr auto order = std::make_integer_sequence<int, lanes>();
@@ -32,7 +32,7 @@ inline void transpose(Vec (&rows)[Vec::lanes]) {
     }
 }
 
-/// Adds x[k] times row k of B to `out`, for R rows; the first begin at 0.
+/// Adds x[k] times row k of B to `out`, for R rows; `first` means that `out` starts at 0.
 template<int R>
 inline void add_rows(const float* x, const float* B, std::int64_t stride, std::int64_t cols, bool first,
                      float* out) {
@@ -62,7 +62,7 @@ inline void add_rows(const float* x, const float* B, std::int64_t stride, std::i
     }
 }
 
-/// Eight rows of B at a time: each is read from its first number to its last, which memory does fastest.
+/// Reads eight rows of B at a time, each sequentially, which is the fastest access pattern.
 inline void multiply_row(const float* x, const float* B, std::int64_t stride, std::int64_t depth,
                          std::int64_t cols, float* out) {
     std::int64_t k = 0;
@@ -72,7 +72,7 @@ inline void multiply_row(const float* x, const float* B, std::int64_t stride, st
         add_rows<1>(x + k, B + k * stride, stride, cols, k == 0, out);
 }
 
-/// Up to Vec::lanes rows of the transpose. Lanes are rows, so that each result is one chain.
+/// Multiplies by up to Vec::lanes rows of the transpose. Lanes are rows, so that each result is one chain.
 inline void multiply_some_transposed(const float* x, const float* B, std::int64_t depth, std::int64_t count,
                                      float* out) {
     constexpr int lanes = Vec::lanes;
@@ -85,7 +85,7 @@ inline void multiply_some_transposed(const float* x, const float* B, std::int64_
 #pragma GCC unroll 16
         for (int r = 0; r < lanes; ++r) {
             block[r] = Vec::load(from[r] + k);
-            // Of the rows that come next. Past the end of the matrix it is harmless.
+            // Prefetches the next rows. A prefetch past the end of the matrix is harmless.
             __builtin_prefetch(from[r] + lanes * depth + k);
         }
         transpose(block);

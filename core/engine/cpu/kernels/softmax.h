@@ -12,7 +12,7 @@ namespace {
 inline Vec exponential(Vec x) {
     constexpr float lowest = -87.33654F; // ln of the smallest normal number
     constexpr float log2_e = 1.44269504F, ln2_high = 0.693359375F, ln2_low = -2.12194440e-4F;
-    constexpr float to_whole = 12582912.0F; // 1.5 * 2^23: adding it rounds to a whole number
+    constexpr float to_whole = 12582912.0F; // 1.5 * 2^23: adding it rounds to an integer
     const Vec clamped = larger(x, Vec::all(lowest));
     const Vec shifted = multiply_add(clamped, Vec::all(log2_e), Vec::all(to_whole));
     const Vec n = shifted - Vec::all(to_whole);
@@ -69,7 +69,7 @@ inline void scale_row(float* row, std::int64_t count, float factor, float* out, 
     const Vec times = Vec::all(factor);
     const auto step = static_cast<std::int64_t>(Vec::lanes);
     std::int64_t j = 0;
-    // Stores past the caches must fill whole cache lines.
+    // Stores that bypass the caches must fill whole cache lines.
     const auto aligned = reinterpret_cast<std::uintptr_t>(out) % sizeof(Vec) == 0;
     if (out == nullptr)
         for (; j + step <= count; j += step)

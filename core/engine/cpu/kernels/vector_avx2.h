@@ -16,7 +16,7 @@ struct Vec {
     void store(float* p) const { _mm256_storeu_ps(p, v); }
     void store_past_caches(float* p) const { _mm256_stream_ps(p, v); }
 
-    /// Loads the first `count` numbers, at least 0. The lanes beyond hold `rest`; their memory is not read.
+    /// Loads the first `count` >= 0 numbers. The other lanes are `rest`; their memory is not read.
     static Vec load_some(const float* p, std::int64_t count, float rest) {
         const __m256i mask = first(count);
         return {
@@ -55,7 +55,7 @@ inline Vec smaller(Vec a, Vec b) {
 inline Vec where_at_least(Vec x, float limit, Vec v) {
     return {_mm256_and_ps(_mm256_cmp_ps(x.v, _mm256_set1_ps(limit), _CMP_GE_OQ), v.v)};
 }
-/// p 2^n, n being the low bits of `shifted`.
+/// p 2^n, where n is in the low bits of `shifted`.
 inline Vec add_to_exponent(Vec p, Vec shifted) {
     return {_mm256_castsi256_ps(
         _mm256_add_epi32(_mm256_castps_si256(p.v), _mm256_slli_epi32(_mm256_castps_si256(shifted.v), 23)))};

@@ -16,7 +16,7 @@ struct Vec {
     void store(float* p) const { _mm512_storeu_ps(p, v); }
     void store_past_caches(float* p) const { _mm512_stream_ps(p, v); }
 
-    /// Loads the first `count` numbers, at least 0. The lanes beyond hold `rest`; their memory is not read.
+    /// Loads the first `count` >= 0 numbers. The other lanes are `rest`; their memory is not read.
     static Vec load_some(const float* p, std::int64_t count, float rest) {
         return {_mm512_mask_loadu_ps(_mm512_set1_ps(rest), first(count), p)};
     }
@@ -52,7 +52,7 @@ inline Vec smaller(Vec a, Vec b) {
 inline Vec where_at_least(Vec x, float limit, Vec v) {
     return {_mm512_maskz_mov_ps(_mm512_cmp_ps_mask(x.v, _mm512_set1_ps(limit), _CMP_GE_OQ), v.v)};
 }
-/// p 2^n, n being the low bits of `shifted`.
+/// p 2^n, where n is in the low bits of `shifted`.
 inline Vec add_to_exponent(Vec p, Vec shifted) {
     return {_mm512_castsi512_ps(
         _mm512_add_epi32(_mm512_castps_si512(p.v), _mm512_slli_epi32(_mm512_castps_si512(shifted.v), 23)))};

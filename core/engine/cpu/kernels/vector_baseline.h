@@ -5,7 +5,7 @@
 
 namespace {
 
-/// Four numbers, in the compiler's own vector type, which every processor can run. Everything here has
+/// Four numbers in the compiler's own vector type, which every processor can run. Everything here has
 /// internal linkage: each instruction set compiles its own.
 struct Vec {
     typedef float Floats __attribute__((vector_size(16)));
@@ -23,7 +23,7 @@ struct Vec {
     void store(float* p) const { std::memcpy(p, &v, sizeof v); }
     void store_past_caches(float* p) const { store(p); }
 
-    /// Loads the first `count` numbers, at least 0. The lanes beyond hold `rest`; their memory is not read.
+    /// Loads the first `count` >= 0 numbers. The other lanes are `rest`; their memory is not read.
     static Vec load_some(const float* p, std::int64_t count, float rest) {
         Vec out = all(rest);
         for (int lane = 0; lane < lanes && lane < count; ++lane)
@@ -60,7 +60,7 @@ inline Vec smaller(Vec a, Vec b) {
 inline Vec where_at_least(Vec x, float limit, Vec v) {
     return {reinterpret_cast<Vec::Floats>(reinterpret_cast<Vec::Ints>(v.v) & (x.v >= Vec::all(limit).v))};
 }
-/// p 2^n, n being the low bits of `shifted`.
+/// p 2^n, where n is in the low bits of `shifted`.
 inline Vec add_to_exponent(Vec p, Vec shifted) {
     return {reinterpret_cast<Vec::Floats>(reinterpret_cast<Vec::Ints>(p.v) +
                                           (reinterpret_cast<Vec::Ints>(shifted.v) << 23))};

@@ -12,7 +12,7 @@ namespace headscope::text {
 
 namespace {
 
-/// The token that two neighbours merge into, and the merge's rank: the lowest rank merges first.
+/// The token that two adjacent tokens merge into, and the merge's rank: the lowest rank merges first.
 struct Merge {
     std::uint32_t rank = 0;
     TokenId id = 0;
@@ -23,14 +23,14 @@ std::uint64_t pair_key(TokenId left, TokenId right) {
            static_cast<std::uint32_t>(right);
 }
 
-/// A token of the word, in a doubly linked list; a symbol with an empty range has been merged into another.
+/// A token of the word, in a doubly linked list; a symbol with an empty range was merged into another.
 struct Symbol {
     WordToken token;
     std::ptrdiff_t before = -1;
     std::ptrdiff_t after = -1;
 };
 
-/// A possible merge; it may no longer apply when its turn comes.
+/// A possible merge; it may be obsolete when it is processed.
 struct Candidate {
     std::uint32_t rank;
     std::size_t at;
@@ -41,7 +41,7 @@ struct Candidate {
     }
 };
 
-/// Byte-pair encoding (Sennrich et al. 2016) with SentencePiece's byte fall-back.
+/// Byte-pair encoding (Sennrich et al. 2016) with SentencePiece's byte fallback.
 class Bpe {
 public:
     Bpe(const JsonField& field, std::shared_ptr<const Vocabulary> vocabulary)
@@ -88,8 +88,8 @@ private:
             add_merge(field, rank);
     }
 
-    /// Reads a merge, "a b" or ["a", "b"]. Its place is formatted only for an error message: a file may have
-    /// 300 000 merges.
+    /// Reads a merge, "a b" or ["a", "b"]. Its path is formatted only for an error message: a file may have
+    /// 300,000 merges.
     void add_merge(const JsonField& all, std::uint32_t rank) {
         const nlohmann::json& entry = all.value()[rank];
         const auto refuse = [&](const std::string& wanted) {
@@ -120,8 +120,8 @@ private:
     }
 
     /// The characters of the word as tokens: a character's own token, else its byte tokens, else the unknown
-    /// token; a character that has none of these is left out. As in Hugging Face's library, an unknown token
-    /// is added only before the next known character, so that byte tokens in between come before it.
+    /// token; a character without any of these is omitted. As in Hugging Face's library, an unknown token is
+    /// added only before the next known character, so that byte tokens in between come before it.
     std::vector<Symbol> symbols_of(std::string_view word) const {
         std::vector<Symbol> symbols;
         symbols.reserve(word.size());
@@ -210,8 +210,8 @@ private:
     bool ignore_merges_ = false;
     std::optional<TokenId> unknown_;
     ByteTokens bytes_;
-    /// The tokens of the first code points, all letters of byte-level vocabularies among them, where a letter
-    /// is spelled alike at every place of a word.
+    /// The tokens of the first code points, which include all byte-level characters. Used if a character has
+    /// the same token at every position of a word.
     std::array<std::optional<TokenId>, 0x180> letters_;
     std::unordered_map<std::uint64_t, Merge> merges_;
 };

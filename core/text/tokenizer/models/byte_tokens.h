@@ -6,15 +6,15 @@
 
 namespace headscope::text {
 
-/// The tokens <0x00> to <0xFF>, which spell characters that a vocabulary lacks byte by byte.
+/// The tokens <0x00> to <0xFF>, which represent characters that a vocabulary lacks byte by byte.
 class ByteTokens {
 public:
-    /// No bytes.
+    /// Has no byte tokens.
     ByteTokens() = default;
-    /// Those that the vocabulary has.
+    /// Has those byte tokens that the vocabulary contains.
     explicit ByteTokens(const Vocabulary& vocabulary);
 
-    /// Whether every byte of the text has a token.
+    /// Returns true if every byte of the text has a token.
     bool spell(std::string_view text) const;
     /// The token of a byte that has one.
     TokenId token(char byte) const { return *tokens_[static_cast<unsigned char>(byte)]; }

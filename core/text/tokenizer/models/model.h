@@ -11,7 +11,7 @@ namespace headscope::text {
 struct WordToken {
     TokenId id = 0;
     ByteRange range;
-    /// The token is shown as these bytes of the word, not as the vocabulary spells it.
+    /// The token is displayed as these bytes of the word instead of the vocabulary's spelling.
     bool shows_word = false;
 };
 
@@ -28,7 +28,7 @@ Model read_model(const JsonField& field, std::shared_ptr<const Vocabulary> vocab
 
 Model read_bpe(const JsonField& field, std::shared_ptr<const Vocabulary> vocabulary);
 Model read_word_piece(const JsonField& field, std::shared_ptr<const Vocabulary> vocabulary);
-/// The model throws Error(input) for a word with an unknown character where there is no unknown token.
+/// The model throws Error(input) for a word with an unknown character if there is no unknown token.
 Model read_unigram(const JsonField& field, std::shared_ptr<const Vocabulary> vocabulary);
 
 } // namespace headscope::text

@@ -17,7 +17,7 @@ namespace headscope::text {
 namespace {
 
 /// The double that Hugging Face's library reads from the shortest decimal form of `value`: all digits as one
-/// whole number, rounded, times or divided by a power of ten, rounded again. A score can so differ from
+/// integer, rounded, times or divided by a power of ten, rounded again. A score can therefore differ from
 /// `value` in its last bit, which decides between paths of equal score.
 double as_library_reads(double value) {
     std::array<char, 32> text{};
@@ -44,7 +44,7 @@ double as_library_reads(double value) {
     return std::copysign(exponent < 0 ? whole / scale : whole * scale, value);
 }
 
-/// Texts as a tree of bytes. The children of a node lie side by side, in the order of their bytes.
+/// A trie of byte strings. The children of a node are adjacent, in the order of their bytes.
 class PieceTree {
 public:
     struct Piece {
@@ -52,7 +52,7 @@ public:
         TokenId id = 0;
     };
 
-    /// No text may occur twice. The views are not kept.
+    /// No text may occur twice. The views are not stored.
     explicit PieceTree(std::vector<Piece> pieces) {
         std::ranges::sort(pieces, {}, &Piece::text);
         struct Range {
@@ -78,7 +78,7 @@ public:
         nodes_.push_back({.first_child = nodes_.size()});
     }
 
-    /// Calls `visit(id, bytes)` for each piece that the text begins with, from short to long.
+    /// Calls `visit(id, bytes)` for each piece that is a prefix of the text, shortest first.
     template<class Visit>
     void for_each_prefix(std::string_view text, const Visit& visit) const {
         std::size_t node = 0;
@@ -97,14 +97,14 @@ public:
 
 private:
     struct Node {
-        std::size_t first_child = 0; ///< the last is before the first child of the next node
+        std::size_t first_child = 0; ///< the children end before the first child of the next node
         TokenId id = -1;             ///< of the piece that ends here
         unsigned char byte = 0;
     };
-    std::vector<Node> nodes_; ///< level by level; after them one that only ends the children of the last
+    std::vector<Node> nodes_; ///< level by level; a last node marks the end of the last children
 };
 
-/// The last token of the best path to a place, and where it begins.
+/// The last token of the best path to a position, and where that token begins.
 struct BestStep {
     static constexpr std::size_t nowhere = std::numeric_limits<std::size_t>::max();
     double score = 0; ///< of the whole path
@@ -163,8 +163,8 @@ private:
         return pieces;
     }
 
-    /// The best step to each byte at which a character begins, and to the end (Viterbi). Of paths with equal
-    /// scores the one found first stays: places are visited from left to right, short pieces before long
+    /// The best step to each byte at which a character begins, and to the end (Viterbi). Among paths with
+    /// equal scores the first one is kept: positions are visited from left to right, short pieces before long
     /// ones.
     std::vector<BestStep> best_steps(std::string_view word) const {
         std::vector<BestStep> best(word.size() + 1);
@@ -195,8 +195,8 @@ private:
                       text, code.data()));
     }
 
-    /// Appends a token of the path. What the unknown token covers may be a piece as a whole, else bytes may
-    /// spell it.
+    /// Appends a token of the path. The text of an unknown token may be a piece as a whole; otherwise byte
+    /// tokens may represent it.
     void append_known(std::string_view word, WordToken token, std::vector<WordToken>& out) const {
         const std::string_view text = word.substr(token.range.begin, token.range.end - token.range.begin);
         if (token.id != unknown_) {

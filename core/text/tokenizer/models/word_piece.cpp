@@ -10,7 +10,7 @@ namespace headscope::text {
 
 namespace {
 
-/// Takes the longest token at every place, from left to right (Wu et al. 2016, as in Google's BERT).
+/// Takes the longest token at every position, from left to right (Wu et al. 2016, as in Google's BERT).
 class WordPiece {
 public:
     WordPiece(const JsonField& field, std::shared_ptr<const Vocabulary> vocabulary)

@@ -19,7 +19,7 @@ Placed placed(char32_t letter, TextSpan source) {
     return {letter, source, utf8proc_get_property(static_cast<utf8proc_int32_t>(letter))->combining_class};
 }
 
-/// The full decomposition, marks in canonical order.
+/// The full decomposition, with combining marks in canonical order.
 std::vector<Placed> decompose(const AlignedText& text, bool compatibility) {
     const auto options = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_DECOMPOSE |
                                                         (compatibility ? UTF8PROC_COMPAT : 0));
@@ -52,7 +52,7 @@ std::vector<Placed> decompose(const AlignedText& text, bool compatibility) {
     return letters;
 }
 
-/// The character that two characters compose to; 0 when they do not compose.
+/// The character that two characters compose to; 0 if they do not compose.
 char32_t composed_pair(char32_t first, char32_t second) {
     std::array<utf8proc_int32_t, 3> pair{static_cast<utf8proc_int32_t>(first),
                                          static_cast<utf8proc_int32_t>(second), 0};

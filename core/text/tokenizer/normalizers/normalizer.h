@@ -7,12 +7,12 @@
 
 namespace headscope::text {
 
-/// Rewrites a text before the pre-tokenizer cuts it; each byte it writes keeps its source.
+/// Rewrites a text before the pre-tokenizer splits it; each written byte keeps its source.
 using Normalizer = std::function<AlignedText(const AlignedText&)>;
 
 /// Reads a "normalizer" object. Throws Error(input) for an unknown type.
 Normalizer read_normalizer(const JsonField& field);
-/// The normalizer of SentencePiece's models, "Precompiled", whose rules are the "precompiled_charsmap".
+/// Reads the normalizer of SentencePiece's models, "Precompiled", whose rules are the "precompiled_charsmap".
 Normalizer read_precompiled_normalizer(const JsonField& field);
 
 enum class NormalForm { nfc, nfd, nfkc, nfkd };

@@ -33,7 +33,7 @@ AlignedText lower_cased(const AlignedText& text) {
     });
 }
 
-/// Drops invisible characters and turns every white space into a blank.
+/// Drops invisible characters and replaces every white space with a space.
 AlignedText cleaned(const AlignedText& text) {
     return rewritten(text, [](AlignedText& out, char32_t letter, TextSpan source) {
         if (letter != 0 && letter != 0xFFFD && !is_control_for_bert(letter))
@@ -52,7 +52,8 @@ AlignedText with_blanks_around_ideographs(const AlignedText& text) {
     });
 }
 
-/// SentencePiece's rules for machine translation: control characters go, invisible ones become blanks.
+/// SentencePiece's rules for machine translation: drops control characters and replaces invisible ones with
+/// spaces.
 AlignedText cleaned_for_translation(const AlignedText& text) {
     return rewritten(text, [](AlignedText& out, char32_t letter, TextSpan source) {
         const bool blank = letter == '\t' || letter == '\n' || letter == '\f' || letter == '\r' ||

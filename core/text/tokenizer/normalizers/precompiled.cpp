@@ -20,7 +20,7 @@ std::string read_base64(const JsonField& field) {
         field.fail(tr("precompiled.should_base64_four",
                       "it should be base64, four characters for every three bytes"));
     std::string bytes;
-    std::uint32_t waiting = 0, count = 0; // bits that make no byte yet
+    std::uint32_t waiting = 0, count = 0; // bits that do not form a byte yet
     for (const char letter : text) {
         waiting = waiting << 6U | static_cast<std::uint32_t>(alphabet.find(letter));
         if (count += 6; count >= 8)
@@ -29,11 +29,11 @@ std::string read_base64(const JsonField& field) {
     return bytes;
 }
 
-/// SentencePiece's table of replacements: the bytes of a trie as a 32-bit number, the trie, and the
-/// replacements, a zero after each. All numbers are little endian. The trie is a double array as darts-clone
-/// writes it: the unit at the place p of a byte has the byte as its label, and the unit of a next byte c is
-/// at (p ^ offset) ^ c. The replacement of a key that ends at p begins at the value of the unit at p ^
-/// offset.
+/// SentencePiece's table of replacements: the size of a trie in bytes as a 32-bit number, the trie, and the
+/// replacements, each followed by a zero. All numbers are little endian. The trie is a double array in the
+/// format of darts-clone: the unit at the index p of a byte has the byte as its label, and the unit of the
+/// next byte c is at (p ^ offset) ^ c. The value of the unit at p ^ offset is the start of the replacement of
+/// a key that ends at p.
 class Charsmap {
 public:
     explicit Charsmap(const JsonField& field) {
@@ -60,7 +60,7 @@ public:
         check(field);
     }
 
-    /// The replacement of the shortest key that a text begins with.
+    /// The replacement of the shortest key that is a prefix of the text.
     std::optional<std::string_view> find(std::string_view text) const {
         std::size_t at = 0;
         for (const char letter : text) {
@@ -77,7 +77,7 @@ public:
     }
 
 private:
-    /// The place that a unit's children and value are counted from.
+    /// The index that a unit's children and value are relative to.
     std::size_t base(std::size_t at) const {
         const std::uint32_t unit = units_[at];
         return at ^ std::size_t{(unit >> 10U) << ((unit & 0x200U) >> 6U)};
@@ -140,9 +140,9 @@ private:
     std::string replacements_;
 };
 
-/// A text of which parts are replaced. As in Hugging Face's library, a character of a replacement has the
-/// source of the character at the same place of what it replaces, or of the last one there; and the first
-/// character that is left stands for those removed before it, so that it is at the beginning of the text.
+/// A text with replaced parts. As in Hugging Face's library, a character of a replacement has the source of
+/// the character at the same position of the replaced part, or of the last one there; and the source of the
+/// first remaining character extends back over those removed before it, to the beginning of the text.
 class ReplacedText {
 public:
     explicit ReplacedText(const AlignedText& text) : text_(text) { out_.reserve(text.size()); }
@@ -166,11 +166,11 @@ public:
 private:
     const AlignedText& text_;
     AlignedText out_;
-    std::size_t first_left_ = 0; ///< where the first character that is not removed is in `text_`
+    std::size_t first_left_ = 0; ///< position in `text_` of the first character that is not removed
 };
 
-/// Replaces grapheme clusters of fewer than 6 bytes that begin with a key, and of other clusters each
-/// character.
+/// Replaces grapheme clusters of fewer than 6 bytes that begin with a key; in other clusters, replaces each
+/// character separately.
 AlignedText replaced_clusters(const AlignedText& text, const Charsmap& map) {
     constexpr std::size_t too_long = 6;
     const std::string_view bytes = text.bytes();

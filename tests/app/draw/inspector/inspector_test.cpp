@@ -18,7 +18,7 @@ namespace {
 
 constexpr float pad = 24.0F;
 
-/// What stands in one row of the panel: its first text, and the number on the right edge.
+/// One row of the panel: its first text, and the number on the right edge.
 struct Row {
     float y = 0;
     std::string name, result;
@@ -273,7 +273,7 @@ TEST_CASE("the last line of softmax, scale, gain and mean gives the trace's valu
         const std::vector<Section> sections = sections_of(inspect(shown, cell, 328));
         const Section* section = find(sections, name->second);
         if (section == nullptr || section->rows.empty())
-            return; // no gain
+            return; // without head gain
         const auto line = std::ranges::find_if(section->rows.rbegin(), section->rows.rend(),
                                                [](const Row& row) { return row.bold; });
         if (line == section->rows.rend())

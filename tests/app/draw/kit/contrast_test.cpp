@@ -27,7 +27,7 @@ TEST_CASE("text can be read on everything that it stands on, in both themes", "[
         }
         CHECK(contrast(t.ink, t.good_back) >= of_text);
         CHECK(contrast(t.ink, t.bad_back) >= of_text);
-        // A primary button is ink with the canvas colour on it.
+        // A primary button is ink with text in the canvas color.
         CHECK(contrast(t.canvas, t.ink) >= of_text);
         for (const HeadColours& head : t.heads)
             CHECK(contrast(head.colour, t.canvas) >= of_marks);

@@ -32,7 +32,7 @@ std::vector<figure::TextItem> texts_of(const Picture& picture) {
     return out;
 }
 
-/// What an upright line of text covers.
+/// Returns the area of an upright line of text.
 figure::Rect area_of(const figure::TextItem& text) {
     const float width = rough_measure(text.text, text.font, text.size);
     const float left = text.align == figure::Align::left     ? 0
@@ -116,7 +116,7 @@ TEST_CASE("maps make room for two decimals where the canvas has it", "[weights]"
     CHECK(precise(4, 4, 640, 568)); // maps in two lines: wider than high
     CHECK(precise(6, 2, 640, 568)); // one map above the other
     CHECK(precise(4, 8, 960, 848));
-    CHECK(precise(15, 2, 960, 848)); // the small maps beside it give way
+    CHECK(precise(15, 2, 960, 848)); // the small maps next to it are dropped first
 }
 
 TEST_CASE("rows that a lesson points at keep their label, and neighbours give way", "[weights]") {

@@ -277,7 +277,7 @@ TEST_CASE("a score that is masked in one of both is marked with whose mask it is
     Pair both{causal, causal};
     const Picture same = both.page(StageGroup::masked);
     CHECK(text_in(same, same.grids.front().cell(0, 1)) == nullptr);
-    // The weight has changed from a share to nothing: a number like any other.
+    // The weight has changed from a positive number to zero: treated like any other number.
     const Picture weights = pair.page(StageGroup::weights);
     const float was = pair.a.value({TensorId::weights, {0, 0, 0, 1}});
     CHECK(text_in(weights, weights.grids.front().cell(0, 1))->text == signed_number(-was, 2));
@@ -317,7 +317,7 @@ TEST_CASE("the bar names what is on screen, the largest change, and why A does n
                             {},      0,          &other.compare, Compare::now};
     const Picture bar = draw_compare_bar(unfit);
     CHECK_THAT(all_text(bar), Catch::Contains("A has H 2, dk 4, B has H 4, dk 2."));
-    CHECK(bar.hotspots.size() == 1); // the switch is greyed: only A can be forgotten
+    CHECK(bar.hotspots.size() == 1); // the switch is disabled: the only action is to discard A
 
     Wish words;
     words.tokens = {"One", "dog", "ran", "home"};
@@ -353,7 +353,7 @@ TEST_CASE("the inspector tells a cell in A and B, what it touches and which head
         CHECK(change_of_head(pair.panel(), h)->norm == Approx(std::sqrt(of_head)));
         CHECK_THAT(all_text(draw_heads(pair.panel())), Catch::Contains(number(std::sqrt(of_head), 2)));
     }
-    // With nothing pointed at, canvas and inspector speak of the largest change.
+    // Without hover, canvas and inspector show the largest change.
     pair.view.selected.reset();
     pair.view.compare = Compare::difference;
     const CellAddress most{TensorId::output, *pair.compare.of(TensorId::output)->largest_at};

@@ -32,7 +32,7 @@ TEST_CASE("lines are wider for larger weights, from 0.8 to 4", "[weights]") {
         const ViewState view = weights_view(as);
         const DrawContext context{shown, view, theme(false), rough_measure, 960, 848};
         const Reading reading(context, HeadsView::each, 0);
-        // The same links drawn by themselves: faint ones first, then those of the row that is spoken of.
+        // The same links drawn separately: faint ones first, then those of the current row.
         std::vector<Link> links = links_of(reading, 2);
         std::ranges::stable_sort(links, {}, &Link::strong);
         const auto curves = curves_of(draw_page(shown, view));
@@ -114,7 +114,7 @@ TEST_CASE("a hovered line stays under the pointer when its row becomes the one s
             int followed = 0;
             for (const MatrixGrid& grid : before.grids) {
                 const float x = grid.area.x + grid.area.w / 2, y = grid.area.y + grid.area.h / 2;
-                // Where several weights lie over each other, any of them may be the one that is hovered.
+                // Where several weights overlap, any of them may be the hovered one.
                 if (std::ranges::count_if(
                         before.grids, [&](const MatrixGrid& other) { return other.area.contains(x, y); }) > 1)
                     continue;

@@ -58,7 +58,7 @@ std::array<figure::Point, 4> corners(const figure::TextItem& text) {
     return {at(left, top), at(left + width, top), at(left + width, bottom), at(left, bottom)};
 }
 
-/// Two convex shapes are apart when a side of one of them lies between them.
+/// Two convex shapes do not overlap if a side of one of them separates them.
 bool overlap(const std::array<figure::Point, 4>& a, const std::array<figure::Point, 4>& b) {
     const auto apart = [](const std::array<figure::Point, 4>& p, const std::array<figure::Point, 4>& q) {
         for (std::size_t n = 0; n < 4; ++n) {
@@ -214,7 +214,7 @@ TEST_CASE("every grid of a weight speaks of the cell whose number it shows", "[w
                     ++numbers;
                 }
         }
-        // On a graph numbers stand by the labels, outside the nodes.
+        // On a graph, numbers are next to the labels, outside the nodes.
         CHECK(numbers >= (as == WeightsView::graph ? 0 : 8));
     }
 }
@@ -343,7 +343,7 @@ TEST_CASE("what a row reads shows the heads and keys that fit and says how many"
     CHECK(has_text(picture, "Head 4"));
     CHECK(has_text(picture, "Head 0"));
     CHECK_FALSE(has_text(picture, "Head 1"));
-    // Whatever is left out is read less than what is shown.
+    // Every weight that is left out is smaller than all weights shown.
     float least = 1, largest_left_out = 0;
     std::set<std::int64_t> keys;
     std::int64_t before = -1;

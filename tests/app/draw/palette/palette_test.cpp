@@ -65,7 +65,7 @@ struct PaletteWorld {
         }
         return out;
     }
-    /// What the entry sends.
+    /// Returns the actions that the entry sends.
     Actions sent(const std::string& id) const {
         for (const PaletteEntry& entry : entries())
             if (entry.id == id)

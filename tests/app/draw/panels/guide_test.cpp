@@ -16,7 +16,7 @@ using namespace headscope::test;
 
 namespace {
 
-/// The text without what stands between “ and ”: tokens and names may hold digits.
+/// Returns the text without the parts between “ and ”: tokens and names may contain digits.
 std::string without_quotes(const std::string& text) {
     const std::string open = "“", close = "”";
     std::string out;
@@ -54,8 +54,8 @@ std::set<std::string> numbers_in(const std::string& text) {
     return out;
 }
 
-/// What may stand in the text of a stage, from the trace by other means than the guide's: `must` has to be
-/// there.
+/// The numbers that the text of a stage may contain, from the trace by other means than the guide's; `must`
+/// has to be there.
 struct Expected {
     std::set<std::string> may, must;
 
@@ -286,7 +286,7 @@ TEST_CASE("the guide tells a head's role only where there is one", "[guide]") {
     CHECK(joined(guide_text(built, at_stage(group, -1, 0))).find("built for: verb → subject.") !=
           std::string::npos);
     CHECK(joined(guide_text(built, at_stage(group, -1, 1))).find("built for") == std::string::npos);
-    // What the made-up metrics say of head 1.
+    // The conclusions of the made-up metrics for head 1.
     CHECK(joined(guide_text(built, at_stage(group, -1, 1))).find("mostly reads: previous token") !=
           std::string::npos);
 }
@@ -340,7 +340,7 @@ TEST_CASE("the first lesson's guide fits the narrow panel and reads as built", "
         const ViewState view = at_stage(group);
         CHECK(draw_guide({shown, view, theme(false), measure, 312, 560}).scene.height == 560.0F);
     }
-    // The verb has found its subject, and head 1 the word before.
+    // The verb attends to its subject, and head 1 to the previous word.
     const int weights = static_cast<int>(StageGroup::weights);
     CHECK(
         joined(guide_text(shown, at_stage(weights, 2, 0))).find("in head 0. It gives “cat” a weight of 0.") !=

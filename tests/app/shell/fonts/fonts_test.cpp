@@ -14,7 +14,7 @@
 namespace headscope::app {
 namespace {
 
-/// Whether fontconfig's own program lists a font with outlines that has this character. Coloured fonts are
+/// Returns true if fontconfig's own program lists an outline font with this character. Color fonts contain
 /// pictures, which the program does not draw.
 bool listed_by_fontconfig(char32_t letter) {
     std::array<char, 128> command{};
@@ -94,7 +94,7 @@ TEST_CASE("any other size is drawn glyph by glyph, at exactly that size", "[font
         const float usual = book.font(figure::Font::ui, 13)->GetCharAdvance('H');
         CHECK(font.GetCharAdvance('H') == Approx(usual * size / 13).margin(0.01));
         CHECK(pixels_of(book, letter) != pixels_of(book, *font.FindGlyph(U'Σ')));
-        // The rows with the new glyphs are told once.
+        // The rows with the new glyphs are reported once.
         const auto [first, end] = book.take_changed_rows();
         int width = 0, height = 0;
         unsigned char* pixels = nullptr;
@@ -137,7 +137,7 @@ TEST_CASE("a glyph is as large and as wide as its font says", "[fonts]") {
     const ImFont& font = *book.font(figure::Font::mono, 15);
     CHECK(font.GetCharAdvance('0') == Approx(9)); // 0.6 em
     const ImFontGlyph& letter = *font.FindGlyph('H');
-    CHECK(letter.Y1 == font.Ascent);                               // stands on the baseline
+    CHECK(letter.Y1 == font.Ascent);                               // the bottom is on the baseline
     CHECK(letter.Y1 - letter.Y0 == Approx(0.73 * 15).margin(1.5)); // capitals of 0.73 em
     CHECK(std::abs((letter.Y0 + letter.Y1) / 2 - 7.5F) <= 1);      // in the middle of the line
 }
@@ -177,7 +177,7 @@ TEST_CASE("characters are there once they were needed", "[fonts]") {
     CHECK(pixels_of(book, *ui.FindGlyph(U'Ж')) != pixels_of(book, *ui.FindGlyph(U'ש')));
     CHECK(missing < 3); // fonts of install.sh have the first five
     book.need(text);
-    CHECK_FALSE(book.stale()); // what no font has isn't looked for again
+    CHECK_FALSE(book.stale()); // a character that no font has is not searched for again
 }
 
 TEST_CASE("what can't be shown has a visible replacement", "[fonts]") {

@@ -92,7 +92,7 @@ TEST_CASE("the run that a patch makes gives the difference that the patch was me
             CHECK(run_with(patching.path_edits(from, to, {}, progress)) ==
                   Approx(patching.path(from, to, {}, progress)).margin(1e-5));
         }
-        // Where nothing differs, and behind the last layer, there is no other run.
+        // Where nothing differs, and after the last layer, there is no other run.
         CHECK(patching.edits(PatchKind::residual, 0, 1, progress).empty());
         CHECK_THROWS_WITH(patching.edits(PatchKind::residual, model->architecture().layers, 5, progress),
                           Contains("no layer reads"));
@@ -125,7 +125,7 @@ TEST_CASE("what a patched run shows around attention is what it computed with", 
         // The attention reads what was patched before it.
         const Problem problem = run->problem(1);
         CHECK(row_of(*problem.x, 2) == row_of(*(*now)[TensorId::norm1], 2));
-        // The stream before the layer is its own: no layer before it added the patch.
+        // The residual stream before the layer is unpatched: no earlier layer added the patch.
         CHECK(run->lengths(checkpoint::Stack::own, progress).layers[0] ==
               corrupted->lengths(checkpoint::Stack::own, progress).layers[0]);
     }

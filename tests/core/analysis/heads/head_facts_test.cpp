@@ -108,7 +108,7 @@ TEST_CASE("a head is causal when no query reads a later key") {
     looks_ahead[1] = 1e-6F;
     CHECK(head_facts(causal, 3, 3, 1e-4F).causal);
     CHECK_FALSE(head_facts(looks_ahead, 3, 3, 1e-4F).causal);
-    // Two queries that end with the keys: the first stands at key 1.
+    // Two queries that end with the keys: the first query is at key 1.
     CHECK(head_facts(std::vector<float>{0.5F, 0.5F, 0, 0.2F, 0.3F, 0.5F}, 2, 3, 1e-4F).causal);
     CHECK_FALSE(head_facts(std::vector<float>{0.5F, 0, 0.5F, 0.2F, 0.3F, 0.5F}, 2, 3, 1e-4F).causal);
 }
@@ -252,7 +252,8 @@ TEST_CASE("what remains beside a sink may be induction or a token said again") {
     const HeadTokens said_twice{.keys = {"a", "b", "c", "a", "b", "c"}};
     CHECK(with(2, said_twice).label() == "induction");
     CHECK(with(2, said_twice).beside_first);
-    // Row 2 reads itself; of the rows 3, 4 and 5 the first reads the first token alone, which is left out.
+    // Row 2 attends to itself. Among rows 3, 4 and 5, the first attends only to the first token, which is
+    // left out.
     CHECK(with(3, said_twice).label() == "duplicate token");
     CHECK(with(3, {.keys = said_twice.keys, .repeated = 3}).beside_first);
 }

@@ -188,7 +188,7 @@ TEST_CASE("a head has a sink where the first token gets more than 0.3 of each ro
                       without = head_metrics(std::vector<float>{0.5F, 0.5F, 0, 1}, 2, 2);
     CHECK(mean_of(std::array{with, with, without, with})[HeadScore::sink] == 0.75F);
     CHECK(mean_of(std::array{with, without})[HeadScore::self] == Approx(0.625));
-    // The first token is also the one before: of two equal scores the one of lower rank gives the label.
+    // The first token is also the previous one: of two equal scores the one of lower rank gives the label.
     CHECK(mean_of(std::array{with, with, without}).label() == "previous token");
     CHECK_FALSE(mean_of(std::array{with, without}).has(HeadScore::share));
 }

@@ -32,7 +32,7 @@ TEST_CASE("a probe is what the tokenizer puts first, then random tokens said twi
     }
     CHECK(probe_texts(*pocket, {.length = 30, .batch = 3, .seed = 1}) == texts);
     CHECK(probe_texts(*pocket, {.length = 30, .batch = 3, .seed = 2}) != texts);
-    // Without a tokenizer nothing stands first, and the token that ends a text is left out.
+    // Without a tokenizer no token is put first, and the token that ends a text is left out.
     const auto plain = probe_texts(*golden("gpt2_tiny"), {.length = 32, .batch = 40});
     for (const std::vector<std::int64_t>& text : plain) {
         CHECK(text.size() == 64);

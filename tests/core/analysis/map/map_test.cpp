@@ -129,7 +129,7 @@ TEST_CASE("an overview is shown while it is read, and goes on where it was stopp
     MapOverview nothing = partial;
     std::ranges::fill(nothing.bands, nullptr);
     CHECK(tile_of(nothing, {3, 0, 0}, 32, Pooling::max).state[5] == PixelRow::none);
-    // A tile of single weights repeats the pixel that they lie under.
+    // A tile of single weights repeats the pixel that contains them.
     const TilePixels near = tile_of(whole, {0, 3, 2}, 64, Pooling::max);
     CHECK(near.state[9] == PixelRow::coarse);
     CHECK(near.values[9 * 64 + 5] == whole.bands[(3 * 64 + 9) / 4]->largest[(2 * 64 + 5) / 4]);

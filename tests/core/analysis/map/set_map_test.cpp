@@ -97,7 +97,7 @@ TEST_CASE("the overview of a file shows pixels that hold no number, and its scal
     CHECK(std::isfinite(overview.largest));
     CHECK(overview.largest > 0);
     const TilePixels all = tile_of(overview, {3, 0, 0}, 8, Pooling::max);
-    // NaN stands at (7, 9), an infinity at (60, 52): pixels of 8 x 8 weights.
+    // (7, 9) is NaN, (60, 52) is infinite: pixels of 8 x 8 weights.
     CHECK(std::isnan(all.values[1]));
     CHECK(std::isnan(all.values[static_cast<std::size_t>(7 * all.cols + 6)]));
     CHECK(std::ranges::count_if(all.values, [](float value) { return std::isnan(value); }) == 2);

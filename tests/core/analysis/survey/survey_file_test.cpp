@@ -143,7 +143,7 @@ TEST_CASE("a survey does not depend on how its blocks were divided, and its file
                 return engine->run(problem, wanted, cancel);
             },
             progress, false));
-    int beside = 0; // scores that are not 0 beside the first token
+    int beside = 0; // nonzero scores outside the first token
     for (const MeasuredHead& head : mean_heads(measured)) {
         const HeadCard found = file.card(head.layer, head.head);
         INFO("L" << head.layer << " H" << head.head);

@@ -21,7 +21,8 @@ json read_table(const char* name) {
     return json::parse(read_file(test_data("/") + name));
 }
 
-/// What a key means in a family: its own row, else that of every family; null where there is none.
+/// Returns the meaning of a key in a family: the family's row, else the row for all families; null if there
+/// is none.
 json mark_of(const json& marks, const std::string& family, const std::string& key) {
     for (const std::string& table : {family, every_family})
         if (marks.contains(table) && marks.at(table).contains(key))

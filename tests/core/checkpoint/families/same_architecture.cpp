@@ -32,7 +32,7 @@ bool same_rope(const Rope& one, const Rope& other) {
     return fields(one) == fields(other);
 }
 
-/// All but names, angles and encoder.
+/// Returns all fields except names, angles and encoder.
 auto numbers_of(const Architecture& a) {
     const DistanceBuckets buckets = a.buckets.value_or(DistanceBuckets{.count = 0});
     const auto sizes = std::make_tuple(

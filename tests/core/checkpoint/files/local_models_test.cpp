@@ -16,7 +16,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A golden model as the tools keep it: the files lie under blobs, the revision has links to them.
+/// Adds a golden model in the layout of the Hugging Face tools: the files are in blobs, and the revision has
+/// links to them.
 std::string add_revision(const std::string& hub, const std::string& folder, const std::string& revision,
                          const std::string& golden) {
     const fs::path model = fs::path(hub) / folder, snapshot = model / "snapshots" / revision;
@@ -56,7 +57,7 @@ TEST_CASE("the checkpoints that Hugging Face's tools fetched are found by name")
     const std::string newer = add_revision(hub, "models--gpt2", "new", "gpt2_tiny");
     fs::last_write_time(older, fs::last_write_time(newer) - std::chrono::hours(1));
     set_main(hub, "models--gpt2", "../../models--someone--tiny-bert/snapshots/bbb");
-    // A family that is not known here, and folders that are no checkpoints.
+    // A family that is not supported, and folders that are not checkpoints.
     const std::string odd = add_revision(hub, "models--someone--odd", "x", "gpt2_tiny");
     fs::remove(odd + "/config.json");
     write_file_atomically(odd + "/config.json", R"({"model_type": "rwkv"})");

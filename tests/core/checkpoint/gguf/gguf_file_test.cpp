@@ -41,7 +41,7 @@ std::string tensor(const std::string& name, const std::vector<std::uint64_t>& ex
     return bytes + raw(type) + raw(offset);
 }
 
-/// A file with these keys and tensors, their numbers of keys and tensors, and `data` zeros behind them.
+/// Returns a file with these keys and tensors, their counts, and `data` zeros at the end.
 std::string file_of(const std::vector<std::string>& keys, const std::vector<std::string>& tensors,
                     std::size_t data, std::uint32_t version = 3) {
     std::string bytes =

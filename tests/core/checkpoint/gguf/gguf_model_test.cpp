@@ -22,7 +22,8 @@ std::string example(const char* name) {
     return test_data("/corpus/gguf/") + name;
 }
 
-/// An example whose bytes `from` are replaced by as many others, which stand in it once.
+/// Returns an example in which the bytes `from`, which occur once, are replaced with the same number of other
+/// bytes.
 std::string changed(const char* name, const std::string& from, const std::string& to) {
     std::string bytes = read_file(example(name));
     REQUIRE(from.size() == to.size());

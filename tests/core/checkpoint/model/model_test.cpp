@@ -397,7 +397,8 @@ TEST_CASE("a memory limit leaves a quarter to kept weights, and refuses a pass t
         }
         return {};
     };
-    // 1 MiB is always granted. All streams are known before the pass, what a step holds before the step.
+    // 1 MiB is always granted. The memory of all residual streams is known before the pass, that of a step
+    // before the step.
     const std::int64_t granted = (std::int64_t{1} << 20U) / static_cast<std::int64_t>(sizeof(float));
     const std::int64_t most = granted / ((a.layers + 1) * a.D);
     CHECK_THAT(said(most + 1), Contains("this run needs 1 MB of memory, and the memory limit leaves 0 MB"));

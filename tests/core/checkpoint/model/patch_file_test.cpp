@@ -41,7 +41,7 @@ std::shared_ptr<Tensor> copy_of(const TensorPtr& tensor) {
     return std::make_shared<Tensor>(tensor->shape(), tensor->values());
 }
 
-/// Few numbers of W_Q, all of W_O, a zero that changes its sign, gains of two layers.
+/// Edits a few numbers of W_Q, all of W_O, the sign of a zero, and head gains of two layers.
 ModelEdits some_edits(const Model& model) {
     const WeightSet first = model.layer(0), second = model.layer(1);
     const auto W_Q = copy_of(first[WeightId::W_Q]), W_O = copy_of(second[WeightId::W_O]),

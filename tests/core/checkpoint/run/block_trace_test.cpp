@@ -35,7 +35,7 @@ ModelRunPtr case_run(const ModelPtr& model, const ModelInputs& inputs, const Mod
 std::vector<TensorId> ids_of(const ForwardResult& result, AttentionPlace place) {
     std::vector<TensorId> ids;
     for (const BlockRun& block : result.blocks)
-        if (block.place == place && block.id != TensorId::router) // which has no stop of its own
+        if (block.place == place && block.id != TensorId::router) // the router does not have its own step
             ids.push_back(block.id);
     return ids;
 }
@@ -112,7 +112,7 @@ TEST_CASE("an attention of a run has the numbers of run_model around it, bit for
     }
 }
 
-// Fails when layer_stages lets the decoder's own attention go on with the MLP, and when block() takes the
+// Fails when layer_stages continues the decoder's own attention with the MLP, and when block() expects the
 // number of a layer.
 TEST_CASE(
     "what leaves the last stop of an attention enters the next, and a hidden state is what leaves a layer") {
@@ -155,7 +155,7 @@ TEST_CASE(
 
 namespace {
 
-/// Of every model the last attention of each stack, by its number.
+/// Returns for every model the last attention of each stack, by its number.
 std::vector<std::pair<std::string, std::int64_t>> last_attentions() {
     std::vector<std::pair<std::string, std::int64_t>> attentions;
     for (const std::string& name : all_model_names()) {

@@ -30,7 +30,7 @@ struct Moved {
     std::int64_t n; ///< attention
     W weight;
     std::int64_t place;      ///< in our layout, row-major
-    const char* name;        ///< of the file's tensor
+    const char* name;        ///< name of the file's tensor
     std::int64_t file_place; ///< row-major
 };
 struct Case {
@@ -84,7 +84,7 @@ std::vector<Case> cases() {
           {0, W::experts_out, (1 * 24 + 20) * 40 + 39, "model.layers.0.mlp.experts.down_proj",
            (1 * 24 + 20) * 40 + 39},
           {1, W::experts_out_bias, 2 * 40 + 1, "model.layers.1.mlp.experts.down_proj_bias", 2 * 40 + 1}}},
-        // norms behind the branches; the file holds the weights of norms minus 1
+        // norms after the branches; the file has the parameters of norms minus 1
         {"gemma2_tiny",
          {{0, W::word_table, 5 * 40 + 1, "model.embed_tokens.weight", 5 * 40 + 1},
           {0, W::norm1_after_weight, 3, "model.layers.0.post_attention_layernorm.weight", 3},
@@ -105,7 +105,7 @@ std::vector<Case> cases() {
         {"gpt_neox_tiny",
          {{1, W::norm2_weight, 3, "gpt_neox.layers.1.post_attention_layernorm.weight", 3},
           {0, W::mlp_out, 7 * 64 + 13, "gpt_neox.layers.0.mlp.dense_4h_to_h.weight", 13 * 72 + 7}}},
-        // gate and in lie in one tensor, (2 · 80, 64), the gate first
+        // one tensor contains gate and in, (2 · 80, 64), the gate first
         {"phi3_tiny",
          {{1, W::mlp_gate, 6 * 80 + 12, "model.layers.1.mlp.gate_up_proj.weight", 12 * 64 + 6},
           {1, W::mlp_in, 6 * 80 + 12, "model.layers.1.mlp.gate_up_proj.weight", (80 + 12) * 64 + 6}}},
@@ -240,7 +240,7 @@ TEST_CASE("a pass with edited norms and MLP is that of a checkpoint whose file h
             check_same(*edited, *run_of(moved_in_file(folder, c.model, {one}), {}), allowed);
             CHECK(edited->computed_from() == one.n);
             CHECK(largest_gap(*edited->logits(), *plain->logits()) > 1e-6);
-            // What is shared with a run before has no trace in the numbers, in either direction.
+            // Sharing with an earlier run does not change the numbers, in either direction.
             check_same(*edited, *run_of(model, edits), 0);
             check_same(*run_of(model, {}, edited), *plain, 0);
         }

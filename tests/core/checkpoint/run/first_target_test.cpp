@@ -36,7 +36,7 @@ TextModel lettered_t5(const TemporaryFolder& folder) {
     return *open_text_model(folder.file(""));
 }
 
-/// The same with whole runs, whose last logits are looked through.
+/// Searches the last logits of whole runs for the same tokens.
 Ids by_whole_runs(const TextModel& model, ModelInputs inputs, const ModelEdits& edits, std::int64_t tokens) {
     Progress progress;
     for (; tokens > 0; --tokens) {
@@ -53,7 +53,7 @@ Ids by_whole_runs(const TextModel& model, ModelInputs inputs, const ModelEdits& 
 TEST_CASE("a first target is the likeliest tokens, up to the one that ends a text") {
     const TemporaryFolder folder;
     TextModel model = lettered_t5(folder);
-    model.end_ids = {}; // whatever comes is written
+    model.end_ids = {}; // no token ends the text
     const ModelInputs start = prompt_inputs(model, "CAT");
     REQUIRE(start.ids == Ids{0});
     Progress progress;
@@ -76,7 +76,7 @@ TEST_CASE("a first target is the likeliest tokens, up to the one that ends a tex
         const auto first = std::ranges::find(expected.begin() + 1, expected.end(), expected[at]);
         CHECK(with_first_target(model, start, {}, progress).ids == Ids(expected.begin(), first));
     }
-    // What was there is gone on with.
+    // Continues with the existing text.
     model.end_ids = {};
     CHECK(with_first_target(model, prompt_inputs(model, "CAT", "DO"), {}, progress).ids ==
           by_whole_runs(model, prompt_inputs(model, "CAT", "DO"), {}, most_first_tokens));

@@ -184,7 +184,7 @@ TEST_CASE("tokens are taken back and drawn again, and branches do not disturb ea
     CHECK(generator.ids() == Ids(drawn.begin(), drawn.begin() + 6));
     draw(generator, 6);
     CHECK(generator.ids() == drawn);
-    // A branch, another token, and on; the first text goes on as if nothing had been.
+    // A branch, another token, and further; the first text then continues unchanged.
     generator.take_back(4);
     Generator branch = generator;
     branch.append((drawn[8] + 1) % 128);

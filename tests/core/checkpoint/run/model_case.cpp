@@ -17,7 +17,7 @@ using namespace headscope::checkpoint;
 
 namespace {
 
-/// A float32 tensor of any rank, read without the program's reader, which takes at most four axes.
+/// Reads a float32 tensor of any rank, without the program's reader, which supports at most four axes.
 std::vector<float> floats(const std::string& file, const std::string& name,
                           std::vector<std::int64_t>& shape) {
     std::uint64_t header = 0;
@@ -32,8 +32,8 @@ std::vector<float> floats(const std::string& file, const std::string& name,
     return values;
 }
 
-/// Largest difference of the rows of real tokens; `rows_per_b` rows of each batch entry, T of which follow
-/// each other per head.
+/// Returns the largest difference in rows of real tokens. Each batch entry has the same number of rows, T
+/// for each head.
 double largest_difference(const ModelCase& one, const Tensor& got, const float* expected) {
     const std::int64_t width = got.shape().back(0), rows = got.count() / width;
     double largest = 0;

@@ -9,7 +9,7 @@ namespace headscope::test {
 
 using namespace headscope::checkpoint;
 
-/// One golden model: its folder, its inputs and what Hugging Face says of them.
+/// One golden model: its folder, its inputs and the outputs of Hugging Face's code.
 struct ModelCase {
     std::string folder;
     std::int64_t L = 0, B = 0, H = 0, T = 0, D = 0, vocab = 0;
@@ -21,21 +21,21 @@ struct ModelCase {
     bool real(std::int64_t b, std::int64_t i) const {
         return inputs.attention_mask[static_cast<std::size_t>(b * T + i)] != 0;
     }
-    /// Largest differences over the query rows of real tokens. Each tensor has the shape of its part: weights
-    /// of layer l (B, H, T, T), hidden[l] (B, T, D), logits (B, T, vocab).
+    /// Return the largest differences in query rows of real tokens. Each tensor has the shape of its part:
+    /// weights of layer l (B, H, T, T), hidden[l] (B, T, D), logits (B, T, vocab).
     double weights_difference(std::int64_t l, const Tensor& weights) const;
     double hidden_difference(std::int64_t l, const Tensor& x) const;
     double logits_difference(const Tensor& x) const;
 };
 
-/// The names of the folders below tests/data/models: of models of one stack, or of encoder-decoders, whose
-/// cases hold other tensors and are no ModelCase.
+/// Returns the names of the folders below tests/data/models: models of one stack, or encoder-decoders, whose
+/// cases have other tensors and cannot be read as ModelCase.
 std::vector<std::string> model_case_names(bool encoder_decoder = false);
 ModelCase load_model_case(const std::string& name);
 
-/// Those of both kinds.
+/// Returns the names of both kinds of models.
 std::vector<std::string> all_model_names();
-/// The first text of a golden case, or its first two texts, padding included.
+/// Returns the first text of a golden case, or its first two texts, padding included.
 ModelInputs first_text(const std::string& name);
 
 /// Runs a model with the CPU engine.

@@ -52,7 +52,7 @@ TensorPtr moved(const Tensor& tensor, std::int64_t first, std::int64_t count) {
     return out;
 }
 
-/// Whether any weight of a head differs.
+/// Returns true if any weight of a head differs.
 bool head_moved(const ModelRun& before, const ModelRun& after, std::int64_t l, std::int64_t h) {
     const auto count = static_cast<std::size_t>(before.info().Tq * before.info().Tk);
     std::vector<float> was(count), is(count);
@@ -334,8 +334,8 @@ TEST_CASE("what a key brings is its value through W_O of the head") {
     }
 }
 
-// Fails when goes_on ignores the angles, when the cache of the text before is taken at its longer length, and
-// when with_queries leaves the numbers behind the diagonal as they were.
+// Fails when goes_on ignores the angles, when the cache of the previous text is used with its longer length,
+// and when with_queries does not change the numbers after the diagonal.
 TEST_CASE("a text that goes on with one that was run has the numbers of a run of its own, token by token") {
     for (const std::string& name : model_case_names()) {
         const ModelPtr model = open_model(name);
@@ -365,7 +365,7 @@ TEST_CASE("a text that goes on with one that was run has the numbers of a run of
             other.ids[6] = 1;
             const ModelRunPtr on = run(model, other, with, back);
             check_same(*on, *run(model, other, with));
-            // The run whose caches were taken goes on a second time.
+            // The run whose caches were used continues a second time.
             check_same(*run(model, text(7), with, back), *run(model, text(7), with));
         }
         // With other edits nothing is taken over.

@@ -31,7 +31,8 @@ std::vector<ReferenceRow> check(const std::string& folder, const format::Safeten
         progress, gaps);
 }
 
-/// What a Python script would write of gpt2_tiny: one tensor for each layer. Rows of padding are nonsense.
+/// Returns the tensors that a Python script would write for gpt2_tiny: one tensor for each layer. Rows of
+/// padding have arbitrary numbers.
 std::map<std::string, std::shared_ptr<Tensor>> reference_tensors(const ModelCase& one) {
     std::map<std::string, std::shared_ptr<Tensor>> tensors;
     const auto put = [&](const std::string& name, const Shape& shape, const float* from) {

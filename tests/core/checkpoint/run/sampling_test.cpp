@@ -58,7 +58,7 @@ TEST_CASE("temperature, top-k and top-p follow each other, each renormalised") {
     // 0.4 and 0.25 do not reach 0.7, with 0.2 they do.
     CHECK(kept({.temperature = 1, .top_k = {}, .top_p = 0.7}) == Shares{0.470588, 0.294118, 0.235294, 0, 0});
     CHECK(kept({.temperature = 1, .top_k = {}, .top_p = 0.01}) == Shares{1, 0, 0, 0, 0});
-    // Of the three that top-k leaves, 0.470588 and 0.294118 reach 0.7.
+    // Top-k keeps three tokens; 0.470588 and 0.294118 of them reach 0.7.
     CHECK(kept({.temperature = 1, .top_k = 3, .top_p = 0.7}) == Shares{0.615385, 0.384615, 0, 0, 0});
     const Distribution cut = all_of({.temperature = 0.5, .top_k = 2, .top_p = {}});
     CHECK(cut.kept == 2);

@@ -153,7 +153,7 @@ TEST_CASE("BPE merges by rank, then from the left", "[tokenizer]") {
                      {"vocab", {{"a", 0}, {"b", 1}, {"c", 2}, {"ab", 3}, {"bc", 4}, {"aa", 5}, {"<u>", 6}}},
                      {"merges", {"b c", "a b", "a a"}}};
     CHECK(build({{"model", model}})->encode("abcabaaa").tokens == Words{"a", "bc", "ab", "aa", "a"});
-    // What is neither a token nor made of byte tokens is left out when there is no unknown token.
+    // Characters that are neither a token nor made of byte tokens are left out if there is no unknown token.
     CHECK(build({{"model", model}})->encode("axa").offsets == std::vector<TextSpan>{{0, 3}});
     json unknown = model;
     unknown["unk_token"] = "<u>";

@@ -15,7 +15,7 @@ using namespace headscope::test;
 using Catch::Contains;
 using nlohmann::json;
 
-// What the small files beside a vocabulary say: the kind of tokenizer, and its special tokens.
+// The small files in the folder of a vocabulary: the kind of tokenizer, and its special tokens.
 
 namespace {
 
