@@ -55,22 +55,13 @@ class Display:
             self.server.wait()
 
 
-class Window:
-    """The program in an empty home folder, with its report."""
+class Running:
+    """A running program and its report."""
 
-    def __init__(self, program, display, folder, *arguments):
-        folder = pathlib.Path(folder)
-        for name in ("home", "config", "state", "runtime"):
-            (folder / name).mkdir(parents=True, exist_ok=True)
-        (folder / "runtime").chmod(0o700)
-        self.report_path = folder / "report.json"
+    def __init__(self, command, environment, report_path):
+        self.report_path, self.environment = report_path, environment
         self.report_path.unlink(missing_ok=True)
-        self.environment = {**clean_environment(), "DISPLAY": display.name, "HOME": str(folder / "home"),
-                            "XDG_CONFIG_HOME": str(folder / "config"), "XDG_STATE_HOME": str(folder / "state"),
-                            "XDG_RUNTIME_DIR": str(folder / "runtime")}  # fmt: skip
-        self.process = subprocess.Popen([program, "--report", str(self.report_path), *arguments],
-                                        env=self.environment)  # fmt: skip
-        self.wait("the first picture", lambda report: report["settled"])
+        self.process = subprocess.Popen(command, env=environment)
 
     def __enter__(self):
         return self
@@ -153,6 +144,22 @@ class Window:
     def ended(self):
         """Returns the exit code after the program has ended."""
         return wait_for("the program to end", lambda: [] if self.process.poll() is None else [self.process.poll()])[0]
+
+
+class Window(Running):
+    """The program in an empty home folder, after its first picture."""
+
+    def __init__(self, program, display, folder, *arguments):
+        folder = pathlib.Path(folder)
+        for name in ("home", "config", "state", "runtime"):
+            (folder / name).mkdir(parents=True, exist_ok=True)
+        (folder / "runtime").chmod(0o700)
+        environment = {**clean_environment(), "DISPLAY": display.name, "HOME": str(folder / "home"),
+                       "XDG_CONFIG_HOME": str(folder / "config"), "XDG_STATE_HOME": str(folder / "state"),
+                       "XDG_RUNTIME_DIR": str(folder / "runtime")}  # fmt: skip
+        report_path = folder / "report.json"
+        super().__init__([program, "--report", str(report_path), *arguments], environment, report_path)
+        self.wait("the first picture", lambda report: report["settled"])
 
 
 class ClientMessage(ctypes.Structure):

@@ -142,7 +142,7 @@ TEST_CASE("messages are English at first", "[message]") {
 
 TEST_CASE("a message is translated by its id, whatever its English text", "[message]") {
     const Spoken spoken("de");
-    CHECK(tr("language.name", "Words that no catalogue has") == "Deutsch");
+    CHECK(tr("language.name", "Words that no catalog has") == "Deutsch");
     CHECK(tr("test.unknown", "English") == "English");
 }
 
