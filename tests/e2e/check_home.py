@@ -82,7 +82,7 @@ def main():
         results.mkdir()
         closed.mkdir()
         file.touch()
-        homes = [Home("HOME is not set", None), Home("HOME does not exist", "/nowhere/at/all"), Home("HOME is a file", file)]
+        homes = [Home("HOME is not set", None), Home("HOME does not exist", "/proc/nowhere"), Home("HOME is a file", file)]
         mounted = read_only(closed)
         if mounted is None:
             print("skipped: a read-only HOME, because this user cannot mount")

@@ -55,6 +55,18 @@ vk::DebugUtilsMessengerCreateInfoEXT messenger_info(VulkanOptions& options) {
     throw Error(ErrorKind::machine, sentence);
 }
 
+/// Keeps the drivers loaded from the first instance on. Loaders unload them with the last instance, and
+/// NVIDIA's driver does not load again after some tens of times.
+void keep_drivers_loaded() {
+    struct Kept {
+        vk::raii::Context context;
+        vk::ApplicationInfo application{"headscope", 1, "headscope", 1, needed_version};
+        vk::raii::Instance instance{context, vk::InstanceCreateInfo({}, &application)};
+    };
+    static const Kept* const kept = new Kept; // never destroyed: drivers may be gone before static objects
+    static_cast<void>(kept);
+}
+
 std::string version_text(std::uint32_t version) {
     return std::to_string(VK_API_VERSION_MAJOR(version)) + "." +
            std::to_string(VK_API_VERSION_MINOR(version)) + "." +
@@ -143,6 +155,7 @@ VulkanInstance::VulkanInstance(const VulkanOptions& options) : options_(options)
         }
         before_step(options_, VulkanStep::instance);
         const DriversOwn keeps;
+        keep_drivers_loaded();
         instance_ = std::make_unique<vk::raii::Instance>(
             *context_, vk::InstanceCreateInfo({}, &application, layers, extensions,
                                               options_.validation ? &features : nullptr));
