@@ -270,7 +270,7 @@ TEST_CASE("two Vulkan maps on worker threads and a run of the engine do not dist
 }
 
 TEST_CASE("a Vulkan map whose device fails says so in one sentence, and the next gets a device of its own") {
-    bool made = false; // which takes some submits, more of them with memory of the device's own
+    bool made = false; // making it takes a number of submits that depends on the device
     vulkan::VulkanOptions options;
     options.fault = [&](vulkan::VulkanStep step) {
         return made && step == vulkan::VulkanStep::submit ? -4 : 0; // VK_ERROR_DEVICE_LOST
