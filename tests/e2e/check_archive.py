@@ -87,7 +87,7 @@ def make_system(folder, root):
 
 def check_in_a_small_system(folder):
     def inside(*command, code=0):
-        words = ["unshare", "--mount", "sh", "-ec", 'mount -t proc proc "$1/proc"; exec env -i chroot "$@"', "sh", folder]
+        words = ["unshare", "--mount", "sh", "-ec", 'mount -t proc proc "$1/proc"; exec env -i /usr/sbin/chroot "$@"', "sh", folder]
         return run(*words, "/opt/Köpfe/bin/headscope", *command, code=code)
 
     inside("trace", "The cat sat down", "--stages", "weights", "-o", "/tmp/w.safetensors")
