@@ -33,7 +33,7 @@ fi
 sources=$(cd "$(dirname "$0")/../.." && pwd)
 root=${HEADSCOPE_ROOTS:-$HOME/.cache/headscope/releases}/$release
 results=$sources/build/$release
-checkout=/root/headscope
+checkout=/headscope
 mkdir -p "$results"
 
 if [ ! -e "$root/complete" ]; then
