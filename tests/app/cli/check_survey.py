@@ -245,7 +245,7 @@ def check_corpus(folder):
         check_card(folder, "kinds.db")
         for name in ("kinds.db", "json.db", "limited.db"):
             (folder / name).unlink()
-    for bad, says in {'{"text": 1}': "line 2 is no object with a text", "{": "line 2", '["a"]': "line 2 is no object"}.items():
+    for bad, says in {'{"text": 1}': "line 2 is not an object with a text", "{": "line 2", '["a"]': "line 2 is not an object"}.items():
         (folder / "bad.jsonl").write_text('{"text": "Tom"}\n' + bad + "\n")
         ended(survey(folder, "pocket", "bad.jsonl", "bad.db"), 1, says)
     (folder / "blank.txt").write_text("\n \n")

@@ -140,7 +140,7 @@ TEST_CASE("losses and patches are those of the manual, which a forward pass in N
     CHECK_THAT(fault(Pocket(book_text), "recovered(head, 6, Mary, John)"),
                Contains("there is no second prompt"));
     CHECK_THAT(fault(Pocket(book_text, {}, "When Mary"), "recovered(head, 6, Mary, John)"),
-               Contains("they part at token"));
+               Contains("they differ from token"));
 }
 
 TEST_CASE("what a lesson reads of further passes is computed ahead", "[lesson][model]") {
