@@ -171,8 +171,8 @@ void check_knob(const LessonPanel& panel, const Knobs& set, const std::string& n
     if (value < knob->low || value > knob->high || value != std::round(value))
         fail_input(tr("panel.takes_whole_numbers", "{} takes whole numbers from {} to {}", name,
                       text(knob->low), text(knob->high)));
-    fail_input(tr("panel.not_fit_sizes_beside", "{} = {} does not fit the sizes beside it; it can be {}",
-                  name, text(value), joined(knob->stops, text)));
+    fail_input(tr("panel.not_fit_sizes_beside", "{} = {} does not fit the other sizes; it can be {}", name,
+                  text(value), joined(knob->stops, text)));
 }
 
 } // namespace headscope::lesson

@@ -88,7 +88,7 @@ public:
     void require_count(std::uint64_t count, std::uint64_t each, const std::string& what) const {
         if (count > (end_ - at_) / each)
             fail_input(tr("gguf_header.cut_short_damaged_speaks",
-                          "{} was cut short or is damaged: it speaks of {}, which do not fit into the {} "
+                          "{} was cut short or is damaged: it announces {}, which do not fit into the {} "
                           "bytes that follow; get the file again",
                           source_, what, end_ - at_));
     }
@@ -226,7 +226,8 @@ void read_magic(Header& header) {
         byte = header.number<char>(tr("gguf_header.name_format", "the name of the format"));
     if (start != GgufFile::magic)
         fail_input(tr("gguf_header.no_gguf_file_not",
-                      "{} is no GGUF file: it does not begin with GGUF; name another file", header.source()));
+                      "{} is not a GGUF file: it does not begin with GGUF; name another file",
+                      header.source()));
     constexpr std::uint32_t low_half = 0xFFFF;
     const auto version =
         header.number<std::uint32_t>(tr("gguf_header.version_format", "the version of the format"));
@@ -326,7 +327,7 @@ void place(std::vector<GgufEntry>& entries, std::uint64_t data, std::uint64_t si
     for (GgufEntry& entry : entries) {
         if (entry.end > room)
             fail_input(tr("gguf_header.cut_short_damaged_tensor",
-                          "{} was cut short or is damaged: tensor {} lies at bytes {} to {} of {} bytes of "
+                          "{} was cut short or is damaged: tensor {} is at bytes {} to {} of {} bytes of "
                           "numbers; get the file again",
                           source, entry.name, entry.begin, entry.end, room));
         if (entry.begin < last_end)

@@ -346,7 +346,7 @@ def check_refusals(folder, whole):
     ended(survey(folder, "pocket", "other.txt", "r.db"), 1, ["r.db belongs to", "other.txt"])
     assert content(folder / "r.db") == whole
     (folder / "notes.db").write_text("not a survey")
-    ended(survey(folder, "pocket", "other.txt", "notes.db"), 1, "is no SQLite database")
+    ended(survey(folder, "pocket", "other.txt", "notes.db"), 1, "is not an SQLite database")
     assert (folder / "notes.db").read_text() == "not a survey"
 
 

@@ -173,7 +173,7 @@ TEST_CASE("a survey does not depend on how its blocks were divided, and its file
     wrong.name = {99, 0};
     CHECK_THROWS_WITH(file.piece(wrong), Contains("piece 0 of line 99 is missing"));
     CHECK_THROWS_WITH(SurveyFile::open(folder.file("part")), Contains("not finished"));
-    CHECK_THROWS_WITH(SurveyFile::open(folder.file("a.txt")), Contains("no SQLite database"));
+    CHECK_THROWS_WITH(SurveyFile::open(folder.file("a.txt")), Contains("not an SQLite database"));
 }
 
 TEST_CASE("a survey's file that is cut short is refused, not read", "[survey]") {
