@@ -312,7 +312,7 @@ def check_kills(folder, whole):
     time.sleep(0.2)
     stopped.send_signal(signal.SIGINT)
     out, err = stopped.communicate()
-    assert stopped.returncode in (0, 1) and (stopped.returncode == 0 or "goes on from there" in err or "cancelled" in err), err
+    assert stopped.returncode in (0, 1) and (stopped.returncode == 0 or "run the same command to resume" in err or "cancelled" in err), err
     for process in together(folder, "pocket", "many.txt", "k.db", 2):
         ended(process)
     assert content(folder / "k.db") == whole and left_over(folder, "k.db") == [], left_over(folder, "k.db")
