@@ -89,7 +89,7 @@ public:
         const auto kind = std::ranges::find(kinds, id == nullptr ? "" : *id, &analysis::PatchKindInfo::id);
         if (kind == kinds.end())
             fail_input(tr("model_functions.recovered_takes_patched",
-                          "recovered takes what is patched, such as head or residual"));
+                          "recovered takes the patched activation, such as head or residual"));
         const std::span<const float> row = logits_at(model_.run.logits, arguments_.size());
         return model_.further->recovered(kind->kind, state_.layer,
                                          kind->by_head ? head_number(1) : position(arguments_[1]),

@@ -74,7 +74,7 @@ inline constexpr std::array<Row, block_count> blocks{{
            translatable("block_rows.mlp_after_activation", "MLP, after the activation"), rows_of_mlp,
            translatable("block_rows.activation_mlp_pre_gate",
                         "activation(mlp_pre); with a gate activation(mlp_gate) × mlp_pre")),
-    around(router, G::mlp_act, "router", translatable("block_rows.shares_experts", "Expert probabilities"),
+    around(router, G::mlp_act, "router", translatable("block_rows.shares_experts", "Expert fractions"),
            axes(A::B, A::Tq, A::experts),
            translatable("block_rows.softmax_over_largest_norm2",
                         "softmax over the largest of norm2 · W_router + b_router; 0 for the others")),

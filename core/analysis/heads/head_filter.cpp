@@ -128,8 +128,8 @@ HeadFilter::Term HeadFilter::term_of(const std::string& text) {
         const std::string name = before_limit(text);
         term.scores = scores_named(name);
         if (term.scores.empty())
-            fail_input(
-                tr("head_filter.no_score", "there is no score \"{}\"; the scores are {}", name, all_names()));
+            fail_input(tr("head_filter.no_score", "there is no score \"{}\"; the scores are: {}", name,
+                          all_names()));
         term.more = text[sign] == '>';
         term.equal = text.substr(sign + 1).starts_with('=');
         const std::string digits = plain(text.substr(sign + (term.equal ? 2 : 1)));

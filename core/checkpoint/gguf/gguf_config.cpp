@@ -68,8 +68,8 @@ private:
 
 const Row& ConfigBuilder::find_row(const ConfigReader& metadata) {
     if (const auto type = metadata.text("general.type"); type && *type != "model")
-        metadata.refuse("general.type",
-                        tr("gguf_config.model_nothing_else_opened", "model: nothing else is opened here"));
+        metadata.refuse("general.type", tr("gguf_config.model_nothing_else_opened",
+                                           "model: other types cannot be opened here"));
     if (metadata.integer("split.count", 0).value_or(1) > 1)
         metadata.refuse("split.count",
                         tr("gguf_config.1_put_parts_model",

@@ -175,25 +175,27 @@ private:
         const auto byte = header_.number<std::uint8_t>(key);
         if (byte > 1)
             fail_input(tr("gguf_header.truth_value_should_0",
-                          "{}: {} is a truth value of {}; it should be 0 or 1, so the file is damaged",
+                          "{}: {} is the Boolean {}; it should be 0 or 1, so the file is damaged",
                           header_.source(), key, byte));
         return byte == 1;
     }
 
     json::array_t array(const std::string& key, int depth) {
         if (depth == most_nesting)
-            fail_input(tr("gguf_header.lists_within_lists_more",
-                          "{}: {} has lists within lists, more than {} deep; the file is damaged",
-                          header_.source(), key, most_nesting));
+            fail_input(
+                tr("gguf_header.lists_within_lists_more",
+                   "{}: {} has lists that are nested more than {} deep; the file is damaged, get it again",
+                   header_.source(), key, most_nesting));
         const auto type = header_.number<std::uint32_t>(key);
         const auto count = header_.number<std::uint64_t>(key);
         header_.require_count(count, least_bytes(type),
                               tr("gguf_header.values", "{} values of {}", count, key));
         values_ += count;
         if (values_ > most_values)
-            fail_input(tr("gguf_header.lists_up_more_values",
-                          "{}: the lists up to {} have more than {} values; the file is damaged",
-                          header_.source(), key, most_values));
+            fail_input(
+                tr("gguf_header.lists_up_more_values",
+                   "{}: the lists up to {} have more than {} values; the file is damaged, get it again",
+                   header_.source(), key, most_values));
         json::array_t list;
         const bool kept = lists_ == VocabularyLists::kept || !is_of_vocabulary(key);
         list.reserve(kept ? static_cast<std::size_t>(count) : 0);
@@ -277,7 +279,8 @@ std::uint64_t byte_count(const GgufEntry& entry, const std::string& where) {
     constexpr auto float_bytes = static_cast<std::int64_t>(sizeof(float));
     if (overflow || numbers > std::numeric_limits<std::int64_t>::max() / float_bytes)
         fail_input(tr("gguf_header.more_numbers_any_file",
-                      "{} has more numbers than any file; the file is damaged", where));
+                      "{} has more numbers than any file can hold; the file is damaged, get it again",
+                      where));
     return static_cast<std::uint64_t>(bytes);
 }
 
@@ -313,8 +316,8 @@ GgufEntry read_entry(Header& header, std::uint64_t index, std::uint64_t alignmen
                       entry.begin, alignment));
     entry.end = byte_count(entry, where);
     if (__builtin_add_overflow(entry.begin, entry.end, &entry.end))
-        fail_input(tr("gguf_header.ends_beyond_every_file", "{} ends beyond every file; the file is damaged",
-                      where));
+        fail_input(tr("gguf_header.ends_beyond_every_file",
+                      "{} ends beyond the largest possible file; the file is damaged, get it again", where));
     return entry;
 }
 
