@@ -128,7 +128,7 @@ void check_lists(const CLI::App& program, int argc, char** argv) {
                                  : at + 1 < argc ? argv[at + 1]
                                                  : "";
         if (list.starts_with(',') || list.ends_with(',') || list.find(",,") != std::string::npos)
-            fail_input(name + " " + list + " has an empty place; write for example 1,2,3");
+            fail_input(name + " " + list + " has an empty entry; write for example 1,2,3");
     }
 }
 
@@ -142,15 +142,14 @@ std::string bytes_of_size(const std::string& text) {
             return bytes;
     } catch (const CLI::ValidationError&) {
     } // an unknown unit, or too large
-    throw CLI::ValidationError('"' + text + "\" is no size such as 4GB or 1500MB");
+    throw CLI::ValidationError('"' + text + "\" is not a valid size (for example 4GB or 1500MB)");
 }
 
 void add_memory(CLI::App& command) {
     command
         .add_option_function<std::uint64_t>("--memory", &limit_memory,
-                                            "the most memory the whole process may have resident, such as "
-                                            "4GB; more is refused (default: what "
-                                            "is free, less a margin)")
+                                            "the most memory that the whole process may use, such as 4GB; "
+                                            "more is refused (default: the free memory minus a margin)")
         ->transform(bytes_of_size)
         ->type_name("SIZE")
         ->group("Machine");

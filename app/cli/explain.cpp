@@ -233,40 +233,44 @@ void run_explain(const ExplainOptions& options) {
 
 void add_explain(CLI::App& program) {
     CLI::App& command = *program.add_subcommand(
-        "explain", "say what a prediction, or a score, is made of: JSON whose parts add up to it");
+        "explain", "split a prediction or a score into its parts: JSON whose parts add up to it");
     const auto options = std::make_shared<ExplainOptions>();
     options->model.add_to(command);
-    options->prompt.add_to(command, "text", "what the model reads (vocabulary is of the weights alone)");
+    options->prompt.add_to(command, "text",
+                           "the text that the model reads (vocabulary uses only the weights)");
     options->decoder.add_to(command, "An encoder-decoder",
-                            "what the decoder reads, as token ids, its start token among them");
+                            "the text that the decoder reads, as token ids, including its start token");
     command
-        .add_option(
-            "--what", options->what,
-            "logits: what every writer adds to a token's logit; lens: what the model would predict after "
-            "each layer; score: who wrote what one score is made of; vocabulary: which tokens a head "
-            "promotes, and which it looks for, by its weights")
+        .add_option("--what", options->what,
+                    "logits: the part of every residual stream component in a token's logit; lens: the "
+                    "prediction after each layer; score: the components of the query and the key of one "
+                    "score; vocabulary: the tokens that a head promotes and looks for, by its weights")
         ->check(CLI::IsMember({"logits", "lens", "score", "vocabulary"}))
         ->required();
     const std::string of_logits = "Logits and lens", of_scores = "Score and vocabulary";
-    options->token.add_to(command, "token", "whose logit, or what the head reads (default: the likeliest)");
+    options->token.add_to(
+        command, "token",
+        "the token of the logit, or the token that the head reads (default: the likeliest)");
     options->against.add_to(command, "against",
-                            "whose logit is taken off (default: the mean over the vocabulary)");
+                            "the token whose logit is subtracted (default: the mean over the vocabulary)");
     command
-        .add_option("--position", options->position, "after which token (default: the last; of lens: all)")
+        .add_option("--position", options->position,
+                    "the token after which to predict (default: the last; for lens: all)")
         ->group(of_logits);
-    command.add_option("--top", options->top, "lens and vocabulary: how many tokens a list has (default: 5)");
+    command.add_option("--top", options->top,
+                       "lens and vocabulary: the number of tokens in a list (default: 5)");
     command.add_option("--layer", options->layer, "the layer of the head")->group(of_scores);
     command
         .add_flag("--through-mlp", options->through_mlp,
-                  "vocabulary: begin with what the first MLP makes of the token, as later layers read it")
+                  "vocabulary: begin with the token after the first layer's MLP, as later layers read it")
         ->group(of_scores);
     command.add_option("--head", options->head, "the head")->group(of_scores);
     command.add_option("--query", options->query, "position of the query")->group(of_scores);
     command.add_option("--key", options->key, "position of the key")->group(of_scores);
     command.add_option("-o,--output", options->out, "the file to write (default: standard output)");
-    command.add_flag("--json", options->json, "print JSON, as it always does");
+    command.add_flag("--json", options->json, "print JSON (the only format)");
     command.footer(
-        "Norms are held at the scale that they have in this run, so that the parts add up exactly.");
+        "LayerNorms are frozen at the scale that they have in this run, so that the parts add up exactly.");
     command.callback([options, &command] {
         refuse_options_of_others(command, options->what, options_of_whats());
         run_explain(*options);

@@ -66,7 +66,7 @@ std::optional<exporting::TensorPart> wanted_tensor(const ExportOptions& options)
     const auto id = around && options.model.given() ? around : find_tensor(*options.tensor);
     if (around && !id)
         fail_input("the tensor \"" + *options.tensor +
-                   "\" lies around the attention of a checkpoint's layer; add --model");
+                   "\" is outside the attention of a checkpoint's layer; add --model");
     if (!id)
         fail_input("there is no tensor \"" + *options.tensor + "\"; use " + tensor_names());
     if (around && !is_of_layer(*id) && !is_block_weight(*id))

@@ -173,17 +173,17 @@ void run_generate(const GenerateOptions& options) {
 } // namespace
 
 void add_generate(CLI::App& program) {
-    CLI::App& command = *program.add_subcommand("generate", "go on with a text, token by token");
+    CLI::App& command = *program.add_subcommand("generate", "continue a text, token by token");
     const auto options = std::make_shared<GenerateOptions>();
     options->model.add_to(
         command, "a checkpoint folder or GGUF file of a model that predicts the next token, or pocket",
-        "scale a head: 3.2=0 switches off head 2 of layer 3; in an encoder-decoder encoder:3.2=0, "
-        "decoder:3.2=0 or cross:3.2=0");
+        "scale a head: 3.2=0 ablates head 2 of layer 3; in an encoder-decoder encoder:3.2=0, decoder:3.2=0 "
+        "or cross:3.2=0");
     options->prompt.add_to(command, "text", "the prompt");
     options->decoder.add_to(command, "An encoder-decoder",
-                            "how the text begins, as token ids, its start token among them");
-    command.add_option("--tokens", options->tokens, "how many tokens to add, at most")->required();
-    const std::string group = "How each token is taken";
+                            "the beginning of the text as token ids, including its start token");
+    command.add_option("--tokens", options->tokens, "the maximum number of tokens to add")->required();
+    const std::string group = "Sampling";
     command
         .add_option("--temperature", options->sampling.temperature,
                     "divides the logits; 0 takes the likeliest token (default: 0)")
@@ -195,7 +195,7 @@ void add_generate(CLI::App& program) {
         .add_option("--top-p", options->sampling.top_p,
                     "draw among the likeliest tokens that together reach P of the probability (default: all)")
         ->group(group);
-    command.add_option("--seed", options->sampling.seed, "of the draws (default: 0)")->group(group);
+    command.add_option("--seed", options->sampling.seed, "the seed of the draws (default: 0)")->group(group);
     command.add_option("--top", options->top, "list the N likeliest tokens of each step in the JSON");
     command.add_flag("--json", options->json, "print JSON: ids, tokens, probabilities and more");
     command.footer("The order is: temperature, top-k, top-p, draw. The text ends early at the model's "

@@ -10,7 +10,7 @@ namespace headscope::cli {
 void add_language_option(CLI::App& command, std::string& language, const std::string& otherwise) {
     command
         .add_option("--language", language,
-                    "of the window and of the lessons, such as de (default: " + otherwise + ")")
+                    "language of the window and the lessons, such as de (default: " + otherwise + ")")
         ->each([](const std::string& chosen) { use_language(language_of_locale(chosen)); });
 }
 

@@ -69,8 +69,8 @@ void list(const LessonOptions& options) {
         std::cerr << text::plain_text(path + ":" + std::to_string(fault.line) + ": " + fault.sentence)
                   << '\n';
     fail_input(path + " has " + std::to_string(faults.size()) + (faults.size() == 1 ? " fault" : " faults") +
-               (faults.size() > most_listed ? ", the first of which are listed above; mend them"
-                                            : "; mend what is listed above"));
+               (faults.size() > most_listed ? ", the first of which are listed above; correct them"
+                                            : "; correct what is listed above"));
 }
 
 /// Checks and plays a lesson; throws Error if the lesson has a fault.
@@ -148,7 +148,7 @@ void add_lesson(CLI::App& program) {
         "play", "run a lesson to its end and check every target, gate and quoted number");
     for (CLI::App* command : {listing, playing}) {
         command->add_option("--lessons", options->folder, "a folder with more lessons");
-        command->add_option("--language", options->language, "which translation, such as de")
+        command->add_option("--language", options->language, "language of the translation, such as de")
             ->capture_default_str();
         command->add_flag("--json", options->json, "machine-readable output");
     }

@@ -62,7 +62,7 @@ bool ends_in(const std::string& path, const std::string& ending) {
 void check_usage(const MapOptions& options) {
     if (options.rectangle.has_value() == options.overview.has_value())
         fail_usage(options.overview ? "--rect and --overview are both given; give one of them"
-                                    : "nothing to make; give --rect I0:I1,J0:J1 or --overview 1024");
+                                    : "nothing to write; give --rect I0:I1,J0:J1 or --overview 1024");
     if (options.pooling && !options.overview)
         fail_usage("--pool goes with --overview, because a rectangle is not pooled; leave it out");
     if (options.out != "-" && !ends_in(options.out, ".npy") && !ends_in(options.out, ".png"))
@@ -99,7 +99,7 @@ std::string png_bytes(const Tensor& weights, const std::string& legend) {
     });
     char scale[160];
     std::snprintf(scale, sizeof scale,
-                  "; white is the largest, %.6g, black a 10,000th of it or less, and between them the grey "
+                  "; white is the largest, %.6g, black a 10,000th of it or less, and between them the gray "
                   "follows the logarithm",
                   static_cast<double>(largest));
     return figure::grey_png(grey, weights.shape()[1], weights.shape()[0], legend + scale);
@@ -132,10 +132,10 @@ void run_map(const MapOptions& options) {
 
 void add_map(CLI::App& program) {
     CLI::App& command =
-        *program.add_subcommand("map", "write a part of one head's weights, or all of them made smaller");
+        *program.add_subcommand("map", "write a part of one head's weights, or an overview of all of them");
     const auto options = std::make_shared<MapOptions>();
     options->problem.add_to(command);
-    options->model.add_to(command, "the layer whose head is meant (default 0)");
+    options->model.add_to(command, "the layer of the head (default 0)");
     options->model.add_stack_to(command);
     const std::string map = "The map";
     command.add_option("--head", options->head, "the head, from 0")->required()->group(map);
@@ -152,13 +152,13 @@ void add_map(CLI::App& program) {
         ->group(map);
     command
         .add_option("--pool", options->pooling,
-                    "what a pixel shows: max or mean of its weights (default max)")
+                    "the value of a pixel: max or mean of its weights (default max)")
         ->check(CLI::IsMember({"max", "mean"}))
         ->group(map);
     command
-        .add_option("-o,--output", options->out,
-                    "the file to write: .npy for numbers, .png for a grey picture; - for .npy on standard "
-                    "output")
+        .add_option(
+            "-o,--output", options->out,
+            "the file to write: .npy for numbers, .png for a gray picture; - for .npy on standard output")
         ->required();
     command.callback([options] { run_map(*options); });
 }

@@ -110,7 +110,7 @@ std::string as_text(const ordered_json& info) {
             (info["tokenizer_problem"] == "" ? "" : "; " + info["tokenizer_problem"].get<std::string>()) +
             "\n";
     text += "missing tensors: " + list(info["missing"]) + "\n";
-    text += "tensors of a wrong shape: " + list(info["wrong_shape"]) + "\n";
+    text += "tensors with an invalid shape: " + list(info["wrong_shape"]) + "\n";
     text += "unknown tensors: " + list(info["unknown"]) + "\n";
     text += "tensors without use here: " + list(info["unused"]) + "\n";
     return text;
@@ -119,11 +119,12 @@ std::string as_text(const ordered_json& info) {
 } // namespace
 
 void add_model(CLI::App& program) {
-    CLI::App& model = *program.add_subcommand("model", "look into a checkpoint");
+    CLI::App& model = *program.add_subcommand("model", "inspect a checkpoint");
     model.require_subcommand(1);
     add_model_list(model);
     add_model_check(model);
-    CLI::App& info = *model.add_subcommand("info", "family, shapes, tokenizer, what is missing or unknown");
+    CLI::App& info =
+        *model.add_subcommand("info", "show family, shapes, tokenizer, and missing or unknown tensors");
     struct Options {
         std::string folder;
         bool json = false;

@@ -69,7 +69,7 @@ std::vector<LocalModel> find_models(const std::vector<std::string>& folders) {
 
 void add_model_list(CLI::App& model) {
     CLI::App& command = *model.add_subcommand(
-        "list", "the models of this machine: family, layers x heads, size, tokenizer, whether each runs");
+        "list", "list the models of this machine: family, layers x heads, size, tokenizer, and if each runs");
     struct Options {
         std::vector<std::string> folders;
         bool json = false;

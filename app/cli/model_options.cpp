@@ -73,8 +73,8 @@ checkpoint::Stack stack_of_name(const std::string& name) {
 CLI::Option* add_ignore_unknown(CLI::App& command) {
     return command.add_flag_callback(
         "--ignore-unknown", [] { checkpoint::set_unknown_tensors(checkpoint::UnknownTensors::ignore); },
-        "run a checkpoint without the tensors in its layers that its family does not have here; its numbers "
-        "may then be wrong");
+        "ignore tensors in the checkpoint's layers that its family does not have here; its numbers may then "
+        "be wrong");
 }
 
 void ModelOptions::add_to(CLI::App& command, const std::string& layer) {
@@ -121,13 +121,13 @@ void ModelOptions::add_to(CLI::App& command, const std::string& layer) {
         ->excludes(text)
         ->excludes(text_file)
         ->excludes(command.get_option("--text-pair"));
-    decoder_.add_to(command, group, "token ids for the decoder, its start token among them");
+    decoder_.add_to(command, group, "token ids for the decoder, including its start token");
     for (const char* const name : {"--decoder-text", "--decoder-ids"})
         command.get_option(name)->needs(model);
     command.add_option("--layer", layer_, layer)->group(group)->needs(model);
     command
         .add_option("--patch", patch_path_,
-                    "a file of changes that was saved for this checkpoint; --gain comes on top")
+                    "a file of edits that was saved for this checkpoint; --gain is applied on top")
         ->group(group)
         ->needs(model);
     exclude_problem(command, *model);

@@ -116,7 +116,7 @@ void check_usage(const PatchOptions& options) {
     const std::string suffix = std::filesystem::path(options.out).extension().string();
     if (options.out != "-" && suffix != ".json" && suffix != ".safetensors")
         fail_input("-o " + options.out +
-                   ": the shares are written as .json or .safetensors; name the file so");
+                   ": the fractions are written as .json or .safetensors; use one of these endings");
     if (options.json && suffix == ".safetensors")
         fail_usage("--json and -o " + options.out + " were given; give one of them");
 }
@@ -164,11 +164,11 @@ void run_patch(const PatchOptions& options) {
 
 void add_patch(CLI::App& program) {
     CLI::App& command = *program.add_subcommand(
-        "patch", "put activations of a clean prompt into a corrupted one: how much of the answer comes back");
+        "patch", "patch activations of a clean prompt into a corrupted one and measure the recovered answer");
     const auto options = std::make_shared<PatchOptions>();
     options->model.add_to(command);
-    options->clean.add_to(command, "clean", "the prompt whose activations are taken");
-    options->corrupted.add_to(command, "corrupted", "the prompt of as many tokens that runs with them");
+    options->clean.add_to(command, "clean", "the prompt that gives the activations");
+    options->corrupted.add_to(command, "corrupted", "the prompt that runs with them, of equal length");
     options->second.add_to(command,
                            "a second text of both prompts, for a tokenizer that has a form for two texts");
     options->answer.add_to(command, "answer", "the token that the clean prompt leads to");
@@ -177,21 +177,20 @@ void add_patch(CLI::App& program) {
     for (const PatchKindInfo& info : analysis::patch_kinds())
         kinds.emplace_back(info.id);
     command
-        .add_option(
-            "--what", options->what,
-            "residual (rows: the stream that enters each layer, and what leaves the last), attention, "
-            "mlp: by layer and position; head, q, k, v, pattern: by layer and head, at all positions")
+        .add_option("--what", options->what,
+                    "residual (rows: the residual stream into each layer and out of the last), attention, "
+                    "mlp: by layer and position; head, q, k, v, pattern: by layer and head, at all positions")
         ->check(CLI::IsMember(kinds));
     command.add_option("--from", options->from, "a path: the earlier head, as layer.head");
     command.add_option("--to", options->to,
-                       "and the later head that alone reads it: layer.head, or layer.head:q, :k or :v");
-    command.add_option("--position", options->position, "after which token (default: the last)");
+                       "the later head, the only one that reads it: layer.head, or layer.head:q, :k or :v");
+    command.add_option("--position", options->position,
+                       "the token after which to compare (default: the last)");
     command.add_option("-o,--output", options->out,
                        "the .json or .safetensors file to write (default: JSON on standard output)");
     command.add_flag("--json", options->json, "print JSON, as it does without a file");
     command.footer("--gain and --patch change both runs. recovered = (difference - corrupted) / (clean - "
-                   "corrupted), where each difference is the "
-                   "logit of --answer less that of --against.");
+                   "corrupted), where each difference is the logit of --answer minus that of --against.");
     command.callback([options] { run_patch(*options); });
 }
 

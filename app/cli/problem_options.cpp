@@ -78,7 +78,8 @@ void ProblemOptions::add_to(CLI::App& command, bool needed) {
         ->group(sentence);
     command.add_option("--preset", preset_, "embeddings and weights for the sentence: " + preset_names())
         ->group(sentence);
-    command.add_option("--seed", seed_, "for random weights and the vectors of unknown words (default 1)")
+    command
+        .add_option("--seed", seed_, "seed for random weights and the vectors of unknown words (default 1)")
         ->group(sentence);
     command
         .add_option("--case", case_path_,
@@ -89,8 +90,8 @@ void ProblemOptions::add_to(CLI::App& command, bool needed) {
         ->group(tensors);
     command
         .add_option("--project", project_path_,
-                    "a .headscope file; --gain and --temperature are applied on top. Of a checkpoint's "
-                    "project: its model, text and edits, where they are not given here")
+                    "a .headscope file; --gain and --temperature are applied on top. A checkpoint's project "
+                    "gives the model, text and edits that are not given here")
         ->group("A project");
     command
         .add_option("--heads", H_,
@@ -105,10 +106,9 @@ void ProblemOptions::add_to(CLI::App& command, bool needed) {
                     "the masks of the file")
         ->group(changes);
     command
-        .add_option(
-            "--gain", gains_,
-            "h=g multiplies the output of head h by g; 0 switches it off. In a checkpoint l.h=g is head "
-            "h of layer l, and h=g a head of the layer that --layer names")
+        .add_option("--gain", gains_,
+                    "h=g multiplies the output of head h by g; 0 ablates it. In a checkpoint l.h=g is head h "
+                    "of layer l, and h=g a head of the layer that --layer names")
         ->allow_extra_args(false)
         ->group(changes);
     command
@@ -135,7 +135,7 @@ void run_on_processor(const std::string& device) {
     if (device == "auto" || device == "cpu")
         return;
     static_cast<void>(engine::make_engine(device));
-    std::cerr << "headscope: this command runs on the processor alone; " << device << " is not used\n";
+    std::cerr << "headscope: this command runs only on the processor; " << device << " is not used\n";
 }
 
 std::string preset_names() {

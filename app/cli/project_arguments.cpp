@@ -170,7 +170,7 @@ void add_project_option(CLI::App& command) {
     // Its value has already been replaced when options are parsed: this is for the help text.
     command.add_option_function<std::string>(
         project_option, [](const std::string&) {},
-        "a .headscope file of a checkpoint: its model, text and edits, where they are not given here");
+        "a .headscope file of a checkpoint, for the model, text and edits that are not given here");
 }
 
 std::vector<std::string> with_checkpoint_project(const CLI::App& program, std::vector<std::string> words) {

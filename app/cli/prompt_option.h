@@ -19,7 +19,7 @@ class EditedModelOption {
 public:
     void add_to(CLI::App& command,
                 const std::string& model_help = "a checkpoint folder or GGUF file, or pocket",
-                const std::string& gain_help = "scale a head: 3.2=0 switches off head 2 of layer 3");
+                const std::string& gain_help = "scale a head: 3.2=0 ablates head 2 of layer 3");
     /// Throws Error(input) for a gain without a layer, and what run_on_processor and open_text_model throw.
     checkpoint::TextModelPtr open() const;
     /// Returns the edits of the file, then the gains. Throws Error(input) for a head that the model does not

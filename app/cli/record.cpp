@@ -34,7 +34,7 @@ void check_folder(const std::string& out) {
 void run_record(RecordOptions& options) {
     const app::FilmFormat format = app::film_format(options.out);
     if (!options.stages && !options.film_lesson && !options.script)
-        fail_usage("nothing is named that can be filmed; give --stages, --lesson ID or --script FILE");
+        fail_usage("there is nothing to film; give --stages, --lesson ID or --script FILE");
     check_scale(options);
     const PictureSize size = parse_size(options.size, {options.look.width, options.look.height});
     options.look.width = size.width;
@@ -91,12 +91,12 @@ void add_record(CLI::App& program) {
         command.add_flag("--stages", options->stages, "film the stages from the first to the last");
     CLI::Option* const lesson =
         command.add_option("--lesson", options->film_lesson,
-                           "film every page of the lesson with this id, solved where there is a task");
+                           "film every page of the lesson with this id, with its tasks solved");
     exclude_problem(command, *lesson);
     lesson->excludes(stages);
     for (const char* other : {"--model", "--gain", "--temperature", "--head", "--view", "--show-heads"})
         lesson->excludes(command.get_option(other));
-    command.add_option("--script", options->script, "film what the lines of this file say")
+    command.add_option("--script", options->script, "film the actions that the lines of this file name")
         ->excludes(stages)
         ->excludes(lesson);
     command.add_option("--size", options->size, "WIDTHxHEIGHT in logical pixels (default 1280x800)");
@@ -104,8 +104,7 @@ void add_record(CLI::App& program) {
     command
         .add_option(
             "--rest", options->look.rest,
-            "seconds that each picture rests; one of a lesson as long as its text takes to read, at least "
-            "so long")
+            "seconds for each picture; a picture of a lesson stays longer if its text takes longer to read")
         ->capture_default_str();
     command
         .add_option("--frames-limit", options->look.most_frames, "refuse a film with more frames than this")

@@ -52,7 +52,7 @@ std::string render_window(const RenderOptions& options, const app::DocumentPtr& 
     if (options.screen == "map" && app::screen_of(state.shown, state.view) != app::Screen::map)
         fail_input("--screen map: this " + std::string(options.attention ? "file of weights" : "document") +
                    " has " + std::to_string(std::max(dims.Tq, dims.Tk)) +
-                   " tokens, and the map is of at least " + std::to_string(app::map_from) +
+                   " tokens, and the map needs at least " + std::to_string(app::map_from) +
                    "; leave --screen out");
     if (state.shown.map != nullptr || options.present) {
         // The result depends on the size of the viewport, which the first frame determines.
@@ -93,14 +93,15 @@ void run_render(const RenderOptions& options) {
             "--log-colours and other ways to read weights are for weights of a file or a checkpoint; give "
             "--attention or --model too");
     if (options.screen != "stages" && options.screen != "atlas" && options.screen != "map" && !options.model)
-        throw Error(ErrorKind::usage, "--screen " + options.screen + " is of a checkpoint; give --model");
+        throw Error(ErrorKind::usage,
+                    "--screen " + options.screen + " applies to a checkpoint; give --model");
     if ((options.lesson || options.step || options.question) && !(options.lesson && options.window))
         throw Error(ErrorKind::usage,
                     "a page of a lesson is drawn in the window; give --window and --lesson ID");
     if (options.manual && !options.window)
         throw Error(ErrorKind::usage, "the manual is drawn in the window; give --window too");
     if (options.present && !options.window)
-        throw Error(ErrorKind::usage, "the window is presented; give --window too");
+        throw Error(ErrorKind::usage, "only the window can be presented; give --window too");
     if (options.step && options.question)
         throw Error(ErrorKind::usage, "--step and --question were given; give one of them");
     check_scale(options);
@@ -113,7 +114,7 @@ void run_render(const RenderOptions& options) {
 
 void add_render(CLI::App& program) {
     CLI::App& command =
-        *program.add_subcommand("render", "draw a stage or the whole window, with no display");
+        *program.add_subcommand("render", "draw a stage or the whole window, without a display");
     const auto options = std::make_shared<RenderOptions>();
     add_scene_options(command, *options, "with --window: ");
     command.add_option(
@@ -133,11 +134,10 @@ void add_render(CLI::App& program) {
         command
             .add_option(
                 "--screen", options->screen,
-                "stages or atlas (all heads by their scores); with --model also "
-                "effects (what every head does to the prediction), by-source (what the open head brings to "
-                "every position), ablated (what is lost without it), "
-                "averaged (with its mean output), patching (see --corrupted), circuits, why (the "
-                "largest score of --row taken apart) or map (from 2,048 tokens on)")
+                "stages or atlas (all heads by their scores); with --model also effects (the logit "
+                "attribution of every head), by-source (what the open head adds at every position), ablated "
+                "(its zero ablation), averaged (its mean ablation), patching (see --corrupted), circuits, "
+                "why (the components of the largest score of --row) or map (from 2,048 tokens on)")
             ->check(CLI::IsMember(screen_names()));
     command
         .add_option("--corrupted", options->corrupted,
@@ -147,16 +147,16 @@ void add_render(CLI::App& program) {
     for (const analysis::PatchKindInfo& info : analysis::patch_kinds())
         kinds.emplace_back(info.id);
     command
-        .add_option(
-            "--patched", options->patched,
-            "with --screen patching: what is patched, or paths: from the open head (default: residual)")
+        .add_option("--patched", options->patched,
+                    "with --screen patching: the patched activation, or paths: from the open head (default: "
+                    "residual)")
         ->check(CLI::IsMember(kinds))
         ->needs(screen);
     command
         .add_option("--token", options->token,
-                    "with --screen: the token whose logit is taken apart, or that circuits read")
+                    "with --screen: the token whose logit is split, or that circuits read")
         ->needs(screen);
-    command.add_option("--against", options->against, "with --screen: the token whose logit is taken off")
+    command.add_option("--against", options->against, "with --screen: the token whose logit is subtracted")
         ->needs(screen);
     command.add_option("--layer", options->layer,
                        "with --attention or --model: the layer of the open head (default 0)");
@@ -167,13 +167,12 @@ void add_render(CLI::App& program) {
     command.add_option("--question", options->question, "with --lesson: a question of the quiz, from 1");
     command.add_option("--manual", options->manual,
                        "with --window: the manual open at a page or a heading, such as effects#logit-lens; "
-                       "screen: at what is "
-                       "on screen; contents; or ?WORDS: what a search finds");
+                       "screen: at the topic on screen; contents; or ?WORDS: the results of a search");
     CLI::Option* const present =
         command.add_flag("--present", options->present, "with --window: as it is presented to a class");
     command.add_option("--point", options->point, "with --present: X,Y of the mouse, in logical pixels")
         ->needs(present);
-    command.add_option("--row", options->row, "stop at this query row");
+    command.add_option("--row", options->row, "select this query row");
     command
         .add_option("-o,--output", options->out,
                     "the .png, .svg or .pdf file to write; - for a PNG on standard output")

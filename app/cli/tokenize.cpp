@@ -36,7 +36,7 @@ std::vector<std::string> read_texts(const std::string& path) {
                        std::to_string(text::most_text_bytes) + ", so cut it into several lines");
         const nlohmann::json line = parse_json(std::string_view(content).substr(begin, end - begin), place);
         if (!line.is_string())
-            fail_input(place + " is no JSON string; write the text in quotation marks");
+            fail_input(place + " is not a JSON string; write the text in quotation marks");
         texts.push_back(line.get<std::string>());
         begin = end + 1;
     }
@@ -104,7 +104,7 @@ void add_tokenize(CLI::App& program) {
         ->required();
     add_project_option(command);
     command.add_option("text", options->text, "the text to cut into tokens")->option_text("TEXT");
-    command.add_option("--pair", options->pair, "a second text, put behind TEXT in the form for two texts")
+    command.add_option("--pair", options->pair, "a second text, put after TEXT in the form for two texts")
         ->option_text("TEXT");
     command.add_option("--text-file", options->text_file,
                        "a file with one JSON string per line instead, - for standard input");

@@ -40,7 +40,7 @@ StageSet parse_stages(const std::string& list, bool model) {
         const auto block = find_block_stage(name), stage = block ? block : find_stage(name);
         if (block && !model)
             fail_input("the stage \"" + name +
-                       "\" lies around the attention of a checkpoint's layer; add --model");
+                       "\" is outside the attention of a checkpoint's layer; add --model");
         if (!stage)
             fail_input("there is no stage \"" + name + "\"; the stages are " + stage_names(model));
         stages = stages.with(*stage);

@@ -109,8 +109,8 @@ void check_path(const Options& options) {
                    " is a survey of a checkpoint's heads; open the checkpoint, and the survey with "
                    "File > Open, or read it with headscope survey show");
     case app::PathKind::folder:
-        fail_input(*options.path + " is a folder without config.json, so no checkpoint; name the folder that "
-                                   "holds config.json and model.safetensors");
+        fail_input(*options.path + " is a folder without config.json, so it is not a checkpoint; name the "
+                                   "folder that holds config.json and model.safetensors");
     case app::PathKind::unknown:
         fail_input(*options.path +
                    " is neither a sub-command nor a file that can be opened; see headscope --help");
@@ -207,12 +207,11 @@ std::function<int()> add_window(CLI::App& program) {
     const auto options = std::make_shared<Options>();
     CLI::Option* const path =
         program
-            .add_option(
-                "PATH", options->path,
-                "what the window opens with: a project (.headscope), a lesson (.md), a problem (.safetensors "
-                "with X, W_Q, W_K, W_V, W_O), attention weights (.npy, .safetensors), the folder of a "
-                "Hugging Face checkpoint, a GGUF file (.gguf), or pocket, the trained model that comes with "
-                "the program")
+            .add_option("PATH", options->path,
+                        "the file that the window opens: a project (.headscope), a lesson (.md), a problem "
+                        "(.safetensors with X, W_Q, W_K, W_V, W_O), attention weights (.npy, .safetensors), "
+                        "the folder of a Hugging Face checkpoint, a GGUF file (.gguf), or pocket, the "
+                        "trained model that comes with the program")
             ->transform(checkpoint::model_folder);
     program.add_option("--sentence", options->sentence,
                        "the sentence that the window opens with; for a checkpoint, its prompt");
@@ -229,9 +228,9 @@ std::function<int()> add_window(CLI::App& program) {
     program.add_option("--preset", options->preset,
                        "embeddings and weights for the sentence: " + preset_names());
     program
-        .add_option(
-            "--report", options->report,
-            "keep FILE up to date with what is on screen, as JSON, for programs that drive the window")
+        .add_option("--report", options->report,
+                    "keep FILE up to date with the content of the screen, as JSON, for programs that drive "
+                    "the window")
         ->envname("HEADSCOPE_REPORT");
     program.add_option(
         "--control", options->control,

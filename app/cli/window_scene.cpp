@@ -160,7 +160,7 @@ void add_reading_options(CLI::App& command, SceneOptions& options, const std::st
         command.add_flag(flag_of(reading), options.reading.*reading.option,
                          (needs_values ? "with --model: " : where) + does);
     }
-    command.add_flag("--log-colours", options.log_colours, where + "colours by the logarithm of a weight");
+    command.add_flag("--log-colours", options.log_colours, where + "colors by the logarithm of a weight");
 }
 
 namespace {

@@ -92,10 +92,10 @@ void check_rotary(const Problem& problem) {
     if (problem.cross())
         fail_input(
             tr("problem.rotary_position_embedding_given",
-               "a rotary position embedding is given together with X_kv; it goes with self-attention alone"));
+               "a rotary position embedding is given together with X_kv; it works only with self-attention"));
     if (d.dk % 2 != 0)
         fail_input(tr("problem.dk_rotary_position_embedding",
-                      "dk is {}; a rotary position embedding turns pairs of numbers, so dk should be even",
+                      "dk is {}; a rotary position embedding rotates pairs of numbers, so dk should be even",
                       d.dk));
     for (const auto& [name, table] :
          {std::pair("cos", problem.rotary->cos), std::pair("sin", problem.rotary->sin)}) {
@@ -127,7 +127,7 @@ std::int64_t extent_of(const TensorPtr& tensor, const char* name, int rank, int 
         fail_input(tr("problem.shape_should_axes", "{} has shape {}; it should have {} axes", name,
                       tensor->shape().text(), rank));
     if (tensor->count() == 0)
-        fail_input(tr("problem.shape_no_number_no", "{} has shape {} and so no number; no extent should be 0",
+        fail_input(tr("problem.shape_no_number_no", "{} has shape {} and is empty; no dimension may be 0",
                       name, tensor->shape().text()));
     return tensor->shape()[axis];
 }

@@ -130,7 +130,7 @@ void visit_fields(const Visit& visit, Problems&... p) {
     visit(Field{"score_cap", translatable("problem.soft_cap", "soft cap"), score_cap}, p.score_cap...);
     visit(Field{"rotary", translatable("problem.rotary_table_2", "rotary table")}, p.rotary...);
     visit(Field{"mask", translatable("common.mask", "mask"), mask}, p.mask...);
-    visit(Field{"gains", translatable("problem.gains", "gains"), gain, false, Axis::H}, p.gains...);
+    visit(Field{"gains", translatable("problem.gains", "head gains"), gain, false, Axis::H}, p.gains...);
     visit(Field{"temperature", translatable("common.temperature", "temperature"), temperature},
           p.temperature...);
     visit(Field{"tokens", translatable("common.tokens_2", "tokens"), {}, false, Axis::Tq}, p.tokens...);

@@ -50,7 +50,7 @@ Problem with_heads(const Problem& problem, std::int64_t H) {
     if (H % group != 0)
         fail_input(
             tr("regroup.h_no_multiple_query",
-               "H = {} is no multiple of the {} query heads that share each key/value head; choose one", H,
+               "H = {} is not a multiple of the {} query heads that share each key/value head; choose one", H,
                group));
     Problem out = problem;
     out.dims.H = H;

@@ -245,7 +245,7 @@ void LargeBlock::take(std::size_t bytes) {
         return;
     release(bytes);
     throw MemoryShortage(tr("memory.block_not_fit_beside",
-                            "a block of {} does not fit beside the {} in use, and --memory allows {}; {}",
+                            "a block of {} does not fit: {} are in use, and --memory allows {}; {}",
                             size_text(bytes), size_text(rest(used, bytes)), size_text(limit),
                             limit_advice()));
 }

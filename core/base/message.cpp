@@ -47,7 +47,7 @@ void use_language(std::string_view language) {
     const std::vector<std::string> known = codes();
     if (std::ranges::find(known, language) == known.end())
         fail_input(tr("message.program_not_speak_speaks",
-                      "the program does not speak \"{}\"; it speaks {} and en", language,
+                      "there is no language \"{}\"; the languages are {} and en", language,
                       fmt::format("{}", fmt::join(known, ", "))));
     in_use() = {std::string(language), std::make_unique<const Catalogue>(catalogue_of(language))};
 }

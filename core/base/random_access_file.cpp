@@ -31,8 +31,9 @@ RandomAccessFile::RandomAccessFile(const std::string& path) : path_(path) {
         size_ = static_cast<std::uint64_t>(status.st_size);
         return;
     }
-    const std::string reason =
-        got != 0 ? system_reason(errno) : tr("random_access_file.no_regular_file", "it is no regular file");
+    const std::string reason = got != 0
+                                   ? system_reason(errno)
+                                   : tr("random_access_file.no_regular_file", "it is not a regular file");
     ::close(descriptor_);
     fail(path, reason);
 }
@@ -51,8 +52,8 @@ void RandomAccessFile::read(std::uint64_t begin, std::span<char> to) const {
             fail(path_, system_reason(errno));
         if (got == 0)
             fail_input(tr("random_access_file.ends_byte_had_bytes",
-                          "{} ends at byte {} and had {} bytes when it was opened; it was cut short "
-                          "meanwhile, get it again and reopen it",
+                          "{} ends at byte {} but had {} bytes when it was opened; it was cut short, so get "
+                          "it again and reopen it",
                           path_, begin + done, size_));
         done += static_cast<std::size_t>(got);
     }

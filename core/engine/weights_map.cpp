@@ -15,9 +15,10 @@ void check_part(std::int64_t rows, std::int64_t cols, const MapPart& part) {
         return first >= 0 && count >= 1 && count <= extent && first <= extent - count;
     };
     if (!inside(part.row, part.rows, rows) || !inside(part.col, part.cols, cols))
-        fail_input(tr("weights_map.rows_columns_asked_map",
-                      "rows {} to {} and columns {} to {} are asked for; the map has (Tq, Tk) = {}", part.row,
-                      part.row + part.rows, part.col, part.col + part.cols, Shape({rows, cols}).text()));
+        fail_input(
+            tr("weights_map.rows_columns_asked_map",
+               "rows {} to {} and columns {} to {} are not all in the map, (Tq, Tk) = {}; choose others",
+               part.row, part.row + part.rows, part.col, part.col + part.cols, Shape({rows, cols}).text()));
 }
 
 void require_map_memory(std::uint64_t numbers, const std::string& advice) {
@@ -28,7 +29,7 @@ Overview WeightsMap::overview(std::int64_t most, Pooling pooling, Progress& prog
     constexpr std::int64_t numbers_at_once = std::int64_t{2} << 20U;
     if (most < 1)
         fail_input(tr("weights_map.overview_pixels_asked_should",
-                      "an overview of {} pixels is asked for; it should have at least 1 pixel a side", most));
+                      "an overview of {} pixels is empty; it should have at least 1 pixel a side", most));
     const std::int64_t longest = std::max(rows(), cols());
     const std::int64_t cells = in_steps(longest, std::min(most, longest));
     const std::int64_t height = in_steps(rows(), cells), width = in_steps(cols(), cells);

@@ -141,7 +141,7 @@ ScriptLayer script_layer(const checkpoint::BlockTrace& block) {
     if (architecture.experts > 0)
         fail_input(
             tr("pytorch_layer.layer_mixture_experts_no",
-               "layer {} has a mixture of experts, which no script computes; export its attention alone",
+               "layer {} has a mixture of experts, which scripts do not compute; export its attention alone",
                block.place.layer));
     ScriptLayer out;
     out.inputs.push_back({"resid_in", axes_text(TensorId::resid_in), block[TensorId::resid_in]});

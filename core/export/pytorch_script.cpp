@@ -173,8 +173,8 @@ void check_replaceable(const std::string& path) {
     }();
     if (!own)
         fail_input(tr("pytorch_script.scripts_numbers_would_go",
-                      "{}, where the script's numbers would go, is a file that no export wrote; move it away "
-                      "or give the script another name",
+                      "{} would hold the script's numbers but was not written by an export; move it or give "
+                      "the script another name",
                       path));
 }
 

@@ -68,7 +68,7 @@ SelectedStage select_part(const Problem& problem, const Trace& trace, const Tens
         const int axis = find_axis(info, {Axis::B});
         if (axis < 0)
             fail_input(tr("tensor_export.no_batch_axis_take",
-                          "{} has no batch axis to take one entry of; leave that choice out", info.name));
+                          "{} has no batch axis to take an entry of; leave that choice out", info.name));
         if (*part.b < 0 || *part.b >= problem.dims.B)
             fail_input(tr("tensor_export.no_batch_entry_batch",
                           "there is no batch entry {}; batch entries are numbered 0 to {}", *part.b,
@@ -80,7 +80,7 @@ SelectedStage select_part(const Problem& problem, const Trace& trace, const Tens
         const int axis = selected.head_axis();
         if (axis < 0)
             fail_input(tr("tensor_export.no_head_axis_take",
-                          "{} has no head axis to take one entry of; leave that choice out", info.name));
+                          "{} has no head axis to take an entry of; leave that choice out", info.name));
         if (*part.h < 0 || *part.h >= problem.dims.H)
             fail_input(tr("common.no_head_heads_numbered", "there is no head {}; heads are numbered 0 to {}",
                           *part.h, problem.dims.H - 1));
@@ -152,8 +152,7 @@ void export_tensor(const Problem& problem, const Trace& trace, const TensorPart&
     const auto format = trace_format_of_path(path);
     if (!format || *format == TraceFormat::json)
         fail_input(tr("tensor_export.ending_no_format_tensor",
-                      "{} has an ending that no format of a tensor has; use .npy, .csv, .tsv or .safetensors",
-                      path));
+                      "{} does not end like a tensor file; use .npy, .csv, .tsv or .safetensors", path));
     write_file_atomically(path, tensor_bytes(problem, trace, part, *format, notes));
 }
 

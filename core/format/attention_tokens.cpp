@@ -19,8 +19,8 @@ std::vector<std::string> list_of(const json& value, const std::string& from) {
                       "{} should be a JSON list of strings, one for each token", from));
     for (const json& token : value) {
         if (!token.is_string())
-            fail_input(tr("attention_tokens.should_hold_strings",
-                          "{} should hold strings alone, and holds {}", from, shortened_json(token, 40)));
+            fail_input(tr("attention_tokens.should_hold_strings", "{} should hold only strings, and holds {}",
+                          from, shortened_json(token, 40)));
         out.push_back(token.get<std::string>());
     }
     return out;

@@ -115,7 +115,7 @@ void Database::fail(int code) const {
     const bool writes = sqlite3_db_readonly(database_.get(), "main") == 0;
     if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT)
         fail_input(tr("database.no_sqlite_database_damaged",
-                      "{} is no SQLite database, or is damaged; name another file", path_));
+                      "{} is not an SQLite database, or is damaged; name another file", path_));
     fail_input(
         writes ? tr("database.cannot_write_free_some",
                     "cannot write {}: {}; free some space, or name a file in a folder that can be written to",
@@ -128,7 +128,7 @@ Database Database::open(const std::string& path) {
     if (!std::filesystem::is_regular_file(path, fault))
         fail_input(std::filesystem::exists(path, fault)
                        ? tr("database.no_file_hold_database",
-                            "{} is no file that can hold a database; name another one", path)
+                            "{} is not a file that can hold a database; name another one", path)
                        : tr("database.no_file_name_another", "there is no file {}; name another one", path));
     Database database(path, SQLITE_OPEN_READONLY, path);
     database.run("SELECT * FROM sqlite_master");

@@ -180,7 +180,7 @@ void refuse_what_is_not_npy(std::string_view start, const std::string& path) {
                       path));
     if (!start.starts_with(npy_magic))
         fail_input(tr("npy_header.no_npy_file_not",
-                      "{} is no .npy file: it does not begin as one; write it with numpy.save", path));
+                      "{} is not a .npy file: it does not begin as one; write it with numpy.save", path));
 }
 
 } // namespace
@@ -209,7 +209,7 @@ NpyHeader read_npy_header(const RandomAccessFile& file) {
     header.data = before_length + length_bytes + length;
     if (length > largest_npy_header || header.data > file.size())
         fail_input(tr("npy_header.cut_short_damaged_speaks",
-                      "{} was cut short or is damaged: it speaks of a header of {} bytes and has {} after "
+                      "{} was cut short or is damaged: it announces a header of {} bytes and has {} after "
                       "its beginning; write or copy it again",
                       path, length, file.size() - before_length - length_bytes));
     std::string text(length, '\0');
@@ -224,7 +224,7 @@ NpyHeader read_npy_header(const RandomAccessFile& file) {
     header.extents = *fields.shape;
     if (*fields.fortran && header.extents.size() > 1)
         fail_input(tr("npy_header.stored_fortran_order_numbers",
-                      "{} is stored in Fortran order, in which the numbers of one head lie scattered; save "
+                      "{} is stored in Fortran order, in which the numbers of one head are scattered; save "
                       "it again with numpy.save(path, numpy.ascontiguousarray(a))",
                       path));
     check_size(header, file);

@@ -68,7 +68,7 @@ std::size_t header_size(std::string_view start, std::size_t size, const std::str
     const std::uint64_t header_bytes = little_endian(start.substr(0, prefix));
     if (header_bytes > std::min(largest_header, size - prefix))
         fail_input(tr("safetensors.no_safetensors_file_cut",
-                      "{} is no safetensors file, or was cut short: it speaks of a header of {} bytes and "
+                      "{} is not a safetensors file, or was cut short: it announces a header of {} bytes and "
                       "has {} after the first 8; name another file or get it again",
                       source, header_bytes, size - prefix));
     return static_cast<std::size_t>(header_bytes);
@@ -137,10 +137,10 @@ SafetensorsEntry read_entry(const std::string& name, const json& value, std::siz
     const std::uint64_t end =
         whole_number(offsets[1], tr("safetensors.data_offsets", "{}: its data_offsets", where));
     if (begin > end || end > data_bytes)
-        fail_input(tr(
-            "safetensors.lies_bytes_bytes_data",
-            "{} lies at bytes {} to {} of {} bytes of data; the file is cut short or damaged, get it again",
-            where, offsets[0].dump(), offsets[1].dump(), data_bytes));
+        fail_input(
+            tr("safetensors.lies_bytes_bytes_data",
+               "{} is at bytes {} to {} of {} bytes of data; the file is cut short or damaged, get it again",
+               where, offsets[0].dump(), offsets[1].dump(), data_bytes));
     if (byte_count(entry.extents, type->width) != end - begin)
         fail_input(tr_n("safetensors.type_shape_not_fit",
                         "{} of type {} and shape {} does not fit its {} byte; write the file again",
@@ -199,7 +199,7 @@ std::map<std::string, std::string> read_metadata(const json& value, const std::s
 void Safetensors::parse(std::string_view header, std::size_t data_bytes) {
     if (!header.starts_with('{'))
         fail_input(tr("safetensors.no_safetensors_file_header",
-                      "{} is no safetensors file: its header does not begin with {{; name another file",
+                      "{} is not a safetensors file: its header does not begin with {{; name another file",
                       source_));
     const json parsed = parse_json(header, tr("common.header", "the header of {}", source_));
     for (const auto& [name, value] : parsed.items())

@@ -25,8 +25,8 @@ float parse_cell(std::string_view cell, std::int64_t row, std::int64_t col) {
         return *value;
     constexpr std::size_t shown = 20;
     fail_input(tr("tsv.row_column_pasted_holds",
-                  "row {}, column {} of what was pasted holds “{}”, which is no finite float32; paste "
-                  "numbers alone, such as 0.25",
+                  "row {}, column {} of the pasted text is “{}”, which is not a finite float32; paste only "
+                  "numbers, such as 0.25",
                   row, col, digits.substr(0, shown)));
 }
 
@@ -109,7 +109,7 @@ Table parse_tsv(std::string_view text) {
         if (count != table.cols)
             fail_input(
                 tr("tsv.row_pasted_columns_first",
-                   "row {} of what was pasted has {} columns and the first row has {}; paste a rectangle",
+                   "row {} of the pasted text has {} columns and the first row has {}; paste a rectangle",
                    table.rows, count, table.cols));
         for (std::int64_t col = 0; col < count; ++col)
             table.values.push_back(parse_cell(cells[static_cast<std::size_t>(col)], table.rows, col + 1));

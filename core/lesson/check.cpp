@@ -72,9 +72,11 @@ private:
         if (scene.model)
             return run_model(scene);
         if (scene.layer)
-            fail_input(tr("check.layer_model_add_model", "\"layer\" is of a model; add model: pocket"));
+            fail_input(
+                tr("check.layer_model_add_model", "\"layer\" applies only to a model; add model: pocket"));
         if (scene.screen)
-            fail_input(tr("check.screen_model_add_model", "\"screen\" is of a model; add model: pocket"));
+            fail_input(
+                tr("check.screen_model_add_model", "\"screen\" applies only to a model; add model: pocket"));
         return run(recipe_of(scene));
     }
 
@@ -145,7 +147,7 @@ private:
             return;
         if (model.further->corrupted().inputs.T != model.inputs.T)
             fail_input(tr("check.second_prompt_tokens_sentence",
-                          "the second prompt has {} tokens and the sentence {}; patching needs as many",
+                          "the second prompt has {} tokens and the sentence {}; patching needs equal numbers",
                           model.further->corrupted().inputs.T, model.inputs.T));
         const auto kind = std::ranges::find(analysis::patch_kinds(), scene.patched.value_or("residual"),
                                             &analysis::PatchKindInfo::id);
@@ -259,8 +261,8 @@ private:
         tally_.words += count_words(gate.task);
         if (gate.condition.truth(with_view(before, scene)))
             fail_input(tr("check.gate_open_before_learner",
-                          "the gate \"{}\" is open before the learner did anything; ask for something that "
-                          "is not so yet",
+                          "the gate \"{}\" is open before the learner does anything; ask for something that "
+                          "is not true yet",
                           gate.condition.text()));
         const StepScene solved = laid_over(scene, gate.solution);
         const Stage stage = run(solved);
@@ -289,7 +291,7 @@ private:
         if (scene.stage && is_around(*scene.stage) && !scene.model)
             fail_input(
                 tr("check.stage_stands_around_attention",
-                   "the stage \"{}\" stands around attention, where a preset has nothing; add model: pocket",
+                   "the stage \"{}\" is outside attention, where a preset has nothing; add model: pocket",
                    group_info(*scene.stage).label));
         if (scene.stage)
             state.stage = group_info(*scene.stage).label;

@@ -69,8 +69,8 @@ void refuse_beside_model(Fields& fields, const StepScene& scene) {
     for (const auto& [key, stands] : given)
         if (stands)
             fields.fault(key, tr("directives.cannot_stand_beside_model",
-                                 "\"{}\" cannot stand beside \"model\": a model brings its own; sentence, "
-                                 "layer and gain can be given",
+                                 "\"{}\" cannot be combined with \"model\", which brings its own; give only "
+                                 "sentence, layer or gain",
                                  key));
 }
 
@@ -93,7 +93,7 @@ void read_screen(Fields& fields, StepScene& scene) {
                                                         : std::string_view(text).substr(point + 1));
         if (!row || !column)
             fail_input(tr("directives.no_cell_write_2",
-                          "\"{}\" is no cell; write \"2.14\" for row 2 and column 14 of the map", text));
+                          "\"{}\" is not a cell; write \"2.14\" for row 2 and column 14 of the map", text));
         scene.patch = {*row, *column};
     });
 }
@@ -120,8 +120,8 @@ StepScene scene_of(Fields& fields) {
             scene.gains.push_back(*read);
         else
             fields.fault("gain", tr("directives.no_head_write_gain",
-                                    "\"{}\" is no head; write gain: {{0: 0.5}}, or {{\"2.7\": 0}} for head 7 "
-                                    "of a model's layer 2",
+                                    "\"{}\" is not a head; write gain: {{0: 0.5}}, or {{\"2.7\": 0}} for "
+                                    "head 7 of a model's layer 2",
                                     head));
     for (const auto& [target, value] : fields.numbers_by_name("edit"))
         try {

@@ -52,7 +52,7 @@ private:
     LessonState of_layer(std::int64_t l) const {
         if (state_.model == nullptr)
             fail_input(tr("expression_evaluate.layers_read_l_model",
-                          "layers are read with L{}. where a model is on screen, and here is none", l));
+                          "L{}. reads a layer of a model, and no model is on screen; open one", l));
         const checkpoint::LayerRun& layer = lesson::layer_of(*state_.model, l);
         return {.problem = *layer.problem,
                 .trace = layer.trace,
@@ -81,8 +81,9 @@ private:
     /// The state for the same layer in the pass without gains and edits.
     LessonState of_before() const {
         if (state_.model == nullptr)
-            fail_input(tr("expression_evaluate.before_reads_model",
-                          "before reads a model without its gains and edits, and no model is on screen"));
+            fail_input(
+                tr("expression_evaluate.before_reads_model",
+                   "before reads a model without its head gains and edits, and no model is on screen"));
         return of_pass(state_.model->edits.empty() ? *state_.model : state_.model->further->before());
     }
 
@@ -105,7 +106,7 @@ private:
         const LessonValue found = value(node);
         if (const auto* number = std::get_if<double>(&found))
             return *number;
-        fail_input(tr("expression_evaluate.stands_number_needed", "\"{}\" stands where a number is needed",
+        fail_input(tr("expression_evaluate.stands_number_needed", "\"{}\" is used where a number is needed",
                       std::get<std::string>(found)));
     }
 
@@ -187,7 +188,7 @@ private:
         const auto* y = std::get_if<double>(&b);
         if (x == nullptr || y == nullptr)
             fail_input(tr("expression_evaluate.stands_between_words",
-                          "\"{}\" stands between words; it needs numbers", sign));
+                          "\"{}\" is between words; it needs numbers", sign));
         static const std::map<std::string_view, std::function<double(double, double)>> operations{
             {"+", std::plus<>()},
             {"-", std::minus<>()},
@@ -206,7 +207,8 @@ private:
         const std::int64_t H = state_.problem.dims.H;
         if (h != std::floor(h) || h < 0 || h >= static_cast<double>(H))
             fail_input(tr("expression_evaluate.names_head_not_heads",
-                          "{} names a head that is not there; heads are numbered 0 to {}", call.text, H - 1));
+                          "{} names a head that does not exist; heads are numbered 0 to {}", call.text,
+                          H - 1));
         return static_cast<std::int64_t>(h);
     }
 
@@ -374,7 +376,7 @@ private:
         const std::vector<float> first = cells(a), second = cells(b);
         if (first.size() != second.size())
             fail_input(tr("expression_evaluate.difference_compares",
-                          "difference compares {} with {} numbers and {} with {}; they need as many",
+                          "difference compares {} with {} numbers and {} with {}; they need the same number",
                           target_text(a.target), first.size(), target_text(b.target), second.size()));
         return std::transform_reduce(
             first.begin(), first.end(), second.begin(), 0.0,

@@ -124,7 +124,7 @@ private:
         skip();
         if (at_ >= text_.size())
             fail(tr("expression_parse.ends_number_name_cell",
-                    "it ends where a number, a name or a cell should stand"));
+                    "it ends where a number, a name or a cell should follow"));
         if (take("(")) {
             count_part();
             ExpressionNode inner = any();
@@ -158,7 +158,7 @@ private:
         const auto [end, fault] =
             std::from_chars(text_.data() + at_, text_.data() + text_.size(), node->number);
         if (fault != std::errc())
-            fail(tr("expression_parse.no_number", "\"{}\" is no number",
+            fail(tr("expression_parse.no_number", "\"{}\" is not a number",
                     text::plain_beginning(text_.substr(at_))));
         at_ = static_cast<std::size_t>(end - text_.data());
         return node;

@@ -33,7 +33,7 @@ Fields Fields::parse(std::string_view text, const std::string& what, int first_l
         node = YAML::Load(std::string(text));
         if (!node.IsNull() && !node.IsMap()) {
             faults.push_back({first_line, tr("fields.no_list_name_value",
-                                             "{} is no list of \"name: value\" lines", what)});
+                                             "{} is not a list of \"name: value\" lines", what)});
             node = YAML::Node();
         }
     } catch (const YAML::Exception& fault) {
@@ -69,7 +69,7 @@ std::optional<std::string> Fields::text(const std::string& key) {
         return {};
     if (!node.IsScalar()) {
         fault(key,
-              tr("fields.no_text_write_words", "\"{0}\" of {1} is no text; write {0}: words", key, what_));
+              tr("fields.no_text_write_words", "\"{0}\" of {1} is not a text; write {0}: words", key, what_));
         return {};
     }
     return node.Scalar();
@@ -89,7 +89,7 @@ std::optional<double> Fields::number(const std::string& key) {
     double value = 0;
     if (node.IsScalar() && YAML::convert<double>::decode(node, value))
         return value;
-    fault(key, tr("fields.no_number", "\"{}\" of {} is no number", key, what_));
+    fault(key, tr("fields.no_number", "\"{}\" of {} is not a number", key, what_));
     return {};
 }
 
@@ -100,7 +100,7 @@ std::optional<std::int64_t> Fields::whole(const std::string& key) {
     std::int64_t value = 0;
     if (node.IsScalar() && YAML::convert<std::int64_t>::decode(node, value))
         return value;
-    fault(key, tr("fields.no_whole_number", "\"{}\" of {} is no whole number", key, what_));
+    fault(key, tr("fields.no_whole_number", "\"{}\" of {} is not a whole number", key, what_));
     return {};
 }
 
@@ -137,9 +137,9 @@ std::vector<std::string> Fields::texts(const std::string& key) {
             if (item.IsScalar())
                 all.push_back(item.Scalar());
     if (!node.IsSequence() || all.size() != node.size())
-        fault(key,
-              tr("fields.no_list_texts_put",
-                 "\"{}\" of {} is no list of texts; put texts with brackets in quotation marks", key, what_));
+        fault(key, tr("fields.no_list_texts_put",
+                      "\"{}\" of {} is not a list of texts; put texts with brackets in quotation marks", key,
+                      what_));
     return all;
 }
 
@@ -150,8 +150,8 @@ std::vector<std::int64_t> Fields::wholes(const std::string& key) {
         if (YAML::convert<std::int64_t>::decode(YAML::Node(one), value))
             all.push_back(value);
         else
-            fault(key, tr("fields.no_whole_number_2", "\"{}\" in \"{}\" of {} is no whole number", one, key,
-                          what_));
+            fault(key, tr("fields.no_whole_number_2", "\"{}\" in \"{}\" of {} is not a whole number", one,
+                          key, what_));
     }
     return all;
 }
@@ -161,8 +161,8 @@ std::optional<Fields> Fields::map(const std::string& key) {
     if (!node.IsDefined())
         return {};
     if (!node.IsMap()) {
-        fault(key, tr("fields.no_list_name_value_2", "\"{}\" of {} is no list of \"name: value\" lines", key,
-                      what_));
+        fault(key, tr("fields.no_list_name_value_2", "\"{}\" of {} is not a list of \"name: value\" lines",
+                      key, what_));
         return {};
     }
     return Fields(node, tr("fields.of", "\"{}\" of {}", key, what_), first_line_, *faults_);
@@ -174,7 +174,7 @@ std::vector<Fields> Fields::maps(const std::string& key) {
     if (!node.IsDefined())
         return all;
     if (!node.IsSequence()) {
-        fault(key, tr("fields.no_list_begin_each", "\"{}\" of {} is no list; begin each entry with \"- \"",
+        fault(key, tr("fields.no_list_begin_each", "\"{}\" of {} is not a list; begin each entry with \"- \"",
                       key, what_));
         return all;
     }
@@ -183,7 +183,7 @@ std::vector<Fields> Fields::maps(const std::string& key) {
             all.emplace_back(item, tr("fields.entry", "an entry of \"{}\"", key), first_line_, *faults_);
         else
             fault(key, tr("fields.entry_no_list_name",
-                          "an entry of \"{}\" of {} is no list of \"name: value\" lines", key, what_));
+                          "an entry of \"{}\" of {} is not a list of \"name: value\" lines", key, what_));
     return all;
 }
 
@@ -198,8 +198,8 @@ std::vector<std::pair<std::string, double>> Fields::numbers_by_name(const std::s
             if (pair.second.IsScalar() && YAML::convert<double>::decode(pair.second, value))
                 all.emplace_back(pair.first.Scalar(), value);
     if (!node.IsMap() || all.size() != node.size())
-        fault(key, tr("fields.no_list_name_number", "\"{}\" of {} is no list of \"name: number\" lines", key,
-                      what_));
+        fault(key, tr("fields.no_list_name_number", "\"{}\" of {} is not a list of \"name: number\" lines",
+                      key, what_));
     return all;
 }
 

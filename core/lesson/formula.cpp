@@ -77,7 +77,7 @@ private:
             Formula& slot = down ? below : above;
             if (!slot.parts.empty() || !slot.text.empty())
                 fail(tr("formula.two_scripts_stand_same",
-                        "two scripts stand at the same place; put them in braces"));
+                        "two subscripts or superscripts are at the same position; put them in braces"));
             slot = argument();
             any = true;
         }
@@ -107,7 +107,7 @@ private:
     Formula part() {
         skip();
         if (at_ >= text_.size())
-            fail(tr("formula.ends_something_should_stand", "it ends where something should stand"));
+            fail(tr("formula.ends_something_should_stand", "it ends where something should follow"));
         const char c = text_[at_];
         if (c == '{')
             return braces();

@@ -119,7 +119,7 @@ double FurtherPasses::lost(analysis::HeadPlace head, Words words) {
     }
     const auto found = losses.find({head.layer, head.head});
     if (found == losses.end())
-        fail_input(tr("further_passes.lost_names_head_not", "lost names a head that is not there"));
+        fail_input(tr("further_passes.lost_names_head_not", "lost names a head that does not exist"));
     return found->second;
 }
 
@@ -133,7 +133,7 @@ double FurtherPasses::recovered(analysis::PatchKind kind, std::int64_t row, std:
     analysis::Patching& of = patching(words);
     if (row < 0 || row >= of.rows(kind) || column < 0 || column >= of.columns(kind))
         fail_input(
-            tr("further_passes.recovered_names_place_not", "recovered names a place that is not there"));
+            tr("further_passes.recovered_names_place_not", "recovered names a position that does not exist"));
     const double share = of.recovered(of.patched(kind, row, column, progress));
     shares_[{words, kind, row, column}] = share;
     return share;

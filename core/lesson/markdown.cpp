@@ -122,8 +122,7 @@ private:
                 faults_.push_back(
                     {first_line_ + static_cast<int>(counted_),
                      tr("markdown.quotations_stand_more_deep",
-                        "quotations stand more than {} deep in each other; take some of the > away",
-                        most_quotations)});
+                        "quotations are nested more than {} deep; remove some of the >", most_quotations)});
                 return stopped;
             }
             callouts_.emplace_back();

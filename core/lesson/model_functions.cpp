@@ -55,8 +55,7 @@ public:
         const auto* const head = std::get_if<double>(&arguments_[0]);
         if (words != nullptr && *words != "mlp" && *words != "embedding")
             fail_input(tr("model_functions.attribution_head_number",
-                          "attribution is of a head by its number, of mlp or of embedding, not of \"{}\"",
-                          *words));
+                          "attribution takes the number of a head, mlp or embedding, not \"{}\"", *words));
         const auto wanted = [&](const analysis::Writer& writer) {
             if (words != nullptr && *words == "embedding")
                 return writer.kind == WriterKind::embedding || writer.kind == WriterKind::position;
@@ -73,7 +72,7 @@ public:
             Progress());
         if (std::ranges::none_of(all.parts, wanted, &analysis::LogitPart::writer))
             fail_input(
-                tr("model_functions.attribution_names_head", "attribution names a head that is not there"));
+                tr("model_functions.attribution_names_head", "attribution names a head that does not exist"));
         return sum_of_parts(all, wanted);
     }
     LessonValue lost() const {
@@ -90,7 +89,7 @@ public:
         const auto kind = std::ranges::find(kinds, id == nullptr ? "" : *id, &analysis::PatchKindInfo::id);
         if (kind == kinds.end())
             fail_input(tr("model_functions.recovered_takes_patched",
-                          "recovered takes what is patched, such as head or residual"));
+                          "recovered takes the patched activation, such as head or residual"));
         const std::span<const float> row = logits_at(model_.run.logits, arguments_.size());
         return model_.further->recovered(kind->kind, state_.layer,
                                          kind->by_head ? head_number(1) : position(arguments_[1]),
@@ -102,8 +101,8 @@ public:
             const auto* const text = std::get_if<std::string>(&arguments_[n]);
             if (text == nullptr)
                 fail_input(tr("model_functions.path_takes_words_two",
-                              "path takes words: two heads in quotation marks, such as \"0.4\", and what is "
-                              "changed of the second"));
+                              "path takes words: two heads in quotation marks, such as \"0.4\", and the "
+                              "changed input of the second"));
             return *text;
         };
         using enum analysis::PatchKind;

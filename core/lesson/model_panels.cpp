@@ -56,7 +56,7 @@ public:
         };
         if ((wants("attribution") || wants("effect") || wants("without")) && panel.word.empty())
             fail_input(tr("model_panels.panel_heads_speaks_tokens",
-                          "the panel of heads speaks of a token's logit; add word: Mary"));
+                          "the panel of heads is about a token's logit; add word: Mary"));
         if (!panel.word.empty())
             token_ = checkpoint::word_token(*model.model, panel.word);
         if (!panel.against.empty())

@@ -133,11 +133,11 @@ std::vector<Knob> knobs_of(const LessonPanel& panel, const Knobs& set) {
             [&](const SamplingPanel& p) {
                 list.number("temperature", tr("panel.divides_logits", "divides the logits"), p.temperature,
                             0.1, 3);
-                list.whole("top_k", tr("panel.many_likeliest_tokens", "only so many of the likeliest tokens"),
+                list.whole("top_k", tr("panel.many_likeliest_tokens", "number of likeliest tokens to keep"),
                            p.top_k, {1, 2, 3, 5, 10, 20, 50, 100, 200, 500, SamplingPanel::most_top_k});
                 list.number("top_p",
                             tr("panel.likeliest_tokens_together_reach",
-                               "only the likeliest tokens that together reach this"),
+                               "probability that the kept tokens reach together"),
                             p.top_p, 0.05, 1);
             },
             [](const HeadsPanel&) {}, [](const PathPanel&) {},
@@ -171,8 +171,8 @@ void check_knob(const LessonPanel& panel, const Knobs& set, const std::string& n
     if (value < knob->low || value > knob->high || value != std::round(value))
         fail_input(tr("panel.takes_whole_numbers", "{} takes whole numbers from {} to {}", name,
                       text(knob->low), text(knob->high)));
-    fail_input(tr("panel.not_fit_sizes_beside", "{} = {} does not fit the sizes beside it; it can be {}",
-                  name, text(value), joined(knob->stops, text)));
+    fail_input(tr("panel.not_fit_sizes_beside", "{} = {} does not fit the other sizes; it can be {}", name,
+                  text(value), joined(knob->stops, text)));
 }
 
 } // namespace headscope::lesson

@@ -16,8 +16,8 @@ analysis::HeadPlace head_place(const std::string& text) {
     const TargetIndex layer = parse_index(text.substr(0, point)),
                       head = parse_index(point == std::string::npos ? "" : text.substr(point + 1));
     if (layer.kind != TargetIndex::Kind::number || head.kind != TargetIndex::Kind::number)
-        fail_input(tr("panel_directive.no_head_write_2", "\"{}\" is no head; write 2.7 for head 7 of layer 2",
-                      text));
+        fail_input(tr("panel_directive.no_head_write_2",
+                      "\"{}\" is not a head; write 2.7 for head 7 of layer 2", text));
     return {layer.first, head.first};
 }
 
@@ -31,7 +31,7 @@ void take(Fields& fields, const Sizes& sizes) {
         *size = fields.whole(key).value_or(*size);
         if (*size < 1 && !(std::string_view(key) == "Hkv" && *size == 0))
             fields.fault(key, tr("panel_directive.panel_starts_1",
-                                 "\"{}\" of the panel is {}; it starts at 1", key, *size));
+                                 "\"{}\" of the panel is {}; it should be at least 1", key, *size));
     }
 }
 

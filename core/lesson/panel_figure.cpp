@@ -63,8 +63,8 @@ CacheFigure cache_figure(std::int64_t T, std::int64_t layers, std::int64_t H, st
 void demand_small(const Problem& problem, std::int64_t runs) {
     if (cost_of(problem.dims, false).flops() > most_flops / runs)
         fail_input(tr("panel_figure.problem_too_large_panel",
-                      "this problem is too large for the panel, which computes along with every move of the "
-                      "mouse; type a shorter sentence"));
+                      "this problem is too large for the panel, which recomputes on every mouse move; type a "
+                      "shorter sentence"));
 }
 
 BlurFigure blur_figure(const BlurPanel& panel, double share, const Problem& on_screen,

@@ -46,7 +46,7 @@ private:
 
     void add(LessonBlock block, int line) {
         if (!outside(line, tr("parse.text_stands_before_first",
-                              "text stands before the first step; begin a step with \"## Title\"")))
+                              "there is text before the first step; begin a step with \"## Title\"")))
             lesson_.steps.back().blocks.push_back(std::move(block));
     }
 
@@ -62,7 +62,7 @@ private:
             return {};
         }
         if (outside(fence.line, tr("parse.block_stands_before_first",
-                                   "a block stands before the first step; begin a step with \"## Title\"")))
+                                   "there is a block before the first step; begin a step with \"## Title\"")))
             return {};
         if (fence.word == "step") {
             lesson_.steps.back().scene = read_scene(fence, faults_);
@@ -100,7 +100,7 @@ std::string with_plain_lines(std::string_view text, std::vector<LessonFault>& fa
         if (plain != without_tabs)
             faults.push_back(
                 {number, tr("parse.line_bytes_no_text",
-                            "the line has bytes that are no text in UTF-8; save the file as UTF-8")});
+                            "the line has bytes that are not UTF-8 text; save the file as UTF-8")});
         out += plain == without_tabs ? line : plain;
         if (end < given.size())
             out += '\n';

@@ -59,7 +59,7 @@ std::int64_t find_word(const std::string& word, const std::vector<std::string>& 
         fail_input(tr("target.no_token_sentence", "there is no token \"{}\" in the sentence", word));
     if (std::find_if(first + 1, tokens.end(), is) != tokens.end())
         fail_input(tr("target.stands_more_once_sentence",
-                      "\"{0}\" stands more than once in the sentence; write {0}@{1} for the first", word,
+                      "\"{0}\" appears more than once in the sentence; write {0}@{1} for the first", word,
                       first - tokens.begin()));
     return first - tokens.begin();
 }

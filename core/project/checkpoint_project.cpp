@@ -93,7 +93,7 @@ std::vector<SetActivation> read_activations(const JsonField& root) {
         const auto id = find_block_stage(name.string());
         if (!id)
             name.fail(
-                tr("checkpoint_project.should_stage_around", "it should be a stage around the attention"));
+                tr("checkpoint_project.should_stage_around", "it should be a stage outside the attention"));
         const float number = value.value().is_number() ? value.value().get<float>() : INFINITY;
         if (!std::isfinite(number))
             value.fail(tr("checkpoint_project.should_number_float32",

@@ -122,7 +122,7 @@ void refuse_other_fields(const json& rule, std::string_view own, const std::stri
     for (const std::string_view field : known_fields)
         if (field != own && rule.contains(field))
             fail_input(tr("mask_json.takes_no_take_out",
-                          "{} takes no \"{}\"; take it out or use another kind", where, field));
+                          "{} does not take \"{}\"; remove it or use another kind", where, field));
 }
 
 MaskRule read_rule(const json& rule, std::size_t index) {

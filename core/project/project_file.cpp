@@ -71,9 +71,8 @@ std::string changed_since(const StoredProject& stored, const std::string& source
             tr(preset->title), source);
     return tr(
         "project_file.saved_headscope_program",
-        "{} was saved by Headscope {}, and this program ({}) builds other numbers from the same choices; "
-        "the saved numbers are kept as a problem of their own, until you type a sentence or choose a "
-        "preset.",
+        "{} was saved by Headscope {}, and this program ({}) builds other numbers from the same settings; "
+        "the saved numbers are kept as a separate problem until you type a sentence or choose a preset.",
         source, stored.program, HEADSCOPE_VERSION);
 }
 
@@ -83,9 +82,9 @@ OpenedProject with_saved_numbers(StoredProject stored, const std::string& source
     if (!stored.problem) {
         const BuiltRecipe built = build_recipe(stored.recipe);
         static_cast<void>(with_edits(built.problem, stored.recipe));
-        opened.notes.push_back(
-            tr("project_file.numbers_built_anew_may",
-               "The numbers of {} are built anew and may differ from those that were saved.", source));
+        opened.notes.push_back(tr("project_file.numbers_built_anew_may",
+                                  "The numbers of {} were rebuilt and may differ from those that were saved.",
+                                  source));
         return opened;
     }
     const auto gives_stored = [&](const Recipe& recipe) {
@@ -104,12 +103,11 @@ OpenedProject with_saved_numbers(StoredProject stored, const std::string& source
     opened.recipe.gains.clear();
     opened.recipe.temperature = stored.problem->temperature;
     opened.recipe.base = std::make_shared<const Problem>(*stored.problem);
-    opened.notes.push_back(
-        tr("project_file.saved_headscope_program_2",
-           "{} was saved by Headscope {}, and this program ({}) builds other numbers from the same choices; "
-           "the saved numbers are kept as a problem of their own, until you type a sentence or choose a "
-           "preset, and its edits are part of that problem.",
-           source, stored.program, HEADSCOPE_VERSION));
+    opened.notes.push_back(tr("project_file.saved_headscope_program_2",
+                              "{} was saved by Headscope {}, and this program ({}) builds other numbers from "
+                              "the same settings; the saved numbers are kept as a separate problem until you "
+                              "type a sentence or choose a preset, and its edits are part of that problem.",
+                              source, stored.program, HEADSCOPE_VERSION));
     return opened;
 }
 
@@ -131,7 +129,7 @@ format::Safetensors repaired(const std::string& bytes, const std::string& source
         header_bytes = header_bytes << 8U | static_cast<unsigned char>(bytes[i]);
     if (bytes.size() < length_bytes || header_bytes > bytes.size() - length_bytes)
         fail_input(tr("project_file.ends_before_structure",
-                      "{} ends before its structure does; nothing of it can be recovered", source));
+                      "{} ends before its structure is complete; nothing of it can be recovered", source));
     const auto header_end = length_bytes + static_cast<std::size_t>(header_bytes);
     const json header = parse_json(std::string_view(bytes).substr(length_bytes, header_end - length_bytes),
                                    tr("common.header", "the header of {}", source));
@@ -217,7 +215,7 @@ OpenedProject recover_project_bytes(std::string bytes, const std::string& source
     if (is_damaged(checksum_holds(bytes), file, project_json(file)))
         opened.notes.insert(opened.notes.begin(),
                             tr("project_file.damaged_numbers_may_others",
-                               "{} is damaged, and its numbers may be others than those that were saved.",
+                               "{} is damaged, and its numbers may differ from those that were saved.",
                                source));
     return opened;
 }

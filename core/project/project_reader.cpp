@@ -85,7 +85,7 @@ public:
         TensorPtr read = tensor(name, what);
         if (read->count() == 0)
             fail_input(tr("project_reader.tensor_shape_no_number",
-                          "{}: tensor {} ({}) has shape {} and so no number; no extent should be 0",
+                          "{}: tensor {} ({}) has shape {} and is empty; no dimension may be 0",
                           file_.source(), dump(name), what, read->shape().text()));
         const auto values = read->values();
         const auto bad = std::ranges::find_if(values, [](float value) { return !std::isfinite(value); });
@@ -150,7 +150,7 @@ private:
         std::string key = name.get<std::string>();
         if (rules_.lost.contains(key))
             fail_input(tr("project_reader.tensor_lies_part_missing",
-                          "tensor {} lies in the part of {} that is missing; take it from another copy", key,
+                          "tensor {} is in the missing part of {}; take it from another copy", key,
                           file_.source()));
         return key;
     }
@@ -228,7 +228,7 @@ Problem Reader::problem(const checkpoint::ConfigReader& object, const std::strin
     for (const auto& [name, value] : tensors->items())
         if (!known.contains(name))
             fail_input(tr("project_reader.names_tensor_no_problem",
-                          "{}: {} names a tensor for {}, which no problem has; take it out", file_.source(),
+                          "{}: {} names a tensor for {}, which no problem has; remove it", file_.source(),
                           owner, name));
     try {
         validate(problem);
@@ -255,8 +255,8 @@ std::map<TensorId, TensorPtr> Reader::inputs(const checkpoint::ConfigReader& obj
             const auto id = find_tensor(input);
             if (!id || !is_editable(*id))
                 fail_input(tr("project_reader.no_input_edits_x",
-                              "{}: there is no input {}; edits are of x, x_kv, W_* and b_*", file_.source(),
-                              input));
+                              "{}: there is no input {}; only x, x_kv, W_* and b_* can be edited",
+                              file_.source(), input));
             TensorPtr found = finite_tensor(tensor_name, what);
             if (found->shape().rank() != tensor_info(*id).rank())
                 fail_input(tr_n("project_reader.tensor_shape_should_axes",

@@ -86,7 +86,7 @@ constexpr std::array<PresetInfo, 5> infos = {{
     {"first-lesson", translatable("preset.two_heads", "Two heads"),
      translatable(
          "preset.two_built_heads_one",
-         "Two built heads: one finds the class of word that each word needs, one finds the word before."),
+         "Two built heads: one finds the word class that each word needs, the other the previous word."),
      "The cat sat down", "A dog ran away quickly", 8, 2, 64},
     {"cat-sleeps", translatable("preset.cat_sleeps", "Cat sleeps"),
      translatable("preset.two_words_small_enough",
@@ -103,8 +103,7 @@ constexpr std::array<PresetInfo, 5> infos = {{
                   "position."),
      "The cat drinks cold water", "Le chat boit de l'eau froide", 16, 2, 64, false, true},
     {"random", translatable("preset.random", "Random"),
-     translatable("preset.weights_drawn_seed_before",
-                  "Weights drawn by a seed, as they are before any training."),
+     translatable("preset.weights_drawn_seed_before", "Random weights from a seed, as before any training."),
      "The cat sat on the mat and looked at the moon.", "A dog ran home.", 32, 4, 256},
 }};
 
@@ -169,7 +168,7 @@ PresetProblem build_preset(std::string_view id, std::string_view sentence, std::
         return build(info, words, std::ssize(words), seed);
     if (info.kv_sentence.empty())
         fail_input(tr("preset.preset_words_own_sentence",
-                      "the preset {} has the words of its own sentence alone; choose another preset for a "
+                      "the preset {} has only the words of its own sentence; choose another preset for a "
                       "second sentence",
                       info.id));
     const std::vector<Word> kv_words = words_for(info, kv_sentence);

@@ -144,7 +144,7 @@ std::vector<Word> split_words(std::string_view sentence) {
                           begin, letters, max_word_letters));
         if (words.size() == max_words)
             fail_input(tr("words.sentence_more_words_marks",
-                          "the sentence has more than {} words and marks, the most there may be: shorten it",
+                          "the sentence has more than {} words and punctuation marks: shorten it",
                           max_words));
         words.push_back({composed(sentence.substr(begin, end - begin)), begin, end,
                          kind(first) == LetterKind::mark || kind(first) == LetterKind::joiner});

@@ -338,8 +338,9 @@ constexpr Row limited(Row row, Message formula) {
 /// The row of the weights in problems with a sink.
 constexpr Row with_sink(Row row) {
     row.inputs = {row.inputs[0], sink};
-    row.formula = translatable("stage_table.weights_softmax_over_masked",
-                               "weights = softmax over masked and the head’s sink, without the sink’s share");
+    row.formula =
+        translatable("stage_table.weights_softmax_over_masked",
+                     "weights = softmax over masked and the head’s sink, without the sink’s weight");
     row.when = &ProblemParts::sink;
     row.cells = sink_softmax_cells;
     return row;
@@ -360,15 +361,15 @@ constexpr std::array variants{
         "k_normed = k * torch.rsqrt(k.square().mean(dim=-1, keepdim=True) + norm_eps) * k_norm_all\n"
         "k_normed = k_normed.reshape(B, Tk, Hkv, dk).transpose(1, 2)"),
     given_with(*find_row(norm_eps), &ProblemParts::joint_norm),
-    limited(*find_row(q), translatable("stage_table.q_x_w_q", "Q = X W_Q + b_Q, cut to [−c, c]")),
-    limited(*find_row(k), translatable("stage_table.k_x_w_k", "K = X W_K + b_K, cut to [−c, c]")),
-    limited(*find_row(v), translatable("stage_table.v_x_w_v", "V = X W_V + b_V, cut to [−c, c]")),
+    limited(*find_row(q), translatable("stage_table.q_x_w_q", "Q = X W_Q + b_Q, clipped to [−c, c]")),
+    limited(*find_row(k), translatable("stage_table.k_x_w_k", "K = X W_K + b_K, clipped to [−c, c]")),
+    limited(*find_row(v), translatable("stage_table.v_x_w_v", "V = X W_V + b_V, clipped to [−c, c]")),
     with_sink(*find_row(weights)),
     rotated(*find_row(q_heads),
-            translatable("stage_table.q_heads_h_turned", "q_heads[h] = $, turned by position"),
+            translatable("stage_table.q_heads_h_turned", "q_heads[h] = $, rotated by position"),
             "q_heads = turned($)"),
     rotated(*find_row(k_heads),
-            translatable("stage_table.k_heads_h_turned", "k_heads[h] = $, turned by position"),
+            translatable("stage_table.k_heads_h_turned", "k_heads[h] = $, rotated by position"),
             "k_heads = turned($)"),
     capped(*find_row(scaled)),
     masked_by(*find_row(masked), &ProblemParts::all_allowed, untranslated("masked = scaled")),

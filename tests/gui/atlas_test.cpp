@@ -302,7 +302,7 @@ TEST_CASE("scores are chosen from a list; the effect is measured once somebody a
     for (std::int64_t l = 0; l < 4; ++l)
         for (std::int64_t h = 0; h < 8; ++h)
             CHECK(desk.atlas().at(l, h)->has(HeadScore::effect));
-    desk.choose("choose colour by", "share of output");
+    desk.choose("choose colour by", "fraction of output");
     for (std::int64_t l = 0; l < 4; ++l) {
         float sum = 0;
         for (std::int64_t h = 0; h < 8; ++h)
@@ -460,7 +460,7 @@ TEST_CASE("the atlas says that the first token is left out, keeps its buttons, a
     desk.driver.key(GLFW_KEY_F);
     desk.settle();
     REQUIRE(desk.view().attention.reading.hide_first_token);
-    CHECK(screen_shows("first token hidden, rows renormalised"));
+    CHECK(screen_shows("first token hidden, rows renormalized"));
     for (const char* button : {"Switch off", "Effects", "why?"})
         CHECK(screen_shows(button));
     desk.press("Switch off"); // nothing can be changed now: says why
@@ -471,7 +471,7 @@ TEST_CASE("the atlas says that the first token is left out, keeps its buttons, a
     CHECK(desk.program.state().document->part()->edits.empty());
     desk.press("Show them as they are");
     CHECK_FALSE(desk.view().attention.reading.hide_first_token);
-    CHECK_FALSE(screen_shows("first token hidden, rows renormalised"));
+    CHECK_FALSE(screen_shows("first token hidden, rows renormalized"));
 }
 
 TEST_CASE("the field of the atlas chooses heads while one types, and Enter leaves the keyboard there",

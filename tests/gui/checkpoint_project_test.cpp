@@ -203,7 +203,7 @@ TEST_CASE("a model that moved is found beside its project, else asked for; anoth
         desk.settle();
         CHECK(desk.program.state().document == before);
         REQUIRE(desk.files().chooser);
-        CHECK_THAT(desk.files().chooser->chooser.error(), Catch::Contains("is another"));
+        CHECK_THAT(desk.files().chooser->chooser.error(), Catch::Contains("is a different one"));
     }
     end_recording();
 }

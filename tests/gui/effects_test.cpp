@@ -236,7 +236,7 @@ TEST_CASE("patches bring an answer back in a second prompt", "[gui][effects]") {
     CHECK(screen_shows("Type a second prompt"));
     desk.act(AskPatching{.corrupted = "When Mary"});
     desk.settle();
-    CHECK(screen_shows("they part at token"));
+    CHECK(screen_shows("they differ from token"));
     desk.ask("Mary", "John");
     desk.act(AskPatching{.corrupted = other_names});
     desk.settle();

@@ -132,7 +132,7 @@ TEST_CASE("means of a checkpoint are those of the file that trace writes of it",
     const analysis::ReadingOptions means{.means = true};
     REQUIRE(desk.click("Heads"));
     desk.settle();
-    REQUIRE(desk.click("Means on the board"));
+    REQUIRE(desk.click("Means in the grid"));
     desk.settle();
     desk.settle();
     const std::vector<std::string> call{model, "--ids", "3,1,4,1,5,9,2,6"};
@@ -202,7 +202,7 @@ TEST_CASE("rollout, flow and norm-weighted weights are read from a checkpoint by
     const float plain = desk.shown().value({TensorId::weights, {0, 0, row, 1}});
     desk.driver.key(GLFW_KEY_N, GLFW_MOD_SHIFT);
     desk.settle();
-    CHECK(screen_shows("Weighted by the length of what each key brings, rows renormalised"));
+    CHECK(screen_shows("Weighted by the norm of what each key adds, rows renormalized"));
     CHECK(desk.shown().value({TensorId::weights, {0, 0, row, 1}}) != plain);
     end_recording();
 }

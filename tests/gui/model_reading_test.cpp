@@ -123,7 +123,7 @@ TEST_CASE("the first token of a checkpoint's prompt is hidden, and every stage c
     const checkpoint::ModelRunPtr unedited = desk.program.state().model.run;
     desk.press("First token hidden");
     CHECK(desk.program.state().error.empty());
-    CHECK(screen_shows("First token hidden, rows renormalised"));
+    CHECK(screen_shows("First token hidden, rows renormalized"));
     check_first_hidden(desk, 0);
     CHECK(desk.program.report(1).find("\"settled\":true") != std::string::npos);
 
@@ -149,7 +149,7 @@ TEST_CASE("the first token of a checkpoint's prompt is hidden, and every stage c
             CHECK(desk.view().group != StageGroup::weights);
             CHECK(desk.shown().document == desk.program.state().document);
             check_same(before, stages_of(desk));
-            CHECK_FALSE(screen_shows("rows renormalised"));
+            CHECK_FALSE(screen_shows("rows renormalized"));
             CHECK(desk.program.state().board->row(1)->heads[0].facts.metrics[analysis::HeadScore::first] ==
                   0);
         }
@@ -274,7 +274,7 @@ TEST_CASE("the first token of a checkpoint's prompt is hidden, and every stage c
     desk.press("First token hidden");
     CHECK(!desk.shown().document->shows_weights());
     CHECK(desk.shown().document == desk.program.state().document);
-    CHECK_FALSE(screen_shows("rows renormalised"));
+    CHECK_FALSE(screen_shows("rows renormalized"));
     CHECK(screen_shows("q k v"));
     check_same(before, stages_of(desk));
     CHECK(&desk.program.state().board->info() == &run_of(desk).info());
@@ -330,7 +330,7 @@ TEST_CASE("pieces and special tokens of a prompt are known by the vocabulary", "
     desk.settle();
     CHECK(desk.shown().problem().tokens ==
           std::vector<std::string>{"the", "cats", "[MASK]", "on", "the", "mat", "."});
-    CHECK(screen_shows("Special tokens hidden, rows renormalised; words merged"));
+    CHECK(screen_shows("Special tokens hidden, rows renormalized; words merged"));
     REQUIRE(desk.view().selected);
     CHECK(desk.view().selected->at == Index{0, 0, 4, 1});
 

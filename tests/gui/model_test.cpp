@@ -281,9 +281,9 @@ TEST_CASE("the prompt is typed, and one that cannot be used says why and leaves 
 
     desk.driver.type(" cat");
     desk.settle();
-    CHECK(model_of(desk).error.find("\"cat\" is no token id") != std::string::npos);
+    CHECK(model_of(desk).error.find("\"cat\" is not a token id") != std::string::npos);
     CHECK(desk.problem().dims.Tq == 3);
-    CHECK(screen_shows("is no token id"));
+    CHECK(screen_shows("is not a token id"));
     desk.driver.key(GLFW_KEY_ENTER); // leaves the field
     desk.settle();
     desk.act(TypePrompt{"7 4000"});
@@ -421,7 +421,7 @@ TEST_CASE("edits are saved as a patch, asked about, and laid over the checkpoint
         desk.act(ChosenPath{folder_of("bert_tiny")});
         desk.settle();
         REQUIRE(desk.files().chooser);
-        CHECK_THAT(desk.files().chooser->chooser.error(), Catch::Contains("bert_tiny is another"));
+        CHECK_THAT(desk.files().chooser->chooser.error(), Catch::Contains("bert_tiny is a different one"));
         desk.act(ChosenPath{folder_of("gpt2_tiny")});
         desk.settle();
         CHECK_FALSE(desk.files().chooser);

@@ -42,10 +42,10 @@ TEST_CASE("the first token is hidden and brought back, and the canvas says so") 
     write_heads(folder.file("a.npy"), 2, 3, 6, sentence);
     Desk desk;
     desk.open(folder.file("a.npy"));
-    CHECK_FALSE(screen_shows("rows renormalised"));
+    CHECK_FALSE(screen_shows("rows renormalized"));
     CHECK(read_weight(desk, 0, 2, 0) == 0.5F);
     desk.press("First token hidden");
-    CHECK(screen_shows("First token hidden, rows renormalised"));
+    CHECK(screen_shows("First token hidden, rows renormalized"));
     CHECK(read_weight(desk, 0, 2, 0) == 0);
     CHECK(read_weight(desk, 0, 2, 1) == 0.5F);
     CHECK(desk.program.state().error.empty());
@@ -65,10 +65,10 @@ TEST_CASE("the first token is hidden and brought back, and the canvas says so") 
         const std::string out = folder.file("weights.safetensors");
         write_numbers({desk.shown(), desk.view()}, out);
         const format::Safetensors file = format::Safetensors::open_lazily(out);
-        CHECK(file.metadata().at("reading") == "first token hidden, rows renormalised");
+        CHECK(file.metadata().at("reading") == "first token hidden, rows renormalized");
         CHECK(file.metadata().at("layer") == "L0");
         write_picture({desk.shown(), desk.view()}, {}, folder.file("heads.svg"));
-        CHECK(read_file(folder.file("heads.svg")).find("First token hidden, rows renormalised") !=
+        CHECK(read_file(folder.file("heads.svg")).find("First token hidden, rows renormalized") !=
               std::string::npos);
         CHECK(copy_stage({desk.shown(), desk.view()}).said.find("(first token hidden") != std::string::npos);
         CHECK(reading_suffix(desk.view().attention.reading) == "-first-hidden");
@@ -78,7 +78,7 @@ TEST_CASE("the first token is hidden and brought back, and the canvas says so") 
         desk.settle();
         desk.settle();
         CHECK(read_weight(desk, 0, 2, 0) == 0.5F);
-        CHECK_FALSE(screen_shows("rows renormalised"));
+        CHECK_FALSE(screen_shows("rows renormalized"));
     }
     end_recording();
 }
@@ -99,7 +99,7 @@ TEST_CASE("special tokens go, pieces become words, and the same weight stays sel
     desk.settle();
     desk.settle();
     CHECK(desk.problem().tokens == std::vector<std::string>{"Anna", "called", "Tom"});
-    CHECK(screen_shows("Special tokens hidden, rows renormalised; words merged"));
+    CHECK(screen_shows("Special tokens hidden, rows renormalized; words merged"));
     REQUIRE(desk.view().selected);
     CHECK(desk.view().selected->at == Index{0, 0, 2, 0});
     desk.press("Special tokens hidden");
@@ -145,13 +145,13 @@ TEST_CASE("means stand beside the heads and below the layers, and open like a he
         CHECK_FALSE(screen_shows("H3"));
     }
     SECTION("without them the nearest head is open") {
-        desk.press("Means on the board");
+        desk.press("Means in the grid");
         CHECK(desk.view().head == 2);
         CHECK(desk.view().attention.layer == 1);
         CHECK(desk.shown().dims().H == 3);
     }
     SECTION("a head that is not yet on screen is opened once it is") {
-        desk.press("Means on the board");
+        desk.press("Means in the grid");
         desk.program.act(ReadWeights{{.means = true}});
         desk.program.act(OpenHead{0, 3});
         desk.settle();
@@ -170,7 +170,7 @@ TEST_CASE("what would do nothing to a file has no switch and no key") {
     CHECK(screen_shows("First token hidden"));
     CHECK_FALSE(screen_shows("Special tokens hidden"));
     CHECK_FALSE(screen_shows("Pieces merged"));
-    CHECK_FALSE(screen_shows("Means on the board"));
+    CHECK_FALSE(screen_shows("Means in the grid"));
     for (const int key : {GLFW_KEY_S, GLFW_KEY_P})
         desk.driver.key(key);
     desk.settle();
@@ -225,7 +225,7 @@ TEST_CASE("another file is read as it is held") {
     Desk desk;
     desk.open(folder.file("a.npy"));
     desk.press("First token hidden");
-    desk.press("Means on the board");
+    desk.press("Means in the grid");
     desk.program.open_path(folder.file("b.npy"));
     desk.settle();
     desk.settle();

@@ -33,16 +33,15 @@ std::string score_ids() {
 
 /// Returns the definitions of the scores, for the end of the help text.
 std::string definitions() {
-    std::string text = "Scores, of a head's weights A (rows that may attend to nothing are left out):\n";
+    std::string text = "Scores of a head's weights A (rows that may not attend to any key are left out):\n";
     for (const HeadScoreInfo& info : analysis::head_scores()) {
         std::string id(info.id);
         id.resize(std::max<std::size_t>(id.size() + 1, 16), ' ');
         text += "  " + id + std::string(info.formula.english) +
                 (info.source.empty() ? "" : " (" + std::string(info.source.english) + ")") + "\n";
     }
-    return text +
-           "A head with most of its weight on the first token has the label of what remains beside that "
-           "token, where that has a pattern: \"beside the first token\".\n";
+    return text + "A head with most of its weight on the first token has the label of its remaining weight, "
+                  "if that has a pattern: \"beside the first token\".\n";
 }
 
 Scores named_scores(const std::string& names) {
@@ -169,20 +168,20 @@ void check_usage(const CLI::App& command, const HeadsOptions& options, const Sco
     const std::string out = options.out.value_or("-");
     const std::string suffix = std::filesystem::path(out).extension().string();
     if (out != "-" && suffix != ".json" && suffix != ".csv")
-        fail_input("-o " + out + ": the scores are written as .json or .csv; name the file so");
+        fail_input("-o " + out + ": the scores are written as .json or .csv; use one of these endings");
     if (options.json && suffix == ".csv")
         fail_usage("--json and -o " + out + " were given; give one of them");
     if (input.model.given() && input.problem.seed() && !input.probe)
-        fail_usage("--seed: a text has nothing random; leave it out, or add --probe");
+        fail_usage("--seed applies only to a probe; leave it out, or add --probe");
     if (input.position && !wants(scores, HeadScore::effect))
         fail_usage("--position says where the effect is measured; add --effect");
     if (wants(scores, HeadScore::retrieval) && !input.model.given())
-        fail_usage("retrieval is measured of what a checkpoint writes; add --model");
+        fail_usage("retrieval is measured on the text that a checkpoint writes; add --model");
     if (!wants(scores, HeadScore::retrieval))
         for (const char* name : {"--haystack", "--lengths", "--depths"})
             if (command.get_option(name)->count() > 0)
                 fail_usage(std::string(name) +
-                           " is of the score retrieval; add --scores retrieval or --needle");
+                           " applies only to the score retrieval; add --scores retrieval or --needle");
 }
 
 void read_needle(HeadsOptions& options) {
@@ -219,15 +218,15 @@ void add_measures(CLI::App& command, HeadsOptions& options) {
     CLI::Option* const probe =
         command
             .add_flag("--probe", input.probe,
-                      "measure on texts of random tokens said twice; each score is the mean over the texts")
+                      "measure on random tokens, repeated once; each score is the mean over the texts")
             ->group(group)
             ->needs(model);
     command
         .add_option("--length", input.probe_options.length,
-                    "random tokens of a text of the probe (default 50)")
+                    "number of random tokens in a text of the probe (default 50)")
         ->group(group)
         ->needs(probe);
-    command.add_option("--batch", input.probe_options.batch, "texts of the probe (default 8)")
+    command.add_option("--batch", input.probe_options.batch, "number of texts of the probe (default 8)")
         ->group(group)
         ->needs(probe);
     // Elsewhere --seed applies to a sentence; here also to the probe.
@@ -236,7 +235,7 @@ void add_measures(CLI::App& command, HeadsOptions& options) {
     model->remove_excludes(seed);
     command
         .add_flag("--effect", options.effect,
-                  "add the score effect: switch every head off alone, on the CPU, and compare predictions")
+                  "add the score effect: ablate each head separately, on the CPU, and compare predictions")
         ->group(group)
         ->needs(model);
     command
@@ -262,7 +261,7 @@ void add_needle(CLI::App& command, HeadsOptions& options) {
     CLI::Option* const question =
         command
             .add_option("--question", options.question,
-                        "how the text ends; the model writes what comes next (default: \"" + needle.question +
+                        "the end of the text, which the model continues (default: \"" + needle.question +
                             "\")")
             ->group(group)
             ->needs(sentence);
@@ -274,15 +273,16 @@ void add_needle(CLI::App& command, HeadsOptions& options) {
         ->needs(model);
     command
         .add_option("--lengths", needle.lengths,
-                    "a comma list of tokens to which the haystack is cut (default: a quarter, a half and "
-                    "all of those that the model has positions for)")
+                    "a comma list of lengths of the haystack in tokens (default: a quarter, a half and all "
+                    "of the positions of the model)")
         ->delimiter(',')
         ->allow_extra_args(false)
         ->group(group)
         ->needs(model);
     command
-        .add_option("--depths", needle.depths,
-                    "places of the needle, from the beginning of the haystack to its end (default 10)")
+        .add_option(
+            "--depths", needle.depths,
+            "number of positions of the needle, from the beginning of the haystack to its end (default 10)")
         ->group(group)
         ->needs(model);
 }
@@ -290,7 +290,7 @@ void add_needle(CLI::App& command, HeadsOptions& options) {
 } // namespace
 
 void add_heads(CLI::App& program) {
-    CLI::App& command = *program.add_subcommand("heads", "measure what each head does: one row a head");
+    CLI::App& command = *program.add_subcommand("heads", "measure what each head does: one row per head");
     const auto options = std::make_shared<HeadsOptions>();
     options->input.problem.add_to(command);
     options->input.model.add_to(command, "measure the heads of one layer (default: all layers)");
@@ -301,16 +301,15 @@ void add_heads(CLI::App& program) {
     exclude_problem(command, *attention);
     for (const char* name : {"--model", "--gain", "--temperature"})
         attention->excludes(command.get_option(name));
-    command.add_flag("--hide-first-token", options->input.hide_first,
-                     "measure every score of the weights without the first token's column, each row made to "
-                     "add up to 1 again; rows that read nothing else are left out. JSON says "
-                     "hide_first_token");
+    command.add_flag(
+        "--hide-first-token", options->input.hide_first,
+        "measure every score of the weights without the first token's column, each row renormalized to 1; "
+        "rows that read nothing else are left out. JSON says hide_first_token");
     add_measures(command, *options);
     add_needle(command, *options);
-    command.add_option(
-        "--scores", options->scores,
-        "a comma list (default: all that the input can give, but for effect and retrieval) of " +
-            score_ids());
+    command.add_option("--scores", options->scores,
+                       "a comma list (default: all that the input allows, except effect and retrieval) of " +
+                           score_ids());
     command.add_option("-o,--output", options->out,
                        "the .json or .csv file to write (default: a table on standard output)");
     command.add_flag("--json", options->json, "print JSON");

@@ -38,7 +38,7 @@ void warn(const std::string& path, const std::vector<MeasuredHead>& rows) {
     if (first == rows.end())
         return;
     std::cerr << "headscope: " << path << ": " << app::counted(std::ranges::count_if(rows, warned), "head")
-              << " of " << rows.size() << " may hold no attention weights, the first is head " << first->head
+              << " of " << rows.size() << " may not be attention weights, the first is head " << first->head
               << " of layer " << first->layer << ":";
     for (const std::string& warning : first->warnings)
         std::cerr << ' ' << warning;
@@ -138,9 +138,9 @@ void add_retrieval(const Opened& opened, const analysis::NeedleOptions& needle,
             HeadScore::retrieval,
             static_cast<float>(
                 found.scores[static_cast<std::size_t>(row.layer)][static_cast<std::size_t>(row.head)]));
-    std::cerr << "headscope: of the needle's different tokens the model wrote "
-              << app::number(100 * found.written, 0) << " % (mean of "
-              << app::counted(std::ssize(texts), "text") << "); no head can copy more\n";
+    std::cerr << "headscope: the model wrote " << app::number(100 * found.written, 0)
+              << " % of the needle's distinct tokens (mean of " << app::counted(std::ssize(texts), "text")
+              << "); no head can copy more\n";
 }
 
 /// Returns one row for each head of the wanted layers, without scores.

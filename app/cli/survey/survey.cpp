@@ -24,7 +24,7 @@ void check_survey(const SurveyOptions& options) {
 }
 
 void add_show(CLI::App& survey) {
-    CLI::App& command = *survey.add_subcommand("show", "print what a survey found of one head");
+    CLI::App& command = *survey.add_subcommand("show", "print the results of a survey for one head");
     const auto options = std::make_shared<SurveyShowOptions>();
     command.add_option("file", options->path, "the file of a finished survey")
         ->option_text("OUT.db")
@@ -50,13 +50,13 @@ void add_survey(CLI::App& program) {
     command.add_option("-o,--output", options->out, "the SQLite file to write");
     command.add_option("--length", options->length,
                        "tokens that the model reads at once (default 256); longer texts are cut into pieces");
-    command.add_option("--limit", options->limit, "only the first so many texts");
+    command.add_option("--limit", options->limit,
+                       "the number of texts to read, from the first (default: all)");
     const auto device = std::make_shared<std::string>("auto");
     add_device_option(command, *device);
     command.footer(
-        "Scores are those of headscope heads, one of each text. Started again, it goes on where it "
-        "was stopped. Under mpirun -n N or srun, N processes share the work; the result is the "
-        "same for every N.");
+        "Scores are those of headscope heads, one for each text. A stopped survey resumes when it is started "
+        "again. Under mpirun -n N or srun, N processes share the work; the result is the same for every N.");
     add_show(command);
     command.require_subcommand(0, 1);
     command.callback([&command, options, device] {

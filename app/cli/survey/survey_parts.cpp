@@ -140,8 +140,7 @@ SurveyState SurveyParts::merged(const std::vector<fs::path>& parts) const {
     const std::set<std::int64_t> blocks(all.done.begin(), all.done.end());
     if (blocks.size() != all.done.size())
         fail_input("the files " + out_ +
-                   ".part-* say that a block was done twice; remove them and start the "
-                   "survey again");
+                   ".part-* contain a block twice; remove them and start the survey again");
     return all;
 }
 

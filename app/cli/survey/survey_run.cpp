@@ -72,8 +72,8 @@ public:
             throw Error(ErrorKind::cancelled,
                         "stopped after " + app::grouped(texts_done()) + " of " +
                             app::counted(plan_.text_count, "text") +
-                            (rank_.count > 1 ? " by this process and those before it" : "") +
-                            "; the same command goes on from there");
+                            (rank_.count > 1 ? " by this process and the previous ones" : "") +
+                            "; run the same command to resume");
     }
 
 private:
@@ -180,7 +180,7 @@ void run_survey(const SurveyOptions& options) {
         return;
     case SurveyParts::Finished::not_yet:
         std::cerr << "headscope: process " << rank.rank << " of " << rank.count
-                  << " has done its share; the last one writes " << options.out << '\n';
+                  << " has done its part; the last process writes " << options.out << '\n';
     }
 }
 

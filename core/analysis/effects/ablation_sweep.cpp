@@ -36,8 +36,8 @@ void check_sweep(const checkpoint::ModelRun& run, const SweepOptions& options) {
     const checkpoint::Architecture& architecture = run.model().architecture();
     if (!run.model().has_head())
         fail_input(tr("ablation_sweep.no_head_gives_logits",
-                      "{} has no head that gives logits, so that no prediction can change; "
-                      "take a checkpoint with its language-model head",
+                      "{} has no language-model head, so no prediction can change; open a checkpoint that "
+                      "was saved with its head",
                       run.model().path()));
     const std::int64_t T = run.inputs().T;
     if (options.position < 0 || options.position >= T)

@@ -63,8 +63,8 @@ CutPath cut_path(const checkpoint::Model& model, const checkpoint::ForwardResult
     require_path(a, from, to);
     if (a.norms.after_branch || a.norms.after_sum || !a.norms.before || a.qk_norm != checkpoint::QkNorm::none)
         fail_input(tr("head_path.path_head_head_cut",
-                      "a path from head to head can be cut in models with one norm before the attention, and "
-                      "the norms of this {} model stand elsewhere",
+                      "only models whose single norm comes before the attention let a path between heads be "
+                      "cut; this {} model has other norms, so choose another model",
                       a.family));
     const checkpoint::LayerRun& layer = run.layers[static_cast<std::size_t>(to.layer)];
     const RowMatrix c = behind_norm(model, run, from, to.layer);

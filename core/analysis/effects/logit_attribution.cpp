@@ -20,8 +20,8 @@ void require_logit(const checkpoint::ModelRun& run, const LogitQuestion& questio
     const checkpoint::Architecture& a = run.model().architecture();
     if (!run.model().has_head())
         fail_input(tr("common.no_language_model_head",
-                      "{} has no language-model head, so that there are no logits; open a "
-                      "checkpoint that was saved with its head",
+                      "{} has no language-model head, so there are no logits; open a checkpoint that was "
+                      "saved with its head",
                       run.model().path()));
     require_number(question.position, run.inputs().T, Numbered::position);
     require_number(question.token, a.vocab, Numbered::token);

@@ -22,8 +22,8 @@ LogitLens logit_lens(const checkpoint::ModelRun& run, std::span<const std::int64
     const checkpoint::Architecture& a = run.model().architecture();
     if (!run.model().has_head())
         fail_input(tr("logit_lens.no_language_model_head",
-                      "{} has no language-model head, so that there are no predictions; open "
-                      "a checkpoint that was saved with its head",
+                      "{} has no language-model head, so there are no predictions; open a checkpoint that "
+                      "was saved with its head",
                       run.model().path()));
     for (const std::int64_t position : positions)
         require_number(position, run.inputs().T, Numbered::position);

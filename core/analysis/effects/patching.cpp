@@ -61,13 +61,13 @@ void check(const ModelRunPtr& clean, const ModelRunPtr& corrupted, const Patchin
     const checkpoint::Architecture& a = model.architecture();
     if (model.encoder() != nullptr || !a.causal)
         fail_input(tr("patching.activations_patched_models",
-                      "activations are patched in models that predict the next token from those before it, "
-                      "and {} is a {} model; open a decoder",
+                      "activation patching needs a model that predicts the next token, and {} is a {} model; "
+                      "open a decoder",
                       model.path(), a.family));
     if (!model.has_head())
         fail_input(tr("common.no_language_model_head",
-                      "{} has no language-model head, so that there are no logits; open a "
-                      "checkpoint that was saved with its head",
+                      "{} has no language-model head, so there are no logits; open a checkpoint that was "
+                      "saved with its head",
                       model.path()));
     require_same_length(clean->inputs().ids, corrupted->inputs().ids);
     require_unpatched(*clean);
@@ -85,11 +85,11 @@ std::span<const PatchKindInfo> patch_kinds() {
 
 void require_same_length(const std::vector<std::int64_t>& clean, const std::vector<std::int64_t>& corrupted) {
     if (clean.size() != corrupted.size())
-        fail_input(
-            tr("patching.clean_prompt_tokens_corrupted",
-               "the clean prompt has {} tokens and the corrupted one {}; they part at token {}, and their "
-               "numbers stand side by side only where both have equally many: reword one of them",
-               clean.size(), corrupted.size(), std::ranges::mismatch(clean, corrupted).in1 - clean.begin()));
+        fail_input(tr("patching.clean_prompt_tokens_corrupted",
+                      "the clean prompt has {} tokens and the corrupted prompt {}; they differ from token {} "
+                      "on, and patching needs prompts of equal length: reword one of them",
+                      clean.size(), corrupted.size(),
+                      std::ranges::mismatch(clean, corrupted).in1 - clean.begin()));
 }
 
 const PatchKindInfo& info_of(PatchKind kind) {
@@ -303,8 +303,8 @@ Patching::Patching(ModelRunPtr clean, ModelRunPtr corrupted, const Question& que
     state_->corrupted_difference = state_->difference_of(false, progress);
     if (state_->clean_difference == state_->corrupted_difference)
         fail_input(tr("patching.both_prompts_give_same",
-                      "both prompts give the same difference of the two logits, so that there is nothing to "
-                      "recover; let the prompts differ, or ask for other tokens"));
+                      "both prompts give the same logit difference, so there is nothing to recover; change a "
+                      "prompt or choose other tokens"));
 }
 
 Patching::~Patching() = default;
@@ -359,10 +359,9 @@ double Patching::patched(PatchKind kind, std::int64_t row, std::int64_t column, 
 checkpoint::ModelEdits Patching::edits(PatchKind kind, std::int64_t row, std::int64_t column,
                                        Progress& progress) {
     if (row == state_->architecture().layers)
-        fail_input(
-            tr("patching.no_layer_reads_residual",
-               "no layer reads the residual stream behind the last one, so that there is no run with it "
-               "patched; choose a layer"));
+        fail_input(tr("patching.no_layer_reads_residual",
+                      "no layer reads the residual stream after the last layer, "
+                      "so there is no run with it patched; choose a layer"));
     if (same(kind, row, column))
         return state_->own_edits();
     const LayerNumbers& clean = state_->numbers(true, row, progress);
@@ -399,11 +398,10 @@ checkpoint::ModelEdits Patching::path_edits(HeadPlace from, HeadPlace to, PathIn
     const checkpoint::Architecture& a = state_->architecture();
     require_path(a, from, to);
     if (a.norms.after_sum)
-        fail_input(
-            tr("patching.path_head_head_patched",
-               "a path from head to head is patched where no norm stands on the stream between them, and "
-               "this {} model has norms there",
-               a.family));
+        fail_input(tr("patching.path_head_head_patched",
+                      "a path between heads can be patched only if no norm follows the sums of the residual "
+                      "stream, and this {} model is post-norm; patch a whole head instead",
+                      a.family));
     const LayerNumbers& reader = state_->numbers(false, to.layer, progress);
     RowMatrix change = state_->added_by(true, from, progress) - state_->added_by(false, from, progress);
     if (a.norms.before && (a.norms.first || to.layer > 0))

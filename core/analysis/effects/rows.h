@@ -18,10 +18,9 @@ namespace headscope::analysis {
 /// the stream.
 inline void require_unpatched(const checkpoint::ModelRun& run) {
     if (checkpoint::is_patched(run.edits()))
-        fail_input(
-            tr("rows.activation_another_prompt_patched",
-               "an activation of another prompt is patched into this run, so that its writers do not add up; "
-               "go back to the prompt's own run"));
+        fail_input(tr("rows.activation_another_prompt_patched",
+                      "an activation of another prompt is patched into this run, so its residual stream "
+                      "components do not add up; return to the prompt's own run"));
 }
 
 /// The numbers of one row of a tensor whose last axis is a row.

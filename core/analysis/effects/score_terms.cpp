@@ -26,10 +26,9 @@ void check(const checkpoint::ModelRun& run, const ScoreQuestion& question) {
     require_number(question.attention, attention_count(a), Numbered::layer);
     if (attention_place(a, question.attention).stack != checkpoint::Stack::own ||
         question.attention < attention_number(a, {checkpoint::Stack::own, 0}))
-        fail_input(
-            tr("score_terms.score_taken_apart_writers",
-               "a score is taken apart by writers where queries and keys read one stream: in a decoder's "
-               "own attention, and in models of one stack"));
+        fail_input(tr("score_terms.score_taken_apart_writers",
+                      "a score splits into residual stream components only where queries and keys read the "
+                      "same residual stream; choose a decoder's self-attention or a model with one stack"));
     require_number(question.head, a.H, Numbered::head);
     require_number(question.query, run.inputs().T, Numbered::position);
     require_number(question.key, run.inputs().T, Numbered::position);

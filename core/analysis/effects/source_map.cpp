@@ -106,7 +106,7 @@ Tensor source_map(const checkpoint::ModelRun& run, const LogitQuestion& question
     require_number(head, a.H, Numbered::head);
     if (attention_place(a, attention).stack == Stack::encoder)
         fail_input(tr("source_map.heads_encoder_write_no",
-                      "heads of an encoder write to no logit; choose a head of the decoder"));
+                      "heads of an encoder do not write to the logits; choose a head of the decoder"));
     cpu::CpuDense cpu;
     WayToTheEnd way(run, cpu, cancel);
     std::vector<PassedNorm> norms;

@@ -72,8 +72,8 @@ std::vector<std::vector<double>> ov_copying(const checkpoint::Model& model,
                                             const std::vector<std::int64_t>& layers, const Progress& cancel) {
     if (!model.has_head())
         fail_input(tr("copying.no_head_gives_logits",
-                      "{} has no head that gives logits, so that nothing can be copied to them; "
-                      "take a checkpoint with its language-model head",
+                      "{} has no language-model head, so nothing can be copied to its logits; open a "
+                      "checkpoint that was saved with its head",
                       model.path()));
     const checkpoint::Architecture& architecture = model.architecture();
     const std::int64_t D = architecture.D, H = architecture.H, Hkv = architecture.Hkv, dk = architecture.dk;

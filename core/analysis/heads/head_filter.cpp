@@ -128,15 +128,15 @@ HeadFilter::Term HeadFilter::term_of(const std::string& text) {
         const std::string name = before_limit(text);
         term.scores = scores_named(name);
         if (term.scores.empty())
-            fail_input(
-                tr("head_filter.no_score", "there is no score \"{}\"; there are: {}", name, all_names()));
+            fail_input(tr("head_filter.no_score", "there is no score \"{}\"; the scores are: {}", name,
+                          all_names()));
         term.more = text[sign] == '>';
         term.equal = text.substr(sign + 1).starts_with('=');
         const std::string digits = plain(text.substr(sign + (term.equal ? 2 : 1)));
         const auto limit = number_of<float>(digits);
         if (!limit)
             fail_input(tr("head_filter.no_number_write_limit",
-                          "\"{}\" is no number; write a limit such as induction > 0.4", digits));
+                          "\"{}\" is not a number; write a limit such as induction > 0.4", digits));
         term.limit = *limit;
         return term;
     }
@@ -146,7 +146,7 @@ HeadFilter::Term HeadFilter::term_of(const std::string& text) {
             term.label = info.label.text.english;
     if (term.label.empty())
         fail_input(tr("head_filter.names_no_head_write",
-                      "\"{}\" names no head; write L5H3, a limit such as induction > 0.4, or a label "
+                      "\"{}\" does not name a head; write L5H3, a limit such as induction > 0.4, or a label "
                       "such as previous token",
                       text));
     return term;

@@ -45,15 +45,15 @@ Problem merged_heads(const Problem& problem, std::span<const std::int64_t> heads
     const auto n = static_cast<std::int64_t>(heads.size());
     if (n < 2)
         fail_input(tr("merged_heads.merging_takes_two_heads",
-                      "merging takes two heads or more; name them, such as [0, 1, 2]"));
+                      "merging needs at least two heads; name them, such as [0, 1, 2]"));
     for (const std::int64_t h : heads)
         if (h < 0 || h >= d.H)
             fail_input(tr("merged_heads.no_head_merge_heads",
                           "there is no head {} to merge; heads are numbered 0 to {}", h, d.H - 1));
     if (!heads_are_columns(problem.parts()))
         fail_input(tr("merged_heads.heads_cannot_merged_step",
-                      "these heads cannot be merged: the step \"{}\" is done in each head by itself; choose "
-                      "a problem without this step",
+                      "these heads cannot be merged: each head does the step \"{}\" separately; choose a "
+                      "problem without this step",
                       formula_of(TensorId::q_heads, problem.parts())));
     if (const ProblemParts parts = problem.parts(); parts.sink || parts.qkv_limit)
         fail_input(
@@ -89,8 +89,8 @@ Problem merged_heads(const Problem& problem, std::span<const std::int64_t> heads
         const MaskRows fits(out.mask, out.dims);
     } catch (const Error&) {
         fail_input(tr("merged_heads.mask_rules_own_each",
-                      "the mask has rules of its own for each head, and merged heads have one; choose a mask "
-                      "that holds for all heads"));
+                      "the mask has separate rules for each head, and a merged head can have only one; "
+                      "choose a mask that applies to all heads"));
     }
     return out;
 }

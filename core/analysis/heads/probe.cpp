@@ -61,12 +61,12 @@ std::vector<std::vector<std::int64_t>> probe_texts(const checkpoint::TextModel& 
     const std::int64_t most = (architecture.longest_text() - std::ssize(begin)) / 2;
     if (options.length > most)
         fail_input(tr("probe.probe_random_tokens_said",
-                      "a probe of {} random tokens said twice is longer than the {} tokens for which the "
-                      "model has positions; give a length of at most {}",
+                      "a probe of {} random tokens, repeated once, is longer than the {} tokens for which "
+                      "the model has positions; give a length of at most {}",
                       options.length, architecture.longest_text(), most));
     if (ordinary.empty())
         fail_input(tr("probe.special_tokens_alone_probe",
-                      "{} has special tokens alone, and a probe needs others; give a text",
+                      "{} has only special tokens, and a probe needs others; give a text",
                       model.model->path()));
     text::RandomNumbers random(options.seed);
     std::vector<std::vector<std::int64_t>> texts(static_cast<std::size_t>(options.batch), begin);

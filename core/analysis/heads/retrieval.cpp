@@ -57,10 +57,9 @@ std::string_view without_blanks(std::string_view text) {
 void check(const TextModel& model, const NeedleOptions& options) {
     const checkpoint::Architecture& architecture = model.model->architecture();
     if (architecture.encoder != nullptr || !architecture.causal)
-        fail_input(
-            tr("retrieval.model_not_go_one",
-               "a {} model does not go on with one text, so that it retrieves nothing; open a causal model",
-               architecture.family));
+        fail_input(tr("retrieval.model_not_go_one",
+                      "a {} model does not continue a text, so it retrieves nothing; open a causal model",
+                      architecture.family));
     if (model.tokenizer == nullptr)
         fail_input(model.no_tokenizer + " " +
                    tr("retrieval.needle_haystack_texts", "A needle and its haystack are texts."));
@@ -75,7 +74,7 @@ void check(const TextModel& model, const NeedleOptions& options) {
             fail_input(tr(fault));
     if (options.depths < 1)
         fail_input(tr("retrieval.needle_put_places_give",
-                      "the needle is to be put into {} places; give at least 1", options.depths));
+                      "the needle should have at least 1 position, not {}", options.depths));
 }
 
 /// The tokens of `text` that hold a letter of its bytes [from, from + size).
@@ -194,7 +193,7 @@ std::vector<NeedleText> needle_texts(const TextModel& model, const NeedleOptions
     for (const std::int64_t length : lengths) {
         if (length < 1 || length > most)
             fail_input(tr("retrieval.haystack_tokens_asked_text",
-                          "a haystack of {} tokens was asked for; the text has {}, and beside the needle the "
+                          "the haystack should have {} tokens; the text has {}, and with the needle the "
                           "model has positions for {}; give a length from 1 to the smaller of the two",
                           length, all, room));
         const std::size_t bytes = whole.bytes_of(length), end = sentence_end(haystack, bytes);

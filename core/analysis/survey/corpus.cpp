@@ -68,10 +68,9 @@ void for_each_line(std::istream& in, Sha256& hash, const Progress& cancel, const
 Corpus::Kind Corpus::read_line(std::string_view line, std::int64_t number, std::string& text) const {
     const auto place = [&] { return tr("corpus.line", "{}, line {}", path_, number); };
     if (line.size() > largest_line)
-        fail_input(
-            tr("corpus.more_bytes_most_text",
-               "{} has more than {} bytes, which is the most that a text may have; cut it into several lines",
-               place(), largest_line));
+        fail_input(tr("corpus.more_bytes_most_text",
+                      "{} has more than the {} bytes that a text may have; split it into several lines",
+                      place(), largest_line));
     if (number == 1 && line.starts_with(byte_order_mark))
         line.remove_prefix(byte_order_mark.size());
     if (line.ends_with('\r'))
@@ -87,7 +86,7 @@ Corpus::Kind Corpus::read_line(std::string_view line, std::int64_t number, std::
     const nlohmann::json value = parse_json(line, place());
     if (!value.is_object() || !value.contains("text") || !value["text"].is_string())
         fail_input(tr("corpus.no_object_text_write",
-                      "{} is no object with a text; write {{\"text\": \"...\"}}", place()));
+                      "{} is not an object with a text; write {{\"text\": \"...\"}}", place()));
     text = value["text"].get<std::string>();
     return is_blank(text) ? Kind::empty : Kind::text;
 }

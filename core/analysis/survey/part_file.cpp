@@ -64,8 +64,8 @@ SurveyPart read_part(const std::string& path, bool summaries) {
         if (l < 0 || h < 0 || s < 0 || l >= run.plan.layers || h >= run.plan.H ||
             s >= std::ssize(surveyed_scores()))
             fail_input(tr("part_file.damaged_head_score_not",
-                          "{} is damaged: it has a head or a score that is not there; remove it and start "
-                          "the survey again",
+                          "{} is damaged: it names a head or a score that does not exist; remove it and "
+                          "start the survey again",
                           path));
         const auto buckets = values_of<ScoreSummary::Bucket>(row.bytes(9));
         const auto largest = values_of<ScoredPiece>(row.bytes(10));

@@ -30,7 +30,7 @@ PieceCutter::PieceCutter(checkpoint::TextModelPtr model, std::int64_t length)
     const auto least = std::ssize(special_) + 1;
     if (length_ < least)
         fail_input(tr("pieces.pieces_tokens_hold_nothing",
-                      "pieces of {} tokens hold nothing of a text; {} needs at least {}", length_,
+                      "pieces of {} tokens have no room for text; {} needs at least {}", length_,
                       model_->name(), least));
 }
 

@@ -36,7 +36,7 @@ SurveyRun read_run(format::Database& file) {
     format::Statement tables(file, "SELECT count(*) FROM sqlite_master WHERE name IN ('runs', 'timings')");
     if (!tables.next() || tables.integer(0) != 2)
         fail_input(tr("run_table.no_survey_name_file",
-                      "{} is no survey; name a file that headscope survey wrote", file.path()));
+                      "{} is not a survey; name a file that headscope survey wrote", file.path()));
     format::Statement version(file, "PRAGMA user_version");
     if (!version.next() || version.integer(0) != format_version)
         fail_input(tr("run_table.version_format_program_reads",

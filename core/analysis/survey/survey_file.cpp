@@ -173,7 +173,7 @@ std::vector<std::optional<double>> SurveyFile::column(HeadScore score, const std
         const std::int64_t head = row.integer(0) * run_.plan.H + row.integer(1);
         if (head < 0 || head >= std::ssize(means))
             fail_input(tr("survey_file.damaged_head_not_write",
-                          "{} is damaged: it has a head that is not there; write the survey again",
+                          "{} is damaged: it names a head that does not exist; write the survey again",
                           file_.path()));
         means[static_cast<std::size_t>(head)] = row.real(2);
     }
@@ -206,8 +206,7 @@ PieceText SurveyFile::piece(const ScoredPiece& example) {
     const std::string place = tr("survey_file.piece_line", "{}: piece {} of line {}", file_.path(),
                                  example.name.piece, example.name.line);
     if (!row.next())
-        fail_input(
-            tr("survey_file.not_write_survey_again", "{} is not there; write the survey again", place));
+        fail_input(tr("survey_file.not_write_survey_again", "{} is missing; write the survey again", place));
     PieceText text;
     try {
         text = {.begin = row.integer(0),

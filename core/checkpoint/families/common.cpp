@@ -47,7 +47,7 @@ std::optional<std::vector<bool>> read_layer_types(const ConfigReader& reader, st
     if (types == nullptr)
         return std::nullopt;
     const std::string wanted = tr("common.list_times_full_attention",
-                                  "a list of {} times full_attention or sliding_attention", layers);
+                                  "a list of {} entries, full_attention or sliding_attention", layers);
     if (!types->is_array() || static_cast<std::int64_t>(types->size()) != layers)
         reader.refuse(key, wanted);
     std::vector<bool> slides;

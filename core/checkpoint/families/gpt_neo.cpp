@@ -16,17 +16,17 @@ std::vector<bool> local_layers(const ConfigReader& reader, std::int64_t layers) 
         for (const std::string& type : reader.texts(listed)) {
             if (type != "global" && type != "local")
                 reader.refuse(listed, tr("gpt_neo.list_times_global_local",
-                                         "a list of {} times global or local", layers));
+                                         "a list of {} entries, global or local", layers));
             local.push_back(type == "local");
         }
         if (static_cast<std::int64_t>(local.size()) != layers)
-            reader.refuse(
-                listed, tr("gpt_neo.list_times_global_local", "a list of {} times global or local", layers));
+            reader.refuse(listed, tr("gpt_neo.list_times_global_local",
+                                     "a list of {} entries, global or local", layers));
         return local;
     }
     const std::string wanted =
         tr("gpt_neo.list_global_local_times",
-           "a list of [[\"global\" or \"local\", ...], times] that makes {} layers", layers);
+           "a list of [[\"global\" or \"local\", ...], count] that makes {} layers", layers);
     const nlohmann::json* const types = reader.find(key);
     if (types == nullptr) { // global and local in turn
         for (std::int64_t l = 0; l < layers; ++l)

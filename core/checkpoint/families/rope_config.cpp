@@ -120,15 +120,16 @@ void read_rope(const ConfigReader& reader, const RopeKeys& keys, Architecture& a
         const bool inside = settings && settings->has(common.part);
         (inside ? *settings : reader)
             .refuse(inside ? common.part : keys.part,
-                    keys.whole ? tr("rope_config.1_family_turns_whole", "1, as this family turns whole heads")
-                               : tr("rope_config.above_0_most_1", "above 0 and at most 1"));
+                    keys.whole
+                        ? tr("rope_config.1_family_turns_whole", "1, as this family rotates whole heads")
+                        : tr("rope_config.above_0_most_1", "above 0 and at most 1"));
     }
     // Cut off, as int() does.
     architecture.rotary_width = static_cast<std::int64_t>(static_cast<double>(architecture.dk) * part);
     if (architecture.dk % 2 != 0 || architecture.rotary_width < 2 || architecture.rotary_width % 2 != 0)
         reader.refuse(reader.has("head_dim") ? "head_dim" : "hidden_size",
                       tr("rope_config.such_width_head_part",
-                         "such that the width of a head, and of the part of it that turns, is even, for the "
+                         "a value with which the width of a head and of its rotated part are even, for the "
                          "rotary position embedding"));
     if (settings)
         rope.scaling = read_scaling(reader, *settings, architecture, rope.theta, keys.usual_original);

@@ -23,8 +23,8 @@ Architecture read_smollm3(const ConfigReader& reader) {
     const std::int64_t every = reader.size("no_rope_layer_interval", 4);
     const std::vector<std::int64_t> turns = reader.integers(key, 0);
     if (reader.has(key) && static_cast<std::int64_t>(turns.size()) < a.layers)
-        reader.refuse(
-            key, tr("smollm3.list_number_each_layers", "a list of a number for each of {} layers", a.layers));
+        reader.refuse(key, tr("smollm3.list_number_each_layers",
+                              "a list of numbers, one for each of {} layers", a.layers));
     for (std::int64_t l = 0; l < a.layers; ++l) {
         const auto at = static_cast<std::size_t>(l);
         if (turns.empty() ? (l + 1) % every == 0 : turns[at] == 0)

@@ -105,10 +105,10 @@ TensorFiles TensorFiles::open(const std::string& path) {
         return files;
     }
     if (!fs::is_directory(path, ignored))
-        fail_input(
-            tr("tensor_files.no_folder_no_file",
-               "{} is no folder and no file; name the folder that holds config.json and {}, or a GGUF file",
-               path, whole_name));
+        fail_input(tr("tensor_files.no_folder_no_file",
+                      "{} is neither a folder nor a file; name the folder that holds config.json and {}, or "
+                      "a GGUF file",
+                      path, whole_name));
     const std::string &folder = path, whole = folder + "/" + whole_name, index = folder + "/" + index_name;
     if (fs::exists(whole, ignored))
         files.add(whole);

@@ -68,8 +68,8 @@ private:
 
 const Row& ConfigBuilder::find_row(const ConfigReader& metadata) {
     if (const auto type = metadata.text("general.type"); type && *type != "model")
-        metadata.refuse("general.type",
-                        tr("gguf_config.model_nothing_else_opened", "model: nothing else is opened here"));
+        metadata.refuse("general.type", tr("gguf_config.model_nothing_else_opened",
+                                           "model: other types cannot be opened here"));
     if (metadata.integer("split.count", 0).value_or(1) > 1)
         metadata.refuse("split.count",
                         tr("gguf_config.1_put_parts_model",
@@ -208,7 +208,7 @@ json ConfigBuilder::read_scaling(std::int64_t pairs) {
     if (by_length || always) {
         if (type != "none" && type != "longrope")
             metadata_.refuse(type_key, tr("gguf_config.none_longrope_beside_tensor",
-                                          "none or longrope beside a tensor with factors of frequencies"));
+                                          "none or longrope if a tensor has frequency factors"));
         const char* const shorter = by_length ? "rope_factors_short.weight" : "rope_freqs.weight";
         const char* const longer = by_length ? "rope_factors_long.weight" : shorter;
         return {{"type", "longrope"},
@@ -229,7 +229,7 @@ json ConfigBuilder::read_scaling(std::int64_t pairs) {
     }
     if (magnitude != 1)
         metadata_.refuse(attention, tr("gguf_config.1_without_yarn_longrope",
-                                       "1 without yarn, longrope and factors of frequencies"));
+                                       "1 without yarn, longrope and frequency factors"));
     if (type == "none" || factor == 1 || factor == 0)
         return nullptr;
     if (type != "linear")
@@ -248,7 +248,7 @@ void ConfigBuilder::read_rope() {
         metadata_.refuse(count, partial
                                     ? tr("gguf_config.even_number_most", "an even number of at most {}", dk_)
                                     : tr("gguf_config.architecture_turns_whole",
-                                         "{}, as this architecture turns whole heads", dk_));
+                                         "{}, as this architecture rotates whole heads", dk_));
     const double theta = metadata_.number(base).value_or(10000);
     if (theta <= 0)
         metadata_.refuse(base, tr("common.number_above_0", "a number above 0"));
@@ -286,7 +286,7 @@ void ConfigBuilder::read_windows() {
                 add(slides.get<bool>());
         if (types.size() != pattern.size() || static_cast<std::int64_t>(pattern.size()) != layers_)
             metadata_.refuse(pattern_key, tr("gguf_config.list_times_true_false",
-                                             "a list of {} times true or false", layers_));
+                                             "a list of {} entries, true or false", layers_));
     } else {
         const std::int64_t every = metadata_.needed_integer(pattern_key, 1);
         for (std::int64_t l = 0; l < layers_; ++l)

@@ -88,7 +88,7 @@ public:
     void require_count(std::uint64_t count, std::uint64_t each, const std::string& what) const {
         if (count > (end_ - at_) / each)
             fail_input(tr("gguf_header.cut_short_damaged_speaks",
-                          "{} was cut short or is damaged: it speaks of {}, which do not fit into the {} "
+                          "{} was cut short or is damaged: it announces {}, which do not fit into the {} "
                           "bytes that follow; get the file again",
                           source_, what, end_ - at_));
     }
@@ -175,25 +175,27 @@ private:
         const auto byte = header_.number<std::uint8_t>(key);
         if (byte > 1)
             fail_input(tr("gguf_header.truth_value_should_0",
-                          "{}: {} is a truth value of {}; it should be 0 or 1, so the file is damaged",
+                          "{}: {} is the Boolean {}; it should be 0 or 1, so the file is damaged",
                           header_.source(), key, byte));
         return byte == 1;
     }
 
     json::array_t array(const std::string& key, int depth) {
         if (depth == most_nesting)
-            fail_input(tr("gguf_header.lists_within_lists_more",
-                          "{}: {} has lists within lists, more than {} deep; the file is damaged",
-                          header_.source(), key, most_nesting));
+            fail_input(
+                tr("gguf_header.lists_within_lists_more",
+                   "{}: {} has lists that are nested more than {} deep; the file is damaged, get it again",
+                   header_.source(), key, most_nesting));
         const auto type = header_.number<std::uint32_t>(key);
         const auto count = header_.number<std::uint64_t>(key);
         header_.require_count(count, least_bytes(type),
                               tr("gguf_header.values", "{} values of {}", count, key));
         values_ += count;
         if (values_ > most_values)
-            fail_input(tr("gguf_header.lists_up_more_values",
-                          "{}: the lists up to {} have more than {} values; the file is damaged",
-                          header_.source(), key, most_values));
+            fail_input(
+                tr("gguf_header.lists_up_more_values",
+                   "{}: the lists up to {} have more than {} values; the file is damaged, get it again",
+                   header_.source(), key, most_values));
         json::array_t list;
         const bool kept = lists_ == VocabularyLists::kept || !is_of_vocabulary(key);
         list.reserve(kept ? static_cast<std::size_t>(count) : 0);
@@ -226,7 +228,8 @@ void read_magic(Header& header) {
         byte = header.number<char>(tr("gguf_header.name_format", "the name of the format"));
     if (start != GgufFile::magic)
         fail_input(tr("gguf_header.no_gguf_file_not",
-                      "{} is no GGUF file: it does not begin with GGUF; name another file", header.source()));
+                      "{} is not a GGUF file: it does not begin with GGUF; name another file",
+                      header.source()));
     constexpr std::uint32_t low_half = 0xFFFF;
     const auto version =
         header.number<std::uint32_t>(tr("gguf_header.version_format", "the version of the format"));
@@ -276,7 +279,8 @@ std::uint64_t byte_count(const GgufEntry& entry, const std::string& where) {
     constexpr auto float_bytes = static_cast<std::int64_t>(sizeof(float));
     if (overflow || numbers > std::numeric_limits<std::int64_t>::max() / float_bytes)
         fail_input(tr("gguf_header.more_numbers_any_file",
-                      "{} has more numbers than any file; the file is damaged", where));
+                      "{} has more numbers than any file can hold; the file is damaged, get it again",
+                      where));
     return static_cast<std::uint64_t>(bytes);
 }
 
@@ -312,8 +316,8 @@ GgufEntry read_entry(Header& header, std::uint64_t index, std::uint64_t alignmen
                       entry.begin, alignment));
     entry.end = byte_count(entry, where);
     if (__builtin_add_overflow(entry.begin, entry.end, &entry.end))
-        fail_input(tr("gguf_header.ends_beyond_every_file", "{} ends beyond every file; the file is damaged",
-                      where));
+        fail_input(tr("gguf_header.ends_beyond_every_file",
+                      "{} ends beyond the largest possible file; the file is damaged, get it again", where));
     return entry;
 }
 
@@ -326,7 +330,7 @@ void place(std::vector<GgufEntry>& entries, std::uint64_t data, std::uint64_t si
     for (GgufEntry& entry : entries) {
         if (entry.end > room)
             fail_input(tr("gguf_header.cut_short_damaged_tensor",
-                          "{} was cut short or is damaged: tensor {} lies at bytes {} to {} of {} bytes of "
+                          "{} was cut short or is damaged: tensor {} is at bytes {} to {} of {} bytes of "
                           "numbers; get the file again",
                           source, entry.name, entry.begin, entry.end, room));
         if (entry.begin < last_end)

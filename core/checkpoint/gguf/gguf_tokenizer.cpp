@@ -42,7 +42,7 @@ GgufVocabulary read_vocabulary(const ConfigReader& metadata) {
     for (std::size_t id = 0; id < words.tokens.size(); ++id)
         if (words.tokens[id] != text::to_utf8_lossy(words.tokens[id]))
             fail_input(tr("gguf_tokenizer.token_no_utf_8",
-                          "{}: token {} of {} is no UTF-8 text; get the file again", metadata.source(), id,
+                          "{}: token {} of {} is not UTF-8 text; get the file again", metadata.source(), id,
                           tokens_key));
     for (const double type : metadata.numbers(types_key))
         words.types.push_back(static_cast<TokenType>(std::clamp(type, 0.0, 100.0)));

@@ -282,13 +282,12 @@ void Model::match_rows(const std::vector<TensorName>& rows, std::string_view pre
             if (entry == nullptr && !row.may_lack)
                 missing.push_back(name);
             else if (entry != nullptr && entry->extents != wanted)
-                wrong_shape.push_back(files_.gguf() == nullptr
-                                          ? tr("model.shape_config_json_should",
-                                               "{} has shape {}; by config.json it should have {}", name,
-                                               entry->shape_text(), extents_text(wanted))
-                                          : tr("model.shape_other_keys_should",
-                                               "{} has shape {}; by the other keys it should have {}", name,
-                                               entry->shape_text(), extents_text(wanted)));
+                wrong_shape.push_back(
+                    files_.gguf() == nullptr
+                        ? tr("model.shape_config_json_should", "{} has shape {}; config.json requires {}",
+                             name, entry->shape_text(), extents_text(wanted))
+                        : tr("model.shape_other_keys_should", "{} has shape {}; the other keys require {}",
+                             name, entry->shape_text(), extents_text(wanted)));
         }
     }
 }
@@ -391,7 +390,7 @@ std::string Model::problem() const {
         // Translators: the second form has several tensors, such as "W_Q and 3 more".
         return (report_.missing.size() > 1
                     ? tr("model.tensor_missing_get_checkpoint",
-                         "{}: the tensor {} are missing; get the checkpoint again", path_, names)
+                         "{}: the tensors {} are missing; get the checkpoint again", path_, names)
                     : tr("model.tensor_missing_get_checkpoint_2",
                          "{}: the tensor {} is missing; get the checkpoint again", path_, names)) +
                (gguf ? "" : tr("model.correct_family_config_json", ", or correct the family in config.json"));

@@ -108,7 +108,7 @@ void check_patch(const PatchedRows& patch, const Architecture& architecture, Att
                       where, patch.rows == nullptr ? "()" : patch.rows->shape().text(), patch.column, width));
     if (!patch.rows->all_finite())
         fail_input(tr("model_edits.patched_number_nan_infinite",
-                      "{}: a patched number is NaN or infinite; give numbers", where));
+                      "{}: a patched number is NaN or infinite; give finite numbers", where));
 }
 
 /// The shape of a table that edits of attention n may change; without rows where the model has no such table
@@ -135,24 +135,24 @@ void check_rows(const Model& model, std::int64_t n, WeightId table, const TableR
     const Shape shape = table_at(model, n, table);
     const std::int64_t count = shape[0];
     if (count == 0 && is_per_layer(table))
-        fail_input(tr("model_edits.change_not", "{} change {}, which it does not have", where, name));
-    if (count == 0)
         fail_input(
-            tr("model_edits.change_rows_no_table",
-               "{} change rows of {}, which is no table of it; W_E, W_P and W_type belong to the first "
-               "layer that reads them, a W_U that is not W_E to the last one",
-               where, name));
+            tr("model_edits.change_not", "{} change {}, which it does not have; leave it out", where, name));
+    if (count == 0)
+        fail_input(tr("model_edits.change_rows_no_table",
+                      "{} change rows of {}, which is not one of its tables; W_E, W_P and W_type belong to "
+                      "the first layer that reads them, a W_U that is not W_E to the last layer",
+                      where, name));
     for (const auto& [row, numbers] : rows) {
         const std::string place = tr("model_edits.row", "{}: row {} of {}", where, row, name);
         if (row < 0 || row >= count)
-            fail_input(tr("model_edits.not_rows_numbered_0", "{} is not there; rows are numbered 0 to {}",
+            fail_input(tr("model_edits.not_rows_numbered_0", "{} does not exist; rows are numbered 0 to {}",
                           place, count - 1));
         if (numbers == nullptr || numbers->shape() != row_shape(shape))
             fail_input(tr("model_edits.shape_models", "{} has shape {}; the model's has {}", place,
                           numbers == nullptr ? "()" : numbers->shape().text(), row_shape(shape).text()));
         if (!numbers->all_finite())
             fail_input(tr("model_edits.number_nan_infinite_give",
-                          "{}: a number is NaN or infinite; give numbers", place));
+                          "{}: a number is NaN or infinite; give finite numbers", place));
     }
 }
 
@@ -291,11 +291,12 @@ void check_edits(const Model& model, const ModelEdits& edits) {
             tr("model_edits.edits", "the edits of {}", attention_words(architecture, place));
         const std::int64_t H = in_stack(architecture, place.stack).H;
         if (!layer.gains.empty() && layer.gains.size() != static_cast<std::size_t>(H))
-            fail_input(tr("model_edits.gains_heads", "{} have {} gains; it has {} heads", where,
+            fail_input(tr("model_edits.gains_heads",
+                          "{} have {} head gains for {} heads; give one for each head", where,
                           layer.gains.size(), H));
         if (!std::ranges::all_of(layer.gains, [](float gain) { return std::isfinite(gain); }))
             fail_input(tr("model_edits.gain_not_finite_give",
-                          "{} have a gain that is not finite; give numbers", where));
+                          "{} have a head gain that is not finite; give finite numbers", where));
         for (const PatchedRows& patch : layer.patched)
             check_patch(patch, in_stack(architecture, place.stack), place, where);
         for (const auto& [table, rows] : layer.rows)
@@ -305,7 +306,7 @@ void check_edits(const Model& model, const ModelEdits& edits) {
             const std::optional<TensorId> id = tensor_of(weight);
             if (!id)
                 fail_input(tr("model_edits.change_weight_no_part",
-                              "{} change a weight that is no part of attention, norms or MLP; leave it out",
+                              "{} change a weight that is not part of attention, norms or MLP; leave it out",
                               where));
             if (is_table(weight))
                 fail_input(tr("model_edits.change_whole_give_rows",
@@ -314,13 +315,14 @@ void check_edits(const Model& model, const ModelEdits& edits) {
             const std::string name(tensor_info(*id).name);
             const TensorPtr own = weights[weight];
             if (own == nullptr)
-                fail_input(tr("model_edits.change_not", "{} change {}, which it does not have", where, name));
+                fail_input(tr("model_edits.change_not", "{} change {}, which it does not have; leave it out",
+                              where, name));
             if (tensor == nullptr || tensor->shape() != own->shape())
                 fail_input(tr("model_edits.shape_models_2", "{}: {} has shape {}; the model's has {}", where,
                               name, tensor == nullptr ? "()" : tensor->shape().text(), own->shape().text()));
             if (!tensor->all_finite())
                 fail_input(tr("model_edits.number_nan_infinite_give_2",
-                              "{}: a number of {} is NaN or infinite; give numbers", where, name));
+                              "{}: a number of {} is NaN or infinite; give finite numbers", where, name));
         }
     }
 }

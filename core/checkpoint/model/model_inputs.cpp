@@ -34,7 +34,7 @@ std::vector<std::int64_t> read_like_ids(const format::Safetensors& file, const s
     if (entry == nullptr)
         return {};
     if (entry->extents != wanted->extents)
-        fail_input(tr("model_inputs.shape_should", "{}: {} has shape {}; it should have that of {}, {}",
+        fail_input(tr("model_inputs.shape_should", "{}: {} has shape {}; it should have the shape of {}, {}",
                       file.source(), name, entry->shape_text(), ids, wanted->shape_text()));
     return file.integers(name);
 }
@@ -94,23 +94,23 @@ ModelInputs read_model_inputs(const format::Safetensors& file) {
 void check_inputs(const ModelInputs& inputs, const Architecture& architecture) {
     if (architecture.encoder == nullptr) {
         if (!inputs.source.empty())
-            fail_input(tr("model_inputs.tokens_decoder_reads",
-                          "there are tokens for a decoder that reads what an encoder returns, and a {} model "
-                          "has one stack of layers; leave them out",
-                          architecture.family));
+            fail_input(tr(
+                "model_inputs.tokens_decoder_reads",
+                "there are tokens for a decoder, and a {} model has only one stack of layers; leave them out",
+                architecture.family));
         return check_side(inputs, architecture, "");
     }
     if (inputs.source.empty())
         fail_input(tr("model_inputs.tokens_one_two_stacks",
-                      "there are tokens for one of the two stacks of a {} model; give those of its encoder "
-                      "and of its decoder",
+                      "there are tokens for only one of the two stacks of a {} model; give tokens for its "
+                      "encoder and its decoder",
                       architecture.family));
     check_side(inputs.source.front(), *architecture.encoder, "");
     check_side(inputs, architecture, "decoder_");
     if (inputs.source.front().B != inputs.B)
         fail_input(tr("model_inputs.encoder_texts_decoder_give",
-                      "the encoder has {} texts and the decoder {}; give as many", inputs.source.front().B,
-                      inputs.B));
+                      "the encoder has {} texts and the decoder {}; give equal numbers",
+                      inputs.source.front().B, inputs.B));
 }
 
 std::vector<std::int64_t> decoder_ids(const Architecture& architecture, std::vector<std::int64_t> text) {

@@ -83,14 +83,14 @@ void check_places(const std::vector<std::int64_t>& places, std::int64_t numbers,
                   const std::string& name, const std::string& source) {
     if (numbers != std::ssize(places))
         fail_input(tr("patch_file.places_numbers_save_patch",
-                      "{}: {} has {} places and {} numbers; save the patch again", source, name,
+                      "{}: {} has {} positions and {} numbers; save the patch again", source, name,
                       places.size(), numbers));
     for (std::size_t i = 0; i < places.size(); ++i)
         if (places[i] <= (i == 0 ? -1 : places[i - 1]) || places[i] >= count)
-            fail_input(tr("patch_file.place_should_grow_one",
-                          "{}: place {} of {} should grow from one to the next and be less than {}; save the "
-                          "patch again",
-                          source, places[i], name, count));
+            fail_input(tr(
+                "patch_file.place_should_grow_one",
+                "{}: position {} of {} should be above the previous one and below {}; save the patch again",
+                source, places[i], name, count));
 }
 
 /// The rows that `name` of the patch makes of the checkpoint's own table, which is given without edits.
@@ -135,10 +135,10 @@ void read_tensors(const Model& model, const format::Safetensors& file, std::int6
                   const PatchLayer& listed, LayerEdits& edits, std::size_t& taken) {
     const WeightSet weights = listed.originals.empty() ? WeightSet() : editable_weights(model, l);
     const auto refuse = [&](const std::string& name) {
-        fail_input(
-            tr("patch_file.made_other_numbers_open",
-               "{} was made for other numbers of {} than {} has; open the checkpoint that it was made for",
-               file.source(), name, model.path()));
+        fail_input(tr(
+            "patch_file.made_other_numbers_open",
+            "{} was made for different numbers in {} than {} has; open the checkpoint that it was made for",
+            file.source(), name, model.path()));
     };
     for (const auto& [weight, digest] : listed.originals) {
         const std::string name = tensor_place(l, weight);
@@ -179,7 +179,7 @@ void refuse_checkpoint_folder(const Model& model, const std::string& path) {
     if (path != "-" && fs::is_directory(model.path(), ignored) &&
         fs::equivalent(folder, model.path(), ignored))
         fail_input(tr("patch_file.lies_folder_checkpoint",
-                      "{} lies in the folder of the checkpoint, where nothing is written; save the file in "
+                      "{} is in the folder of the checkpoint, where nothing is written; save the file in "
                       "another folder",
                       path));
 }

@@ -47,7 +47,7 @@ std::vector<float> read_gains(const text::JsonField& field) {
         const float number = gain.value().is_number() ? gain.value().get<float>() : INFINITY;
         if (!std::isfinite(number))
             gain.fail(tr("patch_identity.every_gain_number_float32",
-                         "every gain is a number that float32 can hold"));
+                         "every head gain is a number that float32 can hold"));
         gains.push_back(number);
     }
     return gains;
@@ -116,7 +116,7 @@ PatchHeader read_patch_header(const format::Safetensors& file) {
     if (text == file.metadata().end())
         fail_input(
             tr("patch_identity.no_patch_checkpoint_no",
-               "{} is no patch of a checkpoint: it has no metadata {}; name a file that was saved as one",
+               "{} is not a patch of a checkpoint: it has no metadata {}; name a file that was saved as one",
                file.source(), patch_key));
     const std::string place = file.source() + ": " + patch_key;
     const json parsed = parse_json_with_bytes(text->second, place);
@@ -138,10 +138,10 @@ void check_identity(const CheckpointIdentity& made_for, const Model& model, cons
     const CheckpointIdentity own = identity_of(model);
     const auto refuse = [&](const std::string& what) {
         // Translators: the third {} is, for example, "config.json of gpt2" or "the header of gpt2.gguf".
-        fail_input(tr(
-            "patch_identity.made_checkpoint_another",
-            "{} was made for the checkpoint {}, and {} is another; open the checkpoint that it was made for",
-            source, made_for.name, what));
+        fail_input(tr("patch_identity.made_checkpoint_another",
+                      "{} was made for the checkpoint {}, and {} is a different one; open the checkpoint "
+                      "that it was made for",
+                      source, made_for.name, what));
     };
     if (own.config_sha256 != made_for.config_sha256)
         refuse(model.files().gguf() != nullptr ? tr("common.header", "the header of {}", model.path())

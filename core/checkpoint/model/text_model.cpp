@@ -62,7 +62,7 @@ std::vector<std::int64_t> parse_ids(const std::string& text) {
         if (!id)
             fail_input(
                 tr("text_model.no_token_id_checkpoint",
-                   "\"{}\" is no token id; this checkpoint has no tokenizer, so type ids such as 12 7 30",
+                   "\"{}\" is not a token id; this checkpoint has no tokenizer, so type ids such as 12 7 30",
                    part));
         ids.push_back(*id);
         begin = text.find_first_not_of(between, end);
@@ -191,7 +191,7 @@ void require_all_read(const TextModel& model, const std::string& prompt) {
         if (!read && (letter || sign))
             fail_input(tr("text_model.vocabulary_no_token_character",
                           "the vocabulary has no token for \"{}\", character {} of the prompt; leave it out "
-                          "or write it otherwise",
+                          "or write it differently",
                           prompt.substr(byte, size), at + 1));
     }
 }
@@ -225,8 +225,7 @@ std::string first_prompt(const TextModel& model) {
 std::int64_t word_token(const TextModel& model, const std::string& word) {
     if (model.tokenizer == nullptr)
         fail_input(tr("text_model.no_tokenizer_names_no",
-                      "{} has no tokenizer, so that \"{}\" names no token; give the token's id", model.name(),
-                      word));
+                      "{} has no tokenizer to look up \"{}\"; give the token's id", model.name(), word));
     const std::vector<text::TokenId> special = model.tokenizer->encode("").ids;
     std::vector<text::TokenId> ids;
     for (const std::string& text : {" " + word, word}) {
@@ -236,8 +235,8 @@ std::int64_t word_token(const TextModel& model, const std::string& word) {
             return ids.front();
     }
     if (ids.empty())
-        fail_input(
-            tr("text_model.no_token_give_word", "\"{}\" is no token of {}; give a word", word, model.name()));
+        fail_input(tr("text_model.no_token_give_word", "\"{}\" is not a token of {}; give a word", word,
+                      model.name()));
     fail_input(tr("text_model.tokens_give_one_such",
                   "\"{}\" is {} tokens of {}; give one, such as the first, \"{}\", with the id {}", word,
                   ids.size(), model.name(), label_of(model, ids.front()), ids.front()));

@@ -311,7 +311,7 @@ bool ForwardPass::run_stack(cpu::CpuDense& cpu, std::vector<TensorPtr>& streams,
         streams.push_back(std::move(next));
         if (!finite(*streams.back()))
             fail_input(tr("forward_pass.output_leaves_float32s",
-                          "the output of {} leaves float32's range; check the weights and gains",
+                          "the output of {} leaves float32's range; check the weights and head gains",
                           words_of(before + s)));
     }
     progress.set_part(0.0F, 1.0F);

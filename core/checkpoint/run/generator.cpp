@@ -18,13 +18,13 @@ void check_prompt(const Model& model, const ModelInputs& prompt) {
     const Architecture& architecture = model.architecture();
     if (!architecture.causal)
         fail_input(tr("generator.model_reads_each_text",
-                      "{}: this {} model reads each text as a whole and does not go on with it; open a model "
+                      "{}: this {} model reads each text as a whole and does not continue it; open a model "
                       "that predicts the next token, such as gpt2 or llama",
                       model.path(), architecture.family));
     if (!model.has_head())
         fail_input(tr("generator.checkpoint_no_language_model",
-                      "{}: the checkpoint has no language-model head, so that it predicts no token; get the "
-                      "one that was saved for causal language modelling",
+                      "{}: the checkpoint has no language-model head, so it predicts no token; get one that "
+                      "was saved for causal language modeling",
                       model.path()));
     model.require_runnable();
     check_inputs(prompt, architecture);
@@ -74,7 +74,8 @@ void Generator::append(std::int64_t id) {
 void Generator::take_back(std::int64_t count) {
     if (count < 0 || count >= length())
         fail_input(tr("generator.tokens_taken_back_text",
-                      "{} tokens are to be taken back of a text of {}; one has to be left", count, length()));
+                      "cannot take back {} tokens of a text of {}; at least one must remain", count,
+                      length()));
     if (count == 0)
         return;
     text_.T -= count;

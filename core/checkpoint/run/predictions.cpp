@@ -40,11 +40,11 @@ std::vector<std::int64_t> first_ids(std::size_t vocab, std::size_t count, Before
 } // namespace
 
 std::string not_finite_logits(std::optional<std::int64_t> position) {
-    return position
-               ? tr("predictions.logits_after_token_leave",
-                    "the logits after token {} leave float32's range; check the weights and gains", *position)
-               : tr("predictions.logits_leave_float32s_range",
-                    "the logits leave float32's range; check the weights and gains");
+    return position ? tr("predictions.logits_after_token_leave",
+                         "the logits after token {} leave float32's range; check the weights and head gains",
+                         *position)
+                    : tr("predictions.logits_leave_float32s_range",
+                         "the logits leave float32's range; check the weights and head gains");
 }
 
 void require_finite_logits(std::span<const float> logits, std::int64_t position) {

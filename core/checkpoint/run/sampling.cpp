@@ -60,10 +60,9 @@ double uniform_number(std::uint64_t seed, std::int64_t step) {
 
 void check_settings(const SamplingSettings& settings) {
     if (!std::isfinite(settings.temperature) || settings.temperature < 0)
-        fail_input(
-            tr("sampling.temperature_sampling_should_0",
-               "the temperature of the sampling is {}; it should be 0, for the likeliest token, or above 0",
-               fmt::format("{}", settings.temperature)));
+        fail_input(tr("sampling.temperature_sampling_should_0",
+                      "the sampling temperature is {}; it should be 0, for the likeliest token, or above 0",
+                      fmt::format("{}", settings.temperature)));
     if (settings.top_k && *settings.top_k < 1)
         fail_input(
             tr("sampling.top_k_should_least", "top-k is {}; it should be at least 1", *settings.top_k));

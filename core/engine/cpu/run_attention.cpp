@@ -168,7 +168,7 @@ void CpuRun::sum_values(const Tile& tile, Scratch& scratch) {
     }
     if (!finite)
         fail_rows(tile, scratch.out, d_.dv, tr("common.output", "the output"),
-                  tr("common.make_x_w_v", "make X, W_V or the gain smaller"));
+                  tr("common.make_x_w_v", "make X, W_V or the head gain smaller"));
     keep(TensorId::head_out, tile, scratch.out, d_.dv);
 }
 
@@ -184,7 +184,7 @@ void CpuRun::send_out(const Tile& tile, Scratch& scratch) {
         }
         if (!finite)
             fail_rows(tile, scratch.out, d_.dv, tr("common.output", "the output"),
-                      tr("common.make_x_w_v", "make X, W_V or the gain smaller"));
+                      tr("common.make_x_w_v", "make X, W_V or the head gain smaller"));
     }
     if (dirty_.has(concat, tile.h) && own(concat) != nullptr)
         for (std::int64_t r = 0; r < tile.rows; ++r)
@@ -196,7 +196,7 @@ void CpuRun::send_out(const Tile& tile, Scratch& scratch) {
         if (!multiply_block(kernels_, {scratch.out, d_.dv, tile.rows, d_.dv}, W, nullptr, rows, d_.D,
                             scratch.panels))
             fail_rows(tile, rows, d_.D, tr("common.contribution", "the contribution"),
-                      tr("common.make_x_w_v_2", "make X, W_V, W_O or the gain smaller"));
+                      tr("common.make_x_w_v_2", "make X, W_V, W_O or the head gain smaller"));
     }
 }
 

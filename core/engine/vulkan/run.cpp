@@ -386,10 +386,10 @@ void VulkanRun::check_rows() {
     };
     if (row_of(Fault::value) != no_fault)
         fail(row_of(Fault::value), tr("common.output", "the output"),
-             tr("common.make_x_w_v", "make X, W_V or the gain smaller"));
+             tr("common.make_x_w_v", "make X, W_V or the head gain smaller"));
     if (row_of(Fault::contributions) != no_fault)
         fail(row_of(Fault::contributions), tr("common.contribution", "the contribution"),
-             tr("common.make_x_w_v_2", "make X, W_V, W_O or the gain smaller"));
+             tr("common.make_x_w_v_2", "make X, W_V, W_O or the head gain smaller"));
 }
 
 void VulkanRun::list_masked_rows() {

@@ -9,7 +9,7 @@ namespace headscope::text {
 AlignedText::AlignedText(std::string_view utf8) : bytes_(utf8) {
     if (utf8.size() > most_text_bytes)
         fail_input(tr("aligned_text.text_bytes_most_cut",
-                      "the text has {} bytes, and {} are the most; cut it into parts", utf8.size(),
+                      "the text has {} bytes, and at most {} are allowed; split it into parts", utf8.size(),
                       most_text_bytes));
     spans_.reserve(utf8.size());
     std::int32_t position = 0;

@@ -169,8 +169,8 @@ Decoder read_decoder(const JsonField& field) {
     if (type == "Strip")
         return read_strip_decoder(field);
     field.at("type").fail(tr("decoders.program_knows_no_such",
-                             "this program knows no such decoder, only ByteLevel, WordPiece, Metaspace, "
-                             "Replace, ByteFallback, Fuse, Strip and Sequence"));
+                             "this program does not support this decoder, only ByteLevel, WordPiece, "
+                             "Metaspace, Replace, ByteFallback, Fuse, Strip and Sequence"));
 }
 
 } // namespace headscope::text

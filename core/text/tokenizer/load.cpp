@@ -113,7 +113,7 @@ std::unique_ptr<Tokenizer> from_merges(const fs::path& folder, const FolderOptio
     const json vocab = read_json(name);
     if (!vocab.is_object())
         fail_input(tr("load.no_json_object_should",
-                      "{} is no JSON object; it should hold tokens and their ids", name));
+                      "{} is not a JSON object; it should hold tokens and their ids", name));
     const bool roberta = is_one_of(roberta_classes, options.tokenizer_class());
     const bool add_blank = options.config().boolean_or("add_prefix_space", false);
     json merges = json::array();
@@ -209,8 +209,8 @@ std::string problem_of(Source source, const fs::path& folder, const std::string&
     if (name.empty() || known || source == Source::none || source == Source::description)
         return {};
     return tr("load.holds_vocabulary_program_not",
-              "{} holds only the vocabulary of a {}, and this program does not know how that cuts a text; "
-              "give token ids with --ids, or a folder that has the tokenizer.json too",
+              "{} holds only the vocabulary of a {}, and this program does not know how it splits a text; "
+              "give token ids with --ids, or a folder that also has the tokenizer.json",
               folder.string(), name);
 }
 

@@ -42,7 +42,7 @@ std::vector<SpecialToken> read_special(const JsonField& field) {
     const auto ids = field.at("ids").elements();
     const auto texts = field.at("tokens").elements();
     if (ids.size() != texts.size())
-        field.fail(tr("post_processors.ids_tokens_should", "its ids and its tokens should be equally many"));
+        field.fail(tr("post_processors.ids_tokens_should", "it should have as many ids as tokens"));
     std::vector<SpecialToken> tokens;
     for (std::size_t i = 0; i < ids.size(); ++i)
         tokens.push_back({read_id(ids[i]), texts[i].string()});
@@ -196,7 +196,7 @@ PostProcessor read_post_processor(const JsonField& field) {
     if (type == "ByteLevel")
         return read_byte_level_post_processor(field);
     field.at("type").fail(tr("post_processors.program_knows_no_such",
-                             "this program knows no such post-processor, only TemplateProcessing, "
+                             "this program does not support this post-processor, only TemplateProcessing, "
                              "BertProcessing, RobertaProcessing, ByteLevel and Sequence"));
 }
 

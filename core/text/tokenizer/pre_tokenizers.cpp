@@ -185,8 +185,8 @@ PreTokenizer read_pre_tokenizer(const JsonField& field) {
         return read_punctuation_pre_tokenizer(field);
     field.at("type").fail(
         tr("pre_tokenizers.program_knows_no_such",
-           "this program knows no such pre-tokenizer, only ByteLevel, Split, BertPreTokenizer, Metaspace, "
-           "Whitespace, WhitespaceSplit, Digits, Punctuation and Sequence"));
+           "this program does not support this pre-tokenizer, only ByteLevel, Split, BertPreTokenizer, "
+           "Metaspace, Whitespace, WhitespaceSplit, Digits, Punctuation and Sequence"));
 }
 
 } // namespace headscope::text

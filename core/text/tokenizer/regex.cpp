@@ -89,7 +89,7 @@ Regex::Regex(std::string_view pattern, std::string place) : place_(std::move(pla
     if (error != ONIG_NORMAL)
         // Translators: the second {} is what the library for such expressions says, in English.
         fail_input(tr("regex.no_regular_expression_read",
-                      "{} is no regular expression that can be read: {} in {}; correct it", place_,
+                      "{} is not a valid regular expression: {} in {}; correct it", place_,
                       message_of(error, &info), plain_beginning(pattern)));
     const auto code = std::make_shared<Code>();
     code->program.reset(program);

@@ -66,7 +66,7 @@ TEST_CASE("commands about what comes next refuse a decoder that reads both ways"
                  {"patch",
                   {"--clean-ids", "3,1,4", "--corrupted-ids", "3,2,4", "--what", "head", "--answer-id", "1",
                    "--against-id", "2"},
-                  "predict the next token from those before it"}}) {
+                  "needs a model that predicts the next token"}}) {
             const ProgramRun run = run_on(model, command, more);
             INFO(name << " " << command << ": " << run.err);
             CHECK(run.code != 0);

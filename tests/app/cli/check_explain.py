@@ -548,10 +548,10 @@ def check_refusals(folder):
     refused(2, "--json", *asked, "--what", "head", "--json", "-o", folder / "map.safetensors")
     refused(2, "--clean", "patch", "--model", model, "--corrupted-ids", "1,4,3", "--answer-id", "5", "--against-id", "6",
             "--what", "head")  # fmt: skip
-    refused(1, "equally many", *patch[:-1], "1,4", "--answer-id", "5", "--against-id", "6", "--what", "head")
+    refused(1, "equal length", *patch[:-1], "1,4", "--answer-id", "5", "--against-id", "6", "--what", "head")
     refused(1, "200", *patch, "--answer-id", "200", "--against-id", "6", "--what", "head")
     refused(1, "200", *patch[:-1], "1,200,3", "--answer-id", "5", "--against-id", "6", "--what", "head")
-    refused(1, "same difference", *patch[:-1], "1,2,3", "--answer-id", "5", "--against-id", "6", "--what", "head")
+    refused(1, "same logit difference", *patch[:-1], "1,2,3", "--answer-id", "5", "--against-id", "6", "--what", "head")
     refused(1, "earlier layer", *asked, "--from", "1.0", "--to", "0.1")
     refused(1, "4", *asked, "--from", "0.4", "--to", "1.0")
     refused(1, "position 3", *asked, "--what", "head", "--position", "3")

@@ -190,7 +190,7 @@ def check_faults(folder):
         (1, "I1 should be larger than I0", *case, "--head", 0, "--rect", "5:5,0:1"),
         (1, "J1 than J0", *case, "--head", 0, "--rect", "0:1,9:3"),
         (1, "rows 30 to 41 and columns 0 to 1", *case, "--head", 0, "--rect", "30:41,0:1"),
-        (1, "the map has (Tq, Tk) = (40, 40)", *case, "--head", 0, "--rect", f"0:4,0:{2**63 - 1}"),
+        (1, "in the map, (Tq, Tk) = (40, 40)", *case, "--head", 0, "--rect", f"0:4,0:{2**63 - 1}"),
         (1, "numbered from 0", *case, "--head", 0, "--rect", "-1:4,0:1"),
         (1, "at least 1 pixel", *case, "--head", 0, "--overview", 0),
         (1, "there is no head 4; heads are numbered 0 to 3", *case, "--head", 4, "--overview", 5),

@@ -207,7 +207,7 @@ def check_faults(folder):
                             (["--lesson", "masks"], 2), (["-o", folder / "film.avi"], 1), (["-o", "-"], 1)]:
         run("record", "The cat", "--stages", *([] if "-o" in arguments else ["-o", page]), *arguments, code=code)
     run("record", "--lesson", "masks", "--head", 1, "-o", page, code=2)
-    assert "nothing is named" in run("record", "The cat", "-o", page, code=2)
+    assert "there is nothing to film" in run("record", "The cat", "-o", page, code=2)
     assert "no line" in run("record", "The cat", "--script", "/dev/null", "-o", page, code=1)
     assert "even numbers" in run("record", "The cat", "--stages", "--size", "641x480", "-o", folder / "odd.mp4", code=1)
 

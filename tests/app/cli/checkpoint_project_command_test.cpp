@@ -125,7 +125,7 @@ TEST_CASE("the command line says what is wrong with a project of a checkpoint", 
     };
     const Words explain{"explain", "--what", "logits", "--project"};
     const std::string gpt2 = test_data("/models/gpt2_tiny");
-    fails(both(explain, {saved.path, "--model", gpt2}), "is another");
+    fails(both(explain, {saved.path, "--model", gpt2}), "is a different one");
     fails({"survey", "--texts", "x.txt", "-o", "x.db", "--project", saved.path},
           "survey measures a checkpoint as it is");
     fails(both(explain, {saved.folder.file("none.headscope")}), "none.headscope");

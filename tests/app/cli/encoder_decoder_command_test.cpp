@@ -255,7 +255,7 @@ TEST_CASE("what does not fit an encoder-decoder is refused with a sentence") {
     };
     refuse_render({gpt2_folder, "--stack", "cross"}, 2, "one stack");
     refuse_render({gpt2_folder, "--decoder-text", "3"}, 2, "no decoder beside");
-    refuse_render({t5_folder, "--decoder-text", "seven"}, 1, "\"seven\" is no token id");
+    refuse_render({t5_folder, "--decoder-text", "seven"}, 1, "\"seven\" is not a token id");
     refuse_render({t5_folder, "--stack", "encoder", "--layer", "2"}, 1, "layers are numbered 0 to 1");
     refuse_render({t5_folder, "--stack", "cross", "--head", "4"}, 1, "heads are numbered 0 to 3");
     refuse_render({t5_folder, "--stack", "decoder", "--stage", "mlp_act"}, 1,

@@ -50,7 +50,7 @@ std::vector<std::pair<std::string, std::string>> deep_lessons() {
             {formula(repeated("\\sqrt", many)), levels},
             {formula(repeated("\\left(", many)), levels},
             {formula(repeated("\\begin{matrix}", many)), levels},
-            {front + repeated(">", many) + " words\n" + quiz, "quotations stand more than 16 deep"},
+            {front + repeated(">", many) + " words\n" + quiz, "quotations are nested more than 16 deep"},
             {"---\nid: " + repeated("[", many) + "\n---\n", "has no \"id\""},
             {"---\n" + repeated("? ", many) + "\n---\n", "is not YAML"}};
 }
@@ -88,7 +88,7 @@ TEST_CASE("bytes of a lesson that are no text are a fault, and no message echoes
                           front + "Words \xFF\xFE.\n\n```gate\nx\0y: 1\n```\n\n{{ab\0cd}} end\n"s + quiz);
     const ProgramRun run = run_program({"lesson", "check", path});
     CHECK(run.code == 1);
-    CHECK_THAT(run.err, Contains(":9: the line has bytes that are no text in UTF-8"));
+    CHECK_THAT(run.err, Contains(":9: the line has bytes that are not UTF-8 text"));
     CHECK_THAT(run.err, Contains(":12: the line has bytes"));
     CHECK_THAT(run.err, Contains("\"ab\xEF\xBF\xBD"
                                  "cd\" cannot be read"));

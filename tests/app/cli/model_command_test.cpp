@@ -141,7 +141,7 @@ TEST_CASE("faults of a model call are told with the right code") {
     check_failure({"trace", "Cat sleeps", "--patch", "x", "-o", "-"}, 2, "--model");
     check_failure(
         trace_of("gpt2_tiny", {"--ids", "1", "--patch", models + "gpt2_tiny/model.safetensors", "-o", "-"}),
-        1, "no patch");
+        1, "is not a patch");
     check_failure(trace_of("gpt2_tiny", {"--ids", "1", "--inputs", "x", "-o", "-"}), 2, "--inputs");
     check_failure(trace_of("gpt2_tiny", {"--ids", "1", "--format", "npy", "-o", "-"}), 1, "name a folder");
     check_failure(trace_of("gpt2_tiny", {"--ids", "1", "-o", "x.npy"}), 1, "name a folder");
@@ -150,8 +150,8 @@ TEST_CASE("faults of a model call are told with the right code") {
     check_failure(trace_of("gpt2_tiny", {"--ids", "1", "--temperature", "0", "-o", "-"}), 1, "temperature");
     check_failure(trace_of("gpt2_tiny", {"--ids", "1", "--layer", "2", "-o", "-"}), 1, "no layer 2");
     check_failure(trace_of("gpt2_tiny", {"--ids", "1", "--head", "4", "-o", "-"}), 1, "no head 4");
-    check_failure(trace_of("no_such_model", {"--ids", "1", "-o", "-"}), 1, "no folder");
-    check_failure({"model", "info", models + "nothing"}, 1, "no folder");
+    check_failure(trace_of("no_such_model", {"--ids", "1", "-o", "-"}), 1, "neither a folder");
+    check_failure({"model", "info", models + "nothing"}, 1, "neither a folder");
     check_failure({"model"}, 2, "headscope model --help");
 }
 

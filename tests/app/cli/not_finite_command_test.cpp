@@ -24,7 +24,7 @@ using Catch::Contains;
 namespace {
 
 const std::string not_finite_words =
-    "the logits after token 4 leave float32's range; check the weights and gains";
+    "the logits after token 4 leave float32's range; check the weights and head gains";
 
 /// GPT-2's tiny model whose final norm is so large that hidden states are finite and logits are not.
 std::string write_overflowing(const TemporaryFolder& folder) {

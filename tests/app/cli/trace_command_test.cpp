@@ -329,7 +329,7 @@ TEST_CASE("--memory limits what a run takes, and says so") {
     CHECK(run_program(run + std::vector<std::string>{"2GB"}).code == 0);
     for (const std::string size : {"a lot", "", "-1", "-1GB", "4XB", "GB", "18446744073709551616", "99EB"})
         check_failure(run_program(run + std::vector<std::string>{size}), 1,
-                      "--memory: \"" + size + "\" is no size such as 4GB or 1500MB");
+                      "--memory: \"" + size + "\" is not a valid size (for example 4GB or 1500MB)");
     // 64 numbers of q for each token.
     const TemporaryFolder folder;
     const std::string wide = write_case(folder, 300'000, 1, 64);

@@ -114,7 +114,7 @@ TEST_CASE("an empty place in a list of ids is refused") {
             words.insert(words.end(), ids.begin(), ids.end());
             const ProgramRun run = run_program(words);
             CHECK(run.code == 1);
-            CHECK_THAT(run.err, Contains("--ids " + std::string(list) + " has an empty place"));
+            CHECK_THAT(run.err, Contains("--ids " + std::string(list) + " has an empty entry"));
         }
 }
 

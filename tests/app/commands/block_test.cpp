@@ -167,12 +167,12 @@ TEST_CASE("a pasted table lands where the selected cell is") {
     CHECK_THROWS_WITH(parse_paste(cell, ""), Catch::Contains("no text to paste"));
     CHECK_THROWS_WITH(parse_paste(cell, " \n\n"), Catch::Contains("no text to paste"));
     CHECK_THROWS_WITH(parse_paste(cell, "1\t2\n3"),
-                      Catch::Contains("row 2 of what was pasted has 1 columns"));
+                      Catch::Contains("row 2 of the pasted text has 1 columns"));
     CHECK_THROWS_WITH(parse_paste(cell, "1\t2\n3\tx"), Catch::Contains("row 2, column 2"));
     CHECK_THROWS_WITH(parse_paste(cell, "1\t"), Catch::Contains("row 1, column 2"));
-    CHECK_THROWS_WITH(parse_paste(cell, "1e999"), Catch::Contains("no finite float32"));
-    CHECK_THROWS_WITH(parse_paste(cell, "nan"), Catch::Contains("no finite float32"));
-    CHECK_THROWS_WITH(parse_paste(cell, "-inf"), Catch::Contains("no finite float32"));
+    CHECK_THROWS_WITH(parse_paste(cell, "1e999"), Catch::Contains("not a finite float32"));
+    CHECK_THROWS_WITH(parse_paste(cell, "nan"), Catch::Contains("not a finite float32"));
+    CHECK_THROWS_WITH(parse_paste(cell, "-inf"), Catch::Contains("not a finite float32"));
 }
 
 TEST_CASE("numbers survive the way through a spreadsheet bit for bit") {

@@ -181,7 +181,7 @@ TEST_CASE("what a patch cannot be is refused with a sentence", "[patched]") {
     refused({.at = TensorId::resid_in, .rows = std::make_shared<const Tensor>(Shape{1, D + 1}, 0.0F)},
             "give (n, ");
     refused({.at = TensorId::mlp_out, .rows = std::make_shared<const Tensor>(Shape{1, D}, NAN)}, "NaN");
-    CHECK_THROWS_WITH(check_prompts(desk.part(), "When Mary"), Catch::Contains("they part at token"));
+    CHECK_THROWS_WITH(check_prompts(desk.part(), "When Mary"), Catch::Contains("they differ from token"));
     CHECK_THROWS_WITH(check_prompts(desk.part(), ""), Catch::Contains("type one first"));
 }
 

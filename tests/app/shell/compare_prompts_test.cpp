@@ -96,7 +96,7 @@ TEST_CASE("prompts of other lengths are not compared, and a sentence says where 
     desk.compare("When Mary and John went");
     CAPTURE(desk.state().error);
     CHECK(desk.state().error.find(
-              "the clean prompt has 15 tokens and the corrupted one 6; they part at token 6") !=
+              "the clean prompt has 15 tokens and the corrupted prompt 6; they differ from token 6 on") !=
           std::string::npos);
     CHECK(desk.state().document->part()->prompt == text_a);
     CHECK_FALSE(desk.state().compare.marked());

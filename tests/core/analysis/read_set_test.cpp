@@ -79,7 +79,7 @@ TEST_CASE("each way to read weights is what its definition says, in double preci
     SECTION("the first token hidden") {
         const auto set = with_reading(held, {.hide_first_token = true});
         check(*set, 1, 1, expected(1, 1, every, true, true));
-        CHECK(set->info().reading == "first token hidden, rows renormalised");
+        CHECK(set->info().reading == "first token hidden, rows renormalized");
         CHECK(set->query_tokens(0) == pieces);
         // Query 0 read key 0 alone.
         CHECK(set->layer(0)->at(0, 0, 0, 0) == 0);
@@ -102,7 +102,7 @@ TEST_CASE("each way to read weights is what its definition says, in double preci
             with_reading(held, {.hide_first_token = true, .hide_special_tokens = true, .merge_words = true});
         check(*set, 1, 0, expected(1, 0, inner_words, true, true));
         CHECK(set->info().reading ==
-              "first token hidden, special tokens hidden, rows renormalised; words merged");
+              "first token hidden, special tokens hidden, rows renormalized; words merged");
     }
 }
 
@@ -127,7 +127,7 @@ TEST_CASE("norm-weighted rows are shares of weight times length") {
     check(*set, 1, 0, shares(1, 0, 0));
     check(*set, 0, 1, shares(0, 1, 0));
     CHECK(set->layer(1)->at(0, 1, 6, 2) == Approx(shares(1, 1, 0)(6, 2)));
-    CHECK(set->info().reading == "weighted by the length of what each key brings, rows renormalised");
+    CHECK(set->info().reading == "weighted by the norm of what each key adds, rows renormalized");
     const auto hidden = with_reading(held, {.norm_weighted = true, .hide_first_token = true, .means = true});
     check(*hidden, 1, 1, shares(1, 1, 1));
     check(*hidden, 2, 0, (shares(0, 0, 1) + shares(1, 0, 1)) / 2);

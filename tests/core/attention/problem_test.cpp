@@ -124,7 +124,7 @@ TEST_CASE("sizes that make no problem are refused by their names") {
 }
 
 TEST_CASE("gains, temperature, labels and masks are checked") {
-    CHECK_THAT(complaint([](Problem& p) { p.gains = {1, 1, 1}; }), Contains("3 gains") && Contains("4"));
+    CHECK_THAT(complaint([](Problem& p) { p.gains = {1, 1, 1}; }), Contains("3 head gains") && Contains("4"));
     CHECK_THAT(complaint([](Problem& p) { p.gains[2] = std::numeric_limits<float>::infinity(); }),
                Contains("gain of head 2"));
     for (const float bad :

@@ -190,7 +190,8 @@ TEST_CASE("a map says which head, entry, part or score is at fault, and can be c
     Map map(problem, 0, 0);
     CHECK(input_error([&] {
               map.rectangle({190, 0, 11, 5});
-          }) == "rows 190 to 201 and columns 0 to 5 are asked for; the map has (Tq, Tk) = (200, 200)");
+          }) ==
+          "rows 190 to 201 and columns 0 to 5 are not all in the map, (Tq, Tk) = (200, 200); choose others");
     CHECK_THAT(input_error([&] { map.overview(0, Pooling::max); }), Catch::Contains("at least 1 pixel"));
     CHECK(map.overview(std::numeric_limits<std::int64_t>::max(), Pooling::max).cells == 1);
     map.progress.cancel();

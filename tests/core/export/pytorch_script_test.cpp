@@ -191,7 +191,8 @@ TEST_CASE("many numbers go into a file beside the script, never over a stranger'
     stranger.add("X", problem.x);
     write_file_atomically(beside, stranger.bytes());
     const std::string script_before = read_file(path);
-    CHECK_THROWS_WITH(export_pytorch(problem, trace, "other", path), Contains("no export wrote"));
+    CHECK_THROWS_WITH(export_pytorch(problem, trace, "other", path),
+                      Contains("was not written by an export"));
     CHECK(format::Safetensors::open(beside).has("X"));
     CHECK(read_file(path) == script_before);
 }

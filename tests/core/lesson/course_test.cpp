@@ -181,7 +181,7 @@ TEST_CASE("a wrong number, target or gate of a lesson is found, with its line") 
          "there is no token \"dog\" in the sentence"},
         {"{{sqrt(dk) = 1.41}}", "{{sqrt(dq)}}", "there is no value \"dq\""},
         {"when: weights[1][Cat, sleeps] > 0.6", "when: weights[1][Cat, sleeps] > 0.4",
-         "is open before the learner did anything"},
+         "is open before the learner does anything"},
         {"when: weights[1][Cat, sleeps] > 0.6", "when: weights[1][Cat, sleeps] > 0.9",
          "stays closed after its solution"}};
     for (const Broken& broken : all) {

@@ -72,7 +72,7 @@ TEST_CASE("formulas that cannot be read say where") {
         {"a}", "closes nothing"},
         {"\\frac{a}", "it ends where"},
         {"\\wings", "\\wings is not known"},
-        {"a_1_2", "two scripts"},
+        {"a_1_2", "two subscripts or superscripts"},
         {"\\text words", "words in braces"},
         {"\\left( a", "\\right is missing"},
         {"\\begin{matrix} 1 & 2 \\\\ 3 \\end{matrix}", "not equally long"},

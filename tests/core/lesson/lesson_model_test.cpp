@@ -128,9 +128,9 @@ TEST_CASE("losses and patches are those of the manual, which a forward pass in N
         }
         return std::string();
     };
-    CHECK_THAT(fault(pocket, "lost(8, Mary)"), Contains("lost names a head that is not there"));
+    CHECK_THAT(fault(pocket, "lost(8, Mary)"), Contains("lost names a head that does not exist"));
     CHECK_THAT(fault(pocket, "recovered(shape, 6, Mary, John)"), Contains("such as head or residual"));
-    CHECK_THAT(fault(pocket, "recovered(head, 8, Mary, John)"), Contains("a place that is not there"));
+    CHECK_THAT(fault(pocket, "recovered(head, 8, Mary, John)"), Contains("a position that does not exist"));
     CHECK_THAT(fault(pocket, "recovered(head, 6, Mary, Mary)"), Contains("both prompts give the same"));
     CHECK_THAT(fault(pocket, "path(\"0.6\", \"1.5\", scores, Mary, John)"),
                Contains("queries, keys or values"));
@@ -140,7 +140,7 @@ TEST_CASE("losses and patches are those of the manual, which a forward pass in N
     CHECK_THAT(fault(Pocket(book_text), "recovered(head, 6, Mary, John)"),
                Contains("there is no second prompt"));
     CHECK_THAT(fault(Pocket(book_text, {}, "When Mary"), "recovered(head, 6, Mary, John)"),
-               Contains("they part at token"));
+               Contains("they differ from token"));
 }
 
 TEST_CASE("what a lesson reads of further passes is computed ahead", "[lesson][model]") {
@@ -218,15 +218,17 @@ TEST_CASE("what a model does not have is said in a sentence", "[lesson][model]")
     CHECK(fault("probability(0)") ==
           "probability takes a word, or 1 for the likeliest token, 2 for the next");
     CHECK_THAT(fault("L4.weights[0][0, 0]"), Contains("there is no layer 4; layers are numbered 0 to 3"));
-    CHECK_THAT(fault("attribution(8, sat)"), Contains("names a head that is not there"));
-    CHECK_THAT(fault("attribution(norm, sat)"), Contains("of a head by its number, of mlp or of embedding"));
+    CHECK_THAT(fault("attribution(8, sat)"), Contains("names a head that does not exist"));
+    CHECK_THAT(fault("attribution(norm, sat)"), Contains("the number of a head, mlp or embedding"));
     CHECK_THAT(fault("L0.H"), Contains("neither a tensor nor a function of a layer"));
     const Problem problem = project::build_recipe({.preset = "cat-sleeps", .sentence = "Cat sleeps"}).problem;
     const Trace trace = static_cast<engine::Engine&>(*engine::make_engine("cpu")).run(problem);
     const LessonState plain{.problem = problem, .trace = trace};
     CHECK_THROWS_WITH(Expression::parse("probability(1)").value(plain), Contains("no model is on screen"));
-    CHECK_THROWS_WITH(Expression::parse("L0.weights[0][0, 0]").value(plain), Contains("and here is none"));
-    CHECK_THROWS_WITH(Expression::parse("resid_in[0, 0]").value(plain), Contains("and here is none"));
+    CHECK_THROWS_WITH(Expression::parse("L0.weights[0][0, 0]").value(plain),
+                      Contains("and no model is on screen; open one"));
+    CHECK_THROWS_WITH(Expression::parse("resid_in[0, 0]").value(plain),
+                      Contains("and no model is on screen; open one"));
 }
 
 TEST_CASE("a lesson on a model is checked like any other", "[lesson][model]") {
@@ -240,7 +242,7 @@ TEST_CASE("a lesson on a model is checked like any other", "[lesson][model]") {
     CHECK(model_faults(model_lesson(front + "\nlayer: 4", "")) ==
           std::vector<std::string>{no_layer, no_layer}); // the step and the quiz
     CHECK_THAT(model_faults(model_lesson(front + "\nH: 2", "")).front(),
-               Contains("cannot stand beside \"model\""));
+               Contains("cannot be combined with \"model\""));
     CHECK_THAT(model_faults(model_lesson("layer: 1", "")).front(), Contains("add model: pocket"));
     CHECK_THAT(model_faults(model_lesson("gain: {\"1.0\": 0}", "")).front(),
                Contains("a preset is one layer"));
@@ -254,7 +256,7 @@ TEST_CASE("a lesson on a model is checked like any other", "[lesson][model]") {
     CHECK_THAT(model_faults(model_lesson(second + "token: Zanzibar", "")).front(), Contains("Zanzibar"));
     CHECK_THAT(model_faults(model_lesson(patching, "")).front(), Contains("there is no second prompt"));
     CHECK_THAT(model_faults(model_lesson(patching + "corrupted: When Mary", "")).front(),
-               Contains("patching needs as many"));
+               Contains("patching needs equal numbers"));
     CHECK_THAT(model_faults(model_lesson("screen: effects", "")).front(), Contains("add model: pocket"));
 }
 

@@ -175,9 +175,10 @@ TEST_CASE("panels are read by line, and refuse what they cannot use") {
     finds("kind: cost\nwidth: 3", "10: the panel has no entry \"width\"");
     finds("kind: loop\nT: 3", "10: the panel has no entry \"T\"");
     finds("kind: cost\nknobs: [T, W]", "10: the panel has no knob \"W\"");
-    finds("kind: cost\nH: 7", "9: H = 7 does not fit the sizes beside it");
+    finds("kind: cost\nH: 7", "9: H = 7 does not fit the other sizes");
     finds("kind: blur", "9: the panel has no row");
-    finds("kind: blur\nrow: cat\nheads: [first]", "\"first\" in \"heads\" of the panel is no whole number");
+    finds("kind: blur\nrow: cat\nheads: [first]",
+          "\"first\" in \"heads\" of the panel is not a whole number");
     finds("kind: blur\nrow: dog", "9: there is no token \"dog\"");
     finds("kind: blur\nrow: cat\nheads: [0, 5]", "9: there is no head 5 to merge");
     finds("kind: blur\nrow: cat\nH: 3", "9: H = 3 does not divide");

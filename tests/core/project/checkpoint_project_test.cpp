@@ -108,7 +108,7 @@ TEST_CASE("a project of a newer version, and one for another model, say so", "[c
     const checkpoint::Model other = checkpoint::Model::open(test_data("/models/bert_tiny"));
     const project::OpenedCheckpointProject opened =
         project::parse_checkpoint_project(with(R"({"format":1,"model":{}})"), "p.headscope");
-    CHECK_THROWS_WITH(project::edits_of_project(other, opened), Contains("is another"));
+    CHECK_THROWS_WITH(project::edits_of_project(other, opened), Contains("is a different one"));
     CHECK(project::could_be_model(opened, model.path()));
     CHECK_FALSE(project::could_be_model(opened, other.path()));
 }

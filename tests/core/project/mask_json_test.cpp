@@ -77,7 +77,7 @@ TEST_CASE("a refusal names the rule by its index") {
     CHECK_THROWS_WITH(parse_mask(R"([{"kind":"sliding_window_causal","window":0}])"),
                       Catch::Contains("window is 0; give a whole number from 1"));
     CHECK_THROWS_WITH(parse_mask(R"([{"kind":"causal","window":3}])"),
-                      Catch::Contains("takes no \"window\""));
+                      Catch::Contains("does not take \"window\""));
 }
 
 TEST_CASE("a described mask is the list form again where it has no tensor") {

@@ -117,7 +117,7 @@ TEST_CASE("recovery keeps what is there and names what is lost", "[project]") {
     CHECK_THAT(left.notes[0], Contains("p.headscope is damaged"));
     CHECK_THAT(left.notes[1], Contains("problem.mask.0") && Contains("missing"));
     CHECK_THAT(left.notes[2], Contains("mask rule 0 of the recipe"));
-    CHECK_THAT(left.notes[3], Contains("built anew"));
+    CHECK_THAT(left.notes[3], Contains("were rebuilt"));
 }
 
 TEST_CASE("one changed bit anywhere in a project is seen", "[project]") {

@@ -114,8 +114,7 @@ private:
         const std::string_view rest = right.substr(std::min(prefix_.size(), right.size()));
         const auto both = vocabulary_->find(std::string(left) + std::string(rest));
         if (!first || !second || !both)
-            refuse(tr("bpe.both_tokens_make_together",
-                      "both tokens and what they make together should be in vocab"));
+            refuse(tr("bpe.both_tokens_make_together", "both tokens and their merge should be in vocab"));
         merges_.insert_or_assign(pair_key(*first, *second), Merge{rank, *both});
     }
 

@@ -36,7 +36,7 @@ Model read_model(const JsonField& field, std::shared_ptr<const Vocabulary> vocab
     if (type == "Unigram")
         return read_unigram(field, std::move(vocabulary));
     field.at("type").fail(tr("read_model.program_knows_no_such",
-                             "this program knows no such model, only BPE, WordPiece and Unigram"));
+                             "this program does not support this model, only BPE, WordPiece and Unigram"));
 }
 
 } // namespace headscope::text

@@ -166,8 +166,8 @@ Normalizer read_normalizer(const JsonField& field) {
         return read_replace_normalizer(field);
     field.at("type").fail(
         tr("normalizers.program_knows_no_such",
-           "this program knows no such normalizer, only BertNormalizer, NFC, NFD, NFKC, NFKD, Precompiled, "
-           "Nmt, Lowercase, StripAccents, Strip, Prepend, Replace and Sequence"));
+           "this program does not support this normalizer, only BertNormalizer, NFC, NFD, NFKC, NFKD, "
+           "Precompiled, Nmt, Lowercase, StripAccents, Strip, Prepend, Replace and Sequence"));
 }
 
 } // namespace headscope::text

@@ -130,7 +130,7 @@ TEST_CASE("what a patched run shows around attention is what it computed with", 
               corrupted->lengths(checkpoint::Stack::own, progress).layers[0]);
     }
     CHECK_THROWS_WITH(Patching(clean, patched(PatchKind::mlp), {4, 8, 3}, progress),
-                      Contains("go back to the prompt's own run"));
+                      Contains("return to the prompt's own run"));
 }
 
 TEST_CASE("what cannot be patched is said in a sentence", "[patching]") {
@@ -139,13 +139,13 @@ TEST_CASE("what cannot be patched is said in a sentence", "[patching]") {
     const auto clean = run_ids(gpt2, {3, 7, 5});
     CHECK_THROWS_WITH(
         Patching(clean, run_ids(gpt2, {3, 7, 6, 1}), {4, 8, 2}, progress),
-        Contains("the clean prompt has 3 tokens and the corrupted one 4; they part at token 2"));
+        Contains("the clean prompt has 3 tokens and the corrupted prompt 4; they differ from token 2 on"));
     CHECK_THROWS_WITH(Patching(clean, clean, {4, 8, 2}, progress), Contains("nothing to recover"));
     CHECK_THROWS_WITH(Patching(clean, run_ids(gpt2, {3, 7, 6}), {4, 8, 3}, progress),
                       Contains("there is no position 3"));
     const auto bert = open("bert_tiny");
     CHECK_THROWS_WITH(Patching(run_ids(bert, {3, 7}), run_ids(bert, {3, 8}), {4, 8, 1}, progress),
-                      Contains("from those before it"));
+                      Contains("needs a model that predicts the next token"));
     Patching patching(clean, run_ids(gpt2, {3, 7, 6}), {4, 8, 2}, progress);
     CHECK_THROWS_WITH(patching.path({1, 0}, {1, 0}, {}, progress), Contains("must be in an earlier layer"));
 }

@@ -61,11 +61,11 @@ TEST_CASE("heads are found by the names that the list of scores has in another l
 TEST_CASE("a search that cannot be read names what is wrong") {
     using Catch::Contains;
     CHECK_THROWS_WITH(HeadFilter::parse("L5H3 and induct > 0.4"), Contains("no score \"induct\""));
-    CHECK_THROWS_WITH(HeadFilter::parse("induction > 1.2.3"), Contains("\"1.2.3\" is no number"));
-    CHECK_THROWS_WITH(HeadFilter::parse("induction > 1,2,3"), Contains("\"1.2.3\" is no number"));
-    CHECK_THROWS_WITH(HeadFilter::parse("L5,3"), Contains("\"3\" names no head"));
-    CHECK_THROWS_WITH(HeadFilter::parse("quiet heads"), Contains("\"quiet heads\" names no head"));
-    CHECK_THROWS_WITH(HeadFilter::parse("L5 H"), Contains("\"l5 h\" names no head"));
+    CHECK_THROWS_WITH(HeadFilter::parse("induction > 1.2.3"), Contains("\"1.2.3\" is not a number"));
+    CHECK_THROWS_WITH(HeadFilter::parse("induction > 1,2,3"), Contains("\"1.2.3\" is not a number"));
+    CHECK_THROWS_WITH(HeadFilter::parse("L5,3"), Contains("\"3\" does not name a head"));
+    CHECK_THROWS_WITH(HeadFilter::parse("quiet heads"), Contains("\"quiet heads\" does not name a head"));
+    CHECK_THROWS_WITH(HeadFilter::parse("L5 H"), Contains("\"l5 h\" does not name a head"));
 }
 
 } // namespace headscope::test

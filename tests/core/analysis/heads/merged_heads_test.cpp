@@ -86,13 +86,13 @@ TEST_CASE("merging refuses heads that are not there and masks with rules for eac
         return "";
     };
     CHECK(fault(problem, {0, 4}).find("there is no head 4") != std::string::npos);
-    CHECK(fault(problem, {0}).find("two heads or more") != std::string::npos);
+    CHECK(fault(problem, {0}).find("at least two heads") != std::string::npos);
     Problem masked = problem;
     const std::int64_t T = problem.dims.Tq;
     const Shape shape{1, 4, T, T};
     masked.mask.emplace_back(ExplicitMask{std::make_shared<const BoolTensor>(
         BoolTensor{shape, std::vector<std::uint8_t>(static_cast<std::size_t>(shape.count()), 1)})});
-    CHECK(fault(masked, {0, 1}).find("rules of its own for each head") != std::string::npos);
+    CHECK(fault(masked, {0, 1}).find("separate rules for each head") != std::string::npos);
     masked.mask = {CausalMask{}};
     CHECK(fault(masked, {0, 1}).empty());
 }

@@ -67,7 +67,7 @@ TEST_CASE("a corpus is read block by block, without what is empty or no UTF-8", 
 TEST_CASE("a line that is too long for a text is refused by its number", "[survey]") {
     const test::TemporaryFolder folder;
     const std::string path = write(folder, "a.txt", "short\n" + std::string(5 * mebibyte, 'x'));
-    CHECK_THROWS_WITH(Corpus::open(path, {}, Progress()), Contains("line 2") && Contains("cut it"));
+    CHECK_THROWS_WITH(Corpus::open(path, {}, Progress()), Contains("line 2") && Contains("split it"));
     CHECK_THROWS_WITH(Corpus::open(folder.file("none"), {}, Progress()), Contains("there is no file"));
 }
 
@@ -171,9 +171,9 @@ TEST_CASE("a survey does not depend on how its blocks were divided, and its file
     wrong.key = 8;
     CHECK_THROWS_WITH(file.piece(wrong), Contains("an example names others"));
     wrong.name = {99, 0};
-    CHECK_THROWS_WITH(file.piece(wrong), Contains("piece 0 of line 99 is not there"));
+    CHECK_THROWS_WITH(file.piece(wrong), Contains("piece 0 of line 99 is missing"));
     CHECK_THROWS_WITH(SurveyFile::open(folder.file("part")), Contains("not finished"));
-    CHECK_THROWS_WITH(SurveyFile::open(folder.file("a.txt")), Contains("no SQLite database"));
+    CHECK_THROWS_WITH(SurveyFile::open(folder.file("a.txt")), Contains("not an SQLite database"));
 }
 
 TEST_CASE("a survey's file that is cut short is refused, not read", "[survey]") {

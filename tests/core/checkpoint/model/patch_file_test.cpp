@@ -173,7 +173,7 @@ TEST_CASE("edits of a table are few bytes of a patch, and rows that were taken b
                                                  }),
                                          "patch"));
                }),
-               Catch::Contains("other numbers of layers.0.W_E"));
+               Catch::Contains("different numbers in layers.0.W_E"));
 }
 
 TEST_CASE("a patch from before norms and MLP could be edited is read as before") {
@@ -225,7 +225,7 @@ TEST_CASE("a patch is refused for any other checkpoint, which is told by what di
         save_patch(Model::open(place), edits, path);
     }
     move_number("transformer.h.0.attn.c_attn.weight");
-    CHECK_THAT(fault(), Contains("other numbers of layers.0.W_Q"));
+    CHECK_THAT(fault(), Contains("different numbers in layers.0.W_Q"));
     move_number("transformer.h.0.mlp.c_fc.weight");
     CHECK(fault().empty());
     CHECK_THAT(input_error([&] { load_patch(Model::open(test_data("/models/bert_tiny")), path); }),
@@ -252,7 +252,7 @@ TEST_CASE("a damaged patch is refused with the place of its fault") {
         return input_error([&] { read_patch(model, format::Safetensors::from_bytes(bytes, "patch")); });
     };
     CHECK(fault(changed(good, [](json&) {})).empty());
-    CHECK_THAT(fault(format::SafetensorsWriter().bytes()), Contains("patch is no patch"));
+    CHECK_THAT(fault(format::SafetensorsWriter().bytes()), Contains("patch is not a patch"));
     const std::vector<std::pair<std::function<void(json&)>, std::string>> faults{
         {[](json& p) { p["version"] = 2; }, "version"},
         {[](json& p) { p.erase("layers"); }, "layers"},
@@ -265,17 +265,17 @@ TEST_CASE("a damaged patch is refused with the place of its fault") {
         {[](json& p) {
              p["layers"][1]["gains"] = {1, 2};
          },
-         "2 gains"},
+         "2 head gains"},
         {[](json& p) {
              p["layers"][1]["gains"] = {1, 1, 1, 1e60};
          },
          "gains[3]"},
         {[](json& p) { p["layers"][1]["gains"] = "all"; }, "gains"},
-        {[](json& p) { p["layers"][0]["original_sha256"]["W_Q"] = "00"; }, "other numbers"},
+        {[](json& p) { p["layers"][0]["original_sha256"]["W_Q"] = "00"; }, "different numbers"},
         {[](json& p) { p["layers"][0]["original_sha256"] = json::object(); }, "does not name"},
         {[](json& p) { p["layers"][0]["original_sha256"]["weights"] = "00"; }, "can be changed"},
         {[](json& p) { p["layers"][0]["original_sha256"]["W_K"] = digest_of(Tensor(Shape{1}, 0.0F)); },
-         "other numbers of layers.0.W_K"},
+         "different numbers in layers.0.W_K"},
     };
     for (const auto& [change, part] : faults) {
         INFO(part);
@@ -293,10 +293,10 @@ TEST_CASE("a damaged patch is refused with the place of its fault") {
         return writer.bytes();
     };
     CHECK(fault(with_places({0, 3}, 2, 1)).empty());
-    CHECK_THAT(fault(with_places({3, 3}, 2, 1)), Contains("place 3"));
-    CHECK_THAT(fault(with_places({-1, 3}, 2, 1)), Contains("place -1"));
-    CHECK_THAT(fault(with_places({0, 1024}, 2, 1)), Contains("place 1024"));
-    CHECK_THAT(fault(with_places({0, 1}, 1, 1)), Contains("2 places and 1 numbers"));
+    CHECK_THAT(fault(with_places({3, 3}, 2, 1)), Contains("position 3"));
+    CHECK_THAT(fault(with_places({-1, 3}, 2, 1)), Contains("position -1"));
+    CHECK_THAT(fault(with_places({0, 1024}, 2, 1)), Contains("position 1024"));
+    CHECK_THAT(fault(with_places({0, 1}, 1, 1)), Contains("2 positions and 1 numbers"));
     CHECK_THAT(fault(with_places({0}, 1, NAN)), Contains("W_Q is NaN or infinite"));
     for (const std::size_t kept : {std::size_t{0}, std::size_t{9}, good.size() / 2, good.size() - 1})
         CHECK_FALSE(fault(good.substr(0, kept)).empty());

@@ -38,10 +38,10 @@ TEST_CASE("without a tokenizer a prompt is ids", "[model]") {
     CHECK(inputs.T == 4);
     CHECK(inputs.tokens == std::vector<std::string>{"#3", "#1", "#4", "#1"});
     CHECK_NOTHROW(prompt_inputs(*model, first_prompt(*model)));
-    CHECK_THROWS_WITH(prompt_inputs(*model, "3 cat"), Contains("\"cat\" is no token id"));
+    CHECK_THROWS_WITH(prompt_inputs(*model, "3 cat"), Contains("\"cat\" is not a token id"));
     CHECK_THROWS_WITH(prompt_inputs(*model, " "), Contains("no token ids"));
     CHECK_THROWS_WITH(prompt_inputs(*model, "3 200"), Contains("input_ids[0, 1] is 200"));
-    CHECK_THROWS_WITH(prompt_inputs(*model, "99999999999999999999"), Contains("is no token id"));
+    CHECK_THROWS_WITH(prompt_inputs(*model, "99999999999999999999"), Contains("is not a token id"));
 }
 
 TEST_CASE("a masked model knows the token that hides a word", "[model]") {

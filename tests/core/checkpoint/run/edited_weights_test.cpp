@@ -429,7 +429,7 @@ TEST_CASE("weights that cannot be edited are refused with one sentence") {
     CHECK_THAT(fault(*gpt2, 0, W::mlp_gate, of(Shape{32, 128})), Contains("W_gate, which it does not have"));
     CHECK_THAT(fault(*gpt2, 0, W::mlp_in, of(Shape{128, 32})), Contains("W_in") && Contains("(32, 128)"));
     CHECK_THAT(fault(*gpt2, 0, W::word_table, of(Shape{200, 32})), Contains("give the rows"));
-    CHECK_THAT(fault(*gpt2, 0, W::embedding_norm_weight, of(Shape{32})), Contains("no part of attention"));
+    CHECK_THAT(fault(*gpt2, 0, W::embedding_norm_weight, of(Shape{32})), Contains("not part of attention"));
     const auto row_fault = [&](const Model& model, std::int64_t n, W table, std::int64_t row, Shape shape) {
         return input_error([&] {
             check_edits(model, {{n, {.tensors = {}, .gains = {}, .rows = {{table, {{row, of(shape)}}}}}}});

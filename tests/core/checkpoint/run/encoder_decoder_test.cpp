@@ -235,7 +235,7 @@ TEST_CASE("inputs of an encoder-decoder that do not fit it are named") {
     const auto fault = [](const ModelPtr& model, const ModelInputs& inputs) {
         return input_error([&] { run_on_cpu(*model, inputs, {}); });
     };
-    CHECK_THAT(fault(t5, one_text({1, 2})), Contains("encoder and of its decoder"));
+    CHECK_THAT(fault(t5, one_text({1, 2})), Contains("encoder and its decoder"));
     CHECK_THAT(fault(gpt2, pair_of({1}, {2})), Contains("one stack"));
     CHECK_THAT(fault(t5, pair_of({1, 160}, {2})), Contains("input_ids[0, 1] is 160"));
     CHECK_THAT(fault(t5, pair_of({1}, {200})), Contains("decoder_input_ids[0, 0] is 200"));

@@ -273,12 +273,13 @@ TEST_CASE("edits that do not fit the model are named") {
     };
     const TensorPtr small = std::make_shared<const Tensor>(Shape{2, 2}, 1.0F);
     CHECK_THAT(fault({{2, {}}}), Contains("layer 2") && Contains("0 to 1"));
-    CHECK_THAT(fault({{0, {.tensors = {}, .gains = {1, 2}}}}), Contains("2 gains") && Contains("8 heads"));
+    CHECK_THAT(fault({{0, {.tensors = {}, .gains = {1, 2}}}}),
+               Contains("2 head gains") && Contains("8 heads"));
     CHECK_THAT(fault({{1, {.tensors = {{WeightId::W_Q, small}}, .gains = {}}}}),
                Contains("layer 1") && Contains("W_Q has shape (2, 2)"));
     CHECK_THAT(fault({{1, {.tensors = {{WeightId::b_Q, small}}, .gains = {}}}}), Contains("does not have"));
     CHECK_THAT(fault({{1, {.tensors = {{WeightId::bucket_table, small}}, .gains = {}}}}),
-               Contains("no part of attention, norms or MLP"));
+               Contains("not part of attention, norms or MLP"));
     const Tensor& W = *run(model, inputs)->problem(0).weights.W_Q;
     const auto broken = std::make_shared<const Tensor>(W.shape(), NAN);
     CHECK_THAT(fault({{0, {.tensors = {{WeightId::W_Q, broken}}, .gains = {}}}}),

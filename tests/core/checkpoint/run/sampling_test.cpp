@@ -97,7 +97,8 @@ TEST_CASE("settings out of range are named") {
     const auto fault = [](const SamplingSettings& settings) {
         return input_error([&] { all_of(settings); });
     };
-    CHECK_THAT(fault({.temperature = -0.5, .top_k = {}, .top_p = {}}), Contains("the sampling is -0.5;"));
+    CHECK_THAT(fault({.temperature = -0.5, .top_k = {}, .top_p = {}}),
+               Contains("the sampling temperature is -0.5;"));
     CHECK_THAT(fault({.temperature = std::nan(""), .top_k = {}, .top_p = {}}), Contains("temperature"));
     CHECK_THAT(fault({.temperature = 1, .top_k = 0, .top_p = {}}), Contains("top-k is 0"));
     CHECK_THAT(fault({.temperature = 1, .top_k = {}, .top_p = 0.0}), Contains("top-p"));
