@@ -36,7 +36,7 @@ void check_deviation(float deviation) {
                                "the standard deviation must be a finite float32; type one such as 0.25"));
     if (deviation < 0)
         fail_input(tr("block_operations.standard_deviation",
-                      "the standard deviation is {}; it should be 0 or more", text_of(deviation)));
+                      "the standard deviation is {}; it must be 0 or more", text_of(deviation)));
 }
 
 /// Computes each new number from the old one, its row and its column in the block, in row-major order.
@@ -50,7 +50,7 @@ TensorPtr changed(const Tensor& tensor, const Block& block, New make) {
             value = make(value, row, col);
             if (!std::isfinite(value))
                 fail_input(tr("block_operations.number_would_leave",
-                              "a number of {} would leave float32's range; choose a smaller number",
+                              "a number of {} would exceed the range of float32; choose a smaller number",
                               tensor_info(block.tensor).name));
         }
     return std::make_shared<const Tensor>(std::move(out));
@@ -66,8 +66,8 @@ TensorPtr randomised(const Tensor& tensor, const Block& block, const Randomise& 
     }
     if (!is_weight(block.tensor))
         fail_input(tr("block_operations.xavier_takes_width",
-                      "Xavier takes its width from the inputs and outputs of a weight matrix, and {} is "
-                      "none; choose normal with a standard deviation",
+                      "Xavier takes its width from the inputs and outputs of a weight matrix, which {} is "
+                      "not; choose normal with a standard deviation",
                       tensor_info(block.tensor).name));
     const auto fans = static_cast<double>(tensor.shape().back(0) + tensor.shape().back(1));
     if (r.distribution == Distribution::xavier_normal) {

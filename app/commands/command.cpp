@@ -55,7 +55,7 @@ void set_gain(project::Recipe& recipe, const Document& document, const SetGain& 
     const Dims& dims = document.problem.dims;
     check_head(dims, c.head);
     if (!std::isfinite(c.gain))
-        fail_input(tr("command.gain_must_finite_type", "a gain must be finite; type one such as 0.5"));
+        fail_input(tr("command.gain_must_finite_type", "a head gain must be finite; type one such as 0.5"));
     recipe.gains = document.problem.gains;
     recipe.gains.resize(static_cast<std::size_t>(dims.H), 1.0F);
     recipe.gains[static_cast<std::size_t>(c.head)] = c.gain;
@@ -64,48 +64,51 @@ void set_gain(project::Recipe& recipe, const Document& document, const SetGain& 
 /// Returns true if only edits, head gains, temperature and the painted mask changed.
 bool change_any(project::Recipe& recipe, const Document& document, const Command& command) {
     bool edit_only = false;
-    std::visit(Overloaded{[&](const SetSentence& c) {
-                              recipe.sentence = c.sentence;
-                              recipe.base = nullptr; // a sentence requires a preset
-                              recipe.edits.erase(TensorId::x);
-                          },
-                          [&](const SetKvSentence& c) { set_kv_sentence(recipe, c.sentence); },
-                          [&](const SetPreset& c) { take_preset(recipe, c.id); },
-                          [&](const SetMask& c) {
-                              recipe.mask = c.mask;
-                              recipe.painted_mask.clear();
-                          },
-                          [&](const SetHeads& c) {
-                              recipe.H = c.H;
-                              recipe.Hkv = 0;
-                              recipe.gains.clear();
-                          },
-                          [&](const SetKvHeads& c) { recipe.Hkv = c.Hkv; },
-                          [&](const SetIdentityOutput& c) { recipe.identity_W_O = c.identity; },
-                          [&](const SetSeed& c) { recipe.seed = c.seed; },
-                          [&](const EditCell& c) { edit_only = edit_cell(recipe, document, c); },
-                          [&](const SetGain& c) {
-                              set_gain(recipe, document, c);
-                              edit_only = true;
-                          },
-                          [&](const SetTemperature& c) {
-                              recipe.temperature = c.temperature;
-                              edit_only = true;
-                          },
-                          [&](const SetRecipe& c) { recipe = c.recipe; },
-                          [](const ReleaseNumber&) {
-                              fail_input(tr("command.activations_checkpoint_set_taken",
-                                            "only activations of a checkpoint are set and taken back"));
-                          },
-                          [&](const ResetEdits&) {
-                              recipe.edits.clear();
-                              recipe.gains.clear();
-                              recipe.temperature = 1.0F;
-                              recipe.painted_mask.clear();
-                              edit_only = true;
-                          },
-                          [&](const auto& c) { edit_only = change(recipe, document, c); }},
-               command);
+    std::visit(
+        Overloaded{
+            [&](const SetSentence& c) {
+                recipe.sentence = c.sentence;
+                recipe.base = nullptr; // a sentence requires a preset
+                recipe.edits.erase(TensorId::x);
+            },
+            [&](const SetKvSentence& c) { set_kv_sentence(recipe, c.sentence); },
+            [&](const SetPreset& c) { take_preset(recipe, c.id); },
+            [&](const SetMask& c) {
+                recipe.mask = c.mask;
+                recipe.painted_mask.clear();
+            },
+            [&](const SetHeads& c) {
+                recipe.H = c.H;
+                recipe.Hkv = 0;
+                recipe.gains.clear();
+            },
+            [&](const SetKvHeads& c) { recipe.Hkv = c.Hkv; },
+            [&](const SetIdentityOutput& c) { recipe.identity_W_O = c.identity; },
+            [&](const SetSeed& c) { recipe.seed = c.seed; },
+            [&](const EditCell& c) { edit_only = edit_cell(recipe, document, c); },
+            [&](const SetGain& c) {
+                set_gain(recipe, document, c);
+                edit_only = true;
+            },
+            [&](const SetTemperature& c) {
+                recipe.temperature = c.temperature;
+                edit_only = true;
+            },
+            [&](const SetRecipe& c) { recipe = c.recipe; },
+            [](const ReleaseNumber&) {
+                fail_input(tr(
+                    "command.activations_checkpoint_set_taken",
+                    "only activations of a checkpoint can be set and taken back; open a checkpoint first"));
+            },
+            [&](const ResetEdits&) {
+                recipe.edits.clear();
+                recipe.gains.clear();
+                recipe.temperature = 1.0F;
+                recipe.painted_mask.clear();
+                edit_only = true;
+            },
+            [&](const auto& c) { edit_only = change(recipe, document, c); }},
+        command);
     if (std::ranges::all_of(recipe.gains, [](float gain) { return gain == 1.0F; }))
         recipe.gains.clear(); // no head gains
     return edit_only;
@@ -176,7 +179,7 @@ CommandName name_of(const Document& before, const Command& command) {
             },
             [&](const SetGain& c) {
                 const bool known = c.head >= 0 && c.head < dims.H;
-                return CommandName{tr("command.gain_head", "gain head {}", c.head),
+                return CommandName{tr("command.gain_head", "gain of head {}", c.head),
                                    from_to(known ? problem.gain(c.head) : 1.0F, c.gain)};
             },
             [&](const SetTemperature& c) {
@@ -237,8 +240,7 @@ DocumentPtr apply(const DocumentPtr& document, const Command& command) {
         std::holds_alternative<SetPreset>(command) || std::holds_alternative<SetRecipe>(command);
     if (document->shows_weights() && !other_problem)
         fail_input(tr("command.weights_come_nothing_computed",
-                      "these weights come from {} and nothing that they were computed from is known: they "
-                      "can be looked at, not changed",
+                      "weights loaded from {} are read-only because their inputs are not available",
                       document->title));
     if (document->is_checkpoint())
         check_model_command(*document, command);

@@ -43,7 +43,7 @@ CommandName name_of(const Document&, const PaintMask& c) {
 }
 
 CommandName name_of(const Document&, const ResetMask&) {
-    return {tr("mask_commands.mask_chosen", "mask as it was chosen"), {}};
+    return {tr("mask_commands.mask_chosen", "mask as chosen"), {}};
 }
 
 bool change(project::Recipe& recipe, const Document& document, const PaintMask& c) {

@@ -12,8 +12,8 @@ namespace {
 void check_tensor(const Document& document, TensorId tensor) {
     if (tensor == TensorId::x_kv)
         fail_input(tr("model_commands.x_kv_encoder_gives",
-                      "x_kv is what the encoder gives for the source: type another source, or edit W or b, "
-                      "here or in the encoder"));
+                      "x_kv is the output of the encoder for the source: type another source, or edit W or "
+                      "b, here or in the encoder"));
     if (tensor != TensorId::x)
         return;
     const checkpoint::AttentionPlace place = document.checkpoint()->place;
@@ -22,37 +22,36 @@ void check_tensor(const Document& document, TensorId tensor) {
         fail_input(tr("model_commands.x_computed_layers_before",
                       "x of {} is computed by the layers before it: edit W or b, here or in an earlier layer",
                       words));
-    fail_input(
-        !document.part()->two_texts()
-            ? tr("model_commands.x_embeddings_give_prompt",
-                 "x of {} is what the embeddings give for the prompt: type another prompt, or edit W or b",
-                 words)
-        : place.stack == checkpoint::Stack::encoder
-            ? tr("model_commands.x_embeddings_give_source",
-                 "x of {} is what the embeddings give for the source: type another source, or edit W or b",
-                 words)
-            : tr("model_commands.x_embeddings_give_target",
-                 "x of {} is what the embeddings give for the target: type another target, or edit W or b",
-                 words));
+    fail_input(!document.part()->two_texts()
+                   ? tr("model_commands.x_embeddings_give_prompt",
+                        "x of {} is the embedding of the prompt: type another prompt, or edit W or b", words)
+               : place.stack == checkpoint::Stack::encoder
+                   ? tr("model_commands.x_embeddings_give_source",
+                        "x of {} is the embedding of the source: type another source, or edit W or b", words)
+                   : tr("model_commands.x_embeddings_give_target",
+                        "x of {} is the embedding of the target: type another target, or edit W or b",
+                        words));
 }
 
 } // namespace
 
 void check_model_command(const Document& document, const Command& command) {
-    std::visit(Overloaded{[&](const EditCell& c) { check_tensor(document, c.cell.tensor); },
-                          [&](const EditBlock& c) { check_tensor(document, c.block.tensor); },
-                          [&](const PasteBlock& c) { check_tensor(document, c.cell.tensor); },
-                          [](const CopyHead&) {}, [](const SwapHeads&) {}, [](const ResetHead&) {},
-                          [](const SetGain&) {}, [](const ResetEdits&) {}, [](const ReleaseNumber&) {},
-                          [](const SetPreset&) {}, [](const SetRecipe&) {}, // replace the whole input
-                          [&](const auto&) {
-                              fail_input(tr("model_commands.mask_scale_number_heads",
-                                            "the mask, the scale and the number of heads belong to {} and "
-                                            "stay; the weights and biases of attention, norms and MLP, the "
-                                            "rows of the tables and the gains of heads can be changed",
-                                            document.title));
-                          }},
-               command);
+    std::visit(
+        Overloaded{
+            [&](const EditCell& c) { check_tensor(document, c.cell.tensor); },
+            [&](const EditBlock& c) { check_tensor(document, c.block.tensor); },
+            [&](const PasteBlock& c) { check_tensor(document, c.cell.tensor); }, [](const CopyHead&) {},
+            [](const SwapHeads&) {}, [](const ResetHead&) {}, [](const SetGain&) {}, [](const ResetEdits&) {},
+            [](const ReleaseNumber&) {}, [](const SetPreset&) {},
+            [](const SetRecipe&) {}, // replace the whole input
+            [&](const auto&) {
+                fail_input(
+                    tr("model_commands.mask_scale_number_heads",
+                       "{} fixes the mask, the scale and the number of heads; the weights and biases of "
+                       "attention, norms and MLP, the rows of the tables and the head gains can be changed",
+                       document.title));
+            }},
+        command);
 }
 
 } // namespace headscope::app

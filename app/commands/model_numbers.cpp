@@ -40,8 +40,8 @@ DocumentPtr change_block(const Document& document, const Block& block, const Blo
     const auto* const random = std::get_if<Randomise>(&operation);
     if (random != nullptr && random->distribution != Distribution::normal && row_axis(block.tensor) == 0)
         fail_input(tr("model_numbers.xavier_matrix_rows",
-                      "Xavier is for a matrix that rows are multiplied by, and {} is a table of rows; choose "
-                      "normal and a deviation",
+                      "Xavier is for a matrix that multiplies rows, and {} is a table of rows; choose normal "
+                      "with a standard deviation",
                       tensor_info(block.tensor).name));
     return change_row(document, block, [&](const Tensor& row, const Block& in_row) {
         return operated(row, in_row, operation);

@@ -22,16 +22,16 @@ std::string dealt(const Dims& before, const Dims& after) {
     const std::string width =
         before.dk == before.dv ? std::to_string(after.dk) : fmt::format("{} (V: {})", after.dk, after.dv);
     return after.H == 1 ? tr_n("notice.same_columns_w_q",
-                               "The same columns of W_Q, W_K and W_V and the same rows of W_O were dealt to "
-                               "one head of width {0}, not to one head of width {2}; no weight changed.",
-                               "The same columns of W_Q, W_K and W_V and the same rows of W_O were dealt to "
-                               "one head of width {0}, not to {1} heads of width {2}; no weight changed.",
+                               "The same columns of W_Q, W_K and W_V and the same rows of W_O now form one "
+                               "head of width {0} instead of one head of width {2}; no parameter changed.",
+                               "The same columns of W_Q, W_K and W_V and the same rows of W_O now form one "
+                               "head of width {0} instead of {1} heads of width {2}; no parameter changed.",
                                before.H, width, before.H, before.dk)
                         : tr_n("notice.same_columns_w_q_2",
-                               "The same columns of W_Q, W_K and W_V and the same rows of W_O were dealt to "
-                               "{0} heads of width {1}, not to one head of width {3}; no weight changed.",
-                               "The same columns of W_Q, W_K and W_V and the same rows of W_O were dealt to "
-                               "{0} heads of width {1}, not to {2} heads of width {3}; no weight changed.",
+                               "The same columns of W_Q, W_K and W_V and the same rows of W_O now form {0} "
+                               "heads of width {1} instead of one head of width {3}; no parameter changed.",
+                               "The same columns of W_Q, W_K and W_V and the same rows of W_O now form {0} "
+                               "heads of width {1} instead of {2} heads of width {3}; no parameter changed.",
                                before.H, after.H, width, before.H, before.dk);
 }
 
@@ -39,14 +39,13 @@ std::string averaged(const Dims& before, const Dims& after) {
     if (after.Hkv == after.H)
         return tr(
             "notice.every_query_head_keys",
-            "Every query head has keys and values of its own again; W_K and W_V are as they were built.");
-    return tr_n(
-        "notice.w_k_w_v",
-        "The W_K and W_V columns of every {0} heads were averaged into one: one key/value head for {2} "
-        "query heads, before {3}. Queries and W_O are as before.",
-        "The W_K and W_V columns of every {0} heads were averaged into one: {1} key/value heads for {2} "
-        "query heads, before {3}. Queries and W_O are as before.",
-        after.Hkv, after.H / after.Hkv, after.Hkv, after.H, before.Hkv);
+            "Every query head has its own keys and values again; W_K and W_V have their initial values.");
+    return tr_n("notice.w_k_w_v",
+                "The W_K and W_V columns of every {0} heads were averaged into one: one key/value head for "
+                "{2} query heads, previously {3}. Queries and W_O are unchanged.",
+                "The W_K and W_V columns of every {0} heads were averaged into one: {1} key/value heads for "
+                "{2} query heads, previously {3}. Queries and W_O are unchanged.",
+                after.Hkv, after.H / after.Hkv, after.Hkv, after.H, before.Hkv);
 }
 
 /// Returns the edits that fitted the old sizes but not the new ones.
@@ -62,14 +61,14 @@ std::string waiting(const Document& before, const Document& after) {
     std::string text;
     if (!names.empty())
         text = " " + tr("notice.edits_another_shape_now",
-                        "Your edits of {} have another shape now: they wait, and come back with it.", names);
+                        "Your edits of {} do not fit the new shape; they return with the old one.", names);
     if (project::painted_mask_fits(before.recipe, before.problem.dims) &&
         !after.recipe.painted_mask.empty() && !project::painted_mask_fits(after.recipe, after.problem.dims))
         text += " " + tr("notice.painted_mask_waits_until",
-                         "The painted mask waits until the number of heads and tokens is as it was.");
+                         "The painted mask returns when the number of heads and tokens is the same again.");
     const bool had_gains = std::ranges::any_of(before.problem.gains, [](float gain) { return gain != 1.0F; });
     if (had_gains && after.problem.gains.empty())
-        text += " " + tr("notice.gains_1_again", "Gains are 1 again.");
+        text += " " + tr("notice.gains_1_again", "All head gains are 1 again.");
     return text;
 }
 
@@ -80,15 +79,15 @@ std::string second_sentence(const Document& before, const SetKvSentence& command
         return text.empty() ? text : text.substr(1);
     if (was)
         return tr("notice.queries_keys_values_made",
-                  "Queries, keys and values are made from one sentence again; no weight changed.") +
+                  "Queries, keys and values are made from one sentence again; no parameter changed.") +
                text;
     if (after.recipe.mask != project::MaskChoice::none)
-        text =
-            " " +
-            tr("notice.mask_counts_places_ends", "The mask counts places from the ends of both sentences.") +
-            text;
+        text = " " +
+               tr("notice.mask_counts_places_ends",
+                  "The mask counts positions from the ends of both sentences.") +
+               text;
     return tr("notice.w_k_w_v_2",
-              "W_K and W_V read the second sentence now, W_Q the first; no weight changed.") +
+              "W_K and W_V read the second sentence now, W_Q the first; no parameter changed.") +
            text;
 }
 
@@ -149,7 +148,7 @@ std::string shared_parts(const Dims& dims, std::int64_t a, std::int64_t b, bool 
         return {};
     // Translators: the last {} is a list of heads by their numbers
     return tr("notice.heads_share_keys_values",
-              "Heads {} and {} share their keys and values with others: W_K and W_V of {} changed along.", a,
+              "Heads {} and {} share their keys and values with others: W_K and W_V of {} also changed.", a,
               b, others);
 }
 
@@ -158,7 +157,7 @@ std::string switched_off(const Document& before, const SetGain& command, const D
         return {};
     const std::string head =
         after.has_board() ? open_head_name(after, command.head) : tr("common.head", "Head {}", command.head);
-    return tr("notice.switched_gain_0_takes", "{} is switched off: its gain is 0. {} takes that back.", head,
+    return tr("notice.switched_gain_0_takes", "{} is ablated: head gain 0. {} undoes this.", head,
               key_hint("undo"));
 }
 
@@ -229,8 +228,8 @@ std::string notice_of(const Document& before, const Command& command, const Docu
                        const text::PresetInfo* preset = text::find_preset(after.recipe.preset);
                        return preset != nullptr && preset->cross && !after.problem.cross()
                                   ? tr("notice.second_sentence_preset_belongs",
-                                       "The second sentence of this preset belongs to its own example: "
-                                       "choose attention cross to type one to yours.")
+                                       "The second sentence of this preset belongs to its example: choose "
+                                       "attention cross to type one of your own.")
                                   : std::string();
                    },
                    [&](const SetKvSentence& c) { return second_sentence(before, c, after); },

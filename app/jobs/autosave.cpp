@@ -129,9 +129,9 @@ std::string Autosave::carry_out(const Wanted& wanted) {
         return {};
     } catch (const std::bad_alloc&) {
         return tr("autosave.edits_not_kept_safe",
-                  "Your edits are not kept safe: this machine has too little free memory; save the project.");
+                  "Your edits are not autosaved: this machine has too little free memory; save the project.");
     } catch (const std::exception& fault) {
-        return tr("common.edits_not_kept_safe", "Your edits are not kept safe: {}.", fault.what());
+        return tr("common.edits_not_kept_safe", "Your edits are not autosaved: {}.", fault.what());
     }
 }
 

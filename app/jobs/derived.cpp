@@ -207,7 +207,8 @@ void DerivedValues::make(EntryPtr entry, std::unique_lock<std::mutex>& lock) {
         };
         value = entry->work(*progress, put, so_far);
     } catch (const std::bad_alloc&) {
-        error = tr("derived.needs_more_memory_machine", "This needs more memory than the machine has free.");
+        error =
+            tr("derived.needs_more_memory_machine", "Not enough free memory for this; close other programs.");
     } catch (const std::exception& fault) {
         error = fault.what();
     }

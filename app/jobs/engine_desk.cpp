@@ -24,8 +24,9 @@ EngineComparison compare(const EngineMaker& make, const std::string& id, const P
         result.second_seconds = second.seconds;
         result.stages = analysis::stage_differences(first, second);
     } catch (const std::bad_alloc&) {
-        result.error = tr("engine_desk.two_traces_problem_need",
-                          "Two traces of this problem need more memory than the machine has free.");
+        result.error =
+            tr("engine_desk.two_traces_problem_need",
+               "Not enough free memory for two traces of this problem; take fewer tokens or heads.");
     } catch (const std::exception& fault) {
         result.error = fault.what();
     }

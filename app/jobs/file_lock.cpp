@@ -19,9 +19,8 @@ std::optional<FileLock> FileLock::create(const std::filesystem::path& path) {
     if (descriptor < 0 && errno == EEXIST)
         return std::nullopt;
     if (descriptor < 0)
-        fail_input(tr("file_lock.cannot_write_make_folder",
-                      "cannot write {}: {}; make its folder one that can be written to", path.string(),
-                      system_reason(errno)));
+        fail_input(tr("file_lock.cannot_write_make_folder", "cannot write {}: {}; make its folder writable",
+                      path.string(), system_reason(errno)));
     if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
         // A search for files of dead processes was faster and is removing this file.
         ::close(descriptor);
@@ -69,7 +68,7 @@ KeptFile KeptFile::create(const std::filesystem::path& folder, const std::string
         std::filesystem::permissions(folder, std::filesystem::perms::owner_all, fault);
     else if (fault)
         fail_input(tr("file_lock.cannot_make_folder_make",
-                      "cannot make the folder {}: {}; make it one that can be written to", folder.string(),
+                      "cannot create the folder {}: {}; make it writable", folder.string(),
                       system_reason(fault.value())));
     while (true) {
         const std::chrono::nanoseconds now = std::chrono::system_clock::now().time_since_epoch();

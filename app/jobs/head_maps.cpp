@@ -22,7 +22,7 @@ BoardRow read_row(const AttentionSet& set, std::int64_t l, const Progress& progr
         row.heads = analysis::head_maps(set, l, analysis::map_side(set.info()), progress);
     } catch (const std::bad_alloc&) {
         row.error = tr("head_maps.layer_needs_more_memory",
-                       "This layer needs more memory than the machine has free.");
+                       "Not enough free memory for this layer; close other programs.");
     } catch (const std::exception& fault) {
         progress.check();
         row.error = fault.what();

@@ -107,7 +107,8 @@ OpenedModel open_model(const checkpoint::TextModelPtr& model, const ModelTexts& 
     check_layer(architecture, layer);
     if (texts.target && !texts_of->two_texts())
         fail_input(tr("model_desk.no_decoder_beside_encoder",
-                      "{} has no decoder beside an encoder; leave the decoder's text out", model->name()));
+                      "{} does not have both an encoder and a decoder; leave the decoder's text out",
+                      model->name()));
     progress.check();
     texts_of->prompt = texts.prompt.empty() ? checkpoint::first_prompt(*model) : texts.prompt;
     texts_of->target = texts.target.value_or("");

@@ -93,8 +93,8 @@ Derived<OpenedModel> CourseDesk::ask_scene() {
                 known = model = checkpoint::open_text_model(checkpoint::model_folder(*scene.model));
             if (model->model->encoder() != nullptr)
                 fail_input(tr("course_desk.lesson_asks_encoder_decoder",
-                              "the lesson asks for {}, which has an encoder and a decoder; lessons speak of "
-                              "models of one stack",
+                              "the lesson asks for {}, which has an encoder and a decoder; lessons need a "
+                              "model with one stack",
                               model->name()));
             return open_model(model, {scene.sentence.value_or("")}, scene.layer.value_or(0),
                               lesson::edits_of(scene, model->model->architecture()), progress);

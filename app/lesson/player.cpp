@@ -71,7 +71,7 @@ void open(CourseState& course, const std::string& id) {
     const auto found = std::ranges::find(course.lessons, id, [](const auto& lesson) { return lesson->id; });
     if (found == course.lessons.end())
         fail_input(tr("player.no_lesson_file_start",
-                      "there is no lesson \"{}\"; File, Start page, All lessons lists those there are", id));
+                      "there is no lesson \"{}\"; File, Start page, All lessons lists them", id));
     if (course.open != *found)
         course.typed.clear();
     course.open = *found;

@@ -54,7 +54,7 @@ void write_progress(const std::filesystem::path& path,
         write_file_atomically(path.string(), dump_json(file, 1) + "\n");
     } catch (const std::exception& fault) {
         fail_input(tr("progress.place_course_not_saved",
-                      "your place in the course is not saved: {}; make room on the disk, or make {} writable",
+                      "your place in the course is not saved: {}; free some disk space, or make {} writable",
                       fault.what(), path.parent_path().string()));
     }
 }

@@ -142,11 +142,11 @@ void AtlasDesk::add_model_scores(Atlas& atlas, Holders& holders, const checkpoin
     if (run == nullptr || !own || run->model().encoder() != nullptr) {
         atlas.works[ScoreSource::probe].why_not =
             run != nullptr
-                ? tr("atlas_desk.model_two_texts_not", "A model of two texts is not probed by one.")
+                ? tr("atlas_desk.model_two_texts_not", "A model with two texts cannot be probed with one.")
             : problem ? tr("atlas_desk.problem_no_vocabulary_take",
                            "A problem has no vocabulary to take random tokens from.")
                       : tr("atlas_desk.weights_alone_known_no",
-                           "Weights alone are known: no other text can be run.");
+                           "Only the weights are known, so no other text can be run.");
     } else {
         const checkpoint::TextModelPtr model = state_.document->part()->model;
         const auto probe = values_.ask<ByHead>({run, "probe"}, Urgency::on_screen,
@@ -162,11 +162,11 @@ void AtlasDesk::add_model_scores(Atlas& atlas, Holders& holders, const checkpoin
     }
     if (run == nullptr || !own || !run->model().has_head()) {
         atlas.works[ScoreSource::model].why_not =
-            run != nullptr ? tr("atlas_desk.heads_lead_no_logits", "These heads lead to no logits.")
+            run != nullptr ? tr("atlas_desk.heads_lead_no_logits", "These heads do not lead to logits.")
             : problem      ? tr("atlas_desk.problem_no_vocabulary_head",
                                 "A problem has no vocabulary that a head could write.")
                            : tr("atlas_desk.weights_alone_known_nothing",
-                                "Weights alone are known: nothing says what a head writes.");
+                                "Only the weights are known, not the outputs of the heads.");
         return;
     }
     const auto copying = values_.ask<ByHead>(
@@ -193,12 +193,12 @@ std::shared_ptr<const Value> AtlasDesk::runs_of(Atlas& atlas, HeadScore score, c
 void AtlasDesk::add_effects(Atlas& atlas, Holders& holders, const checkpoint::ModelRunPtr& run) {
     if (run == nullptr || !run->model().has_head()) {
         atlas.works[ScoreSource::further_runs].why_not =
-            run != nullptr
-                ? tr("atlas_desk.checkpoint_no_head_gives", "The checkpoint has no head that gives logits.")
+            run != nullptr ? tr("atlas_desk.checkpoint_no_head_gives",
+                                "The checkpoint has no unembedding that gives logits.")
             : state_.document->is_experiment()
                 ? tr("atlas_desk.problem_predicts_no_token", "A problem predicts no token.")
                 : tr("atlas_desk.weights_alone_known_no_2",
-                     "Weights alone are known: no head can be switched off.");
+                     "Only the weights are known, so no head can be ablated.");
         return;
     }
     const std::int64_t position = position_of(*run, *state_.document->part()->model, state_.model.position);
@@ -221,7 +221,7 @@ void AtlasDesk::add_shares(Atlas& atlas, Holders& holders, const checkpoint::Mod
         if (!state_.document->is_experiment()) // its run provides the contributions
             atlas.works[ScoreSource::contributions].why_not =
                 tr("atlas_desk.weights_alone_known_nothing_2",
-                   "Weights alone are known: nothing says what a head adds to the output.");
+                   "Only the weights are known, not a head's contribution to the output.");
         return;
     }
     const checkpoint::Stack stack = state_.view.attention.stack;
@@ -241,9 +241,9 @@ void AtlasDesk::add_retrieval(Atlas& atlas, Holders& holders, const checkpoint::
         why_not = state_.document->is_experiment()
                       ? tr("atlas_desk.problem_writes_no_text", "A problem writes no text.")
                       : tr("atlas_desk.weights_alone_known_no_3",
-                           "Weights alone are known: no text can be written.");
+                           "Only the weights are known, so no text can be written.");
     else if (!writes_text(run->model()))
-        why_not = tr("atlas_desk.model_not_go_text", "This model does not go on with a text.");
+        why_not = tr("atlas_desk.model_not_go_text", "This model does not continue a text.");
     if (!why_not.empty()) {
         atlas.works[ScoreSource::needles].why_not = why_not;
         return;

@@ -50,8 +50,8 @@ std::int64_t typed_token(const checkpoint::TextModel& model, const std::string& 
     const std::int64_t vocab = model.model->architecture().vocab;
     const auto id = number_of<std::int64_t>(word);
     if (!id || *id < 0 || *id >= vocab)
-        fail_input(tr("checkpoint_effects.no_id_token_ids", "\"{}\" is no id of a token; ids are 0 to {}",
-                      word, vocab - 1));
+        fail_input(tr("checkpoint_effects.no_id_token_ids", "\"{}\" is not a token id; ids are 0 to {}", word,
+                      vocab - 1));
     return *id;
 }
 

@@ -437,8 +437,7 @@ std::string CheckpointSession::not_now() const {
     std::string words = attention_words(architecture, attention_place(architecture, wanted_.attention));
     if (words.front() >= 'a' && words.front() <= 'z') // capitalize at the start of the sentence
         words.front() = static_cast<char>(words.front() - 'a' + 'A');
-    return tr("checkpoint_session.opened_nothing",
-              "{} is being opened: nothing was changed; edit it once it is shown.", words);
+    return tr("checkpoint_session.opened_nothing", "{} is still loading. Try again when it appears.", words);
 }
 
 std::string CheckpointSession::step_name(std::string name) const {
@@ -476,10 +475,9 @@ DocumentPtr CheckpointSession::restored(const DocumentPtr& next) {
 void CheckpointSession::check(const FileCommand& command) const {
     if (reads_otherwise() &&
         (std::holds_alternative<ExportScript>(command) || std::holds_alternative<CopyScript>(command)))
-        fail_input(tr(
-            "checkpoint_session.weights_screen",
-            "The weights on screen are filtered, which no script computes: switch the filters off in Heads, "
-            "then export the script."));
+        fail_input(tr("checkpoint_session.weights_screen",
+                      "A script cannot compute the filtered weights on screen: switch the filters off in "
+                      "Heads, then export the script."));
 }
 
 std::function<void(const std::string& path)> CheckpointSession::writer() const {

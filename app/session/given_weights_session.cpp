@@ -101,21 +101,18 @@ void GivenWeightsSession::came_on_screen() {
 
 void GivenWeightsSession::check(const FileCommand& command) const {
     if (std::holds_alternative<SaveProject>(command) || std::holds_alternative<SaveProjectAs>(command))
-        fail_input(
-            tr("given_weights_session.attention_weights",
-               "Attention weights of a file are shown, which is all that is known of them: there is no "
-               "project to save."));
+        fail_input(tr("given_weights_session.attention_weights",
+                      "Attention weights from a file are read-only, so there is no project to save."));
     if (std::holds_alternative<ExportScript>(command) || std::holds_alternative<CopyScript>(command))
-        fail_input(
-            tr("given_weights_session.attention_weight_2",
-               "Attention weights of a file are shown, and nothing that they were computed from is known: "
-               "no script can compute them again."));
+        fail_input(tr("given_weights_session.attention_weight_2",
+                      "The inputs of attention weights from a file are not available, so no script can "
+                      "recompute them."));
 }
 
 std::function<void(const std::string& path)> GivenWeightsSession::writer() const {
     return [](const std::string&) {
         fail_input(tr("given_weights_session.attention_weight_3",
-                      "attention weights of a file are no project: there is nothing to save"));
+                      "attention weights from a file are not a project: there is nothing to save"));
     };
 }
 

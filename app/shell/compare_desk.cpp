@@ -73,7 +73,7 @@ void CompareDesk::mark(bool unedited, const std::string& name) {
         const std::string usual =
             as_built(*state_.shown.document) ? tr("common.built", "as built")
             : newest ? tr("compare_desk.after", "after {}", history.states()[history.position()].label)
-                     : tr("compare_desk.marked", "as it was marked");
+                     : tr("compare_desk.marked", "as marked");
         return put(state_.shown, name.empty() ? usual : name);
     }
     // Prefer the state of the history that is unedited, so that the list can mark it.

@@ -70,7 +70,7 @@ void copy_numbers(AppState& state) {
             numbers.data()[row * block->cols + col] = state.shown.value({block->tensor, block->at(row, col)});
     ImGui::SetClipboardText(format::tsv(numbers).c_str());
     state.notice = tr("edit_keys.copied_numbers_tabs_between",
-                      "Copied {}, {} × {} numbers with tabs between: paste them into a spreadsheet.",
+                      "Copied {}, {} × {} tab-separated numbers: paste them into a spreadsheet.",
                       block_text(*block, state.shown.dims()), block->rows, block->cols);
 }
 
@@ -92,8 +92,7 @@ void copy_one(AppState& state, CopyOne::What what) {
             state.menu.thing && state.menu.thing->of_second ? problem.kv_tokens : problem.tokens;
         const auto at = state.menu.thing ? static_cast<std::size_t>(state.menu.thing->token) : tokens.size();
         if (at >= tokens.size())
-            fail_input(tr("edit_keys.no_token_chosen_press",
-                          "no token was chosen; press the right mouse button on one first"));
+            fail_input(tr("edit_keys.no_token_chosen_press", "no token was chosen; right-click one first"));
         return put(tokens[at], tr("edit_keys.copied", "Copied “{}”.", text::plain_text(tokens[at])));
     }
     const auto cell = state.view.selected ? state.view.selected : spoken_of(state.shown, state.view);

@@ -84,7 +84,7 @@ private:
             xcb_get_selection_owner_reply(server, xcb_get_selection_owner(server, clipboard_), nullptr));
         if (owner == nullptr || owner->owner != window_)
             throw Error(ErrorKind::machine, tr("picture_clipboard.another_program_keeps",
-                                               "another program keeps the clipboard; try again"));
+                                               "another program is using the clipboard; try again"));
     }
 
     void answer_all() {

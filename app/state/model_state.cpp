@@ -142,15 +142,15 @@ std::string why_full(const ModelPart& part) {
         return {};
     if (part.model->model->architecture().position_rows > 0)
         return tr("model_state.text_tokens_model_positions",
-                  "The text has {} tokens, and the model has positions for no more.", part.inputs->T);
+                  "The text has {} tokens, the most that the model has positions for.", part.inputs->T);
     // Only training ended at this length: a longer text can run, but the model never learned such positions.
     return part.inputs->T == most
                ? tr("model_state.text_tokens_most_model",
                     "The text has {} tokens, the most that the model was trained on: it writes no further.",
                     most)
                : tr("model_state.text_tokens_model_trained",
-                    "The text has {} tokens, and the model was trained on at most {}: what it says of the "
-                    "tokens beyond means little, and it writes no further.",
+                    "The text has {} tokens, and the model was trained on at most {}: predictions beyond "
+                    "that are unreliable, and it writes no further.",
                     part.inputs->T, most);
 }
 
@@ -163,21 +163,20 @@ std::string recomputed_layers(const checkpoint::ModelRun& run) {
         return from == 0
                    ? tr("model_state.encoder_decoder_recomputed", "Encoder and decoder were recomputed.")
                    : tr("model_state.recomputed_comes_before",
-                        "Recomputed from {} on; what comes before it was taken over.",
+                        "Recomputed from {} on; everything before it was reused.",
                         attention_words(architecture, attention_place(architecture, from)));
     if (from == 0)
         return L == 1 ? tr("model_state.layer_0_recomputed", "Layer 0 was recomputed.")
                       : tr("model_state.layers_0_recomputed", "Layers 0 to {} were recomputed.", L - 1);
     if (from == L - 1)
         return from == 1
-                   ? tr("model_state.layer_1_recomputed_layer", "Layer 1 was recomputed, layer 0 taken over.")
+                   ? tr("model_state.layer_1_recomputed_layer", "Layer 1 was recomputed, layer 0 reused.")
                    : tr("model_state.layer_recomputed_layers_0",
-                        "Layer {} was recomputed, layers 0 to {} taken over.", from, from - 1);
-    return from == 1
-               ? tr("model_state.layers_1_recomputed_layer",
-                    "Layers 1 to {} were recomputed, layer 0 taken over.", L - 1)
-               : tr("model_state.layers_recomputed_layers_0",
-                    "Layers {} to {} were recomputed, layers 0 to {} taken over.", from, L - 1, from - 1);
+                        "Layer {} was recomputed, layers 0 to {} reused.", from, from - 1);
+    return from == 1 ? tr("model_state.layers_1_recomputed_layer",
+                          "Layers 1 to {} were recomputed, layer 0 reused.", L - 1)
+                     : tr("model_state.layers_recomputed_layers_0",
+                          "Layers {} to {} were recomputed, layers 0 to {} reused.", from, L - 1, from - 1);
 }
 
 } // namespace headscope::app

@@ -60,7 +60,7 @@ void view_attention_toolbar(const AppState& state, const figure::Rect& area, con
     if (screen_of(state.shown, state.view) == Screen::stages)
         draw_button(
             picture, context, {name.right() + 136, 10, 116, 32},
-            board ? tr("common.hide_board", "Hide board") : tr("common.show_board", "Show board"),
+            board ? tr("common.hide_board", "Hide grid") : tr("common.show_board", "Show grid"),
             ShowBoard{!board}, false,
             with_key(tr("attention_bars.all_heads_beside_open", "All heads beside the open one"), "board"));
     const std::vector<Segment> screens = screen_segments(*state.document, state.shown, state.view);
@@ -84,13 +84,13 @@ void view_attention_strip(const AppState& state, const figure::Rect& area, const
     const std::string_view made = given_weights(state)->info().made_head.english;
     draw_text(picture, context, canvas_pad + width + 20, baseline,
               !reads_checkpoint(state)
-                  ? tr("attention_bars.one_stage_file_holds", "the one stage that the file holds")
+                  ? tr("attention_bars.one_stage_file_holds", "the only stage in the file")
               : made == "rollout" ? tr("attention_bars.all_rollout_open_one",
-                                       "all that a rollout has; open one of the heads for the other stages")
+                                       "the only stage of a rollout; open a head for the other stages")
               : made == "flow"    ? tr("attention_bars.all_flow_open_one",
-                                       "all that a flow has; open one of the heads for the other stages")
+                                       "the only stage of a flow; open a head for the other stages")
                                   : tr("attention_bars.all_mean_open_one",
-                                       "all that a mean has; open one of the heads for the other stages"),
+                                       "the only stage of a mean; open a head for the other stages"),
               figure::Font::ui, 13, theme.muted);
     show_picture(picture, origin.x + area.x * scale, origin.y + area.y * scale, tools, nullptr);
 }
@@ -116,7 +116,7 @@ void view_attention_bar(const AppState& state, const figure::Rect& area, const V
         draw_text(picture, context, track.right() + 14, baseline,
                   info.mean_layer
                       ? tr("attention_bars.reading_heads_rows_board",
-                           "reading heads: {} of {} rows of the board", grouped(ready), grouped(info.L))
+                           "reading heads: {} of {} rows of the grid", grouped(ready), grouped(info.L))
                   : info.axis == SetAxis::layers
                       ? tr("attention_bars.reading_heads_layers", "reading heads: {} of {} layers",
                            grouped(ready), grouped(info.L))

@@ -73,7 +73,7 @@ Status status_of(const AppState& state, float room, const ViewTools& tools) {
     if (const std::string package = tools.surface.missing_font(); !package.empty()) {
         const std::string whole =
             tr("bottom_bar.some_characters_no_font",
-               "⚠ Some characters are in no font of this system: install the package {}", package);
+               "⚠ No font of this system has some of the characters: install the package {}", package);
         for (const std::string& text :
              {whole, tr("bottom_bar.fonts_missing_install", "⚠ Fonts are missing: install {}", package),
               "⚠ " + package})
@@ -99,11 +99,10 @@ Status status_of(const AppState& state, float room, const ViewTools& tools) {
         sizes + "  ·  " + tr("common.parameters", "{} parameters", grouped(cost.parameters));
     for (const std::string& text : {counted + "  ·  " + flops_text(cost.flops()), counted, sizes})
         if (const float width = tools.measure(text, figure::Font::ui, 13); width <= room)
-            return {
-                text, width,
-                tr("bottom_bar.parameters_numbers_w_q",
-                   "Parameters are the numbers in W_Q, W_K, W_V, W_O and biases. One multiply-add is 2 FLOP: "
-                   "projections and attention, softmax not counted.")};
+            return {text, width,
+                    tr("bottom_bar.parameters_numbers_w_q",
+                       "Parameters are the numbers in W_Q, W_K, W_V, W_O and biases. One multiply-add counts "
+                       "as 2 FLOP: projections and attention, without softmax.")};
     return {};
 }
 
@@ -228,7 +227,7 @@ void view_bottom_bar(const AppState& state, const figure::Rect& area, const View
         {Icon::first, "first", GoTo{state.view.walk.first()},
          with_key(tr("common.first_stage", "First stage"), "first stage")},
         {Icon::back, "back", StepStage{-1},
-         with_key(tr("common.stage_before", "Stage before"), "stage before")},
+         with_key(tr("common.stage_before", "Previous stage"), "stage before")},
         {playing ? Icon::pause : Icon::play, "play", TogglePlay{},
          with_key(playing ? tr("common.pause", "Pause") : tr("common.play", "Play"), "play")},
         {Icon::next, "next", StepStage{1}, with_key(tr("common.next_stage", "Next stage"), "next stage")},

@@ -89,16 +89,14 @@ float view_engine_badge(const AppState& state, float right, const ViewTools& too
         ImGui::OpenPopup("engine list");
         tools.send(EngineAction{EngineAction::Kind::look});
     } else if (ImGui::IsItemHovered()) {
-        show_tip(
-            incomplete
-                ? tr("engine_badge.model_runs_without_family",
-                     "This model runs without {}, which its family does not have here: its numbers may be "
-                     "wrong.",
-                     state.model.run->model().ignored_tensors().front())
-            : warns ? tr("common.cpu_goes", "The CPU goes on: {}.", state.engines.notice)
-                    : tr("engine_badge.time_last_run_click",
-                         "Time of the last run. {} Click to choose what computes.", state.recomputed),
-            tools);
+        show_tip(incomplete ? tr("engine_badge.model_runs_without_family",
+                                 "This model runs without {}, which Headscope does not support for its "
+                                 "family: its numbers may be wrong.",
+                                 state.model.run->model().ignored_tensors().front())
+                 : warns    ? tr("common.cpu_goes", "The CPU goes on: {}.", state.engines.notice)
+                            : tr("engine_badge.time_last_run_click",
+                                 "Time of the last run. {} Click to choose the engine.", state.recomputed),
+                 tools);
     }
     engine_list(state, place, tools);
     return width;

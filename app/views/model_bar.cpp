@@ -106,8 +106,8 @@ void prompt_fields(const AppState& state, const figure::Rect& area, const ViewTo
                   .hint = ids ? tr("model_bar.type_token_ids", "Type token ids")
                               : tr("model_bar.type_text", "Type a text"),
                   .tip = ids   ? ids_tip
-                         : two ? with_key(tr("model_bar.encoder", "Into the encoder"), "sentence")
-                               : with_key(tr("model_bar.model_reads", "What the model reads"), "sentence"),
+                         : two ? with_key(tr("model_bar.encoder", "Input of the encoder"), "sentence")
+                               : with_key(tr("model_bar.model_reads", "Input of the model"), "sentence"),
                   .text = state.model.prompt,
                   .valid = state.document->part()->prompt,
                   .take_keyboard = state.asked.sentence,
@@ -136,7 +136,7 @@ void prompt_fields(const AppState& state, const figure::Rect& area, const ViewTo
                   .hint = tr("model_bar.start_token_alone", "the start token alone"),
                   .tip = ids ? ids_tip
                              : tr("model_bar.out_decoder_written_far",
-                                  "Out of the decoder: what it has written so far, behind its start token"),
+                                  "Output of the decoder so far, after its start token"),
                   .text = state.model.target,
                   .valid = state.document->part()->target,
                   .take_keyboard = state.asked.kv_sentence,
@@ -196,13 +196,12 @@ void view_model_toolbar(const AppState& state, const figure::Rect& area, const V
     if (area.w >= wide && screen_of(state.shown, state.view) == Screen::stages) {
         const bool board = state.view.attention.board;
         end -= board_width;
-        draw_button(
-            picture, context, {end, 10, board_width, 32},
-            board ? tr("common.hide_board", "Hide board") : tr("common.show_board", "Show board"),
-            ShowBoard{!board}, false,
-            tr("model_bar.heads_all_layers_change",
-               "The heads of all layers ({}); {} and {} change the layer, comma and full stop the head",
-               key_hint("board beside stages"), key_hint("layer before"), key_hint("next layer")));
+        draw_button(picture, context, {end, 10, board_width, 32},
+                    board ? tr("common.hide_board", "Hide grid") : tr("common.show_board", "Show grid"),
+                    ShowBoard{!board}, false,
+                    tr("model_bar.heads_all_layers_change",
+                       "The heads of all layers ({}); {} and {} change the layer, comma and period the head",
+                       key_hint("board beside stages"), key_hint("layer before"), key_hint("next layer")));
         end -= gap;
     }
     show_picture(picture, origin.x, origin.y, tools, nullptr);

@@ -73,13 +73,14 @@ Field mask_field(const AppState& state) {
                            "The last word reads every key, each word before it one key less")
                       : tr("toolbar.token_reads_itself_came", "A token reads itself and what came before")),
          choice(tr("toolbar.causal_window_3", "causal window 3"), project::MaskChoice::causal_window,
-                cross ? tr("toolbar.three_keys_last_word",
-                           "Three keys, the last word the last three, each word before it one place earlier")
+                cross ? tr("toolbar.three_keys_last_word", "Three keys: for the last word the last three, "
+                                                           "for each word before it one position earlier")
                       : tr("toolbar.token_itself_two_before", "The token itself and the two before it")),
-         choice(tr("toolbar.neighbours", "neighbours"), project::MaskChoice::symmetric_window,
-                cross ? tr("toolbar.three_keys_around_words",
-                           "Three keys around the word's own place, counted from the ends of both sentences")
-                      : tr("toolbar.one_token_either_side", "One token to either side"))}};
+         choice(tr("toolbar.neighbours", "neighbors"), project::MaskChoice::symmetric_window,
+                cross
+                    ? tr("toolbar.three_keys_around_words",
+                         "Three keys around the word's own position, counted from the ends of both sentences")
+                    : tr("toolbar.one_token_either_side", "One token to either side"))}};
     if (painted) {
         field.choices.push_back({tr("toolbar.painted", "painted"), GoTo{StageGroup::masked}, true,
                                  tr("toolbar.painted_hand", "As painted by hand")});
@@ -110,7 +111,7 @@ Field heads_field(const AppState& state) {
             continue;
         field.choices.push_back({tr_n("common.head_4", "{} head", "{} heads", H, H), SetHeads{H}, H == dims.H,
                                  tr("toolbar.same_w_columns_dealt",
-                                    "The same W columns dealt to {} heads of width {}", H, width / H)});
+                                    "The same W columns, split into {} heads of width {}", H, width / H)});
     }
     return field;
 }
@@ -132,7 +133,7 @@ Field variant_field(const AppState& state) {
             {std::move(label), SetKvHeads{Hkv}, Hkv == dims.Hkv,
              Hkv == dims.H
                  ? tr("toolbar.every_query_head_own", "Every query head has its own keys and values")
-                 : tr("toolbar.k_v_weights_each", "The K and V weights of each group are averaged")});
+                 : tr("toolbar.k_v_weights_each", "W_K and W_V are averaged in each group")});
         if (Hkv == 1)
             break;
     }

@@ -202,7 +202,7 @@ TEST_CASE("a line from outside does what its action does, and its answer says wh
                Contains("there is no stage \"wings\" here"));
     CHECK_THAT(error(R"({"action": "stage"})"), Contains("needs a value"));
     CHECK_THAT(error(R"({"action": "undo", "value": "2"})"), Contains("takes no value"));
-    CHECK_THAT(error(R"({"action": "stage", "value": 3})"), Contains("is no text"));
+    CHECK_THAT(error(R"({"action": "stage", "value": 3})"), Contains("is not text"));
     CHECK_THAT(error(R"({"action": "save"})"), Contains("needs a value"));
     CHECK_THAT(error(R"({"action": "save as"})"), Contains("there is no action \"save as\""));
     CHECK_THAT(error(R"({"action": "save", "value": "/tmp/x.npy"})"), Contains("should end in .headscope"));

@@ -88,15 +88,15 @@ TEST_CASE("a folder that cannot be written is told on screen") {
         program.settle();
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
-    CHECK(program.state().error.find("not kept safe") != std::string::npos);
+    CHECK(program.state().error.find("not autosaved") != std::string::npos);
 }
 
 TEST_CASE("a program that has nowhere to keep edits says so with the first") {
-    Program program({.recipe = {}, .keeps_nothing = "Your edits are not kept safe: there is no folder."});
+    Program program({.recipe = {}, .keeps_nothing = "Your edits are not autosaved: there is no folder."});
     CHECK(program.state().error.empty());
     program.act(edit(0.25F));
     program.settle();
-    CHECK(program.state().error == "Your edits are not kept safe: there is no folder.");
+    CHECK(program.state().error == "Your edits are not autosaved: there is no folder.");
     CHECK(program.state().files.save_state == SaveState::failed);
     program.act(MoveInHistory{-1});
     program.settle();

@@ -357,8 +357,8 @@ TEST_CASE("a head is switched off by its bar, its name, Shift A and the panel; e
     desk.press_key(GLFW_KEY_A, GLFW_MOD_SHIFT);
     CHECK(desk.problem().gain(0) == 0);
     CHECK(desk.view().group == StageGroup::output); // A alone shows arcs
-    CHECK(desk.program.state().notice == "Head 0 is switched off: its gain is 0. Ctrl Z takes that back.");
-    CHECK(screen_shows("Head 0 is switched off"));
+    CHECK(desk.program.state().notice == "Head 0 is ablated: head gain 0. Ctrl Z undoes this.");
+    CHECK(screen_shows("Head 0 is ablated"));
     desk.press_key(GLFW_KEY_A, GLFW_MOD_SHIFT);
     CHECK(desk.problem().gain(0) == 1);
     CHECK(desk.program.state().notice.empty());
@@ -393,7 +393,7 @@ TEST_CASE("a head is switched off by its bar, its name, Shift A and the panel; e
 TEST_CASE("H says what it did to the weights where the user looks, and Escape takes it away") {
     Desk desk;
     desk.act(SetHeads{4});
-    CHECK(test::screen_shows("dealt to 4 heads of width 2"));
+    CHECK(test::screen_shows("now form 4 heads of width 2"));
     desk.press_key(GLFW_KEY_ESCAPE);
     CHECK(desk.program.state().notice.empty());
     desk.act(SetHeads{3});

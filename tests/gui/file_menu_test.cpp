@@ -357,7 +357,7 @@ TEST_CASE("the Open dialog says what a model's weights lack, and stays within it
     desk.settle();
     REQUIRE(desk.files().chooser);
     FileChooser& chooser = desk.program.state().files.chooser->chooser;
-    CHECK(chooser.error().find("config.json is missing beside it") != std::string::npos);
+    CHECK(chooser.error().find("but config.json is missing: put") != std::string::npos);
     // A sentence of any length stays over the buttons.
     std::string sentence;
     for (int n = 0; n < 80; ++n)

@@ -242,7 +242,7 @@ TEST_CASE("the words beside a matrix have a context menu", "[gui][menu]") {
     Desk translation("translation");
     translation.act(GoTo{StageGroup::weights});
     press_right(translation, {Thing::Kind::token, 1, true}, true);
-    CHECK(screen_shows("It is no query of this stage"));
+    CHECK(screen_shows("It is not a query of this stage"));
     REQUIRE(translation.click("copy token", "##Popup"));
     translation.settle();
     CHECK(translation.driver.clipboard == translation.problem().kv_tokens[1]);

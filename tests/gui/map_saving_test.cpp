@@ -214,7 +214,7 @@ TEST_CASE("the numbers that are seen of a long map are saved, and no others", "[
         desk.act(ReadMap{MapReading::off});
         const std::string none = folder.file("none.npy");
         CHECK(save_by(desk, ExportNumbers{}, none) ==
-              "The whole map is not read; press Read it, or go nearer, and try again.");
+              "The whole map has not been read; press Read it, or go nearer, and try again.");
         CHECK_FALSE(std::filesystem::exists(none));
         desk.act(CloseChooser{});
         desk.act(CopyFarWeights{});
@@ -237,9 +237,9 @@ TEST_CASE("a key that cannot work on a long map says why", "[map saving]") {
         return desk.program.state().notice + desk.program.state().error;
     };
     const int ctrl = GLFW_MOD_CONTROL, both = GLFW_MOD_CONTROL | GLFW_MOD_SHIFT;
-    const std::string held = "The stages of so many tokens are too large to be held";
+    const std::string held = "The stages of so many tokens do not fit in memory";
     CHECK(said(GLFW_KEY_1, ctrl).find(held) == 0);
-    CHECK(said(GLFW_KEY_2, ctrl).find("All heads of so many tokens are too large to be held") == 0);
+    CHECK(said(GLFW_KEY_2, ctrl).find("All heads of so many tokens do not fit in memory") == 0);
     CHECK(said(GLFW_KEY_C, both).find("The numbers of so many tokens are too many for a script") == 0);
     CHECK(said(GLFW_KEY_A, 0).find("“Weights as arcs” is not for the map of a long text") == 0);
     CHECK(said(GLFW_KEY_A, ctrl).find("The numbers of a map cannot be selected") == 0);

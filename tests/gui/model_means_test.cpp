@@ -181,7 +181,7 @@ TEST_CASE("rollout, flow and norm-weighted weights are read from a checkpoint by
     REQUIRE(desk.click("open " + last + " rollout"));
     desk.settle();
     CHECK(desk.view().head == H);
-    CHECK(screen_shows("all that a rollout has"));
+    CHECK(screen_shows("the only stage of a rollout"));
     const std::int64_t row = desk.problem().dims.Tq - 1;
     float sum = 0;
     for (std::int64_t j = 0; j <= row; ++j)
@@ -220,7 +220,7 @@ TEST_CASE("a mean of a checkpoint has weights alone, and its heads keep every st
     CHECK(desk.view().group == StageGroup::weights);
     CHECK(desk.view().head == H);
     CHECK(screen_shows("L1 mean"));
-    CHECK(screen_shows("all that a mean has"));
+    CHECK(screen_shows("the only stage of a mean"));
     CHECK_FALSE(screen_shows("q k v"));
     CHECK(desk.program.report(1).find("\"settled\":true") != std::string::npos);
 

@@ -205,7 +205,7 @@ TEST_CASE("an edit while another layer is on its way changes neither layer, and 
     desk.program.act(OpenHead{1, 2});
     desk.program.act(SetGain{2, 0});
     CHECK(document_of(desk).part()->edits.empty());
-    CHECK_THAT(desk.program.state().notice, Catch::Contains("Layer 1 is being opened"));
+    CHECK_THAT(desk.program.state().notice, Catch::Contains("Layer 1 is still loading"));
     desk.settle();
     CHECK(document_of(desk).layer() == 1);
     desk.act(SetGain{2, 0});
@@ -239,7 +239,7 @@ TEST_CASE("a weight of a later layer is edited, and only layers from there on ar
     CHECK(model_of(desk).run->computed_from() == 1);
     CHECK(model_of(desk).run->hidden(1) == before->hidden(1));
     CHECK(largest_difference(*model_of(desk).run->logits(), *before->logits()) > 0);
-    CHECK(model_of(desk).recomputed == "Layer 1 was recomputed, layer 0 taken over.");
+    CHECK(model_of(desk).recomputed == "Layer 1 was recomputed, layer 0 reused.");
     CHECK(desk.program.state().history.back().label.starts_with("L1 edit W_V"));
 
     SECTION("what belongs to the model is refused with a sentence") {

@@ -23,8 +23,8 @@ std::optional<figure::Rect> notice_area(const std::string& name) {
 }
 
 const std::string long_words =
-    "The same columns of W_Q, W_K and W_V and the same rows of W_O were dealt to 4 heads of width 2, not to "
-    "2 heads of width 4; no weight changed.";
+    "The same columns of W_Q, W_K and W_V and the same rows of W_O now form 4 heads of width 2 instead of "
+    "2 heads of width 4; no parameter changed.";
 
 /// Triggers every kind of notice.
 void tell(Desk& desk, const std::string& kind) {

@@ -32,13 +32,13 @@ TEST_CASE("each row of the settings sets what its key sets", "[gui][settings]") 
     CHECK_FALSE(desk.view().moves());
     choose(desk, "Ring changed cells off");
     CHECK_FALSE(desk.view().flashes());
-    choose(desk, "Colours of cells magma");
+    choose(desk, "Colors of cells magma");
     CHECK(desk.view().colour_map == ColourMap::magma);
-    choose(desk, "Colour scale own for each");
+    choose(desk, "Color scale own for each");
     CHECK_FALSE(desk.view().same_scale);
     choose(desk, "Numbers in cells off");
     CHECK_FALSE(desk.view().numbers);
-    choose(desk, "Speed of playing 2×");
+    choose(desk, "Playback speed 2×");
     CHECK(desk.view().speed == 2);
     CHECK(screen_shows("of the window and of lessons"));
     choose(desk, "Language Deutsch");

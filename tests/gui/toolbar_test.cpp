@@ -101,7 +101,7 @@ TEST_CASE("masks reach the weights that are drawn", "[gui][toolbar]") {
     CHECK(forbidden() == 6); // 4 tokens: 3 + 2 + 1 above the diagonal
     choose("causal window 3");
     CHECK(forbidden() == 7);
-    choose("neighbours");
+    choose("neighbors");
     CHECK(forbidden() == 6);
     choose("none");
     CHECK(forbidden() == 0);

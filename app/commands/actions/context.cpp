@@ -21,12 +21,13 @@ std::string needs_known_cell(const Situation& now) {
 std::string needs_score(const Situation& now) {
     const auto cell = cell_of(now);
     if (!cell || !is_score(cell->tensor))
-        return tr("context.score_weight_taken_apart", "Only a score or a weight is taken apart; select one");
+        return tr("context.score_weight_taken_apart",
+                  "Only a score or a weight can be decomposed; select one");
     if (now.weights_read)
         return tr("context.weights_filtered_merged_switch",
                   "The weights are filtered or merged; switch that off in Heads");
     return now.two_texts && now.view.attention.stack != checkpoint::Stack::own
-               ? tr("context.scores_self_attention_taken", "Only scores of self-attention are taken apart")
+               ? tr("context.scores_self_attention_taken", "Only scores of self-attention can be decomposed")
                : "";
 }
 
@@ -63,14 +64,12 @@ std::function<Actions(const Situation&)> copy_of(CopyOne::What what) {
 }
 
 std::string needs_token(const Situation& now) {
-    return now.token >= 0
-               ? ""
-               : tr("context.press_right_mouse_button", "Press the right mouse button on a token first");
+    return now.token >= 0 ? "" : tr("context.press_right_mouse_button", "Right-click a token first");
 }
 
 std::string needs_row(const Situation& now) {
     const bool query = now.shown == nullptr || (now.token < now.shown->Tq && !now.token_of_second);
-    return query ? needs_token(now) : tr("context.no_query_stage", "It is no query of this stage");
+    return query ? needs_token(now) : tr("context.no_query_stage", "It is not a query of this stage");
 }
 
 Actions step_to_token(const Situation& now) {
@@ -111,14 +110,14 @@ std::vector<ActionInfo> context_actions() {
     return {
         // clang-format off
         {"copy number", tr("context.copy_number", "Copy this number"), tr("context.copies_selected_number_all", "Copies the selected number with all its digits"), {}, anywhere, copy_of(What::number), needs_known_cell},
-        {"copy row", tr("context.copy_row", "Copy its row"), tr("context.copies_row_matrix_selected", "Copies the row of the matrix that the selected number stands in, for a spreadsheet"), {}, anywhere, copy_of(What::row), needs_known_cell},
-        {"why score", tr("common.why_score", "Why this score"), tr("context.takes_selected_score_apart", "Takes the selected score apart: who wrote what its query and its key are made of"), {}, has_scores_taken_apart, explain_score, needs_score},
+        {"copy row", tr("context.copy_row", "Copy its row"), tr("context.copies_row_matrix_selected", "Copies the matrix row of the selected number, for a spreadsheet"), {}, anywhere, copy_of(What::row), needs_known_cell},
+        {"why score", tr("common.why_score", "Why this score"), tr("context.takes_selected_score_apart", "Splits the selected score by the residual stream components that make up its query and its key"), {}, has_scores_taken_apart, explain_score, needs_score},
         {"open head", tr("context.open_head_stages", "Open the head in the stages"), tr("context.shows_stages_head_focus", "Shows the stages of the head in focus"), {}, on_other_screen, open_this_head},
         {"copy head name", tr("context.copy_heads_name", "Copy the head’s name"), tr("context.copies_name_head_focus", "Copies the name of the head in focus, such as L5 H3"), {}, anywhere, copy_of(What::head)},
-        {"reset head", tr("context.set_head_back", "Set the head back"), tr("context.weights_gain_head_focus", "The weights and the gain of the head in focus, as the preset or the file gave them"), {}, has_stages, reset_head, needs_edits_of_head},
-        {"copy token", tr("context.copy_token", "Copy the token"), tr("context.copies_text_token_context", "Copies the text of the token that the context menu is about"), {}, anywhere, copy_of(What::token), needs_token},
-        {"row of token", tr("context.step_tokens_row", "Step to the token’s row"), tr("context.shows_row_token_query", "Shows the row of the token as the query"), {}, has_stages, step_to_token, needs_row},
-        {"context menu", tr("context.context_menu", "Context menu"), tr("context.done_selected_number_else", "What can be done with the selected number, else with the head in focus; the right mouse button opens the menu at any thing"), {{Key::menu}, shift(Key::F10)}, anywhere, just(OpenContextMenu{}), {}, tr("context.menu_selection_anything_right", "menu of the selection; of anything: right button")},
+        {"reset head", tr("context.set_head_back", "Reset the head"), tr("context.weights_gain_head_focus", "Restores the weights and the gain of the head in focus from the preset or the file"), {}, has_stages, reset_head, needs_edits_of_head},
+        {"copy token", tr("context.copy_token", "Copy the token"), tr("context.copies_text_token_context", "Copies the text of the token whose context menu is open"), {}, anywhere, copy_of(What::token), needs_token},
+        {"row of token", tr("context.step_tokens_row", "Step to the token’s row"), tr("context.shows_row_token_query", "Shows the row whose query is the token"), {}, has_stages, step_to_token, needs_row},
+        {"context menu", tr("context.context_menu", "Context menu"), tr("context.done_selected_number_else", "Lists the commands for the selected number, or else for the head in focus; a right click opens the menu of any item"), {{Key::menu}, shift(Key::F10)}, anywhere, just(OpenContextMenu{}), {}, tr("context.menu_selection_anything_right", "menu of the selection; right click: of any item")},
         // clang-format on
     };
 }

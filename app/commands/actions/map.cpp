@@ -56,18 +56,18 @@ std::vector<ActionInfo> map_actions() {
     constexpr float step = 0.125F;
     return {
         // clang-format off
-        {"map right", tr("map.map_right", "Map to the right"), tr("map.moves_seen_map_eighth", "Moves what is seen of the map by an eighth"), {{Key::right}}, on_map, just(PanLongMap{step, 0}), {}, tr("map.move_over_map", "move over the map"), {}, true},
-        {"map left", tr("map.map_left", "Map to the left"), tr("map.moves_seen_map_eighth", "Moves what is seen of the map by an eighth"), {{Key::left}}, on_map, just(PanLongMap{-step, 0}), {}, "", {}, true},
-        {"map down", tr("map.map_down", "Map down"), tr("map.moves_seen_map_eighth", "Moves what is seen of the map by an eighth"), {{Key::down}}, on_map, just(PanLongMap{0, step}), {}, "", {}, true},
-        {"map up", tr("map.map_up", "Map up"), tr("map.moves_seen_map_eighth", "Moves what is seen of the map by an eighth"), {{Key::up}}, on_map, just(PanLongMap{0, -step}), {}, "", {}, true},
-        {"map nearer", tr("map.nearer", "Nearer"), tr("map.halves_weights_pixel_map", "Halves the weights that a pixel of the map stands for"), {{Key::plus}}, on_map, just(ZoomLongMap{1}), {}, tr("map.nearer_farther_whole_map", "nearer, farther, the whole map"), {}, true},
-        {"map farther", tr("map.farther", "Farther"), tr("map.doubles_weights_pixel_map", "Doubles the weights that a pixel of the map stands for"), {{Key::minus}}, on_map, just(ZoomLongMap{-1}), {}, "", {}, true},
+        {"map right", tr("map.map_right", "Map to the right"), tr("map.moves_seen_map_eighth", "Moves the visible part of the map by an eighth"), {{Key::right}}, on_map, just(PanLongMap{step, 0}), {}, tr("map.move_over_map", "move over the map"), {}, true},
+        {"map left", tr("map.map_left", "Map to the left"), tr("map.moves_seen_map_eighth", "Moves the visible part of the map by an eighth"), {{Key::left}}, on_map, just(PanLongMap{-step, 0}), {}, "", {}, true},
+        {"map down", tr("map.map_down", "Map down"), tr("map.moves_seen_map_eighth", "Moves the visible part of the map by an eighth"), {{Key::down}}, on_map, just(PanLongMap{0, step}), {}, "", {}, true},
+        {"map up", tr("map.map_up", "Map up"), tr("map.moves_seen_map_eighth", "Moves the visible part of the map by an eighth"), {{Key::up}}, on_map, just(PanLongMap{0, -step}), {}, "", {}, true},
+        {"map nearer", tr("map.nearer", "Nearer"), tr("map.halves_weights_pixel_map", "Halves the number of weights per pixel of the map"), {{Key::plus}}, on_map, just(ZoomLongMap{1}), {}, tr("map.nearer_farther_whole_map", "nearer, farther, the whole map"), {}, true},
+        {"map farther", tr("map.farther", "Farther"), tr("map.doubles_weights_pixel_map", "Doubles the number of weights per pixel of the map"), {{Key::minus}}, on_map, just(ZoomLongMap{-1}), {}, "", {}, true},
         {"map whole", tr("map.whole_map", "The whole map"), tr("common.shows_all_map", "Shows all of the map"), {{Key::home}}, on_map, just(WholeLongMap{}), {}, ""},
-        {"next spot", tr("map.next_far_weight", "Next far weight"), tr("map.shows_next_strongest_weights", "Shows the next of the strongest weights far from the diagonal"), {{letter('N')}}, on_map, next_spot(1), needs_spots, tr("map.next_far_weight_one", "next far weight, the one before"), {}, true},
-        {"spot before", tr("map.far_weight_before", "Far weight before"), tr("map.shows_far_weight_before", "Shows the far weight before it in the list"), {shift(letter('N'))}, on_map, next_spot(-1), needs_spots, "", {}, true},
+        {"next spot", tr("map.next_far_weight", "Next far weight"), tr("map.shows_next_strongest_weights", "Shows the next of the strongest weights far from the diagonal"), {{letter('N')}}, on_map, next_spot(1), needs_spots, tr("map.next_far_weight_one", "next far weight, previous one"), {}, true},
+        {"spot before", tr("map.far_weight_before", "Previous far weight"), tr("map.shows_far_weight_before", "Shows the previous far weight in the list"), {shift(letter('N'))}, on_map, next_spot(-1), needs_spots, "", {}, true},
         {"strongest key", tr("map.strongest_key_query", "Strongest key of this query"), tr("map.shows_largest_weight_selected", "Shows the largest weight of the selected weight’s row"), {{letter('K')}}, on_map, to_strongest, needs_row_of_weight},
         {"map pooling", tr("map.largest_mean", "Largest or mean"), tr("map.shows_largest_weight_under", "Shows the largest weight under each pixel of the map, or their mean"), {{letter('P')}}, on_map, flip_pooling},
-        {"map colours", tr("map.log_linear_colours", "Log or linear colours"), tr("map.colours_map_logarithm_weight", "Colours the map by the logarithm of a weight, or by the weight"), {shift(letter('C'))}, on_map, flip_colours},
+        {"map colours", tr("map.log_linear_colours", "Log or linear colors"), tr("map.colours_map_logarithm_weight", "Colors the map by the logarithm of a weight, or by the weight"), {shift(letter('C'))}, on_map, flip_colours},
         // clang-format on
     };
 }

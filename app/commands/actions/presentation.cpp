@@ -40,10 +40,10 @@ std::vector<ActionInfo> presentation_actions() {
     return {
         // clang-format off
         // Translators: the verb
-        {"present", tr("presentation.present", "Present"), tr("presentation.shows_canvas_alone_larger", "Shows the canvas alone and larger, with a lesson's text beside it, and a spot at the mouse; again, or Esc: the window as it was"), {{Key::F5}}, anywhere, just(Present{}), {}, tr("presentation.present_class_again_esc", "present to a class; again or Esc: leave"), Over::list},
-        {"present next", tr("presentation.next_presentation", "Next of the presentation"), tr("presentation.lessons_text_next_page", "On in the lesson's text, then its next page; without a lesson the next stage"), {{Key::page_down}}, presenting, step(1), needs_pages, tr("presentation.lesson_next_stage_back", "on in the lesson, or the next stage; back")},
-        {"present before", tr("presentation.back_presentation", "Back in the presentation"), tr("presentation.back_lessons_text_page", "Back in the lesson's text, then its page before; without a lesson the stage before"), {{Key::page_up}}, presenting, step(-1), needs_pages, ""},
-        {"darken", tr("presentation.darken_screen", "Darken the screen"), tr("presentation.hides_presented_again_shows", "Hides what is presented; again: shows it"), {{Key::period}}, presenting, flip_darkness, {}, tr("presentation.darken_screen_back", "darken the screen, and back")},
+        {"present", tr("presentation.present", "Present"), tr("presentation.shows_canvas_alone_larger", "Shows only the canvas, enlarged, with a lesson's text next to it and a spotlight at the mouse; press again, or Esc, to return to the window"), {{Key::F5}}, anywhere, just(Present{}), {}, tr("presentation.present_class_again_esc", "present to a class; again or Esc: leave"), Over::list},
+        {"present next", tr("presentation.next_presentation", "Next in the presentation"), tr("presentation.lessons_text_next_page", "Continues in the lesson's text, then to its next page; without a lesson, to the next stage"), {{Key::page_down}}, presenting, step(1), needs_pages, tr("presentation.lesson_next_stage_back", "next in the lesson, or the next stage; back")},
+        {"present before", tr("presentation.back_presentation", "Back in the presentation"), tr("presentation.back_lessons_text_page", "Goes back in the lesson's text, then to its previous page; without a lesson, to the previous stage"), {{Key::page_up}}, presenting, step(-1), needs_pages, ""},
+        {"darken", tr("presentation.darken_screen", "Darken the screen"), tr("presentation.hides_presented_again_shows", "Hides the presentation; press again to show it"), {{Key::period}}, presenting, flip_darkness, {}, tr("presentation.darken_screen_back", "darken the screen, and back")},
         // clang-format on
     };
 }

@@ -35,18 +35,18 @@ inline std::function<Actions(const Situation&)> just(Action action) {
 /// Unavailable while a selected number uses these keys.
 inline std::string unless_number(const Situation& now) {
     return now.number_selected() ? tr("rows.keys_belong_selected_number",
-                                      "These keys belong to the selected number; Esc lets go of it")
+                                      "These keys act on the selected number; Esc deselects it")
                                  : "";
 }
 inline std::string needs_trace(const Situation& now) {
     return now.shown != nullptr ? ""
            : now.long_document
-               ? tr("rows.stages_many_tokens_too", "The stages of so many tokens are too large to be held")
+               ? tr("rows.stages_many_tokens_too", "The stages of so many tokens do not fit in memory")
                : tr("common.nothing_computed_yet", "Nothing is computed yet");
 }
 inline std::string needs_stages_of_text(const Situation& now) {
     return now.long_document
-               ? tr("rows.stages_many_tokens_too", "The stages of so many tokens are too large to be held")
+               ? tr("rows.stages_many_tokens_too", "The stages of so many tokens do not fit in memory")
                : "";
 }
 inline std::string needs_number(const Situation& now) {

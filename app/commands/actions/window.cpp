@@ -49,13 +49,13 @@ Actions let_go(const Situation& now) {
 }
 
 std::string needs_control(const Situation& now) {
-    return now.walking ? "" : tr("window.tab_goes_control_first", "Tab goes to a control first");
+    return now.walking ? "" : tr("window.tab_goes_control_first", "Go to a control with Tab first");
 }
 
 std::string needs_stepped(const Situation& now) {
-    return now.stepping
-               ? ""
-               : tr("window.tab_goes_slider_threshold", "Tab goes to a slider, a threshold or an edge first");
+    return now.stepping ? ""
+                        : tr("window.tab_goes_slider_threshold",
+                             "Go to a slider, a threshold or an edge with Tab first");
 }
 
 /// A row for an arrow key of the control that has Tab focus; Shift makes finer steps.
@@ -96,16 +96,16 @@ Actions flip_theme(const Situation& now) {
 std::string needs_place_back(const Situation& now) {
     return !now.manual_open
                ? tr("window.manual_closed_opens", "The manual is closed; {} opens it", key_hint("help"))
-           : !now.manual_back ? tr("window.first_place_manual_looked",
-                                   "This is the first place of the manual that was looked at")
-                              : "";
+           : !now.manual_back
+               ? tr("window.first_place_manual_looked", "This is the first visited place of the manual")
+               : "";
 }
 std::string needs_place_ahead(const Situation& now) {
     return !now.manual_open
                ? tr("window.manual_closed_opens", "The manual is closed; {} opens it", key_hint("help"))
-           : !now.manual_forth ? tr("window.last_place_manual_looked",
-                                    "This is the last place of the manual that was looked at")
-                               : "";
+           : !now.manual_forth
+               ? tr("window.last_place_manual_looked", "This is the last visited place of the manual")
+               : "";
 }
 
 std::string needs_find(const Situation& now) {
@@ -121,14 +121,14 @@ std::vector<ActionInfo> window_actions() {
     constexpr int to_end = ControlSteps::to_end;
     return {
         // clang-format off
-        {"sentence", tr("common.type_sentence", "Type a sentence"), tr("window.puts_keyboard_field_sentence", "Puts the keyboard into the field of the sentence, or of the prompt of a checkpoint"), {{Key::slash}}, has_sentence, just(TypeSentence{}), {}, tr("window.type_sentence_prompt_checkpoint", "type a sentence, the prompt of a checkpoint")},
+        {"sentence", tr("common.type_sentence", "Type a sentence"), tr("window.puts_keyboard_field_sentence", "Moves the keyboard focus to the field of the sentence, or of the prompt of a checkpoint"), {{Key::slash}}, has_sentence, just(TypeSentence{}), {}, tr("window.type_sentence_prompt_checkpoint", "type a sentence, the prompt of a checkpoint")},
         {"palette", tr("window.commands", "Commands…"), tr("window.finds_command_stage_head", "Finds a command, a stage, a head, a token, a lesson or a file by some of its letters"), {ctrl('P'), ctrl_shift('P')}, anywhere, just(OpenPalette{}), {}, tr("window.find_command_stage_head", "find a command, stage, head, token, lesson or file"), field},
         {"find", tr("window.find_view", "Find in the view"), tr("window.finds_tokens_letters_cells", "Finds tokens by their letters, and cells by the number printed in them"), {ctrl('F')}, anywhere, just(OpenFind{}), needs_find, tr("window.find_token_printed_number", "find a token or a printed number"), field},
         {"left panel", tr("window.left_panel", "Left panel"), tr("window.folds_shows_panel_left", "Folds or shows the panel on the left"), {{Key::left_bracket}}, in_window, flip_left, {}, tr("window.fold_show_left_panel", "fold or show the left panel, the inspector"), list},
         {"inspector", tr("common.inspector", "Inspector"), tr("window.folds_shows_inspector_right", "Folds or shows the inspector on the right"), {{Key::right_bracket}}, in_window, flip_inspector, {}, "", list},
-        {"next control", tr("window.next_control", "Next control"), tr("window.walks_next_button_field", "Walks to the next button or field; in a lesson first to the task of its page"), {{Key::tab}}, anywhere, just(WalkControls{1}), unless_number, tr("window.walk_through_all_controls", "walk through all controls, press one"), {}, true},
-        {"press control", tr("window.press_control", "Press the control"), tr("window.click_framed_button_would", "Does what a click on the framed button would do"), {{Key::enter}}, anywhere, just(PressControl{}), needs_control, ""},
-        {"control before", tr("window.control_before", "Control before"), tr("window.walks_button_field_before", "Walks to the button or field before"), {shift(Key::tab)}, anywhere, just(WalkControls{-1}), unless_number, tr("window.walk_back_through_controls", "walk back through the controls"), {}, true},
+        {"next control", tr("window.next_control", "Next control"), tr("window.walks_next_button_field", "Moves to the next button or field; in a lesson, first to the task of its page"), {{Key::tab}}, anywhere, just(WalkControls{1}), unless_number, tr("window.walk_through_all_controls", "step through all controls, press one"), {}, true},
+        {"press control", tr("window.press_control", "Press the control"), tr("window.click_framed_button_would", "Clicks the framed button"), {{Key::enter}}, anywhere, just(PressControl{}), needs_control, ""},
+        {"control before", tr("window.control_before", "Previous control"), tr("window.walks_button_field_before", "Moves to the previous button or field"), {shift(Key::tab)}, anywhere, just(WalkControls{-1}), unless_number, tr("window.walk_back_through_controls", "step back through the controls"), {}, true},
         step_row("step right", tr("window.control_right", "Control to the right"), tr("window.moves_framed_slider_threshold", "Moves the framed slider, threshold, edge or scrubber to the right"), {Key::right}, 1, 0, tr("window.move_framed_slider_threshold", "move the framed slider, threshold, edge or scrubber")),
         step_row("step left", tr("window.control_left", "Control to the left"), tr("window.moves_framed_slider_threshold_2", "Moves the framed slider, threshold, edge or scrubber to the left"), {Key::left}, -1, 0),
         step_row("step up", tr("window.control_up", "Control up"), tr("window.moves_framed_control_up", "Moves the framed control up, or makes it larger"), {Key::up}, 0, 1),
@@ -142,15 +142,15 @@ std::vector<ActionInfo> window_actions() {
         {"larger", tr("window.larger", "Larger"), tr("window.makes_everything_window_larger", "Makes everything in the window larger, up to twice its size"), {ctrl(Key::plus)}, anywhere, resize(1), {}, tr("window.larger_smaller_100", "larger, smaller, 100 %"), dialog},
         {"smaller", tr("window.smaller", "Smaller"), tr("window.makes_everything_window_smaller", "Makes everything in the window smaller again"), {ctrl(Key::minus)}, anywhere, resize(-1), {}, "", dialog},
         {"usual size", tr("window.usual_size", "Usual size"), tr("window.everything_100", "Everything at 100 %"), {ctrl(digit(0))}, anywhere, resize(0), {}, "", dialog},
-        {"full screen", tr("window.full_screen", "Full screen"), tr("window.window_fills_screen_place", "The window fills the screen, or has its place and size again"), {{Key::F11}}, anywhere, just(ToggleFullScreen{}), {}, {}, dialog},
+        {"full screen", tr("window.full_screen", "Full screen"), tr("window.window_fills_screen_place", "Fills the screen, or restores the position and size of the window"), {{Key::F11}}, anywhere, just(ToggleFullScreen{}), {}, {}, dialog},
         {"theme", tr("window.light_dark_theme", "Light or dark theme"), tr("window.changes_between_dark_light", "Changes between dark on light and light on dark"), {{letter('L')}}, anywhere, flip_theme},
-        {"motion", tr("window.motion", "Motion on or off"), tr("window.pages_stages_changed_cells", "Pages, stages and changed cells come on screen in a moment of motion, or at once"), {shift(letter('L'))}, anywhere, flip_motion, {}, tr("window.motion_2", "motion on or off")},
-        {"settings", tr("window.settings", "Settings…"), tr("window.theme_size_motion_colours", "Theme, size, motion, colours, device and what is remembered, in one place"), {ctrl(Key::comma)}, anywhere, settings, {}, tr("window.settings_2", "settings"), list},
-        {"let go", tr("window.let_go", "Let go"), tr("window.lets_go_selection_closes", "Lets go of the selection, closes a note or this list, leaves a presentation, or stops the runs that fill a map"), {{Key::escape}}, anywhere, let_go, {}, tr("window.let_go_selection_close", "let go of the selection, close a note or this"), field},
-        {"help", tr("common.manual", "Manual"), tr("window.opens_manual_screen_again", "Opens the manual at what is on screen; again: the list of what the keys do"), {{Key::F1}}, anywhere, just(AskHelp{}), {}, tr("window.manual_screen_again_list", "the manual at what is on screen; again: this list"), field},
-        {"search manual", tr("common.search_manual", "Search the manual"), tr("window.opens_manual_field_search", "Opens the manual with its field of search"), {shift(Key::F1)}, in_window, just(SearchManual{}), {}, tr("window.search_manual", "search the manual"), field},
-        {"manual back", tr("window.back_manual", "Back in the manual"), tr("window.place_manual_looked_before", "The place of the manual that was looked at before"), {alt(Key::left)}, in_window, just(StepManual{-1}), needs_place_back, tr("window.back_forward_manual", "back and forward in the manual"), field, true},
-        {"manual forward", tr("window.forward_manual", "Forward in the manual"), tr("window.goes_again_after_going", "Goes on again after going back"), {alt(Key::right)}, in_window, just(StepManual{1}), needs_place_ahead, "", field, true},
+        {"motion", tr("window.motion", "Motion on or off"), tr("window.pages_stages_changed_cells", "Views, stages and changed cells appear with a short motion, or at once"), {shift(letter('L'))}, anywhere, flip_motion, {}, tr("window.motion_2", "motion on or off")},
+        {"settings", tr("window.settings", "Settings…"), tr("window.theme_size_motion_colours", "Theme, size, motion, colors, device and what is remembered, in one place"), {ctrl(Key::comma)}, anywhere, settings, {}, tr("window.settings_2", "settings"), list},
+        {"let go", tr("window.let_go", "Clear or close"), tr("window.lets_go_selection_closes", "Clears the selection, closes a note or this list, leaves a presentation, or stops the runs that fill a map"), {{Key::escape}}, anywhere, let_go, {}, tr("window.let_go_selection_close", "clear the selection, close a note or this list"), field},
+        {"help", tr("common.manual", "Manual"), tr("window.opens_manual_screen_again", "Opens the manual at the current screen; press again for the list of keys"), {{Key::F1}}, anywhere, just(AskHelp{}), {}, tr("window.manual_screen_again_list", "the manual at this screen; again: this list"), field},
+        {"search manual", tr("common.search_manual", "Search the manual"), tr("window.opens_manual_field_search", "Opens the manual with its search field"), {shift(Key::F1)}, in_window, just(SearchManual{}), {}, tr("window.search_manual", "search the manual"), field},
+        {"manual back", tr("window.back_manual", "Back in the manual"), tr("window.place_manual_looked_before", "Returns to the previous place in the manual"), {alt(Key::left)}, in_window, just(StepManual{-1}), needs_place_back, tr("window.back_forward_manual", "back and forward in the manual"), field, true},
+        {"manual forward", tr("window.forward_manual", "Forward in the manual"), tr("window.goes_again_after_going", "Goes forward again after going back"), {alt(Key::right)}, in_window, just(StepManual{1}), needs_place_ahead, "", field, true},
         // clang-format on
     };
 }

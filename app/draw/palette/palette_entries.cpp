@@ -145,7 +145,7 @@ void add_settings(Entries& entries, const PaletteSources& sources) {
     for (const auto& [name, map] : maps)
         add_setting(entries, "colours " + std::string(name.english),
                     tr("palette_entries.colours_cells", "Colours of cells: {}", tr(name)),
-                    tr("common.changes_colours_cells", "Changes the colours of the cells"),
+                    tr("common.changes_colours_cells", "Changes the colors of the cells"),
                     tr("palette_entries.palette_ramp", "palette ramp"), SetColourMap{map});
     constexpr OtherWords language_words[] = {{"en", translatable("palette_entries.english", "English")},
                                              {"de", translatable("palette_entries.german", "German")}};

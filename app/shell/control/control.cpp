@@ -72,8 +72,8 @@ std::string path_in(const std::string& id, const std::string& value) {
         fail_input(
             tr("control.needs_path_file_folder", "\"{}\" needs the path of a file or folder; name one", id));
     if (value.find('\0') != std::string::npos)
-        fail_input(
-            tr("control.path_cannot_hold_character", "a path cannot hold the character U+0000; correct it"));
+        fail_input(tr("control.path_cannot_hold_character",
+                      "a path cannot contain the character U+0000; remove it"));
     return std::filesystem::absolute(value).lexically_normal().string();
 }
 
@@ -107,7 +107,7 @@ std::optional<std::string> text_field(const nlohmann::json& line, const char* na
         return std::nullopt;
     if (!field->is_string())
         fail_input(
-            tr("control.no_text_write_quotation", "\"{}\" is no text; write it in quotation marks", name));
+            tr("control.no_text_write_quotation", "\"{}\" is not text; write it in quotation marks", name));
     return field->get<std::string>();
 }
 

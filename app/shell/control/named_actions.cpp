@@ -17,7 +17,7 @@ Actions named_action(const AppState& state, const std::string& id) {
     now.left_open = state.view.left_open.value_or(true);
     now.inspector_open = state.view.inspector_open.value_or(true);
     if (!named.here(now))
-        fail_input(tr("named_actions.nothing_page", "\"{}\" does nothing on this page", id));
+        fail_input(tr("named_actions.nothing_page", "\"{}\" does nothing on this screen", id));
     if (const std::string why = why_not(named, now); !why.empty())
         fail_input(tr("named_actions.cant_done_here", "\"{}\" can't be done here: {}", id, why));
     return named.send(now);

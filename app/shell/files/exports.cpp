@@ -83,7 +83,7 @@ std::string table_text(const std::vector<std::vector<std::string>>& table, char 
 void write_map(const OnScreen& screen, const std::string& path) {
     if (screen.shown.map == nullptr)
         fail_input(tr("common.numbers_page_not_known",
-                      "The numbers of this page are not known yet; try again in a moment."));
+                      "The numbers of this view are not known yet; try again in a moment."));
     const LongMap& map = *screen.shown.map;
     MapPixels pixels = seen_pixels(map, screen.view.attention.long_map);
     if (path.ends_with(".npy"))
@@ -178,7 +178,7 @@ void write_numbers(const OnScreen& screen, const std::string& path) {
     if (on != Screen::stages) {
         if (!table)
             fail_input(tr("exports.table_page_words_name",
-                          "{}: the table of this page has words in it; name the file .csv or .tsv", path));
+                          "{}: the table of this view contains words; name the file .csv or .tsv", path));
         return write_file_atomically(path,
                                      table_text(screen_table(screen.shown, screen.view), csv ? ',' : '\t'));
     }
@@ -227,10 +227,10 @@ Copied copy_stage(const OnScreen& screen) {
     if (const Screen on = screen_of(screen.shown, screen.view); on != Screen::stages) {
         if (on == Screen::map && screen.shown.map != nullptr)
             refuse_large(seen_pixels(*screen.shown.map, screen.view.attention.long_map).values.count(),
-                         tr("exports.part_map_seen", "The part of the map that is seen"));
+                         tr("exports.part_map_seen", "The visible part of the map"));
         const std::string part = written_part(screen, true);
         return {table_text(screen_table(screen.shown, screen.view), '\t'),
-                part.empty() ? tr("exports.copied_table_page", "Copied the table of this page")
+                part.empty() ? tr("exports.copied_table_page", "Copied the table of this view")
                              : tr("exports.copied", "Copied {}", part)};
     }
     const TensorId id = stage_on_canvas(screen.view);
@@ -275,7 +275,7 @@ Copied copy_far_weights(const OnScreen& screen) {
 Copied copy_script(const OnScreen& screen) {
     return {exporting::pytorch_clipboard(screen.shown.problem(), *screen.shown.trace, title_of(screen.shown)),
             tr("exports.copied_pytorch_script_computes",
-               "Copied a PyTorch script that computes these numbers again")};
+               "Copied a PyTorch script that recomputes these numbers")};
 }
 
 std::string reading_suffix(const analysis::ReadingOptions& options) {

@@ -101,34 +101,32 @@ void Files::ask_first(Step step) {
 std::string Files::loss_by(const Step& step) const {
     const bool named = !files_.path.empty();
     return std::visit(
-        Overloaded{
-            [&](const NewProject&) {
-                return named ? tr("files.changed_since_last_saved",
-                                  "What you changed since it was last saved would be lost by beginning anew.")
-                             : tr("files.changed_would_lost_beginning",
-                                  "What you changed would be lost by beginning anew.");
-            },
-            [&](const QuitProgram&) {
-                return named ? tr("files.changed_since_last_saved_2",
-                                  "What you changed since it was last saved would be lost by quitting.")
-                             : tr("files.changed_would_lost_quitting",
-                                  "What you changed would be lost by quitting.");
-            },
-            [&](const Open& open) {
-                const std::string name = file_name(open.path);
-                return named
-                           ? tr("files.changed_since_last_saved_3",
-                                "What you changed since it was last saved would be lost by opening {}.", name)
-                           : tr("files.changed_would_lost_opening",
-                                "What you changed would be lost by opening {}.", name);
-            },
-            [&](const Recover&) {
-                return named ? tr("files.changed_since_last_saved_4",
-                                  "What you changed since it was last saved would be lost by recovering "
-                                  "other work.")
-                             : tr("files.changed_would_lost_recovering",
-                                  "What you changed would be lost by recovering other work.");
-            }},
+        Overloaded{[&](const NewProject&) {
+                       return named ? tr("files.changed_since_last_saved",
+                                         "Starting over will discard the changes since the last save.")
+                                    : tr("files.changed_would_lost_beginning",
+                                         "Starting over will discard your changes.");
+                   },
+                   [&](const QuitProgram&) {
+                       return named ? tr("files.changed_since_last_saved_2",
+                                         "Quitting will discard the changes since the last save.")
+                                    : tr("files.changed_would_lost_quitting",
+                                         "Quitting will discard your changes.");
+                   },
+                   [&](const Open& open) {
+                       const std::string name = file_name(open.path);
+                       return named ? tr("files.changed_since_last_saved_3",
+                                         "Opening {} will discard the changes since the last save.", name)
+                                    : tr("files.changed_would_lost_opening",
+                                         "Opening {} will discard your changes.", name);
+                   },
+                   [&](const Recover&) {
+                       return named
+                                  ? tr("files.changed_since_last_saved_4",
+                                       "Recovering other work will discard the changes since the last save.")
+                                  : tr("files.changed_would_lost_recovering",
+                                       "Recovering other work will discard your changes.");
+                   }},
         step);
 }
 
@@ -225,8 +223,8 @@ void Files::cannot_open(const std::string& path) {
     std::error_code none;
     if (fs::is_directory(path, none))
         return failed(tr("files.folder_without_config_json",
-                         "{} is a folder without config.json, so no checkpoint: choose the folder that holds "
-                         "config.json and model.safetensors.",
+                         "{} is a folder without config.json, so it is not a checkpoint: choose the folder "
+                         "that contains config.json and model.safetensors.",
                          file_name(path)));
     if (fs::exists(path, none))
         return failed(tr("files.neither_project_problem_attention",
@@ -237,7 +235,7 @@ void Files::cannot_open(const std::string& path) {
         remove_recent_file(recent_list(), path);
         files_.recent = read_recent_files(recent_list());
     }
-    failed(tr("files.no_file_any_more", "There is no file {} any more; choose another.", path));
+    failed(tr("files.no_file_any_more", "The file {} no longer exists; choose another.", path));
 }
 
 fs::path Files::recent_list() const {

@@ -244,7 +244,7 @@ void Files::keep_edits() {
         [this](const std::string& sentence) {
             kept_at_ = now_ + retry_gap;
             files_.save_error =
-                tr("common.edits_not_kept_safe", "Your edits are not kept safe: {}.", sentence);
+                tr("common.edits_not_kept_safe", "Your edits are not autosaved: {}.", sentence);
             state_.error = files_.save_error;
         });
 }

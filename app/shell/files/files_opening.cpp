@@ -14,12 +14,12 @@ namespace {
 
 std::string untold_heads(const std::string& name, const project::CaseHeads& heads) {
     return heads.H == 1 ? tr("files_opening.not_say_how_many",
-                             "{} does not say how many heads its weights have. They are shown as one: choose "
-                             "H at the top.",
+                             "{} does not say how many heads its weights have. They are shown as one head: "
+                             "choose H at the top.",
                              name)
                         : tr("files_opening.not_say_how_many_2",
-                             "{} does not say how many heads its weights have. They are shown as {}, the "
-                             "fewest that W_K goes with: choose H at the top.",
+                             "{} does not say how many heads its weights have. They are shown as {} heads, "
+                             "the fewest that fit W_K: choose H at the top.",
                              name, heads.H);
 }
 
@@ -30,8 +30,8 @@ AttentionSetPtr opened_weights(const std::string& path) {
     } catch (const Error& fault) {
         if (fault.kind() == ErrorKind::input && checkpoint::lacks_config(path))
             fail_input(tr("files_opening.holds_weights_model_config",
-                          "{} holds the weights of a model, and config.json is missing beside it: put the "
-                          "model's config.json there, and open the folder.",
+                          "{} contains the weights of a model, but config.json is missing: put the model's "
+                          "config.json into the same folder, and open the folder.",
                           file_name(path)));
         throw;
     }

@@ -31,7 +31,7 @@ void Files::save() {
 void Files::save_path(const std::string& path) {
     workspace_.session().check(SaveProjectAs{});
     if (job_.busy())
-        fail_input(tr("common.not_over_yet", "{} is not over yet", job_.label()));
+        fail_input(tr("common.not_over_yet", "{} has not finished yet", job_.label()));
     if (!path.ends_with(project_suffix) && !(of_checkpoint() && path.ends_with(patch_suffix)))
         fail_input(tr("files_writing.should_end", "{} should end in {}", path, project_suffix));
     save_to(path);

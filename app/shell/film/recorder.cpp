@@ -36,10 +36,10 @@ Recorder::Recorder(Program& program, FilmWriter& writer, const FilmLook& look, P
 void Recorder::count(int frames) {
     frames_ += frames;
     if (frames_ > look_.most_frames)
-        fail_input(
-            tr("recorder.film_gets_more_frames",
-               "the film gets more than {} frames; film less, lower --fps or --rest, or raise --frames-limit",
-               look_.most_frames));
+        fail_input(tr("recorder.film_gets_more_frames",
+                      "the film would have more than {} frames; film less, lower --fps or --rest, or raise "
+                      "--frames-limit",
+                      look_.most_frames));
 }
 
 void Recorder::act(const std::vector<Action>& actions) {

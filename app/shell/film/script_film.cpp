@@ -23,7 +23,7 @@ double seconds_of(const std::string& text, double usual) {
     const auto seconds = number_of<double>(text);
     if (!seconds || !(*seconds > 0 && *seconds <= 600))
         fail_input(tr("script_film.no_number_seconds_0",
-                      "\"{}\" is no number of seconds from 0 to 600; write for example rest 1.5", text));
+                      "\"{}\" is not a number of seconds from 0 to 600; write for example rest 1.5", text));
     return *seconds;
 }
 
@@ -104,7 +104,7 @@ std::vector<ScriptLine> parse_script(const std::string& text, const std::string&
     }
     if (lines.empty())
         fail_input(tr("script_film.no_line_something_see",
-                      "{} has no line that does something; see the manual's page on films", path));
+                      "{} has no line with an action; see the manual's page on films", path));
     return lines;
 }
 

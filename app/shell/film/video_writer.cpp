@@ -26,7 +26,7 @@ namespace {
 
 [[noreturn]] void fail_system(int error) {
     throw Error(ErrorKind::machine, tr("video_writer.ffmpeg_cant_started_mend",
-                                       "ffmpeg can't be started: {}; mend its installation, or record an "
+                                       "ffmpeg can't be started: {}; repair its installation, or record an "
                                        ".html file, which needs no ffmpeg",
                                        system_reason(error)));
 }
@@ -159,10 +159,10 @@ private:
         wait();
         const std::string said = last_line(content(messages_));
         fail_input(said.empty() ? tr("video_writer.ffmpeg_could_not_make",
-                                     "ffmpeg could not make the film, and does not say why; mend its "
+                                     "ffmpeg could not make the film and gives no reason; repair its "
                                      "installation, or record an .html file, which needs no ffmpeg")
                                 : tr("video_writer.ffmpeg_could_not_make_2",
-                                     "ffmpeg could not make the film: \"{}\"; mend its installation, or "
+                                     "ffmpeg could not make the film: \"{}\"; repair its installation, or "
                                      "record an .html file, which needs no ffmpeg",
                                      text::plain_beginning(said)));
     }
@@ -254,7 +254,7 @@ FilmFormat film_format(const std::string& path) {
         if (path.ends_with(ending))
             return format;
     fail_input(tr("video_writer.no_name_film_give",
-                  "{} is no name for a film; give one that ends in .gif, .mp4 or .html", path));
+                  "{} is not a valid name for a film; give one that ends in .gif, .mp4 or .html", path));
 }
 
 std::unique_ptr<FilmWriter> video_writer(FilmFormat format, const FilmLook& look) {
@@ -264,8 +264,8 @@ std::unique_ptr<FilmWriter> video_writer(FilmFormat format, const FilmLook& look
     const int width = pixels(look.width), height = pixels(look.height);
     if (format == FilmFormat::mp4 && (width % 2 != 0 || height % 2 != 0))
         fail_input(tr("video_writer.mp4_even_numbers_pixels",
-                      "an MP4 has even numbers of pixels, and this one would have {}x{}; give another --size "
-                      "or --scale",
+                      "an MP4 needs even numbers of pixels, and this one would have {}x{}; give another "
+                      "--size or --scale",
                       width, height));
     return std::make_unique<VideoWriter>(format, width, height, look.fps);
 }

@@ -174,12 +174,12 @@ void FileChooser::make_new_folder() {
     std::error_code fault;
     if (fs::create_directory(folder, fault))
         return go(folder);
-    error_ =
-        fault ? tr("file_chooser.folder_cannot_made_choose",
-                   "The folder {} cannot be made ({}); choose another name or place.", name,
-                   system_reason(fault.value()))
-              : tr("file_chooser.folder_cannot_made_name",
-                   "The folder {} cannot be made (the name is taken); choose another name or place.", name);
+    error_ = fault ? tr("file_chooser.folder_cannot_made_choose",
+                        "The folder {} cannot be created ({}); choose another name or place.", name,
+                        system_reason(fault.value()))
+                   : tr("file_chooser.folder_cannot_made_name",
+                        "The folder {} cannot be created (the name is taken); choose another name or place.",
+                        name);
 }
 
 } // namespace headscope::app

@@ -30,11 +30,11 @@ bool wanted(const std::string& name, const std::vector<std::string>& suffixes) {
 
 std::string reason_of(const fs::path& folder, const std::error_code& fault) {
     if (fault == std::errc::no_such_file_or_directory)
-        return tr("file_listing.folder_not_go_another", "The folder {} is not there; go to another folder.",
+        return tr("file_listing.folder_not_go_another", "The folder {} does not exist; go to another folder.",
                   folder.string());
     if (fault == std::errc::permission_denied)
-        return tr("file_listing.folder_may_not_read",
-                  "The folder {} may not be read by you; go to another folder.", folder.string());
+        return tr("file_listing.folder_may_not_read", "You may not read the folder {}; go to another folder.",
+                  folder.string());
     if (fault == std::errc::not_a_directory)
         return tr("file_listing.file_not_folder_go", "{} is a file, not a folder; go to another folder.",
                   folder.string());

@@ -29,7 +29,7 @@ std::string why_no_spots(const LongMap& map, const LongMapView& view) {
                    : "";
     if (view.reading == MapReading::on)
         return tr("long_map.far_weights_known_once", "Far weights are known once the whole map is read");
-    // Translators: {} is the button that goes on with reading
+    // Translators: {} is the button that resumes reading
     return tr("long_map.far_weights_known_once_2",
               "Far weights are known once the whole map is read; press {}",
               view.reading == MapReading::paused ? tr("common.go", "Go on") : tr("common.read", "Read it"));

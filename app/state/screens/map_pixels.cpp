@@ -26,10 +26,10 @@ std::vector<float> tile_values(const LongMap& map, const LongMapView& view, cons
 [[noreturn]] void refuse_unknown(const LongMap& map, const LongMapView& view) {
     if (map.overview != nullptr && map.overview->complete())
         fail_input(tr("map_pixels.seen_map_still_made",
-                      "What is seen of the map is still being made; try again in a moment."));
+                      "The visible part of the map is still being computed; try again in a moment."));
     if (view.reading == MapReading::off)
         fail_input(tr("map_pixels.whole_map_not_read",
-                      "The whole map is not read; press {}, or go nearer, and try again.",
+                      "The whole map has not been read; press {}, or go nearer, and try again.",
                       tr("common.read", "Read it")));
     fail_input(tr("map_pixels.map_still_read_try",
                   "The map is still being read ({} %); try again in a moment, or go nearer.",

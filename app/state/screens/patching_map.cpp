@@ -130,7 +130,7 @@ std::string patch_words(const PatchingPair& pair, const PatchingMap& map, std::i
     const std::string head = head_of(row, column);
     if (map.asked.paths)
         return tr("patching_map.wrote_alone_reads_comes",
-                  "What {} wrote, as {} alone reads it, comes from the clean prompt.",
+                  "The output of {}, as read by {} alone, comes from the clean prompt.",
                   head_of(map.from.layer, map.from.head), head);
     const std::string token = by_head(map) ? "" : pair.corrupted_tokens[static_cast<std::size_t>(column)];
     switch (map.asked.kind) {
@@ -140,14 +140,15 @@ std::string patch_words(const PatchingPair& pair, const PatchingMap& map, std::i
                   row, column, token);
     case analysis::PatchKind::attention:
         return tr("patching_map.attention_layer_adds",
-                  "What the attention of layer {} adds at position {} ({}) comes from the clean prompt.", row,
+                  "The attention output of layer {} at position {} ({}) comes from the clean prompt.", row,
                   column, token);
     case analysis::PatchKind::mlp:
         return tr("patching_map.mlp_layer_adds_position",
-                  "What the MLP of layer {} adds at position {} ({}) comes from the clean prompt.", row,
-                  column, token);
+                  "The MLP output of layer {} at position {} ({}) comes from the clean prompt.", row, column,
+                  token);
     case analysis::PatchKind::head:
-        return tr("patching_map.adds_comes_clean_prompt", "What {} adds comes from the clean prompt.", head);
+        return tr("patching_map.adds_comes_clean_prompt", "The output of {} comes from the clean prompt.",
+                  head);
     case analysis::PatchKind::q:
         return tr("patching_map.query_side_comes_clean", "The query side of {} comes from the clean prompt.",
                   head);

@@ -84,8 +84,7 @@ std::optional<Questions> read_questions(const std::string& text, std::int64_t vo
         const auto kind = std::ranges::find(analysis::patch_kinds(), what, &analysis::PatchKindInfo::id);
         if (kind == analysis::patch_kinds().end())
             fail_input(tr("questions.questions_patch_ask_nothing",
-                          "the questions of this patch ask for \"{}\", which is nothing that is patched",
-                          what));
+                          "the questions of this patch ask for \"{}\", which cannot be patched", what));
         Questions asked{.prompt = all.value("prompt", ""),
                         .pair = all.value("pair", ""),
                         .target = all.value("target", ""),

@@ -210,13 +210,13 @@ Table screen_table(const Shown& shown, const ViewState& view) {
     if (screen == Screen::circuits && shown.circuits != nullptr && shown.circuits->token != nullptr)
         return table_of(*shown.circuits->token);
     fail_input(tr("common.numbers_page_not_known",
-                  "The numbers of this page are not known yet; try again in a moment."));
+                  "The numbers of this view are not known yet; try again in a moment."));
 }
 
 Table far_weights_table(const Shown& shown, const ViewState& view) {
     if (shown.map == nullptr)
         fail_input(tr("common.numbers_page_not_known",
-                      "The numbers of this page are not known yet; try again in a moment."));
+                      "The numbers of this view are not known yet; try again in a moment."));
     if (const std::string why = why_no_spots(*shown.map, view.attention.long_map); !why.empty())
         fail_input(why + ".");
     return table_of(*shown.map->spots);

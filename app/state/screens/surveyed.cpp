@@ -39,11 +39,11 @@ SurveyedHeads surveyed_heads(const checkpoint::TextModel& model, const std::stri
     const analysis::SurveyRun& run = file.run();
     if (!run.done)
         fail_input(tr("surveyed.survey_not_finished_start",
-                      "{} is a survey that is not finished; start headscope survey again to go on with it",
-                      path));
+                      "{} is an unfinished survey; run headscope survey again to continue it", path));
     if (analysis::fingerprint_of(analysis::surveyed_model(model), cancel) != run.plan.fingerprint)
         fail_input(tr("surveyed.survey_open_whose_files",
-                      "{} is a survey of {}, and {} is open, whose files differ; open that checkpoint first",
+                      "{} is a survey of {}, but the open checkpoint {} has different files; open the "
+                      "surveyed checkpoint first",
                       path, run.plan.checkpoint, model.name()));
     SurveyedHeads out{.path = path,
                       .texts = run.counts.texts,

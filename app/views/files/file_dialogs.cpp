@@ -120,12 +120,10 @@ void recovery_panel(const std::vector<RecoveryOffer>& offers, const ViewTools& t
     dialog_text({card.x + dialog_pad, card.y + 46},
                 tr("file_dialogs.headscope_closed_before", "Headscope was closed before this was saved"),
                 figure::Font::ui_semibold, 20, theme.ink, tools);
-    dialog_paragraph(
-        {card.x + dialog_pad, card.y + 76}, card.w - 2 * dialog_pad,
-        tr("file_dialogs.take_back_throw_away",
-           "Take it back as it was, or throw it away. What you leave for later is offered at the next "
-           "start."),
-        13.5F, 21, theme.text, tools);
+    dialog_paragraph({card.x + dialog_pad, card.y + 76}, card.w - 2 * dialog_pad,
+                     tr("file_dialogs.take_back_throw_away",
+                        "Recover or discard it. Anything left for later is offered at the next start."),
+                     13.5F, 21, theme.text, tools);
     float y = card.y + 102;
     for (std::size_t i = 0; i < shown; ++i) {
         const RecoveryOffer& offer = offers[i];
@@ -151,7 +149,7 @@ void recovery_panel(const std::vector<RecoveryOffer>& offers, const ViewTools& t
         const float by = y + 44;
         if (push_button(tr("file_dialogs.discard", "Discard") + id,
                         {x + w - buttons, by, discard, button_height}, ButtonLook::plain, tools,
-                        tr("file_dialogs.throw_away_good", "Throw it away for good")))
+                        tr("file_dialogs.throw_away_good", "Discard it permanently")))
             tools.send(DiscardRecovery{offer.path});
         if (push_button(tr("file_dialogs.later", "Later") + id,
                         {x + w - recover - 8 - later, by, later, button_height}, ButtonLook::plain, tools,

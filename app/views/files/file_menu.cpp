@@ -203,7 +203,7 @@ SaveStatus save_status(const FilesState& files) {
     if (files.lesson)
         return {
             tr("common.lesson", "lesson"),
-            tr("file_menu.lesson_plays_problem_own", "The lesson plays on a problem of its own.") + " " +
+            tr("file_menu.lesson_plays_problem_own", "The lesson uses a problem of its own.") + " " +
                 (files.save_state == SaveState::changed || files.save_state == SaveState::failed
                      ? tr("file_menu.project_left_not_saved",
                           "Your project is as you left it, and not saved yet.")
@@ -215,12 +215,12 @@ SaveStatus save_status(const FilesState& files) {
         return {};
     case SaveState::changed:
         return {tr("common.not_saved", "not saved"),
-                tr("file_menu.last_changes_not_stored", "The last changes are not stored yet. {} saves them.",
+                tr("file_menu.last_changes_not_stored", "The last changes are not saved yet. {} saves them.",
                    key_hint("save"))};
     case SaveState::autosaved:
         return {tr("common.autosaved", "autosaved"),
                 tr("file_menu.changed_would_offered_back",
-                   "What you changed would be offered back after a crash. {} saves it in a file of your own.",
+                   "Your changes can be recovered after a crash. {} saves them in a file of your own.",
                    key_hint("save"))};
     case SaveState::saved:
         return {tr("file_menu.saved", "saved"), text::plain_text(files.path)};

@@ -132,7 +132,7 @@ void view_manual(const AppState& state, const figure::Rect& place, ManualPanel& 
         figure::LineItem{{right - taken, baseline + 3.5F}, {right, baseline + 3.5F}, theme.muted, 1});
     picture.add_spot({right - taken - 4, below, taken + 8, trail_high}, screen,
                      OpenManual{place_of_screen(state.shown, state.view)},
-                     tr("manual.manual_says_screen", "What the manual says of what is on screen"));
+                     tr("manual.manual_says_screen", "Opens the manual at this screen"));
     show_picture(picture, origin.x, origin.y, tools, nullptr);
     search_field({area.x + manual_pad, y, area.w - 2 * manual_pad - 2 * button_wide - 14, search_high}, panel,
                  tools);

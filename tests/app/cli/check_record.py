@@ -162,7 +162,7 @@ def check_script(folder):
     assert steps[2]["png"] == picture.read_bytes(), "the script shows another picture than render draws"
     assert steps[3]["png"] != steps[2]["png"]
     before = out.read_bytes()
-    for line, says in [("dance", "neither rest"), ("quit", "neither rest"), ("rest soon", "no number of seconds"),
+    for line, says in [("dance", "neither rest"), ("quit", "neither rest"), ("rest soon", "not a number of seconds"),
                        ("stage moon", "there is no stage"), ("next page", "No lesson is open"), ("caption", "neither")]:
         script.write_text(f"rest\n\n{line}\n")
         message = run("record", "The cat sat", "--script", script, *LOOK, "-o", out, code=1)
@@ -189,7 +189,7 @@ def check_faults(folder):
     programs = folder / "programs"
     programs.mkdir()
     for says, body in [('"Unknown encoder"', "echo one >&2; echo Unknown encoder >&2; exit 1"),
-                       ("does not say why", "cat >/dev/null; exit 1")]:
+                       ("gives no reason", "cat >/dev/null; exit 1")]:
         (programs / "ffmpeg").write_text(f"#!/bin/sh\nPATH={os.environ['PATH']}\n{body}\n")
         (programs / "ffmpeg").chmod(0o755)
         message = run(*film, "-o", out, code=1, PATH=str(programs))

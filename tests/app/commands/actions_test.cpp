@@ -271,7 +271,7 @@ TEST_CASE("a key with Ctrl, and a letter, say why they do nothing", "[actions]")
     place.files.unsaved = true;
     CHECK(meaning_of(ctrl('S'), place.now()).action == &action("save"));
     place.weights_file = place.weights_alone = true;
-    CHECK(meaning_of(ctrl_shift('S'), place.now()).missing.find("what computed them is not known") !=
+    CHECK(meaning_of(ctrl_shift('S'), place.now()).missing.find("how they were computed is not known") !=
           std::string::npos);
     Situation empty = place.now();
     empty.shown = nullptr;
@@ -312,11 +312,11 @@ TEST_CASE("the list of keys holds every key of the page and no other", "[actions
                 return one.what;
         return std::string();
     };
-    CHECK(line(0, "→  ←") == "next stage, stage before");
+    CHECK(line(0, "→  ←") == "next stage, previous stage");
     CHECK(line(0, "0 … 9") == "put head 0 … 9 in focus");
-    CHECK(line(0, "Shift A") == "switch the head in focus off (ablate), and on again");
+    CHECK(line(0, "Shift A") == "ablate the head in focus, and restore it");
     CHECK(line(0, "Shift → ← ↓ ↑") == "select a block of numbers");
-    CHECK(line(0, "0 … 9  −  Enter") == "type it; Enter: take it, go down; Esc: as it was");
+    CHECK(line(0, "0 … 9  −  Enter") == "type it; Enter: apply, go down; Esc: cancel");
     CHECK(line(0, "Ctrl Z") == "undo");
     CHECK(line(0, "F  S").empty());
     CHECK(line(3, "F  S") == "hide the first token, the special tokens");

@@ -73,7 +73,7 @@ TEST_CASE("a block of x stays in its batch entry, and a bias is one row") {
                Catch::Contains("does not fit into b_O of shape (8)"));
     CHECK_THAT(refusal(document, EditBlock{{TensorId::b_O, {0, 0, 0, 0}, 1, 8},
                                            Randomise{app::Distribution::xavier_normal, 1, 1}}),
-               Catch::Contains("b_O is none"));
+               Catch::Contains("which b_O is not"));
 }
 
 TEST_CASE("what cannot be done is said in one sentence, and the document stays") {
@@ -86,8 +86,8 @@ TEST_CASE("what cannot be done is said in one sentence, and the document stays")
     check(EditBlock{of_W_O(0, 0, 8, 8), ScaleBy{INFINITY}}, "the factor");
     const DocumentPtr tens = app::apply(document, EditBlock{of_W_O(0, 0, 8, 8), SetTo{10}});
     CHECK_THAT(refusal(tens, EditBlock{of_W_O(0, 0, 8, 8), ScaleBy{3e38F}}),
-               Catch::Contains("leave float32's range"));
-    check(EditBlock{of_W_O(0, 0, 8, 8), AddNoise{-1, 1}}, "should be 0 or more");
+               Catch::Contains("exceed the range of float32"));
+    check(EditBlock{of_W_O(0, 0, 8, 8), AddNoise{-1, 1}}, "must be 0 or more");
     check(EditBlock{of_W_O(0, 0, 8, 8), Randomise{app::Distribution::normal, NAN, 1}}, "standard deviation");
     check(EditBlock{of_W_O(6, 0, 3, 1), Zero{}}, "does not fit into W_O of shape (8, 8)");
     check(EditBlock{of_W_O(-1, 0, 1, 1), Zero{}}, "does not fit");
@@ -97,7 +97,7 @@ TEST_CASE("what cannot be done is said in one sentence, and the document stays")
     check(EditBlock{{TensorId::b_O, {}, 1, 1}, Zero{}}, "cannot be edited");
     check(EditCell{{TensorId::W_O, {8, 0, 0, 0}}, 1}, "does not fit");
     check(EditBlock{{TensorId::x, {}, 1, 1}, Randomise{app::Distribution::xavier_uniform, 1, 1}},
-          "x is none");
+          "which x is not");
     check(SetHeads{3}, "H = 3 does not divide the width 8");
     check(SetGain{0, NAN}, "finite");
 }

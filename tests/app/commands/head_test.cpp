@@ -91,8 +91,8 @@ TEST_CASE("heads that share keys and values keep them; others that change along 
     CHECK(name_of(*document, CopyHead{0, 1}).detail == "K, V shared: kept");
     const DocumentPtr across = app::apply(document, CopyHead{0, 2});
     CHECK(across->problem.weights.W_K->at(1, 4) == document->problem.weights.W_K->at(1, 1));
-    CHECK_THAT(told(CopyHead{0, 2}), Catch::Contains("W_K and W_V of 3 changed along"));
-    CHECK_THAT(told(SwapHeads{0, 2}), Catch::Contains("W_K and W_V of 1, 3 changed along"));
+    CHECK_THAT(told(CopyHead{0, 2}), Catch::Contains("W_K and W_V of 3 also changed"));
+    CHECK_THAT(told(SwapHeads{0, 2}), Catch::Contains("W_K and W_V of 1, 3 also changed"));
 }
 
 TEST_CASE("a head that was reset has its own weights again, the others keep their edits") {
@@ -117,8 +117,9 @@ TEST_CASE("H and Hkv say what they did to the weights and to edits") {
     const auto told = [&](const Command& command) {
         return notice_of(*document, command, *app::apply(document, command));
     };
-    CHECK_THAT(told(SetHeads{4}), Catch::Contains("dealt to 4 heads of width 2, not to 2 heads of width 4"));
-    CHECK_THAT(told(SetHeads{4}), Catch::Contains("Gains are 1 again"));
+    CHECK_THAT(told(SetHeads{4}),
+               Catch::Contains("now form 4 heads of width 2 instead of 2 heads of width 4"));
+    CHECK_THAT(told(SetHeads{4}), Catch::Contains("All head gains are 1 again"));
     CHECK_THAT(told(SetKvHeads{1}), Catch::Contains("averaged into one"));
     CHECK_THAT(told(SetKvHeads{1}), Catch::Contains("Your edits of W_K"));
     CHECK(told(SetGain{0, 1}).empty());
@@ -155,7 +156,7 @@ TEST_CASE("the mask is painted in both directions, for one head or all, and rese
     // Another length: the painting waits, and says so.
     const Command longer = SetSentence{"The cat sat down again"};
     const DocumentPtr other = app::apply(document, longer);
-    CHECK_THAT(notice_of(*document, longer, *other), Catch::Contains("painted mask waits"));
+    CHECK_THAT(notice_of(*document, longer, *other), Catch::Contains("painted mask returns"));
     CHECK(weight(other, 0, 1, 3) == 0);
     CHECK(weight(app::apply(other, SetSentence{"The cat sat down"}), 0, 1, 3) > 0);
 }

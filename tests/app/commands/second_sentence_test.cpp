@@ -55,7 +55,7 @@ TEST_CASE("a mask by places says from where it counts") {
     const DocumentPtr document = first_lesson(project::MaskChoice::causal);
     const Command on = SetKvSentence{"A dog ran"};
     CHECK_THAT(notice_of(*document, on, *app::apply(document, on)),
-               Catch::Contains("counts places from the ends of both sentences"));
+               Catch::Contains("counts positions from the ends of both sentences"));
 }
 
 TEST_CASE("another preset brings its own second sentence, or keeps the user's") {

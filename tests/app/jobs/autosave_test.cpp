@@ -138,7 +138,7 @@ TEST_CASE("a folder that cannot be written gives one sentence, once", "[autosave
         autosave.flush();
         CHECK_FALSE(autosave.saved());
         const std::string sentence = autosave.take_error();
-        CHECK_THAT(sentence, Contains("not kept safe") && Contains(place));
+        CHECK_THAT(sentence, Contains("not autosaved") && Contains(place));
         autosave.note(document(2), "");
         autosave.flush();
         CHECK(autosave.take_error().empty()); // the same error is not reported twice

@@ -172,7 +172,7 @@ TEST_CASE("an autosave is the last or the one before, a fault is told, and the n
                 CHECK(saved() == 3);
             } else {
                 CHECK(saved() == 2);
-                CHECK_THAT(autosave.take_error(), Contains("Your edits are not kept safe: "));
+                CHECK_THAT(autosave.take_error(), Contains("Your edits are not autosaved: "));
             }
             autosave.flush();
             CHECK(autosave.saved());

@@ -88,7 +88,7 @@ TEST_CASE("a model of one stack has the names and numbers that it always had") {
     CHECK(open.part().target.empty());
     Progress progress;
     CHECK_THROWS_WITH(open_model(test_data("/models/gpt2_tiny"), {"3 1", "4"}, 0, progress),
-                      Catch::Contains("no decoder beside an encoder"));
+                      Catch::Contains("not have both an encoder and a decoder"));
 }
 
 TEST_CASE("a target that changes leaves the encoder's part, a source changes all") {

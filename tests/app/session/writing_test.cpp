@@ -259,8 +259,8 @@ TEST_CASE("a text longer than a model was trained on is run, and no token is wri
     CHECK(why_at(most - 1).empty());
     CHECK(why_at(most).find("the most that the model was trained on") != std::string::npos);
     CHECK(why_at(471) ==
-          "The text has 471 tokens, and the model was trained on at most 256: what it says of the "
-          "tokens beyond means little, and it writes no further.");
+          "The text has 471 tokens, and the model was trained on at most 256: predictions beyond that "
+          "are unreliable, and it writes no further.");
 }
 
 TEST_CASE("a text is written until it is full, and says so", "[writing]") {
@@ -272,7 +272,7 @@ TEST_CASE("a text is written until it is full, and says so", "[writing]") {
     CHECK(open.ids().size() == 64);
     CHECK_FALSE(open.state.model.writing);
     CHECK(open.state.model.cannot_write ==
-          "The text has 64 tokens, and the model has positions for no more.");
+          "The text has 64 tokens, the most that the model has positions for.");
     CHECK_THROWS_AS(open.act(WriteToken{}), Error);
     CHECK_THROWS_AS(open.act(WriteOn{true}), Error);
     open.act(TakeBack{});

@@ -181,7 +181,7 @@ TEST_CASE("what was done lately stands first, and what answers best", "[palette]
           std::vector<std::string>{"Recent:", "Undo", "cat", "Commands:"});
     CHECK(world.titles("heatmap").at(1) == "Weights as a heatmap");
     CHECK(world.titles("full scr").at(1) == "Full screen");
-    CHECK(world.titles("ablate").at(1) == "Switch the head off");
+    CHECK(world.titles("ablate").at(1) == "Ablate the head");
     CHECK(world.titles("attention does").at(1) == "1  What attention does");
     CHECK(world.titles("lh_f").at(1) == "lh_f32.npy");
     CHECK(world.titles("scores").at(0) == "Go to:"); // the better match brings its group first
