@@ -58,7 +58,7 @@ TEST_CASE("the board marks heads that are ablated, scaled or edited, on every la
     desk.act(EditCell{{TensorId::W_V, {3, 1, 0, 0}}, 2.5F});
     const auto check = [&] {
         CHECK(says(desk, "open L0 H0", "ablated"));
-        CHECK(says(desk, "open L1 H3", "gain 0.50"));
+        CHECK(says(desk, "open L1 H3", "head gain 0.50"));
         CHECK(screen_shows("gain changed"));
         CHECK(screen_shows("weights edited"));
         for (std::int64_t h = 0; h < dims.H; ++h)

@@ -171,7 +171,7 @@ TEST_CASE("the first token of a checkpoint's prompt is hidden, and every stage c
         REQUIRE(desk.click("Guide"));
         desk.settle();
         CHECK(screen_shows("Filtered weights"));
-        CHECK(screen_shows("What is on screen is not"));
+        CHECK(screen_shows("The weights on screen are not"));
         REQUIRE(desk.click("Tensors"));
         desk.settle();
         CHECK(screen_shows("W_Q"));
@@ -183,7 +183,7 @@ TEST_CASE("the first token of a checkpoint's prompt is hidden, and every stage c
         desk.act(GoTo{StageGroup::weights});
         REQUIRE(desk.click("Edit"));
         desk.settle();
-        CHECK(screen_shows("Gain per head of L0"));
+        CHECK(screen_shows("Head gains of L0"));
         CHECK_FALSE(screen_shows("Temperature")); // the model's
         CHECK_FALSE(screen_shows("Mark as A"));
         CHECK(screen_shows("Filtered weights are not compared"));

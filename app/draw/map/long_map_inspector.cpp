@@ -343,7 +343,7 @@ Picture draw_long_map_bar(const DrawContext& context) {
                    tr("long_map_inspector.reads_all_weights",
                       "Reads all weights once, for the whole map and the far weights"));
         else if (paused)
-            button(tr("common.go", "Go on"), MapReading::on,
+            button(tr("common.go", "Resume"), MapReading::on,
                    tr("long_map_inspector.reads_rest_map", "Reads the rest of the map"));
         else
             button(tr("common.pause", "Pause"), MapReading::paused,

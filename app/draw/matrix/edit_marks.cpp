@@ -106,7 +106,7 @@ std::string edits_text(const HeadEdits& edits) {
     const std::string gain = number(static_cast<double>(edits.gain), 2);
     std::string text = edits.gain == 1.0F ? std::string()
                        : edits.ablated()  ? tr("edit_marks.gain_ablated", "gain {}, ablated", gain)
-                                          : tr("common.gain", "gain {}", gain);
+                                          : tr("common.gain", "head gain {}", gain);
     std::string names;
     for (const TensorId id : edits.tensors)
         names += (names.empty() ? "" : ", ") + std::string(tensor_info(id).name);

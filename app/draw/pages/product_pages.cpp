@@ -65,13 +65,13 @@ float draw_head_switch(Picture& picture, const DrawContext& context) {
     } else {
         const std::int64_t h = context.view.head;
         segments = {{"◀", PickHead{std::max<std::int64_t>(h - 1, 0)}, false,
-                     tr("common.head_before", "The head before")},
+                     tr("common.head_before", "Previous head")},
                     {tr("product_pages.head", "Head {} of {}", h, H),
                      PickHead{h},
                      true,
                      {},
                      context.shown.problem().gain(h) == 0.0F},
-                    {"▶", PickHead{std::min(h + 1, H - 1)}, false, tr("common.next_head", "The next head")}};
+                    {"▶", PickHead{std::min(h + 1, H - 1)}, false, tr("common.next_head", "Next head")}};
     }
     const float width = segmented_width(context, segments);
     draw_segmented(picture, context, context.width - canvas_pad - width, 28, segments);
