@@ -140,7 +140,7 @@ TEST_CASE("a file of more tokens than can be held opens as a map, and is zoomed 
         REQUIRE(desk.click("H1"));
         desk.settle();
         CHECK(screen_shows("L0 H1"));
-        CHECK(screen_shows("1 weight is no finite number"));
+        CHECK(screen_shows("1 weight is not finite"));
         REQUIRE(desk.click("Go to the fault"));
         desk.settle();
         REQUIRE(desk.shown().map->selected);

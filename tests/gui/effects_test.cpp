@@ -177,7 +177,7 @@ TEST_CASE("a score is taken apart by who wrote its query and its key", "[gui][ef
     desk.act(GoTo{StageGroup::scores});
     desk.settle();
     desk.act(Select{CellAddress{TensorId::scores, {0, 7, 14, 2}}});
-    desk.press("Taken apart");
+    desk.press("Components");
     desk.settle();
     REQUIRE(desk.shown().why != nullptr);
     const WhyScore& why = *desk.shown().why;
@@ -285,7 +285,7 @@ TEST_CASE("patches bring an answer back in a second prompt", "[gui][effects]") {
     desk.settle();
     CHECK(desk.model().prompt == two_names);
     CHECK(desk.view().compare == Compare::difference);
-    CHECK(screen_shows("The words differ: cells are compared place by place."));
+    CHECK(screen_shows("The words differ: cells are compared position by position."));
     desk.press("forget A");
     CHECK_FALSE(desk.program.state().compare.marked());
 }

@@ -371,7 +371,7 @@ TEST_CASE("pieces and special tokens of a prompt are known by the vocabulary", "
 TEST_CASE("colours by the logarithm leave a checkpoint its stages", "[model]") {
     Desk desk;
     open_heads(desk, test_data("/models/gpt2_tiny"), "3 1 4 1 5 9 2 6");
-    desk.press("Log colour scale");
+    desk.press("Log color scale");
     CHECK(!desk.shown().document->shows_weights());
     CHECK(screen_shows("log scale"));
     CHECK(screen_shows("q k v"));

@@ -84,7 +84,7 @@ std::vector<ActionInfo> view_actions() {
         {"mark baseline", tr("view.mark_screen", "Mark what is on screen as A"), tr("common.now_screen", "Marks the numbers on screen as A"), {shift(letter('B'))}, has_stages, just(MarkBaseline{})},
         {"numbers", tr("common.numbers_cells", "Numbers in cells"), tr("view.prints_numbers_cells_shows", "Prints the numbers into the cells, or shows their colours alone"), {{letter('N')}}, off_map, flip_numbers},
         {"scale", tr("view.same_own_colour_scale", "Same or own colour scale"), tr("view.colours_all_heads_one", "Colours all heads by one scale or each head by its own; scores also by row"), {{letter('O')}}, off_map, flip_scale},
-        {"colour map", tr("view.next_colour_map", "Next colour map"), tr("common.changes_colours_cells", "Changes the colours of the cells"), {{letter('C')}}, anywhere, next_colour_map},
+        {"colour map", tr("view.next_colour_map", "Next colour map"), tr("common.changes_colours_cells", "Changes the colors of the cells"), {{letter('C')}}, anywhere, next_colour_map},
         // clang-format on
     };
 }

@@ -227,7 +227,7 @@ void draw_switches(Picture& picture, const DrawContext& context, const WhyScore&
          .action = GoTo{StageGroup::scores},
          .on = false,
          .tip = tr("why_page.all_scores_head", "All scores of the head")},
-        {.label = tr("common.taken_apart", "Taken apart"), .action = ShowScreen{Screen::why}, .on = true}};
+        {.label = tr("common.taken_apart", "Components"), .action = ShowScreen{Screen::why}, .on = true}};
     float x = context.width - canvas_pad - segmented_width(context, ways);
     draw_segmented(picture, context, x, 28, ways);
     if (!why.may_join)

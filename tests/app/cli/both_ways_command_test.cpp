@@ -54,7 +54,7 @@ TEST_CASE("a decoder that reads both ways is no masked model, and its panel pred
         CHECK_THAT(text, !Contains("in place of") && !Contains("Next token"));
     }
     CHECK(checkpoint::open_text_model(test_data("/models/bert_tiny"))->masked());
-    CHECK_THAT(panel_text(test_data("/models/bert_tiny")), Contains("in the place of"));
+    CHECK_THAT(panel_text(test_data("/models/bert_tiny")), Contains("in place of"));
 }
 
 TEST_CASE("commands about what comes next refuse a decoder that reads both ways", "[both_ways]") {
