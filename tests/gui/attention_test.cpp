@@ -111,7 +111,7 @@ TEST_CASE("rows that do not sum to 1 are flagged where one looks") {
     CHECK(screen_shows("Not a softmax output"));
     CHECK(screen_shows("1.25⚠"));
     desk.act(OpenHead{0, 1});
-    CHECK(screen_shows("no finite number"));
+    CHECK(screen_shows("not finite"));
     end_recording();
 }
 
