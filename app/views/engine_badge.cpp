@@ -93,7 +93,7 @@ float view_engine_badge(const AppState& state, float right, const ViewTools& too
                                  "This model runs without {}, which Headscope does not support for its "
                                  "family: its numbers may be wrong.",
                                  state.model.run->model().ignored_tensors().front())
-                 : warns    ? tr("common.cpu_goes", "The CPU goes on: {}.", state.engines.notice)
+                 : warns    ? tr("common.cpu_goes", "Using the CPU instead: {}.", state.engines.notice)
                             : tr("engine_badge.time_last_run_click",
                                  "Time of the last run. {} Click to choose the engine.", state.recomputed),
                  tools);

@@ -69,7 +69,8 @@ TEST_CASE("the atlas has every score of every head, and the open head's card say
             const std::string there(
                 desk.program.state().board->row(l)->heads[static_cast<std::size_t>(h)].facts.metrics.label());
             INFO("L" << l << " H" << h << ": " << here << ", " << there);
-            const bool says = screen_shows(there.empty() ? "no name" : "called “" + there + "”");
+            const std::string words = there.empty() ? "it has no label" : "its label is “" + there + "”";
+            const bool says = screen_text().find(words) != std::string::npos;
             CHECK(says == (here != there));
             told += says;
         }
@@ -78,7 +79,7 @@ TEST_CASE("the atlas has every score of every head, and the open head's card say
     desk.press("tile L2 H0");
     CHECK(desk.view().attention.layer == 2);
     CHECK(desk.view().head == 0);
-    CHECK(screen_shows("Why it is called so"));
+    CHECK(screen_shows("Why it has this label"));
     CHECK(screen_shows("Where it acts most"));
     CHECK(screen_shows(number(static_cast<double>(desk.score(2, 0, HeadScore::probe_induction)), 2)));
 
@@ -360,7 +361,7 @@ TEST_CASE("pinned heads are compared, and the atlas follows an edit", "[gui][atl
     // Without the head that attends to the previous token, the induction heads do not work.
     const float before = desk.score(2, 0, HeadScore::probe_induction);
     desk.press("tile L0 H4");
-    desk.press("Switch off");
+    desk.press("Ablate");
     desk.settle();
     CHECK(desk.score(2, 0, HeadScore::probe_induction) < before - 0.1F);
     CHECK(desk.score(0, 4, HeadScore::probe_previous) > 0.9F); // its own weights stay
@@ -461,10 +462,10 @@ TEST_CASE("the atlas says that the first token is left out, keeps its buttons, a
     desk.settle();
     REQUIRE(desk.view().attention.reading.hide_first_token);
     CHECK(screen_shows("first token hidden, rows renormalized"));
-    for (const char* button : {"Switch off", "Effects", "why?"})
+    for (const char* button : {"Ablate", "Effects", "why?"})
         CHECK(screen_shows(button));
-    desk.press("Switch off"); // nothing can be changed now: says why
-    std::string said;         // over lines
+    desk.press("Ablate"); // nothing can be changed now: says why
+    std::string said;     // over lines
     for (const ScreenText& text : screen_texts())
         said += text.visible ? text.text + " " : "";
     CHECK_THAT(said, Catch::Contains("show them as they are first"));

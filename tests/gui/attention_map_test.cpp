@@ -94,7 +94,7 @@ TEST_CASE("a file of more tokens than can be held opens as a map, and is zoomed 
     CHECK(desk.shown().map->overview->complete());
     CHECK(screen_shows("L0 H0"));
     CHECK(screen_shows("largest shown"));
-    CHECK(screen_shows("in the file, read where they are seen"));
+    CHECK(screen_shows("in the file, read where visible"));
     CHECK(screen_shows("query 4,000 reads key 300"));
     for (const char* absent : {"queries and keys", "engine", "← Stages"})
         CHECK_FALSE(screen_shows(absent));
@@ -140,7 +140,7 @@ TEST_CASE("a file of more tokens than can be held opens as a map, and is zoomed 
         REQUIRE(desk.click("H1"));
         desk.settle();
         CHECK(screen_shows("L0 H1"));
-        CHECK(screen_shows("1 weight is no finite number"));
+        CHECK(screen_shows("1 weight is not finite"));
         REQUIRE(desk.click("Go to the fault"));
         desk.settle();
         REQUIRE(desk.shown().map->selected);

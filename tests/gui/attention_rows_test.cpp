@@ -67,7 +67,7 @@ TEST_CASE("rows that a sink took a part of are no fault of the file that says so
     desk.act(OpenInspector{true});
     CHECK(screen_shows("to the sink"));
     CHECK(screen_shows("0.6000"));
-    CHECK_FALSE(screen_shows("This one was changed after it"));
+    CHECK_FALSE(screen_shows("This row was changed or cut"));
     end_recording();
 }
 

@@ -109,10 +109,10 @@ TEST_CASE("a file of attention weights opens as a board with one head large") {
 TEST_CASE("rows that do not sum to 1 are flagged where one looks") {
     Desk desk;
     desk.open(test_data("/attention/odd_f32.npy"));
-    CHECK(screen_shows("Not as softmax gives it"));
+    CHECK(screen_shows("Not a softmax output"));
     CHECK(screen_shows("1.25⚠"));
     desk.act(OpenHead{0, 1});
-    CHECK(screen_shows("no finite number"));
+    CHECK(screen_shows("not finite"));
     end_recording();
 }
 

@@ -206,7 +206,7 @@ TEST_CASE("A is marked, compared and forgotten with the mouse", "[gui][compare]"
     CHECK(bar_says(desk, "this is A"));
     REQUIRE(desk.click("Forget A"));
     CHECK_FALSE(desk.program.state().compare.marked());
-    REQUIRE(desk.click("Flash what changes"));
+    REQUIRE(desk.click("Flash changed cells"));
     CHECK_FALSE(desk.view().flashes());
 }
 

@@ -45,11 +45,11 @@ TEST_CASE("the board marks heads that are ablated, scaled or edited, on every la
     CHECK_FALSE(says(desk, "open L0 H0", "Edited"));
     CHECK_FALSE(screen_shows("ablated"));
     desk.act(SetGain{0, 0});
-    CHECK(says(desk, "open L0 H0", "Edited: gain 0.00, ablated"));
+    CHECK(says(desk, "open L0 H0", "Edited: head gain 0.00, ablated"));
     CHECK_FALSE(says(desk, "open L0 H1", "Edited"));
     CHECK_FALSE(says(desk, "open L1 H0", "Edited"));
     CHECK(screen_shows("ablated"));
-    CHECK_FALSE(screen_shows("gain changed"));
+    CHECK_FALSE(screen_shows("head gain changed"));
     CHECK(diamonds(desk) == 0);
     desk.act(OpenHead{1, 3});
     desk.act(SetGain{3, 0.5F});
@@ -58,8 +58,8 @@ TEST_CASE("the board marks heads that are ablated, scaled or edited, on every la
     desk.act(EditCell{{TensorId::W_V, {3, 1, 0, 0}}, 2.5F});
     const auto check = [&] {
         CHECK(says(desk, "open L0 H0", "ablated"));
-        CHECK(says(desk, "open L1 H3", "gain 0.50"));
-        CHECK(screen_shows("gain changed"));
+        CHECK(says(desk, "open L1 H3", "head gain 0.50"));
+        CHECK(screen_shows("head gain changed"));
         CHECK(screen_shows("weights edited"));
         for (std::int64_t h = 0; h < dims.H; ++h)
             CHECK(says(desk, "open L1 H" + std::to_string(h), "W_V") == (dims.kv_head(h) == 0));
@@ -86,7 +86,7 @@ TEST_CASE("the board marks heads that are ablated, scaled or edited, on every la
         desk.act(MoveInHistory{-1});
         CHECK_FALSE(screen_shows("weights edited"));
         desk.act(MoveInHistory{-1});
-        CHECK_FALSE(screen_shows("gain changed"));
+        CHECK_FALSE(screen_shows("head gain changed"));
         desk.act(MoveInHistory{2});
         check();
         desk.act(ResetEdits{});
@@ -131,7 +131,7 @@ TEST_CASE("effects and atlas mark heads as the board does", "[model]") {
         desk.driver.move(head->middle_x(),
                          head->middle_y()); // the atlas shows only the head under the mouse
         desk.driver.wait(3);
-        CHECK(says(desk, spot, "Edited: gain 0.00, ablated"));
+        CHECK(says(desk, spot, "Edited: head gain 0.00, ablated"));
         desk.act(MoveInHistory{-1});
         desk.settle();
     }

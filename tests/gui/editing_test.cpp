@@ -296,7 +296,7 @@ TEST_CASE("operations on the selection, with numbers typed in place") {
     desk.driver.type("0.5");
     desk.press_key(GLFW_KEY_ENTER);
     CHECK(W_O(desk, 3, 4) == 0.5F);
-    REQUIRE(desk.click("Randomise…"));
+    REQUIRE(desk.click("Randomize…"));
     REQUIRE(desk.click("Xavier unif."));
     REQUIRE(desk.click("Apply"));
     const float first = W_O(desk, 0, 0);

@@ -61,7 +61,7 @@ TEST_CASE("effects take the two likeliest logits apart, and what is shown adds u
         Approx(logit_of(run, effects.question.token) - logit_of(run, effects.question.against)).margin(1e-4));
     CHECK(effects.all_heads + effects.all_mlps + effects.embedding + effects.biases + effects.others ==
           Approx(effects.attribution.logit).margin(1e-4));
-    CHECK(screen_shows("What the heads do to the prediction"));
+    CHECK(screen_shows("Logit attribution of the heads"));
     CHECK(screen_shows("Logit lens"));
     CHECK(screen_shows("= " + signed_number(effects.attribution.logit, 2)));
 
@@ -82,7 +82,7 @@ TEST_CASE("effects take the two likeliest logits apart, and what is shown adds u
     const std::int64_t last = effects.question.position;
     CHECK(sources.sums[static_cast<std::size_t>(last)] == Approx(4.0126).margin(2e-4));
     CHECK(sources.map.at(last, 2) == Approx(desk.shown().effects->part(2, 7).sources[2]).margin(1e-5));
-    CHECK(screen_shows("What L2 H7 brings to every position"));
+    CHECK(screen_shows("Contribution of L2 H7 at every position"));
     CHECK(screen_table(desk.shown(), desk.view()).size() == static_cast<std::size_t>(last) + 2);
     const auto known = desk.shown().sources;
     desk.press("position 9");
@@ -95,8 +95,8 @@ TEST_CASE("effects take the two likeliest logits apart, and what is shown adds u
     desk.act(OpenHead{2, desk.shown().dims().H});
     desk.act(ShowScreen{Screen::effects});
     desk.settle();
-    CHECK(screen_shows("A mean of heads has no parts of its own"));
-    CHECK_FALSE(screen_shows("being worked out"));
+    CHECK(screen_shows("A mean of heads has no contributions of its own"));
+    CHECK_FALSE(screen_shows("being computed"));
     desk.act(OpenHead{2, 7});
     desk.press("Direct");
     desk.settle();
@@ -107,7 +107,7 @@ TEST_CASE("effects take the two likeliest logits apart, and what is shown adds u
 
     // Switching the head off changes the run, and the effects with it.
     const double before = desk.shown().effects->attribution.logit;
-    desk.press("Switch off");
+    desk.press("Ablate");
     desk.settle();
     CHECK(desk.shown().effects->part(2, 7).value == 0.0);
     CHECK(std::abs(desk.shown().effects->attribution.logit - before) > 1);
@@ -152,7 +152,7 @@ TEST_CASE("every head is switched off in turn, as whole runs do it", "[gui][effe
     PocketDesk desk("The cat sat down and");
     desk.press("Effects");
     desk.ask("looked", "");
-    desk.press("When ablated");
+    desk.press("Zero ablation");
     desk.settle();
     REQUIRE(desk.shown().sweep != nullptr);
     const EffectsSweep& sweep = *desk.shown().sweep;
@@ -167,7 +167,7 @@ TEST_CASE("every head is switched off in turn, as whole runs do it", "[gui][effe
         checkpoint::ModelRun::compute(run.model_ptr(), run.inputs(), edits, nullptr, {}, progress);
     const std::int64_t token = desk.shown().effects->question.token;
     CHECK(sweep.heads[1][3]->lost == Approx(logit_of(run, token) - logit_of(*without, token)).margin(1e-4));
-    CHECK(screen_shows("What is lost without each head"));
+    CHECK(screen_shows("Loss under zero ablation of each head"));
     CHECK(screen_shows("Largest losses"));
 }
 
@@ -177,7 +177,7 @@ TEST_CASE("a score is taken apart by who wrote its query and its key", "[gui][ef
     desk.act(GoTo{StageGroup::scores});
     desk.settle();
     desk.act(Select{CellAddress{TensorId::scores, {0, 7, 14, 2}}});
-    desk.press("Taken apart");
+    desk.press("Components");
     desk.settle();
     REQUIRE(desk.shown().why != nullptr);
     const WhyScore& why = *desk.shown().why;
@@ -251,7 +251,7 @@ TEST_CASE("patches bring an answer back in a second prompt", "[gui][effects]") {
     CHECK(*map()->cells[4][14] == Approx(1.0).margin(1e-4));
     CHECK(map()->same[0][3]);
     desk.press("patch 2.10");
-    CHECK(screen_shows("of the answer comes back"));
+    CHECK(screen_shows("of the answer is recovered"));
     desk.press("Open this run");
     desk.settle();
     CHECK(desk.model().prompt == other_names);
@@ -285,7 +285,7 @@ TEST_CASE("patches bring an answer back in a second prompt", "[gui][effects]") {
     desk.settle();
     CHECK(desk.model().prompt == two_names);
     CHECK(desk.view().compare == Compare::difference);
-    CHECK(screen_shows("The words differ: cells are compared place by place."));
+    CHECK(screen_shows("The words differ: cells are compared position by position."));
     desk.press("forget A");
     CHECK_FALSE(desk.program.state().compare.marked());
 }
@@ -356,7 +356,7 @@ TEST_CASE("the weights alone say what a head promotes, looks for and composes wi
     CHECK(view.token->promoted.front().token == "·John");
     CHECK(view.token->promoted.front().value == Approx(2.57686).margin(1e-3));
     CHECK(view.heads->copying.size() == 4);
-    CHECK(screen_shows("What the weights of L2 H7 do"));
+    CHECK(screen_shows("Circuits of L2 H7"));
     CHECK(screen_shows("Heads that compose"));
     const std::string alone = view.token->promoted.front().token;
     desk.press("Word alone");
@@ -434,13 +434,13 @@ TEST_CASE("effects speak of tokens while the weights on screen are of whole word
     CHECK(effects.queries == desk.model().run->inputs().tokens);
     CHECK(effects.keys == effects.queries);
     CHECK(screen_shows(effects.queries.back()));
-    for (const char* kind : {"By source", "When ablated", "When averaged"}) {
+    for (const char* kind : {"By source", "Zero ablation", "Mean ablation"}) {
         desk.press(kind);
         desk.settle();
     }
     desk.press("By source");
     desk.settle();
-    CHECK(screen_shows("show words as tokens again (Heads)"));
+    CHECK(screen_shows("Show words as tokens again (Heads)"));
     CHECK(screen_table(desk.shown(), desk.view()).size() == effects.queries.size() + 1);
     for (const char* screen : {"Patching", "Circuits", "Atlas", "Stages"}) {
         desk.press(screen);

@@ -100,7 +100,7 @@ TEST_CASE("an engine that cannot be had leaves the CPU and a sentence", "[gui][e
     CHECK(desk.shown().trace->device == "cpu");
     CHECK_THAT(engines(desk).notice, Catch::Contains("vulkan:77") && Catch::Contains("cpu"));
     open_engines(desk);
-    CHECK(screen_shows("The CPU goes on"));
+    CHECK(screen_shows("Using the CPU instead"));
     desk.driver.key(GLFW_KEY_ESCAPE);
     desk.type_sentence("The bank by the river");
     CHECK(desk.problem().tokens.size() == 5);

@@ -101,17 +101,17 @@ TEST_CASE("a word that no list knows is marked, said in one line, and given a cl
           "[gui][guide]") {
     Desk desk;
     desk.type_sentence("The blorp sat down");
-    CHECK(screen_shows("“blorp” is in no list of words"));
+    CHECK(screen_shows("“blorp” is not in a word list"));
     desk.act(GoTo{StageGroup::x});
     CHECK(screen_shows("?"));
-    CHECK(screen_shows("“blorp” is in no list of words: taken as noun-like 0.80"));
+    CHECK(screen_shows("“blorp” is not in a word list: taken as noun-like 0.80"));
     CHECK(desk.problem().x->at(0, 1, 0) == 0.8F);
     desk.press("verb");
     CHECK(desk.problem().x->at(0, 1, 0) == 0.0F);
     CHECK(desk.problem().x->at(0, 1, 1) == 1.0F);
-    CHECK_FALSE(screen_shows("in no list of words")); // its class is given now
+    CHECK_FALSE(screen_shows("not in a word list")); // its class is given now
     desk.type_sentence("The cat sat down");
-    CHECK_FALSE(screen_shows("in no list of words"));
+    CHECK_FALSE(screen_shows("not in a word list"));
 }
 
 TEST_CASE("the guide speaks of the column that a selected weight has its say in", "[gui][guide]") {

@@ -90,7 +90,7 @@ Meant meant_by(const Desk& desk, const std::string& label) {
         view.attention.score_scale = ScoreScale::all;
     else if (is("Scale: all heads"))
         view.attention.score_scale = ScoreScale::row;
-    else if (is("Colours: by head"))
+    else if (is("Colors: by head"))
         view.colour_map = ColourMap::neutral;
     else if (is("Paint mask: off"))
         view.brush.on = true;

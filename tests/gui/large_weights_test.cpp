@@ -108,7 +108,7 @@ TEST_CASE("a row of a long text is found by its token", "[gui]") {
     CHECK(rows().first <= cat);
     CHECK(rows().first + rows().second > cat);
     desk.type_over("##go to row", "elephant");
-    CHECK(desk.program.state().field.error.find("is in no token") != std::string::npos);
+    CHECK(desk.program.state().field.error.find("is not in any token") != std::string::npos);
 }
 
 TEST_CASE("the last page of rows is as full as the others", "[gui]") {

@@ -400,7 +400,7 @@ TEST_CASE("a prompt too long for stages shows map, atlas and effects of a checkp
     REQUIRE(desk.program.state().model.predictions);
     desk.act(ShowTab{LeftTab::predictions});
     CHECK(screen_shows("4,097"));
-    CHECK_FALSE(screen_shows("Gains, edits")); // there is no Edit tab
+    CHECK_FALSE(screen_shows("Edit heads")); // there is no Edit tab
 
     // A shorter prompt has its stages again.
     desk.act(TypePrompt{"12,7,30,5"});

@@ -301,7 +301,7 @@ TEST_CASE("the inspector speaks of the number that the page speaks of", "[gui][l
                                              {"positions", 3, "weights[1][down, sat]"},
                                              {"positions", 6, "weights[0][the@3, dog]"},
                                              {"two-heads-that-copy", 2, "weights[0][4][drum, rope@6]"},
-                                             {"two-heads-that-copy", 6, "of the answer comes back"},
+                                             {"two-heads-that-copy", 6, "of the answer is recovered"},
                                              {"what-does-this-head-do", 3, "effect[2][7][to@14]"}}) {
         learner.turn_to(one.lesson, one.page);
         INFO(one.lesson << ", page " << one.page << ": " << one.speaks_of);

@@ -234,10 +234,10 @@ TEST_CASE("a mean of a checkpoint has weights alone, and its heads keep every st
             CHECK(desk.view().group == StageGroup::weights);
         }
         CHECK(screen_shows("Mean of all"));
-        for (const auto& [tab, says] : {std::pair{"Guide", "A mean is none of"},
+        for (const auto& [tab, says] : {std::pair{"Guide", "A mean is not one of"},
                                         {"Tensors", "W_Q"},
-                                        {"Edit", "What is open is worked out"},
-                                        {"Predict", "It is worked out from the model"}}) {
+                                        {"Edit", "This is computed from several"},
+                                        {"Predict", "Only single heads can be"}}) {
             INFO(tab);
             REQUIRE(desk.click(tab));
             desk.settle();

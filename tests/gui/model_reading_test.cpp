@@ -171,7 +171,7 @@ TEST_CASE("the first token of a checkpoint's prompt is hidden, and every stage c
         REQUIRE(desk.click("Guide"));
         desk.settle();
         CHECK(screen_shows("Filtered weights"));
-        CHECK(screen_shows("What is on screen is not"));
+        CHECK(screen_shows("The weights on screen are not"));
         REQUIRE(desk.click("Tensors"));
         desk.settle();
         CHECK(screen_shows("W_Q"));
@@ -183,7 +183,7 @@ TEST_CASE("the first token of a checkpoint's prompt is hidden, and every stage c
         desk.act(GoTo{StageGroup::weights});
         REQUIRE(desk.click("Edit"));
         desk.settle();
-        CHECK(screen_shows("Gain per head of L0"));
+        CHECK(screen_shows("Head gains of L0"));
         CHECK_FALSE(screen_shows("Temperature")); // the model's
         CHECK_FALSE(screen_shows("Mark as A"));
         CHECK(screen_shows("Filtered weights are not compared"));
@@ -371,7 +371,7 @@ TEST_CASE("pieces and special tokens of a prompt are known by the vocabulary", "
 TEST_CASE("colours by the logarithm leave a checkpoint its stages", "[model]") {
     Desk desk;
     open_heads(desk, test_data("/models/gpt2_tiny"), "3 1 4 1 5 9 2 6");
-    desk.press("Log colour scale");
+    desk.press("Log color scale");
     CHECK(!desk.shown().document->shows_weights());
     CHECK(screen_shows("log scale"));
     CHECK(screen_shows("q k v"));

@@ -310,7 +310,7 @@ TEST_CASE("a hidden word is what a masked model is asked about", "[model]") {
           std::vector<std::string>{"[CLS]", "the", "cat", "##s", "[MASK]", "on", "the", "mat", ".", "[SEP]"});
     REQUIRE(model_of(desk).predictions);
     CHECK(model_of(desk).predictions->position == 4);
-    CHECK(screen_shows("What the model guesses"));
+    CHECK(screen_shows("The model's guesses"));
     REQUIRE(desk.click("token 2"));
     desk.settle();
     CHECK(model_of(desk).predictions->position == 2);

@@ -219,8 +219,8 @@ TEST_CASE("the MLP of a decoder's layer is on the board of its cross-attention",
     desk.act(GoTo{StageGroup::resid_in, 2, 0});
     desk.act(Select{CellAddress{TensorId::resid_in, {0, 2, 5, 0}}});
     desk.settle();
-    CHECK(screen_shows("what the self-attention gives"));
-    CHECK(screen_shows("The self-attention gives it."));
+    CHECK(screen_shows("output of the self-attention"));
+    CHECK(screen_shows("It is the output of the self-attention."));
     Progress progress;
     const checkpoint::BlockTracePtr own = pass_with(desk, {})->block(2, progress);
     CHECK(equal_numbers(desk.shown().block->find(TensorId::resid_in), own->find(TensorId::resid_mid)));

@@ -44,7 +44,7 @@ TEST_CASE("a newcomer sees three ways in and nothing over the window", "[gui][st
     CHECK(desk.view().group == StageGroup::weights);
     CHECK_FALSE(desk.files().dialog_open());
     for (const char* words : {"Watch attention happen", "Type your own sentence", "Take the course",
-                              "Open a trained model", "Show this page at start", "Attention weights"})
+                              "Open a trained model", "Show this screen at start", "Attention weights"})
         CHECK(screen_shows(words));
     CHECK_FALSE(screen_shows("Recent"));
     CHECK_FALSE(screen_shows("Course"));
@@ -87,7 +87,7 @@ TEST_CASE("a lesson begun from the Start page is gone on with from there", "[gui
         CHECK_FALSE(screen_shows("Start"));
         desk.act(GoToPage{2});
         desk.back();
-        CHECK(screen_shows("Go on, step 2"));
+        CHECK(screen_shows("Resume step 2"));
         desk.take("All lessons");
         CHECK(desk.course().open == nullptr);
         CHECK(desk.tab() == LeftTab::course);
@@ -96,7 +96,7 @@ TEST_CASE("a lesson begun from the Start page is gone on with from there", "[gui
     }
     Newcomer later(folder);
     CHECK(later.tab() == LeftTab::start);
-    later.take("Go on, step 2");
+    later.take("Resume step 2");
     CHECK(later.course().page == 2);
     CHECK(later.tab() == LeftTab::course);
 }

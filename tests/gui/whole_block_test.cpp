@@ -279,7 +279,7 @@ TEST_CASE("the stream that the final norm reads is explained beside the norm", "
         std::string said; // of wrapped lines
         for (const ScreenText& text : screen_texts())
             said += text.text + " ";
-        CHECK(said.find("The last layer gives it: resid_out of " + last) != std::string::npos);
+        CHECK(said.find("It is the output of the last layer: resid_out of " + last) != std::string::npos);
         end_recording();
     }
 }

@@ -29,20 +29,18 @@ std::string score_sentence(const analysis::HeadScoreInfo& score) {
 std::string evidence(const AtlasScene& scene, std::int64_t l, std::int64_t h) {
     const auto label = scene.look.labels[static_cast<std::size_t>(l * scene.atlas.H + h)];
     if (!label)
-        return tr("atlas_card.no_score_names_heads",
-                  "No score that names heads reaches its threshold here.") +
-               (scene.atlas.survey != nullptr ? ""
-                                              : " " + tr("atlas_card.one_text_says_little",
-                                                         "One text says little: a head may do on another one "
-                                                         "what it does not do on this one."));
+        return tr("atlas_card.no_score_names_heads", "No score reaches the threshold of its label here.") +
+               (scene.atlas.survey != nullptr
+                    ? ""
+                    : " " + tr("atlas_card.one_text_says_little",
+                               "One text is little evidence: a head may behave differently on another one."));
     const analysis::HeadScoreInfo& score = analysis::info_of(*label);
     const analysis::HeadMetrics& metrics = *scene.atlas.at(l, h);
     if (analysis::is_beside_first(metrics, scene.view().thresholds))
         return score_sentence(score) + " " +
                tr("atlas_card.most_weight_first_token",
-                  "Most of its weight is on the first token, and the label was found beside it: in what "
-                  "remains "
-                  "of each row, made to add up to 1 again, it is {}; from {} on a head is called so.",
+                  "Most of its weight is on the first token. The label describes the rest of each row, "
+                  "scaled to the sum 1: its score is {}; the label applies from {}.",
                   score_text(*label, metrics.beside[static_cast<std::size_t>(*label)]),
                   number(static_cast<double>(scene.view().thresholds[static_cast<std::size_t>(*label)]), 2));
     const std::string value = scene.score_words(l, h, *label),
@@ -52,17 +50,18 @@ std::string evidence(const AtlasScene& scene, std::int64_t l, std::int64_t h) {
         if (score.of == analysis::ScoreSource::probe)
             return tr_n(
                 "atlas_card.over_text_random_tokens",
-                "It is {} over {} text of {} random tokens said twice; from {} on a head is called so.",
-                "It is {} over {} texts of {} random tokens said twice; from {} on a head is called so.",
+                "The score is {} over {} text of {} random tokens, repeated once; the label applies from {}.",
+                "The score is {} over {} texts of {} random tokens, repeated once; the label applies from "
+                "{}.",
                 scene.atlas.probe_texts, value, grouped(scene.atlas.probe_texts),
                 grouped(scene.atlas.probe_length), from);
         if (scene.atlas.survey != nullptr)
             return tr_n("atlas_card.average_over_piece_corpus",
-                        "It is {} on average over {} piece of the corpus; from {} on a head is called so.",
-                        "It is {} on average over {} pieces of the corpus; from {} on a head is called so.",
+                        "The score is {} on average over {} piece of the corpus; the label applies from {}.",
+                        "The score is {} on average over {} pieces of the corpus; the label applies from {}.",
                         scene.atlas.survey->pieces, value, grouped(scene.atlas.survey->pieces), from);
         return tr("atlas_card.over_rows_text_head",
-                  "It is {} over the rows of this text; from {} on a head is called so.", value, from);
+                  "The score is {} over the rows of this text; the label applies from {}.", value, from);
     };
     return score_sentence(score) + " " + measured();
 }
@@ -75,14 +74,13 @@ std::string other_name(const AtlasScene& scene, std::int64_t l, std::int64_t h) 
     const Pattern& pattern = pattern_of(row->heads[static_cast<std::size_t>(h)].facts.metrics);
     if (pattern.letter == scene.letter(l, h))
         return {};
-    return pattern.label.empty()
-               ? tr("atlas_card.tab_heads_board_beside",
-                    "The tab Heads and the board beside the stages go by the rows of this text and the usual "
-                    "thresholds alone: there it has no name.")
-               : tr("atlas_card.tab_heads_board_beside_2",
-                    "The tab Heads and the board beside the stages go by the rows of this text and the usual "
-                    "thresholds alone: there it is called “{}”.",
-                    tr(pattern.label));
+    return pattern.label.empty() ? tr("atlas_card.tab_heads_board_beside",
+                                      "The tab Heads and the grid next to the stages use only the rows of "
+                                      "this text and the usual thresholds: there it has no label.")
+                                 : tr("atlas_card.tab_heads_board_beside_2",
+                                      "The tab Heads and the grid next to the stages use only the rows of "
+                                      "this text and the usual thresholds: there its label is “{}”.",
+                                      tr(pattern.label));
 }
 
 std::string being_measured(analysis::ScoreSource source, const std::string& share) {
@@ -137,12 +135,10 @@ void add_scores(Sheet& sheet, const AtlasScene& scene, std::int64_t l, std::int6
                             theme.muted);
     if (scene.atlas.needle)
         sheet.paragraph(tr_n("atlas_card.retrieval_needles_different",
-                             "Retrieval: of the needle's different tokens the model wrote {} (mean of {} "
-                             "text); no head can "
-                             "copy more.",
-                             "Retrieval: of the needle's different tokens the model wrote {} (mean of {} "
-                             "texts); no head can "
-                             "copy more.",
+                             "Retrieval: the model wrote {} of the needle's different tokens (mean of {} "
+                             "text); no head can copy more.",
+                             "Retrieval: the model wrote {} of the needle's different tokens (mean of {} "
+                             "texts); no head can copy more.",
                              scene.atlas.needle->texts, percent_text(scene.atlas.needle->written),
                              grouped(scene.atlas.needle->texts)),
                         theme.muted);
@@ -231,7 +227,7 @@ void add_acts(Sheet& sheet, const AtlasScene& scene, const ActingWeights& acts) 
         if (why && context.controls) // placed over the example, so it must be added first
             sheet.picture.add_spot(
                 link, "why " + cell, as_they_are ? Action(opens(Screen::why)) : read_otherwise(),
-                tr("atlas_card.shows_score_weight_made", "Shows what the score of this weight is made of"));
+                tr("atlas_card.shows_score_weight_made", "Shows the components of this weight's score"));
         draw_example(sheet, same_tokens ? acts.keys : acts.queries, acts.keys, weight,
                      tr("atlas_card.reads", "{} reads {}",
                         shortened(acts.queries[static_cast<std::size_t>(weight.i)], 10),
@@ -301,19 +297,19 @@ void add_buttons(Sheet& sheet, const AtlasScene& scene, std::int64_t l, std::int
     button(false, tr("common.open_head", "Open head"), ShowScreen{Screen::stages},
            tr("common.weights_stages", "Its weights and stages"));
     button(true, pinned ? tr("common.unpin", "Unpin") : tr("atlas_card.pin", "Pin"), PinHead{place},
-           tr("atlas_card.pinned_heads_stand_side", "Pinned heads stand side by side under Compare"));
+           tr("atlas_card.pinned_heads_stand_side", "Compare shows pinned heads side by side"));
     sheet.y += 40;
     if (!context.shown.document->is_checkpoint())
         return;
     const bool read_so = context.shown.document->shows_weights();
     const bool off = !read_so && context.shown.problem().gain(h) == 0.0F;
-    button(false, off ? tr("common.switch_on", "Switch on") : tr("common.switch", "Switch off"),
+    button(false, off ? tr("common.switch_on", "Restore") : tr("common.switch", "Ablate"),
            read_so ? read_otherwise() : Command(SetGain{h, off ? 1.0F : 0.0F}),
-           tr("common.sets_gain_everything_after", "Sets the gain of {} to {}: everything after it follows",
+           tr("common.sets_gain_everything_after", "Sets the head gain of {} to {}; all later numbers follow",
               name, off ? 1 : 0));
     if (has_screen(*context.shown.document, Screen::effects))
         button(true, tr("common.effects", "Effects"), ShowScreen{Screen::effects},
-               tr("atlas_card.prediction", "What it does to the prediction"));
+               tr("atlas_card.prediction", "Its effect on the prediction"));
     sheet.y += 40;
 }
 
@@ -326,7 +322,7 @@ Picture draw_atlas_inspector(const DrawContext& context) {
     const std::int64_t l = context.view.attention.layer, h = context.view.head;
     if (atlas != nullptr && !atlas->has(l, h)) {
         sheet.paragraph(tr("atlas_card.mean_heads_no_scores",
-                           "A mean of heads has no scores of its own; choose a head on the board."),
+                           "A mean of heads has no scores of its own. Choose a head in the grid."),
                         context.theme.muted);
         return sheet.finish();
     }
@@ -344,7 +340,7 @@ Picture draw_atlas_inspector(const DrawContext& context) {
                    scene.name(l, h), label.empty() ? tr("common.no_label", "no label") : label, 13);
     add_buttons(sheet, scene, l, h);
     sheet.section(label.empty() ? tr("atlas_card.why_no_label", "Why it has no label")
-                                : tr("atlas_card.why_called", "Why it is called so"));
+                                : tr("atlas_card.why_called", "Why it has this label"));
     sheet.paragraph(evidence(scene, l, h), context.theme.text);
     if (const std::string other = other_name(scene, l, h); !other.empty())
         sheet.paragraph(other, context.theme.text);

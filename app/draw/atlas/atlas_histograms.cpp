@@ -97,7 +97,7 @@ void draw_threshold(Picture& picture, const AtlasScene& scene, HeadScore score, 
          .clicked = [change, usual = label.from](figure::Point) { return change(usual); },
          // Translators: the label of heads, its current threshold, and its default threshold
          .tip = tr("atlas_histograms.called_drag_change",
-                   "Called {} from {} on. Drag to change that; a click brings back {}.", tr(label.text),
+                   "Label {} from {} on. Drag to change that; a click restores {}.", tr(label.text),
                    number(static_cast<double>(from), 2), number(static_cast<double>(label.from), 2)),
          .stepped =
              [axis, change, from](const ControlSteps& steps) {
@@ -120,7 +120,7 @@ void draw_one(Picture& picture, const AtlasScene& scene, HeadScore score, const 
         picture.add_spot({area.x, area.y - 4, area.w, 18}, "colour by " + std::string(info.name.english),
                          ChooseScore{AtlasMenu::colour, score},
                          tr(info.formula) + (info.source.empty() ? "" : "\n" + tr(info.source)) + "\n" +
-                             tr("atlas_histograms.click_colours_board", "A click colours the board by it."));
+                             tr("atlas_histograms.click_colours_board", "A click colors the grid by it."));
     const figure::Rect bars{area.x, area.y + bars_top, area.w, bars_height};
     const Counts counts = counts_of(scene, score, axis);
     const float width = bars.w / static_cast<float>(bins);
@@ -170,7 +170,7 @@ void draw_one(Picture& picture, const AtlasScene& scene, HeadScore score, const 
              },
          .clicked = [rest = with_range(scene, score, {})](figure::Point) { return BrushScores{rest}; },
          .tip = tr("atlas_histograms.move_lower_end_chosen",
-                   "→ and ← move the lower end of what is chosen, ↑ and ↓ the upper end"),
+                   "→ and ← move the lower end of the selection, ↑ and ↓ the upper end"),
          .stepped =
              [axis, now = range_of(scene, score, axis), rest = with_range(scene, score, {})](
                  const ControlSteps& steps) { return BrushScores{stepped_range(rest, now, axis, steps)}; }});

@@ -74,7 +74,7 @@ void draw_row(Picture& picture, const AtlasScene& scene, const PlaceOnBoard& row
     const std::string name = scene.name(row.layer, row.head);
     picture.add_spot(
         {pin, area.y, 20, area.h}, "pin " + name, PinHead{row},
-        pinned ? tr("atlas_list.takes_pin_out", "Takes the pin out")
+        pinned ? tr("atlas_list.takes_pin_out", "Unpins the head")
                : tr("atlas_list.pins_head_pinned_heads", "Pins the head: pinned heads are compared"));
     picture.add_spot(area, "row " + name, OpenHead{row.layer, row.head});
 }
@@ -99,24 +99,25 @@ float draw_atlas_list(Picture& picture, const AtlasScene& scene, const figure::R
             picture.add_spot(area, "sort by " + std::string(analysis::info_of(columns[c]).name.english),
                              SortHeads{columns[c]},
                              tr("atlas_list.click_sorts_once_more",
-                                "{}. A click sorts by it, once more turns the order round.",
+                                "{}. A click sorts by it, a second click reverses the order.",
                                 name_of(columns[c])));
     }
     draw_text(picture, context, room.x + 10, room.y + 15, tr("common.head_2", "head"), Font::ui, 12,
               theme.muted);
     // Translators: the heading of the column of labels
-    draw_text(picture, context, room.x + 118, room.y + 15, tr("atlas_list.called", "called"), Font::ui, 12,
+    draw_text(picture, context, room.x + 118, room.y + 15, tr("atlas_list.called", "label"), Font::ui, 12,
               theme.muted);
     float y = room.y + list_row;
     draw_hairline(picture, context, room.x, y, room.w);
     const std::vector<PlaceOnBoard> rows = rows_of(scene, by);
     for (std::size_t n = 0; n < std::min(rows.size(), most_rows); ++n, y += list_row)
         draw_row(picture, scene, rows[n], columns, {room.x, y, room.w, list_row});
-    const std::string foot = rows.empty() ? tr("atlas_list.no_head_like", "No head is like that.")
-                             : rows.size() > most_rows
-                                 ? tr("atlas_list.more_choose_fewer_heads", "and {} more: choose fewer heads",
-                                      grouped(static_cast<std::int64_t>(rows.size() - most_rows)))
-                                 : "";
+    const std::string foot =
+        rows.empty() ? tr("atlas_list.no_head_like", "No head matches. Change or clear the search.")
+        : rows.size() > most_rows
+            ? tr("atlas_list.more_choose_fewer_heads", "and {} more: choose fewer heads",
+                 grouped(static_cast<std::int64_t>(rows.size() - most_rows)))
+            : "";
     if (!foot.empty())
         draw_text(picture, context, room.x + 10, y += 18, foot, Font::ui, 12.5F, theme.muted);
     return y + 12;
@@ -149,7 +150,7 @@ float draw_score_button(Picture& picture, const AtlasScene& scene, float x, floa
     const std::string id = what == AtlasMenu::colour ? "colour by"
                            : what == AtlasMenu::x    ? "x"
                                                      : "y",
-                      caption = what == AtlasMenu::colour ? tr("atlas_list.colour", "colour by") : id;
+                      caption = what == AtlasMenu::colour ? tr("atlas_list.colour", "color by") : id;
     const HeadScore score = what == AtlasMenu::colour ? scene.look.colour
                             : what == AtlasMenu::x    ? scene.look.x
                                                       : scene.look.y;

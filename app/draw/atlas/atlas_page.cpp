@@ -33,8 +33,8 @@ std::string measured_on(const Atlas& atlas, const AttentionInfo& info) {
     if (atlas.survey != nullptr)
         // Translators: probe and copying are scores that are measured without any text
         return tr_n("atlas_page.means_over_piece_tokens",
-                    "means over {} piece, {} tokens; probe and copying of no text",
-                    "means over {} pieces, {} tokens; probe and copying of no text", atlas.survey->pieces,
+                    "means over {} piece, {} tokens; probe and copying use no text",
+                    "means over {} pieces, {} tokens; probe and copying use no text", atlas.survey->pieces,
                     grouped(atlas.survey->pieces), grouped(atlas.survey->tokens));
     if (info.Tq != info.Tk)
         return tr("atlas_page.all_scores_over_text", "all scores over this text, {} queries, {} keys",
@@ -86,7 +86,7 @@ void draw_chips(Picture& picture, const AtlasScene& scene, const figure::Rect& r
         picture.add_spot(area, "label " + (label.text.empty() ? "none" : std::string(label.text.english)),
                          MarkPattern{letter},
                          on ? tr("atlas_page.click_takes_choice_back",
-                                 "{}: {}. A click takes the choice back.", words, label.says)
+                                 "{}: {}. A click clears the selection.", words, label.says)
                             : words + ": " + label.says);
         x += width + 8;
     }
@@ -125,7 +125,7 @@ float draw_beside(Picture& picture, const AtlasScene& scene, const figure::Rect&
             segment(tr("atlas_page.scatter", "Scatter"), AtlasPane::scatter,
                     tr("atlas_page.all_heads_two_scores", "All heads by two scores")),
             segment(tr("atlas_page.alike", "Alike"), AtlasPane::alike,
-                    tr("atlas_page.heads_read_alike_stand", "Heads that read alike stand close together")),
+                    tr("atlas_page.heads_read_alike_stand", "Heads that read alike are close together")),
             segment(tr("atlas_page.list", "List"), AtlasPane::list,
                     tr("atlas_page.heads_row_row_sorted", "Heads row by row, sorted by a score"))};
         const float width = segmented_width(context, panes);
@@ -134,14 +134,14 @@ float draw_beside(Picture& picture, const AtlasScene& scene, const figure::Rect&
             draw_text_button(
                 picture, context, room.x + width + 12, y + 2, tr("atlas_page.stretched", "Stretched"),
                 scene.view().stretched, StretchAxes{!scene.view().stretched},
-                tr("atlas_page.spreads_heads_near_zero", "Spreads heads near zero: the axes go by asinh"));
+                tr("atlas_page.spreads_heads_near_zero", "Spreads heads near zero, with asinh axes"));
         const float button = scene.look.choosing ? 90.0F : 0.0F, find = std::min(room.w - button, 320.0F);
         draw_search(picture, scene, room.x, y + 42, find);
         if (scene.look.choosing)
             draw_text_button(picture, context, room.x + find + 10, y + 44,
                              tr("common.all_heads", "All heads"), false, ChooseAllHeads{},
                              with_key(tr("atlas_page.takes_back_brush_search",
-                                         "Takes back the brush, the search and the label"),
+                                         "Clears the brush, the search and the label"),
                                       "all heads"));
         y += 86;
     }
@@ -166,7 +166,7 @@ float draw_reading_note(Picture& picture, const AtlasScene& scene, const figure:
     picture.scene.add(figure::RectItem{.area = area, .fill = context.theme.highlight, .radius = 5});
     picture.scene.add(figure::RectItem{.area = {area.x, area.y, 3, area.h}, .fill = context.theme.ink});
     const std::string words =
-        tr("atlas_page.weights_here_every_score", "Weights here: {}. Every score is of these.", note);
+        tr("atlas_page.weights_here_every_score", "Weights here: {}. Every score uses these.", note);
     const float room_of_words = area.w - 24 - button;
     const auto fits = [&](const std::string& text) {
         return context.measure(text, Font::ui, 12.5F) <= room_of_words;
@@ -211,15 +211,15 @@ Picture draw_atlas_strip(const DrawContext& context) {
     };
     std::vector<Segment> tabs;
     if (context.shown.document->is_experiment()) // its toolbar has no space for the switch of screens
-        tabs.push_back(
-            {.label = tr("common.stages_2", "← Stages"),
-             .action = ShowScreen{Screen::stages},
-             .on = false,
-             .tip = with_key(tr("common.back_walk_through_numbers", "Back to the walk through the numbers"),
-                             "stages screen")});
-    tabs.push_back(tab(
-        tr("atlas_page.text", "This text"), AtlasTab::text,
-        tr("atlas_page.board_scatter_every_score", "The board, the scatter and every score of this text")));
+        tabs.push_back({.label = tr("common.stages_2", "← Stages"),
+                        .action = ShowScreen{Screen::stages},
+                        .on = false,
+                        .tip = with_key(tr("common.back_walk_through_numbers",
+                                           "Back to the model's numbers, stage by stage"),
+                                        "stages screen")});
+    tabs.push_back(tab(tr("atlas_page.text", "This text"), AtlasTab::text,
+                       tr("atlas_page.board_scatter_every_score",
+                          "The grid, the scatter plot and every score of this text")));
     if (atlas != nullptr && atlas->has_survey)
         tabs.push_back(tab(atlas->survey != nullptr
                                ? tr("atlas_page.texts", "{} texts", grouped(atlas->survey->texts))

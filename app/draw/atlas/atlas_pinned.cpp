@@ -115,7 +115,7 @@ float draw_atlas_pinned(Picture& picture, const AtlasScene& scene, const figure:
                   scene.label(l, h).empty() ? tr("common.no_label", "no label") : scene.label(l, h),
                   Font::ui_semibold, 12.5F, theme.ink);
         draw_text_button(picture, context, x, y + 26, tr("common.unpin", "Unpin"), false, PinHead{heads[n]},
-                         tr("atlas_pinned.takes_out", "Takes {} out", name));
+                         tr("atlas_pinned.takes_out", "Unpins {}", name));
         picture.hotspots.back().label = "unpin " + name;
     }
     y += 62;

@@ -196,7 +196,7 @@ void draw_brush(Picture& picture, const AtlasScene& scene, const Plane& plane) {
                      .frame = plane.area,
                      .dragged = [other, brushes = brushes(scene, plane)](
                                     figure::Point, figure::Point to) { return brushes(other, to); },
-                     .tip = tr("atlas_scatter.drag_change_chosen", "Drag to change what is chosen"),
+                     .tip = tr("atlas_scatter.drag_change_chosen", "Drag to change the selection"),
                      .stepped = [other, at = plane.share(corner), brushes = brushes(scene, plane)](
                                     const ControlSteps& steps) { return brushes(other, moved(at, steps)); }});
             }
@@ -342,7 +342,7 @@ std::string work_words(const std::string& score, const ScoreWork& work) {
         return work.why_not;
     const std::string share = percent_text(static_cast<double>(*work.fraction));
     return score.empty() ? tr("atlas_scatter.how_alike_heads_read",
-                              "How alike heads read is being measured: {} done.", share)
+                              "The similarity of heads is being measured: {} done.", share)
                          : tr("atlas_scatter.measured_done", "{} is being measured: {} done.", score, share);
 }
 
@@ -392,15 +392,14 @@ float draw_atlas_scatter(Picture& picture, const AtlasScene& scene, const figure
     }
     if (alike && drawn) {
         const AlikeMap& map = *scene.atlas.alike;
-        std::string says =
-            map.rows < map.of
-                ? tr("atlas_scatter.closer_more_alike_two",
-                     "The closer, the more alike two heads read: Jensen-Shannon divergence of their rows, "
-                     "summed over {} of {} rows, brought to a plane by classical scaling.",
-                     grouped(map.rows), grouped(map.of))
-                : tr("atlas_scatter.closer_more_alike_two_2",
-                     "The closer, the more alike two heads read: Jensen-Shannon divergence of their rows, "
-                     "summed, brought to a plane by classical scaling.");
+        std::string says = map.rows < map.of
+                               ? tr("atlas_scatter.closer_more_alike_two",
+                                    "Closer heads read more alike: Jensen-Shannon divergence of their rows, "
+                                    "summed over {} of {} rows, mapped to a plane by classical scaling.",
+                                    grouped(map.rows), grouped(map.of))
+                               : tr("atlas_scatter.closer_more_alike_two_2",
+                                    "Closer heads read more alike: Jensen-Shannon divergence of their rows, "
+                                    "summed, mapped to a plane by classical scaling.");
         if (scene.atlas.survey != nullptr)
             says += " " + tr("atlas_scatter.rows_prompt_not_surveys",
                              "The rows are those of the prompt, not of the survey's texts.");

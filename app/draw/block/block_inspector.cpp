@@ -93,7 +93,7 @@ void add_writes(Sheet& sheet, const CellAddress& cell) {
 /// Where the weight that the number comes from can be edited.
 void say_edited(Sheet& sheet, TensorId table) {
     sheet.paragraph(tr("block_inspector.row_stands_below_figure",
-                       "The row of {} stands below the figure: click a number of it, then drag or type.",
+                       "The row of {} is below the figure. Click a number there, then drag or type.",
                        name_of(table)),
                     sheet.context.theme.muted);
 }
@@ -101,17 +101,16 @@ void say_edited(Sheet& sheet, TensorId table) {
 /// The experts that the token uses, and their shares.
 int add_experts(Sheet& sheet, const CellAddress& cell) {
     sheet.section(tr("block_inspector.experts", "Experts"),
-                  tr("block_inspector.share_each", "share of each"));
+                  tr("block_inspector.share_each", "fraction of each"));
     const auto shares = row_of(sheet.context.shown, router, cell.at[1]);
     for (std::size_t expert = 0; expert < shares.size(); ++expert)
         if (shares[expert] > 0)
             sheet.row(tr("common.expert", "expert {}", expert),
                       number(static_cast<double>(shares[expert]), 3));
-    sheet.paragraph(
-        tr("block_inspector.weights_router_one",
-           "The weights of the router and of one expert stand below the figure and can be edited. Click an "
-           "expert there to see its weights."),
-        sheet.context.theme.muted);
+    sheet.paragraph(tr("block_inspector.weights_router_one",
+                       "The weights of the router and of one expert are below the figure and can be edited. "
+                       "Click an expert there to see its weights."),
+                    sheet.context.theme.muted);
     return 3;
 }
 
@@ -295,8 +294,8 @@ int add_logit(Sheet& sheet, const CellAddress& cell) {
     const int decimals = draw_terms(sheet, sum_table);
     if (block.architecture->tied)
         sheet.paragraph(tr("block_inspector.row_w_u_also",
-                           "The row of W_U, which is also the row of W_E, stands below the figure: click a "
-                           "number of it, then drag or type."),
+                           "The row of W_U, which is also the row of W_E, is below the "
+                           "figure. Click a number there, then drag or type."),
                         sheet.context.theme.muted);
     else
         say_edited(sheet, W_U);
@@ -340,11 +339,10 @@ int add_set(Sheet& sheet, const CellAddress& cell) {
     sheet.section(tr("block_inspector.set_hand", "Set by hand"));
     sheet.row(tr("block_inspector.layer_computes", "the layer computes"), number(computed, 4));
     sheet.row(tr("block_inspector.set", "set to"), number(static_cast<double>(shown.value(cell)), 4), true);
-    sheet.paragraph(
-        tr("block_inspector.all_comes_after_follows",
-           "All that comes after follows. Double click the number, or the point on the curve, and the "
-           "layer computes it again."),
-        sheet.context.theme.text);
+    sheet.paragraph(tr("block_inspector.all_comes_after_follows",
+                       "All later numbers follow. Double click the number, or the point on the curve, to let "
+                       "the layer compute it again."),
+                    sheet.context.theme.text);
     add_writes(sheet, cell);
     return 4;
 }
@@ -359,11 +357,9 @@ int add_around(Sheet& sheet, const CellAddress& cell) {
     if (const auto* const patch = patched_at(part, attention_of_block(shown), cell);
         patch != nullptr && !patch->added) {
         sheet.section(tr("block_inspector.patched", "Patched"));
-        sheet.paragraph(
-            tr("block_inspector.number_comes_clean",
-               "The number comes from the clean prompt. It stands in place of what this run would "
-               "make here."),
-            sheet.context.theme.text);
+        sheet.paragraph(tr("block_inspector.number_comes_clean",
+                           "The number comes from the clean prompt. It replaces the number of this run."),
+                        sheet.context.theme.text);
         return 4;
     }
     if (shown.tensor(router) != nullptr && made_from(shown, cell.tensor) == std::vector{mlp_act})
@@ -371,7 +367,7 @@ int add_around(Sheet& sheet, const CellAddress& cell) {
     if (!holds_sources(shown, cell.tensor)) {
         sheet.section(tr("common.comes", "Comes from"));
         sheet.paragraph(tr("block_inspector.last_layer_gives_shows",
-                           "The last layer gives it: {} of {} shows how.", name_of(cell.tensor),
+                           "It is the output of the last layer: {} of {} shows how.", name_of(cell.tensor),
                            attention_of_block_name(shown)),
                         sheet.context.theme.text);
         return 4;
@@ -401,16 +397,16 @@ int add_around(Sheet& sheet, const CellAddress& cell) {
         const int decimals = add_residual(sheet, cell);
         if (patched_at(part, attention_of_block(shown), {attn_out, cell.at}) != nullptr)
             sheet.paragraph(tr("block_inspector.attn_out_holds_patch",
-                               "attn_out holds the patch here: it is not what the stage output says."),
+                               "attn_out contains the patch here and differs from the stage output."),
                             sheet.context.theme.muted);
         return decimals;
     }
     sheet.section(tr("common.comes", "Comes from"));
-    sheet.paragraph(enters_cross(shown)
-                        ? tr("block_inspector.self_attention_gives", "The self-attention gives it.")
+    sheet.paragraph(enters_cross(shown) ? tr("block_inspector.self_attention_gives",
+                                             "It is the output of the self-attention.")
                     : shown.block->place.layer <= 0
-                        ? tr("block_inspector.embedding_gives", "The embedding gives it.")
-                        : tr("block_inspector.layer_before_gives", "The layer before gives it."),
+                        ? tr("block_inspector.embedding_gives", "It is the output of the embedding.")
+                        : tr("block_inspector.layer_before_gives", "It is the output of the previous layer."),
                     sheet.context.theme.text);
     return 4;
 }
@@ -430,7 +426,7 @@ std::string say_around(const Shown& shown, const CellAddress& cell) {
     case probabilities: {
         const checkpoint::TextModel& model = *shown.document->part()->model;
         const std::string label = checkpoint::label_of(model, k);
-        return model.masked() ? tr("block_inspector.place", "for {} in the place of {}", label, token)
+        return model.masked() ? tr("block_inspector.place", "for {} in place of {}", label, token)
                               : tr("block_inspector.after", "for {} after {}", label, token);
     }
     default:

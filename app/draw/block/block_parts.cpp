@@ -151,12 +151,12 @@ std::string formula_around(const Shown& shown, TensorId id) {
                         "one row of the word table for each token, scaled")
                    : tr("block_parts.one_row_word_table_3", "one row of the word table for each token");
     case position:
-        return tr("block_parts.one_row_position_table", "one row of the position table for each place");
+        return tr("block_parts.one_row_position_table", "one row of the position table for each position");
     case resid_in:
-        return enters_cross(shown) ? tr("block_parts.self_attention_gives", "what the self-attention gives")
+        return enters_cross(shown) ? tr("block_parts.self_attention_gives", "output of the self-attention")
                : shown.block->place.layer == 0
-                   ? tr("block_parts.embedding_gives", "what the embedding gives")
-                   : tr("block_parts.layer_before_gives", "what the layer before gives");
+                   ? tr("block_parts.embedding_gives", "output of the embedding")
+                   : tr("block_parts.layer_before_gives", "output of the previous layer");
     case logits:
         return tr("block_parts.logits_final_row_w", "logits = final row · W_Uᵀ") +
                (weights[checkpoint::WeightId::output_bias] == nullptr ? "" : " + b_U");
@@ -167,7 +167,7 @@ std::string formula_around(const Shown& shown, TensorId id) {
             return norm_formula(shown, id);
         if ((id == mlp_raw || id == mlp_out) && architecture.experts > 0)
             return tr("block_parts.sum_chosen_experts_outputs",
-                      "{} = sum of the chosen experts’ outputs, each times its share", name);
+                      "{} = sum of the chosen experts’ outputs, each times its fraction", name);
         if (id == mlp_raw || id == mlp_out)
             return product("W_out", checkpoint::WeightId::mlp_out_bias, " + b_out");
         return name + " = " + sum_of(from);
@@ -216,7 +216,7 @@ void draw_row_choice(Picture& picture, const DrawContext& context, const MatrixG
             {canvas_pad, cell.y, grid.area.x - canvas_pad, grid.pitch_y},
             std::string(tensor_info(grid.tensor).name) + " row " + std::to_string(i),
             GoTo{context.view.group, context.view.row == i ? -1 : i},
-            tr("block_parts.look_token", "Look at {}, token {}", query_word(context.shown.problem(), i), i));
+            tr("block_parts.look_token", "Select {}, token {}", query_word(context.shown.problem(), i), i));
     }
 }
 
@@ -236,14 +236,15 @@ void say_unchanged(Picture& picture, const DrawContext& context, TensorId id, fl
     if (change == nullptr || change->changed > 0)
         return;
     const bool edited = !context.shown.document->part()->edits.empty();
-    draw_paragraph(picture, context, canvas_pad, y, context.width - 2 * canvas_pad,
-                   edited ? tr("block_parts.same_b_number_number",
-                               "{} is the same in A and B, number by number: what was edited comes later, or "
-                               "adds nothing here.",
-                               tensor_info(id).name)
-                          : tr("block_parts.same_b_number_number_2",
-                               "{} is the same in A and B, number by number.", tensor_info(id).name),
-                   figure::Font::ui, 13.5F, 20, context.theme.text);
+    draw_paragraph(
+        picture, context, canvas_pad, y, context.width - 2 * canvas_pad,
+        edited
+            ? tr("block_parts.same_b_number_number",
+                 "All numbers of {} are equal in A and B: the edits come later or contribute nothing here.",
+                 tensor_info(id).name)
+            : tr("block_parts.same_b_number_number_2", "All numbers of {} are equal in A and B.",
+                 tensor_info(id).name),
+        figure::Font::ui, 13.5F, 20, context.theme.text);
 }
 
 std::shared_ptr<const std::vector<float>> unit_lengths(const DrawContext& context) {

@@ -52,7 +52,7 @@ public:
                               .chip = true,
                               .action = before(),
                               .tip = tr("block_strip.embedding_layers_before",
-                                        "The embedding and the layers before; click for the one before"),
+                                        "The embedding and the earlier layers; click for the previous one"),
                               .name = "before"});
         else
             add_outer(translatable("common.embed", "embed"), walk.before, at_start, true);
@@ -68,7 +68,7 @@ public:
                               .passed = false,
                               .action = after(),
                               .tip = tr("block_strip.layers_after_prediction",
-                                        "The layers after and the prediction; click for the next one"),
+                                        "The later layers and the prediction; click for the next one"),
                               .name = "after"});
         else if (!walk.after.empty())
             add_outer(walk.has(G::logits) ? translatable("block_strip.predict", "predict")
@@ -140,7 +140,7 @@ private:
             add_chip(untranslated(label),
                      at_start || at_end ? walk.layer.size() * static_cast<std::size_t>(to - from + 1) : 0, 0,
                      passed, GoTo{stop, -1, passed ? to : from},
-                     tr("block_strip.layer_same_stop", "Layer {}, the same stop", passed ? to : from));
+                     tr("block_strip.layer_same_stop", "Layer {}, the same step", passed ? to : from));
         };
         if (fold == 0) {
             for (std::int64_t l = first; l <= last; ++l)
@@ -173,8 +173,8 @@ private:
                          .passed = passed,
                          .depth = 1,
                          .action = GoTo{passed ? runs.front().stops.front() : run->stops.front()},
-                         .tip = passed ? tr("block_strip.stops_layer_before", "The stops of the layer before")
-                                       : tr("block_strip.stops_layer_after", "The stops of the layer after"),
+                         .tip = passed ? tr("block_strip.stops_layer_before", "Steps of the previous layer")
+                                       : tr("block_strip.stops_layer_after", "Steps of the next layer"),
                          .name = passed ? "earlier in the layer" : "later in the layer"});
                 continue;
             }

@@ -119,7 +119,7 @@ void draw_units_of_expert(Picture& picture, const DrawContext& context,
                              number(static_cast<double>(units.adds[static_cast<std::size_t>(k)]), 2),
                          "unit " + std::to_string(k),
                          tr("expert_weights.unit_adds_activation",
-                            "Unit {}: what it adds, |activation| × length of its row of W_out", k),
+                            "Unit {}: its contribution, |activation| × length of its row of W_out", k),
                          {expert_W_out, {units.expert, k, 0, 0}},
                          k == chosen,
                          false});
@@ -149,7 +149,7 @@ float draw_expert_weights(Picture& picture, const DrawContext& context, float y)
     draw_experts(picture, context, e, y);
     y = draw_weight_strips(
         picture, context, tr("expert_weights.router_expert", "Router, expert {}", e),
-        tr("expert_weights.makes_token_use_expert", "What makes a token use the expert.") + edited,
+        tr("expert_weights.makes_token_use_expert", "Decides which tokens use the expert.") + edited,
         {{W_router, {0, e, 0, 0}, 0, "W_router[:, " + std::to_string(e) + "]", with(b_router)}},
         y + choices_room);
     const checkpoint::ExpertAtToken* const units = known(context, e);

@@ -77,7 +77,8 @@ Picture draw_mlp_out_page(const DrawContext& context) {
                         expert_weights_height(context);
     float y = draw_row_blocks(
         picture, context,
-        {{id, "", tr("mlp_out_page.mlp_adds_residual_stream", "what the MLP adds to the residual stream")}},
+        {{id, "",
+          tr("mlp_out_page.mlp_adds_residual_stream", "contribution of the MLP to the residual stream")}},
         104, context.height - 104 - below);
     if (units)
         y = draw_units(picture, context, y + 8);

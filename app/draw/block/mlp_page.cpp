@@ -145,7 +145,7 @@ private:
                 k == unit ? theme.ink : theme.line2});
         }
         draw_legend(picture, context, area.x, area.bottom() + 18, 140, theme.diverging, -high, high,
-                    tr("common.value_beyond_ends_full", "value, beyond the ends full colour"), false, false,
+                    tr("common.value_beyond_ends_full", "value, beyond the ends full color"), false, false,
                     area.w);
         return area.bottom() + 74;
     }
@@ -248,7 +248,7 @@ private:
                  word(i)) +
                 " " +
                 (set ? tr("mlp_page.double_click_point_layer",
-                          "Double click the point and the layer computes it again.")
+                          "Double click the point to let the layer compute it again.")
                      : tr("mlp_page.drag_point_set_mlp", "Drag the point to set mlp_act of the unit here.")),
             figure::Font::ui, 12.5F, 18, theme.muted);
         return draw_words(x, below + 6);
@@ -308,12 +308,11 @@ private:
         for (auto listed = words->lowered.rbegin(); listed != words->lowered.rend(); ++listed)
             draw_word(*listed);
         picture.scene.add(figure::LineItem{{zero, top}, {zero, y}, theme.line2, 1});
-        return draw_paragraph(
-            picture, context, x, y + 16, curve_width,
-            tr("mlp_page.direct_1_unit_row",
-               "Direct, for 1 of the unit: its row of W_out × the final norm’s weight × W_U. "
-               "What the norm divides by is left out."),
-            figure::Font::ui, 12.5F, 17, theme.muted);
+        return draw_paragraph(picture, context, x, y + 16, curve_width,
+                              tr("mlp_page.direct_1_unit_row",
+                                 "Direct, for 1 of the unit: its row of W_out × the final norm’s "
+                                 "weight × W_U, without the norm’s division."),
+                              figure::Font::ui, 12.5F, 17, theme.muted);
     }
 
     static std::vector<std::pair<double, std::string>> ticks(double low, double high) {

@@ -55,7 +55,7 @@ public:
         draw_text(picture, context, std::max(left(), canvas_pad + wide + 12), 122,
                   any_large()
                       ? tr("norm_page.dimensions_outlined_d_largest",
-                           "{} dimensions; outlined: d {}. The largest are ink.", grouped(shown.dims().D), d)
+                           "{} dimensions; outlined: d {}. The largest are dark.", grouped(shown.dims().D), d)
                       : tr("norm_page.dimensions_outlined_d", "{} dimensions; outlined: d {}.",
                            grouped(shown.dims().D), d),
                   figure::Font::ui, 12.5F, context.theme.muted);
@@ -243,7 +243,7 @@ private:
         draw_hairline(picture, context, canvas_pad, y, context.width - 2 * canvas_pad);
         y += 26;
         const float title = draw_text(picture, context, canvas_pad, y,
-                                      tr("norm_page.every_token_own_ruler", "Every token has its own ruler"),
+                                      tr("norm_page.every_token_own_ruler", "Every token has its own scale"),
                                       figure::Font::ui_semibold, 15, theme.ink);
         draw_text(picture, context, canvas_pad + title + 14, y,
                   layer_norm ? tr("norm_page.spread_variance_row_divided",
@@ -305,7 +305,7 @@ private:
             if (context.controls)
                 picture.add_spot(area, "norm row " + std::to_string(t),
                                  GoTo{context.view.group, context.view.row == t ? -1 : t},
-                                 tr("norm_page.look_token", "Look at this token"));
+                                 tr("norm_page.look_token", "Select this token"));
         }
         picture.scene.height = std::max(context.height, top + 24);
     }

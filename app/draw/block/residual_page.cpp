@@ -18,15 +18,16 @@ std::vector<RowBlock> blocks_of(const DrawContext& context) {
     const Shown& shown = context.shown;
     const TensorId id = group_info(context.view.group).main;
     if (id == embedding || id == position) {
-        std::vector<RowBlock> blocks{{embedding, "", tr("residual_page.each_token", "what each token is")}};
+        std::vector<RowBlock> blocks{
+            {embedding, "", tr("residual_page.each_token", "the word of each token")}};
         if (shown.tensor(position) != nullptr)
             blocks.push_back(
-                {position, "+", tr("residual_page.each_token_stands", "where each token stands")});
+                {position, "+", tr("residual_page.each_token_stands", "the position of each token")});
         blocks.push_back(
             {resid_in, "=",
              shown.block->architecture->embedding_norm
-                 ? tr("residual_page.sum_normed_enters_layer", "the sum, normed: what enters layer 0")
-                 : tr("residual_page.enters_layer_0", "what enters layer 0")});
+                 ? tr("residual_page.sum_normed_enters_layer", "the normalized sum: input of layer 0")
+                 : tr("residual_page.enters_layer_0", "input of layer 0")});
         return blocks;
     }
     std::vector<RowBlock> blocks;

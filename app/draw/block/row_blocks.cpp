@@ -138,7 +138,7 @@ float draw_row_blocks(Picture& picture, const DrawContext& context, const std::v
         draw_legend(picture, context, x, y, 160, context.theme.diverging, last.low, last.high,
                     context.difference()
                         ? "B − A"
-                        : tr("common.value_beyond_ends_full", "value, beyond the ends full colour"),
+                        : tr("common.value_beyond_ends_full", "value, beyond the ends full color"),
                     false);
     else if (std::min(last.pitch_x, last.pitch_y) >= smallest_with_bar)
         draw_paragraph(picture, context, x, y + 12, std::max(last.area.w, 320.0F),

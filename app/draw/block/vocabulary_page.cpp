@@ -27,7 +27,7 @@ float draw_positions(Picture& picture, const DrawContext& context, float y) {
     const std::int64_t first =
         std::clamp<std::int64_t>(chosen - most / 2, 0, std::max<std::int64_t>(T - most, 0));
     const std::string where = context.shown.document->part()->model->masked()
-                                  ? tr("vocabulary_page.place", "in the place of")
+                                  ? tr("vocabulary_page.place", "in place of")
                                   : tr("vocabulary_page.after_token", "after the token");
     const float before = std::max(
         draw_text(picture, context, canvas_pad, y + 15, where, figure::Font::ui, 12.5F, theme.muted) + 12,
@@ -50,7 +50,7 @@ float draw_positions(Picture& picture, const DrawContext& context, float y) {
                   on ? figure::Font::ui_medium : figure::Font::ui, 12.5F, on ? theme.canvas : theme.ink);
         if (context.controls)
             picture.add_spot(area, "after " + std::to_string(i), GoTo{context.view.group, i},
-                             tr("vocabulary_page.follows_token", "What follows token {}", i));
+                             tr("vocabulary_page.follows_token", "Prediction after token {}", i));
         x += width + 4;
     }
     return y + 40;

@@ -162,7 +162,7 @@ void add_step(Sheet& sheet, const CellAddress& cell, const Made& made) {
     sheet.arithmetic(number(from, 4) + " × " + number(weight, 4), number(from * weight, 4));
     if (cell.tensor == W_router)
         sheet.paragraph(tr("weight_inspector.part_experts_score",
-                           "a part of the expert’s score, of which the softmax makes its share."),
+                           "a part of the expert’s score, which softmax turns into its fraction."),
                         sheet.context.theme.text);
     else
         sheet.row(tr("weight_inspector.part", "a part of {}", to),
@@ -210,7 +210,7 @@ void add_expert_step(Sheet& sheet, const CellAddress& cell, const checkpoint::Ex
     if (!is_bias)
         product(tr("common.unit_2", "unit {}", cell.at[1]), from);
     sheet.arithmetic(number(from * weight, 4) + " × " +
-                         tr("weight_inspector.share", "share {}", number(share, 3)),
+                         tr("weight_inspector.share", "fraction {}", number(share, 3)),
                      number(from * weight * share, 4));
     const TensorId out = shown.tensor(mlp_raw) != nullptr ? mlp_raw : mlp_out;
     const CellAddress made{out, {0, units.token, cell.at[is_bias ? 1 : 2], 0}};
@@ -270,7 +270,7 @@ std::string say_weight_around(const CellAddress& cell) {
     case b_gate:
         return tr("weight_inspector.added_gate_unit", "added to the gate of unit {}", first);
     case W_router:
-        return tr("weight_inspector.speaks_expert_dimension", "what speaks for expert {} in dimension {}",
+        return tr("weight_inspector.speaks_expert_dimension", "evidence for expert {} in dimension {}",
                   second, first);
     case b_router:
         return tr("weight_inspector.added_score_expert", "added to the score of expert {}", first);
@@ -279,7 +279,7 @@ std::string say_weight_around(const CellAddress& cell) {
                   "dimension {} of row {}, which every such token reads", second, first);
     case W_P:
         return tr("weight_inspector.dimension_row_every_2",
-                  "dimension {} of row {}, which every such place reads", second, first);
+                  "dimension {} of row {}, which every such position reads", second, first);
     case W_type:
         return tr("weight_inspector.dimension_row_every_3",
                   "dimension {} of row {}, which every token of that type reads", second, first);

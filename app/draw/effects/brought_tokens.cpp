@@ -66,9 +66,9 @@ void draw_pager(Picture& picture, const DrawContext& context, std::int64_t first
                         tr("common.to_of", "to {} of {}", grouped(last - 1), grouped(count)), Font::ui, 12.5F,
                         context.theme.text);
     step(tr("brought_tokens.earlier", "◀ Earlier"), first - most_brought, first > 0,
-         tr("brought_tokens.tokens_before", "The tokens before these"));
+         tr("brought_tokens.tokens_before", "Earlier tokens"));
     step(tr("brought_tokens.later", "Later ▶"), last, last < count,
-         tr("brought_tokens.tokens_behind", "The tokens behind these"));
+         tr("brought_tokens.tokens_behind", "Later tokens"));
 }
 
 } // namespace
@@ -81,16 +81,17 @@ float draw_brought(Picture& picture, const DrawContext& context, double of_map, 
         return y;
     const LogitPart& part = effects.part(l, h);
     draw_hairline(picture, context, canvas_pad, y, context.width - 2 * canvas_pad);
-    const float taken = draw_text(picture, context, canvas_pad, y + 30,
-                                  tr("brought_tokens.brings", "What {} brings", writer_words(part.writer)),
-                                  Font::ui_semibold, 17, theme.ink);
+    const float taken =
+        draw_text(picture, context, canvas_pad, y + 30,
+                  tr("brought_tokens.brings", "Contribution of {}", writer_words(part.writer)),
+                  Font::ui_semibold, 17, theme.ink);
     // Uses the colors of the map above, unless contributions that cancel out exceed its range.
     double limit = of_map;
     for (const float one : part.sources)
         limit = std::max(limit, static_cast<double>(std::abs(one)));
     draw_text(picture, context, canvas_pad + taken + 14, y + 30,
               tr("brought_tokens.token_reads", "by the token that it reads from") + ", " +
-                  (limit == of_map ? tr("brought_tokens.colours_map_above", "in the colours of the map above")
+                  (limit == of_map ? tr("brought_tokens.colours_map_above", "in the colors of the map above")
                                    : tr("brought_tokens.darkest", "darkest: {}", number(limit, 2))),
               Font::ui, 12.5F, theme.muted);
     constexpr float line = 44, gap = 4;
@@ -122,7 +123,7 @@ float draw_brought(Picture& picture, const DrawContext& context, double of_map, 
                   Align::center);
         picture.tips.push_back(
             {{x, top, width, line - 4},
-             tr("brought_tokens.brings_2", "{} brings {}", effects.keys[j], signed_number(value, 3))});
+             tr("brought_tokens.brings_2", "{} contributes {}", effects.keys[j], signed_number(value, 3))});
         x += width + gap;
     }
     return top + line + 12;

@@ -179,7 +179,7 @@ float draw_graph(Picture& picture, const DrawContext& context, const CircuitsVie
     draw_ramp(picture, theme.diverging, left, bottom + 6, 110);
     draw_text(picture, context, left + 122, bottom + 15,
               tr("circuits_page.1_1_how_much",
-                 "−1 to 1: how much a head copies what it reads. Q, K, V: what reads it most"),
+                 "−1 to 1: how much a head copies what it reads. Q, K, V: the head that reads it most"),
               Font::ui, 12.5F, theme.muted);
     return bottom + 30;
 }
@@ -219,14 +219,13 @@ Picture draw_circuits_page(const DrawContext& context) {
     Picture picture = empty_page(context);
     const CircuitsView* const view = context.shown.circuits.get();
     draw_page_head(
-        picture, context,
-        tr("circuits_page.weights", "What the weights of {} do", head_name(open_head(context))),
+        picture, context, tr("circuits_page.weights", "Circuits of {}", head_name(open_head(context))),
         tr("circuits_page.e_w_v_w", "e W_V W_O W_U and e W_Q W_Kᵀ W_Eᵀ, without norms, biases and rotation"));
     if (view == nullptr || view->token == nullptr) {
         draw_message(picture, context,
                      view != nullptr && !view->error.empty()
                          ? view->error
-                         : tr("circuits_page.circuits_worked_out", "The circuits are being worked out."));
+                         : tr("circuits_page.circuits_worked_out", "The circuits are being computed."));
         return picture;
     }
     draw_token_field(picture, context, *view);
@@ -247,7 +246,7 @@ Picture draw_circuits_inspector(const DrawContext& context) {
     if (view == nullptr || view->heads == nullptr || open.layer >= std::ssize(view->heads->copying) ||
         open.head >= std::ssize(view->heads->copying.front())) {
         sheet.paragraph(
-            tr("circuits_page.circuits_all_heads_worked", "The circuits of all heads are being worked out."),
+            tr("circuits_page.circuits_all_heads_worked", "The circuits of all heads are being computed."),
             theme.muted);
         return sheet.finish();
     }
@@ -256,12 +255,11 @@ Picture draw_circuits_inspector(const DrawContext& context) {
     sheet.headline("copying[" + std::to_string(open.layer) + "][" + std::to_string(open.head) + "]",
                    signed_number(copies, 2),
                    copies > 0.3    ? tr("circuits_page.copies", "it copies")
-                   : copies < -0.3 ? tr("circuits_page.holds_back", "it holds back")
+                   : copies < -0.3 ? tr("circuits_page.holds_back", "it suppresses")
                                    : tr("circuits_page.neither", "neither"));
     sheet.paragraph(
         tr("circuits_page.re_over_eigenvalues_w",
-           "Re Σλ ÷ Σ|λ| over the eigenvalues of W_E W_V W_O W_U: 1 writes what it reads, −1 writes against "
-           "it."),
+           "Re Σλ ÷ Σ|λ| over the eigenvalues of W_E W_V W_O W_U: 1 copies what it reads, −1 suppresses it."),
         theme.muted);
     const auto list = [&](const std::string& title, bool from) {
         std::vector<Composition> own;
@@ -277,7 +275,7 @@ Picture draw_circuits_inspector(const DrawContext& context) {
         for (const Composition& one : own) {
             const analysis::HeadPlace other = from ? one.to : one.from;
             sheet.row_spot(title + " " + std::to_string(other.layer) + "." + std::to_string(other.head),
-                           OpenHead{other.layer, other.head}, tr("common.look_head", "Look at this head"));
+                           OpenHead{other.layer, other.head}, tr("common.look_head", "Select this head"));
             sheet.row(head_name(other),
                       number(one.queries, 2) + "  " + number(one.keys, 2) + "  " + number(one.values, 2));
         }

@@ -38,7 +38,7 @@ void add_sources(Sheet& sheet, const LogitPart& part) {
     const DrawContext& context = sheet.context;
     const Theme& theme = context.theme;
     const Effects& effects = *context.shown.effects;
-    sheet.section(tr("effects_inspector.comes", "Where it comes from"),
+    sheet.section(tr("effects_inspector.comes", "Contributions by token"),
                   tr("effects_inspector.weight_effect", "weight × effect"));
     std::vector<std::size_t> order(part.sources.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -82,16 +82,16 @@ void add_sources(Sheet& sheet, const LogitPart& part) {
              "", rest, false);
     sheet.rule(62);
     line(tr("common.sum", "sum"), "", part.value, true);
-    sheet.paragraph(
-        tr("effects_inspector.effect_one_unit_weight",
-           "Effect: what one unit of weight on that token adds, its value through W_O to the two logits."),
-        theme.muted);
+    sheet.paragraph(tr("effects_inspector.effect_one_unit_weight",
+                       "Effect: contribution of one unit of weight on that "
+                       "token, its value through W_O to the two logits."),
+                    theme.muted);
 }
 
 void add_largest(Sheet& sheet) {
     const Effects& effects = *sheet.context.shown.effects;
     const std::vector<LogitPart>& parts = effects.attribution.parts;
-    sheet.section(tr("effects_inspector.largest_all_writers", "Largest of all writers"),
+    sheet.section(tr("effects_inspector.largest_all_writers", "Largest of all components"),
                   tr("common.logits", "logits"));
     const std::size_t count = std::min(parts.size(), listed_writers);
     double rest = effects.attribution.logit;
@@ -110,7 +110,7 @@ void add_largest(Sheet& sheet) {
                           part.writer.head == sheet.context.view.head;
         if (part.writer.head >= 0 && part.writer.stack == effects.stack)
             sheet.row_spot("largest " + std::to_string(n), OpenHead{part.writer.layer, part.writer.head},
-                           tr("common.look_head", "Look at this head"));
+                           tr("common.look_head", "Select this head"));
         row(sheet, writer_words(part.writer), part.value, limit, decimals, open);
     }
     if (const std::size_t others = parts.size() - count; others > 0)
@@ -148,7 +148,7 @@ void add_without(Sheet& sheet, const LogitPart& part) {
                                  ? tr("common.logit", "logit")
                                  : tr("effects_inspector.logit_difference", "logit difference");
     if (shows_means(context)) {
-        sheet.section(tr("effects_inspector.gives_mean_output", "If it gives its mean output"), what);
+        sheet.section(tr("effects_inspector.gives_mean_output", "Mean ablation"), what);
         sheet.row(tr("effects_inspector.own_output", "with its own output"), signed_number(sweep->before, 2));
         sheet.row(tr("effects_inspector.mean_measured", "with its mean, measured"),
                   signed_number(sweep->before - cell->lost, 2), true);
@@ -156,7 +156,7 @@ void add_without(Sheet& sheet, const LogitPart& part) {
                   tr("common.nats", "{} nats", number(cell->divergence, 4)));
         return;
     }
-    sheet.section(tr("effects_inspector.switched", "If it is switched off"), what);
+    sheet.section(tr("effects_inspector.switched", "Zero ablation"), what);
     sheet.row(tr("effects_inspector.with", "with {}", writer_words(part.writer)),
               signed_number(sweep->before, 2));
     sheet.row(tr("effects_inspector.without_direct", "without it, direct"),
@@ -167,8 +167,8 @@ void add_without(Sheet& sheet, const LogitPart& part) {
               tr("common.nats", "{} nats", number(cell->divergence, 4)));
     const double others = part.value - cell->lost;
     sheet.paragraph(tr("effects_inspector.direct_measured_differ",
-                       "Direct and measured differ by {}: without the head, later parts read another stream "
-                       "and the last norm has another scale.",
+                       "Direct and measured differ by {}: without the head, later layers read another "
+                       "residual stream, and the final norm has another scale.",
                        number(std::abs(others), 2)),
                     context.theme.muted);
 }
@@ -193,7 +193,7 @@ void add_losses(Sheet& sheet) {
     for (std::size_t n = 0; n < losses.size(); ++n) {
         const Loss& loss = losses[n];
         sheet.row_spot("largest " + std::to_string(n), OpenHead{loss.layer, loss.head},
-                       tr("common.look_head", "Look at this head"));
+                       tr("common.look_head", "Select this head"));
         row(sheet, writer_words(sheet.context.shown.effects->part(loss.layer, loss.head).writer), loss.lost,
             std::max(sweep->limit, 1e-9), 2,
             loss.layer == sheet.context.view.attention.layer && loss.head == sheet.context.view.head);
@@ -213,9 +213,8 @@ Picture draw_effects_inspector(const DrawContext& context) {
     const Theme& theme = context.theme;
     sheet.y = 18;
     if (effects == nullptr) {
-        sheet.paragraph(
-            tr("effects_inspector.parts_prediction", "The parts of the prediction are being worked out."),
-            theme.muted);
+        sheet.paragraph(tr("effects_inspector.parts_prediction", "The logit attribution is being computed."),
+                        theme.muted);
         return sheet.finish();
     }
     const std::int64_t l = context.view.attention.layer, h = context.view.head;
@@ -236,10 +235,10 @@ Picture draw_effects_inspector(const DrawContext& context) {
             const bool off = context.shown.problem().gain(h) == 0.0F;
             const std::string name = writer_words(part.writer);
             draw_button(sheet.picture, context, {sheet.left, sheet.y, half, 32},
-                        off ? tr("common.switch_on", "Switch on") : tr("common.switch", "Switch off"),
+                        off ? tr("common.switch_on", "Restore") : tr("common.switch", "Ablate"),
                         SetGain{h, off ? 1.0F : 0.0F}, false,
                         tr("common.sets_gain_everything_after",
-                           "Sets the gain of {} to {}: everything after it follows", name, off ? 1 : 0));
+                           "Sets the head gain of {} to {}; all later numbers follow", name, off ? 1 : 0));
             draw_button(sheet.picture, context, {sheet.left + half + 10, sheet.y, half, 32},
                         tr("common.open_head", "Open head"), ShowScreen{Screen::stages}, false,
                         tr("common.weights_stages", "Its weights and stages"));

@@ -233,13 +233,13 @@ float draw_sum(Picture& picture, const DrawContext& context, const Table& table)
                      : "") +
                 (shows_means(context)
                      ? tr("effects_page.each_head_alone_gives",
-                          "Each head alone gives its mean output over the text, and the whole model runs "
-                          "again.")
+                          "Mean ablation: each head alone gives its mean output over the text, and the whole "
+                          "model runs again.")
                      : tr("effects_page.each_head_switched_alone",
-                          "Each head is switched off alone, and the whole model runs again.")) +
+                          "Zero ablation: each head alone is removed, and the whole model runs again.")) +
                 " " +
-                tr("effects_page.numbers_not_add_up",
-                   "These numbers do not add up: other heads make up for a missing one, or depended on it."),
+                tr("effects_page.numbers_not_add_up", "These numbers do not add up: other heads compensate "
+                                                      "for a missing one, or depended on it."),
             Font::ui, 12.5F, 18, theme.muted);
     }
     // All terms that add up to the logit, in one line at the right.
@@ -306,14 +306,14 @@ void draw_question_fields(Picture& picture, const DrawContext& context) {
     // Translators: before a field with a token: the logits for one token, against another
     field(tr("effects_page.against", "against"), "against", bare(effects.against), AskEffects::What::against,
           tr("effects_page.token_whose_logit_taken",
-             "The token whose logit is taken off; empty: the mean over the vocabulary"));
+             "The token whose logit is subtracted; empty: the mean over the vocabulary"));
     // Translators: before a field with a token: the logits for one token, against another
     field(tr("effects_page.for", "for"), "for", bare(effects.token), AskEffects::What::token,
-          tr("effects_page.token_whose_logit_taken_2", "The token whose logit is taken apart"));
+          tr("effects_page.token_whose_logit_taken_2", "The token whose logit is attributed"));
     draw_text_button(picture, context, x - 62, top, tr("effects_page.likeliest", "Likeliest"), false,
                      AskEffects{AskEffects::What::usual, {}},
                      tr("effects_page.two_tokens_model_built",
-                        "The two tokens that the model as built finds likeliest at this position"));
+                        "The two tokens that the unedited model finds likeliest at this position"));
 }
 
 std::string writer_words(const analysis::Writer& writer) {
@@ -376,30 +376,32 @@ Picture draw_effects_strip(const DrawContext& context) {
         return Segment{.label = label, .action = ShowEffects{kind}, .on = now == kind, .tip = tip};
     };
     Picture picture;
-    draw_strip_tabs(picture, context,
-                    {tab(tr("effects_page.direct", "Direct"), EffectKind::direct,
-                         tr("effects_page.each_writer_adds_two", "What each writer adds to the two logits")),
-                     tab(tr("effects_page.source", "By source"), EffectKind::by_source,
-                         tr("effects_page.open_head_brings_every",
-                            "What the open head brings to every position, by the token that it reads from")),
-                     tab(tr("effects_page.ablated", "When ablated"), EffectKind::ablated,
-                         tr("effects_page.lost_head_switched", "What is lost when a head is switched off")),
-                     tab(tr("effects_page.averaged", "When averaged"), EffectKind::averaged,
-                         tr("effects_page.lost_head_gives_mean",
-                            "What is lost when a head gives its mean output over this text at every token"))},
-                    32, {},
-                    !shows_losses(context)
-                        ? tr("effects_page.norms_held_scale_run", "norms held at their scale in this run")
-                        : "");
+    draw_strip_tabs(
+        picture, context,
+        {tab(tr("effects_page.direct", "Direct"), EffectKind::direct,
+             tr("effects_page.each_writer_adds_two",
+                "The contribution of each residual stream component to the two logits")),
+         tab(tr("effects_page.source", "By source"), EffectKind::by_source,
+             tr("effects_page.open_head_brings_every",
+                "The contribution of the open head at every position, by the token that it reads")),
+         tab(tr("effects_page.ablated", "Zero ablation"), EffectKind::ablated,
+             tr("effects_page.lost_head_switched", "The loss when a head is removed")),
+         tab(tr("effects_page.averaged", "Mean ablation"), EffectKind::averaged,
+             tr("effects_page.lost_head_gives_mean",
+                "The loss when a head gives its mean output over this text at every token"))},
+        32, {},
+        !shows_losses(context)
+            ? tr("effects_page.norms_held_scale_run", "frozen LayerNorm, with its scale in this run")
+            : "");
     return picture;
 }
 
 Picture draw_effects_page(const DrawContext& context) {
     const Effects* const effects = context.shown.effects.get();
     if (effects == nullptr)
-        return message_page(
-            context, tr("effects_page.heads_prediction", "What the heads do to the prediction"),
-            tr("effects_page.every_writers_part_worked", "Every writer's part is being worked out."));
+        return message_page(context, tr("effects_page.heads_prediction", "Logit attribution of the heads"),
+                            tr("effects_page.every_writers_part_worked",
+                               "The contribution of every component is being computed."));
     Picture picture = empty_page(context);
     const std::string after = effects->queries[static_cast<std::size_t>(effects->question.position)];
     if (context.view.attention.effects == EffectKind::by_source) {
@@ -408,24 +410,25 @@ Picture draw_effects_page(const DrawContext& context) {
     }
     const std::string what = effects->against.empty() ? effects->token : logit_words(*effects);
     if (shows_means(context))
-        draw_page_head(
-            picture, context, tr("effects_page.lost_each_heads_mean", "What is lost with each head's mean"),
-            tr("effects_page.logit_after_run_less",
-               "logit of {} after {}: of this run, less of a run with one head’s mean", what, after));
+        draw_page_head(picture, context,
+                       tr("effects_page.lost_each_heads_mean", "Loss under mean ablation of each head"),
+                       tr("effects_page.logit_after_run_less",
+                          "logit of {} after {}: this run minus a run with one head’s mean", what, after));
     else if (shows_losses(context))
         draw_page_head(picture, context,
-                       tr("effects_page.lost_without_each_head", "What is lost without each head"),
+                       tr("effects_page.lost_without_each_head", "Loss under zero ablation of each head"),
                        tr("effects_page.logit_after_run_less_2",
-                          "logit of {} after {}: of this run, less of a run without one head", what, after));
+                          "logit of {} after {}: this run minus a run without one head", what, after));
     else
-        draw_page_head(
-            picture, context, tr("effects_page.heads_prediction", "What the heads do to the prediction"),
-            effects->against.empty()
-                ? tr("effects_page.out_l_h_u",
-                     "out[l][h] · (u[{}] − mean u), after {}, direct path, norms held", effects->token, after)
-                : tr("effects_page.out_l_h_u_2",
-                     "out[l][h] · (u[{}] − u[{}]), after {}, direct path, norms held", effects->token,
-                     effects->against, after));
+        draw_page_head(picture, context,
+                       tr("effects_page.heads_prediction", "Logit attribution of the heads"),
+                       effects->against.empty()
+                           ? tr("effects_page.out_l_h_u",
+                                "out[l][h] · (u[{}] − mean u), after {}, direct path, frozen LayerNorm",
+                                effects->token, after)
+                           : tr("effects_page.out_l_h_u_2",
+                                "out[l][h] · (u[{}] − u[{}]), after {}, direct path, frozen LayerNorm",
+                                effects->token, effects->against, after));
     draw_question_fields(picture, context);
     const Table table = table_of(context);
     draw_table(picture, context, table);

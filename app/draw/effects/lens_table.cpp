@@ -54,7 +54,7 @@ float draw_lens(Picture& picture, const DrawContext& context, float y) {
             picture.add_spot({left + cell_w * static_cast<float>(n), top - 22, cell_w, 20},
                              "lens at " + std::to_string(position), PredictAt{position},
                              tr("lens_table.take_prediction_after_token",
-                                "Take the prediction after token {} apart", position));
+                                "Attribute the prediction after token {}", position));
     }
     for (std::size_t l = 0; l < lens->layers.size(); ++l) {
         const float row = top + row_height * static_cast<float>(l);

@@ -31,9 +31,9 @@ void draw_measuring(Picture& picture, const DrawContext& context, float x, float
     const bool on = measuring.stopped;
     draw_button(
         picture, context, {x + words + 16, y, 84, measuring_height},
-        on ? tr("common.go", "Go on") : tr("common.cancel", "Cancel"), MeasureRuns{on}, false,
-        on ? tr("measuring.runs_not_measured_yet", "Runs what is not measured yet")
-           : with_key(tr("measuring.stops_runs_measured_stays", "Stops the runs; what they measured stays"),
+        on ? tr("common.go", "Resume") : tr("common.cancel", "Cancel"), MeasureRuns{on}, false,
+        on ? tr("measuring.runs_not_measured_yet", "Measures the remaining runs")
+           : with_key(tr("measuring.stops_runs_measured_stays", "Stops the runs; measured values stay"),
                       "let go"));
 }
 

@@ -42,7 +42,7 @@ Picture draw_patching_inspector(const DrawContext& context) {
         const auto row = static_cast<std::size_t>(chosen[0]), column = static_cast<std::size_t>(chosen[1]);
         const auto& share = map.cells[row][column];
         sheet.headline(name_of(row, column), share ? number(static_cast<double>(*share), 2) : "…",
-                       tr("patching_inspector.answer_comes_back", "of the answer comes back"));
+                       tr("patching_inspector.answer_comes_back", "of the answer is recovered"));
         if (share) {
             const double clean = pair.clean_difference, corrupted = pair.corrupted_difference,
                          patched = corrupted + static_cast<double>(*share) * (clean - corrupted);
@@ -56,11 +56,12 @@ Picture draw_patching_inspector(const DrawContext& context) {
         }
         if (can_open(map, chosen[0], chosen[1]) && context.controls) {
             sheet.y += 6;
-            draw_button(
-                sheet.picture, context, {sheet.left, sheet.y, sheet.width(), 32},
-                tr("patching_inspector.open_run", "Open this run"), OpenPatch{chosen[0], chosen[1]}, true,
-                tr("patching_inspector.shows_stages_board",
-                   "Shows the stages, the board and the prediction of the second prompt with this patch"));
+            draw_button(sheet.picture, context, {sheet.left, sheet.y, sheet.width(), 32},
+                        tr("patching_inspector.open_run", "Open this run"), OpenPatch{chosen[0], chosen[1]},
+                        true,
+                        tr("patching_inspector.shows_stages_board",
+                           "Shows the stages, the grid of heads and the prediction of the second prompt with "
+                           "this patch"));
             sheet.y += 40;
         }
         if (by_head(map) && context.controls) {
@@ -69,7 +70,7 @@ Picture draw_patching_inspector(const DrawContext& context) {
                         tr("common.open", "Open {}", name_of(row, column)), OpenHead{chosen[0], chosen[1]},
                         false,
                         tr("patching_inspector.puts_head_focus_tab",
-                           "Puts this head in focus, where the tab Paths begins"));
+                           "Puts this head in focus; the tab Paths starts at it"));
             sheet.y += 44;
         }
     } else {
@@ -90,12 +91,12 @@ Picture draw_patching_inspector(const DrawContext& context) {
                              [](const Large& one) { return std::abs(one.share); });
     constexpr std::size_t listed = 10;
     large.resize(std::min(large.size(), listed));
-    sheet.section(tr("patching_inspector.largest_shares", "Largest shares"),
+    sheet.section(tr("patching_inspector.largest_shares", "Largest fractions"),
                   tr("common.recovered", "recovered"));
     for (const Large& one : large) {
         sheet.row_spot("large " + std::to_string(one.row) + "." + std::to_string(one.column),
                        PickPatch{static_cast<std::int64_t>(one.row), static_cast<std::int64_t>(one.column)},
-                       tr("patching_inspector.look_patch", "Look at this patch"));
+                       tr("patching_inspector.look_patch", "Select this patch"));
         constexpr float number_room = 58, bar = 76;
         const float end = sheet.right - number_room;
         sheet.put(sheet.left, name_of(one.row, one.column), end - bar - 8 - sheet.left, Font::ui,
@@ -108,8 +109,8 @@ Picture draw_patching_inspector(const DrawContext& context) {
     }
     sheet.section(tr("common.how_measured", "How it is measured"));
     sheet.paragraph(tr("patching_inspector.recovered_patched",
-                       "recovered = (patched − corrupted) ÷ (clean − corrupted), each the logit of {} less "
-                       "that of {} after the last token. 1 brings all of the answer back, 0 nothing.",
+                       "recovered = (patched − corrupted) ÷ (clean − corrupted), each the logit of {} minus "
+                       "that of {} after the last token. 1 recovers the whole answer, 0 nothing.",
                        pair.answer, pair.against),
                     theme.muted);
     return sheet.finish();

@@ -120,7 +120,7 @@ OpenHead sender_typed(const std::string& typed, std::int64_t layers, std::int64_
         }
     if (numbers.size() != 2 || numbers[0] + 1 >= layers || numbers[1] >= heads)
         fail_input(tr("patching_page.paths_begin_head_l0",
-                      "Paths begin at a head from L0 H0 to L{} H{}; type one of them.",
+                      "Paths start at a head from L0 H0 to L{} H{}; type one of them.",
                       std::max<std::int64_t>(layers - 2, 0), heads - 1));
     return {numbers[0], numbers[1]};
 }
@@ -146,7 +146,7 @@ float draw_second_field(Picture& picture, const DrawContext& context, float y) {
              .text = view.asked.corrupted,
              .action = [](const std::string& typed) { return AskPatching{.corrupted = typed}; },
              .tip = tr("patching_page.prompt_many_tokens_leads",
-                       "A prompt of as many tokens that leads elsewhere; Enter runs it"),
+                       "A prompt with the same number of tokens and another answer; Enter runs it"),
              .changed_in_part = true,
              .controls = text::ControlCharacters::kept});
     }
@@ -161,16 +161,16 @@ float draw_second_field(Picture& picture, const DrawContext& context, float y) {
                                         : right - compare;
         if (below)
             y = compare_y;
-        draw_button(picture, context, {swap_x, swap_y, swap, 32},
-                    tr("patching_page.swap_prompts", "Swap prompts"), SwapPrompts{}, false,
-                    tr("patching_page.corrupted_prompt_becomes",
-                       "The corrupted prompt becomes the clean one: what is enough and what is needed are "
-                       "not the same"));
+        draw_button(
+            picture, context, {swap_x, swap_y, swap, 32}, tr("patching_page.swap_prompts", "Swap prompts"),
+            SwapPrompts{}, false,
+            tr("patching_page.corrupted_prompt_becomes",
+               "The corrupted prompt becomes the clean one: sufficient and necessary activations differ"));
         draw_button(picture, context, {compare_x, compare_y, compare, 32},
                     tr("patching_page.compare_prompts_stages", "Compare the prompts' stages"),
                     ComparePrompts{}, false,
                     tr("patching_page.shows_stages_second_prompt",
-                       "Shows the stages of the second prompt less those of the first, as B − A"));
+                       "Shows the stages of the second prompt minus those of the first, as B − A"));
     }
     return y + 40;
 }
@@ -334,10 +334,10 @@ void draw_map(Picture& picture, const DrawContext& context, const PatchGrid& gri
                 !share ? stopped ? tr("common.not_measured", "{}: not measured", place)
                                  : tr("common.not_reached_yet", "{}: not reached yet", place)
                 : same ? map.asked.paths ? tr("patching_page.not_later_head_path",
-                                              "{}: not later than the head the path begins at", place)
+                                              "{}: not later than the head where the path starts", place)
                                          : tr("patching_page.same_numbers_both_runs",
                                               "{}: the same numbers in both runs", place)
-                       : tr("patching_page.answer_comes_back", "{}: {} of the answer comes back", place,
+                       : tr("patching_page.answer_comes_back", "{}: {} of the answer is recovered", place,
                             number(static_cast<double>(*share), 3));
             picture.add_spot(area, "patch " + std::to_string(row) + "." + std::to_string(column),
                              PickPatch{static_cast<std::int64_t>(row), static_cast<std::int64_t>(column)},
@@ -376,7 +376,7 @@ void draw_legend(Picture& picture, const DrawContext& context, const PatchGrid& 
 
 std::string line_of(const PatchingMap& map) {
     if (map.asked.paths)
-        return tr("patching_page.l_h_wrote_one", "what L{} H{} wrote, as one later head alone reads it",
+        return tr("patching_page.l_h_wrote_one", "the output of L{} H{}, as read by a single later head",
                   map.from.layer, map.from.head);
     switch (map.asked.kind) {
     case analysis::PatchKind::residual:
@@ -384,11 +384,11 @@ std::string line_of(const PatchingMap& map) {
                   "the residual stream that enters a layer, one position at a time");
     case analysis::PatchKind::attention:
         return tr("patching_page.layers_attention_adds_one",
-                  "what a layer's attention adds, one position at a time");
+                  "the attention output of a layer, one position at a time");
     case analysis::PatchKind::mlp:
-        return tr("patching_page.layers_mlp_adds_one", "what a layer's MLP adds, one position at a time");
+        return tr("patching_page.layers_mlp_adds_one", "the MLP output of a layer, one position at a time");
     case analysis::PatchKind::head:
-        return tr("patching_page.one_head_adds_all", "what one head adds, at all positions");
+        return tr("patching_page.one_head_adds_all", "the output of one head, at all positions");
     case analysis::PatchKind::q:
         return tr("patching_page.queries_one_head_all", "the queries of one head, at all positions");
     case analysis::PatchKind::k:
@@ -425,20 +425,18 @@ Picture draw_patching_page(const DrawContext& context) {
             !view->error.empty() ? view->error
             : view->asked.corrupted.empty()
                 ? tr("patching_page.type_second_prompt_many",
-                     "Type a second prompt that has as many tokens as this one and leads "
-                     "to another word, or copy the first and change a name, for example: “When Mary and John "
-                     "went to the shop, John gave a book to” and “When Mary and John went "
-                     "to the shop, Mary gave a book to”. The second prompt then runs with "
-                     "one vector of this one at a time, and the map says how much of this "
-                     "prompt's answer comes back.")
+                     "Type a second prompt that has as many tokens as this one and another answer, or copy "
+                     "the first and change a name, for example: “When Mary and John went to the shop, John "
+                     "gave a book to” and “When Mary and John went to the shop, Mary gave a book to”. The "
+                     "second prompt then runs with one activation of this prompt at a time, and the map "
+                     "shows how much of this prompt's answer is recovered.")
             : view->asked.corrupted == context.shown.document->part()->prompt
                 ? tr("patching_page.both_prompts_same_change",
-                     "Both prompts are the same. Change a word of the second one and press Enter: a name, "
-                     "for "
-                     "example, so that it leads to another word and has as many tokens.")
+                     "Both prompts are the same. Change a word of the second one, for example a name, and "
+                     "press Enter. It needs another answer and as many tokens.")
             : view->pair != nullptr && view->asked.paths
                 ? tr("patching_page.heads_measured_paths_begin",
-                     "The heads are being measured: paths begin at the one that brings back most.")
+                     "The heads are being measured: paths start at the head that recovers most.")
                 : tr("patching_page.both_prompts_run", "Both prompts are being run.");
         draw_paragraph(picture, context, canvas_pad, y + 34, std::min(room, 620.0F), words, Font::ui, 14.5F,
                        23, view->error.empty() ? theme.text : theme.bad);
@@ -456,13 +454,13 @@ Picture draw_patching_page(const DrawContext& context) {
                 {stacked ? canvas_pad : canvas_pad + half + apart, y, prompt, prompt_height});
     y += prompt_height + apart;
     if (pair.too_alike()) {
-        draw_text(
-            picture, context, canvas_pad, y + 10,
-            tr("patching_page.two_prompts_differ_here",
-               "The two prompts differ by {} here, less than {}: too little for shares to mean anything.",
-               number(std::abs(pair.clean_difference - pair.corrupted_difference), 3),
-               number(analysis::least_difference, 2)),
-            Font::ui, 13, theme.bad);
+        draw_text(picture, context, canvas_pad, y + 10,
+                  tr("patching_page.two_prompts_differ_here",
+                     "The two prompts differ by {} here, less than {}: too little for meaningful fractions. "
+                     "Choose other prompts or tokens.",
+                     number(std::abs(pair.clean_difference - pair.corrupted_difference), 3),
+                     number(analysis::least_difference, 2)),
+                  Font::ui, 13, theme.bad);
         y += 26;
     }
     if (view->map->asked.paths)

@@ -27,8 +27,8 @@ void draw_sums_of_sources(Picture& picture, const DrawContext& context, const Ma
     const float left = grid.area.right() + 12;
     if (grid.pitch_y >= 14)
         draw_text(picture, context, left + width, grid.area.y - 10,
-                  tr("sources_page.sum_heads_part", "sum: the head’s part"), Font::ui, 12, theme.muted,
-                  Align::right);
+                  tr("sources_page.sum_heads_part", "sum: the head’s contribution"), Font::ui, 12,
+                  theme.muted, Align::right);
     for (std::int64_t i = 0; i < grid.rows; ++i) {
         const figure::Rect row = grid.cell(i, 0);
         const double sum = sources.sums[static_cast<std::size_t>(i)];
@@ -45,7 +45,7 @@ void draw_sums_of_sources(Picture& picture, const DrawContext& context, const Ma
         if (context.controls)
             picture.add_spot(beside, "position " + std::to_string(i), PredictAt{i},
                              tr("sources_page.after_head_adds_click",
-                                "After {} the head adds {}; a click takes this prediction apart", token,
+                                "After {} the head adds {}; click to attribute this prediction", token,
                                 adds));
         else
             picture.tips.push_back(
@@ -65,32 +65,33 @@ void draw_sources_map(Picture& picture, const DrawContext& context) {
     const bool known = sources != nullptr && is_head;
     draw_page_head(
         picture, context,
-        known ? tr("sources_page.brings_every_position", "What {} brings to every position",
+        known ? tr("sources_page.brings_every_position", "Contribution of {} at every position",
                    writer_words(effects.part(sources->place.layer, sources->head).writer))
-              : tr("sources_page.open_head_brings_every", "What the open head brings to every position"),
+              : tr("sources_page.open_head_brings_every", "Contribution of the open head at every position"),
         effects.against.empty()
             ? tr("sources_page.weights_i_j_v",
-                 "weights[i, j] · v[j] W_O · (u[{}] − mean u), norms held at row i", effects.token)
+                 "weights[i, j] · v[j] W_O · (u[{}] − mean u), LayerNorm frozen at row i", effects.token)
             : tr("sources_page.weights_i_j_v_2",
-                 "weights[i, j] · v[j] W_O · (u[{}] − u[{}]), norms held at row i", effects.token,
+                 "weights[i, j] · v[j] W_O · (u[{}] − u[{}]), LayerNorm frozen at row i", effects.token,
                  effects.against));
     draw_question_fields(picture, context);
     if (!known) {
-        draw_message(picture, context,
-                     is_head
-                         ? tr("sources_page.heads_parts_worked_out", "The head's parts are being worked out.")
-                         : tr("sources_page.mean_heads_no_parts",
-                              "A mean of heads has no parts of its own; choose a head on the board."),
-                     false, source_map_top);
+        draw_message(
+            picture, context,
+            is_head
+                ? tr("sources_page.heads_parts_worked_out", "The head's contributions are being computed.")
+                : tr("sources_page.mean_heads_no_parts",
+                     "A mean of heads has no contributions of its own. Choose a head in the grid."),
+            false, source_map_top);
         return;
     }
     const std::int64_t Tq = sources->map.shape()[0], Tk = sources->map.shape()[1];
     if (Tq != context.dims().Tq || Tk != context.dims().Tk) {
-        draw_message(
-            picture, context,
-            tr("sources_page.parts_belong_single_tokens",
-               "These parts belong to single tokens; show words as tokens again (Heads) to see them."),
-            false, source_map_top);
+        draw_message(picture, context,
+                     tr("sources_page.parts_belong_single_tokens",
+                        "These contributions belong to single tokens. Show "
+                        "words as tokens again (Heads) to see them."),
+                     false, source_map_top);
         return;
     }
     const float labels = row_label_width(context, false);

@@ -36,8 +36,8 @@ void term_row(Sheet& sheet, const std::string& names, double value, double limit
 void add_way(Sheet& sheet, const WhyScore::Group& group, std::size_t n) {
     if (group.head >= 0)
         sheet.row_spot("term " + std::to_string(n), OpenHead{group.layer, group.head},
-                       tr("why_inspector.take_same_pair_tokens", "Take the same pair of tokens apart in {}",
-                          group.name));
+                       tr("why_inspector.take_same_pair_tokens",
+                          "Show the components for this pair of tokens in {}", group.name));
 }
 
 void add_terms(Sheet& sheet, const WhyScore& why) {
@@ -78,11 +78,11 @@ void add_cell(Sheet& sheet, const WhyScore& why) {
     sheet.row(tr("why_inspector.query_written", "query, written by"), why.groups[term.query].name);
     sheet.row(tr("why_inspector.key_written", "key, written by"), why.groups[term.key].name);
     if (why.score.scaled != 0)
-        sheet.row(tr("why_inspector.share_score", "share of the score"),
+        sheet.row(tr("why_inspector.share_score", "fraction of the score"),
                   percent_text(std::abs(term.value / why.score.scaled)));
     if (why.read.empty())
         return;
-    sheet.section(tr("why_inspector.read", "What {} read at {}", why.groups[term.key].name,
+    sheet.section(tr("why_inspector.read", "Tokens read by {} at {}", why.groups[term.key].name,
                      key_word(problem, why.question.key)),
                   tr("common.weight", "weight"));
     for (const WhyScore::Read& read : why.read)
@@ -98,8 +98,9 @@ Picture draw_why_inspector(const DrawContext& context) {
     sheet.y = 18;
     const WhyScore* const why = context.shown.why.get();
     if (why == nullptr) {
-        sheet.paragraph(tr("why_inspector.score_taken_apart", "The score is being taken apart."),
-                        theme.muted);
+        sheet.paragraph(
+            tr("why_inspector.score_taken_apart", "The components of the score are being computed."),
+            theme.muted);
         return sheet.finish();
     }
     const Problem& problem = context.shown.problem();

@@ -227,7 +227,7 @@ void draw_switches(Picture& picture, const DrawContext& context, const WhyScore&
          .action = GoTo{StageGroup::scores},
          .on = false,
          .tip = tr("why_page.all_scores_head", "All scores of the head")},
-        {.label = tr("common.taken_apart", "Taken apart"), .action = ShowScreen{Screen::why}, .on = true}};
+        {.label = tr("common.taken_apart", "Components"), .action = ShowScreen{Screen::why}, .on = true}};
     float x = context.width - canvas_pad - segmented_width(context, ways);
     draw_segmented(picture, context, x, 28, ways);
     if (!why.may_join)
@@ -249,13 +249,14 @@ Picture draw_why_page(const DrawContext& context) {
     if (why == nullptr)
         return message_page(context, tr("common.why_score", "Why this score"),
                             tr("why_page.select_score_layer_see",
-                               "Select a score of a layer to see what its query and its key are made of."));
+                               "Select a score of a layer to see the components of its query and its key."));
     Picture picture = empty_page(context);
     const Theme& theme = context.theme;
     const Problem& problem = context.shown.problem();
     draw_page_head(picture, context,
                    tr("why_page.why_score_l_h", "Why this score of L{} H{}", why->layer, why->question.head),
-                   tr("why_page.scaled_q_k_b", "scaled[{}, {}] = Σ q[a] · k[b] / √dk, over writers a and b",
+                   tr("why_page.scaled_q_k_b",
+                      "scaled[{}, {}] = Σ q[a] · k[b] / √dk, over components a and b",
                       query_word(problem, why->question.query), key_word(problem, why->question.key)));
     draw_switches(picture, context, *why);
     const WhyTable table = table_of(context, *why);
@@ -276,7 +277,7 @@ Picture draw_why_page(const DrawContext& context) {
     constexpr float ramp = 120;
     draw_ramp(picture, theme.diverging, table.left, y, ramp);
     draw_text(picture, context, table.left + ramp + 12, y + 9,
-              tr("why_page.q_k_dk_one", "{} to {}: q · k / √dk of one pair of writers",
+              tr("why_page.q_k_dk_one", "{} to {}: q · k / √dk of one pair of components",
                  number(-why->limit, 1), signed_number(why->limit, 1)),
               Font::ui, 12.5F, theme.muted);
     y += 34;

@@ -80,20 +80,20 @@ void write_row(Sheet& sheet, const CellAddress& cell) {
         sheet.row(tr("attention_inspector.away_1", "away from 1"), signed_number(sum - 1, 4));
     if (off)
         // Translators: {} is a type of numbers, float16, and then a small number
-        sheet.paragraph(
-            tr("attention_inspector.softmax_gives_rows",
-               "Softmax gives rows that sum to 1; as {} within {}. This one was changed after it, "
-               "or cut.",
-               info.held_as, shortest_number(info.sum_tolerance)),
-            context.theme.bad);
+        sheet.paragraph(tr("attention_inspector.softmax_gives_rows",
+                           "The rows of a softmax sum to 1; as {}, within {}. This row was changed or cut "
+                           "off afterwards.",
+                           info.held_as, shortest_number(info.sum_tolerance)),
+                        context.theme.bad);
     if (std::isfinite(value)) {
         const auto rank = 1 + std::ranges::count_if(row, [&](float w) { return w > value; });
         sheet.row(
             tr("common.rank_weight", "rank of this weight"),
             tr("common.of_2", "{} of {}", grouped(rank), grouped(static_cast<std::int64_t>(row.size()))));
     } else {
-        sheet.paragraph(tr("attention_inspector.weight_no_finite", "This weight is no finite number."),
-                        context.theme.bad);
+        sheet.paragraph(
+            tr("attention_inspector.weight_no_finite", "This weight is not finite (NaN or infinity)."),
+            context.theme.bad);
     }
     std::int64_t best = 0;
     for (std::size_t j = 0; j < row.size(); ++j)

@@ -108,7 +108,7 @@ void add_touched(Sheet& sheet, const CellAddress& cell) {
         rows.resize(most_listed_rows);
         std::ranges::sort(rows);
     }
-    sheet.section(tr("compare_inspector.cell_touches", "What this cell touches"), touched->name);
+    sheet.section(tr("compare_inspector.cell_touches", "Numbers that depend on this cell"), touched->name);
     const Theme& theme = context.theme;
     const float last = 76, column = 66;
     sheet.put(sheet.right - last - column - 8, "A", column, figure::Font::mono, 12, theme.muted,

@@ -239,11 +239,10 @@ int add_norm(Sheet& sheet, const CellAddress& cell) {
     const int decimals = std::max(format.decimals, add_source(sheet, own));
     const bool joined = tensor_info(cell.tensor, shown.problem().parts()).joins_heads;
     add_head_places(sheet, own, cell,
-                    joined
-                        ? tr("explanations.numbers_all_heads_share",
-                             "The numbers of all heads share one root, so that heads keep their share of it.")
-                        : tr("explanations.every_row_head_gets",
-                             "Every row of a head gets the same length, up to the weights."));
+                    joined ? tr("explanations.numbers_all_heads_share",
+                                "All heads are divided by one root, so their relative sizes stay the same.")
+                           : tr("explanations.every_row_head_gets",
+                                "Every row of a head gets the same length, up to the weights."));
     return decimals;
 }
 
@@ -279,7 +278,7 @@ int add_joined(Sheet& sheet, const CellAddress& cell) {
                          about(format.approximate) + number(to, decimals));
         if (gain == 0.0)
             sheet.paragraph(
-                tr("explanations.gain_head_0_switched", "The gain of this head is 0: it is switched off."),
+                tr("explanations.gain_head_0_switched", "The head gain is 0: this head is ablated."),
                 sheet.context.theme.text);
     }
     if (fully_masked(*shown.trace, cell.at[0], h, cell.at[1]))
@@ -458,12 +457,12 @@ std::string say_joined(const Shown& shown, const CellAddress& cell) {
     const std::string query = query_at(shown, cell, 1);
     return gain == 1.0F
                ? tr("explanations.number_head", "number {} of head {} for {}", cell.at[2] % dv, h, query)
-               : tr("explanations.number_head_times_gain", "number {} of head {} for {}, times the gain {}",
+               : tr("explanations.number_head_times_gain", "number {} of head {} for {}, times head gain {}",
                     cell.at[2] % dv, h, query, number(gain, 2));
 }
 
 std::string say_contribution(const Shown& shown, const CellAddress& cell) {
-    return tr("explanations.head_adds_output", "what head {} adds to output[{}, {}]", cell.at[1],
+    return tr("explanations.head_adds_output", "contribution of head {} to output[{}, {}]", cell.at[1],
               query_at(shown, cell, 2), cell.at[3]);
 }
 

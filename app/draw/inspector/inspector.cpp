@@ -62,7 +62,7 @@ Picture draw_inspector(const DrawContext& context) {
     const auto cell = spoken_on_canvas(context);
     if (!cell) {
         head.y = 18;
-        head.paragraph(tr("inspector.point_number_see_how", "Point at a number to see how it came about."),
+        head.paragraph(tr("inspector.point_number_see_how", "Point at a number to see how it was computed."),
                        context.theme.muted);
         return head.finish();
     }
@@ -76,7 +76,7 @@ Picture draw_inspector(const DrawContext& context) {
     } else {
         body.section(tr("inspector.not_computed", "Not computed"));
         body.paragraph(tr("inspector.stages_number_follows_not",
-                          "The stages that this number follows from are not part of this trace."),
+                          "This trace does not contain the stages that this number is computed from."),
                        context.theme.text);
     }
     add_change_sections(body, *cell);

@@ -135,7 +135,7 @@ int add_contribution(Sheet& sheet, const CellAddress& cell) {
                                                               std::to_string(cell.at[3]) + "]");
     if (fully_masked(*shown.trace, cell.at[0], h, cell.at[2]))
         sheet.paragraph(tr("inspector_products.no_key_allowed_here_2",
-                           "No key is allowed here, so the head has nothing to add."),
+                           "No key is allowed here, so the head contributes nothing."),
                         sheet.context.theme.text);
     TermTable table{.columns = {tr("common.row", "row"), "head_out", "W_O", tr("common.product", "product")},
                     .groups = {{.terms = product_terms(numbers_of(shown, reads[0]),
@@ -150,7 +150,7 @@ int add_contribution(Sheet& sheet, const CellAddress& cell) {
     table.name = tr("common.sum", "sum");
     table.total = sum;
     const int decimals = draw_terms(sheet, table);
-    sheet.section(tr("inspector_products.gain", "Gain"), tr("common.gain_head", "× gain of head {}", h));
+    sheet.section(tr("inspector_products.gain", "Head gain"), tr("common.gain_head", "× gain of head {}", h));
     const SumFormat format = step_format(
         {sum, static_cast<double>(gain)}, total, [](const std::vector<double>& n) { return n[0] * n[1]; },
         decimals);

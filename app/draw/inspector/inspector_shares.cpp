@@ -89,7 +89,7 @@ private:
 int add_shares(Sheet& sheet, const CellAddress& cell) {
     const Shown& shown = sheet.context.shown;
     const Dims& dims = shown.dims();
-    sheet.section(tr("inspector_shares.each_heads_share", "Each head’s share"), "contributions");
+    sheet.section(tr("inspector_shares.each_heads_share", "Contribution per head"), "contributions");
     std::vector<Piece> pieces;
     std::vector<Term> shares;
     bool nothing_read = true;
@@ -100,7 +100,7 @@ int add_shares(Sheet& sheet, const CellAddress& cell) {
         const bool empty = fully_masked(*shown.trace, cell.at[0], h, cell.at[1]);
         nothing_read = nothing_read && empty;
         std::string label = shown.problem().gain(h) == 0.0F
-                                ? tr("inspector_shares.head_gain_0", "Head {}, gain 0", h)
+                                ? tr("inspector_shares.head_gain_0", "Head {}, ablated", h)
                             : empty ? tr("common.head_reads_nothing", "Head {}, reads nothing", h)
                                     : tr("common.head", "Head {}", h);
         shares.push_back({.label = std::move(label), .value = value, .head = h});

@@ -232,11 +232,10 @@ int add_softmax(Sheet& sheet, const Index& at, int score_decimals) {
     sheet.section(tr("common.softmax", "Softmax"),
                   tr("inspector_softmax.exp_s_max_sum", "exp(s − max) ÷ sum"));
     if (fully_masked(*shown.trace, at[0], at[1], at[2])) {
-        sheet.paragraph(
-            tr("inspector_softmax.no_key_allowed_row",
-               "No key is allowed in this row, so there is nothing to share out. By definition every "
-               "weight is 0, and so is what the head passes on."),
-            sheet.context.theme.text);
+        sheet.paragraph(tr("inspector_softmax.no_key_allowed_row",
+                           "No key is allowed in this row, so there is nothing to distribute. By definition "
+                           "every weight is 0, and so is the head's output."),
+                        sheet.context.theme.text);
         return 2;
     }
     const Softmax softmax = softmax_of(shown, at);
@@ -251,7 +250,7 @@ int add_softmax(Sheet& sheet, const Index& at, int score_decimals) {
     if (softmax.lines.back().sink)
         sheet.paragraph(
             tr("inspector_softmax.heads_sink_takes_part",
-               "The head’s sink takes part like one more key. {} of this row goes to it and is dropped.",
+               "The head’s sink acts like one more key. It gets {} of this row, which is dropped.",
                number(softmax.lines.back().weight, weight.decimals)),
             sheet.context.theme.text);
     return weight.decimals;
@@ -311,7 +310,7 @@ void add_comparison(Sheet& sheet, const CellAddress& cell) {
                   about(format.approximate) + signed_number(own - other, format.decimals), true);
     else
         sheet.paragraph(
-            tr("inspector_softmax.key_masked_no", "Where a key is masked there is no difference to take."),
+            tr("inspector_softmax.key_masked_no", "There is no difference where a key is masked."),
             sheet.context.theme.muted);
 }
 

@@ -26,11 +26,11 @@ std::string distance_words(const Problem& problem, const Index& at) {
     // Translators: of tokens and their distance: "cat is 2 before sat"
     if (problem.cross()) // two sentences have no distance but that of their places
         return ahead == 0  ? tr("inspector_words.place_counted_ends",
-                                "{} is at the place of {}, counted from the ends", k, q)
+                                "{} is at the position of {}, counted from the ends", k, q)
                : ahead < 0 ? tr("inspector_words.before_place_counted",
-                                "{} is {} before the place of {}, counted from the ends", k, steps, q)
+                                "{} is {} before the position of {}, counted from the ends", k, steps, q)
                            : tr("inspector_words.after_place_counted_ends",
-                                "{} is {} after the place of {}, counted from the ends", k, steps, q);
+                                "{} is {} after the position of {}, counted from the ends", k, steps, q);
     return ahead == 0  ? tr("inspector_words.token_itself", "{} is the token itself", k)
            : ahead < 0 ? tr("inspector_words.before", "{} is {} before {}", k, steps, q)
                        : tr("inspector_words.after", "{} is {} after {}", k, steps, q);

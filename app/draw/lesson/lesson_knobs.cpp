@@ -41,7 +41,8 @@ double typed_number(std::string text) {
     double value = 0;
     const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (fault != std::errc() || end != text.data() + text.size())
-        fail_input(tr("lesson_knobs.no_number_type_one", "“{}” is no number; type one such as 4096", text));
+        fail_input(
+            tr("lesson_knobs.no_number_type_one", "“{}” is not a number; type one such as 4096", text));
     return value;
 }
 
@@ -102,7 +103,7 @@ void draw_knob(PanelColumn& column, const lesson::LessonPanel& panel, const less
                                                : stops[static_cast<std::size_t>(std::lround(to))]);
                  },
              .tip = tr("lesson_knobs.double_click_back_lesson",
-                       "{}. Double click: back to where the lesson put it", knob.says),
+                       "{}. Double click: back to the lesson's value", knob.says),
              .grain = knob.stops.empty() ? 0.01F : 1.0F});
     picture.fields.push_back(
         {.area = {column.right() - knob_field_width, column.y + 2, knob_field_width, 23},

@@ -89,13 +89,13 @@ std::pair<std::string, std::string> column_words(const std::string& id) {
         {"induction",
          {tr("common.induction", "induction"),
           tr("lesson_model_panels.mean_weight_rows",
-             "mean weight, in rows whose token stood before, on what followed it there")}},
+             "mean weight on the token that followed an earlier copy of the row's token")}},
         {"attribution",
          {tr("lesson_model_panels.attribution", "attribution"),
-          tr("lesson_model_panels.head_itself_adds", "what the head itself adds to the logit")}},
+          tr("lesson_model_panels.head_itself_adds", "direct contribution of the head to the logit")}},
         {"effect",
          {tr("lesson_model_panels.effect", "effect"),
-          tr("lesson_model_panels.how_logit_changes", "how the logit changes without the head")}},
+          tr("lesson_model_panels.how_logit_changes", "change of the logit without the head")}},
         {"without",
          {tr("lesson_model_panels.without", "without it"),
           tr("lesson_model_panels.probability_token", "the probability of the token without the head")}}};
@@ -128,7 +128,7 @@ void draw_sampling(PanelColumn& column, const lesson::SamplingFigure& figure) {
     PanelTable table(column);
     // Translators: “drawn with” is the heading of a column of probabilities
     table.head({tr("common.token", "token"), tr("lesson_model_panels.drawn", "drawn with")},
-               tr("lesson_model_panels.how_likely_each", "How likely each token is drawn"));
+               tr("lesson_model_panels.how_likely_each", "Probability of drawing each token"));
     const float x = column.x + name, length = column.width - name - value;
     double most = 0;
     for (const lesson::SamplingFigure::Row& row : figure.rows)
@@ -183,12 +183,11 @@ void draw_heads_table(PanelColumn& column, const lesson::HeadsFigure& figure) {
 void draw_path(PanelColumn& column, const lesson::PathFigure& figure) {
     const Theme& theme = column.context.theme;
     // Translators: the fields are two tokens and a head
-    column.words(
-        tr("lesson_model_panels.weight_cut_wrote",
-           "Weight from {} to {}. Cut: what {} wrote is missing in the queries, or in the keys, of the "
-           "head alone.",
-           figure.query, figure.key, head_text(figure.from)),
-        theme.muted);
+    column.words(tr("lesson_model_panels.weight_cut_wrote",
+                    "Weight from {} to {}. Cut: the output of {} is removed from the queries, or the keys, "
+                    "of this head alone.",
+                    figure.query, figure.key, head_text(figure.from)),
+                 theme.muted);
     column.y += 3;
     const Words head{tr("common.head_2", "head"), tr("lesson_model_panels.whole", "whole"),
                      tr("lesson_model_panels.queries_cut", "queries cut"),

@@ -200,7 +200,7 @@ Picture draw_course_foot(const DrawContext& context, const CourseState& course) 
     draw_button(picture, context, {course_pad, y, 84, 34},
                 first ? tr("common.contents", "Contents") : tr("common.back", "Back"), back, false,
                 first ? tr("common.all_lessons", "All lessons")
-                      : with_key(tr("lesson_panel.page_before", "The page before"), "page before"));
+                      : with_key(tr("lesson_panel.page_before", "Previous page"), "page before"));
     const bool quiz_next = course.step() != nullptr && course.page == course.steps();
     const std::string next = last                           ? tr("lesson_panel.finish", "Finish")
                              : first                        ? tr("common.begin", "Begin")
@@ -209,7 +209,7 @@ Picture draw_course_foot(const DrawContext& context, const CourseState& course) 
                                                             : tr("lesson_panel.next_step", "Next step");
     draw_button(picture, context, {right - 104, y, 104, 34}, next, on, true,
                 last ? tr("lesson_panel.back_list_lessons", "Back to the list of lessons")
-                     : with_key(tr("lesson_panel.next_page", "The next page"), "next page"));
+                     : with_key(tr("lesson_panel.next_page", "Next page"), "next page"));
     return picture;
 }
 

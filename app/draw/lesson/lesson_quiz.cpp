@@ -241,7 +241,7 @@ float draw_contents(Picture& picture, const DrawContext& context, const CourseSt
                 .area = {track.x, track.y, track.w * done, 3}, .fill = theme.ink, .radius = 1.5F});
         picture.add_spot(area, "lesson " + lesson->id, OpenLesson{lesson->id},
                          done == 0 ? tr("common.begin", "Begin")
-                                   : tr("lesson_quiz.go", "Go on where you were"));
+                                   : tr("lesson_quiz.go", "Resume where you were"));
         y = area.bottom() + 8;
     }
     for (const UnlistedLesson& file : course.unlisted)

@@ -84,7 +84,7 @@ void draw_found(TextColumn& column, const std::vector<manual::Found>& found) {
     const std::string count =
         places == 0 ? tr("manual_panel.no_page_holds_all", "No page holds all of these words.")
         : places > most_found
-            ? tr("manual_panel.best_places_hold_words", "The best {} of {} places that hold these words.",
+            ? tr("manual_panel.best_places_hold_words", "The best {} of {} places with these words.",
                  most_found, places)
             : tr_n("manual_panel.place_holds_words", "{} place holds these words.",
                    "{} places hold these words.", static_cast<std::int64_t>(places), places);
@@ -113,7 +113,7 @@ void go(ManualPanel& panel, const manual::Place& place, float scroll) {
 void open_manual(ManualPanel& panel, const manual::Place& place) {
     if (!place.page.empty() && manual::find_section(place) == nullptr)
         fail_input(tr("manual_panel.manual_no_place_look",
-                      "The manual has no place {}; look for it in its contents.", manual::link_to(place)));
+                      "The manual has no section {}; look for it in the contents.", manual::link_to(place)));
     const bool elsewhere = panel.at != place;
     if (panel.open && elsewhere) {
         panel.back.push_back({panel.at, panel.scroll});

@@ -77,8 +77,8 @@ void add_row(Sheet& sheet, const MapScene& scene) {
     sheet.row(tr("long_map_inspector.sum_weights", "sum of its weights"),
               number(row.sum, 4) + (row.off ? " ⚠" : ""), row.off);
     if (row.not_finite > 0)
-        sheet.row(tr("long_map_inspector.no_finite_number", "no finite number"),
-                  grouped(row.not_finite) + " ⚠", true);
+        sheet.row(tr("long_map_inspector.no_finite_number", "not finite"), grouped(row.not_finite) + " ⚠",
+                  true);
     sheet.row(tr("common.rank_weight", "rank of this weight"),
               tr("common.of_2", "{} of {}", grouped(row.rank), grouped(row.keys)));
     sheet.row(tr("long_map_inspector.strongest_key", "strongest key"), scene.key(row.strongest));
@@ -120,10 +120,9 @@ void add_head(Sheet& sheet, const MapScene& scene) {
                           : facts->outside > 0 ? GoToWeight{facts->first_outside.i, facts->first_outside.j}
                                                : GoToWeight{facts->worst_row, 0};
     sheet.y += 6;
-    draw_button(
-        sheet.picture, context, {sheet.left, sheet.y, sheet.width(), 34},
-        tr("long_map_inspector.go_fault", "Go to the fault"), to, false,
-        tr("long_map_inspector.shows_first_weight", "Shows the first weight, or the row, that is at fault"));
+    draw_button(sheet.picture, context, {sheet.left, sheet.y, sheet.width(), 34},
+                tr("long_map_inspector.go_fault", "Go to the fault"), to, false,
+                tr("long_map_inspector.shows_first_weight", "Shows the first invalid weight or row"));
     sheet.y += 44;
 }
 
@@ -213,12 +212,12 @@ Picture draw_long_map_strip(const DrawContext& context) {
     const Dims& dims = context.dims();
     std::vector<Segment> tabs;
     if (!context.shown.document->is_long())
-        tabs.push_back(
-            {.label = tr("common.stages_2", "← Stages"),
-             .action = ShowScreen{Screen::stages},
-             .on = false,
-             .tip = with_key(tr("common.back_walk_through_numbers", "Back to the walk through the numbers"),
-                             "stages screen")});
+        tabs.push_back({.label = tr("common.stages_2", "← Stages"),
+                        .action = ShowScreen{Screen::stages},
+                        .on = false,
+                        .tip = with_key(tr("common.back_walk_through_numbers",
+                                           "Back to the model's numbers, stage by stage"),
+                                        "stages screen")});
     // As many tabs as fit; digit keys select the first nine heads.
     const auto most = static_cast<std::int64_t>(std::max((context.width - 260) / 52, 2.0F));
     const auto add = [&](std::int64_t open, std::int64_t count, std::int64_t room, const auto& tab) {
@@ -264,16 +263,14 @@ Picture draw_long_map_panel(const DrawContext& context) {
     const figure::Color text = context.theme.text;
     sheet.section(tr("long_map_inspector.map_any_length", "A map of any length"));
     sheet.paragraph(tr("long_map_inspector.each_row_query_each",
-                       "Each row is a query, each column a key. The whole map has {} weights, which no "
-                       "memory has to hold: "
-                       "they are made from the queries and keys where you look.",
+                       "Each row is a query, each column a key. The whole map has {} weights, which do not "
+                       "have to fit in memory: they are computed from the queries and keys where you look.",
                        grouped(context.dims().Tq * context.dims().Tk)),
                     text);
-    sheet.paragraph(
-        tr("long_map_inspector.far_out_pixel_stands",
-           "Far out, a pixel stands for a square of weights and shows the largest of them, so that a "
-           "single strong weight stays visible. Mean shows how much weight lies there instead."),
-        text);
+    sheet.paragraph(tr("long_map_inspector.far_out_pixel_stands",
+                       "Zoomed out, a pixel stands for a square of weights and shows the largest of them, so "
+                       "that a single strong weight stays visible. Mean shows their mean instead."),
+                    text);
     sheet.section(tr("long_map_inspector.move", "Move"));
     sheet.row(
         tr("long_map_inspector.nearer_farther", "nearer, farther"),
@@ -284,7 +281,7 @@ Picture draw_long_map_panel(const DrawContext& context) {
     sheet.row(tr("long_map_inspector.whole_map", "the whole map"), key_hint("map whole"));
     sheet.section(tr("long_map_inspector.find", "Find"));
     sheet.row(tr("long_map_inspector.next_far_weight", "next far weight"), key_hint("next spot"));
-    sheet.row(tr("long_map_inspector.one_before", "the one before"), key_hint("spot before"));
+    sheet.row(tr("long_map_inspector.one_before", "the previous one"), key_hint("spot before"));
     sheet.row(tr("long_map_inspector.strongest_key_row", "strongest key of the row"),
               key_hint("strongest key"));
     sheet.row(tr("long_map_inspector.one_weight", "one weight"), tr("long_map_inspector.click", "click"));
@@ -343,7 +340,7 @@ Picture draw_long_map_bar(const DrawContext& context) {
                    tr("long_map_inspector.reads_all_weights",
                       "Reads all weights once, for the whole map and the far weights"));
         else if (paused)
-            button(tr("common.go", "Go on"), MapReading::on,
+            button(tr("common.go", "Resume"), MapReading::on,
                    tr("long_map_inspector.reads_rest_map", "Reads the rest of the map"));
         else
             button(tr("common.pause", "Pause"), MapReading::paused,
@@ -351,10 +348,10 @@ Picture draw_long_map_bar(const DrawContext& context) {
         if (!off)
             button(tr("common.cancel", "Cancel"), MapReading::off,
                    tr("long_map_inspector.stops_reading_leaves",
-                      "Stops reading and leaves the whole map away; near views are made all the same"));
+                      "Stops reading and skips the whole map; close views still work"));
     } else if (std::ssize(map->tiles) < map->tiles_wanted) {
         x += draw_text(picture, context, x, baseline,
-                       tr("long_map_inspector.making_seen_tiles", "Making what is seen: {} of {} tiles",
+                       tr("long_map_inspector.making_seen_tiles", "Computing visible tiles: {} of {}",
                           grouped(std::ssize(map->tiles)), grouped(map->tiles_wanted)),
                        Font::ui, 13, theme.text);
     } else {
@@ -369,11 +366,10 @@ Picture draw_long_map_bar(const DrawContext& context) {
     const GivenWeights* const given = context.shown.document->given();
     const std::string sizes =
         (d.Tq == d.Tk ? "T " + grouped(d.Tq) : "Tq " + grouped(d.Tq) + "  Tk " + grouped(d.Tk)) + "  ·  " +
-        (given == nullptr
-             ? tr("long_map_inspector.weights_made_seen", "{} of weights, made where they are seen",
-                  bytes_text(d.Tq * d.Tk * 4))
-             : tr("long_map_inspector.file_read_seen", "{} in the file, read where they are seen",
-                  bytes_text(static_cast<std::int64_t>(given->set->info().bytes))));
+        (given == nullptr ? tr("long_map_inspector.weights_made_seen",
+                               "{} of weights, computed where visible", bytes_text(d.Tq * d.Tk * 4))
+                          : tr("long_map_inspector.file_read_seen", "{} in the file, read where visible",
+                               bytes_text(static_cast<std::int64_t>(given->set->info().bytes))));
     if (x + 40 + context.measure(sizes, Font::ui, 13) < context.width - 24)
         draw_text(picture, context, context.width - 24, baseline, sizes, Font::ui, 13, theme.text,
                   Align::right);

@@ -251,10 +251,10 @@ void draw_switches(Picture& picture, const MapScene& scene) {
                   "map pooling")}};
     const std::vector<Segment> colours{
         {tr("long_map_page.log", "Log"), ColourMapBy{false}, !scene.view.linear,
-         with_key(tr("long_map_page.colours_logarithm_weight", "Colours by the logarithm of a weight"),
+         with_key(tr("long_map_page.colours_logarithm_weight", "Colors by the logarithm of a weight"),
                   "map colours")},
         {tr("long_map_page.linear", "Linear"), ColourMapBy{true}, scene.view.linear,
-         with_key(tr("long_map_page.colours_weight", "Colours by the weight"), "map colours")}};
+         with_key(tr("long_map_page.colours_weight", "Colors by the weight"), "map colours")}};
     float x = context.width - canvas_pad - segmented_width(context, colours);
     draw_segmented(picture, context, x, 28, colours);
     x -= segmented_width(context, pooling) + 12;
@@ -358,16 +358,15 @@ void draw_side(Picture& picture, const MapScene& scene, const figure::Rect& side
             figure::RectItem{.area = at, .stroke = theme.ink, .stroke_width = 1.5F, .radius = 7});
     });
     if (context.shown.document->is_given())
-        key_line(tr("long_map_page.no_finite_number_below", "no finite number, or below 0"),
-                 [&](const figure::Rect& at) {
-                     picture.scene.add(figure::RectItem{.area = at, .fill = theme.bad});
-                     for (const float x : {0.0F, 7.0F})
-                         picture.scene.add(
-                             figure::RectItem{.area = {at.x + x, at.y + x, 7, 7}, .fill = theme.ink});
-                 });
+        key_line(tr("long_map_page.no_finite_number_below", "not finite, or below 0"), [&](const figure::Rect&
+                                                                                               at) {
+            picture.scene.add(figure::RectItem{.area = at, .fill = theme.bad});
+            for (const float x : {0.0F, 7.0F})
+                picture.scene.add(figure::RectItem{.area = {at.x + x, at.y + x, 7, 7}, .fill = theme.ink});
+        });
     const std::int64_t ready = std::ssize(scene.map.tiles);
     if (scene.map.tiles_wanted > 0 && ready < scene.map.tiles_wanted)
-        key_line(tr("long_map_page.paler_coarser_yet", "paler: coarser as yet"), [&](const figure::Rect& at) {
+        key_line(tr("long_map_page.paler_coarser_yet", "paler: still coarse"), [&](const figure::Rect& at) {
             const figure::Color full = context.head_ramp(scene.map.head).back();
             picture.scene.add(figure::RectItem{.area = {at.x, at.y, 7, 14}, .fill = full});
             picture.scene.add(

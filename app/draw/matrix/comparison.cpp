@@ -54,7 +54,7 @@ void Comparison::forget() {
     obstacle_.clear();
     if (!marked() || now_.document == nullptr)
         return;
-    obstacle_ = now_.awaits() ? tr("common.computed", "Being computed …")
+    obstacle_ = now_.awaits() ? tr("common.computed", "Computing …")
                 : coming()    ? tr("comparison.computed_layer", "A is being computed for this layer.")
                 : now_.document->shows_weights()
                     ? tr("common.filtered_weights_not_compared",

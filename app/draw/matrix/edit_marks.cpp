@@ -54,7 +54,7 @@ constexpr MarkKind mark_kinds[] = {
      [](Picture& picture, const DrawContext& context, const figure::Rect& area) {
          draw_square(picture, context.theme, area, true);
      }},
-    {translatable("edit_marks.gain_changed", "gain changed"),
+    {translatable("edit_marks.gain_changed", "head gain changed"),
      [](const HeadEdits& edits) { return edits.scaled(); },
      [](Picture& picture, const DrawContext& context, const figure::Rect& area) {
          draw_square(picture, context.theme, area, false);
@@ -105,8 +105,8 @@ std::string edits_text(const HeadEdits& edits) {
         return {};
     const std::string gain = number(static_cast<double>(edits.gain), 2);
     std::string text = edits.gain == 1.0F ? std::string()
-                       : edits.ablated()  ? tr("edit_marks.gain_ablated", "gain {}, ablated", gain)
-                                          : tr("common.gain", "gain {}", gain);
+                       : edits.ablated()  ? tr("edit_marks.gain_ablated", "head gain {}, ablated", gain)
+                                          : tr("common.gain", "head gain {}", gain);
     std::string names;
     for (const TensorId id : edits.tensors)
         names += (names.empty() ? "" : ", ") + std::string(tensor_info(id).name);

@@ -231,8 +231,8 @@ void draw_head_bar(Picture& picture, const DrawContext& context, std::int64_t he
     picture.add_spot({x, y - 4, width, 11},
                      "ablate head " + std::to_string(head) + " " + std::to_string(picture.hotspots.size()),
                      SetGain{head, off ? 1.0F : 0.0F},
-                     off ? tr("common.switch_head_again", "Switch head {} on again", head)
-                         : tr("common.switch_head_ablate", "Switch head {} off (ablate)", head));
+                     off ? tr("common.switch_head_again", "Restore head {}", head)
+                         : tr("common.switch_head_ablate", "Ablate head {}", head));
 }
 
 void draw_head_bars(Picture& picture, const DrawContext& context, const MatrixGrid& grid,

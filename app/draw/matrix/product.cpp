@@ -87,8 +87,8 @@ void draw_row_heads(Picture& picture, const DrawContext& context, const ProductS
             picture.add_spot({grid.area.x - 96, y, 90, block},
                              "ablate head " + std::to_string(head) + " at " + spec.right_name,
                              SetGain{head, off ? 1.0F : 0.0F},
-                             off ? tr("common.switch_head_again", "Switch head {} on again", head)
-                                 : tr("common.switch_head_ablate", "Switch head {} off (ablate)", head));
+                             off ? tr("common.switch_head_again", "Restore head {}", head)
+                                 : tr("common.switch_head_ablate", "Ablate head {}", head));
         const std::string rows =
             tr("product.rows", "rows {} to {}", head * rows_each, (head + 1) * rows_each - 1);
         const float middle = y + block / 2;

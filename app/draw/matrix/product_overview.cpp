@@ -82,9 +82,8 @@ bool draw_product_overview(Picture& picture, const DrawContext& context, const P
          .dragged = [choose](figure::Point, figure::Point to) { return choose(to); },
          .clicked = choose,
          .tip = tr("product_overview.pixel_largest_numbers",
-                   "{}, {} × {}: a pixel has the largest of its numbers. The frame is what the page shows; "
-                   "click where it "
-                   "is to go.",
+                   "{}, {} × {}: each pixel shows the largest of its numbers. The frame marks the visible "
+                   "part; click to move it.",
                    spec.right_name, grouped(spec.right.rows), grouped(spec.right.cols)),
          .stepped =
              [choose, window,

@@ -93,21 +93,20 @@ struct PagerWords {
     std::string label, what, before, next;
 };
 PagerWords row_words() {
-    return {"go to row", tr("product_window.rows", "rows"),
-            tr("product_window.rows_before", "The rows before"),
-            tr("product_window.next_rows", "The next rows")};
+    return {"go to row", tr("product_window.rows", "rows"), tr("product_window.rows_before", "Previous rows"),
+            tr("product_window.next_rows", "Next rows")};
 }
 PagerWords column_words() {
     return {"go to column", tr("product_window.columns", "columns"),
-            tr("product_window.columns_before", "The columns before"),
-            tr("product_window.next_columns", "The next columns")};
+            tr("product_window.columns_before", "Previous columns"),
+            tr("product_window.next_columns", "Next columns")};
 }
 /// For rows of the right factor.
 PagerWords inner_words(const ProductSpec& spec) {
     const std::string_view name = tensor_info(spec.right.tensor).name;
     return {"go to factor row", tr("product_window.rows_2", "{} rows", name),
-            tr("product_window.rows_before_2", "The {} rows before", name),
-            tr("product_window.next_rows_2", "The next {} rows", name)};
+            tr("product_window.rows_before_2", "Previous {} rows", name),
+            tr("product_window.next_rows_2", "Next {} rows", name)};
 }
 
 /// Text after the field with the first index: the last visible index and the total.
@@ -150,8 +149,8 @@ std::int64_t typed_place(const std::string& typed, const Range& range, const Lab
                 return i;
         }
         fail_input(tr("product_window.no_token_rows_type",
-                      "\"{}\" is in no token of the {} rows; type a token or a number from 0 to {}.", asked,
-                      range.all, range.all - 1));
+                      "\"{}\" is not in any token of the {} rows; type a token or a number from 0 to {}.",
+                      asked, range.all, range.all - 1));
     }
     fail_input(tr("product_window.not_here_type_number", "\"{}\" is not here; type a number from 0 to {}.",
                   asked, range.all - 1));

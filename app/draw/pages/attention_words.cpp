@@ -80,7 +80,7 @@ const std::vector<Pattern>& patterns() {
         rows.push_back(
             {{},
              '-',
-             tr("attention_words.none_holds_enough_weight", "none of these holds enough of the weight")});
+             tr("attention_words.none_holds_enough_weight", "none of these gets enough of the weight")});
         return rows;
     }();
     return all;
@@ -120,14 +120,14 @@ std::vector<std::string> flags_of(const analysis::HeadFacts& facts, const Attent
                            grouped(facts.rows_off), shortest_number(info.sum_tolerance), facts.worst_row,
                            number(static_cast<double>(facts.worst_sum), 4)));
     if (facts.outside > 0)
-        out.push_back(tr_n(
-            "attention_words.weight_lies_outside_0", "{} weight lies outside 0 to 1, the first at {}: {}.",
-            "{} weights lie outside 0 to 1, the first at {}: {}.", facts.outside, grouped(facts.outside),
-            at(facts.first_outside), number(static_cast<double>(facts.first_outside.value), 4)));
+        out.push_back(
+            tr_n("attention_words.weight_lies_outside_0", "{} weight is outside 0 to 1, the first at {}: {}.",
+                 "{} weights are outside 0 to 1, the first at {}: {}.", facts.outside, grouped(facts.outside),
+                 at(facts.first_outside), number(static_cast<double>(facts.first_outside.value), 4)));
     if (facts.not_finite > 0)
         out.push_back(tr_n("attention_words.weight_no_finite_number",
-                           "{} weight is no finite number, the first at {}.",
-                           "{} weights are no finite number, the first at {}.", facts.not_finite,
+                           "{} weight is not finite, the first at {}.",
+                           "{} weights are not finite, the first at {}.", facts.not_finite,
                            grouped(facts.not_finite), at(facts.first_not_finite)));
     return out;
 }
@@ -186,10 +186,9 @@ std::string why_empty(const DrawContext& context) {
     const AttentionSetPtr& given = context.shown.document->shown_weights();
     return given != nullptr && given->info().renormalised
                ? tr("attention_words.nothing_left_row_all",
-                    "Nothing is left of this row: all its weight lay on tokens that are hidden, or it read "
-                    "nothing.")
-               : tr("attention_words.all_weights_0_query",
-                    "All its weights are 0: the query read nothing, as where every key is masked.");
+                    "Nothing is left of this row: all its weight was on hidden tokens, or it read nothing.")
+               : tr("attention_words.all_weights_0_query", "All its weights are 0: the query read nothing, "
+                                                           "for example because every key is masked.");
 }
 
 std::string head_page_line(const DrawContext& context) {

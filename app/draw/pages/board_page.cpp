@@ -234,10 +234,11 @@ void draw_layer_name(Picture& picture, const DrawContext& context, const Grid& g
     constexpr float size = 8;
     const figure::Point at{first.x - 10 - width - 10, middle};
     draw_edited_diamond(picture, context, at, size);
-    picture.tips.push_back({{at.x - size, at.y - size, 2 * size + width + 10, 2 * size},
-                            tr_n("board_page.edited_no_head_alone", "{}: {} is edited, of no head alone",
-                                 "{}: {} are edited, of no head alone",
-                                 static_cast<std::int64_t>(marks->others.size()), name, names)});
+    picture.tips.push_back(
+        {{at.x - size, at.y - size, 2 * size + width + 10, 2 * size},
+         tr_n("board_page.edited_no_head_alone", "{}: {} is edited and belongs to all heads",
+              "{}: {} are edited and belong to all heads", static_cast<std::int64_t>(marks->others.size()),
+              name, names)});
 }
 
 /// Draws a layer that has not been read yet or could not be read.

@@ -58,7 +58,7 @@ static_assert(in_order(pages, &PageDrawing::page), "every page has its drawing, 
 Picture draw_awaited(const DrawContext& context) {
     Picture picture = empty_page(context);
     draw_page_head(picture, context, tr(group_info(context.view.group).title),
-                   tr("common.computed", "Being computed …"));
+                   tr("common.computed", "Computing …"));
     return picture;
 }
 

@@ -49,7 +49,7 @@ std::string sentence_of(const DrawContext& context) {
                                                  grouped(change->masked_in_one));
     if (analysis::words_differ(compare.baseline().problem(), compare.now().problem()))
         text += " " + tr("compare_bar.words_differ_cells_compared",
-                         "The words differ: cells are compared place by place.");
+                         "The words differ: cells are compared position by position.");
     return text;
 }
 
@@ -62,9 +62,9 @@ std::vector<Segment> choices_named(const DrawContext& context, const std::string
     };
     return {choice(a, Compare::baseline, tr("compare_bar.numbers_marked", "The numbers that were marked"),
                    "baseline"),
-            choice(b, Compare::now, tr("compare_bar.numbers", "The numbers as they are"), "baseline"),
+            choice(b, Compare::now, tr("compare_bar.numbers", "The current numbers"), "baseline"),
             choice("B − A", Compare::difference,
-                   tr("compare_bar.changed_cell_cell", "What changed, cell by cell"), "changes")};
+                   tr("compare_bar.changed_cell_cell", "The changes, cell by cell"), "changes")};
 }
 
 /// Draws the text in one line if it fits, otherwise in two smaller lines. A longer text loses its last words,

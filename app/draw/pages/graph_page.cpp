@@ -257,9 +257,9 @@ Picture draw_graph_page(const DrawContext& context) {
     const bool difference = reading.kind() == HeadsView::difference;
     const bool log = reading.log_colours();
     draw_legend(picture, context, canvas_pad, y, log ? 180 : 160, reading.ramp(), difference ? -end : 0, end,
-                difference ? tr("graph_page.colour_key_difference", "colour of a key = difference")
-                : log      ? tr("graph_page.colour_key_weight_log", "colour of a key = weight, log scale")
-                           : tr("graph_page.colour_key_weight", "colour of a key = weight"),
+                difference ? tr("graph_page.colour_key_difference", "color of a key = difference")
+                : log      ? tr("graph_page.colour_key_weight_log", "color of a key = weight, log scale")
+                           : tr("graph_page.colour_key_weight", "color of a key = weight"),
                 false, log);
     picture.scene.height = std::max(context.height, std::ceil(y) + 42);
     return picture;

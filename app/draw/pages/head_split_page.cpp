@@ -198,8 +198,8 @@ void draw_dials(Picture& picture, const DrawContext& context, const Half& half, 
     }
     draw_paragraph(picture, context, left, y + 28 + 2 * radius + 62, width,
                    tr("head_split_page.thin_pair_before_thick",
-                      "Thin: the pair before, thick: after. The angle is the position times the pair’s own "
-                      "speed; the length stays."),
+                      "Thin: before the rotation, thick: after. The angle is the position times the pair’s "
+                      "own speed; the length stays."),
                    figure::Font::ui, 13, 19, theme.muted);
 }
 

@@ -409,7 +409,7 @@ void draw_combined(Picture& picture, const DrawContext& context, const Subject& 
                 spec.row_tops = row_tops(spec);
         }
         spec.ramp = &context.theme.neutral;
-        text = {mean_word(context), tr("heatmap_page.one_averaged_map_keeps", "what one averaged map keeps"),
+        text = {mean_word(context), tr("heatmap_page.one_averaged_map_keeps", "the map averaged over heads"),
                 spec.log        ? tr("heatmap_page.mean_log_scale", "mean, log scale")
                 : spec.row_tops ? tr("heatmap_page.row_mean_rows_largest", "by row, mean − row’s largest")
                                 : tr("common.mean_2", "mean")};

@@ -65,13 +65,13 @@ float draw_head_switch(Picture& picture, const DrawContext& context) {
     } else {
         const std::int64_t h = context.view.head;
         segments = {{"◀", PickHead{std::max<std::int64_t>(h - 1, 0)}, false,
-                     tr("common.head_before", "The head before")},
+                     tr("common.head_before", "Previous head")},
                     {tr("product_pages.head", "Head {} of {}", h, H),
                      PickHead{h},
                      true,
                      {},
                      context.shown.problem().gain(h) == 0.0F},
-                    {"▶", PickHead{std::min(h + 1, H - 1)}, false, tr("common.next_head", "The next head")}};
+                    {"▶", PickHead{std::min(h + 1, H - 1)}, false, tr("common.next_head", "Next head")}};
     }
     const float width = segmented_width(context, segments);
     draw_segmented(picture, context, context.width - canvas_pad - width, 28, segments);
@@ -391,12 +391,11 @@ Picture draw_output_page(const DrawContext& context) {
     const float text_end = layout.left.area.y - 50;
     float y = 112;
     if (text_room >= 200 && text_end - y > 60 && !layout.overview) {
-        y = draw_paragraph(
-            picture, context, canvas_pad, y, std::min(text_room, 330.0F),
-            tr("product_pages.concat_puts_heads_side",
-               "concat puts the heads side by side; until here they have not met. Every column of W_O reads "
-               "all of them, so this is where they mix."),
-            figure::Font::ui, 13.5F, 21, theme.text);
+        y = draw_paragraph(picture, context, canvas_pad, y, std::min(text_room, 330.0F),
+                           tr("product_pages.concat_puts_heads_side",
+                              "concat puts the heads side by side without mixing them. Every column of W_O "
+                              "reads all of them, so this is where they mix."),
+                           figure::Font::ui, 13.5F, 21, theme.text);
         y += 4;
     }
     if (has_switch) {

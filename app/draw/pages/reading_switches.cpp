@@ -48,7 +48,7 @@ void draw_reading_switches(Sheet& sheet) {
     const auto key_of = [on_map](std::string_view id) {
         return on_map && is_map_key(action(id).keys.front()) ? std::string() : key_hint(id);
     };
-    sheet.section(tr("reading_switches.how_read", "How they are read"),
+    sheet.section(tr("reading_switches.how_read", "Filters and means"),
                   tr("reading_switches.key_keyboard", "key"));
     for (const analysis::ReadingInfo& reading : analysis::readings())
         if (view.possible.*reading.option)
@@ -57,18 +57,17 @@ void draw_reading_switches(Sheet& sheet) {
                                 ReadWeights{analysis::turned(view.reading, reading.option)}});
     if (!on_map) // the map has its own switch for it
         draw_switch(sheet,
-                    {tr("reading_switches.log_colour_scale", "Log colour scale"), key_hint("log colours"),
+                    {tr("reading_switches.log_colour_scale", "Log color scale"), key_hint("log colours"),
                      tr("reading_switches.colours_logarithm_10",
-                        "Colours by the logarithm, from a 10,000th of the largest up, so that small weights "
-                        "show: how much larger the large ones are is harder to see"),
+                        "Colors by the logarithm, from a 10,000th of the largest up. Small weights become "
+                        "visible, but large ones are harder to tell apart"),
                      view.log_colours, SetLogColours{!view.log_colours}});
     if (sheet.context.shown.document->is_checkpoint()) {
         sheet.y += 6;
-        sheet.paragraph(
-            tr("reading_switches.looking_model_computes",
-               "This is for looking: the model computes with its own weights, and the other stages and the "
-               "predictions never change with it."),
-            sheet.context.theme.muted);
+        sheet.paragraph(tr("reading_switches.looking_model_computes",
+                           "This changes only what is shown: the model uses its own weights, and the other "
+                           "stages and the predictions stay the same."),
+                        sheet.context.theme.muted);
     }
     sheet.y += 4;
 }

@@ -259,8 +259,8 @@ Picture draw_split_page(const DrawContext& context) {
     y = draw_paragraph(
         picture, context, left, y + 14, context.width - canvas_pad - left,
         columns  ? tr("split_pages.nothing_recomputed_each_cell",
-                      "Nothing is recomputed: each cell keeps its row, its value and its colour. Only the "
-                       "gaps are new.")
+                      "Nothing is recomputed: each cell keeps its row, its value and its color. Only the gaps "
+                       "are new.")
         : rotary ? tr("split_pages.queries_keys_change_split",
                       "Queries and keys change as they are split (see Rotation); values only move.")
                  : tr("split_pages.queries_keys_change_split_2",
@@ -321,9 +321,9 @@ Picture draw_concat_page(const DrawContext& context) {
     picture.scene.add(figure::LineItem{{middle, y}, {middle, y + 30}, context.theme.line2, 2});
     picture.scene.add(figure::LineItem{{middle - 5, y + 23}, {middle, y + 30}, context.theme.line2, 2});
     picture.scene.add(figure::LineItem{{middle + 5, y + 23}, {middle, y + 30}, context.theme.line2, 2});
-    const std::string said = gains
-                                 ? tr("split_pages.side_side_each_times", "side by side, each times its gain")
-                                 : tr("split_pages.side_side_no_number", "side by side; no number changes");
+    const std::string said =
+        gains ? tr("split_pages.side_side_each_times", "side by side, each times its head gain")
+              : tr("split_pages.side_side_no_number", "side by side; no number changes");
     const float said_width = context.measure(said, figure::Font::ui, 12.5F);
     const bool beside = middle + 16 + said_width <= context.width - 8;
     draw_text(picture, context, beside ? middle + 16 : middle - 16, figure::baseline_for(y + 15, 12.5F), said,

@@ -84,7 +84,7 @@ Picture draw_strongest_page(const DrawContext& context, const std::string& why) 
     const bool beside = width >= 680;
     const float each = beside ? (width - 40) / 2 : std::min(width, 460.0F);
     const SpokenPlace spoken = spoken_place(context);
-    const std::string query = tr("strongest_page.query_reads", "What query {} reads",
+    const std::string query = tr("strongest_page.query_reads", "Keys read by query {}",
                                  word(context.shown.problem(), false, spoken.row));
     float bottom = draw_list(picture, reading, of_row(reading, spoken.row), query, {canvas_pad, y, each, 0});
     const analysis::HeadFacts* facts = facts_of(context, context.view.head);

@@ -94,7 +94,7 @@ float draw_sum_of_heads(Picture& picture, const DrawContext& context, const figu
         change ? tr("sum_of_heads.root_sum_heads_squared", "‖Δ‖: root of the sum of a head's squared changes")
                : tr(tensor_info(TensorId::contributions).formula);
     const float title = draw_text(picture, context, room.x, room.y + 16,
-                                  change ? tr("sum_of_heads.head_moved", "Which head moved it")
+                                  change ? tr("sum_of_heads.head_moved", "Heads that changed it")
                                          : tr("sum_of_heads.same_output_sum", "The same output, as a sum"),
                                   figure::Font::ui_semibold, 17, theme.ink);
     if (title + 20 + context.measure(formula, figure::Font::mono, 12.5F) < room.w)

@@ -142,7 +142,7 @@ std::string scale_text(const DrawContext& context, const Reading& reading) {
             return reading.log_colours() ? tr("common.weight_log_scale", "weight, log scale")
                                          : tr("common.weight", "weight");
         return context.dims().H > 1 ? tr("text_page.weight_every_head_scale",
-                                         "weight, every head on this scale in its own colour")
+                                         "weight, every head on this scale in its own color")
                                     : tr("common.weight", "weight");
     case HeadsView::difference:
         return tr("text_page.difference_above_0_reads", "difference: above 0, {} reads it more, below, {}",

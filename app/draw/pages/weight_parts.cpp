@@ -122,7 +122,7 @@ std::string reads_nothing_text(const DrawContext& context, std::int64_t i) {
     const std::string query = quoted_query(context, i);
     return given != nullptr && given->info().renormalised
                ? tr("weight_parts.nothing_left_weight_lay",
-                    "{} has nothing left: its weight lay on hidden tokens, or it read nothing", query)
+                    "{} has nothing left: its weight was on hidden tokens, or it read nothing", query)
                : tr("weight_parts.may_attend_nothing_weights", "{} may attend to nothing: its weights are 0",
                     query);
 }
@@ -192,7 +192,7 @@ void draw_sink(Picture& picture, const DrawContext& context, const MatrixSpec& m
     picture.tips.push_back(
         {{area.x, area.y - 20, area.w, 20},
          tr("weight_parts.score_sink_takes_part",
-            "The score of the sink: it takes part in every row’s softmax like one more key.")});
+            "The score of the sink. It acts like one more key in the softmax of every row.")});
 }
 
 std::string map_title(const DrawContext& context, const TensorInfo& info) {
@@ -414,7 +414,7 @@ float draw_link_legend(Picture& picture, const Reading& reading, float y, float 
                  : tr("weight_parts.weights_more_more_others",
                       "weights of {} and more for {}, of {} and more for others", here, word, elsewhere)});
     entries.push_back(
-        {0, {}, tr("weight_parts.full_colour_faint_other", "full colour: {}, faint: other queries", word)});
+        {0, {}, tr("weight_parts.full_colour_faint_other", "full color: {}, faint: other queries", word)});
     if (!fills.empty())
         entries.push_back({0, {}, fills});
     if (any_masked({reading}))

@@ -30,12 +30,12 @@ void draw_colour_buttons(Picture& picture, const DrawContext& context, float rig
             translatable("weights_switches.scale_all_heads", "Scale: all heads")};
         static constexpr Message tips[] = {
             translatable("weights_switches.colours_show_how_far",
-                         "Colours show how far a score is below the largest of its row; click for a scale of "
+                         "Colors show how far a score is below the largest of its row; click for a scale of "
                          "each head, then for one of all heads"),
             translatable("weights_switches.each_head_own_colour",
-                         "Each head has its own colour scale; click for one that all heads share"),
+                         "Each head has its own color scale; click for one that all heads share"),
             translatable("weights_switches.one_colour_scale_all",
-                         "One colour scale for all heads; click to color each row by itself")};
+                         "One color scale for all heads; click to color each row by itself")};
         const auto scale = static_cast<std::size_t>(view.attention.score_scale);
         add(tr(scales[scale]), false, SetScoreScale{next_score_scale(view.attention.score_scale)},
             tr(tips[scale]));
@@ -44,19 +44,18 @@ void draw_colour_buttons(Picture& picture, const DrawContext& context, float rig
                             : tr("weights_switches.same_scale_2", "Same scale: off"),
             view.same_scale, SetSameScale{!view.same_scale},
             view.same_scale ? tr("weights_switches.one_colour_scale_all_2",
-                                 "One colour scale for all heads; click to give each head its own")
+                                 "One color scale for all heads; click to give each head its own")
                             : tr("weights_switches.each_head_own_colour",
-                                 "Each head has its own colour scale; click for one that all heads share"));
+                                 "Each head has its own color scale; click for one that all heads share"));
     constexpr Message names[] = {translatable("common.head_5", "by head"),
                                  translatable("common.neutral", "neutral"), untranslated("viridis"),
                                  untranslated("cividis"), untranslated("magma")};
     const auto map = static_cast<std::size_t>(view.colour_map);
     if (all)
-        add(tr("weights_switches.colours", "Colours: {}", tr(names[map])), false,
+        add(tr("weights_switches.colours", "Colors: {}", tr(names[map])), false,
             SetColourMap{static_cast<ColourMap>((map + 1) % std::size(names))},
             tr("weights_switches.colours_maps_click_next",
-               "The colours of the maps; click for the next ones: by head, neutral, viridis, cividis, "
-               "magma"));
+               "The colors of the maps; click for the next ones: by head, neutral, viridis, cividis, magma"));
     if (context.shown.document->is_checkpoint())
         return; // the mask is defined by the model
     const MaskBrush& brush = view.brush;
@@ -101,11 +100,11 @@ void draw_switches(Picture& picture, const DrawContext& context) {
         (view.group == StageGroup::scores || view.group == StageGroup::scaled)) {
         const std::vector<Segment> ways{
             {.label = tr("common.score_map", "Score map"), .action = GoTo{view.group}, .on = true},
-            {.label = tr("common.taken_apart", "Taken apart"),
+            {.label = tr("common.taken_apart", "Components"),
              .action = ShowScreen{Screen::why},
              .on = false,
              .tip = tr("weights_switches.wrote_selected_score",
-                       "Who wrote what the selected score is made of")}};
+                       "The residual stream components of the selected score")}};
         right -= segmented_width(context, ways);
         draw_segmented(picture, context, right, 28, ways);
         right -= 12;

@@ -126,7 +126,7 @@ void draw_heading(Picture& picture, const DrawContext& context, float y, std::in
     const std::string word = shortened(full, longest_word);
     float x = canvas_pad;
     // Translators: {} is a word of the sentence, in bold
-    const std::string heading = tr("what_reads.reads", "What {} reads", token_slot);
+    const std::string heading = tr("what_reads.reads", "Keys read by {}", token_slot);
     const std::size_t place = std::min(heading.find(token_slot), heading.size());
     x += draw_text(picture, context, x, y, heading.substr(0, place), figure::Font::ui, 17, theme.ink);
     const float begin = x;

@@ -72,9 +72,9 @@ float draw_unlisted(Picture& picture, const DrawContext& context, const Source& 
     x += draw_text(picture, context, x, figure::baseline_for(y + 12, 13),
                    // Translators: buttons follow: "noun", "verb", "modifier", "adverb"
                    classes ? tr("x_page.no_list_words_taken",
-                                "? “{}” is in no list of words: taken as noun-like 0.80. Take it as", word)
+                                "? “{}” is not in a word list: taken as noun-like 0.80. Take it as", word)
                            : tr("x_page.no_list_words_taken_2",
-                                "? “{}” is in no list of words: taken as an unknown word", word),
+                                "? “{}” is not in a word list: taken as an unknown word", word),
                    figure::Font::ui, 13, context.theme.text) +
          10;
     constexpr std::array<Message, 4> names{

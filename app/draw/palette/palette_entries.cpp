@@ -55,7 +55,7 @@ constexpr OtherWords other_words[] = {
     {"larger", translatable("palette_entries.zoom_font_size_scale", "zoom in font size scale")},
     {"smaller", translatable("palette_entries.zoom_out_font_size", "zoom out font size scale")},
     {"settings", translatable("palette_entries.preferences_options",
-                              "preferences options language theme font size motion colours memory")},
+                              "preferences options language theme font size motion colors memory")},
     {"theme", translatable("palette_entries.dark_light_night_mode", "dark light night mode")},
     {"picture",
      translatable("palette_entries.export_image_screenshot", "export image screenshot png svg pdf")},
@@ -144,7 +144,7 @@ void add_settings(Entries& entries, const PaletteSources& sources) {
         {untranslated("magma"), ColourMap::magma}};
     for (const auto& [name, map] : maps)
         add_setting(entries, "colours " + std::string(name.english),
-                    tr("palette_entries.colours_cells", "Colours of cells: {}", tr(name)),
+                    tr("palette_entries.colours_cells", "Colors of cells: {}", tr(name)),
                     tr("common.changes_colours_cells", "Changes the colors of the cells"),
                     tr("palette_entries.palette_ramp", "palette ramp"), SetColourMap{map});
     constexpr OtherWords language_words[] = {{"en", translatable("palette_entries.english", "English")},
@@ -209,7 +209,7 @@ void add_stages(Entries& entries, const Situation& now) {
                                .label = tr("palette_entries.stage", "stage"),
                                .title = std::string(info.label),
                                .detail = tr(info.title),
-                               .tip = tr("palette_entries.goes_stop_strip", "Goes to this stop of the strip"),
+                               .tip = tr("palette_entries.goes_stop_strip", "Goes to this step of the strip"),
                                .words = words_for(stage_words, info.label),
                                .also = tr("palette_entries.stage", "stage") + " " + tr(info.title),
                                .send = [stop](const Situation&) { return Actions{GoTo{stop}}; }});
@@ -230,7 +230,7 @@ void add_layer_stages(Entries& entries, const Situation& now) {
                                .label = tr("palette_entries.stage", "stage"),
                                .title = layer + tr(name),
                                .detail = tr(title),
-                               .tip = tr("palette_entries.goes_stop_strip", "Goes to this stop of the strip"),
+                               .tip = tr("palette_entries.goes_stop_strip", "Goes to this step of the strip"),
                                .words = tr("common.layer_2", "layer {}", l) + " " +
                                         std::string(name.english) + " " + words_for(stage_words, also),
                                .also = tr("palette_entries.stage", "stage") + " " + tr(title),
@@ -266,7 +266,7 @@ void add_heads(Entries& entries, const PaletteSources& sources) {
             if (experiment != nullptr && !experiment->head_roles.empty())
                 entry.detail = experiment->head_roles[static_cast<std::size_t>(h)];
             if (sources.document.problem.gain(h) == 0.0F)
-                entry.detail = tr("palette_entries.switched", "switched off");
+                entry.detail = tr("palette_entries.switched", "ablated");
             entry.keys = keys(h);
             entry.send = [h](const Situation&) { return Actions{PickHead{h}}; };
             entries.push_back(std::move(entry));
@@ -281,7 +281,7 @@ void add_heads(Entries& entries, const PaletteSources& sources) {
             if (l == now.view.attention.layer) {
                 entry.keys = keys(h);
                 if (now.problem.gain(h) == 0.0F)
-                    entry.detail = tr("palette_entries.switched", "switched off");
+                    entry.detail = tr("palette_entries.switched", "ablated");
             }
             entry.send = [l, h](const Situation& then) {
                 Actions send{OpenHead{l, h}};
@@ -304,7 +304,7 @@ void add_tokens(Entries& entries, const PaletteSources& sources) {
                            .title = text::plain_text(tokens[i]),
                            .detail = tr("common.token_2", "token {}", i),
                            .tip = tr("palette_entries.selects_number_tokens",
-                                     "Selects the number of this token’s row that the inspector speaks of"),
+                                     "Selects the inspected number in the row of this token"),
                            .also = std::to_string(i),
                            .send = [i, &shown = sources.shown](const Situation& now) {
                                return show_token(shown, now.view, static_cast<std::int64_t>(i));

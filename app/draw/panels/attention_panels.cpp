@@ -59,7 +59,7 @@ void draw_pattern_row(Sheet& sheet, const Pattern& pattern, std::ptrdiff_t count
     sheet.put(sheet.right, grouped(count), 50, figure::Font::mono, 12.5F, theme.text, figure::Align::right);
     sheet.picture.add_spot(area, "pattern " + letter, MarkPattern{letter},
                            tr("attention_panels.click_mark_heads_board",
-                              "{}; click to mark these heads on the board", pattern.says));
+                              "{}; click to mark these heads in the grid", pattern.says));
     sheet.y = top + 32;
 }
 
@@ -98,7 +98,7 @@ void draw_listed(Sheet& sheet, std::vector<Placed> heads, const std::string& tit
     for (std::size_t n = 0; n < std::min(most, heads.size()); ++n)
         draw_head_row(sheet, heads[n]);
     if (heads.size() > most)
-        sheet.paragraph(tr("attention_panels.more_marked_board", "and {} more, marked on the board",
+        sheet.paragraph(tr("attention_panels.more_marked_board", "and {} more, marked in the grid of heads",
                            grouped(static_cast<std::int64_t>(heads.size() - most))),
                         sheet.context.theme.muted);
 }
@@ -116,21 +116,20 @@ Picture draw_patterns_panel(const DrawContext& context) {
     sheet.y += 32;
     sheet.paragraph(info.Tq == info.Tk
                         ? tr("attention_panels.each_head_labelled",
-                             "Each head is labelled by what it measurably does on these tokens: the kind of "
-                             "token that gets at least half of its weight, or a quarter where that is a "
-                             "token said before or what followed it.")
+                             "Each head is labeled by its measured behavior on these tokens: the kind of "
+                             "token that gets at least half of its weight, or a quarter for an earlier copy "
+                             "of the token or the token that followed it.")
                         : tr("attention_panels.other_keys_queries_no",
-                             "With other keys than queries no head reads “the token before”: heads have no "
-                             "labels here."),
+                             "Heads have no labels here: labels such as “previous token” need queries and "
+                             "keys of the same tokens."),
                     theme.text);
     if (info.Tq == info.Tk && context.shown.document->is_checkpoint())
-        sheet.paragraph(
-            tr("attention_panels.atlas_names_heads_probe",
-               "The atlas names heads by a probe of random tokens too. Where its name differs from "
-               "the one here, the head's card there says both."),
-            theme.muted);
+        sheet.paragraph(tr("attention_panels.atlas_names_heads_probe",
+                           "The atlas also labels heads by a probe of random tokens. If its label differs "
+                           "from the one here, the head's card in the atlas shows both."),
+                        theme.muted);
     draw_reading_switches(sheet);
-    sheet.section(tr("attention_panels.heads", "What heads do"), tr("common.heads", "heads"));
+    sheet.section(tr("attention_panels.heads", "Labels of heads"), tr("common.heads", "heads"));
     const std::vector<Placed> heads = heads_read(context);
     if (context.board->ready() < info.L)
         sheet.paragraph(tr("attention_panels.reading_done", "Reading: {} of {} done.",
@@ -157,13 +156,12 @@ Picture draw_patterns_panel(const DrawContext& context) {
                     // Translators: heads a column: a head's largest weight
                     on->label.empty() ? tr("common.largest", "largest") : tr("common.weight", "weight"));
     if (!flagged.empty()) {
-        sheet.section(tr("attention_panels.not_softmax_gives", "⚠ Not as softmax gives it"),
+        sheet.section(tr("attention_panels.not_softmax_gives", "⚠ Not a softmax output"),
                       grouped(static_cast<std::int64_t>(flagged.size())));
-        sheet.paragraph(
-            tr("attention_panels.heads_rows_dont_sum",
-               "Heads with rows that don’t sum to 1, weights outside 0 to 1, or no finite number. "
-               "They are shown as they are."),
-            theme.text);
+        sheet.paragraph(tr("attention_panels.heads_rows_dont_sum",
+                           "Heads with rows that do not sum to 1, weights outside 0 to 1, or weights that "
+                           "are not finite. They are shown unchanged."),
+                        theme.text);
         constexpr std::size_t most = 8;
         flagged.resize(std::min(flagged.size(), most));
         for (const Placed& head : flagged)
@@ -197,23 +195,22 @@ Picture draw_source_panel(const DrawContext& context) {
                          : tr("attention_panels.rows_sum_1_within", "rows sum to 1 within"),
               shortest_number(info.sum_tolerance));
     if (!info.reading.empty())
-        sheet.paragraph(tr("attention_panels.tokens_counted_shown",
-                           "Tokens are counted as they are shown: {}.", info.reading),
-                        theme.text);
+        sheet.paragraph(
+            tr("attention_panels.tokens_counted_shown", "Tokens are numbered as shown: {}.", info.reading),
+            theme.text);
     sheet.section(tr("attention_panels.tokens", "Tokens"));
     sheet.paragraph(
         info.tokens_from.empty()
             ? tr("attention_panels.none_put_list_beside",
-                 "None: put a list of them beside the file, as {}, to see words instead of numbers.",
+                 "None. To see words instead of numbers, save a token list as {} in the same folder.",
                  std::filesystem::path(info.title).replace_extension(".tokens.json").string())
             : tr("attention_panels.from", "From {}.", info.tokens_from),
         theme.text);
-    sheet.section(tr("attention_panels.not_here", "What is not here"));
-    sheet.paragraph(
-        tr("attention_panels.file_holds_attention",
-           "The file holds attention weights alone. Queries, keys, values, scores and outputs can "
-           "not be worked out from them."),
-        theme.text);
+    sheet.section(tr("attention_panels.not_here", "Not available"));
+    sheet.paragraph(tr("attention_panels.file_holds_attention",
+                       "The file contains only attention weights. Queries, keys, values, scores and outputs "
+                       "cannot be computed from them."),
+                    theme.text);
     return sheet.finish();
 }
 

@@ -53,9 +53,9 @@ void write_bytes(Sheet& sheet) {
              tr_n("common.layer", "{} layer", "{} layers", model.layers, grouped(model.layers)),
              grouped(model.Hkv), grouped(model.longest_text()));
     if (model.Hkv < model.H)
-        text +=
-            " " + tr("cache_panel.one_each_query_heads", "One for each of the {} query heads would take {}.",
-                     model.H, bytes_text(dims.Tk * row / model.Hkv * model.H));
+        text += " " + tr("cache_panel.one_each_query_heads",
+                         "A separate cache for each of the {} query heads would take {}.", model.H,
+                         bytes_text(dims.Tk * row / model.Hkv * model.H));
     sheet.paragraph(text, context.theme.muted);
 }
 
@@ -94,8 +94,8 @@ void write_cache(Sheet& sheet) {
     sheet.picture.tips.push_back(
         {{k_area.x, k_area.y, v_area.right() - k_area.x, height},
          tr("cache_panel.later_tokens_read_layer",
-            "What later tokens read of this layer and head. A token’s row never changes once it is written: "
-            "the next token adds one row and computes no other")});
+            "The rows that later tokens read from this layer and head. A token’s row never changes after it "
+            "is written: the next token adds one row and recomputes none")});
     sheet.y = k_area.bottom() + 46;
     if (first > 0)
         sheet.paragraph(

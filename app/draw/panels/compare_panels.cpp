@@ -16,14 +16,14 @@ void add_baseline_buttons(Sheet& sheet) {
     sheet.section(tr("common.compare", "Compare"), "B − A");
     sheet.put(sheet.left,
               marked ? "A: " + compare->name()
-                     : tr("compare_panels.b_edit_stays", "B is what you edit; A stays as it is."),
+                     : tr("compare_panels.b_edit_stays", "Edits change B; A stays as it is."),
               sheet.width(), figure::Font::ui, 13, context.theme.text);
     sheet.y += Sheet::row_height + 4;
     const float width = (sheet.width() - 12) / 2;
     const figure::Rect first{sheet.left, sheet.y, width, 34};
     const figure::Rect second{sheet.left + width + 12, sheet.y, width, 34};
     draw_button(sheet.picture, context, first, tr("compare_panels.mark", "Mark as A"), MarkBaseline{}, false,
-                with_key(tr("common.now_screen", "From now on A is what is on screen"), "mark baseline"));
+                with_key(tr("common.now_screen", "Marks the numbers on screen as A"), "mark baseline"));
     if (marked)
         draw_button(sheet.picture, context, second, tr("compare_panels.forget", "Forget A"), DropBaseline{},
                     false, tr("compare_panels.stop_comparing", "Stop comparing"));
@@ -31,13 +31,13 @@ void add_baseline_buttons(Sheet& sheet) {
         draw_button(sheet.picture, context, second, tr("compare_panels.built", "A: as built"),
                     MarkBaseline{true}, false,
                     tr("compare_panels.problem_without_edits",
-                       "A is this problem without edits, gains and temperature"));
+                       "A is this problem without edits, head gains and temperature"));
     sheet.y += 34 + 10;
     const bool flashes = context.view.flashes();
     draw_text_button(
-        sheet.picture, context, sheet.left, sheet.y, tr("compare_panels.flash_changes", "Flash what changes"),
-        flashes, SetFlash{!flashes},
-        tr("compare_panels.outline_cells_edit", "Outline the cells that an edit changed for a moment"));
+        sheet.picture, context, sheet.left, sheet.y,
+        tr("compare_panels.flash_changes", "Flash changed cells"), flashes, SetFlash{!flashes},
+        tr("compare_panels.outline_cells_edit", "Briefly outlines the cells that an edit changed"));
     sheet.y += 24 + 8;
 }
 

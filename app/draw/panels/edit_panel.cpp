@@ -50,8 +50,8 @@ void draw_gains(Sheet& sheet) {
     const Problem& problem = context.shown.problem();
     const Document& document = *context.shown.document;
     sheet.section(document.is_checkpoint()
-                      ? tr("edit_panel.gain_per_head", "Gain per head of {}", open_layer_name(document))
-                      : tr("edit_panel.gain_per_head_2", "Gain per head"),
+                      ? tr("edit_panel.gain_per_head", "Head gains of {}", open_layer_name(document))
+                      : tr("edit_panel.gain_per_head_2", "Head gains"),
                   tr("edit_panel.0_2", "0 to 2"));
     for (std::int64_t h = 0; h < problem.dims.H; ++h) {
         const std::string name = tr("common.head", "Head {}", h);
@@ -67,16 +67,16 @@ void draw_gains(Sheet& sheet) {
                  [h](float gain) {
                      return SetGain{h, gain};
                  },
-             .tip =
-                 tr("edit_panel.multiplies_head_hands_concat",
-                    "Multiplies what the head hands to concat; 0 switches it off. Double click: back to 1")},
+             .tip = tr(
+                 "edit_panel.multiplies_head_hands_concat",
+                 "Multiplies the head's output before concat; 0 ablates the head. Double click: back to 1")},
             name, context.theme.head(h, problem.dims.H).colour, problem.gain(h) == 0.0F);
         const bool off = problem.gain(h) == 0.0F;
         sheet.picture.add_spot(
             {sheet.left - 4, top, 18 + context.measure(name, figure::Font::ui_medium, 13) + 8, 26},
             "switch head " + std::to_string(h), SetGain{h, off ? 1.0F : 0.0F},
-            off ? tr("edit_panel.switch_head_again", "Switch this head on again")
-                : tr("edit_panel.switch_head_ablate", "Switch this head off (ablate)"));
+            off ? tr("edit_panel.switch_head_again", "Restore this head")
+                : tr("edit_panel.switch_head_ablate", "Ablate this head (head gain 0)"));
     }
 }
 
@@ -86,21 +86,20 @@ void draw_head_tools(Sheet& sheet) {
     const ViewState& view = context.view;
     if (context.board != nullptr && context.board->info().is_mean(view.attention.layer, view.head)) {
         sheet.section(tr("edit_panel.whole_heads", "Whole heads"));
-        sheet.paragraph(
-            tr("edit_panel.open_worked_out_models",
-               "What is open is worked out from the model’s heads: open one of them to copy, swap or "
-               "reset it."),
-            context.theme.text);
+        sheet.paragraph(tr("edit_panel.open_worked_out_models",
+                           "This is computed from several heads of the model. Open "
+                           "a single head to copy, swap or reset it."),
+                        context.theme.text);
         return;
     }
     const std::int64_t H = context.dims().H, a = view.head, b = view.other;
     sheet.section(tr("edit_panel.whole_heads", "Whole heads"),
-                  H > 1 ? tr("edit_panel.one_another", "this one, and another") : "");
+                  H > 1 ? tr("edit_panel.one_another", "this head and another") : "");
     const auto chooser = [&](float x, const std::string& label, std::int64_t now, const auto& action) {
         const std::vector<Segment> segments{
-            {"◀ " + label, action((now + H - 1) % H), false, tr("common.head_before", "The head before")},
+            {"◀ " + label, action((now + H - 1) % H), false, tr("common.head_before", "Previous head")},
             {std::to_string(now), action(now), true, {}},
-            {"▶ " + label, action((now + 1) % H), false, tr("common.next_head", "The next head")}};
+            {"▶ " + label, action((now + 1) % H), false, tr("common.next_head", "Next head")}};
         draw_segmented(sheet.picture, context, x, sheet.y, segments);
         return segmented_width(context, segments);
     };
@@ -118,25 +117,25 @@ void draw_head_tools(Sheet& sheet) {
     sheet.y += 36;
     const bool off = context.shown.problem().gain(a) == 0.0F;
     // Translators: on buttons {} is the number of a head
-    button(0, off ? tr("common.switch_on_2", "Switch on {}", a) : tr("common.ablate", "Ablate {}", a),
+    button(0, off ? tr("common.switch_on_2", "Restore {}", a) : tr("common.ablate", "Ablate {}", a),
            SetGain{a, off ? 1.0F : 0.0F}, tr("edit_panel.same", "{} does the same", key_hint("ablate")));
     button(1, tr("edit_panel.reset", "Reset {}", a), ResetHead{a},
-           tr("edit_panel.weights_gain_built", "Its weights and gain as they were built"));
+           tr("edit_panel.weights_gain_built", "Restores its original weights and head gain"));
     sheet.y += 38;
     if (H == 1)
         return;
     const bool shared = context.dims().Hkv != H && context.dims().kv_head(a) == context.dims().kv_head(b);
     button(0, tr("edit_panel.copy", "Copy {} to {}", a, b), CopyHead{a, b},
-           shared ? tr("edit_panel.head_becomes_head_w",
-                       "Head {} becomes head {}: W_Q columns and W_O rows; they share keys and values", b, a)
-                  : tr("edit_panel.head_becomes_head_columns",
-                       "Head {} becomes head {}: its columns of W_Q, W_K, W_V, its rows of W_O, its gain", b,
-                       a));
+           shared
+               ? tr("edit_panel.head_becomes_head_w",
+                    "Head {} becomes head {}: W_Q columns and W_O rows; they share keys and values", b, a)
+               : tr("edit_panel.head_becomes_head_columns",
+                    "Head {} becomes head {}: columns of W_Q, W_K, W_V, rows of W_O, and head gain", b, a));
     button(1, tr("edit_panel.swap", "Swap {} and {}", a, b), SwapHeads{a, b},
            shared ? tr("edit_panel.change_places_w_q",
-                       "They change places: W_Q columns and W_O rows; they share keys and values")
+                       "Swaps W_Q columns and W_O rows; they share keys and values")
                   : tr("edit_panel.change_places_columns_w",
-                       "They change places: its columns of W_Q, W_K, W_V, its rows of W_O, its gain"));
+                       "Swaps columns of W_Q, W_K, W_V, rows of W_O, and head gains"));
     sheet.y += 38;
 }
 
@@ -182,7 +181,7 @@ void draw_seed(Sheet& sheet) {
         return;
     sheet.section(tr("edit_panel.seed", "Seed"),
                   recipe.preset == "random"
-                      ? tr("edit_panel.draws_every_weight", "draws every weight")
+                      ? tr("edit_panel.draws_every_weight", "samples every weight")
                       : tr("edit_panel.vectors_unknown_words", "vectors of unknown words"));
     sheet.picture.fields.push_back(
         {.area = {sheet.left, sheet.y, sheet.width() - 96, 28},
@@ -193,7 +192,7 @@ void draw_seed(Sheet& sheet) {
                    "A whole number; the same seed gives the same numbers")});
     draw_button(sheet.picture, sheet.context, {sheet.right - 84, sheet.y - 1, 84, 30},
                 tr("edit_panel.next_seed", "Next"), SetSeed{recipe.seed + 1}, false,
-                tr("edit_panel.draw_anew_next_seed", "Draw anew with the next seed"));
+                tr("edit_panel.draw_anew_next_seed", "Resample with the next seed"));
     sheet.y += 40;
 }
 
@@ -221,7 +220,7 @@ void draw_earlier(Sheet& sheet, float end, std::span<const std::string> earlier)
         sheet.picture.add_spot(
             area, "earlier " + std::to_string(i), MoveInHistory{0},
             tr("edit_panel.step_before_project_saved",
-               "A step from before the project was saved; only steps since then can be taken back"));
+               "This step precedes the last save of the project; only later steps can be undone"));
         sheet.y = top + history_row;
     }
 }
@@ -290,7 +289,7 @@ Picture draw_edit(const DrawContext& context) {
     sheet.y = 14;
     sheet.paragraph(
         tr("edit_panel.drag_number_canvas_turn",
-           "Drag a number on the canvas, turn the wheel on it, or type. Shift and drag: a block."),
+           "Drag a number on the canvas, turn the wheel on it, or type. Shift and drag selects a block."),
         context.theme.muted);
     if (context.shown.document->is_checkpoint())
         draw_ways_to_weights(sheet);
@@ -325,10 +324,10 @@ Picture draw_edit(const DrawContext& context) {
     const project::Recipe& recipe = document.recipe;
     if ((document.is_checkpoint() && !document.part()->edits.empty()) || !recipe.edits.empty() ||
         !recipe.gains.empty() || recipe.temperature != 1.0F || !recipe.painted_mask.empty())
-        draw_text_button(picture, context, sheet.left, foot - 36,
-                         tr("common.drop_all_edits", "Drop all edits"), false, ResetEdits{},
-                         tr("edit_panel.everything_built_undo_brings",
-                            "Everything as it was built; undo brings the edits back"));
+        draw_text_button(
+            picture, context, sheet.left, foot - 36, tr("common.drop_all_edits", "Drop all edits"), false,
+            ResetEdits{},
+            tr("edit_panel.everything_built_undo_brings", "Removes all edits; undo restores them"));
     picture.scene.height = std::max(picture.scene.height, foot + 44);
     return picture;
 }

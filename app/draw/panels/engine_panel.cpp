@@ -49,7 +49,7 @@ void choices(Sheet& sheet, const EngineState& engines) {
                tr("engine_panel.cpu_graphics_processor", "The CPU, or a graphics processor for large work"),
                {});
         choice(sheet, engines, "cpu", engine_title("cpu"),
-               tr("engine_panel.every_machine", "Every machine has it"), {});
+               tr("engine_panel.every_machine", "Available on every machine"), {});
         return sheet.paragraph(
             tr("engine_panel.looking_graphics_processors", "Looking for graphics processors…"), theme.muted);
     }
@@ -74,8 +74,8 @@ void comparison(Sheet& sheet, const EngineComparison& result) {
     if (!result.error.empty())
         return sheet.paragraph(result.error, theme.bad);
     sheet.paragraph(tr("engine_panel.largest_difference_one",
-                       "Largest difference of one number between {} ({}) and {} ({}), beside the stage's "
-                       "largest number:",
+                       "Largest difference of a single number between {} ({}) and {} ({}), and the largest "
+                       "number of the stage:",
                        engine_title(result.first), time_text(result.first_seconds),
                        engine_title(result.second), time_text(result.second_seconds)),
                     theme.muted);
@@ -107,7 +107,7 @@ Picture draw_engine_panel(const EngineState& engines, const DrawContext& context
     choices(sheet, engines);
     if (!engines.notice.empty()) {
         sheet.y += 6;
-        sheet.paragraph(tr("common.cpu_goes", "The CPU goes on: {}.", engines.notice), theme.bad);
+        sheet.paragraph(tr("common.cpu_goes", "Using the CPU instead: {}.", engines.notice), theme.bad);
     }
     const bool possible = engines.found && engines.found->missing.empty();
     if (possible) {
@@ -121,7 +121,7 @@ Picture draw_engine_panel(const EngineState& engines, const DrawContext& context
                 tr("engine_panel.run_problem_cpu_vulkan", "Run this problem on the CPU and on Vulkan"),
                 EngineAction{EngineAction::Kind::compare}, false,
                 tr("engine_panel.every_stage_both_how",
-                   "Every stage on both, and how far the numbers lie apart"));
+                   "Runs every stage on both and shows their differences"));
             sheet.y += button_height + 10;
         }
         if (engines.comparison)

@@ -53,50 +53,49 @@ GuideText text_of_reading(const Document& document, std::int64_t h) {
     const AttentionInfo& info = document.shown_weights()->info();
     if (info.made_head.english == "rollout" && info.is_mean(document.layer(), h))
         return {
-            .heading = tr("guide.come_through_far", "What has come through so far"),
-            .paragraphs =
-                {tr("guide.attention_rollout_abnar_zuidema",
-                    "Attention rollout (Abnar and Zuidema 2020): row i, column j is the share of input token "
-                    "j in row i after this layer. Each layer mixes its mean over heads with the row’s own "
-                    "input, half and half, and is multiplied with the rollout of the layers before."),
-                 tr("guide.takes_all_heads_equal",
-                    "It takes all heads for equal and leaves out values, norms and MLPs: a share says where "
-                    "attention could have carried something, not what was carried.")},
+            .heading = tr("guide.come_through_far", "Rollout up to this layer"),
+            .paragraphs = {tr("guide.attention_rollout_abnar_zuidema",
+                              "Attention rollout (Abnar and Zuidema 2020): row i, column j is the fraction "
+                              "of row i after this layer that comes from input token j. Each layer mixes its "
+                              "mean over heads half and half with the row’s own input and is multiplied by "
+                              "the rollout of the previous layers."),
+                           tr("guide.takes_all_heads_equal",
+                              "Rollout treats all heads as equal and ignores values, norms and MLPs: a "
+                              "fraction shows where attention could carry something, not what it carried.")},
             .try_it = tr("guide.press_watch_shares_spread",
-                         "Press ↓ and watch the shares spread from layer to layer.")};
+                         "Press ↓ and watch the fractions spread from layer to layer.")};
     if (info.made_head.english == "flow" && info.is_mean(document.layer(), h))
-        return {
-            .heading = tr("guide.layers_let_through", "What the layers let through"),
-            .paragraphs =
-                {tr("guide.attention_flow_abnar_zuidema",
-                    "Attention flow (Abnar and Zuidema 2020): the layers so far are a network of pipes, as "
-                    "wide as the mean over heads mixed half and half with the row’s own input. Row i, column "
-                    "j is the largest flow from input token j to row i, each row divided by its sum."),
-                 tr("guide.takes_all_heads_equal_2",
-                    "It takes all heads for equal and leaves out values, norms and MLPs, like a rollout. A "
-                    "rollout multiplies shares along a path; a flow is as wide as the narrowest place.")},
-            .try_it = tr("guide.switch_rollout_compare_two",
-                         "Switch to the rollout ({}) and compare the two.", key_hint("rollout"))};
+        return {.heading = tr("guide.layers_let_through", "Flow up to this layer"),
+                .paragraphs = {tr("guide.attention_flow_abnar_zuidema",
+                                  "Attention flow (Abnar and Zuidema 2020): the layers so far form a network "
+                                  "of pipes, each as wide as the mean over heads mixed half and half with "
+                                  "the row’s own input. Row i, column j is the largest flow from input token "
+                                  "j to row i, each row divided by its sum."),
+                               tr("guide.takes_all_heads_equal_2",
+                                  "Like rollout, flow treats all heads as equal and ignores values, norms "
+                                  "and MLPs. Rollout multiplies fractions along a path; a flow is as wide as "
+                                  "the narrowest point of the path.")},
+                .try_it = tr("guide.switch_rollout_compare_two",
+                             "Switch to the rollout ({}) and compare the two.", key_hint("rollout"))};
     if (info.is_mean(document.layer(), h))
-        return {.heading = tr("guide.mean_none_stages", "A mean is none of the stages"),
+        return {.heading = tr("guide.mean_none_stages", "A mean is not one of the stages"),
                 .paragraphs = {tr("guide.worked_out_weights_looking",
-                                  "It is worked out from the weights for looking at: the model computes with "
-                                  "each head for itself, so nothing comes before a mean or after it."),
+                                  "It is computed from the weights for display only: the model uses each "
+                                  "head separately, so no stage precedes or follows a mean."),
                                tr("guide.open_head_board_guide",
-                                  "Open a head on the board, and the guide tells of its stages again.")},
+                                  "Open a head in the grid, and the guide explains its stages again.")},
                 .try_it = tr("guide.press_d_mean_subtracted",
                              "Press D: the mean is subtracted from a head, or a head from it.")};
     return {.heading = tr("guide.filtered_weights", "Filtered weights"),
             .paragraphs =
                 {tr("guide.screen_not_model_computes",
-                    "What is on screen is not what the model computes with: {}.", info.reading),
+                    "The weights on screen are not the weights that the model uses: {}.", info.reading),
                  tr("guide.guide_tells_models_own",
-                    "The guide tells of the model’s own numbers. It comes back when the filters are switched "
-                    "off in Heads, and stays at every other stage: those are as the model computes them.")},
+                    "The guide explains the model’s own numbers. It returns when you turn the filters off in "
+                    "Heads. It stays at every other stage, because filters do not change those.")},
             .try_it =
-                tr("guide.ablate_head_earlier_layer",
-                   "Ablate a head of an earlier layer in Edit and watch these weights follow, still read "
-                   "this way.")};
+                tr("guide.ablate_head_earlier_layer", "Ablate a head of an earlier layer in Edit and watch "
+                                                      "these weights follow, with the same filters.")};
 }
 
 } // namespace
@@ -138,11 +137,11 @@ Picture draw_guide(const DrawContext& context) {
     const Walk& walk = context.view.walk;
     if (context.view.group != walk.first())
         draw_button(picture, context, {guide_pad, buttons, 92, 34}, tr("common.back", "Back"), StepStage{-1},
-                    false, tr("guide.stage_before_left_arrow", "The stage before (left arrow key)"));
+                    false, tr("guide.stage_before_left_arrow", "Previous stage (left arrow key)"));
     if (context.view.group != walk.last())
         draw_button(picture, context, {context.width - guide_pad - 116, buttons, 116, 34},
                     tr("common.next_2", "Next"), StepStage{1}, true,
-                    tr("guide.next_stage_right_arrow", "The next stage (right arrow key)"));
+                    tr("guide.next_stage_right_arrow", "Next stage (right arrow key)"));
     else
         draw_button(picture, context, {context.width - guide_pad - 136, buttons, 136, 34},
                     tr("common.take_course", "Take the course"), ShowTab{LeftTab::course}, true,

@@ -50,7 +50,7 @@ GuideText say_x(const Speaker& s) {
             : tr("guide_texts.far_no_token_knows", "So far no token knows anything about the others."));
     out.try_it = s.shown.document->recipe.base
                      ? tr("guide_texts.point_number_inspector_tells",
-                          "Point at a number: the inspector tells who reads it.")
+                          "Point at a number: the inspector lists what reads it.")
                      : tr("guide_texts.type_another_sentence_top",
                           "Type another sentence at the top and watch the rows change. "
                           "Then press the right arrow key.");
@@ -113,7 +113,7 @@ GuideText say_split(const Speaker& s) {
     const Dims& dims = s.dims;
     const std::int64_t head = s.h;
     GuideText out{
-        .heading = tr("guide_texts.splitting_says_owns_column", "Splitting only says who owns which column")};
+        .heading = tr("guide_texts.splitting_says_owns_column", "Splitting only assigns columns to heads")};
     const std::string all = grouped(dims.H * dims.dk), first = columns_text(0, dims.dk),
                       second = columns_text(dims.dk, dims.dk);
     if (dims.H == 1)
@@ -122,13 +122,13 @@ GuideText say_split(const Speaker& s) {
                  "There is one head, so it keeps all {} columns of Q.", dims.dk, grouped(dims.dk)));
     else if (dims.H == 2)
         out.paragraphs.push_back(tr("guide_texts.columns_q_dealt_out",
-                                    "The {} columns of Q are dealt out in order: {} to head 0, {} to head 1.",
+                                    "The {} columns of Q are split in order: {} to head 0, {} to head 1.",
                                     all, first, second));
     else
-        out.paragraphs.push_back(tr("guide_texts.columns_q_dealt_out_2",
-                                    "The {} columns of Q are dealt out in order: {} to head 0, {} to head 1, "
-                                    "and so on for {} heads.",
-                                    all, first, second, grouped(dims.H)));
+        out.paragraphs.push_back(
+            tr("guide_texts.columns_q_dealt_out_2",
+               "The {} columns of Q are split in order: {} to head 0, {} to head 1, and so on for {} heads.",
+               all, first, second, grouped(dims.H)));
     const ProblemParts parts = s.problem.parts();
     for (const TensorId step : steps_to(TensorId::q_heads, parts))
         if (step != TensorId::q && step != TensorId::q_heads)
@@ -193,16 +193,16 @@ GuideText say_head_out(const Speaker& s) {
                                     (format.approximate ? " ≈ " : " = ") +
                                     number(weight * value, format.decimals);
         // Translators: the last two are a token and a product, “cat” brings 0.5 × 0.2 = 0.1
-        out.paragraphs.push_back(tr("guide_texts.head_column_brings",
-                                    "In head {}, column {} of {} is {}. Of this, {} brings {}.", s.h, column,
-                                    s.query(), number(s.at(TensorId::head_out, {s.b, s.h, s.i, column}), 2),
-                                    s.key(j), product));
+        out.paragraphs.push_back(
+            tr("guide_texts.head_column_brings",
+               "In head {}, column {} of {} is {}; to this sum, {} contributes {}.", s.h, column, s.query(),
+               number(s.at(TensorId::head_out, {s.b, s.h, s.i, column}), 2), s.key(j), product));
         out.paragraphs.push_back(
             tr("guide_texts.nearer_one_weight_1",
                "The nearer one weight is to 1, the nearer the result is to that value."));
     }
     out.try_it = tr("guide_texts.point_number_inspector_lists",
-                    "Point at a number: the inspector lists what each key brings.");
+                    "Point at a number: the inspector lists the contribution of each key.");
     return out;
 }
 
@@ -223,12 +223,12 @@ GuideText say_concat(const Speaker& s) {
                           "For {}, column {} holds {}: column {} of head {}, unchanged.", s.query(), column,
                           held, place, h)
                      : tr("guide_texts.column_holds_column_head_2",
-                          "For {}, column {} holds {}: column {} of head {} times its gain, {}.", s.query(),
-                          column, held, place, h, number(static_cast<double>(gain), 2)));
+                          "For {}, column {} holds {}: column {} of head {} times its head gain, {}.",
+                          s.query(), column, held, place, h, number(static_cast<double>(gain), 2)));
     if (s.dims.H > 1)
         out.paragraphs.push_back(
             tr("guide_texts.until_here_heads_not",
-               "Until here the heads have not met: every column still belongs to one of them."));
+               "So far the heads are not mixed: every column still belongs to one of them."));
     out.try_it = tr("guide_texts.press_apart_together_blocks",
                     "Press Apart, then Together: the blocks slide, the numbers stay.");
     return out;
@@ -239,7 +239,7 @@ GuideText say_contributions(const Speaker& s) {
                        first = s.h * s.dims.dv;
     const auto part = [&](std::int64_t h) { return s.at(TensorId::contributions, {s.b, h, s.i, d}); };
     const std::string own = number(part(s.h), 2);
-    GuideText out{.heading = tr("guide_texts.each_head_adds", "What each head adds")};
+    GuideText out{.heading = tr("guide_texts.each_head_adds", "The contribution of each head")};
     out.paragraphs.push_back(
         s.dims.dv == 1 ? tr("guide_texts.w_o_rows_every",
                             "W_O has rows for every head: row {} for head {}. The head’s result times its "
@@ -263,7 +263,7 @@ GuideText say_contributions(const Speaker& s) {
                              s.h, own, grouped(s.dims.H - 1), number(rest, 2)));
     if (s.problem.gain(s.h) == 0.0F)
         out.paragraphs.push_back(
-            tr("guide_texts.gain_0_head_switched", "Its gain is 0: this head is switched off."));
+            tr("guide_texts.gain_0_head_switched", "Its head gain is 0: this head is ablated."));
     out.try_it = s.dims.H > 1
                      ? tr("guide_texts.pick_another_head_number",
                           "Pick another head with the number keys. Which one adds most to this column?")
@@ -278,13 +278,13 @@ GuideText say_output(const Speaker& s) {
     const bool square = s.dims.H * s.dims.dv == s.dims.D;
     GuideText out{.heading = identity
                                  ? tr("guide_texts.w_o_switched_identity", "W_O switched to the identity")
-                                 : tr("guide_texts.w_o_lets_heads", "W_O lets the heads meet")};
+                                 : tr("guide_texts.w_o_lets_heads", "W_O mixes the heads")};
     if (identity)
         out.paragraphs.push_back(
-            bias ? tr("guide_texts.now_every_output_column",
-                      "Now every output column is one column of concat plus its bias: the heads stay apart.")
+            bias ? tr("guide_texts.now_every_output_column", "Now every output column is one column of "
+                                                             "concat plus its bias: the heads stay separate.")
                  : tr("guide_texts.now_every_output_column_2",
-                      "Now every output column is one column of concat: the heads stay apart."));
+                      "Now every output column is one column of concat: the heads stay separate."));
     else
         out.paragraphs.push_back(
             (bias ? tr("guide_texts.every_output_column_concat",
@@ -298,19 +298,17 @@ GuideText say_output(const Speaker& s) {
                  : tr("guide_texts.takes_part_all_heads", "It takes a part from all {} heads.", s.dims.H)));
     out.paragraphs.push_back(
         tr("guide_texts.largest_number_size_column",
-           "The largest number for {}, by size, is {}, in column {}; head {} has a share of {} in it.",
+           "The largest number for {}, by magnitude, is {}, in column {}; head {} contributes {} to it.",
            s.query(), number(s.at(TensorId::output, {s.b, s.i, d}), 2), d, s.h,
            number(s.at(TensorId::contributions, {s.b, s.h, s.i, d}), 2)));
-    out.paragraphs.push_back(
-        tr("guide_texts.row_next_layer_gets", "This row is what the next layer gets to read."));
+    out.paragraphs.push_back(tr("guide_texts.row_next_layer_gets", "The next layer reads this row."));
     out.try_it =
         identity ? tr("guide_texts.switch_w_o_back", "Switch W_O back and see the heads mix again.")
         : square && !s.shown.document->recipe.base
             ? tr("guide_texts.switch_w_o_identity", "Switch W_O to the identity: which columns of the "
                                                     "output does each head fill now?")
             : tr("guide_texts.point_number_bar_inspector",
-                 "Point at a number: the bar in the inspector shows "
-                 "each head’s share.");
+                 "Point at a number: the bar in the inspector shows each head’s contribution.");
     return out;
 }
 

@@ -60,7 +60,7 @@ GuideText say_norm(const Shown& shown, TensorId id, std::int64_t i) {
     const TensorId from = made_from(shown, id).front();
     const NormNumbers numbers = norm_numbers(architecture, row_of(shown, from, i));
     const bool layer_norm = architecture.norm == checkpoint::NormKind::layer;
-    GuideText out{.heading = tr("guide_texts_around.one_ruler_every_token", "One ruler for every token")};
+    GuideText out{.heading = tr("guide_texts_around.one_ruler_every_token", "One scale for every token")};
     out.paragraphs.push_back(
         layer_norm ? tr("guide_texts_around.norm_brings_each_row",
                         "The norm brings each row to mean 0 and variance 1. A learned weight and "
@@ -74,16 +74,16 @@ GuideText say_norm(const Shown& shown, TensorId id, std::int64_t i) {
                         say_query(shown.problem(), i), number(numbers.spread, 2), number(numbers.mean, 2))
                    : tr("guide_texts_around.row_divided", "The row of {} is divided by {}.",
                         say_query(shown.problem(), i), number(numbers.spread, 2)));
-    out.paragraphs.push_back(tr("guide_texts_around.residual_stream",
-                                "The residual stream itself stays as it is: the normed copy is read by what "
-                                "comes next."));
+    out.paragraphs.push_back(
+        tr("guide_texts_around.residual_stream",
+           "The residual stream itself stays as it is: the next step reads a normalized copy."));
     out.try_it =
         tr("guide_texts_around.click_tallest_bar_how",
            "Click the tallest bar. How much of it is left after the norm? Then drag its weight to 0.");
     if (id == norm1 || id == norm2)
         if (architecture.norms.after_sum)
             out.paragraphs.back() =
-                tr("guide_texts_around.normed_rows_take", "The normed rows take the place of the sum.");
+                tr("guide_texts_around.normed_rows_take", "The normalized rows replace the sum.");
     return out;
 }
 
@@ -101,13 +101,13 @@ GuideText say_mlp(const Shown& shown, TensorId id, std::int64_t i) {
     if (shown.tensor(mlp_gate) != nullptr)
         out.paragraphs.push_back(tr("guide_texts_around.gate_goes_through",
                                     "A gate, which goes through the activation, multiplies each number."));
-    out.paragraphs.push_back(tr("guide_texts_around.no_token_looks", "No token looks at another one here."));
+    out.paragraphs.push_back(tr("guide_texts_around.no_token_looks", "No token reads another one here."));
     out.try_it = id == mlp_out || id == mlp_raw
                      ? tr("guide_texts_around.point_number",
                           "Point at a number: the inspector lists the units that make it.")
                      : tr("guide_texts_around.click_unit_weights",
-                          "Click a unit. Its weights stand at the foot of the page: which words does the "
-                          "unit raise, and what becomes of them when you drag a weight?");
+                          "Click a unit to see its weights at the bottom of the view: which words does the "
+                          "unit raise, and how does that change when you drag a weight?");
     return out;
 }
 
@@ -124,7 +124,7 @@ GuideText say_vocabulary(const Shown& shown, TensorId id) {
                  "the product, the likelier the token.",
                  token)
             : tr("guide_texts_around.softmax_makes_all",
-                 "Softmax makes all logits positive and lets them add up to 1."));
+                 "Softmax turns the logits into positive numbers that add up to 1."));
     out.paragraphs.push_back(tr("guide_texts_around.vocabulary_tokens",
                                 "The vocabulary has {} tokens; the largest number is {}.",
                                 grouped(static_cast<std::int64_t>(row.size())),
@@ -139,8 +139,7 @@ GuideText say_vocabulary(const Shown& shown, TensorId id) {
 GuideText guide_text_around(const Shown& shown, const ViewState& view) {
     const TensorId id = group_info(view.group).main;
     if (shown.tensor(id) == nullptr)
-        return {.heading = tr(tensor_info(id).title),
-                .paragraphs = {tr("common.computed", "Being computed …")}};
+        return {.heading = tr(tensor_info(id).title), .paragraphs = {tr("common.computed", "Computing …")}};
     const std::int64_t i = std::clamp<std::int64_t>(row_around(view, shown.position), 0, shown.dims().Tq - 1);
     if (id == embedding || id == position)
         return {.heading =
@@ -151,10 +150,10 @@ GuideText guide_text_around(const Shown& shown, const ViewState& view) {
                                   grouped(shown.dims().D)),
                                shown.tensor(position) != nullptr
                                    ? tr("guide_texts_around.second_table_row_each",
-                                        "A second table has a row for each place. Both rows are added.")
+                                        "A second table has a row for each position. Both rows are added.")
                                    : tr("guide_texts_around.token_stands_told",
-                                        "Where a token stands is told later: queries and keys are turned by "
-                                        "their position, or scores get a term for the distance.")},
+                                        "The position of a token enters later: queries and keys are rotated "
+                                        "by it, or scores get a term for the distance.")},
                 .try_it = tr("guide_texts_around.press_right_arrow_key",
                              "Press the right arrow key until you are inside layer 0.")};
     if (id == logits || id == probabilities)

@@ -25,7 +25,7 @@ std::string reading(const Speaker& s) {
     const std::string begin =
         tr("guide_texts_scores.read_row_head", "Read the row of {} in head {}.", s.query(), s.h) + " ";
     if (ties(row) == s.dims.Tk)
-        return begin + tr("guide_texts_scores.reads_all_keys_alike", "It reads all {} keys alike, {} each.",
+        return begin + tr("guide_texts_scores.reads_all_keys_alike", "It reads all {} keys equally, {} each.",
                           s.dims.Tk, number(top, 2));
     if (ties(row) > 1)
         return begin + tr("guide_texts_scores.largest_weight_goes",
@@ -126,7 +126,7 @@ GuideText say_masked(const Speaker& s) {
     const std::vector<double> row = s.row(TensorId::masked);
     const auto open = std::ranges::count_if(row, [](double v) { return std::isfinite(v); });
     const auto closed = std::ranges::find_if(row, [](double v) { return std::isinf(v); }) - row.begin();
-    GuideText out{.heading = tr("guide_texts_scores.may_read_whom", "Who may read whom")};
+    GuideText out{.heading = tr("guide_texts_scores.may_read_whom", "Which token may read which")};
     out.paragraphs.push_back(
         tr("guide_texts_scores.mask_forbids_pairs",
            "A mask forbids pairs of tokens. Their score becomes −∞, and the softmax turns that "
@@ -178,8 +178,8 @@ GuideText say_weights(const Speaker& s) {
         s.problem.parts().sink
             ? tr("guide_texts_scores.each_row_one_query",
                  "Each row is one query token. A softmax turns its scores, and the score of the head’s sink, "
-                 "into shares that add up to 1. The sink’s share is dropped, so that the weights add up to "
-                 "less.")
+                 "into probabilities that add up to 1. The sink’s probability is dropped, so the weights add "
+                 "up to less.")
             : tr("guide_texts_scores.each_row_one_query_2",
                  "Each row is one query token. A softmax turns its scores into weights that add up to 1."));
     out.paragraphs.push_back(reading(s));
@@ -196,10 +196,11 @@ GuideText say_weights(const Speaker& s) {
                                     label_words(s.shown.metrics[h])));
     else if (s.dims.H > 1)
         out.paragraphs.push_back(tr("guide_texts_scores.other_heads_share",
-                                    "The other heads share the tokens, but not the weights."));
+                                    "The other heads read the same tokens with other weights."));
     else
-        out.paragraphs.push_back(tr("guide_texts_scores.one_head_all_token",
-                                    "With one head, all that a token looks for must share one row."));
+        out.paragraphs.push_back(
+            tr("guide_texts_scores.one_head_all_token",
+               "With one head, everything that a token looks for has to fit in one row."));
     if (s.dims.H > 1 && !s.nothing_read(s.h))
         out.try_it = tr("guide_texts_scores.pick_another_head_2",
                         "Pick another head with the number keys. Does {} look at the same token?", s.query());

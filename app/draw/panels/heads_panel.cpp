@@ -83,7 +83,7 @@ void draw_one(Sheet& sheet, std::int64_t h) {
     if (gain == 0.0F)
         strike_out(row.picture, left, row.baseline(13.5F), name, 13.5F, theme.ink);
     if (gain != 1.0F)
-        row.put(row.right, tr("common.gain", "gain {}", number(static_cast<double>(gain), 2)),
+        row.put(row.right, tr("common.gain", "head gain {}", number(static_cast<double>(gain), 2)),
                 room - name - 12, figure::Font::mono, 12, theme.muted, figure::Align::right);
     row.y += 22;
     const auto line = [&](const std::string& text) {
@@ -150,7 +150,7 @@ Picture draw_heads(const DrawContext& context) {
     sheet.y += 10;
     draw_button(sheet.picture, context, {sheet.left, sheet.y, sheet.width(), 32},
                 tr("heads_panel.atlas_heads", "Atlas of the heads"), ShowScreen{Screen::atlas}, false,
-                with_key(tr("heads_panel.all_heads_every_score", "All heads by every score, in one picture"),
+                with_key(tr("heads_panel.all_heads_every_score", "All heads by every score, in one view"),
                          "atlas screen"));
     sheet.y += context.controls ? 46.0F : 0.0F;
     draw_hairline(sheet.picture, context, sheet.left, sheet.y, sheet.width());
@@ -161,11 +161,10 @@ Picture draw_heads(const DrawContext& context) {
                            "Change: ‖B − A‖ of {}, the root of the sum of all squared changes.",
                            tensor_info(told_by_head(context.view)).name),
                         context.theme.muted);
-    sheet.paragraph(
-        tr("heads_panel.kind_token_gets_least",
-           "“does”: the kind of token that gets at least half the weight, on average; for a token said "
-           "before, or what followed it, a quarter is enough."),
-        context.theme.muted);
+    sheet.paragraph(tr("heads_panel.kind_token_gets_least",
+                       "“does”: the kind of token that gets at least half the weight, on average; a quarter "
+                       "is enough for an earlier copy of the token or the token that followed it."),
+                    context.theme.muted);
     return sheet.finish();
 }
 

@@ -25,13 +25,12 @@ constexpr float row_step = 26.0F;
 void write_branch(Sheet& sheet, std::int64_t after, std::int64_t written) {
     if (after < 1 || after > written)
         return;
-    draw_button(
-        sheet.picture, sheet.context, {sheet.left, sheet.y, sheet.width(), 30},
-        tr("predictions_panel.write_token", "Write on from this token"), TakeBack{after}, false,
-        tr_n("predictions_panel.takes_back_token",
-             "Takes back the {} token behind it, so that another one can follow; undo brings them back",
-             "Takes back the {} tokens behind it, so that another one can follow; undo brings them back",
-             after, grouped(after)));
+    draw_button(sheet.picture, sheet.context, {sheet.left, sheet.y, sheet.width(), 30},
+                tr("predictions_panel.write_token", "Write on from this token"), TakeBack{after}, false,
+                tr_n("predictions_panel.takes_back_token",
+                     "Removes the {} token after it, so that another one can follow; undo restores it",
+                     "Removes the {} tokens after it, so that another one can follow; undo restores them",
+                     after, grouped(after)));
     sheet.y += 42;
 }
 
@@ -114,7 +113,7 @@ Reads reads_of(const checkpoint::TextModel& model) {
 }
 
 std::string predictions_title(Reads reads) {
-    return reads == Reads::hidden_words   ? tr("predictions_panel.place", "In this place")
+    return reads == Reads::hidden_words   ? tr("predictions_panel.place", "At this position")
            : reads == Reads::words_before ? tr("predictions_panel.next_token", "Next token")
                                           : tr("predictions_panel.token", "At this token");
 }
@@ -122,20 +121,19 @@ std::string predictions_title(Reads reads) {
 void write_predictions(Sheet& sheet, const Predictions& found, Reads reads) {
     const Theme& theme = sheet.context.theme;
     sheet.section(predictions_title(reads), tr("common.probability", "probability"));
-    sheet.paragraph(
-        reads == Reads::hidden_words
-            ? (found.hidden ? tr("predictions_panel.model_guesses_hidden",
-                                 "What the model guesses for the hidden word.")
-                            : tr("predictions_panel.model_would_put_place",
-                                 "What the model would put in the place of “{}”.", found.token))
-        : reads == Reads::words_before
-            ? tr("predictions_panel.after_token", "After “{}”, token {}, at temperature {}.", found.token,
-                 found.position, 1)
-            : tr("predictions_panel.token_temperature",
-                 "From “{}”, token {}, at temperature {}. This decoder reads the tokens that follow, too: "
-                 "these numbers predict no next token.",
-                 found.token, found.position, 1),
-        theme.text);
+    sheet.paragraph(reads == Reads::hidden_words
+                        ? (found.hidden ? tr("predictions_panel.model_guesses_hidden",
+                                             "The model's guesses for the hidden word.")
+                                        : tr("predictions_panel.model_would_put_place",
+                                             "The model's predictions in place of “{}”.", found.token))
+                    : reads == Reads::words_before
+                        ? tr("predictions_panel.after_token", "After “{}”, token {}, at temperature {}.",
+                             found.token, found.position, 1)
+                        : tr("predictions_panel.token_temperature",
+                             "From “{}”, token {}, at temperature {}. This decoder also reads the tokens "
+                             "that follow, so these numbers do not predict the next token.",
+                             found.token, found.position, 1),
+                    theme.text);
     float end = 0.01F;
     for (const TokenOdds& odds : found.likeliest)
         end = std::max({end, odds.after, found.edited ? odds.before : 0.0F});
@@ -150,10 +148,9 @@ void write_predictions(Sheet& sheet, const Predictions& found, Reads reads) {
               theme.muted, figure::Align::right);
     sheet.y += row_step + 2;
     const std::string full = percent_text(static_cast<double>(end));
-    sheet.paragraph(found.edited
-                        ? tr("predictions_panel.full_bar_tick_stands",
-                             "A full bar is {}; a tick stands where the model without edits is.", full)
-                        : tr("predictions_panel.full_bar", "A full bar is {}.", full),
+    sheet.paragraph(found.edited ? tr("predictions_panel.full_bar_tick_stands",
+                                      "A full bar is {}; a tick marks the model without edits.", full)
+                                 : tr("predictions_panel.full_bar", "A full bar is {}.", full),
                     theme.muted);
 }
 
@@ -169,7 +166,7 @@ void write_change(Sheet& sheet, const ModelState& model, const Predictions& foun
     sheet.row(tr("predictions_panel.kl_before_after", "KL(before ‖ after)"),
               number(found.kl, decimals) + " nats", true);
     if (found.moved.empty())
-        sheet.paragraph(tr("predictions_panel.no_probability_moved", "No probability moved."), theme.muted);
+        sheet.paragraph(tr("predictions_panel.no_probability_moved", "No probability changed."), theme.muted);
     for (const TokenOdds& odds : found.moved)
         write_moved(sheet, odds);
     if (!model.recomputed.empty())
@@ -191,7 +188,7 @@ void write_edited_layers(Sheet& sheet) {
     draw_button(sheet.picture, context, {sheet.left, sheet.y + 4, width, 30},
                 tr("common.drop_all_edits", "Drop all edits"), ResetEdits{}, false,
                 tr("predictions_panel.checkpoint_disk_undo",
-                   "The checkpoint as it is on disk; undo brings them back"));
+                   "Returns to the checkpoint on disk; undo restores the edits"));
     sheet.y += 44;
 }
 
@@ -205,26 +202,27 @@ void write_head(Sheet& sheet) {
     const std::string name = open_head_name(document, h);
     if (document.shows_weights() && document.shown_weights()->info().is_mean(document.layer(), h)) {
         sheet.section(name);
-        sheet.paragraph(tr("predictions_panel.worked_out_models",
-                           "It is worked out from the model’s heads: open one of them to switch it off."),
-                        context.theme.text);
+        sheet.paragraph(
+            tr("predictions_panel.worked_out_models", "Only single heads can be ablated. Open one of them."),
+            context.theme.text);
         return write_edited_layers(sheet);
     }
     sheet.section(tr("common.head", "Head {}", name),
-                  gain == 1.0F ? "" : tr("common.gain", "gain {}", number(static_cast<double>(gain), 2)));
+                  gain == 1.0F ? ""
+                               : tr("common.gain", "head gain {}", number(static_cast<double>(gain), 2)));
     const float width = (sheet.width() - 12) / 2;
     const float top = sheet.y + 4;
-    draw_button(
-        sheet.picture, context, {sheet.left, top, width, 32},
-        off ? tr("common.switch_on_2", "Switch on {}", name) : tr("common.ablate", "Ablate {}", name),
-        SetGain{h, off ? 1.0F : 0.0F}, false,
-        off ? tr("predictions_panel.gain_1_again", "Gain 1 again")
-            : with_key(tr("predictions_panel.gain_0_head_adds", "Gain 0: what the head adds is left out"),
-                       "ablate"));
+    draw_button(sheet.picture, context, {sheet.left, top, width, 32},
+                off ? tr("common.switch_on_2", "Restore {}", name) : tr("common.ablate", "Ablate {}", name),
+                SetGain{h, off ? 1.0F : 0.0F}, false,
+                off ? tr("predictions_panel.gain_1_again", "Sets the head gain back to 1")
+                    : with_key(tr("predictions_panel.gain_0_head_adds",
+                                  "Sets the head gain to 0, which removes the head's contribution"),
+                               "ablate"));
     // A long text has no Edit tab.
     if (!document.is_long())
         draw_button(sheet.picture, context, {sheet.left + width + 12, top, width, 32},
-                    tr("predictions_panel.gains_edits", "Gains, edits"), ShowTab{LeftTab::edit}, false,
+                    tr("predictions_panel.gains_edits", "Edit heads"), ShowTab{LeftTab::edit}, false,
                     tr("predictions_panel.scale_heads_copy_swap", "Scale heads, copy and swap them, undo"));
     sheet.y = top + 44;
     write_edited_layers(sheet);
@@ -262,9 +260,9 @@ Picture draw_predictions(const DrawContext& context, const ModelState& model) {
     if (two_texts)
         write_stacks(sheet);
     if (text.tokenizer == nullptr)
-        sheet.paragraph(
-            tr("predictions_panel.checkpoint_no", "This checkpoint has no tokenizer: tokens are their ids."),
-            theme.muted);
+        sheet.paragraph(tr("predictions_panel.checkpoint_no",
+                           "This checkpoint has no tokenizer: tokens are shown as ids."),
+                        theme.muted);
     // The panel describes one position: the chosen one.
     const bool earlier = model.predictions && position + 1 < model.run->inputs().T;
     if (model.next && earlier) {
@@ -272,7 +270,7 @@ Picture draw_predictions(const DrawContext& context, const ModelState& model) {
                     tr("predictions_panel.after_last_token", "After the last token"),
                     PredictAt{model.run->inputs().T - 1}, false,
                     with_key(tr("predictions_panel.shows_follow_text_how",
-                                "Shows what can follow the text, and how it is drawn"),
+                                "Shows the candidates for the next token and how one is drawn"),
                              "last token"));
         sheet.y += 42;
         write_predictions(sheet, *model.predictions, reads_of(text));
@@ -302,11 +300,10 @@ Picture draw_predictions(const DrawContext& context, const ModelState& model) {
             sheet.paragraph("⚠ " + checkpoint::not_finite_logits(position), theme.bad);
     } else {
         sheet.section(predictions_title(reads_of(text)));
-        sheet.paragraph(
-            tr("predictions_panel.checkpoint_no_language",
-               "This checkpoint has no language-model head, so it predicts nothing: attention alone "
-               "can be read."),
-            theme.text);
+        sheet.paragraph(tr("predictions_panel.checkpoint_no_language",
+                           "This checkpoint has no language-model head, so it makes no predictions. Only "
+                           "attention is available."),
+                        theme.text);
     }
     if (!model.next)
         write_head(sheet);

@@ -104,7 +104,7 @@ void draw_open_operation(Sheet& sheet, const Block& block) {
                             ChooseOperation{with_kind(now, OperationKind::xavier_uniform)},
                             now.kind == OperationKind::xavier_uniform,
                             tr("selection_tools.even_within_6_rows",
-                               "Even within √(6 / (rows + columns)) of the whole matrix")});
+                               "Uniform within ±√(6 / (rows + columns)) of the whole matrix")});
             ways.push_back(
                 {tr("selection_tools.xavier_norm", "Xavier norm."),
                  ChooseOperation{with_kind(now, OperationKind::xavier_normal)},
@@ -133,23 +133,23 @@ void draw_tools(Sheet& sheet, const Block& block) {
     const OperationChoice now = sheet.context.view.operation;
     const auto open = [&](OperationKind kind) { return ChooseOperation{with_kind(now, kind)}; };
     const auto at_once = [&](const BlockOperation& operation) { return EditBlock{block, operation}; };
-    sheet.section(tr("selection_tools.selection", "Do to this selection"),
+    sheet.section(tr("selection_tools.selection", "Edit this selection"),
                   std::to_string(block.rows) + " × " + std::to_string(block.cols));
     sheet.y += 2;
     button(sheet, 0, tr("selection_tools.set", "Set…"), open(OperationKind::set),
            tr("selection_tools.one_number_all", "One number for all"), now.kind == OperationKind::set);
     button(sheet, 1, tr("selection_tools.scale", "Scale…"), open(OperationKind::scale),
-           tr("selection_tools.times_factor", "Times a factor"), now.kind == OperationKind::scale);
+           tr("selection_tools.times_factor", "Multiply by a factor"), now.kind == OperationKind::scale);
     sheet.y += tool_height + tool_gap;
     button(sheet, 0, tr("selection_tools.zero", "Zero"), at_once(Zero{}),
            tr("selection_tools.delete_same", "Delete does the same"));
     button(sheet, 1, tr("selection_tools.add_noise", "Add noise…"), open(OperationKind::noise),
-           tr("selection_tools.normal_numbers_seed", "Normal numbers, by a seed"),
+           tr("selection_tools.normal_numbers_seed", "Normal numbers from a seed"),
            now.kind == OperationKind::noise);
     sheet.y += tool_height + tool_gap;
-    button(sheet, 0, tr("selection_tools.randomise", "Randomise…"),
+    button(sheet, 0, tr("selection_tools.randomise", "Randomize…"),
            open(is_random(now.kind) ? now.kind : OperationKind::normal),
-           tr("selection_tools.new_numbers_seed_normal", "New numbers by a seed: normal or Xavier"),
+           tr("selection_tools.new_numbers_seed_normal", "New numbers from a seed: normal or Xavier"),
            is_random(now.kind));
     button(sheet, 1, tr("selection_tools.identity", "Identity"), at_once(MakeIdentity{}),
            tr("selection_tools.1_blocks_diagonal_else", "1 on the block's diagonal, else 0"));

@@ -91,14 +91,15 @@ float draw_welcome(Picture& picture, const DrawContext& context, float y) {
                        tr("start_panel.watch_attention_happen", "Watch attention happen"),
                        figure::Font::ui_semibold, 20, 26, theme.ink);
     std::string text = tr("start_panel.three_ways_begin_open",
-                          "Three ways to begin. What is open stays open until you have chosen.");
+                          "Three ways to begin. Your current work stays open until you choose.");
     if (document.is_experiment() && !document.recipe.sentence.empty()) {
         text = tr("start_panel.small_model_reads_every",
-                  "A small model reads “{}”. Every number is worked out here, and you can change it.",
+                  "A small model reads “{}”. Every number is computed here, and you can change it.",
                   shortened(document.recipe.sentence, 40));
         if (is_roomy(context))
-            text += " " + tr("start_panel.point_cell_see_how",
-                             "Point at a cell to see how it came about; → and ← walk from stage to stage.");
+            text +=
+                " " + tr("start_panel.point_cell_see_how",
+                         "Point at a cell to see how it was computed. Use → and ← to move between stages.");
     }
     return draw_paragraph(picture, context, start_pad, y, width, text, figure::Font::ui, 13.5F, 20,
                           theme.text) -
@@ -115,13 +116,13 @@ float draw_sentence_card(Picture& card, const DrawContext& context, const figure
     if (is_roomy(context))
         y = draw_note(card, context, area, y,
                       tr("start_panel.field_top_numbers_follow",
-                         "Into the field at the top. The numbers follow with every word."));
+                         "Use the field at the top. The numbers follow with every word."));
     const StartButton type{
         tr("start_panel.start_typing", "Start typing"), TypeSentence{},
-        tr("start_panel.puts_keyboard_field_top", "Puts the keyboard into the field at the top (/)")};
+        tr("start_panel.puts_keyboard_field_top", "Moves the cursor to the field at the top (/)")};
     const StartButton anew{tr("start_panel.new_sentence", "New sentence"), NewProject{},
                            tr("start_panel.back_sentence_program_began",
-                              "Back to the sentence that the program began with, which you can type over")};
+                              "Returns to the initial sentence, which you can overwrite")};
     return draw_buttons(card, context, area, y + 4, {has_field ? type : anew});
 }
 
@@ -149,9 +150,9 @@ std::string go_on_label(const CourseState& course, const lesson::Lesson& next) {
         return next.number > 0 ? tr("start_panel.start_lesson", "Start lesson {}", next.number)
                                : tr("start_panel.start_verb", "Start");
     const int page = course.progress_of(next).page, steps = static_cast<int>(next.steps.size());
-    return page < 1       ? tr("common.go", "Go on")
-           : page > steps ? tr("start_panel.go_quiz", "Go on, quiz")
-                          : tr("start_panel.go_step", "Go on, step {}", page);
+    return page < 1       ? tr("common.go", "Resume")
+           : page > steps ? tr("start_panel.go_quiz", "Resume quiz")
+                          : tr("start_panel.go_step", "Resume step {}", page);
 }
 
 float draw_course_card(Picture& card, const DrawContext& context, const CourseState& course,
@@ -170,12 +171,12 @@ float draw_course_card(Picture& card, const DrawContext& context, const CourseSt
     y += 20;
     if (!context.shown.document->is_experiment()) {
         y = draw_note(card, context, area, y,
-                      tr("start_panel.lessons_problems_own", "Lessons have problems of their own."));
-        return draw_buttons(
-            card, context, area, y + 4,
-            {{tr("start_panel.course", "To the course"), NewProject{.to_course = true},
-              tr("start_panel.closes_open_lessons_begin", "Closes what is open; the lessons then begin here"),
-              true}});
+                      tr("start_panel.lessons_problems_own", "Each lesson has its own inputs and weights."));
+        return draw_buttons(card, context, area, y + 4,
+                            {{tr("start_panel.course", "To the course"), NewProject{.to_course = true},
+                              tr("start_panel.closes_open_lessons_begin",
+                                 "Closes the current file; the lessons then start here"),
+                              true}});
     }
     StartButton all{tr("common.all_lessons", "All lessons"), CloseLesson{},
                     tr("common.list_lessons", "The list of lessons")};
@@ -202,19 +203,18 @@ float draw_model_card(Picture& card, const DrawContext& context, const FilesStat
                       const figure::Rect& area) {
     const bool packaged = !files.packaged.empty();
     const std::string name = packaged ? files.packaged.front() : "";
-    const float y =
-        draw_note(card, context, area, area.y,
-                  packaged ? tr("start_panel.comes_program_small_language",
-                                "{} comes with the program: a small language model, to be looked "
-                                "into head by head.",
-                                name)
-                           : tr("start_panel.folder_checkpoint_hugging",
-                                "The folder of a checkpoint from Hugging Face, with config.json and "
-                                "model.safetensors."));
+    const float y = draw_note(
+        card, context, area, area.y,
+        packaged
+            ? tr("start_panel.comes_program_small_language",
+                 "{} is a small language model that ships with Headscope. Explore it head by head.", name)
+            : tr("start_panel.folder_checkpoint_hugging",
+                 "The folder of a checkpoint from Hugging Face, with config.json and "
+                 "model.safetensors."));
     std::vector<StartButton> buttons;
     if (packaged)
         buttons.push_back({tr("common.open", "Open {}", name), OpenPath{name},
-                           tr("start_panel.all_heads_predicts", "All its heads, and what it predicts")});
+                           tr("start_panel.all_heads_predicts", "All its heads and its predictions")});
     buttons.push_back(
         {tr("start_panel.other_file", "Other file…"), ChooseProject{},
          with_key(tr("start_panel.checkpoints_folder_gguf_file",
@@ -304,13 +304,13 @@ Picture draw_start_foot(const DrawContext& context) {
         picture.scene.add(figure::LineItem{knee, {box.x + 12.5F, box.y + 4.5F}, theme.canvas, 2});
     }
     const float width = draw_text(picture, context, box.right() + 8, figure::baseline_for(box.y + 8, 13),
-                                  tr("start_panel.show_page_start", "Show this page at start"),
+                                  tr("start_panel.show_page_start", "Show this screen at start"),
                                   figure::Font::ui, 13, theme.text);
     picture.add_spot(
         {box.x - 6, box.y - 6, 16 + 8 + width + 12, 28}, "show at start", OpenWithStart{!on},
         on ? tr("start_panel.program_opens_latest_file",
                 "Off: the program opens with your latest file instead")
-           : tr("start_panel.program_opens_page_again", "On: the program opens with this page again"));
+           : tr("start_panel.program_opens_page_again", "On: the program opens with this screen again"));
     picture.scene.width = context.width;
     picture.scene.height = start_foot;
     return picture;

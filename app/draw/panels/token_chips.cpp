@@ -103,7 +103,7 @@ void write_branch_tokens(Sheet& sheet, const std::vector<std::string>& tokens, c
         if (place)
             sheet.picture.add_spot(area, label + ", token " + std::to_string(*place), action,
                                    tr("token_chips.goes_back_text_screen",
-                                      "Goes back to this text. What is on screen stays as another branch"));
+                                      "Returns to this text. The current text stays as another branch"));
     };
     put(after + " …", {});
     for (std::size_t i = 0; i < std::min(tokens.size(), most); ++i)

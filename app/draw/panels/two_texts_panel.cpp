@@ -47,7 +47,7 @@ void write_how_written(Sheet& sheet, const ModelPart& part) {
         sheet.picture, sheet.context, {sheet.left, sheet.y, sheet.width(), 30},
         tr("two_texts_panel.let_decoder_write", "Let the decoder write"), WriteTarget{}, false,
         tr("two_texts_panel.place_target_always",
-           "In place of the target: always the likeliest token, at most {} or until a token ends the text",
+           "Replaces the target: always the likeliest token, at most {} or until a token ends the text",
            checkpoint::most_first_tokens));
     sheet.y += 42;
 }
@@ -73,7 +73,7 @@ void write_stacks(Sheet& sheet) {
         draw_text(sheet.picture, context, sheet.left, top + 35, reads, figure::Font::ui, 12.5F, theme.text);
         sheet.picture.add_spot(
             area, "heads of " + std::string(words.name.english), ShowStack{words.stack},
-            tr("two_texts_panel.show_heads_kind_board", "Show the heads of this kind on the board"));
+            tr("two_texts_panel.show_heads_kind_board", "Show the heads of this kind in the grid"));
         sheet.y = top + height;
     }
     sheet.y += 12;

@@ -135,8 +135,8 @@ void write_draw(Sheet& sheet, const checkpoint::Distribution& next, const checkp
     sheet.picture.tips.push_back(
         {{strip.x, strip.y - 8, strip.w, strip.h + 8},
          tr("writing_panel.kept_likeliest_first",
-            "What is kept, the likeliest first, as lengths from 0 to 1. The needle is the random number that "
-            "follows from the seed and the place in the text; it falls on the token that Step takes")});
+            "The kept tokens, likeliest first, as lengths from 0 to 1. The needle is the random number for "
+            "this seed and position in the text; it falls on the token that Step takes")});
     sheet.y += height + 12;
 }
 
@@ -207,7 +207,7 @@ void write_sampling(Sheet& sheet, const SamplingSettings& now) {
     // Translators: in the field of top-k: all tokens are kept
     const std::string all = tr("writing_panel.all_tokens", "all");
     const std::string k_tip = tr("writing_panel.likeliest_many_tokens_kept",
-                                 "Only the likeliest so many tokens are kept; 0 or “{}” keeps all", all);
+                                 "Keeps only this many of the likeliest tokens; 0 or “{}” keeps all", all);
     const auto set_k = [now](std::int64_t k) {
         return changed(now, [k](SamplingSettings& settings) {
             settings.top_k = k == 0 ? std::nullopt : std::optional(k);
@@ -237,7 +237,7 @@ void write_sampling(Sheet& sheet, const SamplingSettings& now) {
         "top-p", 1, now.top_p.value_or(1), *usual_sampling.top_p,
         [](SamplingSettings& settings, double typed) { settings.top_p = typed; },
         tr("writing_panel.likeliest_together_reach",
-           "Of these only the likeliest that together reach it are kept; 1 keeps all"));
+           "Keeps only the likeliest of these that together reach this value; 1 keeps all"));
     Slider above_zero = top_p_slider;
     above_zero.low = 0.01F;
     write_setting(sheet, top_p, above_zero);
@@ -250,7 +250,7 @@ void write_sampling(Sheet& sheet, const SamplingSettings& now) {
                                now, [&](SamplingSettings& settings) { settings.seed = parse_seed(typed); });
                        },
                    .tip = tr("writing_panel.draw_depends_seed_tokens",
-                             "The draw depends on the seed and the token's place in the text alone")},
+                             "The draw depends only on the seed and the token's position in the text")},
                   std::nullopt);
 }
 
@@ -258,20 +258,20 @@ void write_steps(Sheet& sheet, const ModelState& model, bool written) {
     const std::string full = model.cannot_write;
     draw_step_button(
         sheet, 0, tr("writing_panel.step_verb", "Step"), WriteToken{}, true,
-        with_key(tr("writing_panel.puts_drawn_token_behind", "Puts the drawn token behind the text"),
+        with_key(tr("writing_panel.puts_drawn_token_behind", "Appends the drawn token to the text"),
                  "write token"),
         full);
-    draw_step_button(
-        sheet, 1, model.writing ? tr("writing_panel.stop", "Stop") : tr("writing_panel.run_verb", "Run"),
-        WriteOn{!model.writing}, false,
-        with_key(model.writing ? tr("writing_panel.writes_no_further_token", "Writes no further token")
-                               : tr("writing_panel.writes_token_after_token",
-                                    "Writes token after token, at most 8 a second"),
-                 "write on"),
-        model.writing ? "" : full);
+    draw_step_button(sheet, 1,
+                     model.writing ? tr("writing_panel.stop", "Stop") : tr("writing_panel.run_verb", "Run"),
+                     WriteOn{!model.writing}, false,
+                     with_key(model.writing ? tr("writing_panel.writes_no_further_token", "Stops writing")
+                                            : tr("writing_panel.writes_token_after_token",
+                                                 "Writes token after token, at most 8 a second"),
+                              "write on"),
+                     model.writing ? "" : full);
     draw_step_button(
         sheet, 2, tr("writing_panel.take_back", "Take back"), TakeBack{}, false,
-        with_key(tr("common.takes_newest_written_token", "Takes the newest written token away"), "take back"),
+        with_key(tr("common.takes_newest_written_token", "Removes the newest written token"), "take back"),
         written ? "" : tr("writing_panel.no_token_written_yet", "No token was written yet"));
     sheet.y += 44;
 }
@@ -316,7 +316,7 @@ void write_next_token(Sheet& sheet, const ModelState& model, const checkpoint::T
                                  kept, all, full)
                             : tr("writing_panel.tokens_kept_full_bar_2",
                                  "{} of {} tokens kept. A full bar is {}.", kept, all, full)) +
-            (cuts ? " " + tr("writing_panel.grey_cut_top_k", "Grey: cut off by top-k or top-p.") : ""),
+            (cuts ? " " + tr("writing_panel.grey_cut_top_k", "Gray: cut off by top-k or top-p.") : ""),
         theme.muted);
     write_draw(sheet, next, text);
 }

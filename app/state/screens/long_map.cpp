@@ -32,7 +32,7 @@ std::string why_no_spots(const LongMap& map, const LongMapView& view) {
     // Translators: {} is the button that resumes reading
     return tr("long_map.far_weights_known_once_2",
               "Far weights are known once the whole map is read; press {}",
-              view.reading == MapReading::paused ? tr("common.go", "Go on") : tr("common.read", "Read it"));
+              view.reading == MapReading::paused ? tr("common.go", "Resume") : tr("common.read", "Read it"));
 }
 
 } // namespace headscope::app

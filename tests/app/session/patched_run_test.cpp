@@ -203,9 +203,9 @@ TEST_CASE("shares of a difference that is next to nothing are called that", "[pa
                                             .width = 1200,
                                             .height = 900}));
     };
-    CHECK(texts(0.004).find("too little for shares to mean anything") != std::string::npos);
-    CHECK(texts(-0.004).find("too little for shares to mean anything") != std::string::npos);
-    CHECK(texts(0.06).find("too little for shares") == std::string::npos);
+    CHECK(texts(0.004).find("too little for meaningful fractions") != std::string::npos);
+    CHECK(texts(-0.004).find("too little for meaningful fractions") != std::string::npos);
+    CHECK(texts(0.06).find("too little for meaningful") == std::string::npos);
 }
 
 } // namespace headscope::test

@@ -367,7 +367,7 @@ TEST_CASE("the panel of the next token says all of it, and nothing overlaps", "[
             CHECK(std::get<WriteToken>(std::get<ModelAction>(take)).id == open.drawn());
             const std::string text = sentences(picture);
             CHECK(std::ranges::count(picture.hotspots, std::string("Step"), &Hotspot::label) == 1);
-            CHECK((text.find("Grey: cut off") != std::string::npos) == (next.draw && next.kept < 8));
+            CHECK((text.find("Gray: cut off") != std::string::npos) == (next.draw && next.kept < 8));
             CHECK(text.find("at temperature " + shortest_number(static_cast<float>(temperature))) !=
                   std::string::npos);
             // The numbers are those at this temperature; a tick is shown only if it differs.

@@ -69,6 +69,14 @@ bool screen_shows(std::string_view part) {
     });
 }
 
+std::string screen_text() {
+    std::string all;
+    for (const ScreenText& text : drawn.texts)
+        if (text.visible)
+            all += text.text + " ";
+    return all;
+}
+
 std::string field_text(const std::string& label) {
     const auto found = drawn.fields.find(label);
     return found == drawn.fields.end() ? "" : found->second;

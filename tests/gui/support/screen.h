@@ -39,6 +39,8 @@ const std::vector<ScreenItem>& screen_items();
 const std::vector<ScreenText>& screen_texts();
 /// Returns true if some visible line of text contains `part`.
 bool screen_shows(std::string_view part);
+/// Returns all visible texts, separated by spaces, for sentences that are broken into lines.
+std::string screen_text();
 /// Returns the text that the text field with this label shows; empty if there is no such field.
 std::string field_text(const std::string& label);
 

@@ -227,7 +227,7 @@ TEST_CASE("every sum in the inspector adds up as printed and ends in the trace's
         const std::vector<Section> sections = sections_of(inspect(shown, cell, width));
         REQUIRE_FALSE(sections.empty());
         for (const char* name :
-             {"Dot product", "Weighted sum", "Term by term", "Each head’s share", "Average over heads"})
+             {"Dot product", "Weighted sum", "Term by term", "Contribution per head", "Average over heads"})
             if (const Section* section = find(sections, name))
                 CHECK(check_sum(*section, width > 400));
         const std::string own = summed_in(cell.tensor);
@@ -261,10 +261,12 @@ TEST_CASE("the value at the top is the trace's", "[inspector]") {
 }
 
 TEST_CASE("the last line of softmax, scale, gain and mean gives the trace's value", "[inspector]") {
-    const std::map<TensorId, std::string> last{
-        {TensorId::weights, "Softmax"},    {TensorId::scaled, "Scale"},
-        {TensorId::masked, "Mask"},        {TensorId::weights_mean, "Average over heads"},
-        {TensorId::contributions, "Gain"}, {TensorId::concat, "Comes from"}};
+    const std::map<TensorId, std::string> last{{TensorId::weights, "Softmax"},
+                                               {TensorId::scaled, "Scale"},
+                                               {TensorId::masked, "Mask"},
+                                               {TensorId::weights_mean, "Average over heads"},
+                                               {TensorId::contributions, "Head gain"},
+                                               {TensorId::concat, "Comes from"}};
     int checked = 0;
     for_every_tensor([&](const Shown& shown, const CellAddress& cell) {
         const auto name = last.find(cell.tensor);
@@ -414,7 +416,7 @@ TEST_CASE("a row without keys, a gain of 0 and the bias that is left are said pl
     CHECK(says(TensorId::output, {0, 1, 3, 0}, "only b_O is left"));
     CHECK_FALSE(says(TensorId::output, {0, 2, 3, 0}, "only b_O is left"));
     CHECK(says(TensorId::output, {0, 2, 3, 0}, "Head 0, gain 0"));
-    CHECK(says(TensorId::concat, {0, 2, 1, 0}, "switched off"));
+    CHECK(says(TensorId::concat, {0, 2, 1, 0}, "this head is ablated"));
 }
 
 TEST_CASE("shared key/value heads and the comparison of heads name the right ones", "[inspector]") {

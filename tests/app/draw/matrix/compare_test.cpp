@@ -333,7 +333,7 @@ TEST_CASE("the inspector tells a cell in A and B, what it touches and which head
     pair.view.group = StageGroup::output;
     pair.view.selected = CellAddress{TensorId::W_O, {5, 1, 0, 0}};
     const std::string text = all_text(draw_inspector(pair.panel()));
-    CHECK_THAT(text, Catch::Contains("What this cell touches"));
+    CHECK_THAT(text, Catch::Contains("Numbers that depend on this cell"));
     CHECK_THAT(text, Catch::Contains("output[:, 1]"));
     for (std::int64_t i = 0; i < 4; ++i) {
         const CellAddress cell{TensorId::output, {0, i, 1, 0}};

@@ -40,7 +40,8 @@ TEST_CASE("the engine panel lists what can be chosen, and only that can be click
     CHECK(has(known, "engine vulkan:0") == 0);
     CHECK(has(known, "engine vulkan:1") == 1);
     const std::string text = test::all_text(known);
-    for (const char* part : {"old card; too old", "The CPU goes on", "weights", "2.5e-07", "of 1.0e+00"})
+    for (const char* part :
+         {"old card; too old", "Using the CPU instead", "weights", "2.5e-07", "of 1.0e+00"})
         CHECK_THAT(text, Catch::Contains(part));
 
     engines.found = engine::DeviceList{{engine::cpu_device()}, "this machine has no Vulkan driver"};

@@ -262,7 +262,7 @@ TEST_CASE("the guide is honest about ties, single tokens and rows without keys",
     const int group = static_cast<int>(StageGroup::weights);
     // All scores are 0 when x is 0: every weight is a quarter.
     const Shown even = make_shown({.scale = 0.0F});
-    CHECK(joined(guide_text(even, at_stage(group))).find("It reads all 4 keys alike, 0.25 each.") !=
+    CHECK(joined(guide_text(even, at_stage(group))).find("It reads all 4 keys equally, 0.25 each.") !=
           std::string::npos);
     const Shown half = make_shown({.mask = {SlidingWindowCausalMask{2}}, .scale = 0.0F});
     CHECK(joined(guide_text(half, at_stage(group)))

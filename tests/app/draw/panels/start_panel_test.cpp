@@ -118,12 +118,12 @@ TEST_CASE("the course goes on where the learner left it", "[panels][start]") {
     const auto button = [&] { return page.labels().at(1); };
     course.progress["lesson-2"] = opened_to(0);
     CHECK(course.begun());
-    CHECK(button() == "Go on");
+    CHECK(button() == "Resume");
     course.progress["lesson-2"] = opened_to(2);
-    CHECK(button() == "Go on, step 2");
+    CHECK(button() == "Resume step 2");
     CHECK(sent<LessonAction, OpenLesson>(action_of(page.draw(), button())).id == "lesson-2");
     course.progress["lesson-2"] = opened_to(3);
-    CHECK(button() == "Go on, quiz");
+    CHECK(button() == "Resume quiz");
     CHECK(course.part_opened(*course.lessons[1]) == 0.8F);
     course.progress["lesson-2"] = opened_to(4);
     CHECK(button() == "Start lesson 1");
@@ -132,9 +132,9 @@ TEST_CASE("the course goes on where the learner left it", "[panels][start]") {
     course.progress["lesson-1"] = opened_to(1);
     course.progress["lesson-3"] = opened_to(2);
     course.open = course.lessons[2];
-    CHECK(button() == "Go on, step 2");
+    CHECK(button() == "Resume step 2");
     course.open = nullptr;
-    CHECK(button() == "Go on, step 1");
+    CHECK(button() == "Resume step 1");
     course.progress["lesson-1"] = course.progress["lesson-3"] = opened_to(4);
     CHECK(course.next() == nullptr);
     CHECK(button() == "All lessons");
