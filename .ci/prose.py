@@ -8,7 +8,7 @@ import tokenize
 C_SUFFIXES = {".h", ".cpp", ".comp", ".glsl"}
 HASH_SUFFIXES = {".sh", ".cmake", ".yml", ".supp"}
 # Calls whose string arguments are read by users. The first argument of a CLI11 call is a name.
-MESSAGE_CALL = re.compile(r"\b(?:tr|tr_n|tr_in|translatable|find_in)\s*\(")
+MESSAGE_CALL = re.compile(r"\b(?:tr|tr_n|translatable)\s*\(")
 HELP_CALL = re.compile(r"\b(?:add_option|add_option_function|add_flag|add_flag_function|add_flag_callback|add_subcommand|"
                        r"description|footer)\s*(?:<[\w:]+>)?\s*\(")
 MESSAGE_ID = re.compile(r"[a-z0-9_]+(?:\.[a-z0-9_]+)+")
