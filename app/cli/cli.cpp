@@ -52,6 +52,7 @@ int exit_code(ErrorKind kind) {
 
 /// Prints the sentence as one line of valid text, regardless of the bytes in the names of files and tensors.
 int report(const CLI::App& program, const std::string& sentence, int code) {
+    stop_watching_memory();
     std::cerr << program.get_name() << ": " << text::plain_text(sentence) << '\n';
     return code;
 }

@@ -126,6 +126,9 @@ std::atomic<std::int64_t> large_blocks = 0;
 std::atomic<std::int64_t> all_else = 0; ///< resident memory when the limit was enforced, without large blocks
 std::atomic<bool> enforced = false;
 
+enum class Reporter { nobody, command, watcher };
+std::atomic<Reporter> reporter = Reporter::nobody; ///< who prints the error that ends the program
+
 std::uint64_t used_memory() {
     const std::int64_t counted = all_else + large_blocks;
     return std::max(resident_memory(), static_cast<std::uint64_t>(std::max<std::int64_t>(counted, 0)));
@@ -162,17 +165,15 @@ std::string limit_advice() {
 }
 
 /// Ends the process if its memory exceeds the limit through memory that no LargeBlock counts.
-[[noreturn]] void watch_limit(std::uint64_t limit, const std::string& sentence) {
+void watch_limit(std::uint64_t limit, const std::string& sentence) {
     constexpr std::chrono::microseconds period(500); // new pages arrive at about 4 MB in that time
     constexpr int machine_lacks = 3;
-    const std::uint64_t most = limit + limit / 32;
-    while (true) {
-        if (resident_memory() > most) {
-            static_cast<void>(::write(STDERR_FILENO, sentence.data(), sentence.size()));
-            ::_exit(machine_lacks);
-        }
+    while (resident_memory() <= limit)
         std::this_thread::sleep_for(period);
-    }
+    if (Reporter first = Reporter::nobody; !reporter.compare_exchange_strong(first, Reporter::watcher))
+        return;
+    static_cast<void>(::write(STDERR_FILENO, sentence.data(), sentence.size()));
+    ::_exit(machine_lacks);
 }
 
 } // namespace
@@ -233,6 +234,14 @@ void enforce_memory_limit() {
     const std::string sentence = "headscope: this command needs more memory than the " + size_text(limit) +
                                  " that --memory allows; " + limit_advice() + "\n";
     std::thread([limit, sentence] { watch_limit(limit, sentence); }).detach();
+}
+
+void stop_watching_memory() {
+    constexpr std::chrono::seconds until_the_end(1);
+    Reporter first = Reporter::nobody;
+    reporter.compare_exchange_strong(first, Reporter::command);
+    while (first == Reporter::watcher)
+        std::this_thread::sleep_for(until_the_end);
 }
 
 void LargeBlock::take(std::size_t bytes) {

@@ -33,6 +33,9 @@ bool memory_is_limited();
 /// without a limit. For commands, before they start work; not for the window, which could lose unsaved edits.
 /// Throws MemoryShortage if the program itself already exceeds the limit.
 void enforce_memory_limit();
+/// Ends the watching of enforce_memory_limit(), so that a command that fails prints one error. Called before
+/// the command prints its own error. Does not return if the watching thread is already ending the program.
+void stop_watching_memory();
 
 /// Counts a large block of memory toward the limit. The constructor throws MemoryShortage if the limit is
 /// enforced and the remainder is too small for the block.

@@ -1,6 +1,7 @@
 #include "core/figure/figure.h"
 
 #include "core/base/error.h"
+#include "core/base/memory.h"
 #include "core/base/message.h"
 #include "core/figure/packaged_fonts.h"
 #include "core/figure/png.h"
@@ -130,9 +131,25 @@ Color straight(std::uint32_t pixel) {
     return alpha << 24 | part(0) << 16 | part(8) << 8 | part(16);
 }
 
+/// An image whose pixels count toward the memory limit until it is destroyed. `width` and `height` are in
+/// pixels. The caller checks the status of the surface.
+CairoSurface new_image(int width, int height) {
+    static const cairo_user_data_key_t counted_bytes{};
+    const std::size_t bytes =
+        sizeof(std::uint32_t) * static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
+    LargeBlock counted(bytes);
+    CairoSurface image(cairo_image_surface_create(CAIRO_FORMAT_ARGB32, width, height));
+    const cairo_status_t kept = cairo_surface_set_user_data(
+        image.get(), &counted_bytes, reinterpret_cast<void*>(bytes),
+        [](void* taken) { LargeBlock::release(reinterpret_cast<std::size_t>(taken)); });
+    if (kept == CAIRO_STATUS_SUCCESS)
+        counted.keep();
+    return image;
+}
+
 // An image with one pixel per cell, in Cairo's premultiplied format.
 CairoSurface grid_image(const GridItem& item) {
-    CairoSurface image(cairo_image_surface_create(CAIRO_FORMAT_ARGB32, item.cols, item.rows));
+    CairoSurface image = new_image(item.cols, item.rows);
     if (cairo_surface_status(image.get()) != CAIRO_STATUS_SUCCESS)
         throw Error(ErrorKind::input,
                     tr("figure.grid_x_cells_too",
@@ -331,8 +348,7 @@ void draw_on(cairo_surface_t& surface, const Scene& scene, double scale, Color b
 }
 
 CairoSurface image_of(const Scene& scene, float scale, Color background) {
-    CairoSurface surface(cairo_image_surface_create(CAIRO_FORMAT_ARGB32, pixels(scene.width, scale),
-                                                    pixels(scene.height, scale)));
+    CairoSurface surface = new_image(pixels(scene.width, scale), pixels(scene.height, scale));
     draw_on(*surface, scene, scale, background);
     return surface;
 }
