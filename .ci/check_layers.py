@@ -10,8 +10,9 @@ CORE = {
     "core/base": [],
     "core/tensor": ["core/base"],
     "core/trace": ["core/base", "core/tensor"],
-    "core/attention": ["core/base", "core/tensor", "core/trace"],
-    "core/text": ["core/base", "core/tensor", "core/trace", "core/attention"],
+    "core/graph": ["core/base", "core/tensor"],
+    "core/attention": ["core/base", "core/tensor", "core/trace", "core/graph"],
+    "core/text": ["core/base", "core/tensor", "core/trace", "core/graph", "core/attention"],
 }
 CORE["core/format"] = [*CORE["core/text"], "core/text"]
 CORE["core/engine"] = [*CORE["core/text"], "core/text"]

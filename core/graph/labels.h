@@ -1,0 +1,162 @@
+#pragma once
+
+// Longer than 150 lines: one table.
+
+#include "core/graph/node.h"
+
+/// The words for the nodes of transformers. Their names are those of files and of the command line.
+namespace headscope::graph::labels {
+
+// Attention.
+inline constexpr Label x{"x", translatable("common.token_vectors", "Token vectors"), "X", Step::x};
+inline constexpr Label x_kv{"x_kv", translatable("stage_table.key_value_source", "Key and value source"),
+                            "X_kv", Step::qkv};
+inline constexpr Label q{"q", translatable("common.queries", "Queries"), "Q", Step::qkv};
+inline constexpr Label k{"k", translatable("common.keys", "Keys"), "K", Step::qkv};
+inline constexpr Label v{"v", translatable("common.values", "Values"), "V", Step::qkv};
+inline constexpr Label q_normed{"q_normed", translatable("stage_table.normed_queries", "Normed queries"),
+                                "Q_n", Step::split};
+inline constexpr Label k_normed{"k_normed", translatable("stage_table.normed_keys", "Normed keys"), "K_n",
+                                Step::split};
+inline constexpr Label q_heads{"q_heads", translatable("stage_table.queries_head", "Queries by head"), "Q_h",
+                               Step::split};
+inline constexpr Label k_heads{"k_heads", translatable("stage_table.keys_head", "Keys by head"), "K_h",
+                               Step::split};
+inline constexpr Label v_heads{"v_heads", translatable("stage_table.values_head", "Values by head"), "V_h",
+                               Step::split};
+inline constexpr Label scores{"scores", translatable("stage_table.scores", "Scores"), "S", Step::scores};
+inline constexpr Label scaled{"scaled", translatable("stage_table.scaled_scores", "Scaled scores"), "S / √dk",
+                              Step::scaled};
+inline constexpr Label masked{"masked", translatable("stage_table.masked_scores", "Masked scores"), "S + M",
+                              Step::masked};
+inline constexpr Label weights{"weights", translatable("common.attention_weights", "Attention weights"), "A",
+                               Step::weights};
+inline constexpr Label weights_mean{
+    "weights_mean", translatable("stage_table.mean_over_heads", "Mean over heads"), "Ā", Step::weights};
+inline constexpr Label head_out{"head_out", translatable("common.head_outputs", "Head outputs"), "O_h",
+                                Step::head_out};
+inline constexpr Label concat{"concat", translatable("common.concatenation", "Concatenation"), "O",
+                              Step::concat};
+inline constexpr Label contributions{
+    "contributions", translatable("stage_table.contributions", "Contributions"), "C_h", Step::contributions};
+inline constexpr Label output{"output", translatable("common.output_projection", "Output projection"), "Y",
+                              Step::output};
+
+// The inputs of attention.
+inline constexpr Label W_Q{"W_Q", translatable("stage_table.query_weights", "Query weights"), "W_Q",
+                           Step::qkv};
+inline constexpr Label W_K{"W_K", translatable("stage_table.key_weights", "Key weights"), "W_K", Step::qkv};
+inline constexpr Label W_V{"W_V", translatable("stage_table.value_weights", "Value weights"), "W_V",
+                           Step::qkv};
+inline constexpr Label W_O{"W_O", translatable("stage_table.output_weights", "Output weights"), "W_O",
+                           Step::output};
+inline constexpr Label b_Q{"b_Q", translatable("stage_table.query_bias", "Query bias"), "b_Q", Step::qkv};
+inline constexpr Label b_K{"b_K", translatable("stage_table.key_bias", "Key bias"), "b_K", Step::qkv};
+inline constexpr Label b_V{"b_V", translatable("stage_table.value_bias", "Value bias"), "b_V", Step::qkv};
+inline constexpr Label b_O{"b_O", translatable("common.output_bias", "Output bias"), "b_O", Step::output};
+inline constexpr Label mask{"mask", translatable("common.mask_2", "Mask"), "M", Step::masked};
+inline constexpr Label allowed{"allowed", untranslated("allowed"), "allowed", Step::masked};
+inline constexpr Label key_valid{"key_valid", untranslated("key_valid"), "key_valid", Step::masked};
+inline constexpr Label gain{"gain", translatable("stage_table.head_gains", "Head gains"), "g_h",
+                            Step::concat};
+inline constexpr Label temperature{"temperature", translatable("common.temperature_2", "Temperature"), "τ",
+                                   Step::scaled};
+inline constexpr Label rotary_cos{"rotary.cos",
+                                  translatable("stage_table.cosines_rotation", "Cosines of the rotation"),
+                                  "cos", Step::split};
+inline constexpr Label rotary_sin{
+    "rotary.sin", translatable("stage_table.sines_rotation", "Sines of the rotation"), "sin", Step::split};
+inline constexpr Label q_norm{"q_norm", translatable("stage_table.query_norm_weights", "Query norm weights"),
+                              "q_norm", Step::split};
+inline constexpr Label k_norm{"k_norm", translatable("stage_table.key_norm_weights", "Key norm weights"),
+                              "k_norm", Step::split};
+inline constexpr Label q_norm_all{
+    "q_norm_all", translatable("stage_table.query_norm_weights_all", "Query norm weights of all heads"),
+    "q_norm_all", Step::split};
+inline constexpr Label k_norm_all{
+    "k_norm_all", translatable("stage_table.key_norm_weights_all", "Key norm weights of all heads"),
+    "k_norm_all", Step::split};
+inline constexpr Label sink{"sink", translatable("stage_table.sink_scores", "Sink scores"), "s_h",
+                            Step::weights};
+
+// The tokens, before the first layer.
+inline constexpr Label ids{"ids", untranslated("ids"), "ids", Step::embedding};
+inline constexpr Label type_ids{"type_ids", untranslated("type_ids"), "type_ids", Step::embedding};
+inline constexpr Label positions{"positions", untranslated("positions"), "positions", Step::position};
+inline constexpr Label word_embedding{"word_embedding",
+                                      translatable("block_rows.token_embedding", "Token embedding"),
+                                      "word_embedding", Step::embedding};
+inline constexpr Label type_embedding{"type_embedding", untranslated("type_embedding"), "type_embedding",
+                                      Step::embedding};
+inline constexpr Label embedding{"embedding", translatable("block_rows.token_embedding", "Token embedding"),
+                                 "embedding", Step::embedding};
+inline constexpr Label position{"position",
+                                translatable("block_rows.position_embedding", "Position embedding"),
+                                "position", Step::position};
+inline constexpr Label embedding_sum{"embedding_sum", untranslated("embedding + position"), "embedding_sum",
+                                     Step::position};
+inline constexpr Label embedding_norm{"embedding_norm", untranslated("norm"), "embedding_norm",
+                                      Step::position};
+
+// A layer around its attention.
+inline constexpr Label resid_in{
+    "resid_in", translatable("block_rows.residual_stream_layer", "Residual stream into the layer"),
+    "resid_in", Step::resid_in};
+inline constexpr Label norm1{"norm1", translatable("block_rows.norm_attention", "Norm of the attention"),
+                             "norm1", Step::norm1};
+inline constexpr Label attn_raw{
+    "attn_raw",
+    translatable("block_rows.attentions_output_before_norm", "Attention’s output before its norm"),
+    "attn_raw", Step::output};
+inline constexpr Label attn_out{"attn_out",
+                                translatable("block_rows.attentions_output", "Attention’s output"),
+                                "attn_out", Step::attn_out};
+inline constexpr Label resid_mid{
+    "resid_mid", translatable("block_rows.residual_stream_after", "Residual stream after attention"),
+    "resid_mid", Step::resid_mid};
+inline constexpr Label norm2{"norm2", translatable("block_rows.norm_mlp", "Norm of the MLP"), "norm2",
+                             Step::norm2};
+inline constexpr Label mlp_pre{"mlp_pre", translatable("block_rows.mlp", "MLP, in"), "mlp_pre",
+                               Step::mlp_pre};
+inline constexpr Label mlp_gate{"mlp_gate", translatable("block_rows.mlp_gate", "MLP, gate"), "mlp_gate",
+                                Step::mlp_gate};
+inline constexpr Label mlp_act{"mlp_act",
+                               translatable("block_rows.mlp_after_activation", "MLP, after the activation"),
+                               "mlp_act", Step::mlp_act};
+inline constexpr Label router_logits{"router_logits", untranslated("router_logits"), "router_logits",
+                                     Step::mlp_act};
+inline constexpr Label router{"router", translatable("block_rows.shares_experts", "Expert fractions"),
+                              "router", Step::mlp_act};
+inline constexpr Label expert_in{"expert_in", translatable("block_rows.mlp", "MLP, in"), "expert_in",
+                                 Step::mlp_act};
+inline constexpr Label expert_gate{"expert_gate", translatable("block_rows.mlp_gate", "MLP, gate"),
+                                   "expert_gate", Step::mlp_act};
+inline constexpr Label expert_act{
+    "expert_act", translatable("block_rows.mlp_after_activation", "MLP, after the activation"), "expert_act",
+    Step::mlp_act};
+inline constexpr Label mlp_raw{
+    "mlp_raw", translatable("block_rows.mlps_output_before_norm", "MLP’s output before its norm"), "mlp_raw",
+    Step::mlp_raw};
+inline constexpr Label mlp_out{"mlp_out", translatable("block_rows.mlps_output", "MLP’s output"), "mlp_out",
+                               Step::mlp_out};
+inline constexpr Label resid_out{
+    "resid_out", translatable("block_rows.residual_stream_out_layer", "Residual stream out of the layer"),
+    "resid_out", Step::resid_out};
+
+// After the last layer.
+inline constexpr Label final_norm{"final_norm", translatable("block_rows.final_norm", "Final norm"),
+                                  "final_norm", Step::final_norm};
+inline constexpr Label head_scaled{"head_scaled", untranslated("head_scaled"), "head_scaled", Step::logits};
+inline constexpr Label head_dense{"head_dense", untranslated("head_dense"), "head_dense", Step::logits};
+inline constexpr Label head_act{"head_act", untranslated("head_act"), "head_act", Step::logits};
+inline constexpr Label head_norm{"head_norm", untranslated("head_norm"), "head_norm", Step::logits};
+inline constexpr Label logits_raw{"logits_raw", untranslated("logits_raw"), "logits_raw", Step::logits};
+inline constexpr Label logits{"logits", translatable("block_rows.logits", "Logits"), "logits", Step::logits};
+inline constexpr Label probabilities{"probabilities",
+                                     translatable("block_rows.probabilities", "Probabilities"),
+                                     "probabilities", Step::probabilities};
+inline constexpr Label alibi{"alibi", untranslated("ALiBi"), "mask", Step::masked};
+inline constexpr Label distance_bias{"distance_bias", untranslated("distance_bias"), "mask", Step::masked};
+inline constexpr Label key_places{"key_places", untranslated("key_places"), "key_places", Step::masked};
+
+} // namespace headscope::graph::labels

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+
+namespace headscope::graph {
+
+/// The kinds of operations. core/graph/ops has one file for each.
+enum class Op : std::uint8_t {
+    // Leaves: numbers that are not computed.
+    parameter,
+    input,
+    constant,
+    // Vectors of tokens.
+    embedding, ///< a row of a table for each token
+    linear,    ///< rows times a matrix, plus a bias
+    add,       ///< a sum
+    multiply,  ///< a product, number by number
+    scale,     ///< times or divided by a number
+    soft_cap,  ///< as scale, then cap tanh(number / cap)
+    slice,     ///< some columns
+    concat,    ///< columns side by side
+    rms_norm,
+    layer_norm,
+    // Attention.
+    split_heads,   ///< columns of each head in a row of its own
+    head_norm,     ///< as split_heads, then a norm of the head's row
+    joint_norm,    ///< RMSNorm of the row of all heads, then as split_heads
+    rotate,        ///< as split_heads, then rotated by position
+    dot_product,   ///< each query times each key
+    alibi,         ///< a bias that grows with the position of the key
+    distance_bias, ///< a learned bias for each head and distance
+    mask,          ///< minus infinity where attention is not allowed, plus a bias
+    softmax,
+    mean,            ///< over heads
+    value_sum,       ///< weights times values
+    join_heads,      ///< heads side by side, each times its head gain
+    head_projection, ///< each head times its rows of W_O
+    // MLP.
+    activation,
+    gate,          ///< activation of one input times the other
+    route,         ///< the fractions of the experts of each token
+    expert_linear, ///< rows times the matrix of each expert
+    expert_sum     ///< outputs of the experts, weighted by their fractions
+};
+inline constexpr int op_count = static_cast<int>(Op::expert_sum) + 1;
+
+} // namespace headscope::graph
