@@ -2,6 +2,7 @@
 
 // Longer than 150 lines: one list of attributes.
 
+#include "core/graph/axes.h"
 #include "core/tensor/tensor.h"
 
 #include <cstdint>
@@ -48,7 +49,7 @@ struct Input {
 
 /// Numbers that belong to the graph, such as rotary tables. Compared by identity.
 struct Constant {
-    TensorPtr values; ///< of the shape of the node
+    TensorPtr values; ///< the shape is the node's
     bool operator==(const Constant&) const = default;
 };
 
@@ -95,14 +96,14 @@ struct Rotation {
 /// to the keys from p - before to p + after. Inputs follow the scores in the order of the flags.
 struct Mask {
     std::optional<std::int64_t> before = {}, after = {}; ///< absent: no limit
-    bool adds = false;    ///< an input is added to the scores; minus infinity excludes a key
-    bool allows = false;  ///< an input has 1 where a query may attend to a key
-    bool padding = false; ///< an input (B, Tk) has 1 for real keys
+    bool adds = false;   ///< an input is added to the scores; minus infinity excludes a key
+    bool allows = false; ///< an input has 1 where a query may attend to a key
     bool operator==(const Mask&) const = default;
 };
 
 struct Softmax {
-    bool sink = false; ///< the last input, (H), takes part in each row of its head like one more key
+    bool empty_rows = false; ///< a row may be minus infinity throughout; its result is 0
+    bool sink = false;       ///< the last input, (H), takes part in each row of its head like one more key
     bool operator==(const Softmax&) const = default;
 };
 
@@ -170,8 +171,7 @@ struct Route {
 /// Columns of the innermost axis.
 struct Slice {
     std::int64_t first = 0;
-    std::string name; ///< innermost axis of the result
-    std::int64_t count = 0;
+    Axis axis; ///< innermost axis of the result
     bool operator==(const Slice&) const = default;
 };
 struct Concat {

@@ -3,6 +3,7 @@
 #include "core/graph/graph.h"
 
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -60,7 +61,8 @@ public:
     Value concat(const Label& label, std::initializer_list<Value> parts, std::string axis);
     Value activation(const Label& label, const Value& x, Function function);
     Value gate(const Label& label, const Value& gate, const Value& in, Gate attributes);
-    Value softmax(const Label& label, const Value& x, const OptionalValue& sink = {});
+    Value softmax(const Label& label, const Value& x, const OptionalValue& sink = {},
+                  bool empty_rows = false);
     /// Any operation, with its inputs in order.
     Value make(const Label& label, Op op, Attributes attributes, std::vector<Value> inputs);
 
@@ -73,7 +75,7 @@ public:
     Graph finish();
 
 private:
-    std::string full_name(std::string_view local) const;
+    Value leaf(const Label& label, Op op, Axes axes, Attributes attributes);
     void claim(const std::string& name, NodeId node);
     std::shared_ptr<Graph::Data> data_;
     std::string prefix_;

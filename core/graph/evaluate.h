@@ -25,8 +25,8 @@ struct Part {
     bool operator==(const Part&) const = default;
 };
 
-/// Numbers in double precision, with named axes.
-struct Numbers {
+/// Array in double precision, with named axes.
+struct Array {
     Axes axes;
     std::vector<double> values; ///< row-major
 
@@ -47,7 +47,7 @@ public:
     const Graph& graph() const { return graph_; }
     /// A captured node, whole or the part that was captured first. Throws Error(input) if it was not
     /// captured.
-    const Numbers& operator[](std::string_view node) const;
+    const Array& operator[](std::string_view node) const;
     bool has(std::string_view node) const;
 
     // The inputs of the node must have been captured whole.
@@ -62,7 +62,7 @@ private:
     friend Evaluation evaluate(const Graph&, const LeafSource&, const std::vector<Part>&);
     explicit Evaluation(Graph graph) : graph_(std::move(graph)) {}
     Graph graph_;
-    std::map<NodeId, Numbers> captured_;
+    std::map<NodeId, Array> captured_;
 };
 
 /// Computes a graph in double precision, operation by operation as each defines itself: the reference for

@@ -79,4 +79,7 @@ enum class Role : std::uint8_t {
     adds    ///< is added to the residual stream
 };
 
+/// The view of a step, for operations that occur in several steps.
+Page page_of(Step step);
+
 } // namespace headscope::graph

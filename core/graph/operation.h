@@ -17,8 +17,12 @@ namespace headscope::graph {
 struct Operand {
     const Axes* axes = nullptr;
     const double* numbers = nullptr; ///< row-major; null: not known
+    Shape shape = {};
 
-    double at(const Index& cell) const { return numbers[axes->shape().offset(cell)]; }
+    explicit Operand(const Axes& of, const double* known = nullptr)
+        : axes(&of), numbers(known), shape(of.shape()) {}
+    bool known() const { return numbers != nullptr; }
+    double at(const Index& cell) const { return numbers[shape.offset(cell)]; }
 };
 
 /// One use of an operation: all that decides the numbers of a node.
@@ -62,8 +66,8 @@ public:
     virtual ~Operation() = default;
 
     virtual std::string_view name() const = 0; ///< "softmax"
-    /// The view that shows such a node.
-    virtual Page page() const = 0;
+    /// The view that shows a node of this kind in a step of the strip.
+    virtual Page page(Step step) const = 0;
     /// The axes of the result. Throws Error(input) with the reason if the inputs do not fit together.
     virtual Axes axes(const Call& call) const = 0;
     /// The input cells that cell `at` depends on. The two factors of a product have spans of equal length,
@@ -100,7 +104,7 @@ public:
     void all(const Call& call, std::span<double> out) const final;
 
 protected:
-    /// The numbers of the row that begins at `at`; at.back is 0.
+    /// The numbers of the row that contains `at`.
     virtual void row(const Call& call, const Index& at, std::span<double> out) const = 0;
 };
 

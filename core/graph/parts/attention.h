@@ -33,8 +33,7 @@ struct Attention {
     OptionalValue temperature = {}; ///< (): divides the scaled scores
     Mask mask = {};                 ///< limits of distance; the flags follow from the values below
     OptionalValue added = {};       ///< axes among (B, H, Tq, Tk): added to the scaled scores
-    OptionalValue allowed = {};     ///< axes among (B, H, Tq, Tk)
-    OptionalValue key_valid = {};   ///< (B, Tk)
+    OptionalValue allowed = {};     ///< axes among (B, H, Tq, Tk): 1 where attention is allowed
     OptionalValue sink = {};        ///< (H)
     OptionalValue gain = {};        ///< (H): the head gains
 };

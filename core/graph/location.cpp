@@ -1,0 +1,52 @@
+#include "core/graph/location.h"
+
+#include "core/base/in_order.h"
+
+#include <array>
+
+namespace headscope::graph {
+
+namespace {
+
+struct StepRow {
+    Step step;
+    Page page;
+};
+constexpr std::array<StepRow, step_count> rows{{
+    {Step::x, Page::tokens},
+    {Step::qkv, Page::projection},
+    {Step::split, Page::split},
+    {Step::scores, Page::maps},
+    {Step::scaled, Page::maps},
+    {Step::masked, Page::maps},
+    {Step::weights, Page::weights},
+    {Step::head_out, Page::head_out},
+    {Step::concat, Page::concat},
+    {Step::contributions, Page::contributions},
+    {Step::output, Page::output},
+    {Step::embedding, Page::residual},
+    {Step::position, Page::residual},
+    {Step::resid_in, Page::residual},
+    {Step::norm1, Page::norm},
+    {Step::attn_out, Page::norm},
+    {Step::resid_mid, Page::residual},
+    {Step::norm2, Page::norm},
+    {Step::mlp_pre, Page::mlp},
+    {Step::mlp_gate, Page::mlp},
+    {Step::mlp_act, Page::mlp},
+    {Step::mlp_raw, Page::mlp_out},
+    {Step::mlp_out, Page::mlp_out},
+    {Step::resid_out, Page::residual},
+    {Step::final_norm, Page::norm},
+    {Step::logits, Page::vocabulary},
+    {Step::probabilities, Page::vocabulary},
+}};
+static_assert(in_order(rows, &StepRow::step));
+
+} // namespace
+
+Page page_of(Step step) {
+    return rows[static_cast<std::size_t>(step)].page;
+}
+
+} // namespace headscope::graph

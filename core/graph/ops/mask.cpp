@@ -1,0 +1,109 @@
+#include "core/base/message.h"
+#include "core/graph/ops/common.h"
+#include "core/graph/ops/ops.h"
+
+namespace headscope::graph::ops {
+
+namespace {
+
+/// Inputs: scores (B, H, Tq, Tk), then those that the attributes name, in their order: numbers to add, and
+/// flags of allowed pairs, both with axes among those of the scores. Scores of keys that a query must not
+/// attend to become minus infinity (Vaswani et al. 2017, section 3.2.3).
+class MaskOperation final : public Operation {
+public:
+    std::string_view name() const override { return "mask"; }
+    Page page(Step) const override { return Page::maps; }
+
+    Axes axes(const Call& call) const override {
+        expect_rank(call, 0, 4);
+        for (std::size_t input = 1; input < call.in.size(); ++input)
+            expect(call, input, can_repeat(call.axes_of(input), call.axes_of(0)), call.axes_of(0).text());
+        return call.axes_of(0);
+    }
+
+    std::vector<ReadSpan> reads(const Call& call, const Index& at) const override {
+        if (!is_in_reach(call, at))
+            return {};
+        std::vector<ReadSpan> spans{one_cell(0, at)};
+        for (std::size_t input = 1; input < call.in.size(); ++input)
+            spans.push_back(one_cell(input, mask_cell(call, input, at)));
+        return spans;
+    }
+
+    std::string formula(const Call& call, const Names& names) const override {
+        const auto& mask = call.as<Mask>();
+        if (mask.adds)
+            return names.out + " = " + names.in[0] + " + " + names.in[1];
+        if (!mask.before && !mask.after && call.in.size() == 1)
+            return names.out + " = " + names.in[0];
+        return tr("graph.where_allowed", "{} = {} where allowed, else −∞", names.out, names.in[0]);
+    }
+
+    Arithmetic explain(const Call& call, const Index& at) const override {
+        Arithmetic arithmetic = Arithmetic::of(factor(call, 0, at));
+        if (!is_allowed(call, at))
+            arithmetic.then(StepKind::excluded);
+        else if (call.as<Mask>().adds)
+            arithmetic.then(StepKind::plus, factor(call, 1, mask_cell(call, 1, at)));
+        return arithmetic;
+    }
+
+    std::string pytorch(const Call& call, const Names& names) const override {
+        const auto& mask = call.as<Mask>();
+        std::string lines, allowed;
+        const auto also = [&](const std::string& rule) { allowed += (allowed.empty() ? "" : " & ") + rule; };
+        const std::int64_t Tq = call.axes.size(2), Tk = call.axes.size(3);
+        if (mask.before || mask.after)
+            lines += "i = torch.arange(" + std::to_string(Tq) + ").reshape(-1, 1) + " +
+                     std::to_string(Tk - Tq) + "\nj = torch.arange(" + std::to_string(Tk) + ")\n";
+        if (mask.before)
+            also("(j >= i - " + std::to_string(*mask.before) + ")");
+        if (mask.after)
+            also("(j <= i + " + std::to_string(*mask.after) + ")");
+        const auto repeated = [&](std::size_t input) {
+            return names.in[input] + python_repeated(call.axes_of(input), call.axes);
+        };
+        for (std::size_t input = mask.adds ? 2 : 1; input < call.in.size(); ++input)
+            also(repeated(input) + ".bool()");
+        std::string sum = names.in[0];
+        if (mask.adds)
+            sum += " + " + repeated(1);
+        return lines + names.out + " = " +
+               (allowed.empty() ? sum : "(" + sum + ").masked_fill(~(" + allowed + "), -math.inf)") + "\n";
+    }
+
+    double cell(const Call& call, const Index& at) const override {
+        if (!is_allowed(call, at))
+            return minus_infinity;
+        return call.in[0].at(at) + (call.as<Mask>().adds ? call.in[1].at(mask_cell(call, 1, at)) : 0.0);
+    }
+
+protected:
+    double multiply_adds_per_cell(const Call& call) const override { return call.as<Mask>().adds ? 1 : 0; }
+
+private:
+    static bool is_in_reach(const Call& call, const Index& at) {
+        const auto& mask = call.as<Mask>();
+        const std::int64_t position = at[2] + call.axes.size(3) - call.axes.size(2);
+        return (!mask.before || at[3] >= position - *mask.before) &&
+               (!mask.after || at[3] <= position + *mask.after);
+    }
+    static bool is_allowed(const Call& call, const Index& at) {
+        bool allowed = is_in_reach(call, at);
+        for (std::size_t input = call.as<Mask>().adds ? 2 : 1; input < call.in.size(); ++input)
+            allowed = allowed && call.in[input].at(mask_cell(call, input, at)) != 0;
+        return allowed;
+    }
+    static Index mask_cell(const Call& call, std::size_t input, const Index& at) {
+        return repeated_cell(call.axes_of(input), call.axes, at);
+    }
+};
+
+} // namespace
+
+const Operation& mask() {
+    static const MaskOperation operation;
+    return operation;
+}
+
+} // namespace headscope::graph::ops

@@ -1,0 +1,34 @@
+#include "core/graph/parts/mlp.h"
+
+#include "core/graph/labels.h"
+
+namespace headscope::graph {
+
+Value mlp(Builder& g, const Label& label, const Value& x, const Mlp& parts) {
+    const Value in = g.linear(labels::mlp_pre, x, parts.W_in, parts.b_in);
+    if (!parts.W_gate)
+        return g.linear(label, g.activation(labels::mlp_act, in, parts.function), parts.W_out, parts.b_out);
+    const Value gate = g.linear(labels::mlp_gate, x, *parts.W_gate, parts.b_gate);
+    const Value act = g.gate(labels::mlp_act, gate, in, {.function = parts.function});
+    return g.linear(label, act, parts.W_out, parts.b_out);
+}
+
+Value mixture(Builder& g, const Label& label, const Value& x, const Mixture& parts) {
+    const auto of_experts = [&](const Label& each, const Value& W, const OptionalValue& b) {
+        std::vector<Value> inputs{x, W};
+        if (b)
+            inputs.push_back(*b);
+        return g.make(each, Op::expert_linear, {}, std::move(inputs));
+    };
+    const Value numbers = g.linear(labels::router_logits, x, parts.W_router, parts.b_router);
+    const Value fractions = g.make(labels::router, Op::route, parts.route, {numbers});
+    const Value gate = of_experts(labels::expert_gate, parts.W_gate, parts.b_gate);
+    const Value in = of_experts(labels::expert_in, parts.W_in, parts.b_in);
+    const Value act = g.gate(labels::expert_act, gate, in, parts.gate);
+    std::vector<Value> summed{fractions, act, parts.W_out};
+    if (parts.b_out)
+        summed.push_back(*parts.b_out);
+    return g.make(label, Op::expert_sum, {}, std::move(summed));
+}
+
+} // namespace headscope::graph

@@ -1,0 +1,230 @@
+#include "core/attention/graph_of_problem.h"
+#include "tests/catch.h"
+#include "tests/conformance/cases.h"
+#include "tests/conformance/generate.h"
+#include "tests/conformance/reference.h"
+#include "tests/support.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+using namespace headscope;
+
+namespace {
+
+/// Evaluates the graph of a problem in double precision; every stage is a node.
+Trace graph_trace(const Problem& problem) {
+    const ProblemGraph built = graph_of(problem);
+    std::vector<graph::Part> captures;
+    for (const TensorInfo& info : stages_of(problem.parts()))
+        captures.push_back({std::string(info.name)});
+    const graph::Evaluation run = graph::evaluate(built.graph, built.leaves, captures);
+    Trace trace{
+        .dims = problem.dims, .stages = {}, .fully_masked = {}, .device = "graph", .parts = problem.parts()};
+    for (const TensorInfo& info : stages_of(problem.parts()))
+        trace.slot(info.id) = run[info.name].rounded();
+    const Tensor& masked = *trace.stage(TensorId::masked);
+    for (std::int64_t row = 0; row < masked.count(); row += problem.dims.Tk)
+        if (std::all_of(masked.data() + row, masked.data() + row + problem.dims.Tk,
+                        [](float score) { return std::isinf(score); })) {
+            const Index at = masked.shape().index(row);
+            trace.fully_masked.push_back({at[0], at[1], at[2]});
+        }
+    return trace;
+}
+
+void check_none(const std::vector<std::string>& lines) {
+    for (const std::string& line : lines)
+        FAIL_CHECK(line);
+    CHECK(lines.empty());
+}
+
+/// One problem for each feature that changes the stage table.
+std::map<std::string, Problem> problems_by_feature() {
+    constexpr Dims dims{.B = 2, .Tq = 3, .Tk = 3, .D = 5, .Dkv = 5, .H = 4, .Hkv = 2, .dk = 4, .dv = 3};
+    constexpr Features biased{.biases = true, .gains = true};
+    Numbers numbers(21);
+    const auto plain = [&] { return generate(dims, biased, numbers); };
+    std::map<std::string, Problem> problems{{"plain", plain()}};
+    problems["no biases"] = generate(dims, {}, numbers);
+    Dims cross = dims;
+    cross.Tk = 5;
+    cross.Dkv = 6;
+    problems["cross"] = generate(cross, biased, numbers, true);
+    (problems["temperature"] = plain()).temperature = 0.5F;
+    (problems["limit"] = plain()).qkv_limit = 0.5F;
+    (problems["cap"] = plain()).score_cap = 2.0F;
+    problems["cap and temperature"] = problems["cap"];
+    problems["cap and temperature"].temperature = 1.5F;
+    (problems["sink"] = plain()).weights.sink = numbers.tensor({dims.H}, 1);
+    Problem& normed = problems["head norm"] = plain();
+    normed.weights.q_norm = numbers.tensor({dims.dk}, 1);
+    normed.weights.k_norm = numbers.tensor({dims.dk}, 1);
+    Problem& joint = problems["joint norm"] = plain();
+    joint.weights.q_norm_all = numbers.tensor({dims.H * dims.dk}, 1);
+    joint.weights.k_norm_all = numbers.tensor({dims.Hkv * dims.dk}, 1);
+    (problems["rotary"] = plain()).rotary =
+        Rotary{numbers.tensor({1, dims.Tq, dims.dk}, 1), numbers.tensor({1, dims.Tq, dims.dk}, 1)};
+    problems["head norm and rotary"] = problems["head norm"];
+    problems["head norm and rotary"].rotary =
+        Rotary{numbers.tensor({2, dims.Tq, dims.dk}, 1), numbers.tensor({2, dims.Tq, dims.dk}, 1)};
+    (problems["causal"] = plain()).mask = {CausalMask{}};
+    (problems["window"] = plain()).mask = {SlidingWindowCausalMask{2}};
+    (problems["symmetric window"] = plain()).mask = {SlidingWindowSymmetricMask{1}};
+    (problems["added mask"] = plain()).mask = {AdditiveMask{numbers.tensor({1, 4, 3, 3}, 1)}, CausalMask{}};
+    (problems["padding"] = plain()).mask = {KeyPaddingMask{numbers.bools({2, 3}, 70)}};
+    (problems["explicit mask"] = plain()).mask = {ExplicitMask{numbers.bools({2, 4, 3, 3}, 70)}};
+    return problems;
+}
+
+std::string without(std::string text, const std::string& part) {
+    if (const std::size_t at = text.find(part); at != std::string::npos)
+        text.erase(at, part.size());
+    return text;
+}
+
+/// The formula of the stage table, with what it leaves open decided: keys and values of a cross-attention are
+/// made of X_kv, and a projection without a bias has no term for it.
+std::string expected_formula(const TensorInfo& info, const Problem& problem) {
+    std::string formula = formula_of(info.id, problem.parts());
+    if (info.operation != Operation::projection && info.operation != Operation::output_projection)
+        return formula;
+    if (problem.cross() && info.id != TensorId::q && info.operation == Operation::projection)
+        formula.replace(formula.find("X"), 1, "X_kv");
+    const TensorId bias = info.inputs[2];
+    if (problem.input(bias) == nullptr)
+        formula = without(formula, " + " + std::string(tensor_info(bias).name));
+    return formula;
+}
+
+/// The cells of each input, by name, that a list of spans covers.
+using Cells = std::set<std::pair<std::string, std::int64_t>>;
+
+void add_cells(Cells& cells, const std::string& source, const Shape& shape, const Index& first, int axis,
+               std::int64_t count) {
+    for (std::int64_t n = 0; n < count; ++n) {
+        Index at = first;
+        at[static_cast<std::size_t>(axis)] += n;
+        cells.emplace(source, shape.offset(at));
+    }
+}
+
+} // namespace
+
+TEST_CASE("the graph of a problem meets PyTorch's numbers in every golden case", "[graph]") {
+    const auto cases = golden_cases();
+    REQUIRE(cases.size() >= 31);
+    check_none(failures(cases, graph_trace));
+}
+
+TEST_CASE("the graph of a problem meets the reference on generated cases", "[graph]") {
+    auto cases = generated_cases();
+    for (ConformanceCase& one : cases)
+        one.expected = reference_trace(one.problem);
+    check_none(failures(cases, graph_trace));
+}
+
+TEST_CASE("the graph of a problem has every feature's stages with the reference's numbers", "[graph]") {
+    std::vector<ConformanceCase> cases;
+    for (const auto& [name, problem] : problems_by_feature())
+        cases.push_back({name, "", problem, reference_trace(problem)});
+    check_none(failures(cases, graph_trace));
+}
+
+TEST_CASE("each stage is a node with the stage table's words, axes and formula", "[graph]") {
+    for (const auto& [name, problem] : problems_by_feature()) {
+        INFO(name);
+        const graph::Graph graph = graph_of(problem).graph;
+        for (const TensorInfo& info : stages_of(problem.parts())) {
+            INFO(info.name);
+            const graph::NodeId id = graph.find(info.name);
+            const graph::Node& node = graph.node(id);
+            CHECK(node.name == info.name);
+            CHECK(node.title == info.title);
+            CHECK(node.symbol == info.symbol);
+            CHECK(static_cast<int>(node.location.step) == static_cast<int>(info.group));
+            CHECK(node.location.layer == -1);
+            CHECK(static_cast<int>(graph.operation(id).page(node.location.step)) ==
+                  static_cast<int>(group_info(info.group).page));
+            CHECK(node.axes.names() ==
+                  axis_names(std::span(info.axes).first(static_cast<std::size_t>(info.rank()))));
+            CHECK(node.axes.shape() == info.shape(problem.dims));
+            if (info.id != TensorId::x) // not computed: the table has a caption in place of a formula
+                CHECK(graph.formula(id) == expected_formula(info, problem));
+        }
+        for (const TensorInfo& info : input_table())
+            if (problem.input(info.id) != nullptr && !graph.try_find(info.name))
+                FAIL_CHECK(info.name << " is not in the graph");
+        for (const graph::Node& node : graph.nodes())
+            if (const auto id = find_tensor(node.name)) {
+                INFO(node.name);
+                CHECK(node.title == tensor_info(*id).title);
+                CHECK(node.symbol == tensor_info(*id).symbol);
+            } else {
+                CHECK(node.name == "allowed");
+            }
+    }
+}
+
+TEST_CASE("a node reads the cells that the stage table's index map names", "[graph][reads]") {
+    // The index map leaves out the numbers that are not shown as cells, and does not know limits of distance.
+    const std::set<std::string> not_mapped{"temperature", "rotary.cos", "rotary.sin", "allowed"};
+    for (const auto& [name, problem] : problems_by_feature()) {
+        INFO(name);
+        const ProblemGraph built = graph_of(problem);
+        const graph::Graph& graph = built.graph;
+        for (const TensorInfo& info : stages_of(problem.parts())) {
+            const graph::NodeId id = graph.find(info.name);
+            const Shape shape = info.shape(problem.dims);
+            if (info.id == TensorId::x)
+                continue;
+            for (std::int64_t offset = 0; offset < shape.count(); ++offset) {
+                const Index at = shape.index(offset);
+                Cells mapped, read;
+                for (const ReadSpan& span : cells_read(info.id, problem.dims, at, problem.parts())) {
+                    const std::string source(tensor_info(span.source).name);
+                    const auto input = graph.try_find(source);
+                    const bool absent = !input || not_mapped.contains(source) ||
+                                        (source == "mask" && info.id == TensorId::masked);
+                    if (!absent)
+                        add_cells(mapped, source, graph.node(*input).axes.shape(), span.first, span.axis,
+                                  span.count);
+                }
+                const std::vector<graph::ReadSpan> spans = graph.reads(id, at);
+                for (const graph::ReadSpan& span : spans) {
+                    const graph::Node& input = graph.node(graph.node(id).inputs[span.source].node);
+                    if (!not_mapped.contains(input.name) &&
+                        (input.name != "mask" || info.id != TensorId::masked))
+                        add_cells(read, input.name, input.axes.shape(), span.first, span.axis, span.count);
+                }
+                if (info.id == TensorId::masked && spans.empty()) // beyond the limits of distance
+                    continue;
+                INFO(info.name << " " << offset);
+                CHECK(mapped == read);
+            }
+        }
+    }
+}
+
+TEST_CASE("a problem's mask becomes limits of distance, and inputs of the smallest shape", "[graph]") {
+    const auto problems = problems_by_feature();
+    const auto masked = [&](const char* name) {
+        const graph::Graph graph = graph_of(problems.at(name)).graph;
+        const graph::Node& node = graph["masked"];
+        std::string inputs;
+        for (const graph::Reading& input : node.inputs)
+            inputs += input.name + graph.node(input.node).axes.text();
+        const auto& mask = std::get<graph::Mask>(node.attributes);
+        const auto limit = [](std::optional<std::int64_t> at) { return at ? std::to_string(*at) : "-"; };
+        return inputs + " " + limit(mask.before) + " " + limit(mask.after);
+    };
+    const std::string scaled = "scaled(B 2, H 4, Tq 3, Tk 3)";
+    CHECK(masked("plain") == scaled + " - -");
+    CHECK(masked("causal") == scaled + " - 0");
+    CHECK(masked("window") == scaled + " 1 0");
+    CHECK(masked("symmetric window") == scaled + " 1 1");
+    CHECK(masked("padding") == scaled + "allowed(B 2, Tk 3) - -");
+    CHECK(masked("added mask") == scaled + "mask(H 4, Tq 3, Tk 3) - 0");
+}
