@@ -48,7 +48,7 @@ void Builder::claim(const std::string& name, NodeId node) {
 }
 
 Value Builder::make(const Label& label, Op op, Attributes attributes, std::vector<Value> inputs) {
-    Node node{.name = prefix_ + std::string(label.name),
+    Node node{.name = full_name(label.name),
               .prefix = prefix_.size(),
               .title = label.title,
               .symbol = std::string(label.symbol),
@@ -164,7 +164,7 @@ Value Builder::softmax(const Label& label, const Value& x, const OptionalValue& 
 }
 
 Value Builder::alias(const Label& label, const Value& value) {
-    const std::string name = prefix_ + std::string(label.name);
+    const std::string name = full_name(label.name);
     claim(name, value.node());
     data_->aliases.push_back({name, value.node()});
     return value.as(label);

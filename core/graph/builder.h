@@ -68,6 +68,8 @@ public:
 
     /// Makes `label` another name of a node, in this layer.
     Value alias(const Label& label, const Value& value);
+    /// The name that a node with this local name has in the graph.
+    std::string full_name(std::string_view local) const { return prefix_ + std::string(local); }
     /// Sets the effect of a node on the residual stream.
     Value with_role(const Value& value, Role role);
 

@@ -220,7 +220,7 @@ TEST_CASE("the arithmetic of a cell adds up to the cell", "[graph]") {
 TEST_CASE("an operation that says it is linear is the linear map that it states", "[graph]") {
     std::set<Op> linear;
     each_node(8, [&](Sample sample, const std::vector<double>& numbers) {
-        const Operation& op = operation(sample.node.op);
+        const graph::Operation& op = operation(sample.node.op);
         const Shape shape = sample.node.axes.shape();
         const bool is_norm = sample.node.op == Op::rms_norm || sample.node.op == Op::layer_norm ||
                              sample.node.op == Op::head_norm || sample.node.op == Op::joint_norm;

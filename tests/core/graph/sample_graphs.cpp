@@ -72,8 +72,8 @@ Graph attention_graph(const AttentionVariant& variant) {
     if (variant.rotary) {
         const std::int64_t width = variant.rotation.width > 0 ? variant.rotation.width : d.dk;
         const Axes axes{{"B", 1}, {"Tq", d.Tq}, {"dk", width}};
-        a.rotary =
-            Rotary{g.input(labels::rotary_cos, axes), g.input(labels::rotary_sin, axes), variant.rotation};
+        a.rotary = graph::Rotary{g.input(labels::rotary_cos, axes), g.input(labels::rotary_sin, axes),
+                                 variant.rotation};
     }
     if (variant.temperature)
         a.temperature = g.input(labels::temperature, {});
