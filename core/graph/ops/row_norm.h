@@ -8,7 +8,7 @@ namespace headscope::graph::ops {
 /// Inputs: x (..., D), and optionally weight (D) and bias (D). The part that rms_norm and layer_norm share.
 class RowNorm : public RowOperation {
 public:
-    Page page(Step) const override { return Page::norm; }
+    Page page(Step step) const override { return page_of(step); }
     Axes axes(const Call& call) const override;
     std::vector<ReadSpan> reads(const Call& call, const Index& at) const override;
     Arithmetic explain(const Call& call, const Index& at) const override;

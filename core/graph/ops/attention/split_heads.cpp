@@ -1,5 +1,5 @@
+#include "core/graph/ops/attention/head_rows.h"
 #include "core/graph/ops/common.h"
-#include "core/graph/ops/head_rows.h"
 #include "core/graph/ops/ops.h"
 
 namespace headscope::graph::ops {

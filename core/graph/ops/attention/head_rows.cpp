@@ -1,4 +1,4 @@
-#include "core/graph/ops/head_rows.h"
+#include "core/graph/ops/attention/head_rows.h"
 
 #include "core/graph/ops/common.h"
 

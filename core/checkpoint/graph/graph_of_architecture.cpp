@@ -1,5 +1,5 @@
 // Longer than 500 lines: temporary, one conversion.
-#include "core/checkpoint/model/graph_of_architecture.h"
+#include "core/checkpoint/graph/graph_of_architecture.h"
 
 #include "core/base/in_order.h"
 #include "core/checkpoint/model/model_edits.h"

@@ -1,5 +1,5 @@
 #include "core/graph/ops/common.h"
-#include "core/graph/ops/functions.h"
+#include "core/graph/ops/mlp/functions.h"
 #include "core/graph/ops/ops.h"
 
 namespace headscope::graph::ops {

@@ -1,6 +1,6 @@
 #include "core/base/message.h"
+#include "core/graph/ops/attention/head_rows.h"
 #include "core/graph/ops/common.h"
-#include "core/graph/ops/head_rows.h"
 #include "core/graph/ops/normed_row.h"
 #include "core/graph/ops/ops.h"
 

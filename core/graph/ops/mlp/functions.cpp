@@ -1,4 +1,4 @@
-#include "core/graph/ops/functions.h"
+#include "core/graph/ops/mlp/functions.h"
 
 #include "core/base/in_order.h"
 

@@ -1,4 +1,4 @@
-#include "core/checkpoint/model/graph_of_architecture.h"
+#include "core/checkpoint/graph/graph_of_architecture.h"
 
 #include "core/base/file.h"
 #include "core/base/joined.h"
@@ -81,8 +81,9 @@ std::string block_formula(const Architecture& a, TensorId id, std::int64_t l, bo
         return with_bias(out + name(from[0]) + " · W_gate", "b_gate");
     case TensorId::mlp_raw:
     case TensorId::mlp_out:
-        return a.experts > 0 ? with_bias(out + "Σ_e router[e] · (expert_act[e] · W_out[e]", "b_out[e])")
-                             : with_bias(out + "mlp_act · W_out", "b_out");
+        return a.experts > 0
+                   ? with_bias(out + "Σ_e router[e] · (expert_act[e] · expert_W_out[e]", "expert_b_out[e])")
+                   : with_bias(out + "mlp_act · W_out", "b_out");
     case TensorId::mlp_act: {
         const std::string function = a.activation == Activation::gelu_tanh ? "gelu_tanh"
                                      : a.activation == Activation::gelu    ? "gelu"
@@ -329,5 +330,6 @@ TEST_CASE("an unknown node is answered with the nearest names", "[graph]") {
     const Model model = Model::open(test_data("/models/gpt2_tiny"));
     const graph::Graph graph = graph_of(model, first_text("gpt2_tiny")).graph;
     CHECK(input_error([&] { static_cast<void>(graph.find("layers.0.score")); }) ==
-          "there is no node layers.0.score; the nearest names are layers.0.scores, layers.0.k, layers.0.q");
+          "there is no node layers.0.score; the nearest names are layers.0.scores, layers.1.scores, "
+          "layers.0.scaled");
 }
