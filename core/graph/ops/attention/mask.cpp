@@ -1,6 +1,9 @@
+#include "core/base/joined.h"
 #include "core/base/message.h"
 #include "core/graph/ops/common.h"
 #include "core/graph/ops/ops.h"
+
+#include <cstdlib>
 
 namespace headscope::graph::ops {
 
@@ -50,26 +53,31 @@ public:
 
     std::string pytorch(const Call& call, const Names& names) const override {
         const auto& mask = call.as<Mask>();
-        std::string lines, allowed;
-        const auto also = [&](const std::string& rule) { allowed += (allowed.empty() ? "" : " & ") + rule; };
         const std::int64_t Tq = call.axes.size(2), Tk = call.axes.size(3);
-        if (mask.before || mask.after)
-            lines += "i = torch.arange(" + std::to_string(Tq) + ").reshape(-1, 1) + " +
-                     std::to_string(Tk - Tq) + "\nj = torch.arange(" + std::to_string(Tk) + ")\n";
-        if (mask.before)
-            also("(j >= i - " + std::to_string(*mask.before) + ")");
-        if (mask.after)
-            also("(j <= i + " + std::to_string(*mask.after) + ")");
+        const auto shifted = [](const std::string& from, const char* sign, std::int64_t by) {
+            return by == 0 ? from : from + sign + std::to_string(by);
+        };
         const auto repeated = [&](std::size_t input) {
             return names.in[input] + python_repeated(call.axes_of(input), call.axes);
         };
+        std::string lines;
+        std::vector<std::string> rules;
+        if (mask.before || mask.after)
+            lines = shifted("i = torch.arange(" + std::to_string(Tq) + ").reshape(-1, 1)",
+                            Tk > Tq ? " + " : " - ", std::abs(Tk - Tq)) +
+                    "\nj = torch.arange(" + std::to_string(Tk) + ")\n";
+        if (mask.before)
+            rules.push_back("(j >= " + shifted("i", " - ", *mask.before) + ")");
+        if (mask.after)
+            rules.push_back("(j <= " + shifted("i", " + ", *mask.after) + ")");
         for (std::size_t input = mask.adds ? 2 : 1; input < call.in.size(); ++input)
-            also(repeated(input) + ".bool()");
-        std::string sum = names.in[0];
-        if (mask.adds)
-            sum += " + " + repeated(1);
-        return lines + names.out + " = " +
-               (allowed.empty() ? sum : "(" + sum + ").masked_fill(~(" + allowed + "), -math.inf)") + "\n";
+            rules.push_back(repeated(input) + ".bool()");
+        const std::string sum = mask.adds ? names.in[0] + " + " + repeated(1) : names.in[0];
+        if (rules.empty())
+            return names.out + " = " + sum + "\n";
+        const std::string allowed = rules.size() == 1 ? rules[0] : "(" + joined(rules, {}, " & ") + ")";
+        return lines + names.out + " = " + (mask.adds ? "(" + sum + ")" : sum) + ".masked_fill(~" + allowed +
+               ", -math.inf)\n";
     }
 
     double cell(const Call& call, const Index& at) const override {

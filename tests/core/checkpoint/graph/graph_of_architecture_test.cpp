@@ -333,3 +333,31 @@ TEST_CASE("an unknown node is answered with the nearest names", "[graph]") {
           "there is no node layers.0.score; the nearest names are layers.0.scores, layers.1.scores, "
           "layers.0.scaled");
 }
+
+TEST_CASE("what is added to the residual stream adds up to its next state", "[graph]") {
+    for (const std::string& name : all_model_names()) {
+        INFO(name);
+        const Model model = Model::open(test_data("/models/") + name);
+        const ModelInputs inputs = first_text(name);
+        const ModelGraph built = graph_of(model, inputs);
+        const Evaluation run = graph::evaluate_all(built.graph, built.leaves(model));
+        int sums = 0;
+        for (const graph::Node& node : built.graph.nodes()) {
+            if (node.role != graph::Role::stream || node.op != graph::Op::add || node.location.layer < 0)
+                continue;
+            int streams = 0, added = 0;
+            for (const graph::Reading& input : node.inputs) {
+                const graph::Role role = built.graph.node(input.node).role;
+                streams += role == graph::Role::stream ? 1 : 0;
+                added += role == graph::Role::adds ? 1 : 0;
+            }
+            INFO(node.name);
+            CHECK(streams == 1);
+            CHECK(added == static_cast<int>(node.inputs.size()) - 1);
+            ++sums;
+        }
+        const Architecture& a = model.architecture();
+        const std::int64_t each = a.residual == Residual::serial ? 2 : 1;
+        CHECK(sums == (a.encoder == nullptr ? each * a.layers : 2 * a.encoder->layers + 3 * a.layers));
+    }
+}
