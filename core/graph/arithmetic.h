@@ -50,7 +50,7 @@ struct Arithmetic;
 struct ArithmeticStep {
     StepKind kind = StepKind::times;
     Factor by = {};
-    std::vector<Arithmetic> from = {}; ///< the way that `by` is computed; at most one
+    std::vector<Arithmetic> from; ///< the way that `by` is computed; at most one
     double result = 0;
 };
 
@@ -58,7 +58,7 @@ struct ArithmeticStep {
 struct Arithmetic {
     std::vector<Term> terms;
     double sum = 0;
-    std::vector<ArithmeticStep> steps = {};
+    std::vector<ArithmeticStep> steps;
     double total = 0;
 
     /// A single number to start with.
