@@ -48,7 +48,7 @@ void Builder::claim(const std::string& name, NodeId node) {
 }
 
 Value Builder::make(const Label& label, Op op, Attributes attributes, std::vector<Value> inputs) {
-    Node node{.name = prefix_ + std::string(label.name),
+    Node node{.name = full_name(label.name),
               .prefix = prefix_.size(),
               .title = label.title,
               .symbol = std::string(label.symbol),
@@ -164,7 +164,7 @@ Value Builder::softmax(const Label& label, const Value& x, const OptionalValue& 
 }
 
 Value Builder::alias(const Label& label, const Value& value) {
-    const std::string name = prefix_ + std::string(label.name);
+    const std::string name = full_name(label.name);
     claim(name, value.node());
     data_->aliases.push_back({name, value.node()});
     return value.as(label);
@@ -176,6 +176,14 @@ Value Builder::with_role(const Value& value, Role role) {
 }
 
 Graph Builder::finish() {
+    // The first term of the stream is the stream itself until the second one is added.
+    const auto is_stream = [&](const Reading& input) {
+        const Role role = data_->nodes[static_cast<std::size_t>(input.node)].role;
+        return role == Role::stream || role == Role::adds;
+    };
+    for (Node& node : data_->nodes)
+        if (node.role == Role::none && std::ranges::any_of(node.inputs, is_stream))
+            node.role = Role::reads;
     data_->readers.resize(data_->nodes.size());
     for (std::size_t id = 0; id < data_->nodes.size(); ++id)
         for (const Reading& input : data_->nodes[id].inputs) {
