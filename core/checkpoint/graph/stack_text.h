@@ -11,11 +11,11 @@ namespace headscope::checkpoint {
 
 /// A stack of a model and the texts that it reads, while its graph is built.
 struct StackText {
-    const Architecture& model;        ///< of the whole model
-    const Architecture& architecture; ///< of the stack
+    const Architecture& model;        ///< the whole model
+    const Architecture& architecture; ///< the stack alone
     Stack stack;                      ///< own or encoder
-    const ModelInputs& inputs;        ///< of the stack
-    Dims dims;                        ///< of its self-attention
+    const ModelInputs& inputs;        ///< the texts
+    Dims dims;                        ///< sizes of the self-attention
 
     /// A builder for nodes around the layers: "encoder.embedding".
     graph::Builder around(const graph::Builder& root) const;
