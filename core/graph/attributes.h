@@ -23,8 +23,9 @@ struct Parameter {
         transposed, ///< (d_out, d_in), as torch.nn.Linear stores a matrix
         row         ///< (1, n) for a vector
     };
-    /// The columns of the stored tensor that this parameter has, for tensors that hold several parameters:
-    /// `count` columns from `first` on, then again `stride` columns further, `blocks` times.
+    /// The part that this parameter has of a tensor that holds several parameters, along the innermost axis
+    /// after `layout` was applied: `count` numbers from `first` on, then again `stride` numbers further,
+    /// `blocks` times.
     struct Columns {
         std::int64_t first = 0, count = 0, blocks = 1, stride = 0;
         bool operator==(const Columns&) const = default;

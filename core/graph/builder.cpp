@@ -176,6 +176,14 @@ Value Builder::with_role(const Value& value, Role role) {
 }
 
 Graph Builder::finish() {
+    // Until a second term is added, the first one is the residual stream.
+    const auto is_residual = [&](const Reading& input) {
+        const Role role = data_->nodes[static_cast<std::size_t>(input.node)].role;
+        return role == Role::stream || role == Role::adds;
+    };
+    for (Node& node : data_->nodes)
+        if (node.role == Role::none && std::ranges::any_of(node.inputs, is_residual))
+            node.role = Role::reads;
     data_->readers.resize(data_->nodes.size());
     for (std::size_t id = 0; id < data_->nodes.size(); ++id)
         for (const Reading& input : data_->nodes[id].inputs) {

@@ -70,7 +70,8 @@ public:
     Value alias(const Label& label, const Value& value);
     /// The name that a node with this local name has in the graph.
     std::string full_name(std::string_view local) const { return prefix_ + std::string(local); }
-    /// Sets the effect of a node on the residual stream.
+    /// Sets the effect of a node on the residual stream. A node without one that reads the residual stream
+    /// gets Role::reads from finish().
     Value with_role(const Value& value, Role role);
 
     /// The graph. The builder and those made from it must not be used afterwards.

@@ -3,6 +3,7 @@
 #include "tests/conformance/cases.h"
 #include "tests/conformance/generate.h"
 #include "tests/conformance/reference.h"
+#include "tests/core/graph/stage_formula.h"
 #include "tests/support.h"
 
 #include <algorithm>
@@ -79,26 +80,6 @@ std::map<std::string, Problem> problems_by_feature() {
     return problems;
 }
 
-std::string without(std::string text, const std::string& part) {
-    if (const std::size_t at = text.find(part); at != std::string::npos)
-        text.erase(at, part.size());
-    return text;
-}
-
-/// The formula of the stage table, with what it leaves open decided: keys and values of a cross-attention are
-/// made of X_kv, and a projection without a bias has no term for it.
-std::string expected_formula(const TensorInfo& info, const Problem& problem) {
-    std::string formula = formula_of(info.id, problem.parts());
-    if (info.operation != Operation::projection && info.operation != Operation::output_projection)
-        return formula;
-    if (problem.cross() && info.id != TensorId::q && info.operation == Operation::projection)
-        formula.replace(formula.find("X"), 1, "X_kv");
-    const TensorId bias = info.inputs[2];
-    if (problem.input(bias) == nullptr)
-        formula = without(formula, " + " + std::string(tensor_info(bias).name));
-    return formula;
-}
-
 /// The cells of each input, by name, that a list of spans covers.
 using Cells = std::set<std::pair<std::string, std::int64_t>>;
 
@@ -152,7 +133,7 @@ TEST_CASE("each stage is a node with the stage table's words, axes and formula",
                   axis_names(std::span(info.axes).first(static_cast<std::size_t>(info.rank()))));
             CHECK(node.axes.shape() == info.shape(problem.dims));
             if (info.id != TensorId::x) // not computed: the table has a caption in place of a formula
-                CHECK(graph.formula(id) == expected_formula(info, problem));
+                CHECK(graph.formula(id) == test::stage_formula(info, problem));
         }
         for (const TensorInfo& info : input_table())
             if (problem.input(info.id) != nullptr && !graph.try_find(info.name))

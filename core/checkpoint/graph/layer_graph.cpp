@@ -1,0 +1,193 @@
+#include "core/checkpoint/graph/layer_graph.h"
+
+#include "core/base/error.h"
+#include "core/graph/labels.h"
+#include "core/graph/parts/mlp.h"
+#include "core/graph/parts/sizes.h"
+
+#include <algorithm>
+
+namespace headscope::checkpoint {
+
+namespace {
+
+namespace labels = graph::labels;
+using graph::Builder;
+using graph::OptionalValue;
+using graph::Role;
+using graph::Value;
+using W = WeightId;
+
+/// The slope of the sigmoid in Function::gelu_quick, x sigmoid(1.702 x).
+constexpr double gelu_quick_slope = 1.702;
+
+/// Adds the nodes of one attention, and of the MLP after it.
+class LayerBuilder {
+public:
+    LayerBuilder(const Builder& root, LeafBuilder& leaves, const StackText& text, AttentionPlace place,
+                 const SharedValues& shared, const OptionalValue& encoder)
+        : leaves_(leaves), text_(text), place_(place), shared_(shared), encoder_(encoder),
+          attention_(text_.layer(root, place)),
+          // The MLP after a cross-attention is named by the decoder's layer: "decoder.layers.3.mlp_act".
+          mlp_(text_.layer(root, {text.stack, place.layer})) {
+        if (encoder_) {
+            text_.dims.Tk = encoder_->axes().size(1);
+            text_.dims.Dkv = encoder_->axes().size(2);
+        }
+    }
+
+    Value add(const Value& stream) {
+        const Value x = attention_.alias(labels::resid_in, stream);
+        const NormPlaces& norms = a_.norms;
+        const bool has_first_norm = norms.before && (norms.first || place_.layer > 0);
+        const Value attention_input = has_first_norm ? norm1(x) : x;
+        const Value attended = attention_branch(attention_input);
+        switch (a_.residual) {
+        case Residual::serial:
+            break;
+        case Residual::parallel:
+            return add_to_stream(attention_, labels::resid_out,
+                                 {x, attended, mlp_branch(norms.before ? norm2(x) : x)});
+        case Residual::parallel_one_norm:
+            return add_to_stream(attention_, labels::resid_out, {x, attended, mlp_branch(attention_input)});
+        }
+        Value middle = add_to_stream(attention_, labels::resid_mid, {x, attended});
+        if (norms.after_sum)
+            middle = attention_.with_role(norm1(middle), Role::stream);
+        if (a_.encoder != nullptr && place_.stack == Stack::own)
+            return middle; // the cross-attention comes before the MLP
+        const Value end = add_to_stream(mlp_, labels::resid_out,
+                                        {middle, mlp_branch(norms.before ? norm2(middle) : middle)});
+        return norms.after_sum ? mlp_.with_role(norm2(end), Role::stream) : end;
+    }
+
+private:
+    OptionalValue weight(Builder& g, WeightId id) { return leaves_.weight(g, text_, place_, id); }
+
+    static Value add_to_stream(Builder& g, const graph::Label& label, std::initializer_list<Value> terms) {
+        return g.with_role(g.add(label, terms), Role::stream);
+    }
+
+    Value norm1(const Value& x) {
+        return add_norm(attention_, labels::norm1, a_, x, weight(attention_, W::norm1_weight),
+                        weight(attention_, W::norm1_bias));
+    }
+    Value norm2(const Value& x) {
+        return add_norm(mlp_, labels::norm2, a_, x, weight(mlp_, W::norm2_weight),
+                        weight(mlp_, W::norm2_bias));
+    }
+
+    /// The attention's term of the residual stream.
+    Value attention_branch(const Value& input) {
+        Builder& g = attention_;
+        const Value output = graph::attention(g, attention_of(g.alias(labels::x, input)));
+        if (!a_.norms.after_branch)
+            return g.with_role(g.alias(labels::attn_out, output), Role::adds);
+        return g.with_role(add_norm(g, labels::attn_out, a_, g.alias(labels::attn_raw, output),
+                                    weight(g, W::norm1_after_weight)),
+                           Role::adds);
+    }
+
+    /// The MLP's term of the residual stream.
+    Value mlp_branch(const Value& input) {
+        const bool has_norm = a_.norms.after_branch;
+        const graph::Label& label = has_norm ? labels::mlp_raw : labels::mlp_out;
+        const Value out = a_.experts > 0 ? graph::mixture(mlp_, label, input, mixture_of())
+                                         : graph::mlp(mlp_, label, input, mlp_of());
+        return mlp_.with_role(
+            has_norm ? add_norm(mlp_, labels::mlp_out, a_, out, weight(mlp_, W::norm2_after_weight)) : out,
+            Role::adds);
+    }
+
+    graph::Attention attention_of(const Value& x) {
+        Builder& g = attention_;
+        graph::Attention attention{.dims = text_.dims,
+                                   .x = x,
+                                   .W_Q = *weight(g, W::W_Q),
+                                   .W_K = *weight(g, W::W_K),
+                                   .W_V = *weight(g, W::W_V),
+                                   .W_O = *weight(g, W::W_O),
+                                   .b_Q = weight(g, W::b_Q),
+                                   .b_K = weight(g, W::b_K),
+                                   .b_V = weight(g, W::b_V),
+                                   .b_O = weight(g, W::b_O)};
+        attention.qkv_limit = a_.qkv_limit;
+        attention.norm = {.eps = a_.norm_eps, .centered = a_.qk_norm == QkNorm::per_head_layer};
+        attention.joint_norm = a_.qk_norm == QkNorm::whole_width;
+        attention.q_norm = weight(g, attention.joint_norm ? W::q_norm_all : W::q_norm);
+        attention.k_norm = weight(g, attention.joint_norm ? W::k_norm_all : W::k_norm);
+        attention.score_cap = a_.score_cap;
+        if (const auto temperature = static_cast<float>(a_.temperature(place_.layer)); temperature != 1.0F)
+            attention.temperature =
+                g.constant(labels::temperature, {}, make_tensor({}, std::vector{temperature}));
+        if (place_.stack == Stack::cross)
+            attention.x_kv = g.alias(labels::x_kv, *encoder_);
+        else
+            add_positions(attention);
+        attention.allowed = shared_.key_valid;
+        attention.sink = weight(g, W::sink);
+        const std::vector<float> ones(static_cast<std::size_t>(a_.H), 1.0F);
+        attention.gain =
+            g.constant(labels::gain, graph::axes_of({Axis::H}, text_.dims), make_tensor({a_.H}, ones));
+        return attention;
+    }
+
+    /// Sets what depends on the positions of queries and keys.
+    void add_positions(graph::Attention& attention) {
+        const auto layer = static_cast<std::size_t>(place_.layer);
+        if (const auto rope = a_.layer_rope[layer])
+            attention.rotary =
+                graph::Rotary{.cos = attention_.alias(labels::rotary_cos, shared_.rotary[*rope].cos),
+                              .sin = attention_.alias(labels::rotary_sin, shared_.rotary[*rope].sin)};
+        if (shared_.bias)
+            attention.added = attention_.alias(labels::mask, *shared_.bias);
+        if (const auto window = a_.windows[layer]) {
+            attention.mask.before = a_.causal ? *window - 1 : *window; // a causal window counts the query
+            attention.mask.after = *window;
+        }
+        if (a_.causal)
+            attention.mask.after = 0;
+    }
+
+    graph::Mlp mlp_of() {
+        return {.W_in = *weight(mlp_, W::mlp_in),
+                .W_out = *weight(mlp_, W::mlp_out),
+                .W_gate = weight(mlp_, W::mlp_gate),
+                .b_in = weight(mlp_, W::mlp_in_bias),
+                .b_gate = weight(mlp_, W::mlp_gate_bias),
+                .b_out = weight(mlp_, W::mlp_out_bias),
+                .function = function_of(a_.activation)};
+    }
+
+    graph::Mixture mixture_of() {
+        if (a_.expert_slope != gelu_quick_slope)
+            throw Error(ErrorKind::internal, "experts of another function than x sigmoid(1.702 x)");
+        return {.W_router = *weight(mlp_, W::router),
+                .b_router = weight(mlp_, W::router_bias),
+                .W_gate = *weight(mlp_, W::experts_gate),
+                .W_in = *weight(mlp_, W::experts_in),
+                .b_gate = weight(mlp_, W::experts_gate_bias),
+                .b_in = weight(mlp_, W::experts_in_bias),
+                .W_out = *weight(mlp_, W::experts_out),
+                .b_out = weight(mlp_, W::experts_out_bias),
+                .route = {.used = a_.experts_used, .score = graph::Route::Score::softmax_of_chosen},
+                .gate = {.function = graph::Function::gelu_quick, .limit = a_.expert_limit, .offset = 1}};
+    }
+
+    LeafBuilder& leaves_;
+    StackText text_;
+    const Architecture& a_ = text_.architecture;
+    const AttentionPlace place_;
+    const SharedValues& shared_;
+    const OptionalValue& encoder_;
+    Builder attention_, mlp_;
+};
+
+} // namespace
+
+Value add_layer(const Builder& root, LeafBuilder& leaves, const StackText& text, AttentionPlace place,
+                const SharedValues& shared, const OptionalValue& encoder, const Value& stream) {
+    return LayerBuilder(root, leaves, text, place, shared, encoder).add(stream);
+}
+
+} // namespace headscope::checkpoint

@@ -1,0 +1,104 @@
+#include "core/checkpoint/graph/model_graph.h"
+
+#include "core/base/error.h"
+#include "core/checkpoint/graph/embedding_graph.h"
+#include "core/checkpoint/graph/head_graph.h"
+#include "core/checkpoint/graph/layer_graph.h"
+#include "core/checkpoint/graph/stack_text.h"
+#include "core/graph/labels.h"
+
+#include <memory>
+#include <utility>
+
+namespace headscope::checkpoint {
+
+namespace {
+
+using graph::Builder;
+using graph::OptionalValue;
+using graph::Value;
+
+/// The results of a stack.
+struct StackOutput {
+    Value hidden;            ///< (B, Tq, D), after the final norm
+    OptionalValue key_valid; ///< (B, Tk): 1 for tokens that are not padding; empty without padding
+    Value word_table;
+};
+
+/// Adds the embedding, the layers and the final norm of a stack. `encoder`: the output that the
+/// cross-attention of a decoder reads.
+StackOutput add_stack(const Builder& root, LeafBuilder& leaves, const StackText& text,
+                      const std::optional<StackOutput>& encoder) {
+    const Architecture& a = text.architecture;
+    Builder g = text.around(root);
+    const Embedding embedded =
+        add_embedding(g, leaves, text, encoder ? OptionalValue(encoder->word_table) : std::nullopt);
+    const SharedValues shared = add_shared_values(g, leaves, text);
+    const auto name_hidden = [&](std::int64_t l, const Value& hidden) {
+        const std::string name = "hidden." + std::to_string(l);
+        g.alias({name, untranslated("hidden"), "hidden", graph::Step::resid_in}, hidden);
+    };
+    Value x = embedded.stream;
+    for (std::int64_t l = 0; l < a.layers; ++l) {
+        name_hidden(l, x);
+        x = add_layer(root, leaves, text, {text.stack, l}, shared, {}, x);
+        if (encoder)
+            x = add_layer(root, leaves, text, {Stack::cross, l}, {.key_valid = encoder->key_valid},
+                          encoder->hidden, x);
+    }
+    Value last = x;
+    if (a.final_norm) {
+        const AttentionPlace around{text.stack, -1};
+        last = add_norm(g, graph::labels::final_norm, a, x,
+                        leaves.weight(g, text, around, WeightId::final_norm_weight),
+                        leaves.weight(g, text, around, WeightId::final_norm_bias));
+    }
+    name_hidden(a.layers, a.final_norm_in_head ? x : last);
+    return {.hidden = last, .key_valid = shared.key_valid, .word_table = embedded.word_table};
+}
+
+} // namespace
+
+ModelGraph graph_of(const Architecture& architecture, const ModelInputs& inputs, bool has_head) {
+    check_inputs(inputs, architecture);
+    Builder root;
+    LeafBuilder leaves;
+    std::optional<StackOutput> encoder;
+    if (architecture.encoder != nullptr)
+        encoder = add_stack(root, leaves, text_of(architecture, Stack::encoder, inputs.source.front()), {});
+    const StackText text = text_of(architecture, Stack::own, inputs);
+    const StackOutput own = add_stack(root, leaves, text, encoder);
+    if (has_head)
+        add_head(root, leaves, text, own.hidden, own.word_table);
+    return {.graph = root.finish(), .inputs = leaves.take_inputs(), .weights = leaves.take_weights()};
+}
+
+graph::LeafSource leaves_of(const ModelGraph& graph, const Model& model) {
+    struct LastLayer {
+        std::int64_t attention = -1;
+        WeightSet weights;
+    };
+    const auto last = std::make_shared<LastLayer>();
+    const auto weight_at = [&model, last](const WeightPlace& at) {
+        if (at.place.layer < 0)
+            return at.place.stack == Stack::encoder ? model.encoder()->weight(at.weight)
+                                                    : model.weight(at.weight);
+        const std::int64_t attention = attention_number(model.architecture(), at.place);
+        if (last->attention != attention)
+            *last = {attention, model.layer(attention)};
+        return last->weights[at.weight];
+    };
+    return [&graph, weight_at](const graph::Node& node) -> TensorPtr {
+        if (const auto input = graph.inputs.find(node.name); input != graph.inputs.end())
+            return input->second;
+        const auto found = graph.weights.find(node.name);
+        if (found == graph.weights.end())
+            return nullptr;
+        TensorPtr numbers = weight_at(found->second);
+        if (numbers == nullptr && found->second.may_lack)
+            numbers = std::make_shared<const Tensor>(node.axes.shape(), 0.0F);
+        return numbers;
+    };
+}
+
+} // namespace headscope::checkpoint

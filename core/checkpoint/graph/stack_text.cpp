@@ -1,0 +1,121 @@
+#include "core/checkpoint/graph/stack_text.h"
+
+#include "core/base/in_order.h"
+#include "core/checkpoint/graph/weight_source.h"
+
+#include <array>
+#include <utility>
+
+namespace headscope::checkpoint {
+
+namespace {
+
+graph::Stack graph_stack(Stack stack) {
+    switch (stack) {
+    case Stack::own:
+        return graph::Stack::own;
+    case Stack::encoder:
+        return graph::Stack::encoder;
+    case Stack::cross:
+        return graph::Stack::cross;
+    }
+    return graph::Stack::own;
+}
+
+struct FunctionRow {
+    Activation activation;
+    graph::Function function;
+};
+
+constexpr std::array<FunctionRow, graph::function_count> functions{{
+    {Activation::gelu, graph::Function::gelu},
+    {Activation::gelu_tanh, graph::Function::gelu_tanh},
+    {Activation::gelu_quick, graph::Function::gelu_quick},
+    {Activation::relu, graph::Function::relu},
+    {Activation::relu6, graph::Function::relu6},
+    {Activation::relu_square, graph::Function::relu_square},
+    {Activation::leaky_relu, graph::Function::leaky_relu},
+    {Activation::silu, graph::Function::silu},
+    {Activation::mish, graph::Function::mish},
+    {Activation::tanh, graph::Function::tanh},
+    {Activation::sigmoid, graph::Function::sigmoid},
+    {Activation::linear, graph::Function::identity},
+}};
+static_assert(in_order(functions, &FunctionRow::activation));
+
+} // namespace
+
+graph::Builder StackText::around(const graph::Builder& root) const {
+    return root.around(graph_stack(stack), stack_prefix(model, stack));
+}
+
+graph::Builder StackText::layer(const graph::Builder& root, AttentionPlace place) const {
+    return root.layer(graph_stack(place.stack), place.layer, stack_prefix(model, place.stack));
+}
+
+StackText text_of(const Architecture& model, Stack stack, const ModelInputs& inputs) {
+    const Architecture& a = in_stack(model, stack);
+    return {.model = model,
+            .architecture = a,
+            .stack = stack,
+            .inputs = inputs,
+            .dims = {.B = inputs.B,
+                     .Tq = inputs.T,
+                     .Tk = inputs.T,
+                     .D = a.D,
+                     .Dkv = a.D,
+                     .H = a.H,
+                     .Hkv = a.Hkv,
+                     .dk = a.dk,
+                     .dv = a.dk,
+                     .d_ff = a.d_ff,
+                     .vocab = a.vocab,
+                     .positions = a.position_rows,
+                     .token_types = a.token_types,
+                     .experts = a.experts}};
+}
+
+graph::Value LeafBuilder::parameter(graph::Builder& g, const StackText& text, const WeightPlace& place,
+                                    graph::Parameter source) {
+    const graph::Label label = label_of(place.weight);
+    weights_.emplace(g.full_name(label.name), place);
+    return g.parameter(label, axes_of(place.weight, text.architecture, text.dims), std::move(source));
+}
+
+graph::OptionalValue LeafBuilder::weight(graph::Builder& g, const StackText& text, AttentionPlace place,
+                                         WeightId id) {
+    std::optional<WeightSource> source = find_source(text.architecture, place, id);
+    if (!source)
+        return std::nullopt;
+    return parameter(g, text, {.place = place, .weight = id, .may_lack = source->may_lack},
+                     std::move(source->parameter));
+}
+
+graph::Value LeafBuilder::position_table(graph::Builder& g, const StackText& text) {
+    return parameter(g, text, {.place = {text.stack, -1}, .weight = WeightId::position_table}, {});
+}
+
+graph::Value LeafBuilder::input(graph::Builder& g, const graph::Label& label, const graph::Axes& axes,
+                                const std::vector<float>& numbers, graph::Input::Kind kind) {
+    inputs_.emplace(g.full_name(label.name), make_tensor(axes.shape(), numbers));
+    return g.input(label, axes, kind);
+}
+
+graph::Value add_norm(graph::Builder& g, const graph::Label& label, const Architecture& architecture,
+                      const graph::Value& x, const graph::OptionalValue& weight,
+                      const graph::OptionalValue& bias) {
+    switch (architecture.norm) {
+    case NormKind::layer:
+        return g.layer_norm(label, x, weight, bias, architecture.norm_eps);
+    case NormKind::rms:
+    case NormKind::rms_plus_one: // the parameter has the 1
+        return g.rms_norm(label, x, weight, architecture.norm_eps);
+    }
+    return x;
+}
+
+graph::Function function_of(Activation activation) {
+    return functions[static_cast<std::size_t>(activation)].function;
+}
+
+} // namespace headscope::checkpoint

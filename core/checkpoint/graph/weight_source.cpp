@@ -1,0 +1,171 @@
+#include "core/checkpoint/graph/weight_source.h"
+
+#include "core/checkpoint/model/model_edits.h"
+#include "core/graph/parts/sizes.h"
+#include "core/trace/stage.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace headscope::checkpoint {
+
+namespace {
+
+using graph::Step;
+using Columns = graph::Parameter::Columns;
+using W = WeightId;
+
+/// A weight that the stage table does not have.
+struct UnlistedWeight {
+    WeightId weight;
+    graph::Label label;
+};
+
+constexpr UnlistedWeight unlisted(WeightId weight, std::string_view name, std::string_view symbol,
+                                  Step step) {
+    return {weight, {name, untranslated(name), symbol, step}};
+}
+
+constexpr std::array unlisted_weights{
+    unlisted(W::embedding_norm_weight, "embedding_norm_weight", "γ", Step::position),
+    unlisted(W::embedding_norm_bias, "embedding_norm_bias", "β", Step::position),
+    unlisted(W::head_dense, "W_dense", "W_dense", Step::logits),
+    unlisted(W::head_dense_bias, "b_dense", "b_dense", Step::logits),
+    unlisted(W::head_norm_weight, "head_norm_weight", "γ", Step::logits),
+    unlisted(W::head_norm_bias, "head_norm_bias", "β", Step::logits),
+    unlisted(W::bucket_table, "W_distance", "W_distance", Step::masked),
+};
+
+/// Norm weights that Gemma stores minus 1.
+bool is_norm_weight(WeightId weight) {
+    constexpr std::array norms{
+        W::norm1_weight, W::norm2_weight, W::norm1_after_weight, W::norm2_after_weight, W::final_norm_weight,
+        W::q_norm,       W::k_norm,       W::q_norm_all,         W::k_norm_all};
+    return std::ranges::find(norms, weight) != norms.end();
+}
+
+graph::Parameter::Layout layout_of(Layout layout) {
+    switch (layout) {
+    case Layout::linear:
+        return graph::Parameter::Layout::transposed;
+    case Layout::row:
+        return graph::Parameter::Layout::row;
+    case Layout::vector:
+    case Layout::table:
+    case Layout::conv1d:
+    case Layout::experts:
+    case Layout::expert_vectors:
+        return graph::Parameter::Layout::as_used;
+    }
+    return graph::Parameter::Layout::as_used;
+}
+
+/// A weight that files hold together with others: the weight that stands for the whole tensor, and the
+/// columns in it.
+struct PackedWeight {
+    WeightId whole;
+    Columns columns;
+};
+
+std::optional<PackedWeight> packed_weight(const Architecture& a, WeightId weight) {
+    // One block of queries, keys and values, or one block for each key head.
+    const std::int64_t blocks = a.qkv == QkvPacking::by_head ? a.Hkv : 1;
+    const std::int64_t queries = a.H / blocks * a.dk, keys = a.Hkv / blocks * a.dk;
+    const auto of_qkv = [&](WeightId whole, std::int64_t first, std::int64_t count) {
+        return PackedWeight{whole,
+                            {.first = first, .count = count, .blocks = blocks, .stride = queries + 2 * keys}};
+    };
+    // Gates and inputs of experts take turns, column by column.
+    const auto of_experts = [&](WeightId whole, std::int64_t first) {
+        return PackedWeight{whole, {.first = first, .count = 1, .blocks = a.d_ff, .stride = 2}};
+    };
+    switch (weight) {
+    case W::W_Q:
+        return of_qkv(W::W_QKV, 0, queries);
+    case W::W_K:
+        return of_qkv(W::W_QKV, queries, keys);
+    case W::W_V:
+        return of_qkv(W::W_QKV, queries + keys, keys);
+    case W::b_Q:
+        return of_qkv(W::b_QKV, 0, queries);
+    case W::b_K:
+        return of_qkv(W::b_QKV, queries, keys);
+    case W::b_V:
+        return of_qkv(W::b_QKV, queries + keys, keys);
+    case W::mlp_gate:
+        return PackedWeight{W::mlp_gate_in, {.first = 0, .count = a.d_ff}};
+    case W::mlp_in:
+        return PackedWeight{W::mlp_gate_in, {.first = a.d_ff, .count = a.d_ff}};
+    case W::experts_gate:
+        return of_experts(W::experts_gate_in, 0);
+    case W::experts_in:
+        return of_experts(W::experts_gate_in, 1);
+    case W::experts_gate_bias:
+        return of_experts(W::experts_gate_in_bias, 0);
+    case W::experts_in_bias:
+        return of_experts(W::experts_gate_in_bias, 1);
+    default:
+        return std::nullopt;
+    }
+}
+
+} // namespace
+
+graph::Label label_of(WeightId weight) {
+    const auto found = std::ranges::find(unlisted_weights, weight, &UnlistedWeight::weight);
+    if (found != unlisted_weights.end())
+        return found->label;
+    const TensorInfo& info = tensor_info(*tensor_of(weight));
+    return {info.name, info.title, info.symbol, static_cast<Step>(info.group)};
+}
+
+graph::Axes axes_of(WeightId weight, const Architecture& architecture, const Dims& dims) {
+    using A = Axis;
+    switch (weight) {
+    case W::embedding_norm_weight:
+    case W::embedding_norm_bias:
+    case W::head_dense_bias:
+    case W::head_norm_weight:
+    case W::head_norm_bias:
+        return graph::axes_of({A::D}, dims);
+    case W::head_dense:
+        return graph::axes_of({A::D, A::D}, dims);
+    case W::bucket_table:
+        return {{"buckets", architecture.buckets->count}, graph::axis_of(A::H, dims)};
+    default:
+        break;
+    }
+    const TensorInfo& info = tensor_info(*tensor_of(weight));
+    std::vector<graph::Axis> axes;
+    for (int axis = 0; axis < info.rank(); ++axis)
+        axes.push_back(graph::axis_of(info.axes[static_cast<std::size_t>(axis)], dims));
+    return graph::Axes(std::move(axes));
+}
+
+std::optional<WeightSource> find_source(const Architecture& architecture, AttentionPlace place,
+                                        WeightId weight) {
+    const NameMap& names = architecture.names;
+    const bool cross = place.stack == Stack::cross;
+    std::optional<Columns> columns;
+    const TensorName* row = find_row(cross ? names.cross : names.body, weight);
+    if (row == nullptr)
+        if (const auto packed = packed_weight(architecture, weight)) {
+            row = find_row(cross ? names.cross : names.body, packed->whole);
+            columns = packed->columns;
+        }
+    const bool of_head = row == nullptr && place.layer < 0;
+    if (of_head)
+        row = find_row(names.head, weight);
+    if (row == nullptr || !is_needed(*row, architecture) || !is_in_layer(*row, architecture, place.layer))
+        return std::nullopt;
+    const bool plus_one = architecture.norm == NormKind::rms_plus_one && is_norm_weight(weight);
+    return WeightSource{
+        .parameter = {.tensor = full_name(*row, of_head ? "" : names.prefixes.front(), place.layer),
+                      .layout = layout_of(row->layout),
+                      .columns = columns,
+                      .offset = plus_one ? 1.0 : 0.0},
+        .may_lack = row->may_lack};
+}
+
+} // namespace headscope::checkpoint

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "core/checkpoint/architecture/architecture.h"
+#include "core/checkpoint/model/stacks.h"
+#include "core/graph/attributes.h"
+#include "core/graph/node.h"
+#include "core/tensor/dims.h"
+
+#include <optional>
+
+namespace headscope::checkpoint {
+
+// Temporary: the parameters of a graph from the weights of an Architecture, until families name them
+// directly.
+
+/// The words for a weight: those of the stage table where that has a row for it.
+graph::Label label_of(WeightId weight);
+
+/// The axes of a weight as Model returns it. `dims` are those of the attention that reads the weight.
+graph::Axes axes_of(WeightId weight, const Architecture& architecture, const Dims& dims);
+
+/// The tensor of a checkpoint file that holds a weight.
+struct WeightSource {
+    graph::Parameter parameter; ///< its name is the one in files that the library of the family saves
+    bool may_lack = false;      ///< a file without the tensor means zeros
+};
+/// Returns the source of a weight of an attention (or of the MLP after it), or, in layer -1, of a weight
+/// around the layers of a stack. `architecture` is that of the stack. Empty if the model has no such weight:
+/// a tied output table, a projection without a bias, sinusoidal positions.
+std::optional<WeightSource> find_source(const Architecture& architecture, AttentionPlace place,
+                                        WeightId weight);
+
+} // namespace headscope::checkpoint

@@ -1,0 +1,405 @@
+#include "core/checkpoint/families/families.h"
+#include "core/checkpoint/graph/model_graph.h"
+#include "core/checkpoint/graph/stack_text.h"
+#include "core/checkpoint/graph/weight_source.h"
+#include "core/checkpoint/model/block_stages.h"
+#include "core/checkpoint/model/rope.h"
+#include "core/graph/ops/functions.h"
+#include "tests/catch.h"
+#include "tests/core/checkpoint/run/model_case.h"
+#include "tests/core/graph/stage_formula.h"
+#include "tests/support.h"
+#include "tests/test_data.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <sstream>
+
+using namespace headscope;
+using namespace headscope::checkpoint;
+using namespace headscope::test;
+using Catch::Contains;
+
+namespace {
+
+struct GraphOfModel {
+    Model model;
+    ModelInputs inputs;
+    ModelGraph built;
+
+    explicit GraphOfModel(const std::string& name)
+        : model(Model::open(test_data("/models/") + name)), inputs(first_text(name)),
+          built(graph_of(model.architecture(), inputs, model.has_head())) {}
+    const Architecture& architecture() const { return model.architecture(); }
+    const graph::Graph& graph() const { return built.graph; }
+    std::string prefix(AttentionPlace place) const {
+        return stack_prefix(architecture(), place.stack) +
+               (place.layer < 0 ? "" : "layers." + std::to_string(place.layer) + ".");
+    }
+    /// The name of a node for a stage around attention.
+    std::string name(AttentionPlace place, TensorId id) const {
+        const std::string local(tensor_info(id).name);
+        const bool of_head = id == TensorId::logits || id == TensorId::probabilities;
+        return of_head ? local : prefix(place_in_files(place, id)) + local;
+    }
+};
+
+/// " · W + b", with the parameters that the graph has in this layer.
+std::string weighted(const GraphOfModel& one, const std::string& prefix, WeightId weight,
+                     std::optional<WeightId> bias) {
+    std::string text;
+    for (const auto& [sign, id] : {std::pair(" · ", std::optional(weight)), std::pair(" + ", bias)})
+        if (id && one.graph().try_find(prefix + std::string(label_of(*id).name)))
+            text += sign + std::string(label_of(*id).name);
+    return text;
+}
+
+/// The formula of a stage around attention, from the facts that block_stages knows.
+std::string block_formula(const GraphOfModel& one, AttentionPlace place, TensorId id) {
+    using enum TensorId;
+    const Architecture& a = in_stack(one.architecture(), place.stack);
+    const std::string out(tensor_info(id).name);
+    const std::string prefix = one.prefix(place_in_files(place, id));
+    std::vector<std::string> from;
+    for (const TensorId input : made_from(a, id, id == final_norm ? a.layers - 1 : place.layer))
+        from.emplace_back(tensor_info(input).name);
+    if (const auto norm = norm_weights(a, id)) {
+        // The norm of a stream after its sum has the weights of norm1 or norm2 in the same layer.
+        const std::string scaled = weighted(one, prefix, norm->weight, norm->bias);
+        return a.norm == NormKind::layer ? out + " = (" + from[0] + " − mean) ÷ √(variance + ε)" + scaled
+                                         : out + " = " + from[0] + " ÷ √(mean of its squares + ε)" + scaled;
+    }
+    const std::string function(graph::ops::function_name(function_of(a.activation)));
+    switch (id) {
+    case resid_mid:
+    case resid_out: {
+        std::string sum = out + " = " + from[0];
+        for (std::size_t term = 1; term < from.size(); ++term)
+            sum += " + " + from[term];
+        return sum;
+    }
+    case mlp_pre:
+        return out + " = " + from[0] + weighted(one, prefix, WeightId::mlp_in, WeightId::mlp_in_bias);
+    case mlp_gate:
+        return out + " = " + from[0] + weighted(one, prefix, WeightId::mlp_gate, WeightId::mlp_gate_bias);
+    case mlp_act:
+        return out + " = " + function + "(" + from[0] + ")" + (from.size() == 1 ? "" : " × " + from[1]);
+    case mlp_raw:
+    case mlp_out:
+        if (a.experts > 0)
+            return out + " = Σ_e router[e] · (expert_act[e] · expert_W_out[e] + expert_b_out[e])";
+        return out + " = " + from[0] + weighted(one, prefix, WeightId::mlp_out, WeightId::mlp_out_bias);
+    case logits: {
+        const std::string read = one.graph().try_find("head_norm")     ? "head_norm"
+                                 : one.graph().try_find("head_scaled") ? "head_scaled"
+                                 : a.final_norm                        ? "final_norm"
+                                 : a.norms.after_sum                   ? "norm2"
+                                                                       : "resid_out";
+        if (a.logit_cap > 0)
+            return out + " = c · tanh(logits_raw ÷ c)";
+        return out + " = " + read + weighted(one, "", WeightId::output_table, WeightId::output_bias);
+    }
+    case probabilities:
+        return out + " = softmax(logits)";
+    default:
+        return {};
+    }
+}
+
+/// Stages that are other names of a node, or whose row of the stage table is a caption in place of a formula.
+bool has_formula(const Architecture& a, TensorId id) {
+    const bool renamed = id == TensorId::resid_in || id == TensorId::attn_raw ||
+                         (id == TensorId::attn_out && !a.norms.after_branch);
+    return !renamed && id != TensorId::embedding && id != TensorId::position;
+}
+
+void check_words(const GraphOfModel& one, const std::string& name, TensorId id) {
+    const graph::NodeId node_id = one.graph().find(name);
+    const graph::Node& node = one.graph().node(node_id);
+    const TensorInfo& info = tensor_info(id);
+    CHECK(node.name == name);
+    CHECK(node.title == info.title);
+    CHECK(node.symbol == info.symbol);
+    CHECK(static_cast<int>(node.location.step) == static_cast<int>(info.group));
+    CHECK(node.axes.names() == axis_names(std::span(info.axes).first(static_cast<std::size_t>(info.rank()))));
+}
+
+TensorPtr transposed(const Tensor& x) {
+    auto out = std::make_shared<Tensor>(Shape{x.shape()[1], x.shape()[0]});
+    for (std::int64_t i = 0; i < x.shape()[0]; ++i)
+        for (std::int64_t j = 0; j < x.shape()[1]; ++j)
+            out->at(j, i) = x.at(i, j);
+    return out;
+}
+
+/// The numbers of a parameter, from the tensor of the file as its attributes say.
+std::vector<float> numbers_of(const graph::Parameter& source, TensorPtr file) {
+    if (source.layout == graph::Parameter::Layout::transposed)
+        file = transposed(*file);
+    const std::int64_t width = file->shape().back(0);
+    const auto columns = source.columns.value_or(graph::Parameter::Columns{.first = 0, .count = width});
+    std::vector<float> numbers;
+    for (std::int64_t row = 0; row < file->count(); row += width)
+        for (std::int64_t block = 0; block < columns.blocks; ++block)
+            for (std::int64_t c = 0; c < columns.count; ++c)
+                numbers.push_back(file->data()[row + columns.first + block * columns.stride + c] +
+                                  static_cast<float>(source.offset));
+    return numbers;
+}
+
+/// Brings the numbers of each head into the order in which attention rotates them.
+void reorder_heads(std::vector<float>& numbers, const std::vector<std::int64_t>& order) {
+    const std::vector<float> in_file = numbers;
+    const std::size_t dk = order.size();
+    for (std::size_t at = 0; at < numbers.size(); ++at)
+        numbers[at] = in_file[at / dk * dk + static_cast<std::size_t>(order[at % dk])];
+}
+
+bool is_rotated(WeightId weight) {
+    using enum WeightId;
+    constexpr std::array rotated{W_Q, W_K, b_Q, b_K, q_norm, k_norm, q_norm_all, k_norm_all};
+    return std::ranges::find(rotated, weight) != rotated.end();
+}
+
+/// The name under which a file of the model has the tensor.
+std::string name_in_file(const Model& model, const std::string& usual, WeightId weight) {
+    if (model.files().find(usual) != nullptr)
+        return usual;
+    for (const Model* stack : {model.encoder(), &model})
+        if (stack != nullptr)
+            for (const auto& [id, twin] : stack->architecture().names.twins)
+                if (id == weight && model.files().find(twin) != nullptr)
+                    return twin;
+    return "";
+}
+
+ModelInputs short_text(const Architecture& model) {
+    ModelInputs inputs;
+    inputs.T = 3;
+    inputs.ids = {1, 2, 3};
+    if (model.encoder != nullptr)
+        inputs.source = {inputs};
+    return inputs;
+}
+
+std::set<std::string> tensors_of_parameters(const graph::Graph& graph) {
+    std::set<std::string> names;
+    for (const graph::Node& node : graph.nodes())
+        if (node.op == graph::Op::parameter)
+            names.insert(std::get<graph::Parameter>(node.attributes).tensor);
+    names.erase(""); // sinusoids
+    return names;
+}
+
+} // namespace
+
+TEST_CASE("each stage of each attention of a model is a node with the stage table's words, axes and formula",
+          "[graph]") {
+    for (const std::string& name : all_model_names()) {
+        const GraphOfModel one(name);
+        const graph::Graph& graph = one.graph();
+        const ForwardResult run =
+            run_on_cpu(one.model, one.inputs, {.stages = StageSet::all(), .keep_problems = true});
+        for (const LayerRun& layer : run.layers)
+            for (const TensorInfo& info : stages_of(layer.trace.parts)) {
+                const std::string node = one.prefix(layer.place) + std::string(info.name);
+                INFO(name << " " << node);
+                const graph::NodeId id = graph.find(node);
+                CHECK(graph.node(id).axes.shape() == info.shape(layer.problem->dims));
+                if (info.id == TensorId::x) // another name for what the attention reads
+                    continue;
+                check_words(one, node, info.id);
+                CHECK(graph.node(id).location.layer == layer.place.layer);
+                CHECK(static_cast<int>(graph.node(id).location.stack) == static_cast<int>(layer.place.stack));
+                CHECK(static_cast<int>(graph.operation(id).page(graph.node(id).location.step)) ==
+                      static_cast<int>(group_info(info.group).page));
+                CHECK(graph.formula(id) == stage_formula(info, *layer.problem));
+            }
+    }
+}
+
+TEST_CASE("each stage around an attention is a node with the words and the inputs of the block table",
+          "[graph]") {
+    for (const std::string& name : all_model_names()) {
+        const GraphOfModel one(name);
+        const graph::Graph& graph = one.graph();
+        const Architecture& model = one.architecture();
+        const auto check = [&](AttentionPlace place, TensorId id) {
+            const std::string node = one.name(place, id);
+            INFO(name << " " << node);
+            const Architecture& a = in_stack(model, place.stack);
+            const auto found = graph.try_find(node);
+            REQUIRE(found);
+            if (!has_formula(a, id) && id != TensorId::embedding && id != TensorId::position)
+                return;
+            check_words(one, node, id);
+            CHECK(graph.node(*found).location.layer == place_in_files(place, id).layer);
+            if (has_formula(a, id))
+                CHECK(graph.formula(*found) == block_formula(one, place, id));
+        };
+        for (std::int64_t n = 0; n < attention_count(model); ++n) {
+            const AttentionPlace place = attention_place(model, n);
+            const Architecture& a = in_stack(model, place.stack);
+            const std::vector<TensorId> stages = layer_stages(a, place);
+            for (const TensorId id : stages)
+                check(place, id);
+            // The stream that enters is the last stage of the attention before it.
+            if (place.layer > 0 || place.stack == Stack::cross) {
+                const AttentionPlace before = attention_place(model, n - 1);
+                CHECK(graph.find(one.name(place, TensorId::resid_in)) ==
+                      graph.find(one.name(before, layer_stages(a, before).back())));
+            }
+            const std::string attended = one.prefix(place) + "output";
+            CHECK(
+                graph.find(one.name(place, a.norms.after_branch ? TensorId::attn_raw : TensorId::attn_out)) ==
+                graph.find(attended));
+        }
+        for (const Stack stack : stacks_of(model))
+            if (stack != Stack::cross) {
+                const Architecture& a = in_stack(model, stack);
+                for (const TensorId id : first_stages(a))
+                    check({stack, -1}, id);
+                for (const TensorId id : last_stages(a, stack == Stack::own && one.model.has_head()))
+                    check({stack, -1}, id);
+            }
+    }
+}
+
+TEST_CASE("formulas around an attention are those of the block table", "[graph]") {
+    const GraphOfModel one("gpt2_tiny");
+    for (const TensorId id :
+         {TensorId::resid_mid, TensorId::mlp_pre, TensorId::logits, TensorId::probabilities}) {
+        const AttentionPlace place{Stack::own, id == TensorId::resid_mid || id == TensorId::mlp_pre ? 1 : -1};
+        const std::string formula = tr(tensor_info(id).formula);
+        CHECK(one.graph().formula(one.graph().find(one.name(place, id))) ==
+              std::string(tensor_info(id).name) + " = " + formula);
+    }
+}
+
+TEST_CASE("a parameter has its words, and the numbers of the tensor that its attributes name", "[graph]") {
+    for (const std::string& name : all_model_names()) {
+        const GraphOfModel one(name);
+        const graph::LeafSource leaves = leaves_of(one.built, one.model);
+        std::set<std::string> read;
+        for (const graph::Node& node : one.graph().nodes()) {
+            if (node.op != graph::Op::parameter)
+                continue;
+            INFO(name << " " << node.name);
+            REQUIRE(one.built.weights.contains(node.name));
+            const WeightPlace& place = one.built.weights.at(node.name);
+            if (const auto id = tensor_of(place.weight))
+                check_words(one, node.name, *id);
+            const TensorPtr numbers = leaves(node);
+            REQUIRE(numbers != nullptr);
+            CHECK(numbers->shape() == node.axes.shape());
+            const auto& source = std::get<graph::Parameter>(node.attributes);
+            if (source.tensor.empty()) {
+                CHECK(place.weight == WeightId::position_table);
+                continue;
+            }
+            const std::string tensor = name_in_file(one.model, source.tensor, place.weight);
+            if (tensor.empty()) {
+                CHECK(place.may_lack);
+                CHECK(std::ranges::count(numbers->values(), 0.0F) == numbers->count());
+                continue;
+            }
+            read.insert(tensor);
+            std::vector<float> expected = numbers_of(source, one.model.files().tensor(tensor));
+            const Architecture& a = in_stack(one.architecture(), place.place.stack);
+            if (const auto order = rotary_order(a); is_rotated(place.weight) && !order.empty())
+                reorder_heads(expected, order);
+            CHECK(std::ranges::equal(numbers->values(), expected));
+        }
+        for (const format::TensorEntry* entry : one.model.files().entries())
+            if (!read.contains(entry->name))
+                FAIL_CHECK(name << " does not read " << entry->name);
+    }
+}
+
+TEST_CASE("the residual stream is the sum of the nodes that add to it", "[graph]") {
+    for (const std::string& name : all_model_names()) {
+        const GraphOfModel one(name);
+        const graph::Evaluation run = graph::evaluate_all(one.graph(), leaves_of(one.built, one.model));
+        for (const Stack stack : stacks_of(one.architecture())) {
+            const Architecture& a = in_stack(one.architecture(), stack);
+            if (stack == Stack::cross || a.norms.after_sum)
+                continue; // a norm after the sum is not linear
+            const bool normed = a.embedding_norm;
+            const graph::Array& last = run[one.name(
+                {one.architecture().encoder != nullptr && stack == Stack::own ? Stack::cross : stack,
+                 a.layers - 1},
+                TensorId::resid_out)];
+            std::vector<double> sum(last.values.size());
+            const auto add = [&](const std::string& node) {
+                for (std::size_t i = 0; i < sum.size(); ++i)
+                    sum[i] += run[node].values[i];
+            };
+            if (normed)
+                add(one.prefix({stack, -1}) + "embedding_norm");
+            for (const graph::Node& node : one.graph().nodes()) {
+                const bool in_encoder = node.location.stack == graph::Stack::encoder;
+                if (node.role == graph::Role::adds && in_encoder == (stack == Stack::encoder) &&
+                    !(normed && node.location.layer < 0))
+                    add(node.name);
+            }
+            INFO(name << " " << stack_name(one.architecture(), stack));
+            double largest = 0;
+            for (std::size_t i = 0; i < sum.size(); ++i)
+                largest = std::max(largest, std::abs(sum[i] - last.values[i]));
+            CHECK(largest < 1e-9);
+        }
+    }
+}
+
+TEST_CASE("the nodes that read the residual stream are the norms or the projections of the branches",
+          "[graph]") {
+    const auto readers = [](const std::string& name) {
+        const GraphOfModel one(name);
+        std::string names;
+        for (const graph::Node& node : one.graph().nodes())
+            if (node.role == graph::Role::reads && node.location.layer <= 0)
+                names += (names.empty() ? "" : " ") + node.name;
+        return names;
+    };
+    CHECK(readers("gpt2_tiny") == "layers.0.norm1 layers.0.norm2 final_norm");
+    CHECK(readers("phi_tiny") == "layers.0.norm1 final_norm");
+    CHECK(readers("olmo2_tiny") ==
+          "layers.0.q layers.0.k layers.0.v layers.0.mlp_pre layers.0.mlp_gate final_norm");
+    CHECK(readers("bert_tiny") == "layers.0.q layers.0.k layers.0.v layers.0.mlp_pre head_dense");
+}
+
+TEST_CASE("every family's usual architecture becomes a graph with all of its tensors", "[graph]") {
+    std::istringstream names(family_names());
+    int families = 0;
+    for (std::string family; std::getline(names >> std::ws, family, ',');) {
+        INFO(family);
+        const Architecture model = read_architecture("{\"model_type\": \"" + family + "\"}", family);
+        const ModelGraph built = graph_of(model, short_text(model), true);
+        std::set<std::string> expected;
+        for (const Architecture* stack : {model.encoder.get(), &model}) {
+            if (stack == nullptr)
+                continue;
+            const NameMap& map = stack->names;
+            for (const std::vector<TensorName>* rows : {&map.body, &map.cross, &map.head})
+                for (const TensorName& row : *rows)
+                    for (std::int64_t l = 0; l < (is_per_layer(row.weight) ? stack->layers : 1); ++l)
+                        if (is_needed(row, *stack) && is_in_layer(row, *stack, l))
+                            expected.insert(full_name(row, rows == &map.head ? "" : map.prefixes.front(), l));
+        }
+        CHECK(tensors_of_parameters(built.graph) == expected);
+        ++families;
+    }
+    CHECK(families == 29);
+}
+
+TEST_CASE("inputs that do not fit a model have no graph", "[graph]") {
+    const Model gpt2 = Model::open(test_data("/models/gpt2_tiny"));
+    ModelInputs inputs = short_text(gpt2.architecture());
+    inputs.ids[1] = 200;
+    CHECK_THAT(input_error([&] { graph_of(gpt2.architecture(), inputs, true); }),
+               Contains("input_ids[0, 1] is 200"));
+    inputs.ids[1] = 2;
+    const ModelGraph without_head = graph_of(gpt2.architecture(), inputs, false);
+    CHECK_THAT(input_error([&] { without_head.graph.find("logits"); }), Contains("no node logits"));
+}
