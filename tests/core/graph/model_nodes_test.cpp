@@ -4,7 +4,7 @@
 #include "core/checkpoint/graph/weight_source.h"
 #include "core/checkpoint/model/block_stages.h"
 #include "core/checkpoint/model/rope.h"
-#include "core/graph/ops/functions.h"
+#include "core/graph/ops/mlp/functions.h"
 #include "tests/catch.h"
 #include "tests/core/checkpoint/run/model_case.h"
 #include "tests/core/graph/stage_formula.h"
