@@ -104,13 +104,13 @@ std::string not_listed(const Document& before, const Document& after) {
     return " " +
            (after.recipe.preset == "first-lesson"
                 ? tr_n("notice.no_list_words_taken",
-                       "{} is in no list of words and taken as unknown, noun-like 0.80: stage x sets "
+                       "{} is not in a word list and is taken as unknown, noun-like 0.80: stage x sets "
                        "the class.",
-                       "{} are in no list of words and taken as unknown, noun-like 0.80: stage x sets "
+                       "{} are not in a word list and are taken as unknown, noun-like 0.80: stage x sets "
                        "the class.",
                        count, names)
-                : tr_n("notice.no_list_words_taken_2", "{} is in no list of words and taken as unknown.",
-                       "{} are in no list of words and taken as unknown.", count, names));
+                : tr_n("notice.no_list_words_taken_2", "{} is not in a word list and is taken as unknown.",
+                       "{} are not in a word list and are taken as unknown.", count, names));
 }
 
 /// Returns a message if the sentence uses another word list than before.

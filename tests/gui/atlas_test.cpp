@@ -69,7 +69,8 @@ TEST_CASE("the atlas has every score of every head, and the open head's card say
             const std::string there(
                 desk.program.state().board->row(l)->heads[static_cast<std::size_t>(h)].facts.metrics.label());
             INFO("L" << l << " H" << h << ": " << here << ", " << there);
-            const std::string words = there.empty() ? "it has no label" : "its label is “" + there + "”";
+            const std::string words =
+                there.empty() ? "there it has no label" : "there its label is “" + there + "”";
             const bool says = screen_text().find(words) != std::string::npos;
             CHECK(says == (here != there));
             told += says;
@@ -318,7 +319,7 @@ TEST_CASE("scores are chosen from a list; the effect is measured once somebody a
     desk.press("Alike");
     REQUIRE(desk.atlas().alike != nullptr);
     CHECK(desk.atlas().alike->places.size() == 32);
-    CHECK(screen_shows("classical scaling"));
+    CHECK(screen_shows("mapped to a plane by"));
 }
 
 TEST_CASE("pinned heads are compared, and the atlas follows an edit", "[gui][atlas]") {
@@ -424,7 +425,7 @@ TEST_CASE("a survey is shown on the atlas, with texts that a click makes the pro
     AtlasDesk other;
     other.program.open_path(path, {});
     other.settle();
-    CHECK(screen_shows("is a survey of pocket, and pocket is open, whose files differ"));
+    CHECK(screen_shows("is a survey of pocket, but the open checkpoint pocket has different files"));
 }
 
 TEST_CASE("a file of weights has an atlas of what weights alone say", "[gui][atlas]") {

@@ -71,7 +71,7 @@ TEST_CASE("effects take the two likeliest logits apart, and what is shown adds u
     desk.press("effect 2.7");
     CHECK(desk.view().attention.layer == 2);
     CHECK(desk.view().head == 7);
-    CHECK(screen_shows("What L2 H7 brings"));
+    CHECK(screen_shows("Contribution of L2 H7"));
     CHECK(screen_shows("+4.01"));
 
     // The same at every position, by source: the row of this one is what the table splits.

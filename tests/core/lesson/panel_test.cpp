@@ -171,7 +171,7 @@ TEST_CASE("panels are read by line, and refuse what they cannot use") {
         CHECK(faults_of(good).empty());
     finds("kind: pie", "9: \"kind\" of the panel is \"pie\"");
     finds("H: 8", "9: the panel has no \"kind\"");
-    finds("kind: cost\nT: 0", "10: \"T\" of the panel is 0; it starts at 1");
+    finds("kind: cost\nT: 0", "10: \"T\" of the panel is 0; it should be at least 1");
     finds("kind: cost\nwidth: 3", "10: the panel has no entry \"width\"");
     finds("kind: loop\nT: 3", "10: the panel has no entry \"T\"");
     finds("kind: cost\nknobs: [T, W]", "10: the panel has no knob \"W\"");
