@@ -2,6 +2,7 @@
 #include "core/base/assets.h"
 #include "core/base/message.h"
 #include "core/checkpoint/files/packaged_models.h"
+#include "core/lesson/library.h"
 #include "core/manual/glossary.h"
 #include "core/text/preset.h"
 #include "tests/catch.h"
@@ -29,7 +30,12 @@ Program::Options in_german() {
 /// Goes through a window and keeps what is English in it.
 class Reader {
 public:
-    explicit Reader(Desk& desk) : desk_(desk), english_("de") { REQUIRE(english_.count() > 1000); }
+    explicit Reader(Desk& desk) : desk_(desk), english_("de") {
+        REQUIRE(english_.count() > 1000);
+        for (const lesson::FoundLesson& found : lesson::find_lessons({}, "de"))
+            if (const lesson::Lesson& content = found.parsed.lesson; content.language != "de")
+                lessons_without_german_.push_back(content.title);
+    }
 
     /// Adds words that are not part of a message.
     void know(const std::string& text) {
@@ -44,7 +50,7 @@ public:
     /// The frame drawn last.
     void read(const std::string& where) {
         for (const std::string& text : english_.on_screen(own_))
-            if (seen_.insert(text).second)
+            if (!is_lesson_title(text) && seen_.insert(text).second)
                 left_ += where + ": " + text + "\n";
     }
     void look_after(const std::string& where, const Action& action) {
@@ -54,8 +60,18 @@ public:
     const std::string& left() const { return left_; }
 
 private:
+    /// Returns true for a part of the title of a lesson that exists only in English, with or without its
+    /// number in the course: the palette draws the letters that were typed and the others as separate texts.
+    bool is_lesson_title(const std::string& text) const {
+        const std::string part = text.substr(std::min(text.find_first_not_of("0123456789 "), text.size()));
+        return std::ranges::any_of(lessons_without_german_, [&](const std::string& title) {
+            return title.find(part) != std::string::npos;
+        });
+    }
+
     Desk& desk_;
     EnglishWords english_;
+    std::vector<std::string> lessons_without_german_;
     std::set<std::string> own_, seen_;
     std::string left_;
 };

@@ -171,7 +171,8 @@ TEST_CASE("the first token of a checkpoint's prompt is hidden, and every stage c
         REQUIRE(desk.click("Guide"));
         desk.settle();
         CHECK(screen_shows("Filtered weights"));
-        CHECK(screen_shows("The weights on screen are"));
+        CHECK(screen_text().find("The weights on screen are not") !=
+              std::string::npos); // glossary terms are texts of their own
         REQUIRE(desk.click("Tensors"));
         desk.settle();
         CHECK(screen_shows("W_Q"));
