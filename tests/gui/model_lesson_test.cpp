@@ -118,7 +118,7 @@ TEST_CASE("what follows from a button is told once it is pressed, and a second p
         REQUIRE(item != screen_items().end());
         return item->area.y;
     };
-    const std::string first = "Switch L0 H6 off", second = "Switch L0 H4 off";
+    const std::string first = "Ablate L0 H6", second = "Ablate L0 H4";
     CHECK_FALSE(screen_shows("Now it says"));
     CHECK_FALSE(screen_shows("Mary has"));
     const float y = place(first), other = place(second);
