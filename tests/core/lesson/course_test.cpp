@@ -81,7 +81,7 @@ TEST_CASE("of two lesson files with the same id the later one counts, and the ot
 
 TEST_CASE("every lesson inside the program plays without a fault") {
     const std::vector<std::string> names = asset_names("lessons/");
-    REQUIRE(names.size() == 15 + 4); // fifteen lessons, four of them in German too
+    REQUIRE(names.size() == 15 + 8); // fifteen lessons, eight of them in German too
     for (const std::string& name : names) {
         CAPTURE(name);
         LessonTally tally;
@@ -147,7 +147,8 @@ TEST_CASE("a translation has the steps, values, gates and questions of its origi
     }
     const auto shown = find_lessons({}, "de");
     CHECK(shown.size() == 15);
-    for (const char* id : {"one-head", "first-lesson", "by-hand", "cross-attention"})
+    for (const char* id : {"one-head", "first-lesson", "by-hand", "shapes-and-cost", "masks",
+                           "cross-attention", "variants", "what-heads-learn"})
         CHECK(std::ranges::count_if(shown, [&](const FoundLesson& one) {
                   return one.parsed.lesson.id == id && one.parsed.lesson.language == "de";
               }) == 1);
