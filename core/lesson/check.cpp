@@ -280,8 +280,8 @@ private:
         for (const Span& span : gate.after)
             if (span.value && span.value->quoted.empty())
                 fail_input(tr("check.after_stays_page_change",
-                              "\"after\" stays on the page when the change is taken back; quote its number, "
-                              "as in {{{{{} = 0.42}}}}",
+                              "\"after\" stays on the page when the change is undone; quote its number, as "
+                              "in {{{{{} = 0.42}}}}",
                               span.value->expression.text()));
         check(gate.after, after);
     }
@@ -319,7 +319,7 @@ private:
         if (tally_.words - before < fewest_words)
             faults_.push_back(
                 {step.line, tr("check.step_fewer_words_say",
-                               "the step \"{}\" has fewer than {} words; say what there is to see",
+                               "the step \"{}\" has fewer than {} words; describe what is on screen",
                                step.title, fewest_words)});
     }
 

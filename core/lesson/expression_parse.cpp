@@ -27,7 +27,7 @@ public:
         ExpressionNode node = any();
         skip();
         if (at_ < text_.size())
-            fail(tr("expression_parse.something_left_over", "something is left over from \"{}\" on",
+            fail(tr("expression_parse.something_left_over", "unexpected text from \"{}\" on",
                     text::plain_beginning(text_.substr(at_))));
         return node;
     }

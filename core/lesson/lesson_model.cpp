@@ -39,7 +39,7 @@ LessonModel run_lesson_model(const checkpoint::TextModelPtr& model, checkpoint::
                   progress);
     if (out.run.logits == nullptr)
         fail_input(tr("lesson_model.no_language_model_head",
-                      "{} has no language-model head, and lessons read its predictions", model->name()));
+                      "{} has no language-model head; lessons need a model with one", model->name()));
     for (checkpoint::LayerRun& layer : out.run.layers) {
         layer.problem->dims.d_ff = model->model->architecture().d_ff;
         layer.problem->dims.vocab = model->model->architecture().vocab;

@@ -126,7 +126,7 @@ std::vector<Knob> knobs_of(const LessonPanel& panel, const Knobs& set) {
             [&](const BlurPanel&) {
                 list.number("merged",
                             tr("panel.how_much_others_questions",
-                               "how much of the others' questions each head asks, too"),
+                               "fraction of the other heads' questions that each head also asks"),
                             0, 0, 1);
             },
             [](const LoopPanel&) {},

@@ -77,13 +77,13 @@ void draw_blur(PanelColumn& column, const lesson::BlurFigure& figure, double sha
     Plot plot{
         .x = {.low = 0,
               .high = 1,
-              .ticks = {{0, tr("lesson_blur.0_each_own", "0: each its own")},
+              .ticks = {{0, tr("lesson_blur.0_each_own", "0: separate heads")},
                         {1, tr("lesson_blur.1_one_head", "1: one head")}}},
         .y = {.low = 0, .high = top, .ticks = {{0, "0"}, {ceiling, "ln " + n + " = " + number(ceiling, 2)}}},
         .lines = {{figure.entropy_by_share, theme.text}},
         .dots = {{share, figure.entropy, theme.ink}},
         // Translators: “merged” is the name of a slider
-        .x_says = tr("lesson_blur.mean_entropy_over_merged", "mean entropy over merged: {} now",
+        .x_says = tr("lesson_blur.mean_entropy_over_merged", "mean entropy by “merged”: {} now",
                      number(figure.entropy, 2))};
     draw_plot(column.picture, column.context, plot, {column.x, column.y, column.width, blur_plot_height});
     column.y += blur_plot_height + 4;

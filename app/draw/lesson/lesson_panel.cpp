@@ -40,11 +40,11 @@ std::string changed_words() {
 /// does not move.
 void draw_way_back(Picture& picture, const DrawContext& context, float baseline) {
     const float contents = context.measure(tr("common.contents", "Contents"), figure::Font::ui_medium, 12.5F);
-    draw_head_link(
-        picture, context, context.width - course_pad - contents - 16, baseline,
-        tr("lesson_panel.back_lesson", "Back to the lesson"), ReturnToLesson{},
-        changed_words() + "\n" +
-            tr("common.lessons_sentence_weights_view", "The lesson's sentence, weights and view again"));
+    draw_head_link(picture, context, context.width - course_pad - contents - 16, baseline,
+                   tr("lesson_panel.back_lesson", "Back to the lesson"), ReturnToLesson{},
+                   changed_words() + "\n" +
+                       tr("common.lessons_sentence_weights_view",
+                          "Restores the sentence, parameters and view of the lesson"));
 }
 
 float draw_step(Picture& picture, const DrawContext& context, const CourseState& course, float y) {
@@ -149,7 +149,7 @@ std::string difficulty_text(const lesson::Lesson& lesson) {
 void draw_contents_link(Picture& picture, const DrawContext& context, float baseline) {
     draw_head_link(picture, context, context.width - course_pad, baseline, tr("common.contents", "Contents"),
                    CloseLesson{},
-                   tr("lesson_panel.all_lessons_place_kept", "All lessons; your place is kept"));
+                   tr("lesson_panel.all_lessons_place_kept", "All lessons; your position is saved"));
 }
 
 void draw_page_bars(Picture& picture, const DrawContext& context, int page, int pages, float y) {

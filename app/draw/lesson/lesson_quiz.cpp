@@ -174,7 +174,7 @@ float draw_summary(Picture& picture, const DrawContext& context, const CourseSta
     draw_text_button(picture, context, course_pad, y,
                      tr("lesson_quiz.start_lesson_again", "Start this lesson again"), false,
                      StartLessonAgain{},
-                     tr("lesson_quiz.forgets_answers_lesson", "Forgets your answers in this lesson"));
+                     tr("lesson_quiz.forgets_answers_lesson", "Deletes your answers in this lesson"));
     return y + 34;
 }
 
@@ -204,19 +204,19 @@ float draw_contents(Picture& picture, const DrawContext& context, const CourseSt
     y += 44;
     y = draw_paragraph(picture, context, course_pad, y + 12, width,
                        tr("lesson_quiz.each_lesson_plays_live",
-                          "Each lesson plays on the live engine: every number in it is computed while you "
-                          "read. Leave at "
-                          "any time, and come back with one click."),
+                          "Every number in a lesson is computed while you read it. You can leave at any time "
+                          "and return with one click."),
                        figure::Font::ui, 13.5F, 20, theme.muted) -
         6;
     const auto first_model = std::ranges::find_if(
         course.lessons, [](const auto& lesson) { return lesson->scene.model.has_value(); });
     for (const auto& lesson : course.lessons) {
         if (first_model != course.lessons.end() && lesson == *first_model)
-            y = draw_paragraph(picture, context, course_pad, y + 22, width,
-                               tr("lesson_quiz.trained_model_pocket_lesson",
-                                  "On a trained model, pocket. Lesson 2 is enough to begin here."),
-                               figure::Font::ui_medium, 13.5F, 20, theme.text) -
+            y = draw_paragraph(
+                    picture, context, course_pad, y + 22, width,
+                    tr("lesson_quiz.trained_model_pocket_lesson",
+                       "These lessons use pocket, a trained model. Lesson 2 is enough to begin here."),
+                    figure::Font::ui_medium, 13.5F, 20, theme.text) -
                 8;
         const float done = course.part_opened(*lesson);
         const float top = y;

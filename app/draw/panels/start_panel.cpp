@@ -164,14 +164,15 @@ float draw_course_card(Picture& card, const DrawContext& context, const CourseSt
     if (is_roomy(context))
         y = draw_note(card, context, area, y,
                       read > 0 ? tr("start_panel.lessons_live_engine_done",
-                                    "{} lessons on the live engine, {} done", course.lessons.size(), read)
-                               : tr("start_panel.lessons_live_engine", "{} lessons on the live engine",
+                                    "{} lessons with live numbers, {} done", course.lessons.size(), read)
+                               : tr("start_panel.lessons_live_engine", "{} lessons with live numbers",
                                     course.lessons.size()));
     draw_lesson_marks(card, context, course, {area.x, y + 6, area.w, 0});
     y += 20;
     if (!context.shown.document->is_experiment()) {
-        y = draw_note(card, context, area, y,
-                      tr("start_panel.lessons_problems_own", "Each lesson has its own inputs and weights."));
+        y = draw_note(
+            card, context, area, y,
+            tr("start_panel.lessons_problems_own", "Each lesson has its own inputs and parameters."));
         return draw_buttons(card, context, area, y + 4,
                             {{tr("start_panel.course", "To the course"), NewProject{.to_course = true},
                               tr("start_panel.closes_open_lessons_begin",

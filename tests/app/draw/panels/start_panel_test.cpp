@@ -127,7 +127,7 @@ TEST_CASE("the course goes on where the learner left it", "[panels][start]") {
     CHECK(course.part_opened(*course.lessons[1]) == 0.8F);
     course.progress["lesson-2"] = opened_to(4);
     CHECK(button() == "Start lesson 1");
-    CHECK_THAT(all_text(page.draw()), Catch::Contains("3 lessons on the live engine, 1 done"));
+    CHECK_THAT(all_text(page.draw()), Catch::Contains("3 lessons with live numbers, 1 done"));
     // The open lesson before one that was left earlier.
     course.progress["lesson-1"] = opened_to(1);
     course.progress["lesson-3"] = opened_to(2);
