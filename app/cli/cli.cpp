@@ -182,7 +182,7 @@ std::function<int()> add_commands(CLI::App& program) {
     // Called after all options are read and before the command starts.
     program.parse_complete_callback([&program] {
         if (!program.get_subcommands().empty() && memory_is_limited()) {
-            give_memory_back();
+            enable_prompt_memory_release();
             enforce_memory_limit();
         }
     });

@@ -102,7 +102,7 @@ std::string png_bytes(const Tensor& weights, const std::string& legend) {
                   "; white is the largest, %.6g, black a 10,000th of it or less, and between them the gray "
                   "follows the logarithm",
                   static_cast<double>(largest));
-    return figure::grey_png(grey, weights.shape()[1], weights.shape()[0], legend + scale);
+    return figure::grayscale_png(grey, weights.shape()[1], weights.shape()[0], legend + scale);
 }
 
 void run_map(const MapOptions& options) {

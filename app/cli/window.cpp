@@ -145,7 +145,7 @@ void check_lesson(const Options& options, const std::string& language) {
 }
 
 int open_window(const Options& options) {
-    give_memory_back(); // before other threads start
+    enable_prompt_memory_release(); // before other threads start
     require_room_for_window();
     Preferences preferences;
     const std::string language = begin_language(options.language, preferences.text());

@@ -28,7 +28,7 @@ namespace {
 void check_error(const app::Program& program) {
     const std::string& error = program.state().error;
     if (!error.empty())
-        throw Error(is_of_memory_shortage(error) ? ErrorKind::machine : ErrorKind::input, error);
+        throw Error(is_memory_shortage_message(error) ? ErrorKind::machine : ErrorKind::input, error);
 }
 
 /// The tensors that can be shown: stages of attention and, for a checkpoint, those around it.

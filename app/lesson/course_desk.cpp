@@ -5,7 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/checkpoint/files/packaged_models.h"
-#include "core/lesson/further_passes.h"
+#include "core/lesson/additional_passes.h"
 #include "core/lesson/library.h"
 
 #include <algorithm>
@@ -162,8 +162,8 @@ void CourseDesk::keep_own(const Shown& shown) {
     if (course_.own != nullptr || course_.coming != nullptr || is_away(course_, *document))
         return;
     if (std::holds_alternative<project::Recipe>(course_.given)) {
-        course_.own = std::make_shared<const lesson::OwnNumbers>(
-            lesson::OwnNumbers{{document, &document->problem}, shown.trace});
+        course_.own = std::make_shared<const lesson::PageNumbers>(
+            lesson::PageNumbers{{document, &document->problem}, shown.trace});
         return;
     }
     if (course_.model == nullptr || course_.pass != document->part())
@@ -171,8 +171,8 @@ void CourseDesk::keep_own(const Shown& shown) {
     const lesson::LessonModelPtr& model = course_.model;
     const std::int64_t layer = course_.scene().layer.value_or(0);
     const checkpoint::LayerRun& run = lesson::layer_of(*model, layer);
-    course_.own = std::make_shared<const lesson::OwnNumbers>(
-        lesson::OwnNumbers{{model, &*run.problem}, {model, &run.trace}, model, layer});
+    course_.own = std::make_shared<const lesson::PageNumbers>(
+        lesson::PageNumbers{{model, &*run.problem}, {model, &run.trace}, model, layer});
 }
 
 void CourseDesk::follow_model(const Document& shown) {
@@ -191,7 +191,7 @@ void CourseDesk::follow_model(const Document& shown) {
                             [part, corrupted, lesson = course_.open](Progress& progress, const auto&) {
                                 lesson::LessonModel model = lesson::run_lesson_model(
                                     part->model, *part->inputs, part->edits, corrupted, progress);
-                                lesson::compute_ahead(*lesson, model, progress);
+                                lesson::precompute_passes(*lesson, model, progress);
                                 return model;
                             })
                         .value;
@@ -201,7 +201,7 @@ void CourseDesk::follow_model(const Document& shown) {
 void CourseDesk::follow(const lesson::LessonPanel& panel, const DocumentPtr& document) {
     PanelState& state = course_.panels[panel.line];
     // The input of the panel: the whole pass through a model, or the attention input on screen.
-    const bool whole_pass = !std::holds_alternative<lesson::BlurPanel>(panel.kind) &&
+    const bool whole_pass = !std::holds_alternative<lesson::MergePanel>(panel.kind) &&
                             !std::holds_alternative<lesson::LoopPanel>(panel.kind) &&
                             document->is_checkpoint();
     if (whole_pass && course_.model == nullptr)

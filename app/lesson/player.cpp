@@ -94,7 +94,7 @@ bool watch_table(CourseState& course, const lesson::FillTable& table, const Show
             lesson::values_of(lesson::resolve(table.cells, shown.problem()), shown.problem(), *shown.trace);
         if (typed->second.size() != values.size() ||
             !std::ranges::all_of(typed->second, [&](const auto& cell) {
-                return lesson::is_right(table, cell.second, values[static_cast<std::size_t>(cell.first)]);
+                return lesson::is_correct(table, cell.second, values[static_cast<std::size_t>(cell.first)]);
             }))
             return false;
     } catch (const Error&) {
@@ -152,7 +152,7 @@ std::vector<Action> play(CourseState& course, const LessonAction& action, const 
                        return course.open == nullptr ? std::vector<Action>{} : turn_to(course, a.page, now);
                    },
                    [&](const ShowScene& a) {
-                       const lesson::StepScene scene = lesson::laid_over(course.scene(), a.scene);
+                       const lesson::StepScene scene = lesson::combine_scenes(course.scene(), a.scene);
                        course.driven.clear();
                        if (!scene.model) // these controls do not apply to a model
                            course.driven = controls_moved(now.recipe, lesson::recipe_of(scene));

@@ -483,7 +483,7 @@ void CheckpointSession::check(const FileCommand& command) const {
 std::function<void(const std::string& path)> CheckpointSession::writer() const {
     return [part = state().document->part(),
             project = project_of(state(), host().steps(), {})](const std::string& path) mutable {
-        project.model = project::place_of(part->model->model->path(), path);
+        project.model = project::model_location(part->model->model->path(), path);
         save_work(*part, project, path);
     };
 }

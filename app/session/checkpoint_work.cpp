@@ -16,8 +16,8 @@ const ModelPart& own_part(const ModelPart& part) {
     return patch != nullptr ? *patch->own : part;
 }
 
-std::vector<project::SetActivation> activations_of(const ModelPart& part) {
-    std::vector<project::SetActivation> set;
+std::vector<project::ActivationEdit> activations_of(const ModelPart& part) {
+    std::vector<project::ActivationEdit> set;
     for (const auto& [n, edits] : part.edits)
         for (const checkpoint::PatchedRows& rows : edits.patched)
             if (rows.rows->count() == 1 && !rows.added)
@@ -30,7 +30,7 @@ std::vector<project::SetActivation> activations_of(const ModelPart& part) {
 project::CheckpointProject project_of(const SessionState& state, const std::vector<std::string>& steps,
                                       const std::string& path) {
     const ModelPart& part = own_part(*state.document->part());
-    project::CheckpointProject project{.model = project::place_of(part.model->model->path(), path),
+    project::CheckpointProject project{.model = project::model_location(part.model->model->path(), path),
                                        .text = part.prompt,
                                        .text_pair = part.pair,
                                        .written = part.written,

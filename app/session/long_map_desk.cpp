@@ -37,7 +37,8 @@ std::shared_ptr<const WeightsMap> map_of(const Document& document, std::int64_t 
                                          const std::string& device, Progress& progress) {
     if (const GivenWeights* const given = document.given())
         return std::make_shared<const analysis::SetMap>(given->set, given->layer, h);
-    return engine::make_map(device, document.problem, b, h, progress, engine::MapFailure::left_to_cpu);
+    return engine::make_map(device, document.problem, b, h, progress,
+                            engine::MapErrorPolicy::fall_back_to_cpu);
 }
 
 /// Returns the largest weight. A weight that is not finite counts as the largest, so that it is found.

@@ -25,9 +25,9 @@ lesson::StepScene CourseState::scene() const {
     if (open == nullptr)
         return {};
     if (const lesson::Step* now = step())
-        return lesson::laid_over(open->scene, now->scene);
+        return lesson::combine_scenes(open->scene, now->scene);
     if (const lesson::Question* now = question())
-        return lesson::laid_over(open->scene, now->scene);
+        return lesson::combine_scenes(open->scene, now->scene);
     return open->scene;
 }
 

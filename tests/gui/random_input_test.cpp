@@ -240,7 +240,7 @@ TEST_CASE("random input breaks nothing", "[gui][random]") {
     std::filesystem::create_directory(home_path);
     std::filesystem::current_path(home_path); // where choosers begin
     if (std::getenv("HEADSCOPE_RANDOM_MEMORY") != nullptr)
-        give_memory_back(); // as the window does
+        enable_prompt_memory_release(); // as the window does
     Desk desk("first-lesson", "", first_width, first_height, 1, folder.file("state"));
     const auto begin = [&] {
         desk.act(SetZoom{1});

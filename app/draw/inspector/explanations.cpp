@@ -524,7 +524,7 @@ constexpr std::array<Explanation, operation_count> explanations{{
     {Operation::around, false, [](Sheet& s, const CellAddress& c, int) { return add_around(s, c); },
      say_around},
 }};
-static_assert(in_order(explanations, &Explanation::operation),
+static_assert(is_in_enum_order(explanations, &Explanation::operation),
               "every operation is explained, in the order of Operation");
 
 const Explanation& explanation_of(const Shown& shown, TensorId tensor) {

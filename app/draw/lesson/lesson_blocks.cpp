@@ -172,7 +172,7 @@ private:
                           label(row_axis, n / columns), figure::Font::ui, 12.5F, context_.theme.muted);
             using Mark = TextField::Mark;
             const Mark mark = text.empty() ? Mark::none
-                              : lesson::is_right(table, text, values[static_cast<std::size_t>(n)])
+                              : lesson::is_correct(table, text, values[static_cast<std::size_t>(n)])
                                   ? Mark::right
                                   : Mark::wrong;
             picture_.fields.push_back({.area = area,

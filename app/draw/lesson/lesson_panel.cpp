@@ -121,7 +121,7 @@ lesson::LessonState lesson_state(const Shown& shown, const ViewState& view, cons
                                                                         .count = {1, 1, 1, 1}})
                                       : std::nullopt,
             .edited = is_away(course, *shown.document),
-            .retyped = is_retyped(course, *shown.document),
+            .text_changed = is_retyped(course, *shown.document),
             .model = shown.document->is_checkpoint() && shown.document->part() == course.pass
                          ? course.model.get()
                          : nullptr,

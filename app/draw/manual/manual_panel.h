@@ -22,7 +22,7 @@ struct ManualPanel {
     /// The scroll position for the next frame; negative: the heading of `at`.
     std::optional<float> scroll_to;
     /// The last search result and its search text; see look_up().
-    std::shared_ptr<const std::vector<manual::Found>> found;
+    std::shared_ptr<const std::vector<manual::SearchResult>> found;
     std::string found_for;
 
     struct Visit {
@@ -40,7 +40,7 @@ void open_manual(ManualPanel& panel, const manual::Place& place);
 void step_manual(ManualPanel& panel, int by);
 
 /// The search result for the text in the field, computed once per text.
-const std::vector<manual::Found>& look_up(ManualPanel& panel);
+const std::vector<manual::SearchResult>& look_up(ManualPanel& panel);
 
 /// The part of the manual about what is on screen: the screen, otherwise the kind of document, otherwise the
 /// stage.

@@ -52,7 +52,8 @@ constexpr std::array<PageDrawing, page_count> pages{{
     {Page::mlp_out, draw_mlp_out_page},
     {Page::vocabulary, draw_vocabulary_page},
 }};
-static_assert(in_order(pages, &PageDrawing::page), "every page has its drawing, in the order of Page");
+static_assert(is_in_enum_order(pages, &PageDrawing::page),
+              "every page has its drawing, in the order of Page");
 
 /// The view while its numbers are being computed.
 Picture draw_awaited(const DrawContext& context) {

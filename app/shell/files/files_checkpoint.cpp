@@ -46,8 +46,8 @@ bool fits(const std::string& patch, const Document& document) {
     if (!document.is_checkpoint())
         return false;
     try {
-        return project::could_be_model({{}, format::Safetensors::open_lazily(patch)},
-                                       document.part()->model->model->path());
+        return project::matches_model({{}, format::Safetensors::open_lazily(patch)},
+                                      document.part()->model->model->path());
     } catch (const Error&) {
         return true; // opening it reports the error
     }
@@ -175,7 +175,7 @@ void Files::load_work(const std::string& path, const std::string& model, const R
             if (!place)
                 place = project::find_model(work, own_path, cached_paths());
             if (!place)
-                return ask(project::missing_model(work.project, own_path));
+                return ask(project::missing_model_message(work.project, own_path));
             const checkpoint::TextModelPtr text = checkpoint::open_text_model(*place);
             try {
                 checkpoint::check_identity(checkpoint::read_patch_header(work.file).made_for, *text->model,

@@ -131,7 +131,7 @@ struct FontBook::Impl {
                 for (char32_t control = 0; control < 0x20; ++control)
                     if (const auto sign = static_cast<ImWchar>(text::control_sign(control));
                         one.font->FindGlyphNoFallback(sign) != nullptr)
-                        one.font->AddRemapChar(static_cast<ImWchar>(text::field_stand_in(control)), sign);
+                        one.font->AddRemapChar(static_cast<ImWchar>(text::field_placeholder(control)), sign);
     }
 
     FontFile* file_for(std::size_t role, char32_t c) const {

@@ -167,7 +167,7 @@ Image render_offscreen(Ui& ui, int width, int height, float scale, const Offscre
 }
 
 std::string png_bytes(const Image& image) {
-    return figure::colour_png(image.rgba, image.width, image.height);
+    return figure::rgb_png(image.rgba, image.width, image.height);
 }
 
 } // namespace headscope::app

@@ -85,7 +85,7 @@ void search_field(const figure::Rect& area, ManualPanel& panel, const ViewTools&
     if (ImGui::IsItemDeactivated() && escape_pressed())
         panel.search = before;
     if (ImGui::IsItemDeactivated() && enter_pressed())
-        if (const std::vector<manual::Found>& found = look_up(panel); !found.empty())
+        if (const std::vector<manual::SearchResult>& found = look_up(panel); !found.empty())
             tools.send(OpenManual{{found.front().page->name, found.front().section->anchor}});
     panel.typing = ImGui::IsItemActive();
     if (panel.typing)

@@ -30,7 +30,7 @@ project::Recipe two_heads() {
 /// Returns the text that a page about "The cat sat down" prints while `now` is on screen.
 std::string said(const std::string& expression, const project::Recipe& now) {
     const Run page(two_heads()), changed(now);
-    const OwnNumbers own{.problem = page.problem, .trace = page.trace};
+    const PageNumbers own{.problem = page.problem, .trace = page.trace};
     LessonState state{.problem = *changed.problem, .trace = *changed.trace};
     state.own = &own;
     return print_value({.expression = Expression::parse(expression), .decimals = {}, .quoted = {}, .line = 0},
@@ -40,9 +40,9 @@ std::string said(const std::string& expression, const project::Recipe& now) {
 std::vector<std::string> faults_found(const std::string& text) {
     const ParsedLesson parsed = parse_lesson(text, "test");
     std::vector<std::string> all;
-    for (const LessonFault& fault : parsed.faults)
+    for (const LessonError& fault : parsed.faults)
         all.push_back(fault.sentence);
-    for (const LessonFault& fault : check_lesson(parsed.lesson, *engine::make_engine("cpu"), nullptr))
+    for (const LessonError& fault : check_lesson(parsed.lesson, *engine::make_engine("cpu"), nullptr))
         all.push_back(fault.sentence);
     return all;
 }
@@ -94,7 +94,7 @@ TEST_CASE("what a page says only after a change speaks of that change alone") {
     project::Recipe off = two_heads();
     off.gains = {1, 0};
     const Run changed(off);
-    const OwnNumbers own{.problem = page.problem, .trace = page.trace};
+    const PageNumbers own{.problem = page.problem, .trace = page.trace};
     LessonState state{.problem = *changed.problem, .trace = *changed.trace};
     state.own = &own;
     const auto inside = [&](std::size_t block) {

@@ -1,5 +1,5 @@
 #include "core/engine/cpu/cpu_engine.h"
-#include "core/engine/cpu/packed_weights.h"
+#include "core/engine/cpu/packed_parameters.h"
 #include "core/tensor/free_buffers.h"
 #include "tests/catch.h"
 #include "tests/conformance/generate.h"
@@ -47,7 +47,7 @@ TEST_CASE("packing fills the last panel up with zeros and touches nothing else")
 TEST_CASE("a matrix is kept from its second use on, while it lives and the budget lasts") {
     const cpu::Kernels& kernels = cpu::best_kernels();
     constexpr std::size_t bytes = 64 * 64 * sizeof(float);
-    cpu::PackedWeights kept(bytes);
+    cpu::PackedParameters kept(bytes);
     TensorPtr W = matrix(64, 64);
     const TensorPtr other = matrix(64, 64), tiny = matrix(8, 8);
     CHECK(kept.find(kernels, W).panels == nullptr);
@@ -67,7 +67,7 @@ TEST_CASE("a matrix is kept from its second use on, while it lives and the budge
 
 TEST_CASE("panels of a matrix that is gone go when the program rests") {
     const cpu::Kernels& kernels = cpu::best_kernels();
-    cpu::PackedWeights kept(64 * 64 * sizeof(float));
+    cpu::PackedParameters kept(64 * 64 * sizeof(float));
     TensorPtr W = matrix(64, 64);
     const TensorPtr other = matrix(64, 64);
     kept.find(kernels, other);

@@ -1,4 +1,4 @@
-#include "core/lesson/further_passes.h"
+#include "core/lesson/additional_passes.h"
 
 #include "core/analysis/effects/ablation_sweep.h"
 #include "core/base/error.h"
@@ -63,11 +63,11 @@ bool reads_further_passes(const Expression& expression) {
 
 } // namespace
 
-FurtherPasses::FurtherPasses(checkpoint::TextModelPtr model, checkpoint::ModelRunPtr run,
-                             std::string corrupted)
+AdditionalPasses::AdditionalPasses(checkpoint::TextModelPtr model, checkpoint::ModelRunPtr run,
+                                   std::string corrupted)
     : model_(std::move(model)), run_(std::move(run)), prompt_(std::move(corrupted)) {}
 
-const LessonModel& FurtherPasses::second() {
+const LessonModel& AdditionalPasses::second() {
     if (prompt_.empty())
         fail_input(tr("further_passes.no_second_prompt_compare",
                       "there is no second prompt to compare with; add corrupted: and a text to the scene"));
@@ -79,12 +79,12 @@ const LessonModel& FurtherPasses::second() {
     return *corrupted_;
 }
 
-const LessonModel& FurtherPasses::corrupted() {
+const LessonModel& AdditionalPasses::corrupted() {
     const std::lock_guard lock(one_at_a_time_);
     return second();
 }
 
-const LessonModel& FurtherPasses::before() {
+const LessonModel& AdditionalPasses::before() {
     const std::lock_guard lock(one_at_a_time_);
     if (before_ == nullptr) {
         Progress progress;
@@ -94,7 +94,7 @@ const LessonModel& FurtherPasses::before() {
     return *before_;
 }
 
-double FurtherPasses::lost(analysis::HeadPlace head, Words words) {
+double AdditionalPasses::lost(analysis::HeadPlace head, TokenPair words) {
     const std::lock_guard lock(one_at_a_time_);
     auto& losses = losses_[words];
     if (losses.empty()) {
@@ -123,11 +123,11 @@ double FurtherPasses::lost(analysis::HeadPlace head, Words words) {
     return found->second;
 }
 
-double FurtherPasses::recovered(analysis::PatchKind kind, std::int64_t row, std::int64_t column,
-                                Words words) {
+double AdditionalPasses::recovered(analysis::PatchKind kind, std::int64_t row, std::int64_t column,
+                                   TokenPair words) {
     const std::lock_guard lock(one_at_a_time_);
-    const auto known = shares_.find({words, kind, row, column});
-    if (known != shares_.end())
+    const auto known = recovered_.find({words, kind, row, column});
+    if (known != recovered_.end())
         return known->second;
     Progress progress;
     analysis::Patching& of = patching(words);
@@ -135,11 +135,11 @@ double FurtherPasses::recovered(analysis::PatchKind kind, std::int64_t row, std:
         fail_input(
             tr("further_passes.recovered_names_place_not", "recovered names a position that does not exist"));
     const double share = of.recovered(of.patched(kind, row, column, progress));
-    shares_[{words, kind, row, column}] = share;
+    recovered_[{words, kind, row, column}] = share;
     return share;
 }
 
-analysis::Patching& FurtherPasses::patching(Words words) {
+analysis::Patching& AdditionalPasses::patching(TokenPair words) {
     auto& known = patchings_[words];
     if (known == nullptr) {
         Progress progress;
@@ -153,8 +153,8 @@ analysis::Patching& FurtherPasses::patching(Words words) {
     return *known;
 }
 
-double FurtherPasses::path(analysis::HeadPlace from, analysis::HeadPlace to, analysis::PatchKind input,
-                           Words words) {
+double AdditionalPasses::path(analysis::HeadPlace from, analysis::HeadPlace to, analysis::PatchKind input,
+                              TokenPair words) {
     const std::lock_guard lock(one_at_a_time_);
     const std::array heads{from.layer, from.head, to.layer, to.head};
     const auto known = paths_.find({words, heads, input});
@@ -169,9 +169,9 @@ double FurtherPasses::path(analysis::HeadPlace from, analysis::HeadPlace to, ana
     return share;
 }
 
-void compute_ahead(const Lesson& lesson, const LessonModel& model, const Progress& cancel) {
+void precompute_passes(const Lesson& lesson, const LessonModel& model, const Progress& cancel) {
     const auto compute = [&](const StepScene& own, const auto& of) {
-        const std::int64_t l = laid_over(lesson.scene, own).layer.value_or(0);
+        const std::int64_t l = combine_scenes(lesson.scene, own).layer.value_or(0);
         if (l < 0 || std::cmp_greater_equal(l, model.run.layers.size()))
             return;
         const checkpoint::LayerRun& layer = layer_of(model, l);

@@ -15,9 +15,9 @@ namespace headscope::cpu {
 /// of a run of 128 tokens. A matrix is cached from its second run on, while it is owned elsewhere and the
 /// budget allows; a matrix that is edited constantly is never packed. Used by one thread at a time, except
 /// that release_free_buffers() may, on any thread, free the panels of matrices without another owner.
-class PackedWeights {
+class PackedParameters {
 public:
-    explicit PackedWeights(std::size_t budget_bytes = std::size_t{48} << 20U) : budget_(budget_bytes) {}
+    explicit PackedParameters(std::size_t budget_bytes = std::size_t{48} << 20U) : budget_(budget_bytes) {}
 
     /// The panels of W (see pack_panels); null if W is not cached. `fill` means that they are still empty;
     /// the caller then packs all of W.
@@ -33,14 +33,14 @@ private:
         const Tensor* address; ///< of W, as a key; valid while W exists
         std::unique_ptr<Tensor> panels;
     };
-    void forget_gone(); ///< requires the lock
+    void remove_expired(); ///< requires the lock
 
     std::mutex mutex_;
     std::vector<Entry> entries_;
-    std::size_t budget_, kept_ = 0; ///< bytes
-    KeptForNextRun of_nobody_{[this] {
+    std::size_t budget_, cached_bytes_ = 0; ///< bytes
+    ReleasableCache release_hook_{[this] {
         const std::scoped_lock lock(mutex_);
-        forget_gone();
+        remove_expired();
     }};
 };
 

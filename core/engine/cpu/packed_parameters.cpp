@@ -1,4 +1,4 @@
-#include "core/engine/cpu/packed_weights.h"
+#include "core/engine/cpu/packed_parameters.h"
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@ std::size_t bytes_of(const Tensor& tensor) {
 
 } // namespace
 
-PackedWeights::Place PackedWeights::find(const Kernels& kernels, const TensorPtr& W) {
+PackedParameters::Place PackedParameters::find(const Kernels& kernels, const TensorPtr& W) {
     if (W->count() < smallest)
         return {};
     const std::scoped_lock lock(mutex_);
@@ -26,23 +26,23 @@ PackedWeights::Place PackedWeights::find(const Kernels& kernels, const TensorPtr
             return {known->panels->data(), false};
         const std::int64_t rows = W->shape()[0], cols = W->shape()[1];
         const Shape shape{rows * whole_panels(kernels, cols)};
-        if (kept_ + static_cast<std::size_t>(shape.count()) * sizeof(float) > budget_)
+        if (cached_bytes_ + static_cast<std::size_t>(shape.count()) * sizeof(float) > budget_)
             return {};
         known->panels = std::make_unique<Tensor>(shape);
-        kept_ += bytes_of(*known->panels);
+        cached_bytes_ += bytes_of(*known->panels);
         return {known->panels->data(), true};
     }
-    forget_gone();
+    remove_expired();
     if (entries_.size() < most_entries)
         entries_.push_back({W, W.get(), nullptr});
     return {};
 }
 
-void PackedWeights::forget_gone() {
+void PackedParameters::remove_expired() {
     std::erase_if(entries_, [this](const Entry& entry) {
         if (!entry.W.expired())
             return false;
-        kept_ -= entry.panels == nullptr ? 0 : bytes_of(*entry.panels);
+        cached_bytes_ -= entry.panels == nullptr ? 0 : bytes_of(*entry.panels);
         return true;
     });
 }
