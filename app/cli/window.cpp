@@ -169,7 +169,7 @@ int open_window(const Options& options) {
                           .language = language,
                           .offer_picture = [&](std::string png) { clipboard.offer(std::move(png)); }});
     program.state().view.group = StageGroup::x; // start at the first step
-    program.state().view.less_motion = app::desktop_wants_less_motion(user_folder(UserFolder::config));
+    program.state().view.reduced_motion = app::desktop_wants_less_motion(user_folder(UserFolder::config));
     app::read_preferences(preferences.text(), program.state().view);
     if (options.path)
         program.open_path(std::filesystem::absolute(*options.path).lexically_normal().string(),

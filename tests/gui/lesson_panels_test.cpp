@@ -145,14 +145,14 @@ TEST_CASE("a step slides in and comes to rest, and show me rings what it moved",
     desk.program.act(GoTo{StageGroup::output});
     desk.driver.wait(2);
     CHECK(desk.view().arrival < 1);
-    CHECK(desk.view().came_from == StageGroup::weights);
+    CHECK(desk.view().previous_step == StageGroup::weights);
     desk.settle();
     REQUIRE(desk.click("Show me"));
     CHECK(desk.program.state().course.driven == std::set<std::string>{"mask"});
     desk.settle();
-    CHECK(desk.program.state().course.driven_strength == 0);
+    CHECK(desk.program.state().course.highlight_strength == 0);
     // Where the desktop asks for no animations there is none.
-    desk.program.state().view.less_motion = true;
+    desk.program.state().view.reduced_motion = true;
     desk.program.act(GoToPage{2});
     desk.driver.wait(3);
     CHECK(desk.view().arrival == 1);

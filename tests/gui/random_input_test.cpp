@@ -1,4 +1,4 @@
-#include "app/draw/kit/frame_count.h"
+#include "app/draw/kit/frame_counter.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/tensor/free_buffers.h"
 #include "tests/catch.h"
@@ -79,7 +79,7 @@ private:
         tell_memory("event " + std::to_string(events));
         desk_.driver.resize(first_width, first_height);
         begin_();
-        desk_.driver.wait(static_cast<int>(FrameCount::kept_frames) + 1);
+        desk_.driver.wait(static_cast<int>(FrameCounter::kept_frames) + 1);
         tell_memory("opened anew");
         desk_.driver.resize(width_, height_);
     }

@@ -83,8 +83,8 @@ void draw_blur(PanelColumn& column, const lesson::MergeFigure& figure, double sh
         .lines = {{figure.entropy_by_fraction, theme.text}},
         .dots = {{share, figure.entropy, theme.ink}},
         // Translators: “merged” is the name of a slider
-        .x_says = tr("lesson_blur.mean_entropy_over_merged", "mean entropy over merged: {} now",
-                     number(figure.entropy, 2))};
+        .x_label = tr("lesson_blur.mean_entropy_over_merged", "mean entropy over merged: {} now",
+                      number(figure.entropy, 2))};
     draw_plot(column.picture, column.context, plot, {column.x, column.y, column.width, blur_plot_height});
     column.y += blur_plot_height + 4;
 }

@@ -167,7 +167,7 @@ float draw_lesson_panel(Picture& picture, const DrawContext& context, const Cour
     const bool of_problem = !std::holds_alternative<lesson::CostPanel>(panel.kind) &&
                             !std::holds_alternative<lesson::CachePanel>(panel.kind) &&
                             !std::holds_alternative<lesson::PositionsPanel>(panel.kind);
-    if (of_problem && is_away(course, *context.shown.document) &&
+    if (of_problem && has_left_scene(course, *context.shown.document) &&
         button_shown(course, *context.shown.document) == 0) // a button must not move the content below
         column.words(tr("lesson_knobs.computed_problem_screen",
                         "computed from the problem on screen, which you have changed"),

@@ -135,9 +135,9 @@ void step_manual(ManualPanel& panel, int by) {
 }
 
 const std::vector<manual::SearchResult>& look_up(ManualPanel& panel) {
-    if (panel.found == nullptr || panel.found_for != panel.search) {
+    if (panel.found == nullptr || panel.found_text != panel.search) {
         panel.found = std::make_shared<const std::vector<manual::SearchResult>>(manual::search(panel.search));
-        panel.found_for = panel.search;
+        panel.found_text = panel.search;
     }
     return *panel.found;
 }
@@ -156,10 +156,10 @@ Picture draw_manual(const DrawContext& context, const ManualPanel& panel) {
     static const Trace no_stages;
     const lesson::LessonState state{.problem = context.shown.problem(), .trace = no_stages};
     TextColumn column(picture, context, state, manual_pad, top_pad, context.width - 2 * manual_pad);
-    column.copy_listings();
+    column.add_copy_buttons();
     const manual::Page* const page = manual::find_page(panel.at.page);
     if (!panel.search.empty())
-        draw_found(column, panel.found_for == panel.search && panel.found != nullptr
+        draw_found(column, panel.found_text == panel.search && panel.found != nullptr
                                ? *panel.found
                                : manual::search(panel.search));
     else if (page == nullptr)

@@ -63,7 +63,7 @@ std::vector<std::string> cached_paths() {
 
 /// Restores the questions and the text that they refer to.
 void ask_again(Workspace& workspace, SessionState& state, const Questions& asked) {
-    const ModelPartPtr part = state.document->part();
+    const RunSpecPtr part = state.document->part();
     if (!asked.prompt.empty() && asked.prompt != part->prompt)
         workspace.session().act(TypePrompt{asked.prompt});
     if (!asked.prompt.empty() && asked.pair != part->pair)
@@ -113,11 +113,11 @@ void Files::load_edits(const std::string& path, bool recovered) {
     if (!fits(path, *workspace_.own().document))
         return load_work(path, {}, nullptr);
     setup_.leave_lesson();
-    const ModelPartPtr part = state_.document->part();
+    const RunSpecPtr part = state_.document->part();
     job_.start(
         tr("common.opening", "Opening {}", file_name(path)), true,
         [this, path, part, recovered, run = state_.model.run](Progress&) -> FileJob::Done {
-            auto edited = std::make_shared<ModelPart>(*part);
+            auto edited = std::make_shared<RunSpec>(*part);
             edited->edits = checkpoint::load_patch(*part->model->model, path);
             edited->marks = marks_of(*run, edited->edits);
             const auto questions =
@@ -223,7 +223,7 @@ void Files::keep_edits() {
     if (!edits_to_keep() || keeper_.busy() || now_ < kept_at_ + keep_gap)
         return;
     kept_at_ = now_;
-    const ModelPartPtr part = workspace_.own().document->part();
+    const RunSpecPtr part = workspace_.own().document->part();
     project::CheckpointProject project = project_of(workspace_.own(), {}, files_.path);
     project.metadata = autosave_metadata(files_.path);
     keeper_.start(

@@ -144,9 +144,9 @@ struct FontBook::Impl {
     }
 
     void bake() {
-        std::vector<FontWish> wishes;
+        std::vector<FontRequest> wishes;
         for (std::size_t role = 0; role < faces.size(); ++role) {
-            FontWish wish;
+            FontRequest wish;
             for (char32_t c = 0; c < plane; ++c)
                 if (wanted[c])
                     if (FontFile* file = file_for(role, c))
