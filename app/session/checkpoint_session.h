@@ -129,8 +129,7 @@ private:
     HeadGridController board_;
     AtlasService atlas_;
     LongMapService map_;
-    TransformedModelView
-        look_; ///< destroyed before the members above, which would otherwise wait for its means
+    TransformedModelView look_; ///< destroyed before the members above, which would wait for its means
     ModelRunner desk_;
     ModelRunner::Request wanted_;          ///< the last request to desk_
     std::optional<NextText> next_text_;    ///< pending

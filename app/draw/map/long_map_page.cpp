@@ -34,7 +34,6 @@ struct Places {
     figure::Rect room, list;
     figure::Rect side = {}; ///< next to the map; empty on a narrow canvas
 };
-
 constexpr float find_field = 132;
 
 /// Buttons of the row below the switches: the width of one, and the left edge of the row.
