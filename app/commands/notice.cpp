@@ -155,8 +155,8 @@ std::string shared_parts(const Dims& dims, std::int64_t a, std::int64_t b, bool 
 std::string switched_off(const Document& before, const SetGain& command, const Document& after) {
     if (after.problem.gain(command.head) != 0.0F || before.problem.gain(command.head) == 0.0F)
         return {};
-    const std::string head =
-        after.has_board() ? open_head_name(after, command.head) : tr("common.head", "Head {}", command.head);
+    const std::string head = after.has_head_grid() ? open_head_name(after, command.head)
+                                                   : tr("common.head", "Head {}", command.head);
     return tr("notice.switched_gain_0_takes", "{} is ablated: head gain 0. {} undoes this.", head,
               key_hint("undo"));
 }

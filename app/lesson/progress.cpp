@@ -62,7 +62,7 @@ void write_progress(const std::filesystem::path& path,
 namespace {
 
 /// Returns the first fault, and how to see the others.
-std::string told(const std::vector<lesson::LessonFault>& faults) {
+std::string told(const std::vector<lesson::LessonError>& faults) {
     const std::string first =
         tr("progress.line", "Line {}: {}.", faults.front().line, faults.front().sentence);
     return faults.size() == 1 ? first

@@ -193,7 +193,7 @@ bool glfw_key_pressed(int key, bool repeat) {
 
 #endif
 
-void tell_typing() {
+void update_want_text_input() {
     const ImGuiContext& imgui = *ImGui::GetCurrentContext();
     // Between two frames, ImGui still has the ID of a field that the last frame no longer drew.
     const bool there = imgui.WithinFrameScope || imgui.ActiveIdIsAlive == imgui.ActiveId;

@@ -77,7 +77,7 @@ private:
                   .high = stops.back(),
                   .rest = static_cast<double>(rest),
                   .value = value};
-        knob.stops = std::move(stops);
+        knob.slider_values = std::move(stops);
         all.push_back(std::move(knob));
         return static_cast<std::int64_t>(value);
     }
@@ -123,7 +123,7 @@ std::vector<Knob> knobs_of(const LessonPanel& panel, const Knobs& set) {
                            powers_of_two(16, 256, true));
                 list.stop("bytes", tr("panel.bytes_per_number", "bytes per number"), p.bytes, {1, 2, 4});
             },
-            [&](const BlurPanel&) {
+            [&](const MergePanel&) {
                 list.number("merged",
                             tr("panel.how_much_others_questions",
                                "fraction of the other heads' questions that each head also asks"),
@@ -172,7 +172,7 @@ void check_knob(const LessonPanel& panel, const Knobs& set, const std::string& n
         fail_input(tr("panel.takes_whole_numbers", "{} takes whole numbers from {} to {}", name,
                       text(knob->low), text(knob->high)));
     fail_input(tr("panel.not_fit_sizes_beside", "{} = {} does not fit the other sizes; it can be {}", name,
-                  text(value), joined(knob->stops, text)));
+                  text(value), joined(knob->slider_values, text)));
 }
 
 } // namespace headscope::lesson

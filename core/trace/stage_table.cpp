@@ -510,7 +510,7 @@ constexpr std::array<GroupInfo, stop_count> groups{{
     stop_around(logits, Page::vocabulary),
     stop_around(probabilities, Page::vocabulary),
 }};
-static_assert(in_order(groups, &GroupInfo::group), "the stops stand in the order of the strip");
+static_assert(is_in_enum_order(groups, &GroupInfo::group), "the stops stand in the order of the strip");
 
 } // namespace
 

@@ -36,7 +36,7 @@ struct AtlasDesk : Desk {
 
     const Atlas& atlas() const { return *shown().atlas; }
     const AtlasView& chosen() const { return view().attention.atlas; }
-    AtlasLook look() const { return look_of(atlas(), chosen(), view().attention.pattern); }
+    ResolvedAtlasView look() const { return resolve_atlas_view(atlas(), chosen(), view().attention.pattern); }
     float score(std::int64_t l, std::int64_t h, HeadScore of) const { return (*atlas().at(l, h))[of]; }
     void change(const AtlasChange& to) { act(ViewChange(AttentionChange(to))); }
 };
@@ -59,7 +59,7 @@ TEST_CASE("the atlas has every score of every head, and the open head's card say
     CHECK(screen_shows("Head atlas"));
     CHECK(screen_shows("Every score, all heads"));
     // The card shows both names of a head that has another name in the grid of heads.
-    const AtlasLook look = desk.look();
+    const ResolvedAtlasView look = desk.look();
     int told = 0;
     for (std::int64_t l = 0; l < 4; ++l)
         for (std::int64_t h = 0; h < 8; ++h) {
@@ -123,7 +123,7 @@ TEST_CASE("the distributions mark the open head, and no head while the mean of a
     };
     desk.act(OpenHead{1, 0});
     CHECK(marks() > 4);
-    desk.act(ReadWeights{{.means = true}});
+    desk.act(SetReadingOptions{{.means = true}});
     CHECK(marks() > 4);
     const std::int64_t L = desk.atlas().L, H = desk.atlas().H;
     for (const auto& [l, h] : {std::pair{std::int64_t{0}, H}, {L - 1, H}, {L, std::int64_t{0}}}) {
@@ -442,7 +442,7 @@ TEST_CASE("a file of weights has an atlas of what weights alone say", "[gui][atl
     CHECK(screen_shows("Head atlas"));
     // The layers of the file are called 2, 10 and 11, and so they are found.
     desk.act(SearchHeads{"L10"});
-    const AtlasLook look = look_of(*desk.shown().atlas, desk.view().attention.atlas, "");
+    const ResolvedAtlasView look = resolve_atlas_view(*desk.shown().atlas, desk.view().attention.atlas, "");
     CHECK(look.chosen_count == 2);
     CHECK(look.chosen[2]);
     desk.press("Stages");

@@ -22,7 +22,7 @@ const ModelState& opened_state(const Desk& desk) {
     return desk.program.state().model;
 }
 
-const ModelPart& opened_part(const Desk& desk) {
+const RunSpec& opened_part(const Desk& desk) {
     return *desk.program.state().document->part();
 }
 
@@ -106,7 +106,7 @@ TEST_CASE("edits, set activations and written tokens come back from a project bi
     {
         FilesDesk desk(folder);
         desk.open(gpt2(), "3 1 4");
-        desk.act(WriteToken{std::int64_t{17}});
+        desk.act(GenerateToken{std::int64_t{17}});
         desk.settle();
         desk.act(SetGain{2, 0.25F});
         desk.act(OpenHead{1, 0});

@@ -91,7 +91,7 @@ TEST_CASE("effects take the two likeliest logits apart, and what is shown adds u
     CHECK(desk.shown().effects->question.position == 9);
     CHECK(desk.shown().effects->part(2, 7).value == Approx(sources_at(desk, 9)).margin(1e-4));
     desk.press("position " + std::to_string(last));
-    desk.act(ReadWeights{{.means = true}});
+    desk.act(SetReadingOptions{{.means = true}});
     desk.act(OpenHead{2, desk.shown().dims().H});
     desk.act(ShowScreen{Screen::effects});
     desk.settle();
@@ -320,18 +320,18 @@ TEST_CASE("paths begin at a head that brings something back, and the page choose
     // The head in focus, made one that does nothing.
     PatchingMap idle = *heads;
     idle.cells[0][0] = 0.0F;
-    const analysis::HeadPlace best = sender_of(idle, {0, 0});
+    const analysis::HeadPlace best = path_sender(idle, {0, 0});
     float largest = 0;
     for (std::size_t layer = 0; layer + 1 < idle.cells.size(); ++layer)
         for (const auto& share : idle.cells[layer])
             largest = std::max(largest, std::abs(*share));
     CHECK(std::abs(*idle.cells[static_cast<std::size_t>(best.layer)][static_cast<std::size_t>(best.head)]) ==
           largest);
-    CHECK(sender_of(idle, best) == best);
+    CHECK(path_sender(idle, best) == best);
     desk.press("patch Paths");
     desk.settle();
     const auto map = [&] { return desk.shown().patching->map; };
-    CHECK(map()->from == sender_of(*heads, {0, 0}));
+    CHECK(map()->from == path_sender(*heads, {0, 0}));
     REQUIRE(desk.click("##path sender"));
     desk.driver.wait(2);
     desk.driver.key(GLFW_KEY_A, GLFW_MOD_CONTROL);

@@ -67,7 +67,7 @@ const ModelState& model_of(const Desk& desk) {
     return desk.program.state().model;
 }
 
-const ModelPart& part_of(const Desk& desk) {
+const RunSpec& part_of(const Desk& desk) {
     return *desk.program.state().document->part();
 }
 
@@ -107,14 +107,14 @@ double probability(const Tensor& logits, std::int64_t i, std::int64_t id) {
 void check_predictions(const Desk& desk, const checkpoint::ModelEdits& edits) {
     const Predictions& found = *model_of(desk).predictions;
     const checkpoint::ForwardResult result = forward(desk, edits);
-    for (const TokenOdds& odds : found.likeliest)
+    for (const TokenProbability& odds : found.likeliest)
         CHECK(static_cast<double>(odds.after) ==
               Approx(probability(*result.logits, found.position, odds.id)).margin(1e-5));
 }
 
 } // namespace
 
-// Fails with the grids of Stack::own and Stack::cross swapped in stack_words.cpp.
+// Fails with the grids of Stack::own and Stack::cross swapped in stack_names.cpp.
 TEST_CASE("the three boards of an encoder-decoder show the numbers of Hugging Face", "[model][stacks]") {
     const std::string name = GENERATE("t5_tiny", "bart_tiny", "marian_tiny");
     INFO(name);
@@ -178,7 +178,7 @@ TEST_CASE("every stage of all three attentions prints the numbers that the engin
         open_head(desk, 0, 1);
         const Trace trace = computed(desk.problem());
         int printed = 0;
-        for (const StageGroup stop : attention_stops()) {
+        for (const StageGroup stop : attention_steps()) {
             for (const Projection projection : {Projection::q, Projection::k, Projection::v}) {
                 desk.act(GoTo{stop});
                 desk.act(ShowProjection{projection});
@@ -333,7 +333,7 @@ TEST_CASE("boards of different sizes follow each other", "[model][stacks]") {
         CHECK(desk.view().head == 3);
         INFO(desk.program.state().error);
         CHECK(desk.program.state().error.empty());
-        desk.act(ReadWeights{{.hide_first_token = true, .means = true}});
+        desk.act(SetReadingOptions{{.hide_first_token = true, .means = true}});
         CHECK(desk.program.state().board->info().H == 5);
         CHECK(desk.shown().document->shows_weights());
     }
@@ -371,7 +371,7 @@ TEST_CASE("both texts are typed, and a text that cannot be read is told of and k
     for (const auto& [field, text] : {std::pair("##target", "7 9999"), std::pair("##target", "seven"),
                                       std::pair("##prompt", "9999"), std::pair("##prompt", "")}) {
         INFO(field << " " << text);
-        const ModelPartPtr before = desk.program.state().document->part();
+        const RunSpecPtr before = desk.program.state().document->part();
         const bool target = std::string(field) == "##target";
         desk.act(target ? ModelAction(TypeTarget{text}) : ModelAction(TypePrompt{text}));
         desk.settle();
@@ -415,8 +415,8 @@ TEST_CASE("a target is written on and taken back", "[model][stacks][writing]") {
     desk.act(TypeTarget{"7"});
     desk.settle();
     const std::int64_t end = part_of(desk).model->end_ids.front();
-    desk.program.act(WriteOn{true});
-    desk.program.act(WriteToken{end});
+    desk.program.act(SetGenerating{true});
+    desk.program.act(GenerateToken{end});
     desk.settle();
     CHECK(part_of(desk).inputs->ids.back() == end);
     CHECK(desk.program.state().error.empty());

@@ -23,7 +23,7 @@ struct ModelLearner : Desk {
     }
     const CourseState& course() const { return program.state().course; }
     const Document& document() const { return *program.state().document; }
-    bool away() const { return is_away(course(), document()); }
+    bool away() const { return has_left_scene(course(), document()); }
     void turn_to(const std::string& id, int page) {
         act(OpenLesson{id});
         act(GoToPage{page});

@@ -32,7 +32,7 @@ void open(Desk& desk, const std::string& folder, const std::string& text) {
 }
 
 void read(Desk& desk, const analysis::ReadingOptions& how) {
-    desk.act(ReadWeights{how});
+    desk.act(SetReadingOptions{how});
     desk.settle();
 }
 
@@ -154,7 +154,7 @@ TEST_CASE("means of a checkpoint are those of the file that trace writes of it",
         check_as_file(desk, traced(folder, ablated), means);
         desk.act(OpenHead{0, 2});
         desk.act(EditCell{{TensorId::W_Q, {3, 17, 0, 0}}, 4.0F});
-        const ModelPart& part = *desk.program.state().document->part();
+        const RunSpec& part = *desk.program.state().document->part();
         const std::string patch = folder.file("edits.patch.safetensors");
         checkpoint::save_patch(*part.model->model, part.edits, patch);
         std::vector<std::string> edited = call;

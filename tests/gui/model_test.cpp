@@ -174,7 +174,7 @@ TEST_CASE("ablating a head changes the predictions as the command line computes 
     CHECK(now.kl > 0);
     CHECK(std::abs(now.kl - kl) < 1e-5);
     REQUIRE_FALSE(now.moved.empty());
-    for (const TokenOdds& odds : now.likeliest) {
+    for (const TokenProbability& odds : now.likeliest) {
         const auto id = static_cast<std::size_t>(odds.id);
         CHECK(std::abs(static_cast<double>(odds.before) - p[id]) < 1e-5);
         CHECK(std::abs(static_cast<double>(odds.after) - q[id]) < 1e-5);

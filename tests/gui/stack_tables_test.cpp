@@ -26,7 +26,7 @@ const ModelState& opened_model(const Desk& desk) {
     return desk.program.state().model;
 }
 
-const ModelPart& opened_part(const Desk& desk) {
+const RunSpec& opened_part(const Desk& desk) {
     return *desk.program.state().document->part();
 }
 
@@ -37,7 +37,7 @@ void show(Desk& desk, Stack stack) {
 
 /// Returns the logits of a new run.
 TensorPtr logits_of_new_run(const Desk& desk) {
-    const ModelPart& part = opened_part(desk);
+    const RunSpec& part = opened_part(desk);
     Progress progress;
     return checkpoint::ModelRun::compute(part.model->model, *part.inputs, part.edits, nullptr, {}, progress)
         ->logits();
@@ -126,7 +126,7 @@ TEST_CASE("the stops before and behind the layers of an encoder-decoder are thos
     open(desk, "t5_tiny");
     for (const Stack stack : all_stacks) {
         show(desk, stack);
-        const Walk& walk = desk.view().walk;
+        const StepStrip& walk = desk.view().walk;
         CHECK(walk.before == std::vector{StageGroup::embedding});
         CHECK(walk.after.front() == StageGroup::final_norm);
         CHECK(walk.after.size() == (stack == Stack::encoder ? 1U : 3U));

@@ -32,7 +32,7 @@ std::string words_around(const std::vector<std::string>& pieces, const std::vect
                          std::int64_t query, std::int64_t key) {
     constexpr std::int64_t around_query = 6, around_key = 3;
     std::set<std::int64_t> begins; // indices of the first tokens of words
-    for (const text::TokenRun& run : text::words_of_pieces(pieces))
+    for (const text::TokenRun& run : text::group_pieces_into_words(pieces))
         begins.insert(run.first);
     std::string words;
     std::int64_t last = -1;

@@ -43,7 +43,7 @@ std::string evidence(const AtlasScene& scene, std::int64_t l, std::int64_t h) {
                   "scaled to the sum 1: its score is {}; the label applies from {}.",
                   score_text(*label, metrics.beside[static_cast<std::size_t>(*label)]),
                   number(static_cast<double>(scene.view().thresholds[static_cast<std::size_t>(*label)]), 2));
-    const std::string value = scene.score_words(l, h, *label),
+    const std::string value = scene.score_label(l, h, *label),
                       from = number(
                           static_cast<double>(scene.view().thresholds[static_cast<std::size_t>(*label)]), 2);
     const auto measured = [&] { // the score and its threshold
@@ -121,7 +121,7 @@ void add_scores(Sheet& sheet, const AtlasScene& scene, std::int64_t l, std::int6
         sheet.picture.scene.add(
             figure::RectItem{.area = {std::min(zero, end), middle - 4, std::abs(end - zero), 8},
                              .fill = strong ? theme.ink : theme.muted});
-        std::string words = scene.score_words(l, h, info.score);
+        std::string words = scene.score_label(l, h, info.score);
         sheet.put(value, words.substr(0, words.find(' ')), 60, strong ? Font::mono_semibold : Font::mono, 12,
                   theme.ink, Align::right);
         sheet.put(rank, grouped(before + 1), 34, Font::mono, 12, theme.muted, Align::right);
@@ -199,7 +199,7 @@ void draw_example(Sheet& sheet, const std::vector<std::string>& queries, const s
     sheet.y = box.y + 27;
     sheet.put(box.x + 9, says, box.w - 100, Font::ui, 12, theme.muted);
     if (context.controls)
-        sheet.picture.add_spot(box, spot, action, tip);
+        sheet.picture.add_hotspot(box, spot, action, tip);
     sheet.y = box.bottom() + 8;
 }
 
@@ -209,7 +209,7 @@ Action read_otherwise() {
                       "The weights are filtered or merged; show them as they are first.")};
 }
 
-void add_acts(Sheet& sheet, const AtlasScene& scene, const ActingWeights& acts) {
+void add_acts(Sheet& sheet, const AtlasScene& scene, const ActingCells& acts) {
     const DrawContext& context = sheet.context;
     sheet.section(tr("atlas_card.acts_most", "Where it acts most"), tr("common.weight", "weight"));
     if (acts.cells.empty())
@@ -225,7 +225,7 @@ void add_acts(Sheet& sheet, const AtlasScene& scene, const ActingWeights& acts) 
         const float wide = context.measure(tr("atlas_card.why", "why?"), Font::ui_medium, 12) + 8;
         const figure::Rect link{sheet.right - 46 - wide, sheet.y + 27, wide, 20};
         if (why && context.controls) // placed over the example, so it must be added first
-            sheet.picture.add_spot(
+            sheet.picture.add_hotspot(
                 link, "why " + cell, as_they_are ? Action(opens(Screen::why)) : read_otherwise(),
                 tr("atlas_card.shows_score_weight_made", "Shows the components of this weight's score"));
         draw_example(sheet, same_tokens ? acts.keys : acts.queries, acts.keys, weight,
@@ -292,7 +292,7 @@ void add_buttons(Sheet& sheet, const AtlasScene& scene, std::int64_t l, std::int
         draw_button(sheet.picture, context, {sheet.left + (right ? half + 10 : 0.0F), sheet.y, half, 32},
                     label, action, false, tip);
     };
-    const PlaceOnBoard place{l, h};
+    const GridHead place{l, h};
     const bool pinned = std::ranges::find(scene.view().pinned, place) != scene.view().pinned.end();
     button(false, tr("common.open_head", "Open head"), ShowScreen{Screen::stages},
            tr("common.weights_stages", "Its weights and stages"));

@@ -117,10 +117,10 @@ void draw_one(Picture& picture, const AtlasScene& scene, HeadScore score, const 
     draw_text(picture, context, area.x, area.y + 10, name_of(score), colours ? Font::ui_semibold : Font::ui,
               12, colours ? theme.ink : theme.text);
     if (context.controls)
-        picture.add_spot({area.x, area.y - 4, area.w, 18}, "colour by " + std::string(info.name.english),
-                         ChooseScore{AtlasMenu::colour, score},
-                         tr(info.formula) + (info.source.empty() ? "" : "\n" + tr(info.source)) + "\n" +
-                             tr("atlas_histograms.click_colours_board", "A click colors the grid by it."));
+        picture.add_hotspot({area.x, area.y - 4, area.w, 18}, "colour by " + std::string(info.name.english),
+                            ChooseScore{AtlasMenu::colour, score},
+                            tr(info.formula) + (info.source.empty() ? "" : "\n" + tr(info.source)) + "\n" +
+                                tr("atlas_histograms.click_colours_board", "A click colors the grid by it."));
     const figure::Rect bars{area.x, area.y + bars_top, area.w, bars_height};
     const Counts counts = counts_of(scene, score, axis);
     const float width = bars.w / static_cast<float>(bins);

@@ -1,7 +1,7 @@
 #include "app/draw/atlas/atlas_parts.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
-#include "app/draw/kit/free_paper.h"
+#include "app/draw/kit/free_space.h"
 #include "core/base/message.h"
 
 #include <algorithm>
@@ -260,8 +260,8 @@ std::vector<NamedMark> draw_points(Picture& picture, const AtlasScene& scene, co
                           : few              ? theme.canvas
                                              : 0,
                           scene.chosen(l, h) || off ? 1.5F : 1.0F);
-                picture.add_spot({at->x - 7, at->y - 7, 14, 14}, "point " + scene.name(l, h), OpenHead{l, h},
-                                 scene.tip(l, h, {scene.look.x, scene.look.y}));
+                picture.add_hotspot({at->x - 7, at->y - 7, 14, 14}, "point " + scene.name(l, h),
+                                    OpenHead{l, h}, scene.tip(l, h, {scene.look.x, scene.look.y}));
                 if (stands_out || scene.chosen(l, h))
                     named.push_back({l, h, {at->x - size / 2, at->y - size / 2, size, size}, stands_out});
             }
@@ -289,7 +289,7 @@ void draw_names(Picture& picture, const AtlasScene& scene, const Plane& plane, s
         const Font font = mark.strong ? Font::mono_semibold : Font::mono;
         const std::string& words = scene.name(mark.l, mark.h);
         const figure::Rect place =
-            free_place_beside(mark.area, {context.measure(words, font, 12) + 6, 16}, taken);
+            free_position_next_to(mark.area, {context.measure(words, font, 12) + 6, 16}, taken);
         if (!mark.strong &&
             std::ranges::any_of(taken, [&](const figure::Rect& other) { return overlap(place, other); }))
             continue;
@@ -337,7 +337,7 @@ Plane plane_of(const AtlasScene& scene, const figure::Rect& area) {
 }
 
 /// `score`: the score's name; empty for the similarity map.
-std::string work_words(const std::string& score, const ScoreWork& work) {
+std::string work_words(const std::string& score, const ScoreProgress& work) {
     if (!work.why_not.empty() || !work.fraction)
         return work.why_not;
     const std::string share = percent_text(static_cast<double>(*work.fraction));
@@ -349,9 +349,9 @@ std::string work_words(const std::string& score, const ScoreWork& work) {
 /// Describes the measurements in progress for the scores along the axes.
 std::string awaited(const AtlasScene& scene) {
     if (scene.view().pane == AtlasPane::alike)
-        return scene.atlas.alike == nullptr ? work_words({}, scene.atlas.alike_work) : "";
+        return scene.atlas.alike == nullptr ? work_words({}, scene.atlas.similarity_progress) : "";
     for (const HeadScore score : {scene.look.x, scene.look.y})
-        if (const ScoreWork* const work = scene.atlas.work(score))
+        if (const ScoreProgress* const work = scene.atlas.work(score))
             if (const std::string words = work_words(name_of(score), *work); !words.empty())
                 return words;
     return "";
@@ -391,7 +391,7 @@ float draw_atlas_scatter(Picture& picture, const AtlasScene& scene, const figure
         y += 40;
     }
     if (alike && drawn) {
-        const AlikeMap& map = *scene.atlas.alike;
+        const SimilarityMap& map = *scene.atlas.alike;
         std::string says = map.rows < map.of
                                ? tr("atlas_scatter.closer_more_alike_two",
                                     "Closer heads read more alike: Jensen-Shannon divergence of their rows, "

@@ -104,7 +104,7 @@ float draw_graph(Picture& picture, const DrawContext& context, const CircuitsVie
              .low = 0,
              .high = 0.6F,
              .value = view.threshold(),
-             .rest = heads.usual_threshold,
+             .rest = heads.default_threshold,
              .action = [](float value) { return AskCircuits{.threshold = value}; },
              .tip = tr("circuits_page.compositions_below_left", "Compositions below this are left out")},
             theme.ink);
@@ -168,11 +168,11 @@ float draw_graph(Picture& picture, const DrawContext& context, const CircuitsVie
             if (edits != nullptr)
                 draw_edit_marks(picture, context, area, *edits);
             if (context.controls)
-                picture.add_spot(area, "circuit " + std::to_string(l) + "." + std::to_string(h),
-                                 OpenHead{l, h},
-                                 tr("circuits_page.copies_1_1", "{} copies {} (−1 to 1)", head_name({l, h}),
-                                    signed_number(copies, 2)) +
-                                     (edits == nullptr ? "" : "\n" + edits_text(*edits)));
+                picture.add_hotspot(area, "circuit " + std::to_string(l) + "." + std::to_string(h),
+                                    OpenHead{l, h},
+                                    tr("circuits_page.copies_1_1", "{} copies {} (−1 to 1)",
+                                       head_name({l, h}), signed_number(copies, 2)) +
+                                        (edits == nullptr ? "" : "\n" + edits_text(*edits)));
         }
     }
     const float bottom = top + row * static_cast<float>(L - 1) + 26;
@@ -216,9 +216,9 @@ void draw_token_field(Picture& picture, const DrawContext& context, const Circui
 } // namespace
 
 Picture draw_circuits_page(const DrawContext& context) {
-    Picture picture = empty_page(context);
+    Picture picture = empty_view(context);
     const CircuitsView* const view = context.shown.circuits.get();
-    draw_page_head(
+    draw_view_heading(
         picture, context, tr("circuits_page.weights", "Circuits of {}", head_name(open_head(context))),
         tr("circuits_page.e_w_v_w", "e W_V W_O W_U and e W_Q W_Kᵀ W_Eᵀ, without norms, biases and rotation"));
     if (view == nullptr || view->token == nullptr) {

@@ -111,7 +111,7 @@ void add_largest(Sheet& sheet) {
         if (part.writer.head >= 0 && part.writer.stack == effects.stack)
             sheet.row_spot("largest " + std::to_string(n), OpenHead{part.writer.layer, part.writer.head},
                            tr("common.look_head", "Select this head"));
-        row(sheet, writer_words(part.writer), part.value, limit, decimals, open);
+        row(sheet, component_name(part.writer), part.value, limit, decimals, open);
     }
     if (const std::size_t others = parts.size() - count; others > 0)
         row(sheet,
@@ -119,7 +119,7 @@ void add_largest(Sheet& sheet) {
                  static_cast<std::int64_t>(others), others),
             rest, limit, decimals);
     sheet.rule(62);
-    row(sheet, tr("effects_inspector.logit", "logit of {}", logit_words(effects)), effects.attribution.logit,
+    row(sheet, tr("effects_inspector.logit", "logit of {}", logit_label(effects)), effects.attribution.logit,
         limit * 1e9, decimals, true);
     if (effects.attribution.capped != effects.attribution.logit)
         sheet.row(tr("common.after_soft_cap", "after the soft cap"),
@@ -147,7 +147,7 @@ void add_without(Sheet& sheet, const LogitPart& part) {
     const std::string what = effects.against.empty()
                                  ? tr("common.logit", "logit")
                                  : tr("effects_inspector.logit_difference", "logit difference");
-    if (shows_means(context)) {
+    if (shows_mean_ablation(context)) {
         sheet.section(tr("effects_inspector.gives_mean_output", "Mean ablation"), what);
         sheet.row(tr("effects_inspector.own_output", "with its own output"), signed_number(sweep->before, 2));
         sheet.row(tr("effects_inspector.mean_measured", "with its mean, measured"),
@@ -157,7 +157,7 @@ void add_without(Sheet& sheet, const LogitPart& part) {
         return;
     }
     sheet.section(tr("effects_inspector.switched", "Zero ablation"), what);
-    sheet.row(tr("effects_inspector.with", "with {}", writer_words(part.writer)),
+    sheet.row(tr("effects_inspector.with", "with {}", component_name(part.writer)),
               signed_number(sweep->before, 2));
     sheet.row(tr("effects_inspector.without_direct", "without it, direct"),
               signed_number(sweep->before - part.value, 2));
@@ -194,7 +194,7 @@ void add_losses(Sheet& sheet) {
         const Loss& loss = losses[n];
         sheet.row_spot("largest " + std::to_string(n), OpenHead{loss.layer, loss.head},
                        tr("common.look_head", "Select this head"));
-        row(sheet, writer_words(sheet.context.shown.effects->part(loss.layer, loss.head).writer), loss.lost,
+        row(sheet, component_name(sheet.context.shown.effects->part(loss.layer, loss.head).writer), loss.lost,
             std::max(sweep->limit, 1e-9), 2,
             loss.layer == sheet.context.view.attention.layer && loss.head == sheet.context.view.head);
     }
@@ -223,17 +223,17 @@ Picture draw_effects_inspector(const DrawContext& context) {
         // Show the same number as the map on screen.
         const EffectsSweep::Cell* const lost =
             shows_losses(context) ? measured_without(context, part) : nullptr;
-        sheet.headline((lost != nullptr ? "lost[" : "effect[") + std::to_string(l) + "][" +
-                           std::to_string(h) + "][" +
-                           word_label(effects->queries, effects->question.position) + "]",
-                       signed_number(lost != nullptr ? lost->lost : part.value, 2),
-                       lost == nullptr        ? tr("effects_inspector.logits", "logits to {}", effects->token)
-                       : shows_means(context) ? tr("common.falls_heads_mean", "falls with the head's mean")
-                                              : tr("common.falls_without_head", "falls without the head"));
+        sheet.headline(
+            (lost != nullptr ? "lost[" : "effect[") + std::to_string(l) + "][" + std::to_string(h) + "][" +
+                word_label(effects->queries, effects->question.position) + "]",
+            signed_number(lost != nullptr ? lost->lost : part.value, 2),
+            lost == nullptr                ? tr("effects_inspector.logits", "logits to {}", effects->token)
+            : shows_mean_ablation(context) ? tr("common.falls_heads_mean", "falls with the head's mean")
+                                           : tr("common.falls_without_head", "falls without the head"));
         if (context.controls) {
             const float half = (sheet.width() - 10) / 2;
             const bool off = context.shown.problem().gain(h) == 0.0F;
-            const std::string name = writer_words(part.writer);
+            const std::string name = component_name(part.writer);
             draw_button(sheet.picture, context, {sheet.left, sheet.y, half, 32},
                         off ? tr("common.switch_on", "Restore") : tr("common.switch", "Ablate"),
                         SetGain{h, off ? 1.0F : 0.0F}, false,

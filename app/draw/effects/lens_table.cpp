@@ -51,10 +51,10 @@ float draw_lens(Picture& picture, const DrawContext& context, float y) {
         draw_text(picture, context, left + cell_w * (static_cast<float>(n) + 0.5F), top - 8, token,
                   on ? Font::ui_semibold : Font::ui, 12.5F, on ? theme.ink : theme.muted, Align::center);
         if (context.controls)
-            picture.add_spot({left + cell_w * static_cast<float>(n), top - 22, cell_w, 20},
-                             "lens at " + std::to_string(position), PredictAt{position},
-                             tr("lens_table.take_prediction_after_token",
-                                "Attribute the prediction after token {}", position));
+            picture.add_hotspot({left + cell_w * static_cast<float>(n), top - 22, cell_w, 20},
+                                "lens at " + std::to_string(position), PredictAt{position},
+                                tr("lens_table.take_prediction_after_token",
+                                   "Attribute the prediction after token {}", position));
     }
     for (std::size_t l = 0; l < lens->layers.size(); ++l) {
         const float row = top + row_height * static_cast<float>(l);

@@ -32,7 +32,7 @@ Picture draw_patching_inspector(const DrawContext& context) {
     const PatchingPair& pair = *view->pair;
     const PatchingMap& map = *view->map;
     const auto name_of = [&](std::size_t row, std::size_t column) {
-        return row_name(map, row) +
+        return patching_row_name(map, row) +
                (by_head(map) ? " H" + std::to_string(column) : ", " + pair.clean_tokens[column]);
     };
     const auto& chosen = context.view.attention.patch;
@@ -101,10 +101,10 @@ Picture draw_patching_inspector(const DrawContext& context) {
         const float end = sheet.right - number_room;
         sheet.put(sheet.left, name_of(one.row, one.column), end - bar - 8 - sheet.left, Font::ui,
                   Sheet::text_size, theme.text);
-        if (!pair.too_alike())
+        if (!pair.too_similar())
             draw_signed_bar(sheet.picture, theme, {end - bar, sheet.y, bar, Sheet::row_height}, one.share, 1);
         sheet.put(sheet.right, number(one.share, 2), number_room, Font::mono, Sheet::text_size,
-                  pair.too_alike() ? theme.muted : theme.text, Align::right);
+                  pair.too_similar() ? theme.muted : theme.text, Align::right);
         sheet.y += Sheet::row_height;
     }
     sheet.section(tr("common.how_measured", "How it is measured"));

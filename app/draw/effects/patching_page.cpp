@@ -1,6 +1,6 @@
 #include "app/draw/effects/patching_page.h"
 
-#include "app/draw/effects/measuring.h"
+#include "app/draw/effects/run_progress.h"
 #include "app/draw/effects/signed_cells.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
@@ -147,7 +147,7 @@ float draw_second_field(Picture& picture, const DrawContext& context, float y) {
              .action = [](const std::string& typed) { return AskPatching{.corrupted = typed}; },
              .tip = tr("patching_page.prompt_many_tokens_leads",
                        "A prompt with the same number of tokens and another answer; Enter runs it"),
-             .changed_in_part = true,
+             .caret_at_end = true,
              .controls = text::ControlCharacters::kept});
     }
     if (context.controls && !view.asked.corrupted.empty()) {
@@ -303,20 +303,20 @@ void draw_map(Picture& picture, const DrawContext& context, const PatchGrid& gri
         const bool on = std::cmp_equal(row, chosen[0]);
         if (grid.cell_h >= 13 || row % 2 == 0)
             draw_text(picture, context, grid.left - 8, figure::baseline_for(first.y + first.h / 2, 12),
-                      row_name(map, row), on ? Font::ui_semibold : Font::ui, 12, on ? theme.ink : theme.muted,
-                      Align::right);
+                      patching_row_name(map, row), on ? Font::ui_semibold : Font::ui, 12,
+                      on ? theme.ink : theme.muted, Align::right);
         for (std::size_t column = 0; column < grid.columns; ++column) {
             const figure::Rect area = grid.cell(row, column);
             const auto& share = map.cells[row][column];
             const bool same = map.same[row][column];
-            if (share && !same && pair.too_alike())
+            if (share && !same && pair.too_similar())
                 draw_idle_share(picture, context, area, static_cast<double>(*share), grid.numbers);
             else if (share && !same)
                 draw_signed_cell(picture, context, area, static_cast<double>(*share), 1.0, grid.numbers);
             else if (share)
                 picture.scene.add(figure::RectItem{.area = area, .fill = theme.cell});
             else
-                draw_unmeasured(picture, theme, area, stopped);
+                draw_missing_cell(picture, theme, area, stopped);
             if (share && same && grid.cell_w >= 8)
                 draw_text(picture, context, area.x + area.w / 2,
                           figure::baseline_for(area.y + area.h / 2, 12), "·", Font::mono, 12, theme.muted,
@@ -326,10 +326,10 @@ void draw_map(Picture& picture, const DrawContext& context, const PatchGrid& gri
                 draw_edit_marks(picture, context, area, *edits);
             if (!context.controls)
                 continue;
-            const std::string place = by_head(map)
-                                          ? row_name(map, row) + " H" + std::to_string(column)
-                                          : tr("patching_page.token", "{}, {} (token {})", row_name(map, row),
-                                               pair.clean_tokens[column], column);
+            const std::string place =
+                by_head(map) ? patching_row_name(map, row) + " H" + std::to_string(column)
+                             : tr("patching_page.token", "{}, {} (token {})", patching_row_name(map, row),
+                                  pair.clean_tokens[column], column);
             const std::string says =
                 !share ? stopped ? tr("common.not_measured", "{}: not measured", place)
                                  : tr("common.not_reached_yet", "{}: not reached yet", place)
@@ -339,9 +339,9 @@ void draw_map(Picture& picture, const DrawContext& context, const PatchGrid& gri
                                               "{}: the same numbers in both runs", place)
                        : tr("patching_page.answer_comes_back", "{}: {} of the answer is recovered", place,
                             number(static_cast<double>(*share), 3));
-            picture.add_spot(area, "patch " + std::to_string(row) + "." + std::to_string(column),
-                             PickPatch{static_cast<std::int64_t>(row), static_cast<std::int64_t>(column)},
-                             says + (edits == nullptr ? "" : "\n" + edits_text(*edits)));
+            picture.add_hotspot(area, "patch " + std::to_string(row) + "." + std::to_string(column),
+                                PickPatch{static_cast<std::int64_t>(row), static_cast<std::int64_t>(column)},
+                                says + (edits == nullptr ? "" : "\n" + edits_text(*edits)));
         }
     }
     if (chosen[0] >= 0 && std::cmp_less(chosen[0], grid.rows) && chosen[1] >= 0 &&
@@ -403,7 +403,7 @@ std::string line_of(const PatchingMap& map) {
 
 } // namespace
 
-std::string row_name(const PatchingMap& map, std::size_t row) {
+std::string patching_row_name(const PatchingMap& map, std::size_t row) {
     const bool last =
         !map.asked.paths && map.asked.kind == analysis::PatchKind::residual && row + 1 == map.cells.size();
     // Translators: the row after the last layer
@@ -411,11 +411,11 @@ std::string row_name(const PatchingMap& map, std::size_t row) {
 }
 
 Picture draw_patching_page(const DrawContext& context) {
-    Picture picture = empty_page(context);
+    Picture picture = empty_view(context);
     const Theme& theme = context.theme;
     const PatchingView* const view = context.shown.patching.get();
-    draw_page_head(picture, context, tr("patching_page.activation_patching", "Activation patching"),
-                   view != nullptr && view->map != nullptr ? line_of(*view->map) : "");
+    draw_view_heading(picture, context, tr("patching_page.activation_patching", "Activation patching"),
+                      view != nullptr && view->map != nullptr ? line_of(*view->map) : "");
     if (view == nullptr)
         return picture;
     float y = draw_second_field(picture, context, prompts_top);
@@ -453,7 +453,7 @@ Picture draw_patching_page(const DrawContext& context) {
     draw_prompt(picture, context, pair, false,
                 {stacked ? canvas_pad : canvas_pad + half + apart, y, prompt, prompt_height});
     y += prompt_height + apart;
-    if (pair.too_alike()) {
+    if (pair.too_similar()) {
         draw_text(picture, context, canvas_pad, y + 10,
                   tr("patching_page.two_prompts_differ_here",
                      "The two prompts differ by {} here, less than {}: too little for meaningful fractions. "
@@ -468,14 +468,14 @@ Picture draw_patching_page(const DrawContext& context) {
     const PatchGrid grid = grid_of(context, *view->map, y);
     draw_map(picture, context, grid);
     draw_legend(picture, context, grid, *view->map);
-    const Measuring measuring{view->map->done, view->map->count, view->stopped};
-    draw_measuring(picture, context, grid.left, grid.bottom() + 12, measuring);
+    const RunProgress measuring{view->map->done, view->map->count, view->stopped};
+    draw_run_progress(picture, context, grid.left, grid.bottom() + 12, measuring);
     if (view->stopped)
         draw_text(picture, context, grid.left + 300, grid.bottom() + 28,
                   tr("patching_page.hatched_cells_not_measured", "Hatched cells are not measured."), Font::ui,
                   12.5F, theme.muted);
     picture.scene.height =
-        std::max(context.height, grid.bottom() + 24 + (measuring.over() ? 0 : measuring_height));
+        std::max(context.height, grid.bottom() + 24 + (measuring.is_done() ? 0 : measuring_height));
     picture.scene.width = std::max(context.width, grid.right() + legend_width + canvas_pad);
     return picture;
 }

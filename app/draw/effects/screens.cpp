@@ -44,7 +44,7 @@ constexpr std::array screens{
     ScreenInfo{Screen::circuits, translatable("common.circuits", "Circuits"), "circuits screen",
                translatable("screens.head_weights_alone_2", "The behavior of a head by its parameters alone"),
                nullptr, draw_circuits_page, draw_circuits_inspector},
-    ScreenInfo{Screen::why, {}, "", {}, nullptr, draw_why_page, draw_why_inspector},
+    ScreenInfo{Screen::why, {}, "", {}, nullptr, draw_score_terms, draw_score_terms_inspector},
     ScreenInfo{
         Screen::map, translatable("common.map", "Map"), "map screen",
         translatable("screens.weights_open_head_map", "The weights of the open head as a map of any length"),

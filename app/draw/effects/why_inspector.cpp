@@ -91,7 +91,7 @@ void add_cell(Sheet& sheet, const WhyScore& why) {
 
 } // namespace
 
-Picture draw_why_inspector(const DrawContext& context) {
+Picture draw_score_terms_inspector(const DrawContext& context) {
     Sheet sheet(context);
     sheet.link_terms();
     const Theme& theme = context.theme;

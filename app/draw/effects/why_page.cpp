@@ -237,27 +237,27 @@ void draw_switches(Picture& picture, const DrawContext& context, const WhyScore&
     x = context.width - canvas_pad - context.measure(label, Font::ui_medium, 12.5F) - 16;
     draw_text_button(
         picture, context, x, 86, label, false, // below the formula, which may be long
-        JoinWriters{!why.joined},
+        JoinComponents{!why.joined},
         why.joined ? tr("why_page.row_column_every_head", "A row and a column for every head")
                    : tr("why_page.one_row_one_column", "One row and one column for the heads of a layer"));
 }
 
 } // namespace
 
-Picture draw_why_page(const DrawContext& context) {
+Picture draw_score_terms(const DrawContext& context) {
     const WhyScore* const why = context.shown.why.get();
     if (why == nullptr)
-        return message_page(context, tr("common.why_score", "Why this score"),
+        return message_view(context, tr("common.why_score", "Why this score"),
                             tr("why_page.select_score_layer_see",
                                "Select a score of a layer to see the components of its query and its key."));
-    Picture picture = empty_page(context);
+    Picture picture = empty_view(context);
     const Theme& theme = context.theme;
     const Problem& problem = context.shown.problem();
-    draw_page_head(picture, context,
-                   tr("why_page.why_score_l_h", "Why this score of L{} H{}", why->layer, why->question.head),
-                   tr("why_page.scaled_q_k_b",
-                      "scaled[{}, {}] = Σ q[a] · k[b] / √dk, over components a and b",
-                      query_word(problem, why->question.query), key_word(problem, why->question.key)));
+    draw_view_heading(
+        picture, context,
+        tr("why_page.why_score_l_h", "Why this score of L{} H{}", why->layer, why->question.head),
+        tr("why_page.scaled_q_k_b", "scaled[{}, {}] = Σ q[a] · k[b] / √dk, over components a and b",
+           query_word(problem, why->question.query), key_word(problem, why->question.key)));
     draw_switches(picture, context, *why);
     const WhyTable table = table_of(context, *why);
     draw_names(picture, context, *why, table);

@@ -136,7 +136,7 @@ void add_touched(Sheet& sheet, const CellAddress& cell) {
 void add_heads(Sheet& sheet) {
     const DrawContext& context = sheet.context;
     const Theme& theme = context.theme;
-    const TensorId id = told_by_head(context.view);
+    const TensorId id = tensor_compared_by_head(context.view);
     const analysis::TensorDifference* change = context.compare->of(id);
     if (change == nullptr || change->head_norms.empty())
         return;

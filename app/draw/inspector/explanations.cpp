@@ -47,7 +47,7 @@ std::string sharers(const Dims& dims, std::int64_t g) {
 /// The rotation by position that makes a number of q_heads or k_heads.
 int add_turn(Sheet& sheet, const CellAddress& cell) {
     const Shown& shown = sheet.context.shown;
-    const Turn turn = turn_of(shown, cell);
+    const RotatedNumber turn = rotated_number(shown, cell);
     const auto own = static_cast<double>(shown.value(turn.own)),
                partner = static_cast<double>(shown.value(turn.partner)), cos = static_cast<double>(turn.cos),
                sin = static_cast<double>(turn.sign * turn.sin);
@@ -226,7 +226,7 @@ int add_norm(Sheet& sheet, const CellAddress& cell) {
                    row.size()),
               number(mean, 4));
     sheet.row("+ ε", fmt::format("{:g}", eps));
-    sheet.arithmetic("√" + number(mean, 4), about(true) + number(root, 4));
+    sheet.arithmetic("√" + number(mean, 4), approximate_prefix(true) + number(root, 4));
     sheet.section(tr("explanations.normed", "Normed"),
                   tr("explanations.root", "{} ÷ root · {}", name_of(own.tensor), name_of(reads[1].source)));
     const SumFormat format = step_format({from, root, weight}, to,
@@ -235,7 +235,7 @@ int add_norm(Sheet& sheet, const CellAddress& cell) {
     sheet.row(name_of(reads[1].source) + "[" + n(place) + "]", number(weight, format.decimals));
     sheet.arithmetic(number(from, format.decimals) + " ÷ " + number(root, format.decimals) + " × " +
                          number(weight, format.decimals),
-                     about(format.approximate) + number(to, format.decimals));
+                     approximate_prefix(format.approximate) + number(to, format.decimals));
     const int decimals = std::max(format.decimals, add_source(sheet, own));
     const bool joined = tensor_info(cell.tensor, shown.problem().parts()).joins_heads;
     add_head_places(sheet, own, cell,
@@ -275,7 +275,7 @@ int add_joined(Sheet& sheet, const CellAddress& cell) {
         decimals = format.decimals;
         sheet.row(address_text(shown, source), number(from, decimals));
         sheet.arithmetic(number(from, decimals) + " × " + number(gain, decimals),
-                         about(format.approximate) + number(to, decimals));
+                         approximate_prefix(format.approximate) + number(to, decimals));
         if (gain == 0.0)
             sheet.paragraph(
                 tr("explanations.gain_head_0_switched", "The head gain is 0: this head is ablated."),
@@ -326,7 +326,7 @@ int add_output(Sheet& sheet, const CellAddress& cell) {
 /// Of a checkpoint the heads are many, and the board speaks of them.
 int add_contribution_and_shares(Sheet& sheet, const CellAddress& cell) {
     const int decimals = add_contribution(sheet, cell);
-    if (sheet.context.shown.document->has_board())
+    if (sheet.context.shown.document->has_head_grid())
         return decimals;
     return std::max(decimals, add_shares(sheet, {TensorId::output, {cell.at[0], cell.at[2], cell.at[3], 0}}));
 }
@@ -524,7 +524,7 @@ constexpr std::array<Explanation, operation_count> explanations{{
     {Operation::around, false, [](Sheet& s, const CellAddress& c, int) { return add_around(s, c); },
      say_around},
 }};
-static_assert(in_order(explanations, &Explanation::operation),
+static_assert(is_in_enum_order(explanations, &Explanation::operation),
               "every operation is explained, in the order of Operation");
 
 const Explanation& explanation_of(const Shown& shown, TensorId tensor) {

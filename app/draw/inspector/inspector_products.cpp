@@ -156,7 +156,7 @@ int add_contribution(Sheet& sheet, const CellAddress& cell) {
         decimals);
     sheet.arithmetic(number(sum, format.decimals) + " × " +
                          number(static_cast<double>(gain), format.decimals),
-                     about(format.approximate) + number(total, format.decimals));
+                     approximate_prefix(format.approximate) + number(total, format.decimals));
     return format.decimals;
 }
 

@@ -55,7 +55,7 @@ private:
         Picture inner;
         BlockColumn column(inner, context_, course_, state_, x_ + block_inset, top + 34,
                            width_ - 2 * block_inset);
-        column.link_terms(met_);
+        column.link_terms(linked_terms_);
         fill(column);
         if (inner.scene.items.empty())
             return; // an empty box would be only a frame
@@ -74,7 +74,7 @@ private:
                 return;
             const lesson::LessonState inside = lesson::state_inside(callout, state_);
             BlockColumn column(picture_, context_, course_, inside, x_, y_, width_);
-            column.link_terms(met_);
+            column.link_terms(linked_terms_);
             y_ = column.all(callout.blocks);
             return;
         }
@@ -172,7 +172,7 @@ private:
                           label(row_axis, n / columns), figure::Font::ui, 12.5F, context_.theme.muted);
             using Mark = TextField::Mark;
             const Mark mark = text.empty() ? Mark::none
-                              : lesson::is_right(table, text, values[static_cast<std::size_t>(n)])
+                              : lesson::is_correct(table, text, values[static_cast<std::size_t>(n)])
                                   ? Mark::right
                                   : Mark::wrong;
             picture_.fields.push_back({.area = area,

@@ -67,9 +67,9 @@ public:
     }
     /// Makes the row a link that opens the head.
     void opens(analysis::HeadPlace head) {
-        column_.picture.add_spot({column_.x, column_.y, column_.width, table_row}, "panel " + head_text(head),
-                                 OpenHead{head.layer, head.head},
-                                 tr("lesson_model_panels.open_head", "Open this head"));
+        column_.picture.add_hotspot({column_.x, column_.y, column_.width, table_row},
+                                    "panel " + head_text(head), OpenHead{head.layer, head.head},
+                                    tr("lesson_model_panels.open_head", "Open this head"));
     }
 
 private:
@@ -230,7 +230,7 @@ void draw_positions(PanelColumn& column, const lesson::PositionsFigure& figure) 
               .y = {.low = -1, .high = 1, .ticks = {{-1, "−1"}, {0, "0"}, {1, "1"}}},
               .lines = {{figure.pair_curve, pair}, {figure.all_curve, all}},
               .dots = {{distance, figure.pair, pair}, {distance, figure.all, all}},
-              .x_says = tr("lesson_model_panels.cosine_distance_pair", "cosine by distance: pair and mean")};
+              .x_label = tr("lesson_model_panels.cosine_distance_pair", "cosine by distance: pair and mean")};
     column.y += 4;
     draw_plot(column.picture, column.context, plot, {column.x, column.y, column.width, positions_plot});
     column.y += positions_plot + 4;

@@ -81,7 +81,7 @@ float draw_choice(Picture& picture, const DrawContext& context, const CourseStat
     draw_mark(picture, context, {x + 22, y + 20}, answered, choice.right, chosen);
     picture.append(std::move(words), 0, 0);
     if (!answered)
-        picture.add_spot(area, "choice " + std::to_string(c), AnswerQuestion{q, c});
+        picture.add_hotspot(area, "choice " + std::to_string(c), AnswerQuestion{q, c});
     return area.bottom() + 8;
 }
 
@@ -159,8 +159,9 @@ float draw_summary(Picture& picture, const DrawContext& context, const CourseSta
                        lesson_state(context.shown, context.view, course),
                        {.size = 13.5F, .line = 19, .color = theme.text, .strong = theme.ink}) -
             6;
-        picture.add_spot({course_pad, top, width, y - top}, "question " + std::to_string(q + 1),
-                         GoToPage{1 + course.steps() + q}, tr("lesson_quiz.look_again", "Look at it again"));
+        picture.add_hotspot({course_pad, top, width, y - top}, "question " + std::to_string(q + 1),
+                            GoToPage{1 + course.steps() + q},
+                            tr("lesson_quiz.look_again", "Look at it again"));
     }
     y += 10;
     for (const auto& lesson : after_open(course)) {
@@ -218,7 +219,7 @@ float draw_contents(Picture& picture, const DrawContext& context, const CourseSt
                        "These lessons use pocket, a trained model. Lesson 2 is enough to begin here."),
                     figure::Font::ui_medium, 13.5F, 20, theme.text) -
                 8;
-        const float done = course.part_opened(*lesson);
+        const float done = course.fraction_opened(*lesson);
         const float top = y;
         const std::string title =
             (lesson->number > 0 ? std::to_string(lesson->number) + ". " : "") + lesson->title;
@@ -239,9 +240,9 @@ float draw_contents(Picture& picture, const DrawContext& context, const CourseSt
         if (done > 0)
             picture.scene.add(figure::RectItem{
                 .area = {track.x, track.y, track.w * done, 3}, .fill = theme.ink, .radius = 1.5F});
-        picture.add_spot(area, "lesson " + lesson->id, OpenLesson{lesson->id},
-                         done == 0 ? tr("common.begin", "Begin")
-                                   : tr("lesson_quiz.go", "Resume where you were"));
+        picture.add_hotspot(area, "lesson " + lesson->id, OpenLesson{lesson->id},
+                            done == 0 ? tr("common.begin", "Begin")
+                                      : tr("lesson_quiz.go", "Resume where you were"));
         y = area.bottom() + 8;
     }
     for (const UnlistedLesson& file : course.unlisted)

@@ -134,7 +134,7 @@ Picture draw_guide(const DrawContext& context) {
     const float end =
         text.try_it.empty() ? baseline : draw_try_it(picture, context, text.try_it, baseline - 10);
     const float buttons = std::max(context.height - 56, end + 16);
-    const Walk& walk = context.view.walk;
+    const StepStrip& walk = context.view.walk;
     if (context.view.group != walk.first())
         draw_button(picture, context, {guide_pad, buttons, 92, 34}, tr("common.back", "Back"), StepStage{-1},
                     false, tr("guide.stage_before_left_arrow", "Previous stage (left arrow key)"));

@@ -11,11 +11,11 @@ using namespace guide;
 
 namespace {
 
-GuideText say_x(const Speaker& s) {
+GuideText say_x(const GuideContext& s) {
     std::vector<double> row;
     for (std::int64_t d = 0; d < s.dims.D; ++d)
         row.push_back(s.at(TensorId::x, {s.b, s.i, d}));
-    const std::int64_t d = place_of_largest(row);
+    const std::int64_t d = index_of_largest(row);
     const auto& names = s.shown.document->feature_names();
     const std::string name = names.empty() ? "" : names[static_cast<std::size_t>(d)];
     const std::string largest = number(row[static_cast<std::size_t>(d)], 2), stands_for = shortened(name, 24);
@@ -57,7 +57,7 @@ GuideText say_x(const Speaker& s) {
     return out;
 }
 
-GuideText say_qkv(const Speaker& s, Projection projection) {
+GuideText say_qkv(const GuideContext& s, Projection projection) {
     constexpr std::array<TensorId, 3> stages{TensorId::q, TensorId::k, TensorId::v};
     const TensorId id = stages[static_cast<std::size_t>(projection)];
     const bool queries = id == TensorId::q;
@@ -109,7 +109,7 @@ std::string columns_text(std::int64_t first, std::int64_t width) {
                       : tr("guide_texts.columns", "columns {} to {}", first, first + width - 1);
 }
 
-GuideText say_split(const Speaker& s) {
+GuideText say_split(const GuideContext& s) {
     const Dims& dims = s.dims;
     const std::int64_t head = s.h;
     GuideText out{
@@ -134,7 +134,7 @@ GuideText say_split(const Speaker& s) {
         if (step != TensorId::q && step != TensorId::q_heads)
             out.paragraphs.push_back(tr("guide_texts.way", "On the way: {}.", formula_of(step, parts)));
     if (s.problem.rotary) {
-        const Turn turn = turn_of(s.shown, {TensorId::q_heads, {s.b, head, s.i, 0}});
+        const RotatedNumber turn = rotated_number(s.shown, {TensorId::q_heads, {s.b, head, s.i, 0}});
         out.paragraphs.push_back(tr(
             "guide_texts.every_pair_numbers_half",
             "Then every pair of numbers half a head apart is turned by its token’s position (RoPE): in "
@@ -168,9 +168,9 @@ GuideText say_split(const Speaker& s) {
     return out;
 }
 
-GuideText say_head_out(const Speaker& s) {
+GuideText say_head_out(const GuideContext& s) {
     const std::vector<double> weights = s.row(TensorId::weights);
-    const auto j = place_of_largest(weights);
+    const auto j = index_of_largest(weights);
     const double weight = weights[static_cast<std::size_t>(j)];
     const std::int64_t column = s.marked_column(TensorId::head_out, {s.b, s.h, s.i, 0}, 0);
     const double value = s.at(TensorId::v_heads, {s.b, s.dims.kv_head(s.h), j, column});
@@ -183,7 +183,7 @@ GuideText say_head_out(const Speaker& s) {
              "numbers.",
              s.dims.dv, tr_n("guide_texts.row", "{} row", "{} rows", s.dims.Tk, grouped(s.dims.Tk)),
              grouped(s.dims.dv)));
-    if (s.nothing_read(s.h))
+    if (s.is_fully_masked(s.h))
         out.paragraphs.push_back(tr("guide_texts.may_read_nothing_head",
                                     "{} may read nothing in head {}, so its row is all 0.", s.query(), s.h));
     else {
@@ -206,7 +206,7 @@ GuideText say_head_out(const Speaker& s) {
     return out;
 }
 
-GuideText say_concat(const Speaker& s) {
+GuideText say_concat(const GuideContext& s) {
     const std::int64_t column = s.marked_column(TensorId::concat, {s.b, s.i, 0}, s.h * s.dims.dv),
                        h = column / s.dims.dv, place = column % s.dims.dv;
     const float gain = s.problem.gain(h);
@@ -234,7 +234,7 @@ GuideText say_concat(const Speaker& s) {
     return out;
 }
 
-GuideText say_contributions(const Speaker& s) {
+GuideText say_contributions(const GuideContext& s) {
     const std::int64_t d = s.marked_column(TensorId::contributions, {s.b, s.h, s.i, 0}, s.output_column()),
                        first = s.h * s.dims.dv;
     const auto part = [&](std::int64_t h) { return s.at(TensorId::contributions, {s.b, h, s.i, d}); };
@@ -271,7 +271,7 @@ GuideText say_contributions(const Speaker& s) {
     return out;
 }
 
-GuideText say_output(const Speaker& s) {
+GuideText say_output(const GuideContext& s) {
     const std::int64_t d = s.marked_column(TensorId::output, {s.b, s.i, 0, 0}, s.output_column());
     const bool bias = s.problem.weights.b_O != nullptr;
     const bool identity = s.shown.document->recipe.identity_W_O;
@@ -317,7 +317,7 @@ GuideText say_output(const Speaker& s) {
 GuideText guide_text(const Shown& shown, const ViewState& view) {
     if (is_around(view.group))
         return guide_text_around(shown, view);
-    const Speaker speaker(shown, view);
+    const GuideContext speaker(shown, view);
     switch (view.group) {
     case StageGroup::x:
         return say_x(speaker);

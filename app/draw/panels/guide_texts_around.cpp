@@ -140,7 +140,8 @@ GuideText guide_text_around(const Shown& shown, const ViewState& view) {
     const TensorId id = group_info(view.group).main;
     if (shown.tensor(id) == nullptr)
         return {.heading = tr(tensor_info(id).title), .paragraphs = {tr("common.computed", "Computing …")}};
-    const std::int64_t i = std::clamp<std::int64_t>(row_around(view, shown.position), 0, shown.dims().Tq - 1);
+    const std::int64_t i =
+        std::clamp<std::int64_t>(current_row(view, shown.position), 0, shown.dims().Tq - 1);
     if (id == embedding || id == position)
         return {.heading =
                     tr("guide_texts_around.every_token_becomes", "Every token becomes a row of numbers"),

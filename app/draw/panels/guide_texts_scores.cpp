@@ -11,11 +11,11 @@ using namespace guide;
 namespace {
 
 /// "It gives “cat” a weight of 0.84. Only 0.16 is left for the other 3."
-std::string reading(const Speaker& s) {
+std::string reading(const GuideContext& s) {
     const std::vector<double> row = s.row(TensorId::weights);
-    const auto j = place_of_largest(row);
+    const auto j = index_of_largest(row);
     const double top = row[static_cast<std::size_t>(j)];
-    if (s.nothing_read(s.h))
+    if (s.is_fully_masked(s.h))
         return tr("guide_texts_scores.head_mask_leaves_no",
                   "In head {} the mask leaves {} no key to read: its whole row is 0.", s.h, s.query());
     if (s.dims.Tk == 1)
@@ -46,9 +46,9 @@ std::string reading(const Speaker& s) {
 
 } // namespace
 
-GuideText say_scores(const Speaker& s) {
+GuideText say_scores(const GuideContext& s) {
     const std::vector<double> row = s.row(TensorId::scores);
-    const auto best = place_of_largest(row);
+    const auto best = index_of_largest(row);
     const auto worst = std::ranges::min_element(row) - row.begin();
     const auto value = [&](std::int64_t j) { return number(row[static_cast<std::size_t>(j)], 2); };
     GuideText out{.heading = tr("guide_texts_scores.every_query_meets", "Every query meets every key")};
@@ -91,8 +91,8 @@ GuideText say_scores(const Speaker& s) {
     return out;
 }
 
-GuideText say_scaled(const Speaker& s) {
-    const auto j = place_of_largest(s.row(TensorId::scaled));
+GuideText say_scaled(const GuideContext& s) {
+    const auto j = index_of_largest(s.row(TensorId::scaled));
     const Index at{s.b, s.h, s.i, j};
     const bool tempered = s.problem.temperature != 1.0F;
     const double from = s.at(TensorId::scores, at), to = s.at(TensorId::scaled, at);
@@ -122,7 +122,7 @@ GuideText say_scaled(const Speaker& s) {
     return out;
 }
 
-GuideText say_masked(const Speaker& s) {
+GuideText say_masked(const GuideContext& s) {
     const std::vector<double> row = s.row(TensorId::masked);
     const auto open = std::ranges::count_if(row, [](double v) { return std::isfinite(v); });
     const auto closed = std::ranges::find_if(row, [](double v) { return std::isinf(v); }) - row.begin();
@@ -166,7 +166,7 @@ GuideText say_masked(const Speaker& s) {
     return out;
 }
 
-GuideText say_weights(const Speaker& s) {
+GuideText say_weights(const GuideContext& s) {
     GuideText out{
         .heading = s.dims.H == 1 ? tr("guide_texts_scores.each_token_look", "Where does each token look?")
                                  : tr("guide_texts_scores.head_each_token_look",
@@ -201,7 +201,7 @@ GuideText say_weights(const Speaker& s) {
         out.paragraphs.push_back(
             tr("guide_texts_scores.one_head_all_token",
                "With one head, everything that a token looks for has to fit in one row."));
-    if (s.dims.H > 1 && !s.nothing_read(s.h))
+    if (s.dims.H > 1 && !s.is_fully_masked(s.h))
         out.try_it = tr("guide_texts_scores.pick_another_head_2",
                         "Pick another head with the number keys. Does {} look at the same token?", s.query());
     return out;

@@ -133,7 +133,7 @@ void draw_lesson_marks(Picture& card, const DrawContext& context, const CourseSt
     const auto count = static_cast<float>(course.lessons.size());
     const float width = (area.w - between * (count - 1)) / count;
     for (float x = area.x; const auto& lesson : course.lessons) {
-        const float part = course.part_opened(*lesson);
+        const float part = course.fraction_opened(*lesson);
         const figure::Rect bar{x, area.y, width, 4};
         card.scene.add(figure::RectItem{.area = bar, .fill = context.theme.line2, .radius = 2});
         if (part > 0)
@@ -146,7 +146,7 @@ void draw_lesson_marks(Picture& card, const DrawContext& context, const CourseSt
 }
 
 std::string go_on_label(const CourseState& course, const lesson::Lesson& next) {
-    if (course.part_opened(next) == 0)
+    if (course.fraction_opened(next) == 0)
         return next.number > 0 ? tr("start_panel.start_lesson", "Start lesson {}", next.number)
                                : tr("start_panel.start_verb", "Start");
     const int page = course.progress_of(next).page, steps = static_cast<int>(next.steps.size());
@@ -159,7 +159,7 @@ float draw_course_card(Picture& card, const DrawContext& context, const CourseSt
                        const figure::Rect& area) {
     const Theme& theme = context.theme;
     const auto read = std::ranges::count_if(
-        course.lessons, [&](const auto& lesson) { return course.part_opened(*lesson) == 1; });
+        course.lessons, [&](const auto& lesson) { return course.fraction_opened(*lesson) == 1; });
     float y = area.y;
     if (is_roomy(context))
         y = draw_note(card, context, area, y,
@@ -260,8 +260,8 @@ float draw_recent(Picture& picture, const DrawContext& context, const std::vecto
         draw_text(picture, context, start_pad, baseline,
                   fitted(context, name, figure::Font::ui_medium, 13, width - kind - 12),
                   figure::Font::ui_medium, 13, theme.ink);
-        picture.add_spot({start_pad, y, width, recent_high}, "recent " + std::to_string(i + 1),
-                         OpenPath{recent[i]}, text::plain_text(recent[i]));
+        picture.add_hotspot({start_pad, y, width, recent_high}, "recent " + std::to_string(i + 1),
+                            OpenPath{recent[i]}, text::plain_text(recent[i]));
     }
     return y + card_gap;
 }
@@ -307,7 +307,7 @@ Picture draw_start_foot(const DrawContext& context) {
     const float width = draw_text(picture, context, box.right() + 8, figure::baseline_for(box.y + 8, 13),
                                   tr("start_panel.show_page_start", "Show this screen at start"),
                                   figure::Font::ui, 13, theme.text);
-    picture.add_spot(
+    picture.add_hotspot(
         {box.x - 6, box.y - 6, 16 + 8 + width + 12, 28}, "show at start", OpenWithStart{!on},
         on ? tr("start_panel.program_opens_latest_file",
                 "Off: the program opens with your latest file instead")

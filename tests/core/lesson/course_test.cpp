@@ -19,11 +19,11 @@ namespace {
 /// Parses and plays one lesson; a line for each fault.
 std::vector<std::string> faults_of(const std::string& text, LessonTally* tally = nullptr) {
     const ParsedLesson parsed = parse_lesson(text, "test");
-    std::vector<LessonFault> faults = parsed.faults;
-    const std::vector<LessonFault> played = check_lesson(parsed.lesson, *engine::make_engine("cpu"), tally);
+    std::vector<LessonError> faults = parsed.faults;
+    const std::vector<LessonError> played = check_lesson(parsed.lesson, *engine::make_engine("cpu"), tally);
     faults.insert(faults.end(), played.begin(), played.end());
     std::vector<std::string> lines;
-    for (const LessonFault& fault : faults)
+    for (const LessonError& fault : faults)
         lines.push_back(std::to_string(fault.line) + ": " + fault.sentence);
     return lines;
 }
