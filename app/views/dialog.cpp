@@ -183,7 +183,7 @@ TextBox text_box(const char* id, std::string& text, const figure::Rect& area, bo
 }
 
 bool enter_pressed() {
-    return key_pressed(ImGuiKey_Enter, false) || key_pressed(ImGuiKey_KeyPadEnter, false);
+    return key_pressed(ImGuiKey_Enter, false) || key_pressed(keypad_enter, false);
 }
 
 bool escape_pressed() {
