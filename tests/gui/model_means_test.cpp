@@ -234,7 +234,7 @@ TEST_CASE("a mean of a checkpoint has weights alone, and its heads keep every st
             CHECK(desk.view().group == StageGroup::weights);
         }
         CHECK(screen_shows("Mean of all"));
-        for (const auto& [tab, says] : {std::pair{"Guide", "A mean is not one of"},
+        for (const auto& [tab, says] : {std::pair{"Guide", "A mean is not a stage"},
                                         {"Tensors", "W_Q"},
                                         {"Edit", "This is computed from several"},
                                         {"Predict", "Only single heads can be"}}) {

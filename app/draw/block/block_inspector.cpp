@@ -251,7 +251,8 @@ int add_embedding(Sheet& sheet, const CellAddress& cell) {
     const std::int64_t id = inputs.ids[i];
     const auto own =
         static_cast<double>(shown.block->table_row(W::word_table, id)[static_cast<std::size_t>(cell.at[2])]);
-    sheet.section(tr("common.word_table", "Word table"), tr("block_inspector.row_token", "row of the token"));
+    sheet.section(tr("common.word_table", "Embedding table"),
+                  tr("block_inspector.row_token", "row of the token"));
     sheet.place(tr("common.token", "token"), checkpoint::label_of(*shown.document->part()->model, id));
     sheet.place(tr("common.row", "row"), n(id), tr("common.of", "of {}", grouped(architecture.vocab)));
     sheet.place(tr("common.column", "column"), n(cell.at[2]),

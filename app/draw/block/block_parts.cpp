@@ -144,12 +144,13 @@ std::string formula_around(const Shown& shown, TensorId id) {
         return name + " = " +
                (from.size() > 1 ? activation("mlp_gate") + " × mlp_pre" : activation("mlp_pre"));
     case embedding:
-        return architecture.token_types > 0 ? tr("block_parts.one_row_word_table",
-                                                 "one row of the word table for each token, plus its type’s")
+        return architecture.token_types > 0
+                   ? tr("block_parts.one_row_word_table",
+                        "one row of the embedding table for each token, plus its type’s")
                : architecture.embedding_scale != 1
                    ? tr("block_parts.one_row_word_table_2",
-                        "one row of the word table for each token, scaled")
-                   : tr("block_parts.one_row_word_table_3", "one row of the word table for each token");
+                        "one row of the embedding table for each token, scaled")
+                   : tr("block_parts.one_row_word_table_3", "one row of the embedding table for each token");
     case position:
         return tr("block_parts.one_row_position_table", "one row of the position table for each position");
     case resid_in:

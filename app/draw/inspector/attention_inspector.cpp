@@ -144,7 +144,7 @@ Picture draw_attention_inspector(const DrawContext& context) {
     const auto cell = spoken_of(context.shown, context.view);
     if (!cell || (cell->tensor != TensorId::weights && cell->tensor != TensorId::weights_mean)) {
         sheet.y = 18;
-        sheet.paragraph(tr("attention_inspector.point_weight_read", "Point at a weight to read it."),
+        sheet.paragraph(tr("attention_inspector.point_weight_read", "Hover over a weight to read it."),
                         context.theme.muted);
         return sheet.finish();
     }

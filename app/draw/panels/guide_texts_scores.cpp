@@ -29,7 +29,7 @@ std::string reading(const GuideContext& s) {
                           s.dims.Tk, number(top, 2));
     if (ties(row) > 1)
         return begin + tr("guide_texts_scores.largest_weight_goes",
-                          "Its largest weight, {}, goes to {} and, in equal parts, to {} more.",
+                          "Its largest weight, {}, goes to {} and, with the same value, to {} more.",
                           number(top, 2), s.key(j), ties(row) - 1);
     const double rest = std::accumulate(row.begin(), row.end(), 0.0) - top;
     const int decimals = sum_format({top, rest}, top + rest).decimals;
@@ -53,10 +53,10 @@ GuideText say_scores(const GuideContext& s) {
     const auto value = [&](std::int64_t j) { return number(row[static_cast<std::size_t>(j)], 2); };
     GuideText out{.heading = tr("guide_texts_scores.every_query_meets", "Every query meets every key")};
     out.paragraphs.push_back(tr_n("guide_texts_scores.score_dot_product_one",
-                                  "A score is a dot product: one token’s query times another’s key, over the "
-                                  "{} column of a head.",
-                                  "A score is a dot product: one token’s query times another’s key, over the "
-                                  "{} columns of a head.",
+                                  "A score is a dot product: the query of one token with the key of another, "
+                                  "over the {} column of a head.",
+                                  "A score is a dot product: the query of one token with the key of another, "
+                                  "over the {} columns of a head.",
                                   s.dims.dk, grouped(s.dims.dk)));
     if (s.dims.Tk == 1)
         out.paragraphs.push_back(tr("guide_texts_scores.one_key_one_score",
@@ -102,12 +102,13 @@ GuideText say_scaled(const GuideContext& s) {
         (root == std::floor(root) ? " = " + number(root, 0) : " ≈ " + number(root, 2));
     GuideText out{.heading =
                       tr("guide_texts_scores.scaling_keeps_softmax", "Scaling keeps the softmax soft")};
-    out.paragraphs.push_back(
-        tempered ? tr("guide_texts_scores.every_score_divided",
-                      "Every score is divided by the root of the head width: {}, and by the temperature {}.",
-                      divisor, number(static_cast<double>(s.problem.temperature), 2))
-                 : tr("guide_texts_scores.every_score_divided_2",
-                      "Every score is divided by the root of the head width: {}.", divisor));
+    out.paragraphs.push_back(tempered ? tr("guide_texts_scores.every_score_divided",
+                                           "Every score is divided by the square root of the head width, {}, "
+                                           "and by the temperature {}.",
+                                           divisor, number(static_cast<double>(s.problem.temperature), 2))
+                                      : tr("guide_texts_scores.every_score_divided_2",
+                                           "Every score is divided by the square root of the head width: {}.",
+                                           divisor));
     // Translators: a score and what it becomes for a query and a key: In head 2, 3.14 becomes 1.57 for “it”
     // and “cat”.
     out.paragraphs.push_back(tr("guide_texts_scores.head_becomes", "In head {}, {} becomes {} for {} and {}.",
@@ -156,13 +157,14 @@ GuideText say_masked(const GuideContext& s) {
                                     "In head {}, {} may read {} of {} keys; {} is the first forbidden one.",
                                     s.h, s.query(), open, keys, s.key(closed)));
     if (has_rule<AdditiveMask>(s.problem.mask))
-        out.paragraphs.push_back(
-            tr("guide_texts_scores.mask_also_adds", "The mask also adds numbers to the scores that stay."));
-    out.try_it = s.problem.mask.empty()
-                     ? tr("guide_texts_scores.choose_causal_mask",
-                          "Choose the causal mask in the toolbar. Which half of each map closes?")
-                     : tr("guide_texts_scores.choose_another_mask",
-                          "Choose another mask in the toolbar, and see which cells open or close.");
+        out.paragraphs.push_back(tr("guide_texts_scores.mask_also_adds",
+                                    "The mask also adds numbers to the scores of the allowed keys."));
+    out.try_it =
+        s.problem.mask.empty()
+            ? tr("guide_texts_scores.choose_causal_mask",
+                 "Choose the causal mask in the toolbar. Which half of each map is then forbidden?")
+            : tr("guide_texts_scores.choose_another_mask",
+                 "Choose another mask in the toolbar, and see which cells become allowed or forbidden.");
     return out;
 }
 

@@ -94,12 +94,13 @@ float draw_welcome(Picture& picture, const DrawContext& context, float y) {
                           "Three ways to begin. Your current work stays open until you choose.");
     if (document.is_experiment() && !document.recipe.sentence.empty()) {
         text = tr("start_panel.small_model_reads_every",
-                  "A small model reads “{}”. Every number is computed here, and you can change it.",
+                  "This example computes attention over “{}”. Change a number of the input, and every later "
+                  "number follows.",
                   shortened(document.recipe.sentence, 40));
         if (is_roomy(context))
             text +=
                 " " + tr("start_panel.point_cell_see_how",
-                         "Point at a cell to see how it was computed. Use → and ← to move between stages.");
+                         "Hover over a cell to see how it was computed. Use → and ← to move between stages.");
     }
     return draw_paragraph(picture, context, start_pad, y, width, text, figure::Font::ui, 13.5F, 20,
                           theme.text) -
@@ -116,7 +117,7 @@ float draw_sentence_card(Picture& card, const DrawContext& context, const figure
     if (is_roomy(context))
         y = draw_note(card, context, area, y,
                       tr("start_panel.field_top_numbers_follow",
-                         "Use the field at the top. The numbers follow with every word."));
+                         "Use the field at the top. All numbers are recomputed as you type."));
     const StartButton type{
         tr("start_panel.start_typing", "Start typing"), TypeSentence{},
         tr("start_panel.puts_keyboard_field_top", "Moves the cursor to the field at the top (/)")};
@@ -176,7 +177,7 @@ float draw_course_card(Picture& card, const DrawContext& context, const CourseSt
         return draw_buttons(card, context, area, y + 4,
                             {{tr("start_panel.course", "To the course"), NewProject{.to_course = true},
                               tr("start_panel.closes_open_lessons_begin",
-                                 "Closes the current file; the lessons then start here"),
+                                 "Closes the current file; the lessons are then listed here"),
                               true}});
     }
     StartButton all{tr("common.all_lessons", "All lessons"), CloseLesson{},
@@ -216,11 +217,11 @@ float draw_model_card(Picture& card, const DrawContext& context, const FilesStat
     if (packaged)
         buttons.push_back({tr("common.open", "Open {}", name), OpenPath{name},
                            tr("start_panel.all_heads_predicts", "All its heads and its predictions")});
-    buttons.push_back(
-        {tr("start_panel.other_file", "Other file…"), ChooseProject{},
-         with_key(tr("start_panel.checkpoints_folder_gguf_file",
-                     "A checkpoint's folder, a GGUF file, attention weights, a project or a problem"),
-                  "open")});
+    buttons.push_back({tr("start_panel.other_file", "Other file…"), ChooseProject{},
+                       with_key(tr("start_panel.checkpoints_folder_gguf_file",
+                                   "A checkpoint's folder, a GGUF file, attention weights, a project, or a "
+                                   "file with your own tensors"),
+                                "open")});
     return draw_buttons(card, context, area, y + 4, buttons);
 }
 
