@@ -52,12 +52,11 @@ GuideText say_scores(const GuideContext& s) {
     const auto worst = std::ranges::min_element(row) - row.begin();
     const auto value = [&](std::int64_t j) { return number(row[static_cast<std::size_t>(j)], 2); };
     GuideText out{.heading = tr("guide_texts_scores.every_query_meets", "Every query meets every key")};
-    out.paragraphs.push_back(tr_n("guide_texts_scores.score_dot_product_one",
-                                  "A score is a dot product: the query of one token with the key of another, "
-                                  "over the {} column of a head.",
-                                  "A score is a dot product: the query of one token with the key of another, "
-                                  "over the {} columns of a head.",
-                                  s.dims.dk, grouped(s.dims.dk)));
+    out.paragraphs.push_back(
+        tr_n("guide_texts_scores.score_dot_product_one",
+             "A score is a dot product: one token’s query with another’s key, over the {} column of a head.",
+             "A score is a dot product: one token’s query with another’s key, over the {} columns of a head.",
+             s.dims.dk, grouped(s.dims.dk)));
     if (s.dims.Tk == 1)
         out.paragraphs.push_back(tr("guide_texts_scores.one_key_one_score",
                                     "There is one key, so {} has one score in head {}: {}.", s.query(), s.h,

@@ -94,8 +94,7 @@ float draw_welcome(Picture& picture, const DrawContext& context, float y) {
                           "Three ways to begin. Your current work stays open until you choose.");
     if (document.is_experiment() && !document.recipe.sentence.empty()) {
         text = tr("start_panel.small_model_reads_every",
-                  "This example computes attention over “{}”. Change a number of the input, and every later "
-                  "number follows.",
+                  "Attention over “{}”. Change a number of the input, and every later number follows.",
                   shortened(document.recipe.sentence, 40));
         if (is_roomy(context))
             text +=
@@ -171,9 +170,8 @@ float draw_course_card(Picture& card, const DrawContext& context, const CourseSt
     draw_lesson_marks(card, context, course, {area.x, y + 6, area.w, 0});
     y += 20;
     if (!context.shown.document->is_experiment()) {
-        y = draw_note(
-            card, context, area, y,
-            tr("start_panel.lessons_problems_own", "Each lesson has its own inputs and parameters."));
+        y = draw_note(card, context, area, y,
+                      tr("start_panel.lessons_problems_own", "Each lesson has its own numbers."));
         return draw_buttons(card, context, area, y + 4,
                             {{tr("start_panel.course", "To the course"), NewProject{.to_course = true},
                               tr("start_panel.closes_open_lessons_begin",
