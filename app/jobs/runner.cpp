@@ -26,10 +26,11 @@ void Runner::drop() {
     handed_out_ = true;
     if (!std::exchange(holds_last_, false))
         return;
-    values_.ask<bool>({nullptr, "let go"}, Priority::background, [this](Progress&, const auto&) {
-        last_ = {};
-        return true;
-    });
+    values_.ask<bool>({nullptr, "release the last run"}, Priority::background,
+                      [this](Progress&, const auto&) {
+                          last_ = {};
+                          return true;
+                      });
 }
 
 bool Runner::await(std::chrono::milliseconds at_most) {

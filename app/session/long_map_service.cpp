@@ -88,12 +88,12 @@ DerivedKey LongMapService::key(const std::string& what) const {
 
 void LongMapService::follow() {
     values_.begin_frame();
-    const bool looked_at = screen_of(state_.shown, state_.view) == Screen::map;
-    const DocumentPtr document = looked_at ? state_.shown.document : nullptr;
-    const GivenWeights* const given = looked_at ? document->given() : nullptr;
+    const bool map_on_screen = screen_of(state_.shown, state_.view) == Screen::map;
+    const DocumentPtr document = map_on_screen ? state_.shown.document : nullptr;
+    const GivenWeights* const given = map_on_screen ? document->given() : nullptr;
     of_ = given != nullptr ? std::shared_ptr<const void>(given->set) : document;
     values_.retain({of_});
-    if (!looked_at) {
+    if (!map_on_screen) {
         state_.shown.map = nullptr;
         return;
     }

@@ -189,7 +189,7 @@ void Workspace::act(const EngineAction& action) {
         compute(session_->document_to_show());
 }
 
-void Workspace::show(DocumentPtr document, bool saved, const std::string& looked_at) {
+void Workspace::show(DocumentPtr document, bool saved, const std::string& saved_view) {
     history_ = History(document);
     if (saved)
         history_.mark_saved(document);
@@ -200,7 +200,7 @@ void Workspace::show(DocumentPtr document, bool saved, const std::string& looked
     state_.view.attention.long_map = {};
     if (state_.view.tab == LeftTab::start)
         state_.view.tab = LeftTab::guide;
-    history_.set_earlier_steps(apply_saved_view(state_.view, looked_at, *state_.document));
+    history_.set_earlier_steps(apply_saved_view(state_.view, saved_view, *state_.document));
     document_changed();
 }
 
@@ -236,12 +236,12 @@ DocumentPtr Workspace::begin_session(const OpenedModel& opened) {
     return document;
 }
 
-void Workspace::open(const OpenedModel& opened, bool saved, const std::string& looked_at) {
+void Workspace::open(const OpenedModel& opened, bool saved, const std::string& saved_view) {
     DocumentPtr document = begin_session(opened);
     state_.view.tab = LeftTab::predictions;
     state_.view.group = StageGroup::weights; // the stage that the grid shows
     state_.shown = {};                       // its heads do not belong to this grid
-    show(std::move(document), saved, looked_at);
+    show(std::move(document), saved, saved_view);
 }
 
 void Workspace::go_to(const OpenedModel& opened, std::string label) {
@@ -360,10 +360,10 @@ std::optional<ViewState> Workspace::view_of_shown() const {
     const bool weights_only = shown.document->shows_weights();
     if (weights_only)
         within.group = StageGroup::weights;
-    const auto looked_at = [](const ViewState& v) {
+    const auto selection = [](const ViewState& v) {
         return std::tie(v.head, v.other, v.batch, v.row, v.hover, v.selected, v.block_end);
     };
-    const bool same = looked_at(within) == looked_at(state_.view);
+    const bool same = selection(within) == selection(state_.view);
     if (same && !weights_only && shown.dims() == state_.document->problem.dims)
         return {};
     return within;

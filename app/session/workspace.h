@@ -57,12 +57,12 @@ public:
     const Session& own_session() const { return aside_ ? *aside_->session : *session_; }
 
     // These replace the document and start a new history, as saved or unsaved.
-    /// `looked_at`: the saved view, see project_view.h; empty: not known.
-    void show(DocumentPtr document, bool saved, const std::string& looked_at = {});
+    /// `saved_view`: the view to restore, see project_view.h; empty: not known.
+    void show(DocumentPtr document, bool saved, const std::string& saved_view = {});
     /// Shows the initial preset and sentence.
     void show_initial();
     void open(const AttentionSetPtr& set);
-    void open(const OpenedModel& opened, bool saved = true, const std::string& looked_at = {});
+    void open(const OpenedModel& opened, bool saved = true, const std::string& saved_view = {});
     /// Shows an opened checkpoint as a further step of the history, as a lesson does.
     void go_to(const OpenedModel& opened, std::string label);
     /// Replaces the edits of the open checkpoint by those of `edited`, as a step of its history.

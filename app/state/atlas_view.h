@@ -43,7 +43,7 @@ struct GridHead {
 
 /// The view settings of the atlas of heads.
 struct AtlasView {
-    std::optional<analysis::HeadScore> colour, x, y; ///< none: the default that look_of picks
+    std::optional<analysis::HeadScore> colour, x, y; ///< none: the default that resolve_atlas_view() picks
     AtlasPane pane = AtlasPane::scatter;
     AtlasMenu menu = AtlasMenu::none;
     AtlasTab tab = AtlasTab::text;

@@ -95,10 +95,10 @@ void move_map(const AppState& state, const MatrixGrid& grid, const ViewTools& to
 
 void view_head(const AppState& state, const figure::Rect& area, const ViewTools& tools,
                std::optional<CellAddress>& hovered, Picture& kept) {
-    const DrawContext looked_at = canvas_context(state, tools, area.w, area.h);
+    const DrawContext context = canvas_context(state, tools, area.w, area.h);
     const bool large = state.view.group == StageGroup::weights &&
-                       state.view.weights_view == WeightsView::heatmap && !looked_at.difference() &&
-                       wants_large_map(looked_at);
+                       state.view.weights_view == WeightsView::heatmap && !context.difference() &&
+                       wants_large_map(context);
     scrolled_picture(
         "canvas", area, tools, &hovered, &kept,
         [&](float width, float height) { return draw_canvas(canvas_context(state, tools, width, height)); },

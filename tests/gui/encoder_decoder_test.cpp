@@ -67,7 +67,7 @@ const ModelState& model_of(const Desk& desk) {
     return desk.program.state().model;
 }
 
-const RunSpec& part_of(const Desk& desk) {
+const RunSpec& opened_run(const Desk& desk) {
     return *desk.program.state().document->part();
 }
 
@@ -86,7 +86,7 @@ checkpoint::ForwardResult forward(const Desk& desk, const checkpoint::ModelEdits
     cpu::CpuEngine engine;
     Progress progress;
     return checkpoint::run_model(
-        *part_of(desk).model->model, *part_of(desk).inputs, {.stages = StageSet(), .edits = edits},
+        *opened_run(desk).model->model, *opened_run(desk).inputs, {.stages = StageSet(), .edits = edits},
         [&](const Problem& problem, StageSet stages, Progress& cancel) {
             return static_cast<engine::Engine&>(engine).run(problem, stages, cancel);
         },
@@ -121,8 +121,8 @@ TEST_CASE("the three boards of an encoder-decoder show the numbers of Hugging Fa
     const Golden golden(name);
     Desk desk;
     open(desk, name, golden);
-    CHECK(part_of(desk).inputs->ids == golden.target);
-    CHECK(part_of(desk).inputs->source.front().ids == golden.source);
+    CHECK(opened_run(desk).inputs->ids == golden.target);
+    CHECK(opened_run(desk).inputs->source.front().ids == golden.source);
     CHECK(desk.view().attention.stack == Stack::cross);
     for (const char* const label : {"Encoder", "Decoder self", "Cross"}) {
         INFO(label);
@@ -218,7 +218,7 @@ TEST_CASE("a cross-attention asks with the decoder's vectors and reads the encod
     for (const TensorId id : {TensorId::x, TensorId::x_kv}) {
         desk.act(EditCell{{id, {0, 1, 2, 0}}, 1.0F});
         CHECK(desk.program.state().error.find("edit W or b") != std::string::npos);
-        CHECK(part_of(desk).edits.empty());
+        CHECK(opened_run(desk).edits.empty());
     }
     end_recording();
 }
@@ -227,15 +227,15 @@ TEST_CASE("edits of all three attentions are followed and undone across the boar
     const Golden golden("bart_tiny");
     Desk desk;
     open(desk, "bart_tiny", golden);
-    const checkpoint::Architecture& architecture = part_of(desk).architecture();
+    const checkpoint::Architecture& architecture = opened_run(desk).architecture();
     const auto number = [&](Stack stack, std::int64_t layer) {
         return attention_number(architecture, {stack, layer});
     };
     open_head(desk, 1, 2);
     const float was = desk.problem().weights.W_Q->at(3, 17);
     desk.act(EditCell{{TensorId::W_Q, {3, 17, 0, 0}}, 2.5F});
-    REQUIRE(part_of(desk).edits.contains(number(Stack::cross, 1)));
-    check_predictions(desk, part_of(desk).edits);
+    REQUIRE(opened_run(desk).edits.contains(number(Stack::cross, 1)));
+    check_predictions(desk, opened_run(desk).edits);
     const Predictions with_one = *model_of(desk).predictions;
     CHECK(with_one.kl > 0);
     CHECK(model_of(desk).recomputed.find("cross-attention of layer 1") != std::string::npos);
@@ -243,8 +243,8 @@ TEST_CASE("edits of all three attentions are followed and undone across the boar
     show(desk, Stack::encoder);
     open_head(desk, 0, 3);
     desk.act(SetGain{3, 0});
-    REQUIRE(part_of(desk).edits.contains(number(Stack::encoder, 0)));
-    check_predictions(desk, part_of(desk).edits);
+    REQUIRE(opened_run(desk).edits.contains(number(Stack::encoder, 0)));
+    check_predictions(desk, opened_run(desk).edits);
     CHECK(model_of(desk).predictions->kl != with_one.kl);
     // The legend of the grid; the message about the edit stays on screen for longer.
     const auto legend_has = [](std::string_view entry) {
@@ -268,19 +268,19 @@ TEST_CASE("edits of all three attentions are followed and undone across the boar
     desk.act(MoveInHistory{-1});
     CHECK(desk.view().attention.stack == Stack::encoder);
     CHECK(desk.view().attention.layer == 0);
-    CHECK_FALSE(part_of(desk).edits.contains(number(Stack::encoder, 0)));
+    CHECK_FALSE(opened_run(desk).edits.contains(number(Stack::encoder, 0)));
     CHECK(model_of(desk).predictions->kl == Approx(with_one.kl).epsilon(1e-6));
     desk.act(MoveInHistory{-1});
     CHECK(desk.view().attention.stack == Stack::cross);
     CHECK(desk.view().attention.layer == 1);
-    CHECK(part_of(desk).edits.empty());
+    CHECK(opened_run(desk).edits.empty());
     CHECK(desk.problem().weights.W_Q->at(3, 17) == was);
     check_predictions(desk, {});
     desk.act(MoveInHistory{2});
-    CHECK(part_of(desk).edits.size() == 2);
-    check_predictions(desk, part_of(desk).edits);
+    CHECK(opened_run(desk).edits.size() == 2);
+    check_predictions(desk, opened_run(desk).edits);
     desk.act(ResetEdits{});
-    CHECK(part_of(desk).edits.empty());
+    CHECK(opened_run(desk).edits.empty());
     CHECK(desk.program.state().error.empty());
     end_recording();
 }
@@ -354,18 +354,18 @@ TEST_CASE("both texts are typed, and a text that cannot be read is told of and k
         desk.settle();
     };
     type("##target", "7 8");
-    CHECK(part_of(desk).inputs->ids == std::vector<std::int64_t>{0, 7, 8});
-    CHECK(part_of(desk).inputs->source.front().ids == golden.source);
+    CHECK(opened_run(desk).inputs->ids == std::vector<std::int64_t>{0, 7, 8});
+    CHECK(opened_run(desk).inputs->source.front().ids == golden.source);
     // The encoder's part was taken over.
     CHECK(model_of(desk).run->computed_from() == 2);
     CHECK(desk.shown().dims().Tq == 3);
     type("##prompt", "5 6 1");
-    CHECK(part_of(desk).inputs->source.front().ids == std::vector<std::int64_t>{5, 6, 1});
-    CHECK(part_of(desk).inputs->ids == std::vector<std::int64_t>{0, 7, 8});
+    CHECK(opened_run(desk).inputs->source.front().ids == std::vector<std::int64_t>{5, 6, 1});
+    CHECK(opened_run(desk).inputs->ids == std::vector<std::int64_t>{0, 7, 8});
     CHECK(desk.shown().dims().Tk == 3);
     check_predictions(desk, {});
     type("##target", "");
-    CHECK(part_of(desk).inputs->ids == std::vector<std::int64_t>{0});
+    CHECK(opened_run(desk).inputs->ids == std::vector<std::int64_t>{0});
     CHECK(screen_shows("The start token alone"));
 
     for (const auto& [field, text] : {std::pair("##target", "7 9999"), std::pair("##target", "seven"),
@@ -384,7 +384,7 @@ TEST_CASE("both texts are typed, and a text that cannot be read is told of and k
     }
     desk.act(MoveInHistory{-1});
     CHECK(desk.program.state().error.empty());
-    CHECK(model_of(desk).target == part_of(desk).target);
+    CHECK(model_of(desk).target == opened_run(desk).target);
     end_recording();
 }
 
@@ -392,33 +392,33 @@ TEST_CASE("a target is written on and taken back", "[model][stacks][writing]") {
     const Golden golden("t5_tiny");
     Desk desk;
     open(desk, "t5_tiny", golden);
-    const std::vector<std::int64_t> typed = part_of(desk).inputs->ids;
+    const std::vector<std::int64_t> typed = opened_run(desk).inputs->ids;
     desk.press("Step");
-    REQUIRE(part_of(desk).inputs->ids.size() == typed.size() + 1);
-    CHECK(part_of(desk).written == 1);
-    CHECK(part_of(desk).inputs->source.front().ids == golden.source);
+    REQUIRE(opened_run(desk).inputs->ids.size() == typed.size() + 1);
+    CHECK(opened_run(desk).written == 1);
+    CHECK(opened_run(desk).inputs->source.front().ids == golden.source);
     CHECK(desk.view().row == std::ssize(typed));
-    CHECK(model_of(desk).target == part_of(desk).target);
-    CHECK(model_of(desk).prompt == part_of(desk).prompt);
+    CHECK(model_of(desk).target == opened_run(desk).target);
+    CHECK(model_of(desk).prompt == opened_run(desk).prompt);
     const std::int64_t second = model_of(desk).next->candidates[1].id;
     desk.press("take token " + std::to_string(second));
-    CHECK(part_of(desk).inputs->ids.back() == second);
+    CHECK(opened_run(desk).inputs->ids.back() == second);
     check_predictions(desk, {});
     desk.press("Take back");
     desk.press("Take back");
-    CHECK(part_of(desk).inputs->ids == typed);
-    CHECK(part_of(desk).prompt == text_of_ids(golden.source, false));
+    CHECK(opened_run(desk).inputs->ids == typed);
+    CHECK(opened_run(desk).prompt == text_of_ids(golden.source, false));
     desk.act(MoveInHistory{-1});
-    CHECK(part_of(desk).inputs->ids.size() == typed.size() + 1);
+    CHECK(opened_run(desk).inputs->ids.size() == typed.size() + 1);
 
     // The token that ends a text ends the writing.
     desk.act(TypeTarget{"7"});
     desk.settle();
-    const std::int64_t end = part_of(desk).model->end_ids.front();
+    const std::int64_t end = opened_run(desk).model->end_ids.front();
     desk.program.act(SetGenerating{true});
     desk.program.act(GenerateToken{end});
     desk.settle();
-    CHECK(part_of(desk).inputs->ids.back() == end);
+    CHECK(opened_run(desk).inputs->ids.back() == end);
     CHECK(desk.program.state().error.empty());
     end_recording();
 }
