@@ -167,8 +167,8 @@ TEST_CASE("every head is switched off in turn, as whole runs do it", "[gui][effe
         checkpoint::ModelRun::compute(run.model_ptr(), run.inputs(), edits, nullptr, {}, progress);
     const std::int64_t token = desk.shown().effects->question.token;
     CHECK(sweep.heads[1][3]->lost == Approx(logit_of(run, token) - logit_of(*without, token)).margin(1e-4));
-    CHECK(screen_shows("Loss under zero ablation of each head"));
-    CHECK(screen_shows("Largest losses"));
+    CHECK(screen_shows("Fall of the logit under zero ablation"));
+    CHECK(screen_shows("Largest falls and rises"));
 }
 
 TEST_CASE("a score is taken apart by who wrote its query and its key", "[gui][effects]") {
