@@ -359,7 +359,7 @@ TEST_CASE("the weights alone say what a head promotes, looks for and composes wi
     CHECK(screen_shows("Circuits of L2 H7"));
     CHECK(screen_shows("Heads that compose"));
     const std::string alone = view.token->promoted.front().token;
-    desk.press("Word alone");
+    desk.press("Embedding alone");
     desk.settle();
     CHECK(desk.shown().circuits->asked.through_mlp);
     CHECK(desk.shown().circuits->token->promoted.front().token != alone);
