@@ -188,7 +188,7 @@ TEST_CASE("a score is taken apart by who wrote its query and its key", "[gui][ef
     CHECK(std::accumulate(why.rows.begin(), why.rows.end(), 0.0) == Approx(scaled).margin(1e-4));
     CHECK_FALSE(why.joined);
     CHECK(screen_shows("Why this score of L2 H7"));
-    CHECK(screen_shows("The same score by rotation pair"));
+    CHECK(screen_shows("The same score by RoPE pair"));
     desk.press("Join heads");
     desk.settle();
     CHECK(desk.shown().why->joined);
