@@ -200,7 +200,7 @@ TEST_CASE("brush, search and labels choose the same heads on board, scatter and 
         for (std::int64_t h = 0; h < 8; ++h)
             expected += desk.score(l, h, HeadScore::probe_induction) >= 0.5F ? 1 : 0;
     CHECK(desk.look().chosen_count == expected);
-    CHECK(screen_shows(std::to_string(expected) + " heads of 32 chosen"));
+    CHECK(screen_shows(std::to_string(expected) + " heads of 32 selected"));
     desk.change(SearchHeads{"L2"});
     CHECK(desk.look().chosen_count < expected);
     desk.press("List");
