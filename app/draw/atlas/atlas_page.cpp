@@ -107,7 +107,7 @@ void draw_search(Picture& picture, const AtlasScene& scene, float x, float y, fl
                                       return SearchHeads{text};
                                   },
                               .tip = tr("atlas_page.l5h3_induction_0_4",
-                                        "L5H3, induction > 0.4, previous token; several with a comma"),
+                                        "L5H3, induction > 0.4, previous token; separate several by commas"),
                               .acts_on_each_letter = true});
 }
 

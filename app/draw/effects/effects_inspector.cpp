@@ -166,7 +166,7 @@ void add_without(Sheet& sheet, const LogitPart& part) {
               tr("common.nats", "{} nats", number(cell->divergence, 4)));
     const double others = part.value - cell->lost;
     sheet.paragraph(tr("effects_inspector.direct_measured_differ",
-                       "Direct and measured differ by {}: without the head, later layers read another "
+                       "Direct and measured differ by {}: without the head, later layers read a different "
                        "residual stream, and the final norm has another scale.",
                        number(std::abs(others), 2)),
                     context.theme.muted);

@@ -344,7 +344,7 @@ std::string component_name(const analysis::Writer& writer) {
     case Kind::final_norm_bias:
         return tr("common.final_norm_bias", "final norm bias");
     case Kind::head_bias:
-        return tr("common.head_bias", "head bias");
+        return tr("common.head_bias", "logit bias");
     case Kind::output_bias:
         return cross ? tr("effects_page.cross", "cross {}", layer + " b_O") : layer + " b_O";
     case Kind::projection_bias:
@@ -380,8 +380,8 @@ Picture draw_effects_strip(const DrawContext& context) {
     draw_strip_tabs(
         picture, context,
         {tab(tr("effects_page.direct", "Direct"), EffectKind::direct,
-             tr("effects_page.each_writer_adds_two",
-                "The contribution of each residual stream component to the two logits")),
+             tr("effects_page.each_writer_adds_two", "The contribution of each residual stream component to "
+                                                     "the logit, or to the difference of two logits")),
          tab(tr("effects_page.source", "By source"), EffectKind::by_source,
              tr("effects_page.open_head_brings_every",
                 "The contribution of the open head at every position, by the token that it reads")),

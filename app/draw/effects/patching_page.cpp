@@ -359,7 +359,7 @@ void draw_legend(Picture& picture, const DrawContext& context, const PatchGrid& 
     float y = grid.top + 10;
     draw_text(picture, context, x, y, tr("common.recovered", "recovered"), Font::ui, 12.5F, theme.muted);
     for (const auto& [value, words] : {std::pair(1.0, tr("common.clean", "clean")),
-                                       {0.0, tr("patching_page.nothing", "none")},
+                                       {0.0, tr("patching_page.nothing", "nothing")},
                                        {-1.0, tr("patching_page.worse", "opposite")}}) {
         y += 24;
         picture.scene.add(figure::RectItem{
@@ -436,7 +436,7 @@ Picture draw_patching_page(const DrawContext& context) {
             : view->asked.corrupted == context.shown.document->part()->prompt
                 ? tr("patching_page.both_prompts_same_change",
                      "Both prompts are the same. Change a word of the second one, for example a name, and "
-                     "press Enter. It needs another answer and as many tokens.")
+                     "press Enter. It needs another answer and the same number of tokens.")
             : view->pair != nullptr && view->asked.paths
                 ? tr("patching_page.heads_measured_paths_begin",
                      "The heads are being measured: paths will start at the head that recovers most.")
