@@ -411,7 +411,7 @@ TEST_CASE("a survey is shown on the atlas, with texts that a click makes the pro
             CHECK(static_cast<double>(desk.score(l, h, HeadScore::entropy)) ==
                   Approx(*means[static_cast<std::size_t>(l * 8 + h)]));
     desk.change(ChooseScore{AtlasMenu::colour, HeadScore::induction_text});
-    CHECK(screen_shows("Texts with the most"));
+    CHECK(screen_shows("Highest scores"));
     desk.press("text of line 2");
     CHECK(desk.program.state().model.prompt == "John had a book. John had a shop.");
     desk.press("This text");

@@ -365,7 +365,7 @@ std::pair<json, std::string> heads(std::vector<std::string> options) {
 
 } // namespace
 
-TEST_CASE("heads says which label was found beside the first token") {
+TEST_CASE("heads says which label was found apart from the first token") {
     const std::string file = test_data("/attention/gpt2_planet_f16.npy");
     const auto [rows, err] = heads({"--attention", file});
     CHECK(err.empty());
