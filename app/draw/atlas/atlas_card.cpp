@@ -207,7 +207,7 @@ void draw_example(Sheet& sheet, const std::vector<std::string>& queries, const s
 /// The message of a button that is disabled while the weights are shown transformed.
 Action read_otherwise() {
     return Explain{tr("atlas_card.weights_filtered_merged_show",
-                      "The weights are filtered or merged; show them as they are first.")};
+                      "The weights are filtered or merged; switch that off in Heads.")};
 }
 
 void add_acts(Sheet& sheet, const AtlasScene& scene, const ActingCells& acts) {

@@ -61,7 +61,7 @@ void add_cell(Sheet& sheet, const CellAddress& cell) {
     const int decimals = decimals_of(change);
     sheet.section(tr("compare_inspector.compared", "Compared with A"),
                   compare.name().size() <= 24 ? compare.name() : "");
-    sheet.row(tr("compare_inspector.a_was", "A was"), number(compare.baseline().value(cell), decimals));
+    sheet.row(tr("compare_bar.baseline", "A baseline"), number(compare.baseline().value(cell), decimals));
     sheet.row(tr("common.b_now", "B now"), number(compare.now().value(cell), decimals));
     sheet.row("B − A", change_text(change), true);
 }
