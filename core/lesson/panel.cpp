@@ -148,7 +148,7 @@ std::vector<Knob> knobs_of(const LessonPanel& panel, const Knobs& set) {
                 list.whole("key", tr("panel.position_token_asked", "position of the token that is asked"),
                            p.key, counted(last));
                 list.whole("pair",
-                           tr("panel.pair_numbers_turns_together", "pair of numbers that turns together"),
+                           tr("panel.pair_numbers_turns_together", "pair of numbers that rotates together"),
                            p.pair, counted(p.dk / 2 - 1));
             }},
         panel.kind);

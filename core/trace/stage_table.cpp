@@ -281,7 +281,7 @@ constexpr Row rotated(Row row, Message formula, std::string_view pytorch) {
     row.formula = formula;
     row.when = &ProblemParts::rotary;
     row.cells = rotation_cells;
-    return by_head(row, translatable("stage_table.turn", "turn"), pytorch);
+    return by_head(row, translatable("stage_table.turn", "rotate"), pytorch);
 }
 
 constexpr const Row* find_row(TensorId id) {

@@ -200,7 +200,7 @@ TEST_CASE("brush, search and labels choose the same heads on board, scatter and 
         for (std::int64_t h = 0; h < 8; ++h)
             expected += desk.score(l, h, HeadScore::probe_induction) >= 0.5F ? 1 : 0;
     CHECK(desk.look().chosen_count == expected);
-    CHECK(screen_shows(std::to_string(expected) + " heads of 32 chosen"));
+    CHECK(screen_shows(std::to_string(expected) + " heads of 32 selected"));
     desk.change(SearchHeads{"L2"});
     CHECK(desk.look().chosen_count < expected);
     desk.press("List");
@@ -411,7 +411,7 @@ TEST_CASE("a survey is shown on the atlas, with texts that a click makes the pro
             CHECK(static_cast<double>(desk.score(l, h, HeadScore::entropy)) ==
                   Approx(*means[static_cast<std::size_t>(l * 8 + h)]));
     desk.change(ChooseScore{AtlasMenu::colour, HeadScore::induction_text});
-    CHECK(screen_shows("Texts with the most"));
+    CHECK(screen_shows("Highest scores"));
     desk.press("text of line 2");
     CHECK(desk.program.state().model.prompt == "John had a book. John had a shop.");
     desk.press("This text");

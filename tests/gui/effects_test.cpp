@@ -167,8 +167,8 @@ TEST_CASE("every head is switched off in turn, as whole runs do it", "[gui][effe
         checkpoint::ModelRun::compute(run.model_ptr(), run.inputs(), edits, nullptr, {}, progress);
     const std::int64_t token = desk.shown().effects->question.token;
     CHECK(sweep.heads[1][3]->lost == Approx(logit_of(run, token) - logit_of(*without, token)).margin(1e-4));
-    CHECK(screen_shows("Loss under zero ablation of each head"));
-    CHECK(screen_shows("Largest losses"));
+    CHECK(screen_shows("Fall of the logit under zero ablation"));
+    CHECK(screen_shows("Largest falls and rises"));
 }
 
 TEST_CASE("a score is taken apart by who wrote its query and its key", "[gui][effects]") {
@@ -188,7 +188,7 @@ TEST_CASE("a score is taken apart by who wrote its query and its key", "[gui][ef
     CHECK(std::accumulate(why.rows.begin(), why.rows.end(), 0.0) == Approx(scaled).margin(1e-4));
     CHECK_FALSE(why.joined);
     CHECK(screen_shows("Why this score of L2 H7"));
-    CHECK(screen_shows("The same score by rotation pair"));
+    CHECK(screen_shows("The same score by RoPE pair"));
     desk.press("Join heads");
     desk.settle();
     CHECK(desk.shown().why->joined);
@@ -359,7 +359,7 @@ TEST_CASE("the weights alone say what a head promotes, looks for and composes wi
     CHECK(screen_shows("Circuits of L2 H7"));
     CHECK(screen_shows("Heads that compose"));
     const std::string alone = view.token->promoted.front().token;
-    desk.press("Word alone");
+    desk.press("Embedding alone");
     desk.settle();
     CHECK(desk.shown().circuits->asked.through_mlp);
     CHECK(desk.shown().circuits->token->promoted.front().token != alone);

@@ -327,7 +327,7 @@ TEST_CASE("the rotation by position is a page, and its arithmetic is told", "[mo
     CHECK(screen_shows("Rotation: L0 H0"));
     check_printed_numbers(desk.program.canvas(), computed(desk.problem()), desk.problem());
     desk.act(Select{CellAddress{TensorId::q_heads, {0, 0, 5, 1}}});
-    CHECK(screen_shows("Turned by position"));
+    CHECK(screen_shows("Rotated by position"));
     CHECK(screen_shows("angle"));
     end_recording();
 }

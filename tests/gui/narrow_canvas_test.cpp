@@ -104,7 +104,7 @@ TEST_CASE("a score taken apart by single heads has a row for each name, and the 
         CHECK(desk.clash() == "");
         CHECK(screen_shows("embedding"));
     }
-    CHECK(screen_shows("written at the key “,”"));
+    CHECK(screen_shows("columns: components of the key “,”"));
     // The button covers no text.
     const Picture& canvas = desk.program.canvas();
     const auto button = std::ranges::find(canvas.hotspots, std::string("Heads one by one"), &Hotspot::label);

@@ -236,7 +236,7 @@ std::string answered(bool right) {
 
 std::string switched(bool on) {
     Paper paper;
-    draw_text_button(paper.picture, paper.context, 0, 0, "Word alone", on, TogglePlay{});
+    draw_text_button(paper.picture, paper.context, 0, 0, "Embedding alone", on, TogglePlay{});
     return paper.drawn();
 }
 

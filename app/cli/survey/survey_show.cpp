@@ -91,7 +91,7 @@ std::string card_text(SurveyFile& file, const HeadCard& card) {
     const analysis::SurveyPlan& plan = file.run().plan;
     std::string out = "head " + std::to_string(card.head) + " of layer " + std::to_string(card.layer) +
                       (card.label.empty() ? "" : ": " + std::string(card.label)) +
-                      (card.beside_first ? " (beside the first token)" : "") + "\n" + plan.checkpoint +
+                      (card.beside_first ? " (apart from the first token)" : "") + "\n" + plan.checkpoint +
                       " over " + app::counted(file.run().counts.texts, "text") + " of " + plan.texts + ", " +
                       app::counted(file.run().counts.tokens, "token") + "\n";
     for (const SurveyedScore& score : card.scores)

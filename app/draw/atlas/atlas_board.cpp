@@ -184,7 +184,7 @@ void draw_legends(Picture& picture, const AtlasScene& scene, const Tiles& tiles,
     float x = tiles.left;
     const auto wide = [&](const std::string& words) { return context.measure(words, Font::ui, 12); };
     // Translators: a tile is a colored background ("paper") with marks on it
-    const std::string paper_says = tr("atlas_board.paper", "paper: {}", name_of(scene.look.colour)),
+    const std::string paper_says = tr("atlas_board.paper", "color: {}", name_of(scene.look.colour)),
                       marks_say = context.log_colours()
                                       ? tr("atlas_board.marks_weight_log_scale", "marks: weight, log scale")
                                       : tr("atlas_board.marks_weight", "marks: weight");

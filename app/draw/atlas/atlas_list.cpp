@@ -115,7 +115,7 @@ float draw_atlas_list(Picture& picture, const AtlasScene& scene, const figure::R
     const std::string foot =
         rows.empty() ? tr("atlas_list.no_head_like", "No head matches. Change or clear the search.")
         : rows.size() > most_rows
-            ? tr("atlas_list.more_choose_fewer_heads", "and {} more: choose fewer heads",
+            ? tr("atlas_list.more_choose_fewer_heads", "and {} more: select fewer heads",
                  grouped(static_cast<std::int64_t>(rows.size() - most_rows)))
             : "";
     if (!foot.empty())

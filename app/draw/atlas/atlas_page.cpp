@@ -33,9 +33,9 @@ std::string measured_on(const Atlas& atlas, const AttentionInfo& info) {
     if (atlas.survey != nullptr)
         // Translators: probe and copying are scores that are measured without any text
         return tr_n("atlas_page.means_over_piece_tokens",
-                    "means over {} piece, {} tokens; probe and copying use no text",
-                    "means over {} pieces, {} tokens; probe and copying use no text", atlas.survey->pieces,
-                    grouped(atlas.survey->pieces), grouped(atlas.survey->tokens));
+                    "means over {} piece of text, {} tokens; probe and copying use no text",
+                    "means over {} pieces of text, {} tokens; probe and copying use no text",
+                    atlas.survey->pieces, grouped(atlas.survey->pieces), grouped(atlas.survey->tokens));
     if (info.Tq != info.Tk)
         return tr("atlas_page.all_scores_over_text", "all scores over this text, {} queries, {} keys",
                   grouped(info.Tq), grouped(info.Tk));
@@ -107,7 +107,7 @@ void draw_search(Picture& picture, const AtlasScene& scene, float x, float y, fl
                                       return SearchHeads{text};
                                   },
                               .tip = tr("atlas_page.l5h3_induction_0_4",
-                                        "L5H3, induction > 0.4, previous token; several with a comma"),
+                                        "L5H3, induction > 0.4, previous token; separate several by commas"),
                               .acts_on_each_letter = true});
 }
 
@@ -125,7 +125,8 @@ float draw_beside(Picture& picture, const AtlasScene& scene, const figure::Rect&
             segment(tr("atlas_page.scatter", "Scatter"), AtlasPane::scatter,
                     tr("atlas_page.all_heads_two_scores", "All heads by two scores")),
             segment(tr("atlas_page.alike", "Alike"), AtlasPane::alike,
-                    tr("atlas_page.heads_read_alike_stand", "Heads that read alike are close together")),
+                    tr("atlas_page.heads_read_alike_stand",
+                       "Heads with similar attention weights are close together")),
             segment(tr("atlas_page.list", "List"), AtlasPane::list,
                     tr("atlas_page.heads_row_row_sorted", "Heads row by row, sorted by a score"))};
         const float width = segmented_width(context, panes);
@@ -141,7 +142,7 @@ float draw_beside(Picture& picture, const AtlasScene& scene, const figure::Rect&
             draw_text_button(picture, context, room.x + find + 10, y + 44,
                              tr("common.all_heads", "All heads"), false, ChooseAllHeads{},
                              with_key(tr("atlas_page.takes_back_brush_search",
-                                         "Clears the brush, the search and the label"),
+                                         "Clears the selection by rectangle, search and label"),
                                       "all heads"));
         y += 86;
     }
@@ -184,7 +185,7 @@ float draw_reading_note(Picture& picture, const AtlasScene& scene, const figure:
         draw_button(picture, context, {area.right() - button, area.y + 2, button - 2, area.h - 4}, back,
                     SetReadingOptions{}, false,
                     with_key(tr("atlas_page.measures_weights_run_again",
-                                "Measures the weights of the run again, with the first token"),
+                                "Measures the heads again by the unchanged weights of the run"),
                              "hide first token"));
     return reading_height;
 }
@@ -221,12 +222,11 @@ Picture draw_atlas_strip(const DrawContext& context) {
                        tr("atlas_page.board_scatter_every_score",
                           "The grid, the scatter plot and every score of this text")));
     if (atlas != nullptr && atlas->has_survey)
-        tabs.push_back(tab(atlas->survey != nullptr
-                               ? tr("atlas_page.texts", "{} texts", grouped(atlas->survey->texts))
-                               : tr("atlas_page.survey", "Survey"),
-                           AtlasTab::survey,
-                           tr("atlas_page.means_over_corpus_survey",
-                              "The means over a corpus, of the survey that is open")));
+        tabs.push_back(
+            tab(atlas->survey != nullptr ? tr("atlas_page.texts", "{} texts", grouped(atlas->survey->texts))
+                                         : tr("atlas_page.survey", "Survey"),
+                AtlasTab::survey,
+                tr("atlas_page.means_over_corpus_survey", "Means over a corpus, from the open survey")));
     // Translators: a tab, with the number of compared heads
     tabs.push_back(tab(tr("atlas_page.compare", "Compare {}", view.pinned.size()), AtlasTab::compare,
                        tr("atlas_page.pinned_heads_side_side", "The pinned heads side by side")));

@@ -78,12 +78,11 @@ float draw_atlas_pinned(Picture& picture, const AtlasScene& scene, const figure:
                       tr_n("atlas_pinned.head_side_side", "{} head side by side", "{} heads side by side",
                            std::ssize(heads), grouped(std::ssize(heads))));
     if (heads.empty()) {
-        return draw_paragraph(
-            picture, context, room.x, 130, room.w,
-            tr("atlas_pinned.no_head_pinned_pin",
-               "No head is pinned. Pin heads by the star in the list of the atlas or by the "
-               "button on their card; they are compared here."),
-            Font::ui, 13.5F, 20, theme.text);
+        return draw_paragraph(picture, context, room.x, 130, room.w,
+                              tr("atlas_pinned.no_head_pinned_pin",
+                                 "No head is pinned. Pin heads by the star in the list of the atlas or by "
+                                 "the button on their card to compare them here."),
+                              Font::ui, 13.5F, 20, theme.text);
     }
     const auto count = static_cast<float>(heads.size());
     const float beside = labels_beside(context, scene.info()), left = room.x + std::max(names_width, beside),
@@ -110,7 +109,7 @@ float draw_atlas_pinned(Picture& picture, const AtlasScene& scene, const figure:
                                            .stroke = open ? theme.ink : theme.line2,
                                            .stroke_width = open ? 2.0F : 1.0F});
         draw_map_labels(picture, scene, area, above);
-        picture.add_hotspot(area, "tile " + name, OpenHead{l, h}, tr("atlas_pinned.card", "Its card"));
+        picture.add_hotspot(area, "tile " + name, OpenHead{l, h}, tr("atlas_pinned.card", "Show its card"));
         draw_text(picture, context, x, y + 16,
                   scene.label(l, h).empty() ? tr("common.no_label", "no label") : scene.label(l, h),
                   Font::ui_semibold, 12.5F, theme.ink);

@@ -342,7 +342,7 @@ std::string work_words(const std::string& score, const ScoreProgress& work) {
         return work.why_not;
     const std::string share = percent_text(static_cast<double>(*work.fraction));
     return score.empty() ? tr("atlas_scatter.how_alike_heads_read",
-                              "The similarity of heads is being measured: {} done.", share)
+                              "The similarity of the heads is being measured: {} done.", share)
                          : tr("atlas_scatter.measured_done", "{} is being measured: {} done.", score, share);
 }
 
@@ -392,14 +392,15 @@ float draw_atlas_scatter(Picture& picture, const AtlasScene& scene, const figure
     }
     if (alike && drawn) {
         const SimilarityMap& map = *scene.atlas.alike;
-        std::string says = map.rows < map.of
-                               ? tr("atlas_scatter.closer_more_alike_two",
-                                    "Closer heads read more alike: Jensen-Shannon divergence of their rows, "
-                                    "summed over {} of {} rows, mapped to a plane by classical scaling.",
-                                    grouped(map.rows), grouped(map.of))
-                               : tr("atlas_scatter.closer_more_alike_two_2",
-                                    "Closer heads read more alike: Jensen-Shannon divergence of their rows, "
-                                    "summed, mapped to a plane by classical scaling.");
+        std::string says =
+            map.rows < map.of
+                ? tr("atlas_scatter.closer_more_alike_two",
+                     "The closer two heads, the more similar their weights: Jensen-Shannon divergence of "
+                     "their rows, summed over {} of {} rows, mapped to a plane by classical scaling.",
+                     grouped(map.rows), grouped(map.of))
+                : tr("atlas_scatter.closer_more_alike_two_2",
+                     "The closer two heads, the more similar their weights: Jensen-Shannon divergence of "
+                     "their rows, summed, mapped to a plane by classical scaling.");
         if (scene.atlas.survey != nullptr)
             says += " " + tr("atlas_scatter.rows_prompt_not_surveys",
                              "The rows are those of the prompt, not of the survey's texts.");
@@ -410,9 +411,9 @@ float draw_atlas_scatter(Picture& picture, const AtlasScene& scene, const figure
     const std::int64_t chosen = scene.look.chosen_count;
     const std::string count =
         scene.look.choosing
-            ? tr_n("atlas_scatter.head_chosen", "{} head of {} chosen", "{} heads of {} chosen", chosen,
+            ? tr_n("atlas_scatter.head_chosen", "{} head of {} selected", "{} heads of {} selected", chosen,
                    grouped(chosen), grouped(scene.atlas.L * scene.atlas.H))
-            : tr("atlas_scatter.drag_over_points_choose", "Drag over points to choose heads");
+            : tr("atlas_scatter.drag_over_points_choose", "Drag over points to select heads");
     draw_text(picture, context, area.x, y + 36, count, scene.look.choosing ? Font::ui_semibold : Font::ui,
               12.5F, scene.look.choosing ? theme.ink : theme.muted);
     return y + 50;

@@ -92,7 +92,7 @@ float draw_source_contributions(Picture& picture, const DrawContext& context, do
     draw_text(picture, context, canvas_pad + taken + 14, y + 30,
               tr("brought_tokens.token_reads", "by the token that it reads from") + ", " +
                   (limit == of_map ? tr("brought_tokens.colours_map_above", "in the colors of the map above")
-                                   : tr("brought_tokens.darkest", "darkest: {}", number(limit, 2))),
+                                   : tr("brought_tokens.darkest", "color scale to ±{}", number(limit, 2))),
               Font::ui, 12.5F, theme.muted);
     constexpr float line = 44, gap = 4;
     float x = canvas_pad, top = y + 46;

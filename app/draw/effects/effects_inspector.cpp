@@ -83,15 +83,14 @@ void add_sources(Sheet& sheet, const LogitPart& part) {
     sheet.rule(62);
     line(tr("common.sum", "sum"), "", part.value, true);
     sheet.paragraph(tr("effects_inspector.effect_one_unit_weight",
-                       "Effect: contribution of one unit of weight on that "
-                       "token, its value through W_O to the two logits."),
+                       "Effect: what a weight of 1 on that token would contribute, by its value and W_O."),
                     theme.muted);
 }
 
 void add_largest(Sheet& sheet) {
     const Effects& effects = *sheet.context.shown.effects;
     const std::vector<LogitPart>& parts = effects.attribution.parts;
-    sheet.section(tr("effects_inspector.largest_all_writers", "Largest of all components"),
+    sheet.section(tr("effects_inspector.largest_all_writers", "Largest components"),
                   tr("common.logits", "logits"));
     const std::size_t count = std::min(parts.size(), listed_writers);
     double rest = effects.attribution.logit;
@@ -150,9 +149,9 @@ void add_without(Sheet& sheet, const LogitPart& part) {
     if (shows_mean_ablation(context)) {
         sheet.section(tr("effects_inspector.gives_mean_output", "Mean ablation"), what);
         sheet.row(tr("effects_inspector.own_output", "with its own output"), signed_number(sweep->before, 2));
-        sheet.row(tr("effects_inspector.mean_measured", "with its mean, measured"),
+        sheet.row(tr("effects_inspector.mean_measured", "with its mean output, measured"),
                   signed_number(sweep->before - cell->lost, 2), true);
-        sheet.row(tr("effects_inspector.kl_prediction", "KL of the prediction"),
+        sheet.row(tr("effects_inspector.kl_prediction", "KL divergence"),
                   tr("common.nats", "{} nats", number(cell->divergence, 4)));
         return;
     }
@@ -163,11 +162,11 @@ void add_without(Sheet& sheet, const LogitPart& part) {
               signed_number(sweep->before - part.value, 2));
     sheet.row(tr("effects_inspector.without_measured", "without it, measured"),
               signed_number(sweep->before - cell->lost, 2), true);
-    sheet.row(tr("effects_inspector.kl_prediction", "KL of the prediction"),
+    sheet.row(tr("effects_inspector.kl_prediction", "KL divergence"),
               tr("common.nats", "{} nats", number(cell->divergence, 4)));
     const double others = part.value - cell->lost;
     sheet.paragraph(tr("effects_inspector.direct_measured_differ",
-                       "Direct and measured differ by {}: without the head, later layers read another "
+                       "Direct and measured differ by {}: without the head, later layers read a different "
                        "residual stream, and the final norm has another scale.",
                        number(std::abs(others), 2)),
                     context.theme.muted);
@@ -189,7 +188,8 @@ void add_losses(Sheet& sheet) {
     std::ranges::stable_sort(losses, std::ranges::greater{},
                              [](const Loss& loss) { return std::abs(loss.lost); });
     losses.resize(std::min(losses.size(), listed_writers));
-    sheet.section(tr("effects_inspector.largest_losses", "Largest losses"), tr("common.logits", "logits"));
+    sheet.section(tr("effects_inspector.largest_losses", "Largest falls and rises"),
+                  tr("common.logits", "logits"));
     for (std::size_t n = 0; n < losses.size(); ++n) {
         const Loss& loss = losses[n];
         sheet.row_spot("largest " + std::to_string(n), OpenHead{loss.layer, loss.head},
@@ -199,8 +199,8 @@ void add_losses(Sheet& sheet) {
             loss.layer == sheet.context.view.attention.layer && loss.head == sheet.context.view.head);
     }
     if (sweep->done < sweep->count)
-        sheet.paragraph(tr_n("effects_inspector.head", "Of {} of {} head.", "Of {} of {} heads.",
-                             sweep->count, sweep->done, grouped(sweep->count)),
+        sheet.paragraph(tr_n("effects_inspector.head", "Measured: {} of {} head.",
+                             "Measured: {} of {} heads.", sweep->count, sweep->done, grouped(sweep->count)),
                         sheet.context.theme.muted);
 }
 
@@ -227,9 +227,9 @@ Picture draw_effects_inspector(const DrawContext& context) {
             (lost != nullptr ? "lost[" : "effect[") + std::to_string(l) + "][" + std::to_string(h) + "][" +
                 word_label(effects->queries, effects->question.position) + "]",
             signed_number(lost != nullptr ? lost->lost : part.value, 2),
-            lost == nullptr                ? tr("effects_inspector.logits", "logits to {}", effects->token)
-            : shows_mean_ablation(context) ? tr("common.falls_heads_mean", "falls with the head's mean")
-                                           : tr("common.falls_without_head", "falls without the head"));
+            lost == nullptr ? tr("effects_inspector.logits", "logits towards {}", effects->token)
+            : shows_mean_ablation(context) ? tr("common.falls_heads_mean", "fall under mean ablation")
+                                           : tr("common.falls_without_head", "fall under zero ablation"));
         if (context.controls) {
             const float half = (sheet.width() - 10) / 2;
             const bool off = context.shown.problem().gain(h) == 0.0F;

@@ -39,7 +39,7 @@ constexpr std::array screens{
                draw_effects_strip, draw_effects_page, draw_effects_inspector},
     ScreenInfo{Screen::patching, translatable("common.patching", "Patching"), "patching screen",
                translatable("screens.prompt_brings_answer_back",
-                            "The activations of this prompt that recover its answer in another"),
+                            "Activations of this prompt, patched into another: which recover the answer?"),
                draw_patching_strip, draw_patching_page, draw_patching_inspector},
     ScreenInfo{Screen::circuits, translatable("common.circuits", "Circuits"), "circuits screen",
                translatable("screens.head_weights_alone_2", "The behavior of a head by its parameters alone"),

@@ -45,7 +45,7 @@ void draw_sums_of_sources(Picture& picture, const DrawContext& context, const Ma
         if (context.controls)
             picture.add_hotspot(beside, "position " + std::to_string(i), PredictAt{i},
                                 tr("sources_page.after_head_adds_click",
-                                   "After {} the head adds {}; click to attribute this prediction", token,
+                                   "After {} the head adds {}. Click to attribute this prediction.", token,
                                    adds));
         else
             picture.tips.push_back(
@@ -70,9 +70,9 @@ void draw_sources_map(Picture& picture, const DrawContext& context) {
               : tr("sources_page.open_head_brings_every", "Contribution of the open head at every position"),
         effects.against.empty()
             ? tr("sources_page.weights_i_j_v",
-                 "weights[i, j] · v[j] W_O · (u[{}] − mean u), LayerNorm frozen at row i", effects.token)
+                 "weights[i, j] · v[j] W_O · (W_U[{}] − mean W_U), LayerNorm frozen at row i", effects.token)
             : tr("sources_page.weights_i_j_v_2",
-                 "weights[i, j] · v[j] W_O · (u[{}] − u[{}]), LayerNorm frozen at row i", effects.token,
+                 "weights[i, j] · v[j] W_O · (W_U[{}] − W_U[{}]), LayerNorm frozen at row i", effects.token,
                  effects.against));
     draw_question_fields(picture, context);
     if (!known) {
@@ -81,7 +81,7 @@ void draw_sources_map(Picture& picture, const DrawContext& context) {
             is_head
                 ? tr("sources_page.heads_parts_worked_out", "The head's contributions are being computed.")
                 : tr("sources_page.mean_heads_no_parts",
-                     "A mean of heads has no contributions of its own. Choose a head in the grid."),
+                     "A mean of heads has no contributions of its own. Select a head in the grid."),
             false, source_map_top);
         return;
     }

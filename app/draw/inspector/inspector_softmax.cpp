@@ -251,7 +251,7 @@ int add_softmax(Sheet& sheet, const Index& at, int score_decimals) {
     if (softmax.lines.back().sink)
         sheet.paragraph(
             tr("inspector_softmax.heads_sink_takes_part",
-               "The head’s sink acts like one more key. It gets {} of this row, which is dropped.",
+               "The head’s sink acts like one more key. It gets {} of this row; that fraction is dropped.",
                number(softmax.lines.back().weight, weight.decimals)),
             sheet.context.theme.text);
     return weight.decimals;

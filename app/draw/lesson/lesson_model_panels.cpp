@@ -218,7 +218,7 @@ void draw_positions(PanelColumn& column, const lesson::PositionsFigure& figure) 
     };
     line(tr("lesson_model_panels.distance_query_key", "distance, query − key"),
          number(static_cast<double>(figure.distance), 0), theme.text);
-    line(tr("lesson_model_panels.pair_turns_each_step", "the pair turns, each step"),
+    line(tr("lesson_model_panels.pair_turns_each_step", "rotation of the pair, per step"),
          number(figure.angle, 2) + "°", pair);
     line(tr("lesson_model_panels.over_distance", "over the distance"), number(figure.turned, 0) + "°", pair);
     line(tr("lesson_model_panels.cosine", "its cosine"), number(figure.pair, 2), pair);

@@ -65,7 +65,7 @@ struct Pattern {
 /// One pattern for each score that names heads, and one for heads without a label.
 const std::vector<Pattern>& patterns();
 const Pattern& pattern_of(const analysis::HeadMetrics& metrics);
-/// The label in the user's language: "previous token", "previous token beside the first token"; empty if
+/// The label in the user's language: "previous token", "previous token, apart from the first token"; empty if
 /// there is none.
 std::string label_words(const analysis::HeadMetrics& metrics);
 /// A score with its unit: "0.53", "1.39 nats", "25 %".

@@ -100,7 +100,8 @@ std::string label_words(const analysis::HeadMetrics& metrics) {
         return {};
     const std::string label = tr(analysis::info_of(*metrics.labelled).label.text);
     // Translators: {} is a label of heads, such as "previous token"; most of the weight is on the first token
-    return metrics.beside_first ? tr("common.beside_first_token", "{} beside the first token", label) : label;
+    return metrics.beside_first ? tr("common.beside_first_token", "{}, apart from the first token", label)
+                                : label;
 }
 
 std::string score_text(analysis::HeadScore score, float value) {

@@ -202,7 +202,7 @@ Picture draw_split_page(const DrawContext& context) {
             {rotary ? tr("split_pages.rotation", "Rotation") : tr("split_pages.one_head", "One head"),
              ShowOneHead{true}, turning,
              rotary ? tr("split_pages.how_queries_keys_head",
-                         "How queries and keys of the head in focus are turned by their position (RoPE)")
+                         "How queries and keys of the head in focus are rotated by their position (RoPE)")
                     : tr("split_pages.columns_head_focus_alone", "The columns of the head in focus alone")});
     const float controls = segmented_width(context, segments);
     if (turning)
