@@ -468,7 +468,7 @@ TEST_CASE("the atlas says that the first token is left out, keeps its buttons, a
     std::string said;     // over lines
     for (const ScreenText& text : screen_texts())
         said += text.visible ? text.text + " " : "";
-    CHECK_THAT(said, Catch::Contains("show them as they are first"));
+    CHECK_THAT(said, Catch::Contains("filtered or merged; switch that off"));
     CHECK(desk.program.state().document->part()->edits.empty());
     desk.press("Show them as they are");
     CHECK_FALSE(desk.view().attention.reading.hide_first_token);

@@ -416,7 +416,7 @@ TEST_CASE("a row without keys, a gain of 0 and the bias that is left are said pl
     CHECK(says(TensorId::output, {0, 1, 3, 0}, "only b_O is left"));
     CHECK_FALSE(says(TensorId::output, {0, 2, 3, 0}, "only b_O is left"));
     CHECK(says(TensorId::output, {0, 2, 3, 0}, "Head 0, ablated"));
-    CHECK(says(TensorId::concat, {0, 2, 1, 0}, "this head is ablated"));
+    CHECK(says(TensorId::concat, {0, 2, 1, 0}, "The gain of this head is 0: it is ablated"));
 }
 
 TEST_CASE("shared key/value heads and the comparison of heads name the right ones", "[inspector]") {
