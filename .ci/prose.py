@@ -18,6 +18,9 @@ C_TOKEN = re.compile(r"""
   | "(?P<text>(?:\\.|[^"\\\n])*)"
   | (?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'
 """, re.S | re.X)
+# A text in a block of a lesson, without its quotation marks.
+LESSON_TEXT = re.compile(r"\s*(?:- )?(?:task|after|label|question|text|why): (?P<mark>\"?)(.*)(?P=mark)")
+LESSON_BLOCKS = {"```gate", "```show", "```fill", "```quiz"}
 BEFORE_STATEMENT = (tokenize.NEWLINE, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.COMMENT)
 
 
@@ -117,12 +120,19 @@ def python_prose(source):
 
 
 def markdown_prose(source):
-    prose, in_code = None, False
+    """Yields paragraphs, and the texts in blocks of lessons."""
+    prose, in_code, in_lesson_block = None, False, False
     for number, line in enumerate(source.splitlines(), 1):
         fence = line.lstrip().startswith(("```", "~~~"))
         in_code ^= fence
+        if fence:
+            in_lesson_block = in_code and line.strip() in LESSON_BLOCKS
         if fence or in_code or not line.strip() or line.startswith("    "):
             prose = None
+            if in_lesson_block and (text := LESSON_TEXT.fullmatch(line)):
+                lesson_text = Prose("p")
+                lesson_text.add(text[2], number)
+                yield lesson_text
             continue
         if prose is None or re.match(r"\s*([-*#|>]|\d+\.)", line):
             prose = Prose("p")

@@ -182,7 +182,7 @@ std::function<int()> add_commands(CLI::App& program) {
     // Called after all options are read and before the command starts.
     program.parse_complete_callback([&program] {
         if (!program.get_subcommands().empty() && memory_is_limited()) {
-            give_memory_back();
+            enable_prompt_memory_release();
             enforce_memory_limit();
         }
     });
@@ -190,7 +190,7 @@ std::function<int()> add_commands(CLI::App& program) {
 }
 
 /// Returns the edit distance of two words: the number of letters to insert, delete or replace.
-std::size_t letters_apart(std::string_view from, std::string_view to) {
+std::size_t edit_distance(std::string_view from, std::string_view to) {
     std::vector<std::size_t> row(to.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});
     for (std::size_t i = 0; i < from.size(); ++i) {
@@ -221,7 +221,7 @@ std::string unknown_command(const CLI::App& program, int argc, char** argv) {
         const auto all = command->get_subcommands([](const CLI::App*) { return true; });
         if (all.empty())
             return "";
-        const auto apart = [&](const CLI::App* one) { return letters_apart(word, one->get_name()); };
+        const auto apart = [&](const CLI::App* one) { return edit_distance(word, one->get_name()); };
         const CLI::App* const nearest = *std::ranges::min_element(all, {}, apart);
         if (apart(nearest) > 0) {
             if (called.empty() && is_for_window(word))
@@ -263,7 +263,7 @@ std::string advice(const CLI::ParseError& fault, const CLI::App& command) {
     if (unknown == words.end() || options.empty())
         return "";
     const auto name = [](const CLI::Option* option) { return "--" + option->get_single_name(); };
-    const auto apart = [&](const CLI::Option* option) { return letters_apart(*unknown, name(option)); };
+    const auto apart = [&](const CLI::Option* option) { return edit_distance(*unknown, name(option)); };
     const CLI::Option* const nearest = *std::ranges::min_element(options, {}, apart);
     return 3 * apart(nearest) <= unknown->size() - 1 ? "; the nearest is " + name(nearest) : "";
 }

@@ -63,9 +63,9 @@ void list(const LessonOptions& options) {
     write_file_atomically("-", out);
 }
 
-[[noreturn]] void report(const std::string& path, const std::vector<lesson::LessonFault>& faults) {
+[[noreturn]] void report(const std::string& path, const std::vector<lesson::LessonError>& faults) {
     constexpr std::size_t most_listed = 100;
-    for (const lesson::LessonFault& fault : std::span(faults).first(std::min(most_listed, faults.size())))
+    for (const lesson::LessonError& fault : std::span(faults).first(std::min(most_listed, faults.size())))
         std::cerr << text::plain_text(path + ":" + std::to_string(fault.line) + ": " + fault.sentence)
                   << '\n';
     fail_input(path + " has " + std::to_string(faults.size()) + (faults.size() == 1 ? " fault" : " faults") +
@@ -76,11 +76,11 @@ void list(const LessonOptions& options) {
 /// Checks and plays a lesson; throws Error if the lesson has a fault.
 lesson::LessonTally play(const lesson::ParsedLesson& parsed, const std::string& path) {
     lesson::LessonTally tally;
-    std::vector<lesson::LessonFault> faults = parsed.faults;
-    const std::vector<lesson::LessonFault> found =
+    std::vector<lesson::LessonError> faults = parsed.faults;
+    const std::vector<lesson::LessonError> found =
         lesson::check_lesson(parsed.lesson, *engine::make_engine("cpu"), &tally);
     faults.insert(faults.end(), found.begin(), found.end());
-    std::ranges::stable_sort(faults, {}, &lesson::LessonFault::line);
+    std::ranges::stable_sort(faults, {}, &lesson::LessonError::line);
     if (!faults.empty())
         report(path, faults);
     return tally;

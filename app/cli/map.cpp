@@ -95,14 +95,15 @@ std::string png_bytes(const Tensor& weights, const std::string& legend) {
     const float largest = *std::ranges::max_element(weights.values());
     std::vector<std::uint8_t> grey(weights.values().size());
     std::ranges::transform(weights.values(), grey.begin(), [largest](float weight) {
-        return static_cast<std::uint8_t>(std::lround(255.0F * app::place_on_scale(weight, 0, largest, true)));
+        return static_cast<std::uint8_t>(
+            std::lround(255.0F * app::position_on_scale(weight, 0, largest, true)));
     });
     char scale[160];
     std::snprintf(scale, sizeof scale,
                   "; white is the largest, %.6g, black a 10,000th of it or less, and between them the gray "
                   "follows the logarithm",
                   static_cast<double>(largest));
-    return figure::grey_png(grey, weights.shape()[1], weights.shape()[0], legend + scale);
+    return figure::grayscale_png(grey, weights.shape()[1], weights.shape()[0], legend + scale);
 }
 
 void run_map(const MapOptions& options) {

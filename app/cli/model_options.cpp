@@ -297,9 +297,9 @@ ModelGain parse_model_gain(const std::string& text, const checkpoint::Architectu
 namespace {
 
 /// Omits large results that can be computed while the file is written.
-void keep_little(checkpoint::ForwardOptions& options, const exporting::TraceExport& wanted,
-                 const checkpoint::Model& model, const checkpoint::ModelInputs& inputs,
-                 const std::string& out) {
+void omit_large_results(checkpoint::ForwardOptions& options, const exporting::TraceExport& wanted,
+                        const checkpoint::Model& model, const checkpoint::ModelInputs& inputs,
+                        const std::string& out) {
     constexpr std::int64_t kept_logits = std::int64_t{64} << 20U; // number of values
     const checkpoint::Architecture& a = model.architecture();
     options.logits = inputs.B * inputs.T * a.vocab <= kept_logits || wanted.stages.has(TensorId::logits) ||
@@ -316,8 +316,9 @@ void keep_little(checkpoint::ForwardOptions& options, const exporting::TraceExpo
 }
 
 /// Reports the requested stages around the attention that the model does not have.
-void tell_lacking(const StageSet& wanted, const checkpoint::ForwardResult& result,
-                  const checkpoint::Architecture& architecture, std::optional<checkpoint::Stack> stack) {
+void report_missing_stages(const StageSet& wanted, const checkpoint::ForwardResult& result,
+                           const checkpoint::Architecture& architecture,
+                           std::optional<checkpoint::Stack> stack) {
     std::string lacking;
     for (const TensorInfo& row : block_table())
         if (wanted.has(row.id) && row.id != TensorId::logits &&
@@ -348,7 +349,7 @@ void ModelOptions::run(const exporting::TraceExport& wanted, const std::vector<s
                    std::to_string(H - 1));
     options.stages = wanted.stages;
     options.layer = layer_;
-    keep_little(options, wanted, model, inputs, out);
+    omit_large_results(options, wanted, model, inputs, out);
     options.edits = read_edits(model, gains);
     options.temperature = temperature;
     const checkpoint::ForwardResult result = forward(model, inputs, options, device);
@@ -357,7 +358,7 @@ void ModelOptions::run(const exporting::TraceExport& wanted, const std::vector<s
     if (fault)
         std::cerr << "headscope: " << checkpoint::not_finite_logits(*fault)
                   << "; the numbers are written as they are\n";
-    tell_lacking(wanted.stages, result, model.architecture(), options.stack);
+    report_missing_stages(wanted.stages, result, model.architecture(), options.stack);
 }
 
 ModelOptions::WholeLayer ModelOptions::run_whole_layer(StageSet stages, const std::vector<std::string>& gains,

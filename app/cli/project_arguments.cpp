@@ -108,7 +108,8 @@ std::string model_of(const project::OpenedCheckpointProject& opened, const std::
         state.empty() ? std::vector<std::string>() : app::read_recent_files(state / "recent.json");
     if (const auto found = project::find_model(opened, path, recent))
         return *found;
-    fail_input(project::missing_model(opened.project, path) + "; name its folder or GGUF file with --model");
+    fail_input(project::missing_model_message(opened.project, path) +
+               "; name its folder or GGUF file with --model");
 }
 
 bool has_edits(const project::OpenedCheckpointProject& opened) {
@@ -200,7 +201,7 @@ std::vector<std::string> with_checkpoint_project(const CLI::App& program, std::v
         rest.value("--model") ? rest.value("--model") : rest.value("--tokenizer");
     if (!named)
         rest.add("--model", model_of(*opened, *path));
-    const bool other_model = named && !project::could_be_model(*opened, checkpoint::model_folder(*named));
+    const bool other_model = named && !project::matches_model(*opened, checkpoint::model_folder(*named));
     if (rest.takes("--patch")) {
         if (!rest.given("--patch") && (edited || !other_model))
             rest.add("--patch", *path);

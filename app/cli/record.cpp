@@ -70,7 +70,7 @@ void run_record(RecordOptions& options) {
         app::film_script(recorder, script, *options.script);
     else {
         // The stages before the weights belong to the model's own run.
-        program->act(app::ReadWeights{});
+        program->act(app::SetReadingOptions{});
         check_program(*program);
         app::film_stages(recorder, options.reading);
     }

@@ -52,7 +52,7 @@ std::string render_window(const RenderOptions& options, const app::DocumentPtr& 
     if (options.screen == "map" && app::screen_of(state.shown, state.view) != app::Screen::map)
         fail_input("--screen map: this " + std::string(options.attention ? "file of weights" : "document") +
                    " has " + std::to_string(std::max(dims.Tq, dims.Tk)) +
-                   " tokens, and the map needs at least " + std::to_string(app::map_from) +
+                   " tokens, and the map needs at least " + std::to_string(app::min_map_tokens) +
                    "; leave --screen out");
     if (state.shown.map != nullptr || options.present) {
         // The result depends on the size of the viewport, which the first frame determines.

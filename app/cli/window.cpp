@@ -145,7 +145,7 @@ void check_lesson(const Options& options, const std::string& language) {
 }
 
 int open_window(const Options& options) {
-    give_memory_back(); // before other threads start
+    enable_prompt_memory_release(); // before other threads start
     require_room_for_window();
     Preferences preferences;
     const std::string language = begin_language(options.language, preferences.text());
@@ -169,7 +169,7 @@ int open_window(const Options& options) {
                           .language = language,
                           .offer_picture = [&](std::string png) { clipboard.offer(std::move(png)); }});
     program.state().view.group = StageGroup::x; // start at the first step
-    program.state().view.less_motion = app::desktop_wants_less_motion(user_folder(UserFolder::config));
+    program.state().view.reduced_motion = app::desktop_wants_less_motion(user_folder(UserFolder::config));
     app::read_preferences(preferences.text(), program.state().view);
     if (options.path)
         program.open_path(std::filesystem::absolute(*options.path).lexically_normal().string(),

@@ -3,7 +3,7 @@
 #include "app/cli/language_option.h"
 #include "app/cli/usage.h"
 #include "app/session/checkpoint_work.h"
-#include "app/state/named_stop.h"
+#include "app/state/find_step.h"
 #include "app/state/screens/questions.h"
 #include "app/state/screens/screen.h"
 #include "core/base/error.h"
@@ -28,19 +28,19 @@ namespace {
 void check_error(const app::Program& program) {
     const std::string& error = program.state().error;
     if (!error.empty())
-        throw Error(is_of_memory_shortage(error) ? ErrorKind::machine : ErrorKind::input, error);
+        throw Error(is_memory_shortage_message(error) ? ErrorKind::machine : ErrorKind::input, error);
 }
 
 /// The tensors that can be shown: stages of attention and, for a checkpoint, those around it.
 struct Offered {
     ProblemParts parts;
-    app::Walk walk = {};
+    app::StepStrip walk = {};
     std::vector<TensorId> around = {};
 
     bool has(TensorId id) const {
         return is_stage(id)
                    ? has_tensor(id, parts)
-                   : std::ranges::count(around, id) > 0 && app::named_stop(walk, tensor_info(id).name);
+                   : std::ranges::count(around, id) > 0 && app::find_step(walk, tensor_info(id).name);
     }
 };
 
@@ -48,7 +48,7 @@ Offered offered_by(const app::Document& document, checkpoint::Stack stack, std::
     Offered offered{.parts = document.problem.parts()};
     if (!document.is_checkpoint())
         return offered;
-    offered.walk = app::walk_of(*document.part(), stack, layer);
+    offered.walk = app::step_strip_of(*document.part(), stack, layer);
     const checkpoint::Model& model = *document.part()->model->model;
     const checkpoint::Architecture& architecture = in_stack(model.architecture(), stack);
     for (const auto& stages :
@@ -86,7 +86,7 @@ void show_stage(app::ViewState& view, const std::string& name, const Offered& of
         fail_input("there is no stage \"" + name + "\"" +
                    (offered.walk.whole_block() ? " in this layer" : "") + "; the stages are " +
                    names_of_stages(offered));
-    view.group = app::named_stop(offered.walk, name).value_or(tensor_info(*id).group);
+    view.group = app::find_step(offered.walk, name).value_or(tensor_info(*id).group);
     if (*id == TensorId::k)
         view.projection = app::Projection::k;
     if (*id == TensorId::v)
@@ -174,7 +174,7 @@ void read_weights(app::Program& program, const SceneOptions& options) {
         if (wanted.*reading.option && !(possible.*reading.option))
             fail_input(flag_of(reading) + ": the " + (options.model ? "checkpoint on this prompt" : "file") +
                        " has " + std::string(reading.lacks.english) + "; leave it out");
-    program.act(app::ReadWeights{wanted});
+    program.act(app::SetReadingOptions{wanted});
     program.act(app::SetLogColours{options.log_colours});
     check_error(program);
 }
@@ -202,7 +202,7 @@ void show_attention(app::Program& program, const SceneOptions& options) {
 
 /// Shows a page of a lesson in the left panel, with the page's input and view.
 void show_lesson(app::Program& program, const SceneOptions& options) {
-    program.state().view.less_motion = true; // a picture shows the end of every animation
+    program.state().view.reduced_motion = true; // a picture shows the end of every animation
     program.act(app::OpenLesson{*options.lesson});
     check_error(program);
     const app::CourseState& course = program.state().course;
@@ -224,7 +224,7 @@ void show_lesson(app::Program& program, const SceneOptions& options) {
 
 /// Sets the head gains layer by layer, with the commands that a user would send.
 void edit_model(app::Program& program, const SceneOptions& options) {
-    program.state().view.less_motion = true; // without the flash of an edit
+    program.state().view.reduced_motion = true; // without the flash of an edit
     const auto settle = [&program] {
         program.settle();
         check_error(program);
@@ -328,7 +328,7 @@ void show_manual(app::Program& program, const std::string& asked) {
     if (asked.starts_with('?'))
         program.act(app::SearchManual{asked.substr(1)});
     else if (asked == "screen")
-        program.act(app::AskHelp{});
+        program.act(app::OpenContextHelp{});
     else
         program.act(app::OpenManual{
             asked == "contents"
@@ -382,7 +382,7 @@ void show_scene(app::Program& program, const SceneOptions& options, const app::D
         show_manual(program, *options.manual);
     }
     if (options.present) {
-        program.state().view.less_motion = true; // a picture shows the end of every animation
+        program.state().view.reduced_motion = true; // a picture shows the end of every animation
         program.act(app::Present{});
     }
     check_program(program);

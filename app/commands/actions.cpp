@@ -55,8 +55,8 @@ bool says_why(const Chord& pressed) {
 }
 
 /// Returns why a key of the document's other screens is not available on its long map.
-std::string why_not_on_map(const Chord& pressed, const Situation& now) {
-    Situation off = now;
+std::string why_not_on_map(const Chord& pressed, const ActionContext& now) {
+    ActionContext off = now;
     off.map = nullptr;
     off.screen = Screen::stages;
     for (const ActionInfo& row : actions())
@@ -82,7 +82,7 @@ std::string as_line(const ActionInfo& row) {
 
 } // namespace
 
-bool Situation::number_selected() const {
+bool ActionContext::number_selected() const {
     const auto& cell = view.selected;
     return !walking && !presenting && screen == Screen::stages && shown != nullptr && cell &&
            is_owned(cell->tensor) &&
@@ -101,16 +101,16 @@ const ActionInfo& action(std::string_view id) {
     return *row;
 }
 
-std::string why_not(const ActionInfo& action, const Situation& now) {
+std::string why_not(const ActionInfo& action, const ActionContext& now) {
     return action.missing ? action.missing(now) : std::string();
 }
 
-Meaning meaning_of(const Chord& pressed, const Situation& now) {
+KeyMeaning key_meaning(const Chord& pressed, const ActionContext& now) {
     const bool exact = pressed.ctrl && pressed.key >= Key::A && pressed.key <= letter('Z');
     const bool claimed = std::ranges::any_of(actions(), [&](const ActionInfo& row) {
         return has(row, pressed) && row.here(now) && (!row.steps || now.stepping);
     });
-    Meaning meaning;
+    KeyMeaning meaning;
     for (const ActionInfo& row : actions()) {
         const bool asked = claimed || exact || !pressed.shift
                                ? has(row, pressed)
@@ -132,7 +132,7 @@ Meaning meaning_of(const Chord& pressed, const Situation& now) {
     return meaning;
 }
 
-std::vector<KeyLine> key_lines(const Situation& now) {
+std::vector<KeyLine> key_lines(const ActionContext& now) {
     std::vector<KeyLine> lines;
     std::vector<Chord> chords; // of the last row
     bool written = false;      // the last row has its own text for the keys

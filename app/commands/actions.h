@@ -1,8 +1,8 @@
 #pragma once
 
+#include "app/commands/action_context.h"
 #include "app/commands/command.h"
 #include "app/commands/keys.h"
-#include "app/commands/situation.h"
 #include "core/base/message.h"
 
 #include <functional>
@@ -24,18 +24,18 @@ struct ActionInfo {
     std::vector<Chord> keys;
     /// Returns true if the action exists on the current view and for the document. Only then does the list of
     /// keys show it.
-    std::function<bool(const Situation&)> here;
+    std::function<bool(const ActionContext&)> here;
     /// The messages to send. Empty: a mouse or text field gesture, which is handled where it occurs.
-    std::function<Actions(const Situation&)> send;
+    std::function<Actions(const ActionContext&)> send;
     /// Returns why the action is not available now; empty text: it is. No function: always available.
-    std::function<std::string(const Situation&)> missing = {};
+    std::function<std::string(const ActionContext&)> missing = {};
     /// Text in the list of keys. Absent: the title. Empty: joined to the row of the previous action.
     std::optional<std::string> line = {};
-    Over under = Over::nothing; ///< works while this covers the canvas
-    bool repeats = false;       ///< repeats while the key is held
-    std::string gesture = {};   ///< text in place of keys in the list; empty: the keys
-    Message group = {};         ///< "Files", "Numbers", ...; set by the table
-    bool steps = false;         ///< moves the control that has Tab focus, and takes over its keys
+    Overlay under = Overlay::nothing; ///< works while this covers the canvas
+    bool repeats = false;             ///< repeats while the key is held
+    std::string gesture = {};         ///< text in place of keys in the list; empty: the keys
+    Message group = {};               ///< "Files", "Numbers", ...; set by the table
+    bool steps = false;               ///< moves the control that has Tab focus, and takes over its keys
 };
 
 /// All actions. If two share a key, at most one is available at a time.
@@ -43,15 +43,15 @@ const std::vector<ActionInfo>& actions();
 /// Throws std::out_of_range for an id that is not in the table.
 const ActionInfo& action(std::string_view id);
 
-std::string why_not(const ActionInfo& action, const Situation& now);
+std::string why_not(const ActionInfo& action, const ActionContext& now);
 
 /// The meaning of a key press: an available action, or the reason why there is none. Shift may be held in
 /// addition, unless an action of the current view requires Shift or Ctrl is held with a letter.
-struct Meaning {
+struct KeyMeaning {
     const ActionInfo* action = nullptr;
     std::string missing; ///< only for keys with Ctrl and for letters
 };
-Meaning meaning_of(const Chord& pressed, const Situation& now);
+KeyMeaning key_meaning(const Chord& pressed, const ActionContext& now);
 
 /// One row of the list of keys.
 struct KeyLine {
@@ -59,7 +59,7 @@ struct KeyLine {
     Message group = {};
 };
 /// Returns the keys of the current view, in the order of the table.
-std::vector<KeyLine> key_lines(const Situation& now);
+std::vector<KeyLine> key_lines(const ActionContext& now);
 
 /// Returns true if a long map uses this key itself.
 bool is_map_key(const Chord& key);
@@ -71,9 +71,9 @@ std::string with_key(const std::string& text, std::string_view id);
 
 /// Returns the rows of a context menu that apply to the current view, from the top. They act on the selection
 /// or the focused head.
-std::vector<const ActionInfo*> menu_of(Thing::Kind thing, const Situation& now);
+std::vector<const ActionInfo*> menu_of(MenuSubject::Kind thing, const ActionContext& now);
 /// Returns the object that a click with this action selects or focuses; nothing for other actions.
-std::optional<Thing> thing_of(const Action& action);
+std::optional<MenuSubject> thing_of(const Action& action);
 
 // The sections of the table, each in its own source file.
 

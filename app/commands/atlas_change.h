@@ -40,7 +40,7 @@ struct SearchHeads {
 struct ChooseAllHeads {};
 /// A second time unpins the head.
 struct PinHead {
-    PlaceOnBoard head;
+    GridHead head;
 };
 struct SetThreshold {
     analysis::HeadScore score;

@@ -81,15 +81,15 @@ void apply(ViewState& view, const AttentionChange& change) {
     std::visit(Overloaded{[&](const OpenHead& c) { open_head(view, c.layer, c.head); },
                           [&](const ShowWeight& c) { show_weight(view, c); },
                           [&](const ShowStack& c) { show_stack(view, c.stack); },
-                          [&](const MoveOnBoard& c) {
+                          [&](const MoveInHeadGrid& c) {
                               open_head(view, attention.layer + c.layers, view.head + c.heads);
                           },
-                          [&](const SetBoardWidth& c) { view.board_width = c.width; },
-                          [&](const ShowBoard& c) { attention.board = c.shown; },
+                          [&](const SetHeadGridWidth& c) { view.head_grid_width = c.width; },
+                          [&](const ShowHeadGrid& c) { attention.board = c.shown; },
                           [&](const ShowScreen& c) { show_screen(view, c.screen); },
                           [&](const ShowEffects& c) { attention.effects = c.kind; },
-                          [&](const ShowBrought& c) { attention.brought_from = c.from; },
-                          [&](const JoinWriters& c) { attention.join_writers = c.joined; },
+                          [&](const ShowSourceTokens& c) { attention.first_source_token = c.from; },
+                          [&](const JoinComponents& c) { attention.join_components = c.joined; },
                           [&](const PickPatch& c) {
                               attention.patch = {c.row, c.column};
                           },
@@ -103,14 +103,14 @@ void apply(ViewState& view, const AttentionChange& change) {
                               keep_inside(attention.map);
                           },
                           [&](const WholeMap&) { attention.map = {}; },
-                          [&](const ReadWeights& c) { attention.reading = c.how; },
+                          [&](const SetReadingOptions& c) { attention.reading = c.how; },
                           [&](const SetLogColours& c) { attention.log_colours = c.on; },
                           [&](const SetScoreScale& c) { attention.score_scale = c.scale; },
                           [&](const AtlasChange& c) { change_atlas(attention, c); }},
                change);
 }
 
-void keep_to_attention(ViewState& view, const AttentionInfo& info) {
+void adapt_to_attention(ViewState& view, const AttentionInfo& info) {
     view.group = StageGroup::weights;
     view.playing = false;
     view.batch = 0;

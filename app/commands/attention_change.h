@@ -27,14 +27,14 @@ struct ShowStack {
     checkpoint::Stack stack;
 };
 /// Moves to a neighboring head of the grid.
-struct MoveOnBoard {
+struct MoveInHeadGrid {
     int layers, heads;
 };
-struct ShowBoard {
+struct ShowHeadGrid {
     bool shown;
 };
 /// Sets the width of the grid next to an open head, in logical pixels.
-struct SetBoardWidth {
+struct SetHeadGridWidth {
     float width;
 };
 struct ShowScreen {
@@ -50,14 +50,14 @@ struct PickPatch {
     std::int64_t row, column;
 };
 /// Joins the heads of a layer, or separates them, where a score is split into terms.
-struct JoinWriters {
+struct JoinComponents {
     bool joined;
 };
 struct ShowEffects {
     EffectKind kind;
 };
 /// Shows the source tokens of the open head for a prediction, starting at `from`.
-struct ShowBrought {
+struct ShowSourceTokens {
     std::int64_t from;
 };
 /// Marks the heads with a pattern; the same again or an empty name: none.
@@ -74,7 +74,7 @@ struct PanMap {
 };
 struct WholeMap {};
 /// Sets the transformations and aggregations of the weights.
-struct ReadWeights {
+struct SetReadingOptions {
     analysis::ReadingOptions how;
 };
 struct SetLogColours {
@@ -87,9 +87,9 @@ struct SetScoreScale {
 /// All changes to the view of attention weights.
 struct AttentionChanges {
     using Variant =
-        std::variant<OpenHead, ShowWeight, ShowStack, MoveOnBoard, ShowBoard, SetBoardWidth, ShowScreen,
-                     ShowEffects, ShowBrought, PickPatch, JoinWriters, MarkPattern, ZoomMap, PanMap, WholeMap,
-                     ReadWeights, SetLogColours, SetScoreScale, AtlasChange>;
+        std::variant<OpenHead, ShowWeight, ShowStack, MoveInHeadGrid, ShowHeadGrid, SetHeadGridWidth,
+                     ShowScreen, ShowEffects, ShowSourceTokens, PickPatch, JoinComponents, MarkPattern,
+                     ZoomMap, PanMap, WholeMap, SetReadingOptions, SetLogColours, SetScoreScale, AtlasChange>;
 };
 extern template class OneOf<AttentionChanges>;
 using AttentionChange = OneOf<AttentionChanges>;
@@ -97,7 +97,7 @@ using AttentionChange = OneOf<AttentionChanges>;
 void apply(ViewState& view, const AttentionChange& change);
 
 /// Adapts the view to an attention set: its single stage, its layers and the available tabs.
-void keep_to_attention(ViewState& view, const AttentionInfo& info);
+void adapt_to_attention(ViewState& view, const AttentionInfo& info);
 
 inline constexpr float largest_map_zoom = 256;
 

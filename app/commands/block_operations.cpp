@@ -56,7 +56,7 @@ TensorPtr changed(const Tensor& tensor, const Block& block, New make) {
     return std::make_shared<const Tensor>(std::move(out));
 }
 
-TensorPtr randomised(const Tensor& tensor, const Block& block, const Randomise& r) {
+TensorPtr randomised(const Tensor& tensor, const Block& block, const Randomize& r) {
     text::RandomNumbers numbers(r.seed);
     if (r.distribution == Distribution::normal) {
         check_deviation(r.deviation);
@@ -96,11 +96,11 @@ std::optional<BlockOperation> operation_of(const OperationChoice& choice) {
     case OperationKind::noise:
         return AddNoise{choice.deviation, choice.seed};
     case OperationKind::normal:
-        return Randomise{Distribution::normal, choice.deviation, choice.seed};
+        return Randomize{Distribution::normal, choice.deviation, choice.seed};
     case OperationKind::xavier_uniform:
-        return Randomise{Distribution::xavier_uniform, 1, choice.seed};
+        return Randomize{Distribution::xavier_uniform, 1, choice.seed};
     case OperationKind::xavier_normal:
-        return Randomise{Distribution::xavier_normal, 1, choice.seed};
+        return Randomize{Distribution::xavier_normal, 1, choice.seed};
     case OperationKind::identity:
         return MakeIdentity{};
     }
@@ -120,7 +120,7 @@ std::string operation_name(const BlockOperation& operation, const std::string& b
                 return tr("block_operations.noise_seed", "noise {}, seed {} {}", text_of(o.deviation), o.seed,
                           block);
             },
-            [&](const Randomise& o) {
+            [&](const Randomize& o) {
                 return o.distribution == Distribution::normal
                            ? tr("block_operations.normal_seed", "normal {}, seed {} {}", text_of(o.deviation),
                                 o.seed, block)
@@ -153,7 +153,7 @@ void check_inside(const Block& block, const Tensor& tensor) {
                       block.rows, block.cols, info.name, tensor.shape().text()));
 }
 
-TensorPtr operated(const Tensor& tensor, const Block& block, const BlockOperation& operation) {
+TensorPtr with_operation(const Tensor& tensor, const Block& block, const BlockOperation& operation) {
     using Offset = std::int64_t;
     return std::visit(
         Overloaded{
@@ -176,7 +176,7 @@ TensorPtr operated(const Tensor& tensor, const Block& block, const BlockOperatio
                     return v + static_cast<float>(static_cast<double>(o.deviation) * numbers.normal());
                 });
             },
-            [&](const Randomise& o) { return randomised(tensor, block, o); },
+            [&](const Randomize& o) { return randomised(tensor, block, o); },
             [&](const MakeIdentity&) {
                 return changed(tensor, block,
                                [](float, Offset row, Offset col) { return row == col ? 1.0F : 0.0F; });

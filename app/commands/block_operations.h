@@ -26,7 +26,7 @@ struct AddNoise {
 /// (fan_in + fan_out)), or uniform within sqrt(6 / (fan_in + fan_out)), where the fans are the sizes of the
 /// whole weight matrix.
 enum class Distribution : std::uint8_t { normal, xavier_uniform, xavier_normal };
-struct Randomise {
+struct Randomize {
     Distribution distribution = Distribution::normal;
     float deviation = 1; ///< for `normal`
     std::uint64_t seed = 1;
@@ -35,7 +35,7 @@ struct Randomise {
 struct MakeIdentity {};
 
 /// An operation on a block of numbers. The same seed gives the same numbers on every machine.
-using BlockOperation = std::variant<SetTo, ScaleBy, Zero, AddNoise, Randomise, MakeIdentity>;
+using BlockOperation = std::variant<SetTo, ScaleBy, Zero, AddNoise, Randomize, MakeIdentity>;
 
 /// Returns the chosen operation with its parameters; nothing if none is chosen.
 std::optional<BlockOperation> operation_of(const OperationChoice& choice);
@@ -49,7 +49,7 @@ void check_inside(const Block& block, const Tensor& tensor);
 /// Returns a copy of the tensor with the operation applied to the block. Throws Error(input) if the block is
 /// not inside, if a parameter is not finite (for a deviation also if negative), if a result exceeds the range
 /// of float32, and for Xavier on anything but a weight matrix.
-TensorPtr operated(const Tensor& tensor, const Block& block, const BlockOperation& operation);
+TensorPtr with_operation(const Tensor& tensor, const Block& block, const BlockOperation& operation);
 
 /// A copy of the tensor with the block's numbers replaced, row by row. Throws Error(input) as above.
 TensorPtr with_values(const Tensor& tensor, const Block& block, std::span<const float> values);

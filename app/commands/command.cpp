@@ -95,7 +95,7 @@ bool change_any(project::Recipe& recipe, const Document& document, const Command
                 edit_only = true;
             },
             [&](const SetRecipe& c) { recipe = c.recipe; },
-            [](const ReleaseNumber&) {
+            [](const ResetActivation&) {
                 fail_input(tr(
                     "command.activations_checkpoint_set_taken",
                     "only activations of a checkpoint can be set and taken back; open a checkpoint first"));
@@ -228,7 +228,7 @@ ChangeId change_of(const Document& before, const Command& command) {
                           [&](const CopyHead&) { single(); },
                           [&](const SwapHeads&) { single(); },
                           [&](const ResetHead&) { single(); },
-                          [&](const ReleaseNumber&) { single(); },
+                          [&](const ResetActivation&) { single(); },
                           [&](const SetRecipe&) { single(); }},
                command);
     return id;

@@ -72,7 +72,7 @@ struct Commands {
     using Variant =
         std::variant<SetSentence, SetKvSentence, SetPreset, SetMask, SetHeads, SetKvHeads, SetIdentityOutput,
                      SetSeed, EditCell, SetGain, SetTemperature, ResetEdits, EditBlock, PasteBlock, CopyHead,
-                     SwapHeads, ResetHead, PaintMask, ResetMask, SetRecipe, ReleaseNumber>;
+                     SwapHeads, ResetHead, PaintMask, ResetMask, SetRecipe, ResetActivation>;
 };
 extern template class OneOf<Commands>;
 using Command = OneOf<Commands>;

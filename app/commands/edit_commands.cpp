@@ -46,7 +46,7 @@ CommandName name_of(const Document& before, const PasteBlock& c) {
             std::to_string(c.table.rows) + " × " + std::to_string(c.table.cols), is_of_layer(c.cell.tensor)};
 }
 
-CommandName name_of(const Document& before, const ReleaseNumber& c) {
+CommandName name_of(const Document& before, const ResetActivation& c) {
     return {tr("edit_commands.take_back", "take back {}",
                block_text({c.cell.tensor, c.cell.at}, before.problem.dims)),
             {}};
@@ -54,7 +54,7 @@ CommandName name_of(const Document& before, const ReleaseNumber& c) {
 
 bool change(project::Recipe& recipe, const Document& document, const EditBlock& c) {
     const TensorPtr now = editable(document, c.block.tensor);
-    return put_edit(recipe, document, c.block.tensor, operated(*now, c.block, c.operation));
+    return put_edit(recipe, document, c.block.tensor, with_operation(*now, c.block, c.operation));
 }
 
 bool change(project::Recipe& recipe, const Document& document, const PasteBlock& c) {

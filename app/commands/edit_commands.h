@@ -40,7 +40,7 @@ struct PaintMask {
 struct ResetMask {};
 
 /// Removes the user's number of mlp_act: the layer computes it again.
-struct ReleaseNumber {
+struct ResetActivation {
     CellAddress cell;
 };
 
@@ -58,7 +58,7 @@ CommandName name_of(const Document& before, const SwapHeads& command);
 CommandName name_of(const Document& before, const ResetHead& command);
 CommandName name_of(const Document& before, const PaintMask& command);
 CommandName name_of(const Document& before, const ResetMask& command);
-CommandName name_of(const Document& before, const ReleaseNumber& command);
+CommandName name_of(const Document& before, const ResetActivation& command);
 
 // Each applies the command to a copy of the document's recipe and returns true if only edits, head gains,
 // temperature and the painted mask changed. All throw Error(input) with a message for the user.

@@ -89,7 +89,7 @@ bool change(project::Recipe& recipe, const Document& document, const CopyHead& c
     const Problem& problem = document.problem;
     check_pair(problem.dims, c.from, c.to);
     const bool shared = problem.dims.kv_head(c.from) == problem.dims.kv_head(c.to);
-    const auto from = parts_of_head(problem, c.from), to = parts_of_head(problem, c.to);
+    const auto from = blocks_of_head(problem, c.from), to = blocks_of_head(problem, c.to);
     Edits edits(document);
     for (std::size_t i = 0; i < from.size(); ++i)
         if (!from[i].keys_values || !shared)
@@ -105,7 +105,7 @@ bool change(project::Recipe& recipe, const Document& document, const SwapHeads& 
     const Problem& problem = document.problem;
     check_pair(problem.dims, c.a, c.b);
     const bool shared = problem.dims.kv_head(c.a) == problem.dims.kv_head(c.b);
-    const auto a = parts_of_head(problem, c.a), b = parts_of_head(problem, c.b);
+    const auto a = blocks_of_head(problem, c.a), b = blocks_of_head(problem, c.b);
     Edits edits(document);
     for (std::size_t i = 0; i < a.size(); ++i)
         if (!a[i].keys_values || !shared) {
@@ -124,7 +124,7 @@ bool change(project::Recipe& recipe, const Document& document, const ResetHead& 
     const Problem& problem = document.problem;
     check_head(problem.dims, c.head);
     Edits edits(document);
-    for (const HeadPart& part : parts_of_head(problem, c.head))
+    for (const HeadBlock& part : blocks_of_head(problem, c.head))
         if (recipe.edits.contains(part.block.tensor))
             edits.write(part.block, values_of(*document.unedited->input(part.block.tensor), part.block));
     if (!problem.gains.empty()) {

@@ -68,7 +68,7 @@ void History::count(const State& state, int by) {
                     add_tensor(value);
         },
         problem, unedited);
-    if (const ModelPartPtr part = state.document->is_checkpoint() ? state.document->part() : nullptr)
+    if (const RunSpecPtr part = state.document->is_checkpoint() ? state.document->part() : nullptr)
         for (const auto& [attention, edits] : part->edits) {
             for (const auto& [weight, tensor] : edits.tensors)
                 add_tensor(tensor);
@@ -89,7 +89,7 @@ void History::keep_budget() {
     // Drop a little more than needed, because erasing at the front moves all later states.
     const std::size_t usual = byte_budget_ / 4, spare = usual / 16;
     const auto too_many = [&](std::size_t older) {
-        return bytes_ > byte_budget_ || (older > kept_steps && bytes_ > usual - spare);
+        return bytes_ > byte_budget_ || (older > min_undo_steps && bytes_ > usual - spare);
     };
     std::size_t drop = 0;
     while (drop < position_ && too_many(position_ - drop))

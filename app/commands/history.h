@@ -28,15 +28,15 @@ public:
     };
 
     /// byte_budget: limit for all states except the current one. The oldest states are dropped first: beyond
-    /// a quarter of the budget as long as kept_steps remain, beyond the whole budget in any case.
+    /// a quarter of the budget as long as min_undo_steps remain, beyond the whole budget in any case.
     explicit History(DocumentPtr first, std::size_t byte_budget = std::size_t{192} << 20);
-    static constexpr std::size_t kept_steps = 16; ///< states to keep for undo
+    static constexpr std::size_t min_undo_steps = 16; ///< states to keep for undo
 
     /// Adds a state after the current one and drops the states that could be redone. If the same gesture made
     /// the same change to the current state, replaces that state: one gesture is one step.
     void push(State state);
     /// Sets the labels of the steps before the first state.
-    void begin_after(std::vector<std::string> earlier) { states_.front().earlier = std::move(earlier); }
+    void set_earlier_steps(std::vector<std::string> earlier) { states_.front().earlier = std::move(earlier); }
     /// Moves by that many states, clamped, and returns the current document.
     const DocumentPtr& move(std::int64_t by);
 

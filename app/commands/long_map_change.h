@@ -24,7 +24,7 @@ struct PanLongMap {
 };
 struct WholeLongMap {};
 /// Centers the viewport on a point; without a scale, keeps the current one.
-struct CentreLongMap {
+struct CenterLongMap {
     double row, col;
     std::optional<int> scale = {};
 };
@@ -35,7 +35,7 @@ struct SelectOnMap {
 /// Selects one weight and shows it.
 struct GoToWeight {
     std::int64_t query, key;
-    std::optional<int> scale = reading_scale;
+    std::optional<int> scale = spot_scale;
 };
 struct PoolMap {
     Pooling pooling;
@@ -47,7 +47,7 @@ struct ReadMap {
     MapReading reading;
 };
 /// Reported by the window: the size of the viewport, and the weight under the mouse.
-struct MapRoom {
+struct SetMapViewport {
     float width, height;
 };
 struct PointOnMap {
@@ -56,8 +56,8 @@ struct PointOnMap {
 
 /// All changes to the view of a long map.
 struct LongMapChanges {
-    using Variant = std::variant<ZoomLongMap, PanLongMap, WholeLongMap, CentreLongMap, SelectOnMap,
-                                 GoToWeight, PoolMap, ColourMapBy, ReadMap, MapRoom, PointOnMap>;
+    using Variant = std::variant<ZoomLongMap, PanLongMap, WholeLongMap, CenterLongMap, SelectOnMap,
+                                 GoToWeight, PoolMap, ColourMapBy, ReadMap, SetMapViewport, PointOnMap>;
 };
 extern template class OneOf<LongMapChanges>;
 using LongMapChange = OneOf<LongMapChanges>;

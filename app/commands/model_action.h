@@ -29,25 +29,25 @@ struct TypeTarget {
     std::string target;
 };
 /// Replaces the decoder's text with the generated one; see with_first_target.
-struct WriteTarget {};
+struct GenerateTarget {};
 /// Shows the predictions at this position; -1: the default position.
 struct PredictAt {
     std::int64_t position;
 };
 /// Appends a token to the text after the run is finished; empty: a sampled token.
-struct WriteToken {
+struct GenerateToken {
     std::optional<std::int64_t> id;
 };
 /// Starts or stops generating token after token.
-struct WriteOn {
+struct SetGenerating {
     bool on;
 };
 /// Removes the newest generated tokens.
-struct TakeBack {
+struct RemoveTokens {
     std::int64_t tokens = 1; ///< at most the number of generated tokens
 };
 /// Returns to an earlier continuation: an index into ModelState::branches.
-struct TakeBranch {
+struct SelectBranch {
     std::size_t number;
 };
 /// Sets the sampling settings. Throws what check_settings throws.
@@ -91,9 +91,9 @@ struct OpenSurvey {
 /// All actions on an open checkpoint except edits.
 struct ModelActions {
     using Variant =
-        std::variant<TypePrompt, TypePair, DecidePair, TypeTarget, WriteTarget, PredictAt, WriteToken,
-                     WriteOn, TakeBack, SetSampling, AskEffects, AskPatching, AskCircuits, MeasureRuns,
-                     OpenPatch, LeavePatch, SwapPrompts, OpenSurvey, TakeBranch>;
+        std::variant<TypePrompt, TypePair, DecidePair, TypeTarget, GenerateTarget, PredictAt, GenerateToken,
+                     SetGenerating, RemoveTokens, SetSampling, AskEffects, AskPatching, AskCircuits,
+                     MeasureRuns, OpenPatch, LeavePatch, SwapPrompts, OpenSurvey, SelectBranch>;
 };
 extern template class OneOf<ModelActions>;
 using ModelAction = OneOf<ModelActions>;

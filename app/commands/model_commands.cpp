@@ -42,7 +42,7 @@ void check_model_command(const Document& document, const Command& command) {
             [&](const EditBlock& c) { check_tensor(document, c.block.tensor); },
             [&](const PasteBlock& c) { check_tensor(document, c.cell.tensor); }, [](const CopyHead&) {},
             [](const SwapHeads&) {}, [](const ResetHead&) {}, [](const SetGain&) {}, [](const ResetEdits&) {},
-            [](const ReleaseNumber&) {}, [](const SetPreset&) {},
+            [](const ResetActivation&) {}, [](const SetPreset&) {},
             [](const SetRecipe&) {}, // replace the whole input
             [&](const auto&) {
                 fail_input(

@@ -37,14 +37,14 @@ DocumentPtr change_row(const Document& document, const Block& block, const Make&
 DocumentPtr change_block(const Document& document, const Block& block, const BlockOperation& operation) {
     if (!document.is_checkpoint() || !is_table(block.tensor))
         return nullptr;
-    const auto* const random = std::get_if<Randomise>(&operation);
+    const auto* const random = std::get_if<Randomize>(&operation);
     if (random != nullptr && random->distribution != Distribution::normal && row_axis(block.tensor) == 0)
         fail_input(tr("model_numbers.xavier_matrix_rows",
                       "Xavier is for a matrix that multiplies rows, and {} is a table of rows; choose normal "
                       "with a standard deviation",
                       tensor_info(block.tensor).name));
     return change_row(document, block, [&](const Tensor& row, const Block& in_row) {
-        return operated(row, in_row, operation);
+        return with_operation(row, in_row, operation);
     });
 }
 
@@ -94,7 +94,7 @@ DocumentPtr change_in_model(const Document& document, const Command& command) {
                            return with_values(row, in_row, c.table.values);
                        });
                    },
-                   [&](const ReleaseNumber& c) -> DocumentPtr {
+                   [&](const ResetActivation& c) -> DocumentPtr {
                        if (!document.is_checkpoint())
                            return nullptr;
                        check_activation(document, c.cell);

@@ -104,13 +104,13 @@ std::string not_listed(const Document& before, const Document& after) {
     return " " +
            (after.recipe.preset == "first-lesson"
                 ? tr_n("notice.no_list_words_taken",
-                       "{} is in no list of words and taken as unknown, noun-like 0.80: stage x sets "
+                       "{} is not in a word list and is taken as unknown, noun-like 0.80: stage x sets "
                        "the class.",
-                       "{} are in no list of words and taken as unknown, noun-like 0.80: stage x sets "
+                       "{} are not in a word list and are taken as unknown, noun-like 0.80: stage x sets "
                        "the class.",
                        count, names)
-                : tr_n("notice.no_list_words_taken_2", "{} is in no list of words and taken as unknown.",
-                       "{} are in no list of words and taken as unknown.", count, names));
+                : tr_n("notice.no_list_words_taken_2", "{} is not in a word list and is taken as unknown.",
+                       "{} are not in a word list and are taken as unknown.", count, names));
 }
 
 /// Returns a message if the sentence uses another word list than before.
@@ -155,8 +155,8 @@ std::string shared_parts(const Dims& dims, std::int64_t a, std::int64_t b, bool 
 std::string switched_off(const Document& before, const SetGain& command, const Document& after) {
     if (after.problem.gain(command.head) != 0.0F || before.problem.gain(command.head) == 0.0F)
         return {};
-    const std::string head =
-        after.has_board() ? open_head_name(after, command.head) : tr("common.head", "Head {}", command.head);
+    const std::string head = after.has_head_grid() ? open_head_name(after, command.head)
+                                                   : tr("common.head", "Head {}", command.head);
     return tr("notice.switched_gain_0_takes", "{} is ablated: head gain 0. {} undoes this.", head,
               key_hint("undo"));
 }

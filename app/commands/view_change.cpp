@@ -22,7 +22,7 @@ void go_to(ViewState& view, StageGroup group, std::int64_t row) {
     if (group != view.group) {
         view.selected.reset();
         view.brush = {}; // it belongs to the view where it was turned on
-        view.came_from = view.group;
+        view.previous_step = view.group;
         view.arrival = view.moves() ? 0.0F : 1.0F;
         if (group == StageGroup::split) {
             view.apart = 0.0F;
@@ -41,7 +41,7 @@ void go_to(ViewState& view, StageGroup group, std::int64_t row) {
 }
 
 void step_stage(ViewState& view, int by) {
-    const WalkPlace next = stepped(view.walk, {view.group, view.attention.layer}, by);
+    const StripPosition next = stepped(view.walk, {view.group, view.attention.layer}, by);
     if (next.layer != view.attention.layer)
         view.selected.reset(); // belongs to the previous layer
     view.attention.layer = next.layer;
@@ -50,7 +50,7 @@ void step_stage(ViewState& view, int by) {
 
 /// Returns true if no step follows.
 bool at_end(const ViewState& view) {
-    const Walk& walk = view.walk;
+    const StepStrip& walk = view.walk;
     return view.group == walk.last() && (!walk.after.empty() || view.attention.layer + 1 >= walk.layers);
 }
 
@@ -151,7 +151,7 @@ void apply(ViewState& view, const ViewChange& change, const Dims& dims) {
                           [&](const Select& c) {
                               // Selecting a parameter keeps the current token.
                               if (c.cell && is_block_weight(c.cell->tensor))
-                                  view.row = row_around(view, view.row);
+                                  view.row = current_row(view, view.row);
                               view.selected = c.cell;
                               view.block_end.reset();
                           },

@@ -11,7 +11,7 @@
 namespace headscope::app {
 
 /// Moves Tab focus to the next (+1) or previous (-1) control; 0: removes it.
-struct WalkControls {
+struct MoveTabFocus {
     int by;
 };
 /// Acts like a click on the control that has Tab focus.
@@ -67,7 +67,7 @@ struct TypeNumber {
     std::string text;
 };
 /// Opens the manual at the section about the current view; if it is open, the list of keys; and closes that.
-struct AskHelp {};
+struct OpenContextHelp {};
 /// Opens the manual at a place.
 struct OpenManual {
     manual::Place place;
@@ -89,15 +89,15 @@ struct CopyText {
 };
 
 /// The subject of a context menu: the selected cell, the focused head, or a token.
-struct Thing {
+struct MenuSubject {
     enum class Kind : std::uint8_t { cell, head, token } kind;
     std::int64_t token = -1; ///< its position in its text
     bool of_second = false;  ///< it is in the text that has only keys and values
-    bool operator==(const Thing&) const = default;
+    bool operator==(const MenuSubject&) const = default;
 };
 /// Opens the context menu at the mouse, or without a thing at the selection.
 struct OpenContextMenu {
-    std::optional<Thing> thing;
+    std::optional<MenuSubject> thing;
 };
 /// Copies part of the selection, the focused head's name, or the token of the context menu to the clipboard.
 struct CopyOne {
@@ -112,10 +112,10 @@ struct Explain {
 /// All actions on the window itself.
 struct WindowActions {
     using Variant =
-        std::variant<WalkControls, PressControl, StepControl, OpenFileMenu, OpenPalette, OpenFind,
+        std::variant<MoveTabFocus, PressControl, StepControl, OpenFileMenu, OpenPalette, OpenFind,
                      ToggleFullScreen, OpenSettings, Present, ResizePresentation, DarkenPresentation, ReadOn,
-                     TypeSentence, TypeNumber, AskHelp, OpenManual, SearchManual, StepManual, CloseManual,
-                     CopyText, OpenContextMenu, CopyOne, Explain>;
+                     TypeSentence, TypeNumber, OpenContextHelp, OpenManual, SearchManual, StepManual,
+                     CloseManual, CopyText, OpenContextMenu, CopyOne, Explain>;
 };
 extern template class OneOf<WindowActions>;
 using WindowAction = OneOf<WindowActions>;

@@ -13,7 +13,7 @@ namespace {
 
 /// Lowers the priority below that of the window's thread and of software GL. On Linux each thread has its own
 /// priority, which threads that it starts inherit.
-void give_way() {
+void lower_priority() {
     constexpr int less = 10;
     setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), less);
 }
@@ -34,7 +34,7 @@ DerivedValues::~DerivedValues() {
     thread_.join();
 }
 
-DerivedValues::EntryPtr DerivedValues::entry_for(const Key& key, Urgency urgency, std::size_t bytes,
+DerivedValues::EntryPtr DerivedValues::entry_for(const Key& key, Priority urgency, std::size_t bytes,
                                                  const std::function<Work()>& make_work) {
     EntryPtr entry;
     bool waits = false;
@@ -44,7 +44,7 @@ DerivedValues::EntryPtr DerivedValues::entry_for(const Key& key, Urgency urgency
         if (at == nullptr)
             at = std::make_shared<Entry>(key, make_work(), bytes);
         at->asked = ++asks_;
-        if (urgency == Urgency::on_screen) {
+        if (urgency == Priority::on_screen) {
             if (!on_screen(*at))
                 screen_.push_back(at);
             at->frame = frame_;
@@ -55,7 +55,7 @@ DerivedValues::EntryPtr DerivedValues::entry_for(const Key& key, Urgency urgency
         }
         entry = at;
         waits = entry->waits();
-        make_room_for_screen();
+        cancel_background_work();
     }
     if (waits) // a frame requests many values that are done
         changed_.notify_all();
@@ -96,7 +96,7 @@ void DerivedValues::begin_frame() {
             entries_.erase(entry->key);
         return true;
     });
-    make_room_for_screen();
+    cancel_background_work();
 }
 
 void DerivedValues::erase(const EntryPtr& entry) {
@@ -154,7 +154,7 @@ DerivedValues::EntryPtr DerivedValues::next() const {
     return first != nullptr || background_.empty() ? first : background_.begin()->second;
 }
 
-void DerivedValues::make_room_for_screen() {
+void DerivedValues::cancel_background_work() {
     if (running_ == nullptr || on_screen(*running_))
         return;
     const EntryPtr waiting = next();
@@ -182,7 +182,7 @@ void DerivedValues::keep_budget() {
     }
 }
 
-void DerivedValues::tell() const {
+void DerivedValues::notify() const {
     if (wake_)
         wake_();
 }
@@ -203,7 +203,7 @@ void DerivedValues::make(EntryPtr entry, std::unique_lock<std::mutex>& lock) {
                     return;
                 entry->value = std::move(coarse);
             }
-            tell();
+            notify();
         };
         value = entry->work(*progress, put, so_far);
     } catch (const std::bad_alloc&) {
@@ -240,7 +240,7 @@ void DerivedValues::make(EntryPtr entry, std::unique_lock<std::mutex>& lock) {
 }
 
 void DerivedValues::work() {
-    give_way();
+    lower_priority();
     std::unique_lock lock(mutex_);
     while (true) {
         changed_.wait(lock, [this] { return stopping_ || next() != nullptr; });
@@ -251,7 +251,7 @@ void DerivedValues::work() {
         working_ = false;
         lock.unlock();
         changed_.notify_all();
-        tell();
+        notify();
         lock.lock();
     }
 }

@@ -46,7 +46,7 @@ public:
     /// exceptions become `error`. `bytes`: size of the finished value. A maker with a third argument receives
     /// the intermediate value that it published before it was cancelled, or null, and continues from it.
     template<class Value, class Make>
-    Derived<Value> ask(const DerivedKey& key, Urgency urgency, Make make, std::size_t bytes = 0) {
+    Derived<Value> ask(const DerivedKey& key, Priority urgency, Make make, std::size_t bytes = 0) {
         return look<Value>(entry_for({key.of, key.parameters, typeid(Value)}, urgency, bytes, [&] {
             return Work([make = std::move(make)](Progress& progress, const PutErased& put,
                                                  const Erased& so_far) -> Erased {
@@ -108,11 +108,11 @@ private:
     };
     using EntryPtr = std::shared_ptr<Entry>;
 
-    EntryPtr entry_for(const Key& key, Urgency urgency, std::size_t bytes,
+    EntryPtr entry_for(const Key& key, Priority urgency, std::size_t bytes,
                        const std::function<Work()>& make_work);
     EntryPtr known(const Key& key) const;
     void stop(const Key& key, bool stopped);
-    void tell() const;
+    void notify() const;
     void work();
     // Called with the lock held; make() releases it during the computation.
     void make(EntryPtr entry, std::unique_lock<std::mutex>& lock);
@@ -120,7 +120,7 @@ private:
     EntryPtr next() const;
     bool idle() const { return !working_ && next() == nullptr; }
     void erase(const EntryPtr& entry);
-    void make_room_for_screen();
+    void cancel_background_work();
     void keep_budget();
 
     template<class Value>

@@ -23,7 +23,7 @@ struct Derived {
     bool stopped = false;               ///< by the user: `value` keeps its intermediate state
 };
 
-enum class Urgency : std::uint8_t {
+enum class Priority : std::uint8_t {
     on_screen, ///< first; dropped, unless started, if a frame passes without a new request
     background ///< after all values on screen, in the order of the requests; stays requested
 };

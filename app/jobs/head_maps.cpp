@@ -16,8 +16,8 @@ std::uint64_t next_version() {
     return ++last;
 }
 
-BoardRow read_row(const AttentionSet& set, std::int64_t l, const Progress& progress) {
-    BoardRow row{.version = next_version()};
+HeadGridRow read_row(const AttentionSet& set, std::int64_t l, const Progress& progress) {
+    HeadGridRow row{.version = next_version()};
     try {
         row.heads = analysis::head_maps(set, l, analysis::map_side(set.info()), progress);
     } catch (const std::bad_alloc&) {
@@ -37,7 +37,7 @@ HeadMaps::HeadMaps(AttentionSetPtr set, std::function<void()> wake)
       taken_over_(before_.size(), false), values_(std::move(wake)) {
     for (std::int64_t l = 0; l < set_->info().L; ++l) {
         missing_.push_back(l);
-        want(l, Urgency::background);
+        want(l, Priority::background);
     }
 }
 
@@ -48,36 +48,36 @@ HeadMaps::HeadMaps(AttentionSetPtr set, std::function<void()> wake, const HeadMa
     for (std::int64_t l = 0; l < set_->info().L; ++l) {
         const auto at = static_cast<std::size_t>(l);
         before_[at] = before.row(l);
-        taken_over_[at] =
-            l < changed_from && (before.taken_over_[at] || before.values_.peek<BoardRow>(before.key(l)).done);
+        taken_over_[at] = l < changed_from &&
+                          (before.taken_over_[at] || before.values_.peek<HeadGridRow>(before.key(l)).done);
         if (taken_over_[at])
             continue;
         missing_.push_back(l);
-        want(l, Urgency::background);
+        want(l, Priority::background);
     }
 }
 
-std::shared_ptr<const BoardRow> HeadMaps::row(std::int64_t l) const {
-    const Derived<BoardRow> read = values_.peek<BoardRow>(key(l));
+std::shared_ptr<const HeadGridRow> HeadMaps::row(std::int64_t l) const {
+    const Derived<HeadGridRow> read = values_.peek<HeadGridRow>(key(l));
     return read.value != nullptr ? read.value : before_[static_cast<std::size_t>(l)];
 }
 
 std::int64_t HeadMaps::ready() const {
-    std::erase_if(missing_, [&](std::int64_t l) { return values_.peek<BoardRow>(key(l)).done; });
+    std::erase_if(missing_, [&](std::int64_t l) { return values_.peek<HeadGridRow>(key(l)).done; });
     return set_->info().L - std::ssize(missing_);
 }
 
 void HeadMaps::look_at(std::int64_t open, std::int64_t first, std::int64_t last) {
     const std::int64_t end = set_->info().L - 1;
     values_.begin_frame();
-    want(std::clamp<std::int64_t>(open, 0, end), Urgency::on_screen);
+    want(std::clamp<std::int64_t>(open, 0, end), Priority::on_screen);
     for (std::int64_t l = std::clamp<std::int64_t>(first, 0, end); l <= std::min(last, end); ++l)
-        want(l, Urgency::on_screen);
+        want(l, Priority::on_screen);
 }
 
-void HeadMaps::want(std::int64_t l, Urgency urgency) {
+void HeadMaps::want(std::int64_t l, Priority urgency) {
     if (!taken_over_[static_cast<std::size_t>(l)])
-        values_.ask<BoardRow>(key(l), urgency, [set = set_, l](Progress& progress, const auto&) {
+        values_.ask<HeadGridRow>(key(l), urgency, [set = set_, l](Progress& progress, const auto&) {
             return read_row(*set, l, progress);
         });
 }

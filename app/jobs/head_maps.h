@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/jobs/derived.h"
-#include "app/state/head_board.h"
+#include "app/state/head_grid.h"
 
 #include <functional>
 #include <memory>
@@ -11,7 +11,7 @@ namespace headscope::app {
 
 /// Reads a set of attention weights layer by layer on its own thread, visible layers first, and keeps a small
 /// map of each head. All members are for the thread that created the object.
-class HeadMaps final : public HeadBoard {
+class HeadMaps final : public HeadGrid {
 public:
     /// `wake` is called on the worker's thread when a layer has been read; it may be empty.
     HeadMaps(AttentionSetPtr set, std::function<void()> wake);
@@ -21,7 +21,7 @@ public:
              std::int64_t changed_from);
 
     const AttentionInfo& info() const override { return set_->info(); }
-    std::shared_ptr<const BoardRow> row(std::int64_t l) const override;
+    std::shared_ptr<const HeadGridRow> row(std::int64_t l) const override;
     std::int64_t ready() const override;
 
     /// Reads the visible layers before the others: `open`, then [first, last].
@@ -30,12 +30,12 @@ public:
     void wait() { values_.wait(); }
 
 private:
-    void want(std::int64_t l, Urgency urgency);
+    void want(std::int64_t l, Priority urgency);
     DerivedKey key(std::int64_t l) const { return {set_, std::to_string(l)}; }
 
     AttentionSetPtr set_;
     /// Shown until a layer has been read: rows of another set; null: nothing.
-    std::vector<std::shared_ptr<const BoardRow>> before_;
+    std::vector<std::shared_ptr<const HeadGridRow>> before_;
     std::vector<bool> taken_over_;              ///< true if the row of `before_` is also valid for this set
     mutable std::vector<std::int64_t> missing_; ///< layers that had not been read at the last call of ready()
     DerivedValues values_;

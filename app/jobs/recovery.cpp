@@ -65,7 +65,7 @@ void look_at(const fs::path& file, std::vector<Recovery>& found) {
 
 } // namespace
 
-std::vector<Recovery> found_recoveries(const fs::path& folder) {
+std::vector<Recovery> find_recoveries(const fs::path& folder) {
     std::vector<Recovery> found;
     std::error_code fault;
     std::vector<fs::path> paths;
@@ -84,7 +84,7 @@ std::vector<Recovery> found_recoveries(const fs::path& folder) {
     return found;
 }
 
-project::OpenedProject take_recovery(const Recovery& recovery) {
+project::OpenedProject load_recovery(const Recovery& recovery) {
     try {
         return project::open_project(recovery.file.string());
     } catch (const Error& fault) {

@@ -26,11 +26,11 @@ struct Recovery {
 /// Returns the files of dead processes in the folder, newest first; does not touch files of living processes.
 /// Renames a file that cannot be read at all to end in .damaged; leaves a file of a newer Headscope alone.
 /// Never throws: skips what cannot be examined.
-std::vector<Recovery> found_recoveries(const std::filesystem::path& folder);
+std::vector<Recovery> find_recoveries(const std::filesystem::path& folder);
 
 /// Returns the document, bit-exact, or its readable part with notes. The file remains until it is discarded;
 /// save or autosave the document first. Throws Error(input) if nothing can be read.
-project::OpenedProject take_recovery(const Recovery& recovery);
+project::OpenedProject load_recovery(const Recovery& recovery);
 /// Removes the file. Never throws; the file may be gone already.
 void discard_recovery(const Recovery& recovery);
 

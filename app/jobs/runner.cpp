@@ -14,7 +14,7 @@ void Runner::submit(DocumentPtr document, bool alone) {
     holds_last_ = true;
     submitted_ = {document, "trace"};
     handed_out_ = awaited_ = false;
-    values_.ask<RunResult>(submitted_, Urgency::on_screen,
+    values_.ask<RunResult>(submitted_, Priority::on_screen,
                            [this, alone, document = std::move(document)](Progress& progress, const auto&) {
                                return run(document, alone, progress);
                            });
@@ -26,10 +26,11 @@ void Runner::drop() {
     handed_out_ = true;
     if (!std::exchange(holds_last_, false))
         return;
-    values_.ask<bool>({nullptr, "let go"}, Urgency::background, [this](Progress&, const auto&) {
-        last_ = {};
-        return true;
-    });
+    values_.ask<bool>({nullptr, "release the last run"}, Priority::background,
+                      [this](Progress&, const auto&) {
+                          last_ = {};
+                          return true;
+                      });
 }
 
 bool Runner::await(std::chrono::milliseconds at_most) {
@@ -51,7 +52,7 @@ RunResult Runner::run(const DocumentPtr& document, bool alone, Progress& progres
     RunResult result{.document = document};
     try {
         if (document->shows_weights()) {
-            const ReadHeads read = document->is_given() ? document->given()->read : ReadHeads{};
+            const LoadedHeads read = document->is_given() ? document->given()->read : LoadedHeads{};
             result.trace = std::make_shared<const Trace>(analysis::attention_trace(
                 *document->shown_weights(), document->layer(), progress, read.heads, read.mean));
             return result;

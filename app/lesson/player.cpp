@@ -22,11 +22,11 @@ namespace {
 /// to a worker. `of_page`: the scene belongs to the page, not to a button.
 std::vector<Action> show(CourseState& course, const lesson::StepScene& scene, const Document& now,
                          const std::string& label, bool of_page) {
-    course.coming.reset();
-    course.by_button = {};
+    course.pending_scene.reset();
+    course.button_input = {};
     course.button_line = of_page ? 0 : scene.line;
     if (scene.model) {
-        course.coming = std::make_shared<const ModelScene>(ModelScene{scene, label, of_page});
+        course.pending_scene = std::make_shared<const ModelScene>(ModelScene{scene, label, of_page});
         if (of_page)
             course.given = {};
         return {};
@@ -38,7 +38,7 @@ std::vector<Action> show(CourseState& course, const lesson::StepScene& scene, co
     const Problem problem = project::with_edits(project::build_recipe(recipe).problem, recipe);
     const std::vector<Action> view = view_of(scene, problem);
     actions.insert(actions.end(), view.begin(), view.end());
-    (of_page ? course.given : course.by_button) = recipe;
+    (of_page ? course.given : course.button_input) = recipe;
     return actions;
 }
 
@@ -94,7 +94,7 @@ bool watch_table(CourseState& course, const lesson::FillTable& table, const Show
             lesson::values_of(lesson::resolve(table.cells, shown.problem()), shown.problem(), *shown.trace);
         if (typed->second.size() != values.size() ||
             !std::ranges::all_of(typed->second, [&](const auto& cell) {
-                return lesson::is_right(table, cell.second, values[static_cast<std::size_t>(cell.first)]);
+                return lesson::is_correct(table, cell.second, values[static_cast<std::size_t>(cell.first)]);
             }))
             return false;
     } catch (const Error&) {
@@ -152,11 +152,11 @@ std::vector<Action> play(CourseState& course, const LessonAction& action, const 
                        return course.open == nullptr ? std::vector<Action>{} : turn_to(course, a.page, now);
                    },
                    [&](const ShowScene& a) {
-                       const lesson::StepScene scene = lesson::laid_over(course.scene(), a.scene);
+                       const lesson::StepScene scene = lesson::combine_scenes(course.scene(), a.scene);
                        course.driven.clear();
                        if (!scene.model) // these controls do not apply to a model
                            course.driven = controls_moved(now.recipe, lesson::recipe_of(scene));
-                       course.driven_strength = course.driven.empty() ? 0.0F : 1.0F;
+                       course.highlight_strength = course.driven.empty() ? 0.0F : 1.0F;
                        return show(course, scene, now, tr("player.lesson_show_me", "lesson: show me"), false);
                    },
                    [&](const ReturnToLesson&) {
@@ -190,8 +190,8 @@ std::vector<Action> play(CourseState& course, const LessonAction& action, const 
 void close_lesson(CourseState& course) {
     course.open = nullptr;
     course.page = 0;
-    course.given = course.by_button = {};
-    course.coming.reset();
+    course.given = course.button_input = {};
+    course.pending_scene.reset();
     // The computed values hold the model.
     course.pass = nullptr;
     course.model = nullptr;

@@ -62,7 +62,7 @@ void write_progress(const std::filesystem::path& path,
 namespace {
 
 /// Returns the first fault, and how to see the others.
-std::string told(const std::vector<lesson::LessonFault>& faults) {
+std::string told(const std::vector<lesson::LessonError>& faults) {
     const std::string first =
         tr("progress.line", "Line {}: {}.", faults.front().line, faults.front().sentence);
     return faults.size() == 1 ? first
@@ -86,7 +86,7 @@ void load_lessons(CourseState& course, const std::vector<std::string>& folders, 
         if (!found.hidden_by.empty())
             course.unlisted.push_back(
                 {found.path,
-                 tr("progress.same_id_listed_place", "{} has the same id, {}, and is listed in its place.",
+                 tr("progress.same_id_listed_place", "{} has the same id, {}, and is listed instead.",
                     listed_name(found.hidden_by, found.path), found.parsed.lesson.id),
                  lesson::name_of(found)});
         else if (found.parsed.faults.empty())

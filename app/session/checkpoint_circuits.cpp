@@ -38,11 +38,11 @@ void CheckpointSession::follow_circuits() {
     const auto of_token = blocks_.ask<TokenCircuit>(
         {run, "circuit " + std::to_string(head.layer) + " " + std::to_string(head.head) + " " +
                   std::to_string(token) + (out.asked.through_mlp ? " mlp" : "")},
-        Urgency::on_screen, [=, through_mlp = out.asked.through_mlp](Progress& progress, const auto&) {
+        Priority::on_screen, [=, through_mlp = out.asked.through_mlp](Progress& progress, const auto&) {
             return token_circuit(*model, *run, head, token, through_mlp, progress);
         });
     const auto of_heads = blocks_.ask<HeadCircuits>(
-        {run, "circuits"}, Urgency::on_screen,
+        {run, "circuits"}, Priority::on_screen,
         [=](Progress& progress, const auto&) { return head_circuits(*run, progress); });
     out.token = of_token.value;
     if (out.token == nullptr && shown.circuits != nullptr)

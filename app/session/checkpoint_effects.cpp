@@ -85,12 +85,12 @@ void CheckpointSession::follow_why() {
         .head = std::clamp<std::int64_t>(view.head, 0, a.H - 1),
         .query = pair->first,
         .key = pair->second};
-    const std::optional<bool> join = view.attention.join_writers;
+    const std::optional<bool> join = view.attention.join_components;
     std::string key = "why";
     for (const std::int64_t number : {question.attention, question.head, question.query, question.key})
         key += " " + std::to_string(number);
     const auto why = blocks_.ask<WhyScore>(
-        {run, key + (join ? *join ? " joined" : " apart" : "")}, Urgency::on_screen,
+        {run, key + (join ? *join ? " joined" : " apart" : "")}, Priority::on_screen,
         [=](Progress& progress, const auto&) { return why_score(*run, question, join, progress); });
     if (why.value != nullptr)
         shown.why = why.value;
@@ -141,11 +141,11 @@ void CheckpointSession::follow_effects() {
     const std::string key = "effects " + at + " " + number(question.token) + " " + number(question.against) +
                             (question.from_mean ? " mean " : " ") + std::to_string(static_cast<int>(stack));
     const auto effects =
-        blocks_.ask<EffectsPtr>({run, key}, Urgency::on_screen, [=](Progress& progress, const auto&) {
+        blocks_.ask<EffectsPtr>({run, key}, Priority::on_screen, [=](Progress& progress, const auto&) {
             return effects_of(*model, *run, *unedited, question, position, stack, progress);
         });
     const auto lens = blocks_.ask<EffectsLens>(
-        {run, "lens " + at}, Urgency::on_screen,
+        {run, "lens " + at}, Priority::on_screen,
         [=](Progress& progress, const auto&) { return effects_lens(*model, *run, position, progress); });
     // Keep the previous effects until the new ones are available.
     const EffectsPtr before = shown.effects;
@@ -161,7 +161,7 @@ void CheckpointSession::follow_effects() {
         const checkpoint::AttentionPlace place{stack, std::clamp<std::int64_t>(view.layer, 0, a.layers - 1)};
         const std::int64_t head = std::clamp<std::int64_t>(state().view.head, 0, a.H - 1);
         const auto sources = blocks_.ask<EffectsSources>(
-            {run, sources_key(*shown.effects, place, head)}, Urgency::on_screen,
+            {run, sources_key(*shown.effects, place, head)}, Priority::on_screen,
             [run, place, head, known = shown.effects](Progress& progress, const auto&) {
                 return effects_sources(*run, *known, place, head, progress);
             });
@@ -177,7 +177,7 @@ void CheckpointSession::follow_effects() {
                                   key + (ablation == analysis::Ablation::mean ? " averaged" : " without")};
         using SweepPtr = std::shared_ptr<const EffectsSweep>;
         const auto sweep = blocks_.ask<EffectsSweep>(
-            of_sweep, Urgency::on_screen,
+            of_sweep, Priority::on_screen,
             [run, ablation, known = shown.effects](
                 Progress& progress, const DerivedValues::Put<EffectsSweep>& put, const SweepPtr& so_far) {
                 return effects_sweep(*run, *known, ablation, so_far.get(), put, progress);

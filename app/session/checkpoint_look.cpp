@@ -6,7 +6,7 @@
 
 namespace headscope::app {
 
-const DocumentPtr& CheckpointSession::wanted() const {
+const DocumentPtr& CheckpointSession::document_to_show() const {
     return look_.document() != nullptr ? look_.document() : state().document;
 }
 
@@ -35,7 +35,7 @@ void CheckpointSession::follow_look(std::optional<std::int64_t> changed_from) {
     if (was != nullptr && set != nullptr && was != set && (before != nullptr || look != nullptr)) {
         const AttentionInfo &from = was->info(), &to = set->info();
         const bool same_sizes = from.Tq == to.Tq && from.Tk == to.Tk;
-        const auto kept = carried(view.selected, *was, *set, 0);
+        const auto kept = corresponding_cell(view.selected, *was, *set, 0);
         if (!same_sizes || kept != view.selected) {
             when_shown_.selected = kept;
             view.selected.reset();
@@ -47,17 +47,17 @@ void CheckpointSession::follow_look(std::optional<std::int64_t> changed_from) {
             view.attention.map = {};
     }
     if (look != nullptr || reads_otherwise()) {
-        clamp_to(view, with_means(wanted()->problem.dims));
+        clamp_to(view, with_means(document_to_show()->problem.dims));
         if (state().shown.trace != nullptr)
             clamp_to(view, with_means(state().shown.dims()));
     }
     if (look != before)
-        host().compute(wanted());
+        host().compute(document_to_show());
     board_.follow(set, changed_from);
 }
 
-void CheckpointSession::came_on_screen() {
-    if (state().shown.document->shown_weights() == wanted()->shown_weights())
+void CheckpointSession::trace_shown() {
+    if (state().shown.document->shown_weights() == document_to_show()->shown_weights())
         when_shown_.take(state().view);
     follow_block();
 }

@@ -39,7 +39,7 @@ void CheckpointSession::swap_prompts() {
         fail_input(tr("checkpoint_patching.no_second_prompt",
                       "there is no second prompt to swap with; type one first"));
     const std::string clean = std::exchange(corrupted, state().model.prompt);
-    type(&ModelPart::prompt, clean);
+    type(&RunSpec::prompt, clean);
 }
 
 void CheckpointSession::open_patch(const PatchingView& view, const DerivedKey& of_map) {
@@ -47,7 +47,7 @@ void CheckpointSession::open_patch(const PatchingView& view, const DerivedKey& o
     const auto edits = blocks_.ask<checkpoint::ModelEdits>(
         {of_map.of,
          "run " + std::to_string(cell.row) + " " + std::to_string(cell.column) + " of " + of_map.parameters},
-        Urgency::on_screen, [pair = view.pair, map = view.map, cell](Progress& progress, const auto&) {
+        Priority::on_screen, [pair = view.pair, map = view.map, cell](Progress& progress, const auto&) {
             return patch_edits(*pair, *map, cell.row, cell.column, progress);
         });
     if (!edits.done)
@@ -63,8 +63,8 @@ void CheckpointSession::open_patch(const PatchingView& view, const DerivedKey& o
         return; // both runs have the same numbers there
     const checkpoint::PatchedRows& rows = patched->second.patched.back();
     const bool heads = by_head(*view.map);
-    const ModelPartPtr own = state().document->part();
-    auto part = std::make_shared<ModelPart>(*own);
+    const RunSpecPtr own = state().document->part();
+    auto part = std::make_shared<RunSpec>(*own);
     part->prompt = view.asked.corrupted;
     part->target.clear();
     part->inputs = std::make_shared<const checkpoint::ModelInputs>(view.pair->corrupted->inputs());
@@ -72,7 +72,7 @@ void CheckpointSession::open_patch(const PatchingView& view, const DerivedKey& o
     part->edits = *edits.value;
     part->opened_patch = std::make_shared<const PatchedRun>(
         PatchedRun{.own = own,
-                   .words = patch_words(*view.pair, *view.map, cell.row, cell.column),
+                   .words = patch_description(*view.pair, *view.map, cell.row, cell.column),
                    .stop = stop_of(rows.at, own->architecture()),
                    .layer = cell.row,
                    .head = heads ? cell.column : -1,
@@ -80,7 +80,7 @@ void CheckpointSession::open_patch(const PatchingView& view, const DerivedKey& o
     mapped_run_ = state().model.run;
     stop_writing();
     write(part, tr("checkpoint_patching.open_patched_run", "open a patched run"));
-    ask(looked_at());
+    ask(current_attention());
 }
 
 void CheckpointSession::leave_patch() {
@@ -113,7 +113,7 @@ bool CheckpointSession::has_sender(const std::shared_ptr<const PatchingPair>& pa
     const DerivedKey of_map{state().model.run, std::string(info_of(asked.kind).id) + " " + key};
     using MapPtr = std::shared_ptr<const PatchingMap>;
     const auto map = blocks_.ask<PatchingMap>(
-        of_map, Urgency::on_screen,
+        of_map, Priority::on_screen,
         [pair, asked](Progress& progress, const DerivedValues::Put<PatchingMap>& put, const MapPtr& so_far) {
             return patching_map(*pair, asked, {}, so_far.get(), put, progress);
         });
@@ -125,10 +125,10 @@ bool CheckpointSession::has_sender(const std::shared_ptr<const PatchingPair>& pa
     sent_in_ = of_pair;
     ViewState& view = state().view;
     if (map.value != nullptr && !map.stopped) {
-        const analysis::HeadPlace from = sender_of(*map.value, {view.attention.layer, view.head});
+        const analysis::HeadPlace from = path_sender(*map.value, {view.attention.layer, view.head});
         view.attention.layer = from.layer;
         view.head = from.head;
-        ask(looked_at());
+        ask(current_attention());
     }
     return true;
 }
@@ -153,7 +153,7 @@ void CheckpointSession::follow_patching() {
             "pair " + number(tokens.token) + " " + number(tokens.against) + " " + view.asked.corrupted;
         const checkpoint::TextPair corrupted{view.asked.corrupted, state().document->part()->pair};
         const auto pair = blocks_.ask<PatchingPair>(
-            {run, key}, Urgency::on_screen,
+            {run, key}, Priority::on_screen,
             [=](Progress& progress, const auto&) {
                 return patching_pair(model, run, corrupted, tokens.token, tokens.against, progress);
             },
@@ -172,7 +172,7 @@ void CheckpointSession::follow_patching() {
             const DerivedKey of_map{run, what + " " + key};
             using MapPtr = std::shared_ptr<const PatchingMap>;
             const auto map = blocks_.ask<PatchingMap>(
-                of_map, Urgency::on_screen,
+                of_map, Priority::on_screen,
                 [known = pair.value, asked = view.asked,
                  from](Progress& progress, const DerivedValues::Put<PatchingMap>& put, const MapPtr& so_far) {
                     return patching_map(*known, asked, from, so_far.get(), put, progress);

@@ -17,16 +17,16 @@ namespace {
 constexpr std::size_t listed_words = 5; ///< per list of an MLP unit's words
 
 /// Cache size for viewed layers: all layers and some values before and after them, 16 to 96 MiB.
-std::size_t block_bytes(const ModelPart& part, const Dims& dims) {
+std::size_t block_bytes(const RunSpec& part, const Dims& dims) {
     constexpr std::int64_t megabyte = 1 << 20, ends = 4, longest = 1024;
     const checkpoint::Architecture& model = part.architecture();
-    const std::int64_t numbers = std::min(model.longest_text(), longest) * numbers_around(dims);
+    const std::int64_t numbers = std::min(model.longest_text(), longest) * values_per_token(dims);
     const std::int64_t floats = std::clamp(numbers * (model.layers + ends), 4 * megabyte, 24 * megabyte);
     return sizeof(float) * static_cast<std::size_t>(floats);
 }
 
 /// Restricts the view to what the checkpoint has; follow_look handles the heads.
-void keep_to_model(ViewState& view, const ModelPart& part) {
+void keep_to_model(ViewState& view, const RunSpec& part) {
     if (!part.two_texts())
         view.attention.stack = checkpoint::Stack::own;
     view.batch = 0;
@@ -43,7 +43,8 @@ bool shows_table(const Document& document, const checkpoint::ModelEdits& next, c
         const checkpoint::TableRows* const rows = edited_rows(architecture, edits, table, open);
         return rows == nullptr ? checkpoint::TableRows() : *rows;
     };
-    return block_looked_at(view).layer < 0 && attention_place(architecture, n).stack != document.stack() &&
+    return current_block_place(view).layer < 0 &&
+           attention_place(architecture, n).stack != document.stack() &&
            std::ranges::any_of(block_weight_table(), [&](const TensorInfo& info) {
                const checkpoint::WeightId weight = *checkpoint::weight_of(info.id);
                return is_table(info.id) &&
@@ -73,7 +74,7 @@ CheckpointSession::CheckpointSession(SessionHost& host, const OpenedModel& opene
     model.run = opened.run;
     model.unedited = opened.unedited;
     model.predictions = opened.predictions;
-    model.cannot_write = why_full(*opened.part);
+    model.generation_blocked_reason = text_full_reason(*opened.part);
     next_logits_ = opened.next_logits;
     sample_next();
     desk_.begin_with(opened);
@@ -87,7 +88,7 @@ CheckpointSession::~CheckpointSession() {
     view.attention.stack = checkpoint::Stack::own;
     view.walk = {};
     if (is_around(view.group))
-        view.group = view.came_from = StageGroup::weights;
+        view.group = view.previous_step = StageGroup::weights;
     for (std::optional<CellAddress>* const cell : {&view.selected, &view.hover, &view.block_end})
         if (*cell &&
             (tensor_info((*cell)->tensor).operation == Operation::around || is_block_weight((*cell)->tensor)))
@@ -109,10 +110,10 @@ CheckpointSession::~CheckpointSession() {
 }
 
 void CheckpointSession::follow() {
-    const ModelPartPtr part = state().document->part();
+    const RunSpecPtr part = state().document->part();
     keep_to_model(state().view, *part);
     pair_question_.follow(state().model, *part->model);
-    const std::int64_t attention = looked_at();
+    const std::int64_t attention = current_attention();
     if (attention != open_attention(*state().document))
         if (const auto base = known_base(*part, attention))
             show_attention(attention, base);
@@ -122,7 +123,7 @@ void CheckpointSession::follow() {
     ask(attention);
 }
 
-std::int64_t CheckpointSession::looked_at() const {
+std::int64_t CheckpointSession::current_attention() const {
     const AttentionView& view = state().view.attention;
     const checkpoint::Architecture& architecture = state().document->part()->architecture();
     const std::int64_t last = in_stack(architecture, view.stack).layers - 1;
@@ -144,9 +145,10 @@ std::int64_t CheckpointSession::first_of_board(std::int64_t attention) const {
 
 void CheckpointSession::follow_walk() {
     ViewState& view = state().view;
-    const ModelPart& part = *state().document->part();
+    const RunSpec& part = *state().document->part();
     const std::int64_t last = in_stack(part.architecture(), view.attention.stack).layers - 1;
-    view.walk = walk_of(part, view.attention.stack, std::clamp<std::int64_t>(view.attention.layer, 0, last));
+    view.walk =
+        step_strip_of(part, view.attention.stack, std::clamp<std::int64_t>(view.attention.layer, 0, last));
     if (!view.walk.has(view.group))
         view.group = view.walk.layer.front();
 }
@@ -164,7 +166,7 @@ void CheckpointSession::follow_block() {
     const bool known = run != nullptr && shown.document != nullptr && shown.document->is_checkpoint();
     if (known)
         shown.position = position_of(*run, *shown.document->part()->model, state().model.position);
-    checkpoint::AttentionPlace place = block_looked_at(view);
+    checkpoint::AttentionPlace place = current_block_place(view);
     const bool of_shown = shown.document != nullptr && place.stack == shown.document->stack();
     if (place.layer < 0 && shown.document != nullptr)
         place.stack = shown.document->stack(); // keep its previous values until the new ones are available
@@ -178,14 +180,14 @@ void CheckpointSession::follow_block() {
         shown.expert = nullptr;
         return follow_screen();
     }
-    const std::int64_t T = shown.dims().Tq, numbers = T * numbers_around(shown.dims());
-    const std::int64_t row = std::clamp<std::int64_t>(row_around(view, shown.position), 0, T - 1);
+    const std::int64_t T = shown.dims().Tq, numbers = T * values_per_token(shown.dims());
+    const std::int64_t row = std::clamp<std::int64_t>(current_row(view, shown.position), 0, T - 1);
     const checkpoint::Architecture& architecture = run->model().architecture();
     const std::int64_t n = place.layer < 0 ? -1 : attention_number(architecture, place);
     const std::string of_stack = stack_prefix(architecture, place.stack);
     const auto asked = blocks_.ask<BlockTrace>(
         {run, n < 0 ? "ends " + of_stack + std::to_string(row) : "attention " + std::to_string(n)},
-        is_around(view.group) ? Urgency::on_screen : Urgency::background,
+        is_around(view.group) ? Priority::on_screen : Priority::background,
         [run, place, n, row](Progress& progress, const auto&) {
             return BlockTrace(n < 0 ? *run->ends(place.stack, row, progress) : *run->block(n, progress));
         },
@@ -199,7 +201,7 @@ void CheckpointSession::follow_block() {
     if (!asked.error.empty())
         state().model.error = asked.error;
     shown.lengths = blocks_
-                        .ask<StackLengths>({run, "lengths " + of_stack}, Urgency::background,
+                        .ask<StackLengths>({run, "lengths " + of_stack}, Priority::background,
                                            [run, place](Progress& progress, const auto&) {
                                                return run->lengths(place.stack, progress);
                                            })
@@ -219,12 +221,12 @@ void CheckpointSession::follow_unit() {
         return;
     }
     const std::int64_t n = attention_number(run->model().architecture(), shown.block->place),
-                       unit = unit_looked_at(shown, state().view);
+                       unit = current_unit(shown, state().view);
     shown.unit_words =
         blocks_
             .ask<analysis::UnitWords>(
                 {run, "words of unit " + std::to_string(unit) + " of attention " + std::to_string(n)},
-                Urgency::on_screen,
+                Priority::on_screen,
                 [run, n, unit](Progress& progress, const auto&) {
                     return analysis::unit_words(*run, n, unit, listed_words, progress);
                 })
@@ -239,10 +241,10 @@ void CheckpointSession::follow_expert() {
         return;
     }
     const checkpoint::BlockTracePtr block = shown.block;
-    const std::int64_t expert = expert_looked_at(shown, view),
-                       token = std::clamp<std::int64_t>(row_around(view, shown.position), 0, block->T() - 1);
+    const std::int64_t expert = current_expert(shown, view),
+                       token = std::clamp<std::int64_t>(current_row(view, shown.position), 0, block->T() - 1);
     const auto asked = blocks_.ask<checkpoint::ExpertAtToken>(
-        {block, "expert " + std::to_string(expert) + " at " + std::to_string(token)}, Urgency::on_screen,
+        {block, "expert " + std::to_string(expert) + " at " + std::to_string(token)}, Priority::on_screen,
         [block, expert, token](Progress& progress, const auto&) {
             return checkpoint::expert_at_token(*block, expert, token, progress);
         });
@@ -253,12 +255,12 @@ void CheckpointSession::follow_expert() {
 }
 
 void CheckpointSession::ask(std::int64_t attention) {
-    const ModelPartPtr& part = state().document->part();
-    ModelDesk::Wish wish{part, attention, state().model.position};
+    const RunSpecPtr& part = state().document->part();
+    ModelRunner::Request wish{part, attention, state().model.position};
     if (next_text_) {
         checkpoint::ModelEdits edits = with_patches_of(part->edits, next_text_->part->edits);
         if (next_text_->asked == nullptr || first_difference(next_text_->asked->edits, edits)) {
-            auto next = std::make_shared<ModelPart>(*next_text_->part);
+            auto next = std::make_shared<RunSpec>(*next_text_->part);
             next->edits = std::move(edits);
             next->marks = part->marks;
             next_text_->asked = std::move(next);
@@ -268,7 +270,7 @@ void CheckpointSession::ask(std::int64_t attention) {
     if (wish.part == wanted_.part && wish.attention == wanted_.attention && wish.position == wanted_.position)
         return;
     wanted_ = wish;
-    desk_.want(std::move(wish));
+    desk_.request(std::move(wish));
 }
 
 void CheckpointSession::act(const ModelAction& action) {
@@ -276,29 +278,29 @@ void CheckpointSession::act(const ModelAction& action) {
         Overloaded{
             [&](const TypePrompt& c) {
                 state().model.pair = c.alone ? "" : state().model.pair;
-                type(&ModelPart::prompt, c.prompt);
+                type(&RunSpec::prompt, c.prompt);
             },
-            [&](const TypePair& c) { type(&ModelPart::pair, c.pair); },
+            [&](const TypePair& c) { type(&RunSpec::pair, c.pair); },
             [&](const DecidePair& c) { decide_pair(c.two); },
-            [&](const TypeTarget& c) { type(&ModelPart::target, c.target); },
-            [&](const WriteTarget&) { write_target(); },
+            [&](const TypeTarget& c) { type(&RunSpec::target, c.target); },
+            [&](const GenerateTarget&) { write_target(); },
             [&](const PredictAt& c) {
                 state().model.position.reset();
                 if (c.position >= 0)
                     state().model.position = c.position;
             },
-            [&](const WriteToken& c) {
+            [&](const GenerateToken& c) {
                 if (c.id)
                     stop_writing();
                 waiting_ = c;
             },
-            [&](const WriteOn& c) {
+            [&](const SetGenerating& c) {
                 stop_writing();
-                if (c.on && !state().model.cannot_write.empty())
-                    fail_input(state().model.cannot_write);
+                if (c.on && !state().model.generation_blocked_reason.empty())
+                    fail_input(state().model.generation_blocked_reason);
                 state().model.writing = c.on;
             },
-            [&](const TakeBack& c) { take_back(c.tokens); }, [&](const AskEffects& c) { ask_effects(c); },
+            [&](const RemoveTokens& c) { take_back(c.tokens); }, [&](const AskEffects& c) { ask_effects(c); },
             [&](const AskPatching& c) { ask_patching(c); }, [&](const AskCircuits& c) { ask_circuits(c); },
             [&](const MeasureRuns& c) {
                 if (measured_)
@@ -315,7 +317,7 @@ void CheckpointSession::act(const ModelAction& action) {
                 app::apply(state().view, ShowScreen{Screen::atlas});
                 app::apply(state().view, ShowAtlasTab{AtlasTab::survey});
             },
-            [&](const TakeBranch& c) { take_branch(c.number); },
+            [&](const SelectBranch& c) { take_branch(c.number); },
             [&](const SetSampling& c) {
                 checkpoint::check_settings(c.settings);
                 state().model.sampling = c.settings;
@@ -328,9 +330,9 @@ void CheckpointSession::act(const ModelAction& action) {
 
 void CheckpointSession::take_results() {
     if (const auto answer = desk_.poll())
-        use(*answer);
+        apply_answer(*answer);
     if (waiting_ && !desk_.busy())
-        go_on();
+        continue_generation();
     follow_block();
     state().model.running = desk_.busy();
     state().model.fraction = desk_.fraction();
@@ -348,7 +350,7 @@ void CheckpointSession::settle() {
     } while (desk_.busy() || blocks_.busy() || atlas_.busy() || map_.busy());
 }
 
-void CheckpointSession::use(const ModelDesk::Answer& answer) {
+void CheckpointSession::apply_answer(const ModelRunner::Answer& answer) {
     if (answer.asked != wanted_.part)
         return;
     if (!answer.error.empty()) {
@@ -362,7 +364,7 @@ void CheckpointSession::use(const ModelDesk::Answer& answer) {
     if (answer.run != nullptr) {
         ModelState& model = state().model;
         // Keep the error of invalid text in a field.
-        if (const ModelPart& part = *state().document->part(); next_text_ || shows_texts(model, part))
+        if (const RunSpec& part = *state().document->part(); next_text_ || shows_texts(model, part))
             model.error.clear();
         // Returning from the run of a cell: reuse the run of the map, whose cached values are still valid.
         const bool back = mapped_run_ != nullptr && mapped_run_->inputs() == answer.run->inputs() &&
@@ -373,7 +375,7 @@ void CheckpointSession::use(const ModelDesk::Answer& answer) {
             model.recomputed = same_text ? recomputed_layers(*answer.run) : "";
         model.unedited = answer.unedited;
         model.predictions = answer.predictions;
-        model.cannot_write = why_full(*answer.part);
+        model.generation_blocked_reason = text_full_reason(*answer.part);
         next_logits_ = answer.next_logits;
         sample_next();
         if (same_text)
@@ -402,19 +404,19 @@ void CheckpointSession::use(const ModelDesk::Answer& answer) {
             // The screen still shows the rows of the previous text.
             state().view.row = -1;
             if (answer.part->written > 0 && state().view.attention.stack != checkpoint::Stack::encoder)
-                when_shown_.row = with_means(wanted()->problem.dims).Tq - 1;
+                when_shown_.row = with_means(document_to_show()->problem.dims).Tq - 1;
         }
         if (opens)
             look_at_patch(*patch);
         if (longer && !text.part->write_target)
-            came_written(answer.part->inputs->ids.back());
+            token_generated(answer.part->inputs->ids.back());
     } else if (answer.attention != open_attention(now) || !same_vectors(*answer.base, *now.unedited)) {
         show_attention(answer.attention, answer.base);
     }
     follow_look(changed_from);
 }
 
-std::shared_ptr<const Problem> CheckpointSession::known_base(const ModelPart& part,
+std::shared_ptr<const Problem> CheckpointSession::known_base(const RunSpec& part,
                                                              std::int64_t attention) const {
     const auto known = known_.find(attention);
     return known == known_.end() || known->second.inputs != part.inputs ? nullptr : known->second.base.lock();
@@ -428,7 +430,7 @@ void CheckpointSession::show_attention(std::int64_t attention, const std::shared
         host().compute(state().document);
 }
 
-std::string CheckpointSession::not_now() const {
+std::string CheckpointSession::edit_blocked_reason() const {
     const Document& document = *state().document;
     if (!state().model.error.empty() || wanted_.part == nullptr ||
         wanted_.attention == open_attention(document))
@@ -440,7 +442,7 @@ std::string CheckpointSession::not_now() const {
     return tr("checkpoint_session.opened_nothing", "{} is still loading. Try again when it appears.", words);
 }
 
-std::string CheckpointSession::step_name(std::string name) const {
+std::string CheckpointSession::history_label(std::string name) const {
     return open_layer_name(*state().document) + " " + name;
 }
 
@@ -449,7 +451,7 @@ DocumentPtr CheckpointSession::restored(const DocumentPtr& next) {
         return next;
     next_text_.reset();
     stop_writing();
-    const ModelPartPtr& part = next->part();
+    const RunSpecPtr& part = next->part();
     show_texts(state().model, *part);
     state().model.error.clear();
     AttentionView& view = state().view.attention;
@@ -483,13 +485,13 @@ void CheckpointSession::check(const FileCommand& command) const {
 std::function<void(const std::string& path)> CheckpointSession::writer() const {
     return [part = state().document->part(),
             project = project_of(state(), host().steps(), {})](const std::string& path) mutable {
-        project.model = project::place_of(part->model->model->path(), path);
+        project.model = project::model_location(part->model->model->path(), path);
         save_work(*part, project, path);
     };
 }
 
 bool CheckpointSession::same_work(const Document& saved) const {
-    const ModelPart& now = *state().document->part();
+    const RunSpec& now = *state().document->part();
     return saved.is_checkpoint() ? app::same_work(now, *saved.part())
                                  : with_patches_of(now.edits, {}).empty();
 }

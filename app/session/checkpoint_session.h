@@ -1,10 +1,10 @@
 #pragma once
 
-#include "app/jobs/model_desk.h"
-#include "app/jobs/model_look.h"
-#include "app/session/atlas_desk.h"
-#include "app/session/board.h"
-#include "app/session/long_map_desk.h"
+#include "app/jobs/model_runner.h"
+#include "app/jobs/transformed_model_view.h"
+#include "app/session/atlas_service.h"
+#include "app/session/head_grid_controller.h"
+#include "app/session/long_map_service.h"
 #include "app/session/pair_question.h"
 #include "app/session/session.h"
 
@@ -33,17 +33,17 @@ public:
     void take_results() override;
     bool busy() const override { return desk_.busy() || blocks_.busy() || atlas_.busy() || map_.busy(); }
     void settle() override;
-    const DocumentPtr& wanted() const override;
+    const DocumentPtr& document_to_show() const override;
 
     Dims with_means(Dims dims) const override;
-    void other_page(ViewState& view) const override { look_.leave_mean(view); }
-    void came_on_screen() override;
-    void look_at(std::int64_t first, std::int64_t last) override { board_.look_at(first, last); }
+    void view_changed(ViewState& view) const override { look_.leave_mean(view); }
+    void trace_shown() override;
+    void set_visible_layers(std::int64_t first, std::int64_t last) override { board_.look_at(first, last); }
     void act(const ModelAction& action) override;
     bool advance(double now) override;
 
-    std::string not_now() const override;
-    std::string step_name(std::string name) const override;
+    std::string edit_blocked_reason() const override;
+    std::string history_label(std::string name) const override;
     DocumentPtr restored(const DocumentPtr& next) override;
 
     void check(const FileCommand& command) const override;
@@ -59,38 +59,38 @@ private:
 
     /// A pending text that will replace the document's.
     struct NextText {
-        ModelPartPtr part; ///< without edits
+        RunSpecPtr part;   ///< without edits
         std::string label; ///< in the history
         ChangeId change;
         std::uint64_t gesture = 0;
-        ModelPartPtr asked{}; ///< the same with the document's edits, as sent to desk_; null: not sent yet
+        RunSpecPtr asked{}; ///< the same with the document's edits, as sent to desk_; null: not sent yet
     };
 
-    void use(const ModelDesk::Answer& answer);
+    void apply_answer(const ModelRunner::Answer& answer);
     /// Sets the prompt, second text or target. `again`: runs the model even if nothing changed.
-    void type(std::string ModelPart::*which, const std::string& text, bool again = false);
+    void type(std::string RunSpec::*which, const std::string& text, bool again = false);
     void write_target();
     void decide_pair(bool two);
     /// Replaces the document's text by a generated continuation.
-    void write(const ModelPartPtr& part, std::string label);
+    void write(const RunSpecPtr& part, std::string label);
     /// Appends the waiting token once the run of the document's text with its edits is finished.
     void write_waiting();
     /// The same, then requests the run; errors are stored in the state.
-    void go_on();
-    void came_written(std::int64_t id); ///< may end generation
+    void continue_generation();
+    void token_generated(std::int64_t id); ///< may end generation
     void stop_writing(std::string why = {});
     void take_back(std::int64_t tokens);
     void take_branch(std::size_t number);
     void sample_next();
     // Attentions by their numbers; see core/checkpoint/model/stacks.h.
     /// The attention that the view shows.
-    std::int64_t looked_at() const;
+    std::int64_t current_attention() const;
     /// The first layer of the grid whose attention has this number or a larger one.
     std::int64_t first_of_board(std::int64_t attention) const;
     void ask(std::int64_t attention);
     void show_attention(std::int64_t attention, const std::shared_ptr<const Problem>& base);
     /// The last known input of the attention for the part's inputs; null if it is not known.
-    std::shared_ptr<const Problem> known_base(const ModelPart& part, std::int64_t attention) const;
+    std::shared_ptr<const Problem> known_base(const RunSpec& part, std::int64_t attention) const;
     /// Updates the steps of the open layer and moves the view to one of them if needed.
     void follow_walk();
     /// Requests the values around the attention, and shows what is known of them.
@@ -126,24 +126,24 @@ private:
     void follow_look(std::optional<std::int64_t> changed_from = {});
     bool reads_otherwise() const;
 
-    Board board_;
-    AtlasDesk atlas_;
-    LongMapDesk map_;
-    ModelLook look_; ///< destroyed before the members above, which would otherwise wait for its means
-    ModelDesk desk_;
-    ModelDesk::Wish wanted_;              ///< the last request to desk_
-    std::optional<NextText> next_text_;   ///< pending
-    std::optional<WriteToken> waiting_;   ///< until the text has been run
-    std::optional<OpenPatch> opening_;    ///< the requested cell of the patching map
-    std::string sent_in_;                 ///< the pair for which has_sender has found a sender
-    checkpoint::ModelRunPtr mapped_run_;  ///< the run of the map, kept while the run of a cell is shown
-    TensorPtr next_logits_;               ///< next-token logits of the newest run
-    double next_token_at_ = 0;            ///< next token during generation: seconds from program start
-    std::map<std::int64_t, Known> known_; ///< by attention number
+    HeadGridController board_;
+    AtlasService atlas_;
+    LongMapService map_;
+    TransformedModelView look_; ///< destroyed before the members above, which would wait for its means
+    ModelRunner desk_;
+    ModelRunner::Request wanted_;          ///< the last request to desk_
+    std::optional<NextText> next_text_;    ///< pending
+    std::optional<GenerateToken> waiting_; ///< until the text has been run
+    std::optional<OpenPatch> opening_;     ///< the requested cell of the patching map
+    std::string sent_in_;                  ///< the pair for which has_sender has found a sender
+    checkpoint::ModelRunPtr mapped_run_;   ///< the run of the map, kept while the run of a cell is shown
+    TensorPtr next_logits_;                ///< next-token logits of the newest run
+    double next_token_at_ = 0;             ///< next token during generation: seconds from program start
+    std::map<std::int64_t, Known> known_;  ///< by attention number
     DerivedValues blocks_; ///< for the newest run: the values around the attention and the screens
     std::function<void(bool on)> measured_; ///< stops or continues the runs of the map on screen; empty: none
     PairQuestion pair_question_;
-    WhenShown when_shown_;
+    PendingView when_shown_;
 };
 
 } // namespace headscope::app

@@ -12,10 +12,10 @@
 
 namespace headscope::app {
 
-void CheckpointSession::type(std::string ModelPart::*which, const std::string& text, bool again) {
+void CheckpointSession::type(std::string RunSpec::*which, const std::string& text, bool again) {
     stop_writing();
-    const ModelPart& now = *state().document->part();
-    auto part = std::make_shared<ModelPart>(now);
+    const RunSpec& now = *state().document->part();
+    auto part = std::make_shared<RunSpec>(now);
     ModelState& model = state().model;
     // Include the content of the other fields, even if it is not valid yet.
     part->prompt = model.prompt;
@@ -34,9 +34,9 @@ void CheckpointSession::type(std::string ModelPart::*which, const std::string& t
     part->opened_patch = nullptr;
     model.position.reset(); // default: the last token of the new text
     next_text_ = {std::move(part),
-                  which == &ModelPart::target ? tr("checkpoint_texts.type_target", "type a target")
-                  : which == &ModelPart::pair ? tr("checkpoint_texts.type_second_text", "type a second text")
-                                              : tr("checkpoint_texts.type_prompt", "type a prompt"),
+                  which == &RunSpec::target ? tr("checkpoint_texts.type_target", "type a target")
+                  : which == &RunSpec::pair ? tr("checkpoint_texts.type_second_text", "type a second text")
+                                            : tr("checkpoint_texts.type_prompt", "type a prompt"),
                   prompt_change, host().gesture()};
 }
 
@@ -45,7 +45,7 @@ void CheckpointSession::decide_pair(bool two) {
     if (!pair)
         return;
     state().model.pair = pair->second;
-    type(&ModelPart::prompt, pair->first);
+    type(&RunSpec::prompt, pair->first);
     if (next_text_)
         next_text_->label = tr("checkpoint_texts.make_two_texts", "make two texts");
 }
@@ -54,16 +54,16 @@ void CheckpointSession::write_target() {
     if (!state().document->part()->two_texts())
         return;
     const std::string in_field = state().model.target;
-    type(&ModelPart::target, "", true);
+    type(&RunSpec::target, "", true);
     state().model.target = in_field; // until the generated text is available
-    auto part = std::make_shared<ModelPart>(*next_text_->part);
+    auto part = std::make_shared<RunSpec>(*next_text_->part);
     part->write_target = true;
     next_text_->part = std::move(part);
     next_text_->label = tr("checkpoint_texts.write_target", "write the target");
     next_text_->change = {};
 }
 
-void CheckpointSession::write(const ModelPartPtr& part, std::string label) {
+void CheckpointSession::write(const RunSpecPtr& part, std::string label) {
     show_texts(state().model, *part);
     state().model.position.reset();
     next_text_ = {part, std::move(label), {}, host().gesture()};
@@ -71,10 +71,10 @@ void CheckpointSession::write(const ModelPartPtr& part, std::string label) {
 
 void CheckpointSession::write_waiting() {
     const ModelState& model = state().model;
-    const ModelPartPtr& part = state().document->part();
-    if (waiting_ && !model.next && !model.cannot_write.empty()) {
+    const RunSpecPtr& part = state().document->part();
+    if (waiting_ && !model.next && !model.generation_blocked_reason.empty()) {
         waiting_.reset();
-        fail_input(model.cannot_write);
+        fail_input(model.generation_blocked_reason);
     }
     if (!waiting_ || next_text_ || !model.next || model.run->inputs() != *part->inputs ||
         first_difference(model.run->edits(), part->edits))
@@ -86,7 +86,7 @@ void CheckpointSession::write_waiting() {
           tr("checkpoint_texts.write", "write “{}”", checkpoint::label_of(*part->model, id)));
 }
 
-void CheckpointSession::go_on() {
+void CheckpointSession::continue_generation() {
     try {
         write_waiting();
     } catch (const Error& fault) {
@@ -104,7 +104,7 @@ void CheckpointSession::stop_writing(std::string why) {
 
 void CheckpointSession::take_back(std::int64_t tokens) {
     stop_writing();
-    const ModelPart& part = *state().document->part();
+    const RunSpec& part = *state().document->part();
     if (!next_text_) {
         write(without_tokens(part, tokens),
               tr_n("checkpoint_texts.take_token_back", "take a token back", "take tokens back", tokens));
@@ -116,7 +116,7 @@ void CheckpointSession::take_back(std::int64_t tokens) {
 
 void CheckpointSession::take_branch(std::size_t number) {
     stop_writing();
-    const std::vector<ModelPartPtr>& branches = state().model.branches;
+    const std::vector<RunSpecPtr>& branches = state().model.branches;
     if (number < branches.size())
         write(branches[number], tr("checkpoint_texts.go_another_branch", "go to another branch"));
 }
@@ -133,27 +133,27 @@ void CheckpointSession::sample_next() {
         return;
     }
     stop_writing();
-    model.cannot_write = checkpoint::not_finite_logits(model.run->inputs().T - 1);
+    model.generation_blocked_reason = checkpoint::not_finite_logits(model.run->inputs().T - 1);
 }
 
 bool CheckpointSession::advance(double now) {
     constexpr double seconds_between = 1.0 / 8;
     if (state().model.writing && !waiting_ && now >= next_token_at_) {
         next_token_at_ = now + seconds_between;
-        waiting_ = WriteToken{};
-        go_on();
+        waiting_ = GenerateToken{};
+        continue_generation();
     }
     return state().model.writing;
 }
 
-void CheckpointSession::came_written(std::int64_t id) {
+void CheckpointSession::token_generated(std::int64_t id) {
     const checkpoint::TextModel& model = *state().document->part()->model;
     if (!state().model.writing)
         return;
     if (std::ranges::find(model.end_ids, id) != model.end_ids.end())
         stop_writing(tr("checkpoint_texts.stopped_ends_text", "Stopped: “{}” ends a text.",
                         checkpoint::label_of(model, id)));
-    else if (!state().model.cannot_write.empty())
+    else if (!state().model.generation_blocked_reason.empty())
         stop_writing();
 }
 

@@ -11,13 +11,13 @@ namespace headscope::app {
 namespace {
 
 /// Returns the part for the clean prompt if the run is patched.
-const ModelPart& own_part(const ModelPart& part) {
+const RunSpec& own_part(const RunSpec& part) {
     const PatchedRun* const patch = patched_run(part);
     return patch != nullptr ? *patch->own : part;
 }
 
-std::vector<project::SetActivation> activations_of(const ModelPart& part) {
-    std::vector<project::SetActivation> set;
+std::vector<project::ActivationEdit> activations_of(const RunSpec& part) {
+    std::vector<project::ActivationEdit> set;
     for (const auto& [n, edits] : part.edits)
         for (const checkpoint::PatchedRows& rows : edits.patched)
             if (rows.rows->count() == 1 && !rows.added)
@@ -29,8 +29,8 @@ std::vector<project::SetActivation> activations_of(const ModelPart& part) {
 
 project::CheckpointProject project_of(const SessionState& state, const std::vector<std::string>& steps,
                                       const std::string& path) {
-    const ModelPart& part = own_part(*state.document->part());
-    project::CheckpointProject project{.model = project::place_of(part.model->model->path(), path),
+    const RunSpec& part = own_part(*state.document->part());
+    project::CheckpointProject project{.model = project::model_location(part.model->model->path(), path),
                                        .text = part.prompt,
                                        .text_pair = part.pair,
                                        .written = part.written,
@@ -47,7 +47,7 @@ project::CheckpointProject project_of(const SessionState& state, const std::vect
     return project;
 }
 
-void save_work(const ModelPart& part, const project::CheckpointProject& project, const std::string& path) {
+void save_work(const RunSpec& part, const project::CheckpointProject& project, const std::string& path) {
     const checkpoint::Model& model = *part.model->model;
     if (path.ends_with(".safetensors"))
         checkpoint::save_patch(model, part.edits, path, project.questions);
@@ -73,10 +73,10 @@ ModelTexts texts_of(const project::CheckpointProject& project) {
     return texts;
 }
 
-bool same_work(const ModelPart& a, const ModelPart& b) {
+bool same_work(const RunSpec& a, const RunSpec& b) {
     if (&a == &b) // called once per frame
         return true;
-    const ModelPart &one = own_part(a), &other = own_part(b);
+    const RunSpec &one = own_part(a), &other = own_part(b);
     return one.model == other.model && one.prompt == other.prompt && one.pair == other.pair &&
            one.target == other.target && (one.inputs == other.inputs || *one.inputs == *other.inputs) &&
            activations_of(one) == activations_of(other) &&

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "app/session/atlas_desk.h"
-#include "app/session/board.h"
-#include "app/session/long_map_desk.h"
+#include "app/session/atlas_service.h"
+#include "app/session/head_grid_controller.h"
+#include "app/session/long_map_service.h"
 #include "app/session/session.h"
 
 namespace headscope::app {
@@ -23,9 +23,9 @@ public:
     bool same_work(const Document& saved) const override;
 
 private:
-    Board board_; ///< for the atlas
-    AtlasDesk atlas_;
-    LongMapDesk map_;
+    HeadGridController board_; ///< for the atlas
+    AtlasService atlas_;
+    LongMapService map_;
     AttentionSetPtr set_; ///< the weights on screen, in the form that the atlas reads
     std::shared_ptr<const Trace> set_of_;
     std::int64_t batch_of_set_ = 0;

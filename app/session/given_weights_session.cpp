@@ -42,12 +42,12 @@ void GivenWeightsSession::follow() {
     read_as_wanted();
     const AttentionSetPtr& set = state().document->given()->set;
     board_.follow(set);
-    keep_to_attention(state().view, set->info());
+    adapt_to_attention(state().view, set->info());
     keep_to_shown();
     take_results();
-    const ReadHeads wanted = heads_to_read(set->info(), state().view);
+    const LoadedHeads wanted = heads_to_read(set->info(), state().view);
     if (state().view.attention.layer == state().document->layer() &&
-        are_read(wanted, state().document->given()->read))
+        are_loaded(wanted, state().document->given()->read))
         return;
     state().document = with_layer(*state().document, state().view.attention.layer, wanted);
     host().compute(state().document);
@@ -68,7 +68,7 @@ void GivenWeightsSession::read_as_wanted() {
         return;
     const std::int64_t own = std::min(before->info().own_layers(), next->info().own_layers());
     const std::int64_t spoken = std::min(state().document->layer(), own - 1);
-    when_shown_.selected = carried(view.selected, *before, *next, spoken);
+    when_shown_.selected = corresponding_cell(view.selected, *before, *next, spoken);
     view.selected.reset();
     view.block_end.reset();
     view.hover.reset();
@@ -93,7 +93,7 @@ void GivenWeightsSession::keep_to_shown() {
     clamp_to(state().view, shown.dims());
 }
 
-void GivenWeightsSession::came_on_screen() {
+void GivenWeightsSession::trace_shown() {
     if (state().shown.document->shown_weights() == state().document->shown_weights())
         when_shown_.take(state().view);
     take_results(); // release the values of the previous head

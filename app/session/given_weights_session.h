@@ -1,9 +1,9 @@
 #pragma once
 
-#include "app/jobs/read_attention.h"
-#include "app/session/atlas_desk.h"
-#include "app/session/board.h"
-#include "app/session/long_map_desk.h"
+#include "app/jobs/transformed_attention.h"
+#include "app/session/atlas_service.h"
+#include "app/session/head_grid_controller.h"
+#include "app/session/long_map_service.h"
 #include "app/session/session.h"
 
 namespace headscope::app {
@@ -21,8 +21,8 @@ public:
     void take_results() override;
     bool busy() const override { return atlas_.busy() || map_.busy(); }
     void settle() override;
-    void came_on_screen() override;
-    void look_at(std::int64_t first, std::int64_t last) override { board_.look_at(first, last); }
+    void trace_shown() override;
+    void set_visible_layers(std::int64_t first, std::int64_t last) override { board_.look_at(first, last); }
 
     void check(const FileCommand& command) const override;
     std::function<void(const std::string& path)> writer() const override;
@@ -31,14 +31,15 @@ public:
 private:
     /// Replaces the document's weights by those with the view's reading options.
     void read_as_wanted();
-    /// Limits the view to the heads that are still on screen; came_on_screen() restores the previous head.
+    /// Limits the view to the heads that are still on screen; trace_shown() restores the previous head.
     void keep_to_shown();
 
-    Board board_;
-    AtlasDesk atlas_;
-    LongMapDesk map_;
-    ReadAttention read_; ///< destroyed before the members above, which would otherwise wait for its means
-    WhenShown when_shown_;
+    HeadGridController board_;
+    AtlasService atlas_;
+    LongMapService map_;
+    TransformedAttention
+        read_; ///< destroyed before the members above, which would otherwise wait for its means
+    PendingView when_shown_;
 };
 
 } // namespace headscope::app

@@ -12,7 +12,7 @@ inline bool has_large_stages(const Dims& dims) {
 }
 
 /// The number of values per token that a checkpoint's layer computes around its attention.
-inline std::int64_t numbers_around(const Dims& dims) {
+inline std::int64_t values_per_token(const Dims& dims) {
     return 8 * dims.D + 3 * dims.d_ff;
 }
 

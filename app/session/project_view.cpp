@@ -105,10 +105,10 @@ json checkpoint_json(const ViewState& view) {
         {"layer", attention.layer},         {"patch", attention.patch},
         {"board", attention.board},         {"log_colours", attention.log_colours},
         {"one_head", view.one_head},        {"reading", reading}};
-    if (attention.brought_from)
-        saved["brought_from"] = *attention.brought_from;
-    if (attention.join_writers)
-        saved["join_writers"] = *attention.join_writers;
+    if (attention.first_source_token)
+        saved["brought_from"] = *attention.first_source_token;
+    if (attention.join_components)
+        saved["join_writers"] = *attention.join_components;
     return saved;
 }
 
@@ -116,14 +116,14 @@ json checkpoint_json(const ViewState& view) {
 /// every stage.
 void read_checkpoint_view(ViewState& view, const json& saved, const Document& document) {
     AttentionView& attention = view.attention;
-    const ModelPart& part = *document.part();
+    const RunSpec& part = *document.part();
     if (part.two_texts())
         read_name(field(saved, "stack"), stack_names, attention.stack);
     std::int64_t layer = attention.layer;
     read_whole(field(saved, "layer"), layer);
     const std::int64_t last = in_stack(part.architecture(), attention.stack).layers - 1;
     attention.layer = std::clamp<std::int64_t>(layer, 0, last);
-    view.walk = walk_of(part, attention.stack, attention.layer);
+    view.walk = step_strip_of(part, attention.stack, attention.layer);
     if (const json name = field(saved, "screen"); name.is_string())
         if (const NamedScreen* const screen = find_screen(name.get<std::string>());
             screen != nullptr && has_screen(document, screen->screen)) {
@@ -137,9 +137,10 @@ void read_checkpoint_view(ViewState& view, const json& saved, const Document& do
     read_flag(field(saved, "log_colours"), attention.log_colours);
     read_flag(field(saved, "one_head"), view.one_head);
     if (const json first = field(saved, "brought_from"); first.is_number_integer())
-        attention.brought_from = std::clamp<std::int64_t>(first.get<std::int64_t>(), 0, part.inputs->T - 1);
+        attention.first_source_token =
+            std::clamp<std::int64_t>(first.get<std::int64_t>(), 0, part.inputs->T - 1);
     if (const json joined = field(saved, "join_writers"); joined.is_boolean())
-        attention.join_writers = joined.get<bool>();
+        attention.join_components = joined.get<bool>();
     if (const json reading = field(saved, "reading"); reading.is_array())
         for (const analysis::ReadingInfo& info : analysis::readings())
             if (!(attention.reading.*info.option) &&
@@ -153,7 +154,7 @@ void read_view(ViewState& view, const json& saved, const Document& document) {
         read_checkpoint_view(view, saved, document);
     if (const json stage = field(saved, "stage"); stage.is_string())
         if (const auto stop = find_stop(stage.get<std::string>()); stop && view.walk.has(*stop))
-            view.group = view.came_from = *stop;
+            view.group = view.previous_step = *stop;
     read_whole(field(saved, "head"), view.head);
     read_whole(field(saved, "other"), view.other);
     read_whole(field(saved, "batch"), view.batch);
@@ -193,7 +194,8 @@ std::string project_view_json(const ViewState& view, const Document& document,
     return dump_json(saved);
 }
 
-std::vector<std::string> look_as_saved(ViewState& view, const std::string& text, const Document& document) {
+std::vector<std::string> apply_saved_view(ViewState& view, const std::string& text,
+                                          const Document& document) {
     json saved;
     try {
         saved = parse_json_with_bytes(text, "the view of a project");

@@ -15,6 +15,6 @@ std::string project_view_json(const ViewState& view, const Document& document,
                               const std::vector<std::string>& steps);
 /// Applies such a text to the view and returns the labels of the history. Ignores entries that the document
 /// does not have and those that cannot be read.
-std::vector<std::string> look_as_saved(ViewState& view, const std::string& text, const Document& document);
+std::vector<std::string> apply_saved_view(ViewState& view, const std::string& text, const Document& document);
 
 } // namespace headscope::app

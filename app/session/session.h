@@ -51,17 +51,17 @@ public:
     /// Blocks until everything is computed and taken over. For export and tests.
     virtual void settle() {}
     /// Returns the document whose trace belongs on screen: the newest, or the one shown in its place.
-    virtual const DocumentPtr& wanted() const { return state().document; }
+    virtual const DocumentPtr& document_to_show() const { return state().document; }
 
     // View.
     /// Returns the sizes for the choice of a head: `dims`, plus the means if there are any.
     virtual Dims with_means(Dims dims) const { return dims; }
     /// The view changed, but neither the choice of heads nor the reading options.
-    virtual void other_page(ViewState&) const {}
+    virtual void view_changed(ViewState&) const {}
     /// Called when a new trace is on screen.
-    virtual void came_on_screen() {}
+    virtual void trace_shown() {}
     /// Reports the visible layers of the grid.
-    virtual void look_at(std::int64_t /*first*/, std::int64_t /*last*/) {}
+    virtual void set_visible_layers(std::int64_t /*first*/, std::int64_t /*last*/) {}
     virtual void act(const ModelAction&) {}
     /// Advances animations and generation to `now` (seconds from program start). Returns true while any is
     /// active.
@@ -69,9 +69,9 @@ public:
 
     // Changes and undo.
     /// Returns why nothing can be changed now, one sentence; empty if it can.
-    virtual std::string not_now() const { return {}; }
+    virtual std::string edit_blocked_reason() const { return {}; }
     /// Returns the label of a history entry.
-    virtual std::string step_name(std::string name) const { return name; }
+    virtual std::string history_label(std::string name) const { return name; }
     /// Returns the document to show for a state of the history.
     virtual DocumentPtr restored(const DocumentPtr& next) { return next; }
 

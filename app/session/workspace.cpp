@@ -41,7 +41,7 @@ void fill_sentences(SessionState& state, const Command* typed = nullptr) {
 }
 
 /// Starts at the first head, with all rows.
-void begin_looking(ViewState& view, checkpoint::AttentionPlace place) {
+void reset_attention_view(ViewState& view, checkpoint::AttentionPlace place) {
     view.attention = {.stack = place.stack, .layer = place.layer, .board = view.attention.board};
     view.head = 0;
     view.row = -1;
@@ -53,7 +53,7 @@ void begin_looking(ViewState& view, checkpoint::AttentionPlace place) {
 
 /// Returns true if the stages on screen are large and belong to another attention than the next ones, which
 /// cannot reuse them: both must not be in memory at once.
-bool gives_way(const Shown& shown, const Document& next) {
+bool must_release_trace(const Shown& shown, const Document& next) {
     if (shown.document == nullptr || !shown.document->is_checkpoint() || !next.is_checkpoint())
         return false;
     return has_large_stages(shown.dims()) &&
@@ -62,7 +62,7 @@ bool gives_way(const Shown& shown, const Document& next) {
 
 /// Keeps a checkpoint's values other than the trace on screen after an edit until the session has recomputed
 /// them: a number must not disappear while it is dragged.
-void keep_beside(Shown& now, const Shown& before) {
+void keep_checkpoint_values(Shown& now, const Shown& before) {
     if (before.document == nullptr || !before.document->is_checkpoint() || !now.document->is_checkpoint() ||
         before.document->part()->model != now.document->part()->model ||
         before.document->part()->inputs != now.document->part()->inputs || before.dims() != now.dims())
@@ -93,7 +93,7 @@ void Workspace::compute(const DocumentPtr& document) {
         state_.shown = {document, nullptr, {}};
         return;
     }
-    const bool alone = gives_way(state_.shown, *document);
+    const bool alone = must_release_trace(state_.shown, *document);
     if (alone)
         state_.shown.trace = nullptr;
     runner_.submit(document, alone);
@@ -132,7 +132,7 @@ void Workspace::document_changed() {
     if (state_.view.compare == Compare::baseline)
         state_.view.compare = Compare::now;
     follow_kind();
-    compute(session_->wanted());
+    compute(session_->document_to_show());
     setup_.changed();
 }
 
@@ -153,7 +153,7 @@ void Workspace::run(const Command& command) {
         return;
     }
     const bool other_problem = std::holds_alternative<SetRecipe>(command);
-    if (std::string sentence = session_->not_now(); !sentence.empty() && !other_problem) {
+    if (std::string sentence = session_->edit_blocked_reason(); !sentence.empty() && !other_problem) {
         state_.notice = std::move(sentence);
         return;
     }
@@ -162,7 +162,7 @@ void Workspace::run(const Command& command) {
     DocumentPtr next = app::apply(before, command);
     std::string notice = notice_of(*before, command, *next);
     if (name.of_layer)
-        name.label = session_->step_name(std::move(name.label));
+        name.label = session_->history_label(std::move(name.label));
     history_.push(
         {next, std::move(name.label), std::move(name.detail), change_of(*before, command), gesture_});
     state_.document = std::move(next);
@@ -178,18 +178,18 @@ void Workspace::move_in_history(std::int64_t by) {
 }
 
 void Workspace::change_view(const ViewChange& change) {
-    app::apply(state_.view, change, session_->with_means(session_->wanted()->problem.dims));
+    app::apply(state_.view, change, session_->with_means(session_->document_to_show()->problem.dims));
     if (!std::holds_alternative<AttentionChange>(change))
-        session_->other_page(state_.view);
+        session_->view_changed(state_.view);
     session_->follow();
 }
 
 void Workspace::act(const EngineAction& action) {
     if (engines_.act(action, state_.document))
-        compute(session_->wanted());
+        compute(session_->document_to_show());
 }
 
-void Workspace::show(DocumentPtr document, bool saved, const std::string& looked_at) {
+void Workspace::show(DocumentPtr document, bool saved, const std::string& saved_view) {
     history_ = History(document);
     if (saved)
         history_.mark_saved(document);
@@ -200,16 +200,16 @@ void Workspace::show(DocumentPtr document, bool saved, const std::string& looked
     state_.view.attention.long_map = {};
     if (state_.view.tab == LeftTab::start)
         state_.view.tab = LeftTab::guide;
-    history_.begin_after(look_as_saved(state_.view, looked_at, *state_.document));
+    history_.set_earlier_steps(apply_saved_view(state_.view, saved_view, *state_.document));
     document_changed();
 }
 
-void Workspace::show_fresh() {
+void Workspace::show_initial() {
     const bool start = state_.view.tab == LeftTab::start;
     setup_.drop_baseline();
     ViewState& view = state_.view;
     view.compare = Compare::now;
-    view.group = view.came_from = StageGroup::x;
+    view.group = view.previous_step = StageGroup::x;
     view.head = view.batch = 0;
     view.row = -1;
     show(make_document(with_sentence({}), state_.document->revision + 1), true);
@@ -218,7 +218,7 @@ void Workspace::show_fresh() {
 }
 
 void Workspace::open(const AttentionSetPtr& set) {
-    begin_looking(state_.view, {});
+    reset_attention_view(state_.view, {});
     state_.shown = {}; // its heads do not belong to this grid
     show(attention_document(set, 0, heads_to_read(set->info(), state_.view), *state_.document), true);
 }
@@ -226,7 +226,7 @@ void Workspace::open(const AttentionSetPtr& set) {
 DocumentPtr Workspace::begin_session(const OpenedModel& opened) {
     session_.reset();
     session_ = std::make_unique<CheckpointSession>(static_cast<SessionHost&>(*this), opened);
-    begin_looking(state_.view, attention_place(opened.part->architecture(), opened.attention));
+    reset_attention_view(state_.view, attention_place(opened.part->architecture(), opened.attention));
     state_.view.one_head = true;
     setup_.drop_baseline();
     state_.view.compare = Compare::now;
@@ -236,27 +236,27 @@ DocumentPtr Workspace::begin_session(const OpenedModel& opened) {
     return document;
 }
 
-void Workspace::open(const OpenedModel& opened, bool saved, const std::string& looked_at) {
+void Workspace::open(const OpenedModel& opened, bool saved, const std::string& saved_view) {
     DocumentPtr document = begin_session(opened);
     state_.view.tab = LeftTab::predictions;
     state_.view.group = StageGroup::weights; // the stage that the grid shows
     state_.shown = {};                       // its heads do not belong to this grid
-    show(std::move(document), saved, looked_at);
+    show(std::move(document), saved, saved_view);
 }
 
 void Workspace::go_to(const OpenedModel& opened, std::string label) {
     const DocumentPtr& shown = state_.shown.document;
-    if (shown != nullptr && shown->has_board() &&
+    if (shown != nullptr && shown->has_head_grid() &&
         (!shown->is_checkpoint() || shown->part()->model != opened.part->model))
         state_.shown = {}; // its heads do not belong to this grid
     push({begin_session(opened), std::move(label), {}, {}, ++gesture_});
 }
 
-void Workspace::show_edits(const ModelPart& edited, std::string label) {
+void Workspace::show_edits(const RunSpec& edited, std::string label) {
     const Document& now = *state_.document;
     if (!now.is_checkpoint())
         return;
-    auto part = std::make_shared<ModelPart>(*now.part());
+    auto part = std::make_shared<RunSpec>(*now.part());
     part->edits = edited.edits;
     part->marks = edited.marks;
     push({model_document(part, open_attention(now), now.unedited, now.revision + 1),
@@ -266,7 +266,7 @@ void Workspace::show_edits(const ModelPart& edited, std::string label) {
           ++gesture_});
 }
 
-void Workspace::lay_aside() {
+void Workspace::suspend_document() {
     if (aside_ != nullptr)
         return;
     state_.error.clear();
@@ -278,7 +278,7 @@ void Workspace::lay_aside() {
     session_kind_ = state_.document->kind.index();
 }
 
-void Workspace::take_back() {
+void Workspace::resume_document() {
     if (aside_ == nullptr)
         return;
     session_.reset(); // it must clean up the state first
@@ -290,7 +290,7 @@ void Workspace::take_back() {
     view.inspector_open = now.inspector_open;
     view.tab = now.tab;
     view.help_open = now.help_open;
-    view.less_motion = now.less_motion;
+    view.reduced_motion = now.reduced_motion;
     view.playing = false;
     view.hover.reset();
     view.drag.reset();
@@ -300,7 +300,7 @@ void Workspace::take_back() {
     session_ = std::move(own->session);
     session_kind_ = state_.document->kind.index();
     session_->follow();
-    compute(session_->wanted());
+    compute(session_->document_to_show());
     setup_.changed();
 }
 
@@ -343,27 +343,27 @@ std::optional<Shown> Workspace::take_results() {
     }
     state_.recomputed = result->document->shows_weights() ? std::string() : recomputed_text(*result->trace);
     Shown before = std::exchange(state_.shown, {result->document, result->trace, std::move(result->metrics)});
-    keep_beside(state_.shown, before);
-    session_->came_on_screen();
+    keep_checkpoint_values(state_.shown, before);
+    session_->trace_shown();
     clamp_to(state_.view, session_->with_means(state_.shown.dims()));
     return before;
 }
 
-std::optional<ViewState> Workspace::view_behind() const {
+std::optional<ViewState> Workspace::view_of_shown() const {
     const Shown& shown = state_.shown;
     if (shown.trace == nullptr)
         return {};
     ViewState within = state_.view;
     clamp_to(within, shown.dims());
     if (shown.document->is_given())
-        keep_to_read(within, shown.document->given()->read);
+        clamp_to_loaded(within, shown.document->given()->read);
     const bool weights_only = shown.document->shows_weights();
     if (weights_only)
         within.group = StageGroup::weights;
-    const auto looked_at = [](const ViewState& v) {
+    const auto selection = [](const ViewState& v) {
         return std::tie(v.head, v.other, v.batch, v.row, v.hover, v.selected, v.block_end);
     };
-    const bool same = looked_at(within) == looked_at(state_.view);
+    const bool same = selection(within) == selection(state_.view);
     if (same && !weights_only && shown.dims() == state_.document->problem.dims)
         return {};
     return within;

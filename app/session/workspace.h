@@ -1,8 +1,8 @@
 #pragma once
 
 #include "app/commands/command.h"
-#include "app/jobs/engine_desk.h"
-#include "app/jobs/model_desk.h"
+#include "app/jobs/engine_selector.h"
+#include "app/jobs/model_runner.h"
 #include "app/jobs/runner.h"
 #include "app/session/session.h"
 
@@ -45,28 +45,28 @@ public:
     // A lesson uses a separate document. The user's document, its history, its session and its view are kept
     // aside, and the lesson does not affect them.
     /// Puts the user's document aside. No effect if it already is.
-    void lay_aside();
-    bool laid_aside() const { return aside_ != nullptr; }
+    void suspend_document();
+    bool is_suspended() const { return aside_ != nullptr; }
     /// Makes the current document the first state of its history.
-    void forget_before() { history_ = History(state_.document); }
+    void clear_history() { history_ = History(state_.document); }
     /// Restores the user's document and drops the one on screen. Window settings such as theme and panels
     /// stay. No effect if no document is aside.
-    void take_back();
+    void resume_document();
     /// The user's own document, on screen or aside, and its session.
     const SessionState& own() const { return aside_ ? aside_->state : state_; }
     const Session& own_session() const { return aside_ ? *aside_->session : *session_; }
 
     // These replace the document and start a new history, as saved or unsaved.
-    /// `looked_at`: the saved view, see project_view.h; empty: not known.
-    void show(DocumentPtr document, bool saved, const std::string& looked_at = {});
+    /// `saved_view`: the view to restore, see project_view.h; empty: not known.
+    void show(DocumentPtr document, bool saved, const std::string& saved_view = {});
     /// Shows the initial preset and sentence.
-    void show_fresh();
+    void show_initial();
     void open(const AttentionSetPtr& set);
-    void open(const OpenedModel& opened, bool saved = true, const std::string& looked_at = {});
+    void open(const OpenedModel& opened, bool saved = true, const std::string& saved_view = {});
     /// Shows an opened checkpoint as a further step of the history, as a lesson does.
     void go_to(const OpenedModel& opened, std::string label);
     /// Replaces the edits of the open checkpoint by those of `edited`, as a step of its history.
-    void show_edits(const ModelPart& edited, std::string label);
+    void show_edits(const RunSpec& edited, std::string label);
 
     /// Returns true if the user's own document has unsaved work.
     bool unsaved() const;
@@ -83,11 +83,11 @@ public:
     bool await(std::chrono::milliseconds at_most) { return runner_.await(at_most); }
     /// Returns true if the document's own trace is on screen and no other layer is pending.
     bool shows_document() const {
-        return state_.shown.document == state_.document && session_->not_now().empty();
+        return state_.shown.document == state_.document && session_->edit_blocked_reason().empty();
     }
     /// Returns the view adapted to the content of the screen while that is older than the document; empty if
     /// it is not.
-    std::optional<ViewState> view_behind() const;
+    std::optional<ViewState> view_of_shown() const;
     /// Blocks until everything is computed; take_results() then takes the trace. For export and tests.
     void settle();
 
@@ -120,7 +120,7 @@ private:
     Setup setup_;
     History history_;
     std::uint64_t gesture_ = 1;
-    EngineDesk engines_; ///< outlives the runner, which uses its engine
+    EngineSelector engines_; ///< outlives the runner, which uses its engine
     Runner runner_;
     std::unique_ptr<Aside> aside_;     ///< null: the document on screen is the user's own
     std::unique_ptr<Session> session_; ///< never null after construction

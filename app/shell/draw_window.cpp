@@ -20,7 +20,7 @@ void draw_around_canvas(AppState& state, const ProgramLayout& places, const View
         view_attention_toolbar(state, places.toolbar, tools);
     else
         view_toolbar(state, places.toolbar, tools);
-    if (traced && state.shown.document->shows_weights() && weights_alone(state) &&
+    if (traced && state.shown.document->shows_weights() && shows_only_weights(state) &&
         screen_of(state.shown, state.view) == Screen::stages)
         view_attention_strip(state, places.canvas_head, tools);
     else if (state.shown.ready())
@@ -30,7 +30,7 @@ void draw_around_canvas(AppState& state, const ProgramLayout& places, const View
     view_inspector(state, places.inspector, places.inspector_open, tools, hovered);
     if (state.number.active)
         hovered.reset(); // show the number that is being typed
-    if (weights_alone(state) && screen_of(state.shown, state.view) != Screen::map)
+    if (shows_only_weights(state) && screen_of(state.shown, state.view) != Screen::map)
         view_attention_bar(state, places.bottom, tools);
     else
         view_bottom_bar(state, places.bottom, tools);
@@ -42,15 +42,15 @@ void draw_around_canvas(AppState& state, const ProgramLayout& places, const View
 } // namespace
 
 std::optional<CellAddress> draw_window(AppState& state, Session& session, const ProgramLayout& places,
-                                       const Situation& now, const ViewTools& tools, FocusRing& dialogs,
+                                       const ActionContext& now, const ViewTools& tools, FocusRing& dialogs,
                                        Picture& canvas) {
     std::optional<CellAddress> hovered;
     view_canvas(state, places.canvas, tools, hovered, canvas);
     // A document without its own trace is shown as the previous one.
-    if (state.document->has_board() && state.shown.ready() && state.shown.document->has_board()) {
-        LayersInSight rows;
+    if (state.document->has_head_grid() && state.shown.ready() && state.shown.document->has_head_grid()) {
+        VisibleLayers rows;
         view_attention_canvas(state, places.canvas, tools, hovered, canvas, rows);
-        session.look_at(rows.first, rows.last);
+        session.set_visible_layers(rows.first, rows.last);
     }
     view_canvas_notices(state, places.canvas, canvas, tools);
     if (!state.presentation.on)

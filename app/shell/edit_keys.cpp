@@ -30,7 +30,7 @@ bool owned_selection(const AppState& state) {
 
 } // namespace
 
-float grain_of(AppState& state, TensorId tensor, bool fine) {
+float drag_step(AppState& state, TensorId tensor, bool fine) {
     const bool large = largest_magnitude(state.shown, tensor, state.view.batch, &state.pixels) > 8.0F;
     return (fine ? 0.1F : 1.0F) * (large ? 0.1F : 0.01F);
 }
@@ -50,9 +50,9 @@ bool handle_wheel(AppState& state, bool page_scrolls, const Sink& send) {
     if (io.MouseWheel == 0 || io.KeyCtrl || !is_owned_here(state, view.hover) || (page_scrolls && !selected))
         return false;
     constexpr float pixels_a_notch = 10;
-    const float grain = grain_of(state, view.hover->tensor, io.KeyShift) * pixels_a_notch;
+    const float grain = drag_step(state, view.hover->tensor, io.KeyShift) * pixels_a_notch;
     const float value = owned_value(*state.document, view.hover->tensor, view.hover->at);
-    const float changed = on_grain(value + io.MouseWheel * grain, grain / pixels_a_notch);
+    const float changed = round_to_grain(value + io.MouseWheel * grain, grain / pixels_a_notch);
     if (!selected)
         send(Select{*view.hover});
     send(EditCell{*view.hover, changed});

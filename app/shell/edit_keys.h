@@ -27,6 +27,6 @@ Command operation_command(const AppState& state, const OperationChoice& choice);
 bool mask_allows(const Document& document, const CellAddress& cell);
 
 /// Returns the change of a number of that tensor per pixel of dragging.
-float grain_of(AppState& state, TensorId tensor, bool fine);
+float drag_step(AppState& state, TensorId tensor, bool fine);
 
 } // namespace headscope::app

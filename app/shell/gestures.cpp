@@ -22,9 +22,9 @@ void follow_drag(CellDrag& drag, AppState& state, float scale, const Sink& send)
     drag.moved = drag.moved || std::abs(way) >= threshold;
     if (!drag.moved || state.shown.tensor(drag.cell.tensor) == nullptr)
         return;
-    const float grain = grain_of(state, drag.cell.tensor, io.KeyShift);
+    const float grain = drag_step(state, drag.cell.tensor, io.KeyShift);
     const float by = upwards ? drag.by_height * (io.KeyShift ? 0.1F : 1.0F) : grain;
-    const float value = on_grain(drag.start_value + way * by, grain);
+    const float value = round_to_grain(drag.start_value + way * by, grain);
     if (value != drag.value)
         send(EditCell{drag.cell, value});
     drag.value = value;

@@ -32,7 +32,7 @@ constexpr NamedKey named_keys[] = {
     {ImGuiKey_Space, GLFW_KEY_SPACE},
     {ImGuiKey_Enter, GLFW_KEY_ENTER},
     {ImGuiKey_Escape, GLFW_KEY_ESCAPE},
-    {ImGuiKey_KeyPadEnter, GLFW_KEY_KP_ENTER},
+    {keypad_enter, GLFW_KEY_KP_ENTER},
 #if IMGUI_VERSION_NUM < 18700
     {ImGuiKey_A, GLFW_KEY_A},
     {ImGuiKey_C, GLFW_KEY_C},
@@ -193,7 +193,7 @@ bool glfw_key_pressed(int key, bool repeat) {
 
 #endif
 
-void tell_typing() {
+void update_want_text_input() {
     const ImGuiContext& imgui = *ImGui::GetCurrentContext();
     // Between two frames, ImGui still has the ID of a field that the last frame no longer drew.
     const bool there = imgui.WithinFrameScope || imgui.ActiveIdIsAlive == imgui.ActiveId;

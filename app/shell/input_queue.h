@@ -36,7 +36,7 @@ using InputEvent =
 /// Sets io.WantTextInput according to the field that has the keyboard focus now. ImGui keeps it set for one
 /// frame after Enter or Tab has ended a field, or its dialog is gone; keys pressed in that frame would be
 /// treated as text.
-void tell_typing();
+void update_want_text_input();
 
 /// Returns true if a key with this GLFW number went down in this frame, according to ImGui's state. repeat:
 /// also returns true while it is held, at the keyboard's repeat rate.

@@ -61,7 +61,7 @@ ProgramLayout arrange(const AppState& state, float width, float height) {
                           : view.left_width;
     const float room = width - left_width - view.inspector_width;
     out.inspector_open = view.inspector_open.value_or(
-        room >= (state.document->has_board() ? comfortable_beside_board : comfortable_canvas));
+        room >= (state.document->has_head_grid() ? comfortable_beside_board : comfortable_canvas));
     const float beside = out.inspector_open ? view.inspector_width : rail_width;
     // The text of an open lesson stays next to the canvas.
     const bool in_lesson = view.tab == LeftTab::course && state.course.open != nullptr;

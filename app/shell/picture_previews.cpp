@@ -4,15 +4,15 @@
 
 namespace headscope::app {
 
-OnScreen figure_screen(const AppState& state) {
-    OnScreen screen{state.shown, state.view};
+ScreenSnapshot figure_screen(const AppState& state) {
+    ScreenSnapshot screen{state.shown, state.view};
     if (state.course.open != nullptr)
         screen.view.row = -1; // rows that the lesson has not reached would be blank
     return screen;
 }
 
 void PicturePreviews::show(const AppState& state) {
-    screen_ = std::make_shared<const OnScreen>(figure_screen(state));
+    screen_ = std::make_shared<const ScreenSnapshot>(figure_screen(state));
 }
 
 void PicturePreviews::frame(std::optional<OpenChooser>& chooser) {
@@ -28,11 +28,11 @@ void PicturePreviews::frame(std::optional<OpenChooser>& chooser) {
     if (wide <= 0 || high <= 0)
         return;
     std::string key;
-    for (const int part : {static_cast<int>(choice.dark), static_cast<int>(choice.ground),
+    for (const int part : {static_cast<int>(choice.dark), static_cast<int>(choice.background),
                            static_cast<int>(choice.crop), wide, high})
         key += std::to_string(part) + ' ';
     const auto made = made_.ask<PicturePreview>(
-        {screen_, key}, Urgency::on_screen, [screen = screen_, choice, wide, high](Progress&, const auto&) {
+        {screen_, key}, Priority::on_screen, [screen = screen_, choice, wide, high](Progress&, const auto&) {
             return preview_picture(*screen, choice, wide, high);
         });
     if (!made.done)

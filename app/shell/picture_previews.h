@@ -11,7 +11,7 @@
 namespace headscope::app {
 
 /// Returns the state that a figure of the canvas is made from.
-OnScreen figure_screen(const AppState& state);
+ScreenSnapshot figure_screen(const AppState& state);
 
 /// The preview in the chooser for pictures, rendered on a separate thread.
 class PicturePreviews {
@@ -21,7 +21,7 @@ public:
     /// Called when a chooser for a picture of the canvas opens.
     void show(const AppState& state);
     /// Returns the state that the picture is made from.
-    const OnScreen& screen() const { return *screen_; }
+    const ScreenSnapshot& screen() const { return *screen_; }
     /// Call once per frame, with the open chooser.
     void frame(std::optional<OpenChooser>& chooser);
     bool busy() const { return made_.busy(); }
@@ -29,7 +29,7 @@ public:
     void settle(std::optional<OpenChooser>& chooser);
 
 private:
-    std::shared_ptr<const OnScreen> screen_; ///< null: no chooser for a picture is open
+    std::shared_ptr<const ScreenSnapshot> screen_; ///< null: no chooser for a picture is open
     DerivedValues made_;
 };
 

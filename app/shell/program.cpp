@@ -52,8 +52,8 @@ Program::Program(const Options& options)
 
 void Program::act(const Action& action) {
     if (!std::holds_alternative<ViewChange>(action) && !std::holds_alternative<WindowAction>(action) &&
-        !std::exchange(state_.thrown.fresh, false))
-        if (const std::optional<Action> again = std::exchange(state_.thrown.again, std::nullopt))
+        !std::exchange(state_.removed_texts.restore_pending, false))
+        if (const std::optional<Action> again = std::exchange(state_.removed_texts.retype, std::nullopt))
             if (const auto* move = std::get_if<MoveInHistory>(&action); move != nullptr && move->by == -1)
                 return act(*again);
     try {
@@ -95,7 +95,7 @@ void Program::compare_prompts() {
     check_prompts(*state_.document->part(), state_.model.patching.corrupted);
     compare_.mark(false, tr("program.clean_prompt", "the clean prompt"));
     workspace_.session().act(SwapPrompts{});
-    state_.model.compared = state_.model.prompt;
+    state_.model.compared_prompt = state_.model.prompt;
     change_view(ShowScreen{Screen::stages});
     change_view(SetCompare{Compare::difference});
 }
@@ -112,11 +112,11 @@ void Program::change_view(const ViewChange& change) {
         state_.notice.clear();
     // Remove errors about the previous view; keep those about stale results and failed saves.
     if (page() != left && state_.error == said && said != state_.files.save_error &&
-        state_.shown.document == workspace_.session().wanted())
+        state_.shown.document == workspace_.session().document_to_show())
         state_.error.clear();
     // On return to the patching screen, restore the previous order of the prompts.
-    if (state_.view.attention.screen == Screen::patching && !state_.model.compared.empty() &&
-        std::exchange(state_.model.compared, {}) == state_.model.prompt &&
+    if (state_.view.attention.screen == Screen::patching && !state_.model.compared_prompt.empty() &&
+        std::exchange(state_.model.compared_prompt, {}) == state_.model.prompt &&
         !state_.model.patching.corrupted.empty()) {
         workspace_.change_view(SetCompare{Compare::now});
         workspace_.session().act(SwapPrompts{});
@@ -175,7 +175,7 @@ void Program::settle() {
     lessons_.course().settle(state_.shown);
 }
 
-bool Program::catch_up(std::chrono::milliseconds at_most) {
+bool Program::wait_for_results(std::chrono::milliseconds at_most) {
     return workspace_.await(at_most);
 }
 
@@ -183,7 +183,7 @@ bool Program::animating() const {
     return moving_ || working();
 }
 
-double Program::wakes_at() const {
+double Program::next_frame_at() const {
     constexpr double look_again = 1; // messages about files have their own duration, see Files
     return state_.files.notice.empty() ? told_until_ : std::min(told_until_, drawn_at_ + look_again);
 }
@@ -203,7 +203,7 @@ std::string Program::title() const {
 }
 
 bool Program::settled() const {
-    return !animating() && state_.shown.document == workspace_.session().wanted();
+    return !animating() && state_.shown.document == workspace_.session().document_to_show();
 }
 
 std::string Program::report(float scale) const {
@@ -212,31 +212,31 @@ std::string Program::report(float scale) const {
         {.revision = revision_, .scale = scale, .settled = settled(), .walking = focus_.visible()});
 }
 
-void Program::begin_action(AskedAgain asked) {
+void Program::begin_action(RepeatedRequest asked) {
     state_.error.clear();
-    old_faults_ = asked == AskedAgain::file ? std::vector<std::string>() : faults_on_screen(state_);
-    if (asked == AskedAgain::prompt)
+    old_faults_ = asked == RepeatedRequest::file ? std::vector<std::string>() : visible_errors(state_);
+    if (asked == RepeatedRequest::prompt)
         std::erase(old_faults_, state_.model.error);
     moving_ = true; // the consequences are known after the next frame
 }
 
 std::string Program::new_fault() const {
-    for (const std::string& fault : faults_on_screen(state_))
+    for (const std::string& fault : visible_errors(state_))
         if (std::ranges::find(old_faults_, fault) == old_faults_.end())
             return fault;
     return "";
 }
 
 void Program::frame(Surface& surface, double now) {
-    tell_typing();
+    update_want_text_input();
     const bool worked = working();
     take_results();
     files_.frame(now);
     follow_notice(now);
-    state_.view_behind = workspace_.view_behind();
+    state_.view_on_screen = workspace_.view_of_shown();
     const double since = times_.begin(now);
     const StageGroup stage = state_.view.group;
-    moving_ = advance(state_.view, now, since, workspace_.session().wanted()->problem.dims);
+    moving_ = advance(state_.view, now, since, workspace_.session().document_to_show()->problem.dims);
     moving_ = workspace_.session().advance(now) || moving_;
     if (stage != state_.view.group)
         workspace_.session().follow(); // its reading options apply only at the weights stage
@@ -248,7 +248,7 @@ void Program::frame(Surface& surface, double now) {
     times_.note(awaits);
 
     // Dear ImGui keeps data of windows that are not on screen for a minute by default.
-    ImGui::GetIO().ConfigMemoryCompactTimer = FrameCount::kept_seconds;
+    ImGui::GetIO().ConfigMemoryCompactTimer = FrameCounter::kept_seconds;
     const float scale = surface.scale();
     const Theme& colours = theme(state_.view.dark);
     apply_style(colours, scale);
@@ -270,11 +270,12 @@ void Program::frame(Surface& surface, double now) {
             },
         .view = &state_.view,
         .field = &state_.field,
-        .thrown = &state_.thrown,
+        .removed_texts = &state_.removed_texts,
         .hovered = &hovered_spot,
         .number = &state_.number,
         .pixels = &state_.pixels,
-        .allowed = [this](const CellAddress& cell) { return mask_allows(*state_.document, cell); }};
+        .is_allowed_by_mask =
+            [this](const CellAddress& cell) { return mask_allows(*state_.document, cell); }};
 
     const ImVec2 size = ImGui::GetIO().DisplaySize;
     const float zoomed = zoom();
@@ -284,10 +285,10 @@ void Program::frame(Surface& surface, double now) {
         const ImVec2 mouse = ImGui::GetIO().MousePos;
         const bool inside =
             ImGui::IsMousePosValid() && mouse.x >= 0 && mouse.y >= 0 && mouse.x < size.x && mouse.y < size.y;
-        moving_ = follow_mouse(state_.presentation.spot,
-                               inside ? std::optional(figure::Point{mouse.x / scale, mouse.y / scale})
-                                      : std::nullopt,
-                               since, state_.view.moves()) ||
+        moving_ = move_spot_to_mouse(state_.presentation.spot,
+                                     inside ? std::optional(figure::Point{mouse.x / scale, mouse.y / scale})
+                                            : std::nullopt,
+                                     since, state_.view.moves()) ||
                   moving_;
     }
     const bool free = !state_.files.dialog_open() && !state_.settings_open;
@@ -302,7 +303,7 @@ void Program::frame(Surface& surface, double now) {
     moving_ = gestures_.drag_number(state_, scale, send) || moving_;
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Left))
         focus_.clear();
-    const Situation situated =
+    const ActionContext situated =
         situation(state_, {places.left_open, places.inspector_open, focus_.visible(), focus_.takes_steps()});
     handle_shortcuts(state_, situated, send);
 

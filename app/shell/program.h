@@ -1,11 +1,11 @@
 #pragma once
 
 #include "app/session/workspace.h"
-#include "app/shell/compare_desk.h"
+#include "app/shell/baseline_controller.h"
 #include "app/shell/files/files.h"
 #include "app/shell/frame_times.h"
 #include "app/shell/gestures.h"
-#include "app/shell/lesson_stage.h"
+#include "app/shell/lesson_controller.h"
 #include "app/shell/program_options.h"
 #include "app/shell/ui.h"
 #include "app/views/views.h"
@@ -19,7 +19,7 @@ namespace headscope::app {
 
 /// The request of an external action for which a failure counts as new even if the same request failed
 /// before.
-enum class AskedAgain { nothing, prompt, file };
+enum class RepeatedRequest { nothing, prompt, file };
 
 /// The whole program inside its window: draws frames and dispatches actions. The workspace owns the document
 /// and everything computed from it. Used by one thread.
@@ -30,9 +30,9 @@ public:
     explicit Program(const Options& options);
 
     void frame(Surface& surface, double now) override;
-    bool catch_up(std::chrono::milliseconds at_most) override;
+    bool wait_for_results(std::chrono::milliseconds at_most) override;
     bool animating() const override;
-    double wakes_at() const override;
+    double next_frame_at() const override;
     float zoom() const override;
     figure::Color background() const override;
     std::string title() const override;
@@ -69,7 +69,7 @@ public:
     std::string report(float scale) const;
     /// Records the current errors before an external action, so that only later ones count as new. `asked`: a
     /// repeated failure of this request also counts as new.
-    void begin_action(AskedAgain asked);
+    void begin_action(RepeatedRequest asked);
     /// Returns the first error since begin_action(), as one sentence; empty if there is none.
     std::string new_fault() const;
 
@@ -85,9 +85,9 @@ private:
 
     AppState state_;
     Workspace workspace_;
-    CompareDesk compare_;
+    BaselineController compare_;
     Files files_;
-    LessonStage lessons_;
+    LessonController lessons_;
     Gestures gestures_;
     FocusRing focus_, dialog_focus_;
     Picture canvas_;

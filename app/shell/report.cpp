@@ -19,7 +19,7 @@ nlohmann::json rect_json(const figure::Rect& area, float scale) {
 }
 
 /// Returns the actions of the current view, with the reason for each that is not available.
-nlohmann::json actions_json(const Situation& now) {
+nlohmann::json actions_json(const ActionContext& now) {
     auto listed = nlohmann::json::array();
     for (const ActionInfo& info : actions()) {
         if (!info.send || !info.here(now))
@@ -43,7 +43,7 @@ std::pair<std::string, std::string> texts_of(const Document& document) {
         return {};
     if (!document.is_checkpoint())
         return {document.recipe.sentence, document.recipe.kv_sentence};
-    const ModelPart& part = *document.part();
+    const RunSpec& part = *document.part();
     if (!part.two_texts() || document.stack() == checkpoint::Stack::encoder)
         return {part.prompt, ""};
     return {part.target, document.stack() == checkpoint::Stack::cross ? part.prompt : ""};
@@ -57,7 +57,7 @@ std::string preset_of(const Document& document) {
 
 } // namespace
 
-std::vector<std::string> faults_on_screen(const AppState& state) {
+std::vector<std::string> visible_errors(const AppState& state) {
     const Shown& shown = state.shown;
     std::vector<std::string> faults{state.error, state.model.error};
     if (shown.atlas != nullptr)
@@ -90,7 +90,7 @@ std::string report(const AppState& state, const Picture& canvas, const WindowFac
     out["stage"] = group_info(state.view.group).label;
     out["row"] = state.view.row;
     static constexpr const char* comparisons[] = {"now", "baseline", "difference"};
-    out["compare"] = comparisons[static_cast<std::size_t>(compared(state))];
+    out["compare"] = comparisons[static_cast<std::size_t>(side_on_screen(state))];
     if (state.document->shows_weights())
         out["attention"] = {{"file", state.document->title},
                             {"layer", state.view.attention.layer},
@@ -100,7 +100,7 @@ std::string report(const AppState& state, const Picture& canvas, const WindowFac
         out["weight"] = {{"query", shown.map->selected->query},
                          {"key", shown.map->selected->key},
                          {"value", shown.map->selected->weight}};
-    const std::vector<std::string> faults = faults_on_screen(state);
+    const std::vector<std::string> faults = visible_errors(state);
     out["error"] = faults.empty() ? "" : faults.front();
     out["dark"] = state.view.dark;
     out["playing"] = state.view.playing;
@@ -114,7 +114,7 @@ std::string report(const AppState& state, const Picture& canvas, const WindowFac
                     : state.palette.open  ? "commands"
                                           : "";
     out["presenting"] = state.presentation.on;
-    Situation now = situation(state);
+    ActionContext now = situation(state);
     now.walking = facts.walking;
     out["actions"] = actions_json(now);
     auto& grids = out["grids"] = nlohmann::json::array();
@@ -130,7 +130,7 @@ std::string report(const AppState& state, const Picture& canvas, const WindowFac
                          {"gap", grid.gap * scale},
                          {"heatmap", grid.heatmap},
                          {"map", grid.map},
-                         {"by_row", grid.by_row},
+                         {"by_row", grid.relative_to_row_max},
                          {"low", grid.low},
                          {"high", grid.high},
                          {"actual", grid.actual}});
@@ -142,7 +142,7 @@ std::string window_title(const AppState& state) {
     if (files.lesson && state.course.open != nullptr)
         return state.course.open->title + " · Headscope";
     const std::string& sentence = state.document->recipe.sentence;
-    const bool own = !sentence.empty() && !state.document->has_board();
+    const bool own = !sentence.empty() && !state.document->has_head_grid();
     const std::string& name = own ? sentence : state.document->title;
     const bool named = !files.path.empty() && !state.document->is_checkpoint();
     return (files.unsaved ? "• " : "") + text::plain_text(named ? files.name() : name) + " · Headscope";

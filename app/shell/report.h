@@ -22,7 +22,7 @@ std::string report(const AppState& state, const Picture& canvas, const WindowFac
 
 /// Returns sentences about the last input and about failed computations of the current view; empty if there
 /// are none.
-std::vector<std::string> faults_on_screen(const AppState& state);
+std::vector<std::string> visible_errors(const AppState& state);
 
 /// The title of the window.
 std::string window_title(const AppState& state);

@@ -71,25 +71,25 @@ bool begins_number(const std::string& text) {
     return !text.empty() && ((text[0] >= '0' && text[0] <= '9') || text[0] == '-' || text[0] == '.');
 }
 
-Over over_canvas(const AppState& state) {
+Overlay over_canvas(const AppState& state) {
     if (state.files.dialog_open() || state.settings_open || state.palette.open)
-        return Over::dialog;
+        return Overlay::dialog;
     // A field that is about to take the keyboard focus receives the keys typed until then.
     const bool finds = (state.find.open && !state.find.has_keyboard()) || !state.field.next.empty();
     if (ImGui::GetIO().WantTextInput || finds)
-        return Over::field;
+        return Overlay::field;
     const bool list = state.view.help_open ||
                       ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
-    return list ? Over::list : Over::nothing;
+    return list ? Overlay::list : Overlay::nothing;
 }
 
 /// Without a thing: for the selected number, at its place on the canvas, else for the focused head.
-void ask_menu(AppState& state, std::optional<Thing> thing, const Picture& canvas) {
+void ask_menu(AppState& state, std::optional<MenuSubject> thing, const Picture& canvas) {
     state.menu = {.thing = thing, .asked = true};
     if (thing)
         return;
     const auto& cell = state.view.selected;
-    state.menu.thing = Thing{cell ? Thing::Kind::cell : Thing::Kind::head};
+    state.menu.thing = MenuSubject{cell ? MenuSubject::Kind::cell : MenuSubject::Kind::head};
     const figure::Rect first = canvas.grids.empty() ? figure::Rect{} : canvas.grids.front().area;
     state.menu.at = {first.x, first.y};
     for (const MatrixGrid& grid : canvas.grids)
@@ -126,8 +126,8 @@ bool pressed(Key key, bool repeat) {
     return glfw_key_pressed(code, repeat) || (twin != 0 && glfw_key_pressed(twin, repeat));
 }
 
-Situation situation(const AppState& state, const WindowNow& window) {
-    Situation now = situation(state);
+ActionContext situation(const AppState& state, const WindowNow& window) {
+    ActionContext now = situation(state);
     now.left_open = window.left_open;
     now.inspector_open = window.inspector_open;
     now.walking = window.walking;
@@ -135,10 +135,10 @@ Situation situation(const AppState& state, const WindowNow& window) {
     return now;
 }
 
-void handle_shortcuts(const AppState& state, Situation now, const Sink& send) {
+void handle_shortcuts(const AppState& state, ActionContext now, const Sink& send) {
     const ImGuiIO& io = ImGui::GetIO();
     now.over = over_canvas(state);
-    if (now.over == Over::nothing && now.number_selected() && !io.KeyCtrl && !io.KeyAlt) {
+    if (now.over == Overlay::nothing && now.number_selected() && !io.KeyCtrl && !io.KeyAlt) {
         // Typing opens the field of the selected number, which gets the keyboard focus some frames later.
         const bool waits = state.number.take_keyboard;
         std::string text = typed_number();
@@ -148,12 +148,12 @@ void handle_shortcuts(const AppState& state, Situation now, const Sink& send) {
         if (types)
             send(TypeNumber{text});
         if (types || waits)
-            now.over = Over::field;
+            now.over = Overlay::field;
     }
     for (const Key key : all_keys()) {
         if (!pressed(key, true))
             continue;
-        const Meaning meaning = meaning_of({key, io.KeyCtrl, io.KeyShift, io.KeyAlt}, now);
+        const KeyMeaning meaning = key_meaning({key, io.KeyCtrl, io.KeyShift, io.KeyAlt}, now);
         if (!meaning.missing.empty() && pressed(key))
             send(Explain{meaning.missing + "."});
         if (meaning.action != nullptr && (meaning.action->repeats || pressed(key)))
@@ -164,7 +164,7 @@ void handle_shortcuts(const AppState& state, Situation now, const Sink& send) {
 
 void apply(AppState& state, FocusRing& focus, const Picture& canvas, const WindowAction& action) {
     std::visit(
-        Overloaded{[&](const WalkControls& walk) { walk.by == 0 ? focus.clear() : focus.move(walk.by); },
+        Overloaded{[&](const MoveTabFocus& walk) { walk.by == 0 ? focus.clear() : focus.move(walk.by); },
                    [&](const PressControl&) { focus.activate(); },
                    [&](const StepControl& arrows) { focus.step(arrows.steps); },
                    [&](const OpenFileMenu&) { state.asked.file_menu = true; },
@@ -174,7 +174,7 @@ void apply(AppState& state, FocusRing& focus, const Picture& canvas, const Windo
                    },
                    [&](const OpenFind& wanted) {
                        state.find.open = wanted.open;
-                       state.find.keyboard = Find::Keyboard::anew;
+                       state.find.keyboard = Find::Keyboard::take_select_all;
                    },
                    [&](const ToggleFullScreen&) {
                        state.full_screen = !state.full_screen;
@@ -187,22 +187,22 @@ void apply(AppState& state, FocusRing& focus, const Picture& canvas, const Windo
                    [&](const Present&) { present(state); },
                    [&](const ResizePresentation& wanted) { resize(state.presentation, wanted.tenths); },
                    [&](const DarkenPresentation& wanted) { state.presentation.dark = wanted.dark; },
-                   [&](const ReadOn& wanted) { state.asked.read_on += wanted.by; },
+                   [&](const ReadOn& wanted) { state.asked.pages_to_turn += wanted.by; },
                    [&](const TypeSentence& wanted) {
                        (wanted.second ? state.asked.kv_sentence : state.asked.sentence) = true;
                    },
                    [&](const TypeNumber& typed) {
-                       if (compared(state) == Compare::baseline) // typing edits B, so show it
+                       if (side_on_screen(state) == Compare::baseline) // typing edits B, so show it
                            state.view.compare = Compare::now;
                        state.number.take_keyboard = true;
                        state.number.ahead += typed.text;
                        state.view.inspector_open = state.view.inspector_opened_last = true;
                    },
-                   [&](const AskHelp&) {
+                   [&](const OpenContextHelp&) {
                        if (state.view.help_open || state.manual.open || state.presentation.on)
                            state.view.help_open = !state.view.help_open;
                        else
-                           open_manual(state.manual, place_of_screen(state.shown, state.view));
+                           open_manual(state.manual, manual_place_of_screen(state.shown, state.view));
                    },
                    [&](const OpenManual& wanted) {
                        if (state.presentation.on)

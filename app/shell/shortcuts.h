@@ -1,7 +1,7 @@
 #pragma once
 
+#include "app/commands/action_context.h"
 #include "app/commands/keys.h"
-#include "app/commands/situation.h"
 #include "app/views/state.h"
 
 namespace headscope::app {
@@ -18,10 +18,10 @@ struct WindowNow {
 };
 
 /// Returns the situation of this frame, except for the element that covers the canvas.
-Situation situation(const AppState& state, const WindowNow& window);
+ActionContext situation(const AppState& state, const WindowNow& window);
 
 /// Sends the actions for the key presses of this frame. Call once per frame.
-void handle_shortcuts(const AppState& state, Situation now, const Sink& send);
+void handle_shortcuts(const AppState& state, ActionContext now, const Sink& send);
 
 /// Performs a window action: moves Tab focus, or asks the views of the next frame to open something or to
 /// take the keyboard focus. `canvas`: as last drawn, in logical pixels of the window.

@@ -21,7 +21,7 @@ public:
     virtual void frame(Surface& surface, double now) = 0;
     /// Called after a frame that will be shown. Waits for computations that the frame's input started.
     /// Returns true if they are finished: the same frame, built again, shows the results.
-    virtual bool catch_up(std::chrono::milliseconds /*at_most*/) { return false; }
+    virtual bool wait_for_results(std::chrono::milliseconds /*at_most*/) { return false; }
     /// Returns true if another frame must follow at once (an animation, a job or text input is active).
     virtual bool animating() const = 0;
     /// The user's zoom (Ctrl +/-), 1 to 2, and the background color of the window.
@@ -35,7 +35,7 @@ public:
     virtual bool keeps_picture() const { return false; }
     /// Returns the time of the next frame if nothing else happens, on the clock of frame(), for example to
     /// remove a notice.
-    virtual double wakes_at() const { return std::numeric_limits<double>::infinity(); }
+    virtual double next_frame_at() const { return std::numeric_limits<double>::infinity(); }
     /// Returns true after the user asked to quit.
     virtual bool quitting() const = 0;
     /// Called when the window should close: quitting() follows, at once or after a question.

@@ -1,7 +1,7 @@
 #include "app/shell/window.h"
 
 #include "app/shell/gl/gl_surface.h"
-#include "app/shell/gl/imgui_turn.h"
+#include "app/shell/gl/imgui_lock.h"
 #include "app/shell/input_queue.h"
 #include "app/shell/window_state.h"
 #include "core/base/assets.h"
@@ -313,7 +313,7 @@ private:
 
     bool due() const {
         return moving() || (typing_ && glfwGetTime() - drawn_at_ >= blink_time) ||
-               seconds_since_start() >= ui_.wakes_at();
+               seconds_since_start() >= ui_.next_frame_at();
     }
 
     // Handles events until the next frame may be drawn: at most 60 per second, even if the swap interval has
@@ -352,19 +352,19 @@ private:
         if (const char32_t typed = options_.typed ? options_.typed() : 0; typed != 0)
             take(CharacterTyped{typed});
         {
-            const ImGuiTurn turn;
+            const ImGuiLock turn;
             ImGui_ImplGlfw_NewFrame();
             const auto build = [&](const std::function<void()>& fill_input) {
                 surface_->build(ui_, width, height, scale, seconds_since_start(), fill_input);
             };
             build([&] {
-                tell_typing();
+                update_want_text_input();
                 if (!input_.empty()) // the effect of an event may show some frames later
                     frames_left_ = frames_shown_after;
                 input_.apply(ImGui::GetIO());
             });
             constexpr std::chrono::milliseconds worth_waiting(3); // a small part of the time to draw a frame
-            if (ui_.catch_up(worth_waiting))
+            if (ui_.wait_for_results(worth_waiting))
                 build([] { ImGui::GetIO().DeltaTime = no_time; });
             item_active_ = ImGui::IsAnyItemActive();
             typing_ = item_active_ && ImGui::GetIO().WantTextInput;

@@ -36,14 +36,14 @@ struct ScoreRange {
 };
 
 /// A head of the grid by its indices.
-struct PlaceOnBoard {
+struct GridHead {
     std::int64_t layer = 0, head = 0;
-    bool operator==(const PlaceOnBoard&) const = default;
+    bool operator==(const GridHead&) const = default;
 };
 
 /// The view settings of the atlas of heads.
 struct AtlasView {
-    std::optional<analysis::HeadScore> colour, x, y; ///< none: the default that look_of picks
+    std::optional<analysis::HeadScore> colour, x, y; ///< none: the default that resolve_atlas_view() picks
     AtlasPane pane = AtlasPane::scatter;
     AtlasMenu menu = AtlasMenu::none;
     AtlasTab tab = AtlasTab::text;
@@ -53,7 +53,7 @@ struct AtlasView {
     std::string search = {};                       ///< a further filter, see analysis::HeadFilter
     std::optional<analysis::HeadScore> sort{};     ///< sort key of the list; none: the color score
     bool ascending = false;
-    std::vector<PlaceOnBoard> pinned{};
+    std::vector<GridHead> pinned{};
     analysis::LabelThresholds thresholds = analysis::usual_thresholds();
     bool operator==(const AtlasView&) const = default;
 };

@@ -21,7 +21,7 @@ Problem problem_of(const AttentionSet& set, std::int64_t layer) {
 
 } // namespace
 
-DocumentPtr attention_document(const AttentionSetPtr& set, std::int64_t layer, const ReadHeads& read,
+DocumentPtr attention_document(const AttentionSetPtr& set, std::int64_t layer, const LoadedHeads& read,
                                const Document& before) {
     auto document = std::make_shared<Document>();
     document->recipe = before.recipe;
@@ -33,28 +33,28 @@ DocumentPtr attention_document(const AttentionSetPtr& set, std::int64_t layer, c
     return document;
 }
 
-DocumentPtr with_layer(const Document& document, std::int64_t layer, const ReadHeads& read) {
+DocumentPtr with_layer(const Document& document, std::int64_t layer, const LoadedHeads& read) {
     return attention_document(document.given()->set, layer, read, document);
 }
 
-ReadHeads heads_to_read(const AttentionInfo& info, const ViewState& view) {
+LoadedHeads heads_to_read(const AttentionInfo& info, const ViewState& view) {
     constexpr std::int64_t small = std::int64_t{1} << 24U; // numbers of one layer: 64 MB
     if (info.H * info.Tq * info.Tk <= small || Document::too_large_to_hold(info.H, info.Tq, info.Tk))
         return {};
     const std::int64_t open = std::clamp<std::int64_t>(view.head, 0, info.H - 1);
-    ReadHeads read{.heads = {open}, .mean = view.heads_view == HeadsView::mean};
+    LoadedHeads read{.heads = {open}, .mean = view.heads_view == HeadsView::mean};
     if (view.heads_view == HeadsView::difference && view.other != open && view.other < info.H)
         read.heads.insert(view.other < open ? read.heads.begin() : read.heads.end(), view.other);
     return read;
 }
 
-bool are_read(const ReadHeads& wanted, const ReadHeads& read) {
+bool are_loaded(const LoadedHeads& wanted, const LoadedHeads& read) {
     if (read.all() || wanted.all())
         return read.all() == wanted.all();
     return std::ranges::includes(read.heads, wanted.heads) && (read.mean || !wanted.mean);
 }
 
-void keep_to_read(ViewState& view, const ReadHeads& read) {
+void clamp_to_loaded(ViewState& view, const LoadedHeads& read) {
     if (read.all())
         return;
     if (!read.has(view.head))

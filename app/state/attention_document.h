@@ -9,17 +9,17 @@ struct ViewState;
 /// Returns a document that shows given attention weights instead of computing them. Its problem has only B,
 /// Tq, Tk, H, Hkv and the tokens. Its recipe is that of the previous document, so that the user can return to
 /// it.
-DocumentPtr attention_document(const AttentionSetPtr& set, std::int64_t layer, const ReadHeads& read,
+DocumentPtr attention_document(const AttentionSetPtr& set, std::int64_t layer, const LoadedHeads& read,
                                const Document& before);
 
 /// Returns the same document of given weights with another layer or other heads of it. Not a history entry.
-DocumentPtr with_layer(const Document& document, std::int64_t layer, const ReadHeads& read);
+DocumentPtr with_layer(const Document& document, std::int64_t layer, const LoadedHeads& read);
 
 /// Returns the heads that a view needs from a layer. For a small layer: all heads.
-ReadHeads heads_to_read(const AttentionInfo& info, const ViewState& view);
+LoadedHeads heads_to_read(const AttentionInfo& info, const ViewState& view);
 /// Returns true if `read` includes all heads in `wanted`.
-bool are_read(const ReadHeads& wanted, const ReadHeads& read);
+bool are_loaded(const LoadedHeads& wanted, const LoadedHeads& read);
 /// Restricts a view to the heads that were read, while the others are pending.
-void keep_to_read(ViewState& view, const ReadHeads& read);
+void clamp_to_loaded(ViewState& view, const LoadedHeads& read);
 
 } // namespace headscope::app

@@ -59,10 +59,11 @@ struct AttentionView {
     std::int64_t layer = 0;                           ///< the layer of the open head in that stack
     Screen screen = Screen::stages;
     EffectKind effects = EffectKind::direct;
-    std::optional<std::int64_t> brought_from = {}; ///< of `effects`: the first of the visible tokens that the
-                                                   ///< open head reads; none: the last ones are visible
-    std::array<std::int64_t, 2> patch = {-1, -1};  ///< the selected cell of `patching`: row, column
-    std::optional<bool> join_writers =
+    std::optional<std::int64_t> first_source_token =
+        {};                                       ///< of `effects`: the first of the visible tokens that the
+                                                  ///< open head reads; none: the last ones are visible
+    std::array<std::int64_t, 2> patch = {-1, -1}; ///< the selected cell of `patching`: row, column
+    std::optional<bool> join_components =
         {};            ///< of `why`: join the heads of a layer; none: joined if there are many
     bool board = true; ///< the grid of heads is shown next to the open head
     AtlasView atlas{};

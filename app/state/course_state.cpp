@@ -8,10 +8,10 @@ namespace headscope::app {
 
 namespace {
 
-bool differs(const GivenProblem& given, const Document& now) {
+bool differs(const LessonInput& given, const Document& now) {
     if (const auto* recipe = std::get_if<project::Recipe>(&given))
         return !project::same_bits(*recipe, now.recipe);
-    const auto* part = std::get_if<ModelPartPtr>(&given);
+    const auto* part = std::get_if<RunSpecPtr>(&given);
     return part != nullptr && (!now.is_checkpoint() || !same_pass(**part, *now.part()));
 }
 
@@ -25,9 +25,9 @@ lesson::StepScene CourseState::scene() const {
     if (open == nullptr)
         return {};
     if (const lesson::Step* now = step())
-        return lesson::laid_over(open->scene, now->scene);
+        return lesson::combine_scenes(open->scene, now->scene);
     if (const lesson::Question* now = question())
-        return lesson::laid_over(open->scene, now->scene);
+        return lesson::combine_scenes(open->scene, now->scene);
     return open->scene;
 }
 
@@ -36,17 +36,17 @@ LessonProgress CourseState::progress_of(const lesson::Lesson& lesson) const {
     return found == progress.end() ? LessonProgress{} : found->second;
 }
 
-float CourseState::part_opened(const lesson::Lesson& lesson) const {
+float CourseState::fraction_opened(const lesson::Lesson& lesson) const {
     const int pages = page_count(lesson);
     return static_cast<float>(std::min(progress_of(lesson).furthest + 1, pages)) / static_cast<float>(pages);
 }
 
 std::shared_ptr<const lesson::Lesson> CourseState::next() const {
-    if (open != nullptr && part_opened(*open) < 1)
+    if (open != nullptr && fraction_opened(*open) < 1)
         return open;
     const auto first = [&](const auto& wanted) {
-        const auto found =
-            std::ranges::find_if(lessons, [&](const auto& lesson) { return wanted(part_opened(*lesson)); });
+        const auto found = std::ranges::find_if(
+            lessons, [&](const auto& lesson) { return wanted(fraction_opened(*lesson)); });
         return found == lessons.end() ? nullptr : *found;
     };
     const auto left = first([](float part) { return part > 0 && part < 1; });
@@ -57,12 +57,12 @@ std::string gate_name(const lesson::Gate& gate) {
     return "gate " + gate.condition.text();
 }
 
-bool same_pass(const ModelPart& a, const ModelPart& b) {
+bool same_pass(const RunSpec& a, const RunSpec& b) {
     return a.model->model->path() == b.model->model->path() && a.inputs->ids == b.inputs->ids &&
            !first_difference(a.edits, b.edits);
 }
 
-bool is_away(const CourseState& course, const Document& now) {
+bool has_left_scene(const CourseState& course, const Document& now) {
     return course.open != nullptr && differs(course.given, now);
 }
 
@@ -72,13 +72,13 @@ bool is_retyped(const CourseState& course, const Document& now) {
     if (const auto* recipe = std::get_if<project::Recipe>(&course.given))
         return now.is_checkpoint() || recipe->sentence != now.recipe.sentence ||
                recipe->kv_sentence != now.recipe.kv_sentence;
-    const auto* part = std::get_if<ModelPartPtr>(&course.given);
+    const auto* part = std::get_if<RunSpecPtr>(&course.given);
     return part != nullptr && (!now.is_checkpoint() || (*part)->inputs->ids != now.part()->inputs->ids);
 }
 
 int button_shown(const CourseState& course, const Document& now) {
-    const bool set = course.open != nullptr && !std::holds_alternative<std::monostate>(course.by_button);
-    return set && !differs(course.by_button, now) ? course.button_line : 0;
+    const bool set = course.open != nullptr && !std::holds_alternative<std::monostate>(course.button_input);
+    return set && !differs(course.button_input, now) ? course.button_line : 0;
 }
 
 } // namespace headscope::app

@@ -29,7 +29,7 @@ struct LessonProgress {
 struct ModelScene {
     lesson::StepScene scene;
     std::string label;   ///< label of the history entry
-    bool of_page = true; ///< sets CourseState::given, else `by_button`
+    bool of_page = true; ///< sets CourseState::given, else `button_input`
 };
 
 /// A panel of the open page: the learner's settings and the result.
@@ -44,7 +44,7 @@ struct PanelState {
 int page_count(const lesson::Lesson& lesson);
 
 /// The attention input, or the pass through a model, that the course put on screen.
-using GivenProblem = std::variant<std::monostate, project::Recipe, ModelPartPtr>;
+using LessonInput = std::variant<std::monostate, project::Recipe, RunSpecPtr>;
 
 /// A lesson file that is not listed, and the reason.
 struct UnlistedLesson {
@@ -58,22 +58,22 @@ struct CourseState {
     std::vector<UnlistedLesson> unlisted;                       ///< the files that cannot be played
     std::shared_ptr<const lesson::Lesson> open;                 ///< null: the table of contents is shown
     int page = 0;
-    /// The attention input or the pass that belongs to the page. See is_away.
-    GivenProblem given;
-    GivenProblem by_button; ///< the input or pass that a button of the page set last
-    int button_line = 0;    ///< line of that button's scene in the lesson file; 0: no button was pressed
-    std::shared_ptr<const ModelScene> coming;         ///< a model that is being opened; null: none
-    ModelPartPtr pass;                                ///< the pass that `model` belongs to
+    /// The attention input or the pass that belongs to the page. See has_left_scene.
+    LessonInput given;
+    LessonInput button_input; ///< the input or pass that a button of the page set last
+    int button_line = 0;      ///< line of that button's scene in the lesson file; 0: no button was pressed
+    std::shared_ptr<const ModelScene> pending_scene;  ///< a model that is being opened; null: none
+    RunSpecPtr pass;                                  ///< the pass that `model` belongs to
     std::shared_ptr<const lesson::LessonModel> model; ///< the page's checkpoint on screen; null: not yet
     /// The numbers of the page before any change, which its prose quotes; null: not computed yet.
-    std::shared_ptr<const lesson::OwnNumbers> own;
+    std::shared_ptr<const lesson::PageNumbers> own;
     std::map<std::string, LessonProgress> progress; ///< by lesson id
     /// The input typed into the tables of the open lesson: by id of the table, then by cell in row order.
     std::map<std::string, std::map<int, std::string>> typed;
     std::map<int, PanelState> panels; ///< the panels of the open page, by line in the lesson file
     /// Captions of the toolbar controls that "show me" has just moved and that are highlighted.
     std::set<std::string> driven;
-    float driven_strength = 0; ///< strength of the highlight: 1 at first, then falls to 0
+    float highlight_strength = 0; ///< strength of the highlight: 1 at first, then falls to 0
 
     int steps() const { return open == nullptr ? 0 : static_cast<int>(open->steps.size()); }
     int questions() const { return open == nullptr ? 0 : static_cast<int>(open->quiz.size()); }
@@ -94,9 +94,9 @@ struct CourseState {
     LessonProgress progress_of(const lesson::Lesson& lesson) const;
     LessonProgress of_open() const { return open == nullptr ? LessonProgress{} : progress_of(*open); }
     /// Returns the fraction of a lesson that was opened: 0 if it was not started, 1 at its last page.
-    float part_opened(const lesson::Lesson& lesson) const;
+    float fraction_opened(const lesson::Lesson& lesson) const;
     /// Returns true if any lesson was started.
-    bool begun() const { return open != nullptr || !progress.empty(); }
+    bool any_started() const { return open != nullptr || !progress.empty(); }
     /// Returns the lesson to continue with: the open one, else the first unfinished one, else the first that
     /// was not started. Null if all were read to the end.
     std::shared_ptr<const lesson::Lesson> next() const;
@@ -106,7 +106,7 @@ struct CourseState {
 std::string gate_name(const lesson::Gate& gate);
 
 /// Returns true if the screen shows something other than the input or pass of the page.
-bool is_away(const CourseState& course, const Document& now);
+bool has_left_scene(const CourseState& course, const Document& now);
 
 /// Returns true if the text on screen differs from the page's text.
 bool is_retyped(const CourseState& course, const Document& now);
@@ -116,6 +116,6 @@ bool is_retyped(const CourseState& course, const Document& now);
 int button_shown(const CourseState& course, const Document& now);
 
 /// Returns true if two passes through a checkpoint give the same numbers.
-bool same_pass(const ModelPart& a, const ModelPart& b);
+bool same_pass(const RunSpec& a, const RunSpec& b);
 
 } // namespace headscope::app

@@ -13,8 +13,8 @@
 
 namespace headscope::app {
 
-struct ModelPart;
-using ModelPartPtr = std::shared_ptr<const ModelPart>;
+struct RunSpec;
+using RunSpecPtr = std::shared_ptr<const RunSpec>;
 
 /// An attention input that the user builds from a preset, a sentence or a file of tensors.
 struct Experiment {
@@ -23,10 +23,10 @@ struct Experiment {
 };
 
 /// The heads of a layer of attention weights that were read.
-struct ReadHeads {
+struct LoadedHeads {
     std::vector<std::int64_t> heads = {}; ///< ascending; empty: all heads of the layer
     bool mean = true;                     ///< the mean over all heads was read as well
-    bool operator==(const ReadHeads&) const = default;
+    bool operator==(const LoadedHeads&) const = default;
 
     bool all() const { return heads.empty(); }
     bool has(std::int64_t h) const { return all() || std::ranges::binary_search(heads, h); }
@@ -36,12 +36,12 @@ struct ReadHeads {
 struct GivenWeights {
     AttentionSetPtr set; ///< never null
     std::int64_t layer = 0;
-    ReadHeads read = {}; ///< for a large layer, only the heads that the view needs
+    LoadedHeads read = {}; ///< for a large layer, only the heads that the view needs
 };
 
 /// The attention of one layer of a checkpoint for a prompt.
 struct CheckpointLayer {
-    ModelPartPtr part; ///< never null
+    RunSpecPtr part; ///< never null
     checkpoint::AttentionPlace place;
     /// The weights of the run with tokens hidden, words merged or means added, shown instead of the stages of
     /// the layer; null: the stages are shown.
@@ -72,21 +72,22 @@ struct Document {
     /// where they are visible, and there is no trace.
     bool is_long() const {
         const Dims& d = problem.dims;
-        return is_given() ? too_large_to_hold(d.H, d.Tq, d.Tk) : std::max(d.Tq, d.Tk) > most_held;
+        return is_given() ? too_large_to_hold(d.H, d.Tq, d.Tk) : std::max(d.Tq, d.Tk) > max_tokens_in_memory;
     }
     /// For given weights: returns true if one head's map, or a whole layer, exceeds the limit.
     static constexpr bool too_large_to_hold(std::int64_t H, std::int64_t Tq, std::int64_t Tk) {
-        return Tq * Tk > most_held * most_held || H * Tq * Tk > 128 * most_held * most_held;
+        return Tq * Tk > max_tokens_in_memory * max_tokens_in_memory ||
+               H * Tq * Tk > 128 * max_tokens_in_memory * max_tokens_in_memory;
     }
-    static constexpr std::int64_t most_held = 4096; ///< tokens
+    static constexpr std::int64_t max_tokens_in_memory = 4096; ///< tokens
     /// Returns true if there is a grid of heads of all layers.
-    bool has_board() const { return !is_experiment(); }
+    bool has_head_grid() const { return !is_experiment(); }
     /// The layer of the grid that is open; 0 without a grid.
     std::int64_t layer() const;
     /// The stack whose heads the grid shows: one of three for an encoder-decoder, else `own`.
     checkpoint::Stack stack() const;
     /// For a checkpoint. Throws std::bad_variant_access for the other kinds.
-    const ModelPartPtr& part() const { return std::get<CheckpointLayer>(kind).part; }
+    const RunSpecPtr& part() const { return std::get<CheckpointLayer>(kind).part; }
     /// For an experiment; empty for the other kinds.
     const std::vector<std::string>& head_roles() const;
     const std::vector<std::string>& feature_names() const;

@@ -24,13 +24,13 @@ bool differs(const Block& block, const Problem& now, const Problem& unedited) {
 
 } // namespace
 
-std::vector<HeadPart> parts_of_head(const Problem& problem, std::int64_t head) {
+std::vector<HeadBlock> blocks_of_head(const Problem& problem, std::int64_t head) {
     const Dims& d = problem.dims;
     const std::int64_t kv = d.kv_head(head);
     const auto columns = [](std::int64_t first, bool bias) {
         return bias ? Index{first, 0, 0, 0} : Index{0, first, 0, 0};
     };
-    std::vector<HeadPart> parts{
+    std::vector<HeadBlock> parts{
         {{TensorId::W_Q, columns(head * d.dk, false), d.D, d.dk}, false},
         {{TensorId::b_Q, columns(head * d.dk, true), 1, d.dk}, false},
         {{TensorId::W_O, {head * d.dv, 0, 0, 0}, d.dv, d.D}, false},
@@ -39,7 +39,7 @@ std::vector<HeadPart> parts_of_head(const Problem& problem, std::int64_t head) {
         {{TensorId::W_V, columns(kv * d.dv, false), d.Dkv, d.dv}, true},
         {{TensorId::b_V, columns(kv * d.dv, true), 1, d.dv}, true},
     };
-    std::erase_if(parts, [&](const HeadPart& part) { return problem.input(part.block.tensor) == nullptr; });
+    std::erase_if(parts, [&](const HeadBlock& part) { return problem.input(part.block.tensor) == nullptr; });
     return parts;
 }
 
@@ -47,7 +47,7 @@ LayerMarks marks_of(const Problem& now, const Problem& unedited) {
     LayerMarks marks;
     for (std::int64_t h = 0; h < now.dims.H; ++h) {
         HeadEdits head{.gain = now.gain(h)};
-        for (const HeadPart& part : parts_of_head(now, h))
+        for (const HeadBlock& part : blocks_of_head(now, h))
             if (differs(part.block, now, unedited))
                 head.tensors.push_back(part.block.tensor);
         marks.heads.push_back(std::move(head));

@@ -9,14 +9,14 @@
 namespace headscope::app {
 
 /// The block of one tensor that belongs to a head.
-struct HeadPart {
+struct HeadBlock {
     Block block;
     bool keys_values; ///< belongs to its key/value head, which other heads may share
 };
 
 /// Returns the head's columns of W_Q, W_K, W_V and their biases and its rows of W_O, as far as the problem
 /// has them. b_O does not belong to a head.
-std::vector<HeadPart> parts_of_head(const Problem& problem, std::int64_t head);
+std::vector<HeadBlock> blocks_of_head(const Problem& problem, std::int64_t head);
 
 /// The edits of one head.
 struct HeadEdits {

@@ -50,7 +50,7 @@ void forget_unchanged(checkpoint::LayerEdits& edits, const LayerMarks& marks, co
 }
 
 /// Removes the entry of an attention without edits.
-void forget_if_empty(ModelPart& part, std::int64_t n) {
+void forget_if_empty(RunSpec& part, std::int64_t n) {
     if (!part.edits[n].empty())
         return;
     part.edits.erase(n);
@@ -60,7 +60,7 @@ void forget_if_empty(ModelPart& part, std::int64_t n) {
 /// Visits the edits that the view of an open attention can change: its own, and those stored with another
 /// attention (see edited_with).
 template<class Visit>
-void visit_edits(const ModelPart& part, std::int64_t attention, const Visit& visit) {
+void visit_edits(const RunSpec& part, std::int64_t attention, const Visit& visit) {
     const checkpoint::Architecture& architecture = part.model->model->architecture();
     for (const auto& [n, edits] : part.edits)
         for (const auto& [weight, tensor] : edits.tensors)
@@ -70,11 +70,11 @@ void visit_edits(const ModelPart& part, std::int64_t attention, const Visit& vis
 
 } // namespace
 
-const PatchedRun* patched_run(const ModelPart& part) {
+const PatchedRun* patched_run(const RunSpec& part) {
     return checkpoint::is_patched(part.edits) ? part.opened_patch.get() : nullptr;
 }
 
-const checkpoint::PatchedRows* patched_at(const ModelPart& part, std::int64_t n, const CellAddress& cell) {
+const checkpoint::PatchedRows* patched_at(const RunSpec& part, std::int64_t n, const CellAddress& cell) {
     const checkpoint::LayerEdits* const edits = checkpoint::edits_of(part.edits, n);
     if (edits == nullptr)
         return nullptr;
@@ -84,7 +84,7 @@ const checkpoint::PatchedRows* patched_at(const ModelPart& part, std::int64_t n,
     return patch == edits->patched.end() ? nullptr : &*patch;
 }
 
-DocumentPtr model_document(const ModelPartPtr& part, std::int64_t attention,
+DocumentPtr model_document(const RunSpecPtr& part, std::int64_t attention,
                            const std::shared_ptr<const Problem>& base, std::uint64_t revision) {
     project::Recipe recipe;
     recipe.sentence = part->prompt;
@@ -106,7 +106,7 @@ DocumentPtr model_document(const ModelPartPtr& part, std::int64_t attention,
 }
 
 DocumentPtr edit_model_document(const Document& document, project::Recipe recipe, bool all_dropped) {
-    auto part = std::make_shared<ModelPart>(*document.part());
+    auto part = std::make_shared<RunSpec>(*document.part());
     if (all_dropped) {
         part->edits.clear();
         part->marks.clear();
@@ -144,13 +144,13 @@ const checkpoint::ModelInputs& read_by_queries(const Document& document) {
 }
 
 checkpoint::EditedTable edited_table(const Document& document, TensorId table) {
-    const ModelPart& part = *document.part();
+    const RunSpec& part = *document.part();
     const std::int64_t open = open_attention(document);
     return {checkpoint::stack_at(*part.model->model, open), part.edits, *checkpoint::weight_of(table), open};
 }
 
 DocumentPtr with_table_rows(const Document& document, TensorId table, const checkpoint::TableRows& rows) {
-    auto part = std::make_shared<ModelPart>(*document.part());
+    auto part = std::make_shared<RunSpec>(*document.part());
     const checkpoint::Model& model = *part->model->model;
     const WeightId weight = checkpoint::read_as(model.architecture(), *checkpoint::weight_of(table));
     const std::int64_t open = open_attention(document),
@@ -171,7 +171,7 @@ DocumentPtr with_table_rows(const Document& document, TensorId table, const chec
 }
 
 DocumentPtr with_activation(const Document& document, const CellAddress& cell, std::optional<float> value) {
-    auto part = std::make_shared<ModelPart>(*document.part());
+    auto part = std::make_shared<RunSpec>(*document.part());
     const std::int64_t n = open_attention(document);
     auto& patched = part->edits[n].patched;
     std::erase_if(patched, [&](const checkpoint::PatchedRows& rows) {
@@ -194,7 +194,7 @@ std::int64_t open_attention(const Document& document) {
     return attention_number(document.part()->architecture(), document.checkpoint()->place);
 }
 
-std::string attention_name(const ModelPart& part, checkpoint::AttentionPlace place) {
+std::string attention_name(const RunSpec& part, checkpoint::AttentionPlace place) {
     const std::string stack = stack_name(part.architecture(), place.stack);
     return (stack.empty() ? "" : stack + " ") + "L" + std::to_string(place.layer);
 }

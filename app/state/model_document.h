@@ -15,7 +15,7 @@ namespace headscope::app {
 
 /// An activation of another prompt's run that is patched into this run. The patched rows are part of `edits`.
 struct PatchedRun {
-    ModelPartPtr own;                            ///< the clean prompt, which the activation is taken from
+    RunSpecPtr own;                              ///< the clean prompt, which the activation is taken from
     std::string words;                           ///< a sentence that describes the patched activation
     StageGroup stop{};                           ///< the step that is patched
     std::int64_t layer = 0, head = -1, row = -1; ///< -1: all of them
@@ -23,7 +23,7 @@ struct PatchedRun {
 
 /// The inputs of a pass through a checkpoint: everything that its numbers depend on. Small: unedited weights
 /// stay in the file. Immutable; compared by identity.
-struct ModelPart {
+struct RunSpec {
     checkpoint::TextModelPtr model;
     std::string prompt; ///< as typed, followed by the generated text
     std::string pair;   ///< the second of two texts; empty: none
@@ -46,15 +46,15 @@ struct ModelPart {
 };
 
 /// Returns the patch in the part's run; null if there is none or it was removed.
-const PatchedRun* patched_run(const ModelPart& part);
+const PatchedRun* patched_run(const RunSpec& part);
 /// Returns the patch that sets a number around a layer's attention; null for a number that the layer
 /// computed.
-const checkpoint::PatchedRows* patched_at(const ModelPart& part, std::int64_t n, const CellAddress& cell);
+const checkpoint::PatchedRows* patched_at(const RunSpec& part, std::int64_t n, const CellAddress& cell);
 
 /// Returns a document for one attention of a checkpoint, by its number. `base`: the attention without edits,
 /// with x from the previous layers; the part's edits are applied to it. Throws Error(input) if the result is
 /// not valid.
-DocumentPtr model_document(const ModelPartPtr& part, std::int64_t attention,
+DocumentPtr model_document(const RunSpecPtr& part, std::int64_t attention,
                            const std::shared_ptr<const Problem>& base, std::uint64_t revision);
 
 /// Returns the checkpoint document after a change of edits and head gains of the open layer. `all_dropped`:
@@ -79,7 +79,7 @@ bool same_vectors(const Problem& a, const Problem& b);
 /// Returns the number of the attention that a checkpoint's document shows.
 std::int64_t open_attention(const Document& document);
 /// "L5"; for an encoder-decoder "encoder L5", "decoder L5" or "cross L5".
-std::string attention_name(const ModelPart& part, checkpoint::AttentionPlace place);
+std::string attention_name(const RunSpec& part, checkpoint::AttentionPlace place);
 
 /// Returns the edits of a run by layer. Reads the weights of those layers: not for the UI thread.
 std::map<std::int64_t, LayerMarks> marks_of(const checkpoint::ModelRun& run,

@@ -14,9 +14,9 @@ constexpr std::size_t most_listed = 10, most_moved = 8;
 
 /// Returns the part with other ids for the text that is continued. Keeps the typed text as far as the ids are
 /// the same.
-ModelPartPtr with_ids(const ModelPart& part, std::vector<std::int64_t> ids, std::int64_t written) {
+RunSpecPtr with_ids(const RunSpec& part, std::vector<std::int64_t> ids, std::int64_t written) {
     const checkpoint::TextModel& model = *part.model;
-    auto next = std::make_shared<ModelPart>(part);
+    auto next = std::make_shared<RunSpec>(part);
     next->written = written;
     std::string& typed = part.two_texts() ? next->target : part.pair.empty() ? next->prompt : next->pair;
     const auto text_of_ids = [&](const std::vector<std::int64_t>& of) {
@@ -41,13 +41,13 @@ ModelPartPtr with_ids(const ModelPart& part, std::vector<std::int64_t> ids, std:
 
 } // namespace
 
-void show_texts(ModelState& model, const ModelPart& part) {
+void show_texts(ModelState& model, const RunSpec& part) {
     model.prompt = part.prompt;
     model.pair = part.pair;
     model.target = part.target;
 }
 
-bool shows_texts(const ModelState& model, const ModelPart& part) {
+bool shows_texts(const ModelState& model, const RunSpec& part) {
     return model.prompt == part.prompt && model.pair == part.pair && model.target == part.target;
 }
 
@@ -97,15 +97,15 @@ TensorPtr next_logits(const checkpoint::TextModel& model, const checkpoint::Mode
     return model.model->architecture().causal ? run.logits_at(run.inputs().T - 1, cancel) : nullptr;
 }
 
-ModelPartPtr with_token(const ModelPart& part, std::int64_t id) {
-    if (const std::string full = why_full(part); !full.empty())
+RunSpecPtr with_token(const RunSpec& part, std::int64_t id) {
+    if (const std::string full = text_full_reason(part); !full.empty())
         fail_input(full);
     std::vector<std::int64_t> ids = part.inputs->ids;
     ids.push_back(id);
     return with_ids(part, std::move(ids), part.written + 1);
 }
 
-ModelPartPtr without_tokens(const ModelPart& part, std::int64_t count) {
+RunSpecPtr without_tokens(const RunSpec& part, std::int64_t count) {
     if (count < 1 || count > part.written)
         fail_input(tr_n("model_state.model_wrote_token_text",
                         "The model wrote {} token of this text: only those can be taken back.",
@@ -116,7 +116,7 @@ ModelPartPtr without_tokens(const ModelPart& part, std::int64_t count) {
     return with_ids(part, std::move(ids), part.written - count);
 }
 
-std::optional<std::int64_t> parts_at(const ModelPart& branch, const ModelPart& now) {
+std::optional<std::int64_t> shared_token_count(const RunSpec& branch, const RunSpec& now) {
     const std::vector<std::int64_t>&a = branch.inputs->ids, &b = now.inputs->ids;
     const auto common = std::ranges::mismatch(a, b).in1 - a.begin();
     const bool same_prompt = branch.model == now.model && branch.inputs->source == now.inputs->source &&
@@ -125,18 +125,18 @@ std::optional<std::int64_t> parts_at(const ModelPart& branch, const ModelPart& n
     return same_prompt && common < std::ssize(a) ? std::optional(common) : std::nullopt;
 }
 
-std::vector<ModelPartPtr> branches_after(std::vector<ModelPartPtr> branches, const ModelPartPtr& left,
-                                         const ModelPart& now) {
-    const bool known =
-        std::ranges::any_of(branches, [&](const ModelPartPtr& branch) { return !parts_at(*left, *branch); });
+std::vector<RunSpecPtr> branches_after(std::vector<RunSpecPtr> branches, const RunSpecPtr& left,
+                                       const RunSpec& now) {
+    const bool known = std::ranges::any_of(
+        branches, [&](const RunSpecPtr& branch) { return !shared_token_count(*left, *branch); });
     if (left->written > 0 && !known)
         branches.insert(branches.begin(), left);
-    std::erase_if(branches, [&](const ModelPartPtr& branch) { return !parts_at(*branch, now); });
+    std::erase_if(branches, [&](const RunSpecPtr& branch) { return !shared_token_count(*branch, now); });
     branches.resize(std::min(branches.size(), most_branches));
     return branches;
 }
 
-std::string why_full(const ModelPart& part) {
+std::string text_full_reason(const RunSpec& part) {
     const std::int64_t most = part.model->model->architecture().longest_text();
     if (part.inputs->T < most)
         return {};

@@ -13,7 +13,7 @@
 namespace headscope::app {
 
 /// One token of the vocabulary and its probability without (`before`) and with (`after`) the edits.
-struct TokenOdds {
+struct TokenProbability {
     std::int64_t id = 0;
     std::string label;
     float before = 0, after = 0;
@@ -22,16 +22,16 @@ struct TokenOdds {
 /// The predictions of a model at one position.
 struct Predictions {
     std::int64_t position = 0;
-    std::string token;                     ///< the token at that position
-    bool hidden = false;                   ///< the token is the mask token
-    bool edited = false;                   ///< the run has edits or head gains
-    std::vector<TokenOdds> likeliest = {}; ///< sorted by probability with the edits, largest first
-    std::vector<TokenOdds> moved = {};     ///< largest change of probability by the edits first
-    double kl = 0;                         ///< KL(before || after) in nats
+    std::string token;                            ///< the token at that position
+    bool hidden = false;                          ///< the token is the mask token
+    bool edited = false;                          ///< the run has edits or head gains
+    std::vector<TokenProbability> likeliest = {}; ///< sorted by probability with the edits, largest first
+    std::vector<TokenProbability> moved = {};     ///< largest change of probability by the edits first
+    double kl = 0;                                ///< KL(before || after) in nats
 };
 
 /// The default sampling settings.
-inline const checkpoint::SamplingSettings usual_sampling{
+inline const checkpoint::SamplingSettings default_sampling{
     .temperature = 1, .top_k = 40, .top_p = 0.95, .seed = 1};
 
 /// The state of the document's checkpoint as the views show it: the newest results, which may be older than
@@ -49,25 +49,26 @@ struct ModelState {
     std::optional<Predictions> predictions;
     EffectsQuestion effects;
     PatchingQuestion patching;
-    std::string compared; ///< the second prompt, while its stages are shown instead of the clean prompt's
+    std::string
+        compared_prompt; ///< the second prompt, while its stages are shown instead of the clean prompt's
     CircuitsQuestion circuits;
     std::string survey;     ///< path of the open survey; empty: none
     std::string recomputed; ///< one sentence about the layers that the last run computed
 
     // Generation.
-    checkpoint::SamplingSettings sampling = usual_sampling;
+    checkpoint::SamplingSettings sampling = default_sampling;
     std::optional<checkpoint::Distribution> next; ///< after the text of `run`; empty: no next token
-    std::string cannot_write;           ///< reason why no token can follow, one sentence; empty: one can
-    bool writing = false;               ///< generation is active, token after token
-    bool measuring = false;             ///< runs for the map on screen are active
-    std::string stopped;                ///< reason why generation stopped on its own, one sentence
-    std::vector<ModelPartPtr> branches; ///< earlier continuations of the same prompt, newest first
+    std::string generation_blocked_reason; ///< reason why no token can follow, one sentence; empty: one can
+    bool writing = false;                  ///< generation is active, token after token
+    bool measuring = false;                ///< runs for the map on screen are active
+    std::string stopped;                   ///< reason why generation stopped on its own, one sentence
+    std::vector<RunSpecPtr> branches;      ///< earlier continuations of the same prompt, newest first
 };
 
 /// Copies the texts of a part to the fields.
-void show_texts(ModelState& model, const ModelPart& part);
+void show_texts(ModelState& model, const RunSpec& part);
 /// Returns true if the fields contain the texts of the part.
-bool shows_texts(const ModelState& model, const ModelPart& part);
+bool shows_texts(const ModelState& model, const RunSpec& part);
 
 /// Returns the current position: `chosen`, clamped, or the default.
 std::int64_t position_of(const checkpoint::ModelRun& run, const checkpoint::TextModel& model,
@@ -88,18 +89,18 @@ TensorPtr next_logits(const checkpoint::TextModel& model, const checkpoint::Mode
 /// Return the text with one more token, or without the last `count`. The part must have inputs. Throws
 /// Error(input) if the model has no position left for the token or does not have the token, and if fewer than
 /// `count` tokens were generated.
-ModelPartPtr with_token(const ModelPart& part, std::int64_t id);
-ModelPartPtr without_tokens(const ModelPart& part, std::int64_t count);
+RunSpecPtr with_token(const RunSpec& part, std::int64_t id);
+RunSpecPtr without_tokens(const RunSpec& part, std::int64_t count);
 /// Returns the branches after `now` replaces `left`. `left` is added if the model generated it and `now` does
 /// not continue it. Branches of other prompts are removed; at most `most_branches` remain.
-std::vector<ModelPartPtr> branches_after(std::vector<ModelPartPtr> branches, const ModelPartPtr& left,
-                                         const ModelPart& now);
+std::vector<RunSpecPtr> branches_after(std::vector<RunSpecPtr> branches, const RunSpecPtr& left,
+                                       const RunSpec& now);
 inline constexpr std::size_t most_branches = 4;
 /// Returns the number of leading tokens that a branch shares with a text of the same prompt; nothing for a
 /// branch of another prompt, and for a branch that the text continues.
-std::optional<std::int64_t> parts_at(const ModelPart& branch, const ModelPart& now);
+std::optional<std::int64_t> shared_token_count(const RunSpec& branch, const RunSpec& now);
 /// Returns why a text takes no further token, one sentence; empty if there is a position for one.
-std::string why_full(const ModelPart& part);
+std::string text_full_reason(const RunSpec& part);
 
 /// "Layers 5 to 11 were recomputed, 0 to 4 taken over."
 std::string recomputed_layers(const checkpoint::ModelRun& run);

@@ -42,7 +42,7 @@ std::string extent_words(const PictureExtent& extent, bool vectors) {
     return words;
 }
 
-bool take_width(PictureChoice& choice, const std::string& typed) {
+bool set_width(PictureChoice& choice, const std::string& typed) {
     const auto width = number_of<double>(typed);
     const bool paper = choice.unit == PictureUnit::mm;
     if (!width || !(*width >= (paper ? 10 : 50)) || *width > (paper ? 1000 : 16000))

@@ -9,7 +9,7 @@
 namespace headscope::app {
 
 /// The background of a figure: the theme's, white paper, or transparent.
-enum class FigureGround : std::uint8_t { theme, white, none };
+enum class FigureBackground : std::uint8_t { theme, white, none };
 
 /// The unit of a picture's size: pixels per logical pixel, or a width on paper or in pixels.
 enum class PictureUnit : std::uint8_t { times, mm, px };
@@ -17,7 +17,7 @@ enum class PictureUnit : std::uint8_t { times, mm, px };
 /// The settings of a canvas picture.
 struct PictureChoice {
     bool dark = false;
-    FigureGround ground = FigureGround::theme;
+    FigureBackground background = FigureBackground::theme;
     bool crop = true;
     PictureUnit unit = PictureUnit::times;
     int times = 2;
@@ -42,7 +42,7 @@ std::string extent_words(const PictureExtent& extent, bool vectors);
 
 /// Sets the width from typed text. Returns false and changes nothing unless it is a number from 10 to 1,000
 /// mm or from 50 to 16,000 px.
-bool take_width(PictureChoice& choice, const std::string& typed);
+bool set_width(PictureChoice& choice, const std::string& typed);
 /// Returns the width as text for its field.
 std::string width_text(const PictureChoice& choice);
 

@@ -56,7 +56,7 @@ bool Shown::holds(const CellAddress& cell) const {
     return true;
 }
 
-std::shared_ptr<const void> Shown::holder(TensorId id) const {
+std::shared_ptr<const void> Shown::owner(TensorId id) const {
     if (is_block_weight(id))
         return block->find(id);
     if (is_computed_around(id))
@@ -71,15 +71,15 @@ float Shown::value(const CellAddress& cell) const {
     return source.data()[source.shape().offset(cell.at)];
 }
 
-checkpoint::AttentionPlace block_looked_at(const ViewState& view) {
+checkpoint::AttentionPlace current_block_place(const ViewState& view) {
     const checkpoint::Stack stack = view.attention.stack;
-    if (&view.walk.part_with(view.group) != &view.walk.layer)
+    if (&view.walk.section_with(view.group) != &view.walk.layer)
         return {stack, -1};
     return {stack, std::clamp<std::int64_t>(view.attention.layer, 0,
                                             std::max<std::int64_t>(view.walk.layers - 1, 0))};
 }
 
-std::int64_t row_around(const ViewState& view, std::int64_t otherwise) {
+std::int64_t current_row(const ViewState& view, std::int64_t otherwise) {
     if (view.selected && is_computed_around(view.selected->tensor))
         return view.selected->at[1];
     return view.row >= 0 ? view.row : otherwise;
@@ -93,18 +93,18 @@ std::optional<std::int64_t> expert_of(const CellAddress& cell) {
     return is_block_weight(cell.tensor) ? place_along(Axis::experts, cell) : std::nullopt;
 }
 
-std::int64_t expert_looked_at(const Shown& shown, const ViewState& view) {
+std::int64_t current_expert(const Shown& shown, const ViewState& view) {
     const auto cell = view.drag ? std::optional(view.drag->cell) : view.selected;
     if (const auto expert = cell ? expert_of(*cell) : std::nullopt)
         return *expert;
-    return largest_in_row(*shown.tensor(TensorId::router), row_around(view, shown.position));
+    return largest_in_row(*shown.tensor(TensorId::router), current_row(view, shown.position));
 }
 
-std::int64_t unit_looked_at(const Shown& shown, const ViewState& view) {
+std::int64_t current_unit(const Shown& shown, const ViewState& view) {
     const auto cell = view.drag ? std::optional(view.drag->cell) : view.selected;
     if (const auto unit = cell && shown.tensor(cell->tensor) != nullptr ? unit_of(*cell) : std::nullopt)
         return *unit;
-    return largest_in_row(*shown.tensor(group_info(view.group).main), row_around(view, shown.position));
+    return largest_in_row(*shown.tensor(group_info(view.group).main), current_row(view, shown.position));
 }
 
 } // namespace headscope::app

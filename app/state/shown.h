@@ -59,7 +59,7 @@ struct Shown {
     /// Returns true if the number is known: its tensor exists and, for logits and probabilities, has its row.
     bool holds(const CellAddress& cell) const;
     /// Returns the owner of a tensor's memory. Other numbers have another owner.
-    std::shared_ptr<const void> holder(TensorId id) const;
+    std::shared_ptr<const void> owner(TensorId id) const;
     /// Returns one number; holds(cell) must be true.
     float value(const CellAddress& cell) const;
 };
@@ -67,23 +67,23 @@ struct Shown {
 /// Returns the attention around which `view` shows numbers; layer -1: before and after the layers of its
 /// stack. Equals BlockTrace::place of the block for the view, except that the cross-attention of a decoder
 /// shares that block with the decoder's own stack.
-checkpoint::AttentionPlace block_looked_at(const ViewState& view);
+checkpoint::AttentionPlace current_block_place(const ViewState& view);
 
 /// Returns the current row at a step around attention: the row of the selected number, else the row that is
 /// stepped through, else `otherwise`.
-std::int64_t row_around(const ViewState& view, std::int64_t otherwise);
+std::int64_t current_row(const ViewState& view, std::int64_t otherwise);
 
 /// Returns the expert that a weight belongs to; nothing for other tensors.
 std::optional<std::int64_t> expert_of(const CellAddress& cell);
 /// Returns the current expert in a layer whose router output is known: that of the selected or dragged
 /// weight, else the one with the largest absolute router value in the current row.
-std::int64_t expert_looked_at(const Shown& shown, const ViewState& view);
+std::int64_t current_expert(const Shown& shown, const ViewState& view);
 
 /// Returns the unit that a number inside the MLP, or one of its weights, belongs to; nothing for other
 /// tensors.
 std::optional<std::int64_t> unit_of(const CellAddress& cell);
 /// Returns the current unit at a step inside the MLP whose numbers are known: that of the selected or dragged
 /// number, else the one with the largest absolute value in the current row.
-std::int64_t unit_looked_at(const Shown& shown, const ViewState& view);
+std::int64_t current_unit(const Shown& shown, const ViewState& view);
 
 } // namespace headscope::app

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/state/attention_view.h"
-#include "app/state/walk.h"
+#include "app/state/step_strip.h"
 #include "core/lesson/target.h"
 #include "core/trace/stage.h"
 
@@ -66,7 +66,7 @@ struct MaskBrush {
 /// The view: what is on screen and how. Not part of undo. A project stores the part listed in project_view.h.
 struct ViewState {
     StageGroup group = StageGroup::weights;
-    Walk walk;              ///< the available steps; follows the document
+    StepStrip walk;         ///< the available steps; follows the document
     std::int64_t row = -1;  ///< the query row that is stepped through; -1: the whole stage
     std::int64_t head = 0;  ///< the focused head
     std::int64_t other = 1; ///< the head that `head` is compared with
@@ -93,14 +93,14 @@ struct ViewState {
     float joined = 1.0F;       ///< concat: 0 apart, 1 joined
     float joined_target = 1.0F;
 
-    StageGroup came_from = StageGroup::weights; ///< the previous step of the strip
-    float arrival = 1.0F;                       ///< animation: 0 when a step is reached, 1 at rest
-    float pointing = 1.0F;                      ///< animation of the cells that a lesson points at
+    StageGroup previous_step = StageGroup::weights; ///< the previous step of the strip
+    float arrival = 1.0F;                           ///< animation: 0 when a step is reached, 1 at rest
+    float pointing = 1.0F;                          ///< animation of the cells that a lesson points at
 
     std::optional<bool> flash_changes; ///< the user's choice; empty: as moves()
     std::optional<bool> motion;        ///< the user's choice; empty: the desktop's setting
-    bool less_motion = false;          ///< the desktop asks for reduced motion
-    bool moves() const { return motion.value_or(!less_motion); }
+    bool reduced_motion = false;       ///< the desktop asks for reduced motion
+    bool moves() const { return motion.value_or(!reduced_motion); }
     bool flashes() const { return flash_changes.value_or(moves()); }
 
     bool playing = false;
@@ -113,8 +113,8 @@ struct ViewState {
     std::optional<bool> inspector_open; ///< likewise
     bool inspector_opened_last = false; ///< the user opened the inspector after the left panel
     float left_width = 312, inspector_width = 328;
-    std::optional<float> manual_width; ///< the user's choice; empty: depends on the space available
-    std::optional<float> board_width;  ///< likewise for the grid next to an open head
+    std::optional<float> manual_width;    ///< the user's choice; empty: depends on the space available
+    std::optional<float> head_grid_width; ///< likewise for the grid next to an open head
     LeftTab tab = LeftTab::guide;
     bool start_page = true; ///< the program opens with the Start panel
     /// Interface language from the next start on; empty: the desktop's. See languages().

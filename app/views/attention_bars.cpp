@@ -61,7 +61,7 @@ void view_attention_toolbar(const AppState& state, const figure::Rect& area, con
         draw_button(
             picture, context, {name.right() + 136, 10, 116, 32},
             board ? tr("common.hide_board", "Hide grid") : tr("common.show_board", "Show grid"),
-            ShowBoard{!board}, false,
+            ShowHeadGrid{!board}, false,
             with_key(tr("attention_bars.all_heads_beside_open", "All heads beside the open one"), "board"));
     const std::vector<Segment> screens = screen_segments(*state.document, state.shown, state.view);
     draw_segmented(picture, context, area.w - 16 - 80 - segmented_width(context, screens), 12, screens);
@@ -81,9 +81,9 @@ void view_attention_strip(const AppState& state, const figure::Rect& area, const
     const float width =
         draw_text(picture, context, canvas_pad, baseline, label, figure::Font::ui_semibold, 13, theme.ink);
     picture.scene.add(figure::RectItem{.area = {canvas_pad, area.h - 2, width, 2}, .fill = theme.ink});
-    const std::string_view made = given_weights(state)->info().made_head.english;
+    const std::string_view made = weights_without_stages(state)->info().made_head.english;
     draw_text(picture, context, canvas_pad + width + 20, baseline,
-              !reads_checkpoint(state)
+              !shows_transformed_weights(state)
                   ? tr("attention_bars.one_stage_file_holds", "the only stage in the file")
               : made == "rollout" ? tr("attention_bars.all_rollout_open_one",
                                        "the only stage of a rollout; open a head for the other stages")
@@ -99,9 +99,10 @@ void view_attention_bar(const AppState& state, const figure::Rect& area, const V
     const ImVec2 origin = ImGui::GetWindowPos();
     const Theme& theme = tools.theme;
     const DrawContext context = bar_context(state, tools, area.w);
-    const AttentionSetPtr given = given_weights(state);
+    const AttentionSetPtr given = weights_without_stages(state);
     const AttentionInfo& info = given->info();
-    const std::int64_t layer = (reads_checkpoint(state) ? state.shown.document : state.document)->layer();
+    const std::int64_t layer =
+        (shows_transformed_weights(state) ? state.shown.document : state.document)->layer();
     Picture picture;
     picture.scene.add(figure::RectItem{.area = area, .fill = theme.panel});
     picture.scene.add(figure::LineItem{{0, area.y}, {area.w, area.y}, theme.line, 1});

@@ -21,7 +21,7 @@ void follow_open_head(const DrawContext& context, float scale) {
     if (storage.GetInt(key, -1) == layer)
         return;
     storage.SetInt(key, layer);
-    const figure::Rect row = board_row_area(context, layer);
+    const figure::Rect row = head_grid_row_area(context, layer);
     const float top = ImGui::GetScrollY() / scale;
     constexpr float head = 130; // for layer 0 the head numbers are visible too
     if (row.y < top + head)
@@ -31,15 +31,15 @@ void follow_open_head(const DrawContext& context, float scale) {
 }
 
 void view_board(const AppState& state, const figure::Rect& area, const ViewTools& tools, Picture& kept,
-                LayersInSight& rows) {
+                VisibleLayers& rows) {
     const float scale = tools.surface.scale();
     scrolled_picture("board", area, tools, nullptr, &kept, [&](float width, float height) {
         const DrawContext context = draw_context(state, tools, width, height);
         follow_open_head(context, scale);
         const float top = ImGui::GetScrollY() / scale;
-        const BoardRows seen = board_rows(context, top, top + height);
+        const VisibleRows seen = visible_rows(context, top, top + height);
         rows = {seen.first, seen.last};
-        return draw_board_page(context, top, top + height);
+        return draw_head_grid(context, top, top + height);
     });
 }
 
@@ -95,10 +95,10 @@ void move_map(const AppState& state, const MatrixGrid& grid, const ViewTools& to
 
 void view_head(const AppState& state, const figure::Rect& area, const ViewTools& tools,
                std::optional<CellAddress>& hovered, Picture& kept) {
-    const DrawContext looked_at = canvas_context(state, tools, area.w, area.h);
+    const DrawContext context = canvas_context(state, tools, area.w, area.h);
     const bool large = state.view.group == StageGroup::weights &&
-                       state.view.weights_view == WeightsView::heatmap && !looked_at.difference() &&
-                       wants_large_map(looked_at);
+                       state.view.weights_view == WeightsView::heatmap && !context.difference() &&
+                       wants_large_map(context);
     scrolled_picture(
         "canvas", area, tools, &hovered, &kept,
         [&](float width, float height) { return draw_canvas(canvas_context(state, tools, width, height)); },
@@ -109,13 +109,13 @@ void view_head(const AppState& state, const figure::Rect& area, const ViewTools&
     const float scale = tools.surface.scale();
     const ImVec2 mouse = ImGui::GetIO().MousePos, origin = ImGui::GetWindowPos();
     if (hovered)
-        hovered = seen_at(draw_context(state, tools, area.w, area.h), grid, (mouse.x - origin.x) / scale,
-                          (mouse.y - origin.y) / scale);
+        hovered = large_map_cell_at(draw_context(state, tools, area.w, area.h), grid,
+                                    (mouse.x - origin.x) / scale, (mouse.y - origin.y) / scale);
     move_map(state, grid, tools);
 }
 
 /// The weight under a point, in logical pixels relative to the corner of the map's area.
-std::optional<std::array<std::int64_t, 2>> weight_at(const MapSight& sight, const Dims& dims, float x,
+std::optional<std::array<std::int64_t, 2>> weight_at(const VisibleMap& sight, const Dims& dims, float x,
                                                      float y) {
     const double row = std::floor(sight.top + static_cast<double>(y) / sight.pixels),
                  col = std::floor(sight.left + static_cast<double>(x) / sight.pixels);
@@ -127,11 +127,11 @@ std::optional<std::array<std::int64_t, 2>> weight_at(const MapSight& sight, cons
 } // namespace
 
 void steer_long_map(const AppState& state, const figure::Rect& area, const ViewTools& tools) {
-    const figure::Rect room = long_map_room(draw_context(state, tools, area.w, area.h));
+    const figure::Rect room = long_map_area(draw_context(state, tools, area.w, area.h));
     const LongMapView& view = state.view.attention.long_map;
     const Dims& dims = state.shown.dims();
     if (room.w != view.width || room.h != view.height)
-        return tools.send(MapRoom{room.w, room.h});
+        return tools.send(SetMapViewport{room.w, room.h});
     const ImGuiIO& io = ImGui::GetIO();
     const float scale = tools.surface.scale();
     const ImVec2 origin = ImGui::GetWindowPos();
@@ -146,9 +146,9 @@ void steer_long_map(const AppState& state, const figure::Rect& area, const ViewT
                       ImGui::IsWindowHovered(ImGuiHoveredFlags_ChildWindows);
     // Use the center of the mouse's pixel: a dot of the whole map may be little wider than a pixel.
     const float half = 0.5F / scale;
-    const auto under = here
-                           ? weight_at(sight_of(view, dims.Tq, dims.Tk), dims, mouse.x + half, mouse.y + half)
-                           : std::nullopt;
+    const auto under =
+        here ? weight_at(visible_map(view, dims.Tq, dims.Tk), dims, mouse.x + half, mouse.y + half)
+             : std::nullopt;
     if (under != view.under_mouse)
         tools.send(PointOnMap{under});
     constexpr float threshold = 4; // ignores a trembling hand, so that a click selects
@@ -172,7 +172,7 @@ void steer_long_map(const AppState& state, const figure::Rect& area, const ViewT
     const bool clicked = ImGui::IsMouseReleased(ImGuiMouseButton_Left) && began_here &&
                          std::max(std::abs(way.x), std::abs(way.y)) < threshold * scale;
     if (clicked && under) {
-        const int step = tile_scale(sight_of(view, dims.Tq, dims.Tk).scale);
+        const int step = tile_scale(visible_map(view, dims.Tq, dims.Tk).scale);
         const std::int64_t cells = std::int64_t{1} << step;
         tools.send(
             SelectOnMap{MapPart{(*under)[0] >> step << step, (*under)[1] >> step << step, cells, cells}});
@@ -180,8 +180,8 @@ void steer_long_map(const AppState& state, const figure::Rect& area, const ViewT
 }
 
 void view_attention_canvas(const AppState& state, const figure::Rect& canvas, const ViewTools& tools,
-                           std::optional<CellAddress>& hovered, Picture& kept, LayersInSight& rows) {
-    const figure::Rect area = below_bars(state, canvas);
+                           std::optional<CellAddress>& hovered, Picture& kept, VisibleLayers& rows) {
+    const figure::Rect area = canvas_below_bars(state, canvas);
     if (const Screen screen = screen_of(state.shown, state.view); screen != Screen::stages) {
         rows = {state.view.attention.layer, state.view.attention.layer};
         const std::string id = "screen " + std::to_string(static_cast<int>(screen)); // own scroll position
@@ -197,8 +197,9 @@ void view_attention_canvas(const AppState& state, const figure::Rect& canvas, co
     // Nodes around attention have no heads.
     const bool with_board = state.view.attention.board && state.board != nullptr &&
                             !is_around(state.view.group) && area.w >= least_of_both;
-    const float board =
-        with_board ? std::min(state.view.board_width.value_or(board_width(whole)), area.w - least_head) : 0;
+    const float board = with_board ? std::min(state.view.head_grid_width.value_or(head_grid_width(whole)),
+                                              area.w - least_head)
+                                   : 0;
     const figure::Rect left{area.x, area.y, board, area.h};
     const figure::Rect right{area.x + board, area.y, area.w - board, area.h};
     Picture board_kept;
@@ -214,7 +215,7 @@ void view_attention_canvas(const AppState& state, const figure::Rect& canvas, co
     view_head(state, right, tools, hovered, kept);
     if (board > 0)
         if (const float x = drag_edge("board edge", left.right(), area.y, area.h, tools); x != left.right())
-            tools.send(SetBoardWidth{
+            tools.send(SetHeadGridWidth{
                 std::clamp(x - area.x, least_board, std::max(area.w - least_head, least_board))});
     const float width = kept.scene.width, height = kept.scene.height;
     kept.append(std::move(board_kept), 0, 0);

@@ -81,7 +81,8 @@ Status status_of(const AppState& state, float room, const ViewTools& tools) {
                 return {text, width, whole};
     }
     // The layer's own dimensions, even if its weights are shown transformed.
-    const Problem& problem = (reads_checkpoint(state) ? state.document : state.shown.document)->problem;
+    const Problem& problem =
+        (shows_transformed_weights(state) ? state.document : state.shown.document)->problem;
     const Dims& d = problem.dims;
     const Cost cost = cost_of(d, problem.weights.b_Q != nullptr || problem.weights.b_O != nullptr);
     std::string sizes = problem.cross() || d.Tq != d.Tk
@@ -109,7 +110,7 @@ Status status_of(const AppState& state, float room, const ViewTools& tools) {
 std::string place_text(const AppState& state) {
     const ViewState& view = state.drawn_view(); // its row belongs to what is on screen
     std::string text(group_info(view.group).label);
-    if (view.walk.whole_block() && &view.walk.part_with(view.group) == &view.walk.layer)
+    if (view.walk.whole_block() && &view.walk.section_with(view.group) == &view.walk.layer)
         text = "L" + std::to_string(view.attention.layer) + " · " + text;
     if (view.row >= 0)
         text += " · " +
@@ -125,8 +126,8 @@ void speed_choice(const AppState& state, Picture& picture, const figure::Rect& a
     add_text(picture.scene, {area.x + area.w / 2, figure::baseline_for(area.y + area.h / 2, 13)}, text,
              figure::Font::ui_medium, 13, tools.theme.ink, figure::Align::center);
     const float next = speed >= 4 ? 0.5F : speed * 2;
-    picture.add_spot(area, "speed", SetSpeed{next},
-                     tr("bottom_bar.playback_speed_click_next", "Playback speed; click for the next one"));
+    picture.add_hotspot(area, "speed", SetSpeed{next},
+                        tr("bottom_bar.playback_speed_click_next", "Playback speed; click for the next one"));
 }
 
 /// The track with its ticks and handle. Dragging it moves to the stage and row under the mouse.
@@ -134,11 +135,11 @@ void scrubber(const AppState& state, const figure::Rect& track, const ViewTools&
     const float scale = tools.surface.scale();
     const ImVec2 origin = ImGui::GetWindowPos();
     const Theme& theme = tools.theme;
-    const std::vector<StageGroup>& stops = stops_of_track(state.view);
+    const std::vector<StageGroup>& stops = scrubber_steps(state.view);
     const float step = track.w / static_cast<float>(std::max<std::size_t>(stops.size() - 1, 1));
     const float y = track.y + track.h / 2;
     const Dims& dims = state.shown.dims();
-    const float handle = track.x + step * scrubber_place(state.view, dims);
+    const float handle = track.x + step * scrubber_position(state.view, dims);
     figure::Scene scene;
     scene.add(figure::RectItem{.area = {track.x, y - 1, track.w, 2}, .fill = theme.line2});
     scene.add(figure::RectItem{.area = {track.x, y - 1, handle - track.x, 2}, .fill = theme.ink});
@@ -161,7 +162,7 @@ void scrubber(const AppState& state, const figure::Rect& track, const ViewTools&
                              (track.w + 16) * scale, 24 * scale};
     ImGui::SetCursorScreenPos({place.x, place.y});
     invisible_button("scrubber", {place.w, place.h}, tools.surface);
-    const ControlSteps steps = tools.focus.offer_steps(place).steps;
+    const ControlSteps steps = tools.focus.register_steppable(place).steps;
     if (std::abs(steps.across) >= ControlSteps::to_end)
         tools.send(GoTo{steps.across > 0 ? state.view.walk.last() : state.view.walk.first()});
     else if (steps.across != 0)
@@ -179,12 +180,12 @@ void scrubber(const AppState& state, const figure::Rect& track, const ViewTools&
 
 } // namespace
 
-const std::vector<StageGroup>& stops_of_track(const ViewState& view) {
-    return view.walk.part_with(view.group);
+const std::vector<StageGroup>& scrubber_steps(const ViewState& view) {
+    return view.walk.section_with(view.group);
 }
 
-float scrubber_place(const ViewState& view, const Dims& dims) {
-    const std::vector<StageGroup>& stops = stops_of_track(view);
+float scrubber_position(const ViewState& view, const Dims& dims) {
+    const std::vector<StageGroup>& stops = scrubber_steps(view);
     const auto stage = static_cast<float>(std::ranges::find(stops, view.group) - stops.begin());
     if (view.row < 0 || stage == 0)
         return stage;
@@ -192,7 +193,7 @@ float scrubber_place(const ViewState& view, const Dims& dims) {
 }
 
 GoTo scrubber_target(const ViewState& view, float place, const Dims& dims) {
-    const std::vector<StageGroup>& stops = stops_of_track(view);
+    const std::vector<StageGroup>& stops = scrubber_steps(view);
     const float nearest = std::round(place);
     if (std::abs(place - nearest) < 0.12F || place <= 0)
         return {stops[static_cast<std::size_t>(nearest)], -1};
@@ -240,7 +241,7 @@ void view_bottom_bar(const AppState& state, const figure::Rect& area, const View
         if (play)
             picture.scene.add(disc({x, y}, 17, theme.ink));
         draw_icon(picture.scene, button.icon, {x, y}, play ? theme.canvas : theme.ink);
-        picture.add_spot({x - 17, y - 17, 34, 34}, button.label, button.action, button.tip);
+        picture.add_hotspot({x - 17, y - 17, 34, 34}, button.label, button.action, button.tip);
         x += play ? 42.0F : 34.0F;
     }
     const float left = x + 6;
@@ -261,7 +262,8 @@ void view_bottom_bar(const AppState& state, const figure::Rect& area, const View
         if (!status.text.empty())
             add_text(picture.scene, {x_saved, baseline}, "  ·  ", figure::Font::ui, 13, theme.text);
         add_text(picture.scene, {x_saved + tools.measure("  ·  ", figure::Font::ui, 13), baseline},
-                 saved.bad ? failed : saved.text, figure::Font::ui, 13, saved.bad ? theme.bad : theme.text);
+                 saved.failed ? failed : saved.text, figure::Font::ui, 13,
+                 saved.failed ? theme.bad : theme.text);
         picture.tips.push_back({{x_saved, area.y, saved_width, area.h}, saved.tip});
     }
     if (!status.text.empty()) {

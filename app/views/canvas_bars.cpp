@@ -55,7 +55,7 @@ void view_bars(const AppState& state, const figure::Rect& canvas, const ViewTool
         view_bar("compare", {canvas.x, y, canvas.w, compare_bar_height}, draw_compare_bar(context), tools);
 }
 
-figure::Rect below_bars(const AppState& state, const figure::Rect& canvas) {
+figure::Rect canvas_below_bars(const AppState& state, const figure::Rect& canvas) {
     const float bars = (has_compare_bar(state) ? compare_bar_height : 0) +
                        (asks_for_pair(state) ? pair_bar_height : 0) +
                        (patch_on_screen(state) != nullptr ? patched_bar_height : 0);

@@ -33,7 +33,7 @@ void paint_mask(const CellAddress& cell, const ViewTools& tools) {
     const MaskBrush& brush = tools.view->brush;
     ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Left))
-        paint_to(cell, cell, !tools.allowed(cell), brush.all_heads, tools);
+        paint_to(cell, cell, !tools.is_allowed_by_mask(cell), brush.all_heads, tools);
     else if (brush.allows && ImGui::IsMouseDown(ImGuiMouseButton_Left) && cell != brush.last)
         paint_to(cell, brush.last, *brush.allows, brush.all_heads, tools);
 }
@@ -41,7 +41,7 @@ void paint_mask(const CellAddress& cell, const ViewTools& tools) {
 } // namespace
 
 void react_to_cell(const MatrixGrid& grid, const CellAddress& cell, const ViewTools& tools) {
-    if (tools.view != nullptr && tools.view->brush.on && tools.allowed && paintable(grid, cell)) {
+    if (tools.view != nullptr && tools.view->brush.on && tools.is_allowed_by_mask && paintable(grid, cell)) {
         paint_mask(cell, tools);
         return;
     }
@@ -53,7 +53,7 @@ void react_to_cell(const MatrixGrid& grid, const CellAddress& cell, const ViewTo
         const auto block = tools.view == nullptr ? std::nullopt : selected_block(*tools.view);
         if (!block || !block->contains(cell))
             tools.send(Select{cell});
-        tools.send(OpenContextMenu{Thing{Thing::Kind::cell}});
+        tools.send(OpenContextMenu{MenuSubject{MenuSubject::Kind::cell}});
         return;
     }
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
@@ -64,7 +64,7 @@ void react_to_cell(const MatrixGrid& grid, const CellAddress& cell, const ViewTo
         tools.send(Select{cell});
         if (editable && tools.is_set && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left) &&
             tools.is_set(cell)) {
-            tools.send(ReleaseNumber{cell});
+            tools.send(ResetActivation{cell});
         } else if (editable) {
             const float value = tools.value(cell), scale = tools.surface.scale();
             tools.send(BeginDrag{{.cell = cell,

@@ -120,7 +120,7 @@ void place_menu(const ContextMenu& menu, ImVec2 size, float scale) {
 
 } // namespace
 
-void view_context_menu(const Situation& now, ContextMenu& menu, const ViewTools& tools) {
+void view_context_menu(const ActionContext& now, ContextMenu& menu, const ViewTools& tools) {
     if (!menu.thing)
         return;
     const char* const id = "context menu";

@@ -33,7 +33,7 @@ bool view_task_below(const figure::Rect& text, const ViewTools& tools) {
         ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
         show_tip(tr("course.task_page_further_down", "The task of this page is further down"), tools);
     }
-    const bool entered = tools.focus.offer(place);
+    const bool entered = tools.focus.register_item(place);
     ImGui::EndChild();
     return clicked || entered;
 }
@@ -50,7 +50,7 @@ void read_on(int by, const ViewTools& tools) {
 
 } // namespace
 
-void show_foot(const Picture& picture, const figure::Rect& page, const ViewTools& tools) {
+void show_footer(const Picture& picture, const figure::Rect& page, const ViewTools& tools) {
     const ImVec2 origin = ImGui::GetWindowPos();
     Picture foot;
     foot.append(picture, page.x, page.bottom());
@@ -69,8 +69,8 @@ void view_course(const AppState& state, const figure::Rect& area, const ViewTool
     Picture page;
     scrolled_picture(id.c_str(), text, tools, nullptr, &page,
                      [&](float width, float height) {
-                         if (foot && state.asked.read_on != 0)
-                             read_on(state.asked.read_on, tools);
+                         if (foot && state.asked.pages_to_turn != 0)
+                             read_on(state.asked.pages_to_turn, tools);
                          return draw_course(draw_context(state, tools, width, height), state.course);
                      },
                      {.pointing = asked.GetBool(to_task) ? at_once : 1});
@@ -81,7 +81,7 @@ void view_course(const AppState& state, const figure::Rect& area, const ViewTool
     if (page.pointed.w > 0 && page.pointed.y + task_begins > text.bottom())
         asked.SetBool(to_task, view_task_below(text, tools));
     const Picture buttons = draw_course_foot(draw_context(state, tools, area.w, course_foot), state.course);
-    show_foot(buttons, text, tools);
+    show_footer(buttons, text, tools);
     // Tab moves from the canvas to the page's open task, otherwise to the button that turns the page.
     figure::Rect first = page.pointed;
     if (first.w == 0 && !buttons.hotspots.empty()) {
@@ -90,12 +90,12 @@ void view_course(const AppState& state, const figure::Rect& area, const ViewTool
     }
     const float scale = tools.surface.scale();
     const ImVec2 window = ImGui::GetMainViewport()->Pos;
-    tools.focus.begin_in(
+    tools.focus.set_start_area(
         {window.x + first.x * scale, window.y + first.y * scale, first.w * scale, first.h * scale});
 }
 
 void view_presented_lesson(const AppState& state, const figure::Rect& area, const ViewTools& tools) {
-    draw_panel_back(area, tools, true);
+    draw_panel_background(area, tools, true);
     if (state.shown.ready())
         view_course(state, {area.x, area.y, area.w - 1, area.h}, tools);
 }

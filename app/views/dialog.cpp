@@ -76,7 +76,7 @@ figure::Rect begin_dialog(const char* id, float width, float height, const ViewT
     return card;
 }
 
-void begin_shield(const char* id, const ViewTools&) {
+void begin_modal_layer(const char* id, const ViewTools&) {
     begin_overlay(id, 0);
 }
 
@@ -89,7 +89,7 @@ void dialog_paint(const figure::Scene& scene, const ViewTools& tools) {
     paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
 }
 
-figure::Rect dialog_place(const figure::Rect& area, const ViewTools& tools) {
+figure::Rect dialog_to_screen(const figure::Rect& area, const ViewTools& tools) {
     const ImVec2 origin = ImGui::GetMainViewport()->Pos;
     const float scale = tools.surface.scale();
     return {origin.x + area.x * scale, origin.y + area.y * scale, area.w * scale, area.h * scale};
@@ -104,8 +104,8 @@ float dialog_text(figure::Point at, const std::string& text, figure::Font font, 
     return tools.measure(text, font, size);
 }
 
-std::vector<std::string> broken_lines(const std::string& text, figure::Font font, float size, float width,
-                                      const ViewTools& tools) {
+std::vector<std::string> wrapped_lines(const std::string& text, figure::Font font, float size, float width,
+                                       const ViewTools& tools) {
     std::istringstream words(text);
     std::vector<std::string> lines(1);
     for (std::string word; words >> word;) {
@@ -122,7 +122,7 @@ std::vector<std::string> broken_lines(const std::string& text, figure::Font font
 
 float dialog_paragraph(figure::Point at, float width, const std::string& text, float size, float line_height,
                        figure::Color color, const ViewTools& tools) {
-    for (const std::string& line : broken_lines(text, figure::Font::ui, size, width, tools)) {
+    for (const std::string& line : wrapped_lines(text, figure::Font::ui, size, width, tools)) {
         dialog_text(at, line, figure::Font::ui, size, color, tools);
         at.y += line_height;
     }
@@ -136,7 +136,7 @@ float button_width(const std::string& label, const ViewTools& tools) {
 bool push_button(const std::string& label, const figure::Rect& area, ButtonLook look, const ViewTools& tools,
                  const std::string& tip) {
     const Theme& theme = tools.theme;
-    const figure::Rect place = dialog_place(area, tools);
+    const figure::Rect place = dialog_to_screen(area, tools);
     ImGui::SetCursorScreenPos({place.x, place.y});
     const bool clicked = invisible_button(label, {place.w, place.h}, tools.surface);
     const bool hovered = ImGui::IsItemHovered();
@@ -156,13 +156,13 @@ bool push_button(const std::string& label, const figure::Rect& area, ButtonLook 
         ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
     if (hovered && !tip.empty())
         show_tip(tip, tools);
-    return tools.focus.offer(place) || clicked;
+    return tools.focus.register_item(place) || clicked;
 }
 
 TextBox text_box(const char* id, std::string& text, const figure::Rect& area, bool focus,
                  const ViewTools& tools, const char* hint, std::size_t selected,
                  const std::function<std::string(const std::string&)>& on_tab) {
-    const bool entered_by_ring = tools.focus.offer(dialog_place(area, tools));
+    const bool entered_by_ring = tools.focus.register_item(dialog_to_screen(area, tools));
     const TextFrame frame(area, {.stroke = tools.theme.ink, .stroke_width = 1.5F}, text, tools);
     if (focus || entered_by_ring)
         ImGui::SetKeyboardFocusHere();
@@ -183,14 +183,14 @@ TextBox text_box(const char* id, std::string& text, const figure::Rect& area, bo
 }
 
 bool enter_pressed() {
-    return key_pressed(ImGuiKey_Enter, false) || key_pressed(ImGuiKey_KeyPadEnter, false);
+    return key_pressed(ImGuiKey_Enter, false) || key_pressed(keypad_enter, false);
 }
 
 bool escape_pressed() {
     return key_pressed(ImGuiKey_Escape, false);
 }
 
-void walk_with_tab(const ViewTools& tools) {
+void move_focus_with_tab(const ViewTools& tools) {
     if (key_pressed(ImGuiKey_Tab) && !ImGui::GetIO().WantTextInput)
         tools.focus.move(ImGui::GetIO().KeyShift ? -1 : 1);
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Left))
@@ -234,10 +234,10 @@ int dialog_segments(const std::string& id, figure::Point at, const std::vector<D
         add_text(scene, {area.x + area.w / 2, figure::baseline_for(at.y + 14, 13)}, option.label,
                  option.on ? figure::Font::ui_semibold : figure::Font::ui_medium, 13,
                  option.on ? theme.canvas : theme.muted, figure::Align::center);
-        const figure::Rect place = dialog_place(area, tools);
+        const figure::Rect place = dialog_to_screen(area, tools);
         ImGui::SetCursorScreenPos({place.x, place.y});
         if (invisible_button(id + " " + option.label, {place.w, place.h}, tools.surface) ||
-            tools.focus.offer(place))
+            tools.focus.register_item(place))
             chosen = i;
         x += area.w;
     }

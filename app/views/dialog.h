@@ -12,19 +12,19 @@ namespace headscope::app {
 /// wanted size; the returned card is clipped to the window.
 figure::Rect begin_dialog(const char* id, float width, float height, const ViewTools& tools);
 /// Begins the same modal layer without a background or a card, for example while short work is done.
-void begin_shield(const char* id, const ViewTools& tools);
+void begin_modal_layer(const char* id, const ViewTools& tools);
 void end_dialog();
 
 /// Paints a scene of a dialog.
 void dialog_paint(const figure::Scene& scene, const ViewTools& tools);
 /// Converts logical pixels of the window to physical pixels of the screen.
-figure::Rect dialog_place(const figure::Rect& area, const ViewTools& tools);
+figure::Rect dialog_to_screen(const figure::Rect& area, const ViewTools& tools);
 /// Draws text of a dialog. Returns its width.
 float dialog_text(figure::Point baseline_start, const std::string& text, figure::Font font, float size,
                   figure::Color color, const ViewTools& tools, figure::Align align = figure::Align::left);
 /// The text broken into lines of at most `width`; at least one line.
-std::vector<std::string> broken_lines(const std::string& text, figure::Font font, float size, float width,
-                                      const ViewTools& tools);
+std::vector<std::string> wrapped_lines(const std::string& text, figure::Font font, float size, float width,
+                                       const ViewTools& tools);
 /// Draws a paragraph broken into lines. Returns the baseline of the line that would follow.
 float dialog_paragraph(figure::Point first_baseline, float width, const std::string& text, float size,
                        float line_height, figure::Color color, const ViewTools& tools);
@@ -62,7 +62,7 @@ TextBox text_box(const char* id, std::string& text, const figure::Rect& area, bo
 bool enter_pressed();
 bool escape_pressed();
 /// Moves the focus ring with Tab and Shift Tab, unless a text field has the keyboard.
-void walk_with_tab(const ViewTools& tools);
+void move_focus_with_tab(const ViewTools& tools);
 /// Takes the keyboard away from the active field.
 void leave_field();
 

@@ -31,7 +31,7 @@ void engine_list(const AppState& state, const figure::Rect& badge, const ViewToo
     const ImVec2 origin = ImGui::GetWindowPos();
     // The focus ring continues from the badge into the list.
     if (!ImGui::IsWindowAppearing()) {
-        walk_with_tab(tools);
+        move_focus_with_tab(tools);
         if (enter_pressed() && tools.focus.visible())
             tools.focus.activate();
     }
@@ -46,13 +46,13 @@ void engine_list(const AppState& state, const figure::Rect& badge, const ViewToo
 float view_engine_badge(const AppState& state, float right, const ViewTools& tools) {
     const Theme& theme = tools.theme;
     // A whole checkpoint runs on the CPU; weights alone are only read.
-    const Trace* const trace = reads_checkpoint(state) ? nullptr : state.shown.trace.get();
+    const Trace* const trace = shows_transformed_weights(state) ? nullptr : state.shown.trace.get();
     const LongMap* const map = state.shown.map.get();
     const std::string name = engine_title(trace != nullptr                         ? trace->device
                                           : map != nullptr && !map->device.empty() ? map->device
                                                                                    : "cpu");
     const std::string time = trace == nullptr || !state.timed ? "" : time_text(trace->seconds);
-    const bool incomplete = reads_checkpoint(state) && state.model.run != nullptr &&
+    const bool incomplete = shows_transformed_weights(state) && state.model.run != nullptr &&
                             !state.model.run->model().ignored_tensors().empty();
     const bool warns = !state.engines.notice.empty() || incomplete;
     const std::string captioned =
@@ -85,7 +85,7 @@ float view_engine_badge(const AppState& state, float right, const ViewTools& too
     const figure::Rect place = physical(area, tools);
     ImGui::SetCursorScreenPos({place.x, place.y});
     const bool clicked = invisible_button("engine", {place.w, place.h}, tools.surface);
-    if (clicked || tools.focus.offer(place)) {
+    if (clicked || tools.focus.register_item(place)) {
         ImGui::OpenPopup("engine list");
         tools.send(EngineAction{EngineAction::Kind::look});
     } else if (ImGui::IsItemHovered()) {

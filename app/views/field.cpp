@@ -36,15 +36,15 @@ void show_field(const TextField& field, const figure::Rect& area, const ViewTool
         {.font = figure::Font::mono,
          .size = 13,
          .stroke = tools.theme.line2,
-         .wrong = wrong,
+         .invalid = wrong,
          .before = 8,
          .id = "##" + field.label,
          .controls = field.controls},
         text, tools);
     const bool waits = edit.next == field.label;
     // In a field that keeps the keyboard after Enter, the caret was at the end.
-    const bool to_end = waits && (field.live || field.stays || field.changed_in_part);
-    if (tools.focus.offer_text(area) || waits) {
+    const bool to_end = waits && (field.acts_on_each_letter || field.keeps_keyboard || field.caret_at_end);
+    if (tools.focus.register_text_field(area) || waits) {
         ImGui::SetKeyboardFocusHere();
         if (waits && !to_end)
             edit = {};
@@ -55,7 +55,7 @@ void show_field(const TextField& field, const figure::Rect& area, const ViewTool
     const bool entered =
         text_input("##" + field.label, "", text,
                    ImGuiInputTextFlags_EnterReturnsTrue |
-                       (field.changed_in_part ? ImGuiInputTextFlags_None : ImGuiInputTextFlags_AutoSelectAll),
+                       (field.caret_at_end ? ImGuiInputTextFlags_None : ImGuiInputTextFlags_AutoSelectAll),
                    caret, false, field.controls, tools)
             .entered;
     // Dear ImGui scrolls only the field into view, one frame earlier, but its mark is below it. With the
@@ -64,7 +64,7 @@ void show_field(const TextField& field, const figure::Rect& area, const ViewTool
     if (ImGui::IsItemActivated() && !ImGui::IsMouseDown(ImGuiMouseButton_Left))
         scroll_to({area.x, area.y, area.w, area.h + mark_room * scale});
     if (to_end && ImGui::IsItemActive())
-        edit = field.stays || wrong ? FieldEdit{field.label, text, edit.error} : FieldEdit{};
+        edit = field.keeps_keyboard || wrong ? FieldEdit{field.label, text, edit.error} : FieldEdit{};
     ImGui::PopAllowKeyboardFocus();
     const bool left = ImGui::IsItemDeactivatedAfterEdit() && !entered;
     const bool active = ImGui::IsItemActive();
@@ -102,7 +102,7 @@ void show_field(const TextField& field, const figure::Rect& area, const ViewTool
     }
     if (active && (!mine || text != edit.text)) {
         edit = {field.label, text, {}};
-        if (field.live && text != field.text)
+        if (field.acts_on_each_letter && text != field.text)
             try {
                 tools.send(field.action(text));
             } catch (const Error&) {
@@ -111,9 +111,9 @@ void show_field(const TextField& field, const figure::Rect& area, const ViewTool
     }
     if (entered || (left && text != field.text)) {
         take(left && field.leave ? field.leave : field.action);
-        if (entered && field.stays)
+        if (entered && field.keeps_keyboard)
             edit = {field.label, text, edit.error, field.label};
-        else if (entered && field.live)
+        else if (entered && field.acts_on_each_letter)
             edit.next = field.label;
     } else if (!active && mine &&
                (edit.error.empty() || ImGui::IsMouseClicked(ImGuiMouseButton_Left) ||

@@ -25,7 +25,7 @@ void view_find(const AppState& state, const figure::Rect& canvas, const Picture&
                const ViewTools& tools) {
     const Theme& theme = tools.theme;
     const float scale = tools.surface.scale(), width = std::min(bar_width, canvas.w - 16);
-    const figure::Rect place = below_bars(state, canvas);
+    const figure::Rect place = canvas_below_bars(state, canvas);
     const figure::Rect area{place.right() - width - 8, place.y + 1, width, bar_high};
     const ImVec2 origin = ImGui::GetMainViewport()->Pos;
     ImGui::SetCursorScreenPos({origin.x + area.x * scale, origin.y + area.y * scale});
@@ -37,17 +37,17 @@ void view_find(const AppState& state, const figure::Rect& canvas, const Picture&
     const std::string before = find.typed;
     bool active = false;
     if (const std::string ahead = typed_ahead(); !find.has_keyboard() && !ahead.empty()) {
-        find.typed = find.keyboard == Find::Keyboard::anew ? ahead : find.typed + ahead;
-        find.keyboard = Find::Keyboard::again;
+        find.typed = find.keyboard == Find::Keyboard::take_select_all ? ahead : find.typed + ahead;
+        find.keyboard = Find::Keyboard::take_at_end;
     }
     {
         // The frame also contains the match count, after the text.
         const TextFrame frame({0, 0, area.w, area.h}, {.size = 13.5F, .stroke = theme.muted}, find.typed,
                               tools);
         ImGui::SetNextItemWidth((area.w - counted) * scale);
-        Caret caret = find.keyboard == Find::Keyboard::anew    ? Caret::after_all
-                      : find.keyboard == Find::Keyboard::again ? Caret::at_end
-                                                               : Caret::stays;
+        Caret caret = find.keyboard == Find::Keyboard::take_select_all ? Caret::all_selected
+                      : find.keyboard == Find::Keyboard::take_at_end   ? Caret::at_end
+                                                                       : Caret::stays;
         if (!find.has_keyboard())
             ImGui::SetKeyboardFocusHere();
         ImGui::PushAllowKeyboardFocus(false);
@@ -58,10 +58,10 @@ void view_find(const AppState& state, const figure::Rect& canvas, const Picture&
     }
     const bool entered = enter && (active || ImGui::IsItemDeactivated());
     if (entered)
-        find.keyboard = Find::Keyboard::again; // Return took the keyboard away
+        find.keyboard = Find::Keyboard::take_at_end; // Return took the keyboard away
     else if (active)
         find.keyboard = Find::Keyboard::stays;
-    const std::vector<Finding> found = find_in_view(state.shown, drawn, find.typed);
+    const std::vector<FindMatch> found = find_in_view(state.shown, drawn, find.typed);
     const std::size_t count = std::max<std::size_t>(found.size(), 1);
     const bool changed = find.typed != before;
     if (changed)
@@ -71,7 +71,7 @@ void view_find(const AppState& state, const figure::Rect& canvas, const Picture&
     find.at %= count;
     find.follow = (changed || entered) && !found.empty();
     if (find.follow)
-        for (const Action& action : show_finding(state.shown, state.view, found[find.at]))
+        for (const Action& action : select_match(state.shown, state.view, found[find.at]))
             tools.send(action);
     dialog_text({area.right() - 12, figure::baseline_for(area.y + area.h / 2, 12.5F)},
                 counted_text(find, found.size()), figure::Font::ui, 12.5F,

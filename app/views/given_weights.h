@@ -7,7 +7,7 @@ namespace headscope::app {
 /// Attention weights that are shown instead of computed stages: those of a weights file, or those of a
 /// checkpoint after analysis::ReadingOptions (hidden tokens, merged words, mean, rollout, flow). Null while
 /// stages are shown.
-inline AttentionSetPtr given_weights(const AppState& state) {
+inline AttentionSetPtr weights_without_stages(const AppState& state) {
     if (!state.document->is_checkpoint())
         return state.document->shown_weights();
     return state.shown.document == nullptr || !state.shown.document->is_checkpoint()
@@ -16,20 +16,20 @@ inline AttentionSetPtr given_weights(const AppState& state) {
 }
 
 /// Returns true if a checkpoint's weights are shown transformed by such options.
-inline bool reads_checkpoint(const AppState& state) {
-    return state.document->is_checkpoint() && given_weights(state) != nullptr;
+inline bool shows_transformed_weights(const AppState& state) {
+    return state.document->is_checkpoint() && weights_without_stages(state) != nullptr;
 }
 
 /// Returns true if the selected head is a mean in the grid of heads.
-inline bool mean_is_open(const HeadBoard* board, const ViewState& view) {
+inline bool mean_is_open(const HeadGrid* board, const ViewState& view) {
     return board != nullptr && board->info().is_mean(view.attention.layer, view.head);
 }
 
 /// Returns true if only weights can be shown: for a weights file, or a mean of a checkpoint. A checkpoint's
 /// own heads have all stages.
-inline bool weights_alone(const AppState& state) {
-    return given_weights(state) != nullptr &&
-           (!reads_checkpoint(state) || mean_is_open(state.board, state.view));
+inline bool shows_only_weights(const AppState& state) {
+    return weights_without_stages(state) != nullptr &&
+           (!shows_transformed_weights(state) || mean_is_open(state.board, state.view));
 }
 
 } // namespace headscope::app

@@ -9,8 +9,10 @@ namespace headscope::app {
 // that enum itself.
 #if IMGUI_VERSION_NUM < 18700
 using KeyName = ImGuiKey_;
+inline constexpr KeyName keypad_enter = ImGuiKey_KeyPadEnter;
 #else
 using KeyName = ImGuiKey;
+inline constexpr KeyName keypad_enter = ImGuiKey_KeypadEnter;
 #endif
 
 /// Returns true if a key was pressed in this frame. repeat: also returns true while the key is held, at the

@@ -55,7 +55,7 @@ void prompt_field(const AppState& state, const PromptField& field, const figure:
     // Not every error concerns a text; if one does, the document does not contain the text.
     const bool wrong = !state.model.error.empty() && field.text != field.valid;
     FrameLook look{.stroke = theme.line2,
-                   .wrong = wrong,
+                   .invalid = wrong,
                    .id = field.id,
                    .controls = text::ControlCharacters::kept}; // a line end is a token
     constexpr float caption_size = 12;
@@ -75,12 +75,12 @@ void prompt_field(const AppState& state, const PromptField& field, const figure:
     const TypedText typed =
         text_input(field.id, field.hint, text, 0, Caret::stays, true, look.controls, tools);
     ImGui::PopAllowKeyboardFocus();
-    if (typed.thrown && *typed.thrown != field.valid)
-        undo_types_again(field.typed(*typed.thrown), tools);
+    if (typed.removed && *typed.removed != field.valid)
+        undo_retypes(field.typed(*typed.removed), tools);
     if (typed.changed)
         tools.send(field.typed(text));
     const figure::Rect on_screen = physical(area, tools);
-    if (tools.focus.offer(on_screen))
+    if (tools.focus.register_item(on_screen))
         tools.send(TypeSentence{field.second});
     if (wrong && (ImGui::IsItemActive() || ImGui::IsItemHovered()))
         show_typing_error(state.model.error, on_screen, tools);
@@ -198,7 +198,7 @@ void view_model_toolbar(const AppState& state, const figure::Rect& area, const V
         end -= board_width;
         draw_button(picture, context, {end, 10, board_width, 32},
                     board ? tr("common.hide_board", "Hide grid") : tr("common.show_board", "Show grid"),
-                    ShowBoard{!board}, false,
+                    ShowHeadGrid{!board}, false,
                     tr("model_bar.heads_all_layers_change",
                        "The heads of all layers ({}); {} and {} change the layer, comma and period the head",
                        key_hint("board beside stages"), key_hint("layer before"), key_hint("next layer")));

@@ -1,5 +1,5 @@
 #include "app/draw/kit/controls.h"
-#include "app/draw/kit/free_paper.h"
+#include "app/draw/kit/free_space.h"
 #include "app/views/dialog.h"
 #include "app/views/scrolled.h"
 #include "app/views/views.h"
@@ -42,8 +42,8 @@ void draw_cross(Picture& picture, const DrawContext& context, float width, bool 
                                            {centre.x + 5 * side, centre.y + 5},
                                            context.theme.muted,
                                            1.5F});
-    picture.add_spot({centre.x - 14, centre.y - 14, 28, 28}, error ? "dismiss error" : "dismiss notice",
-                     DismissNotice{error}, tr("notices.close_esc", "Close (Esc)"));
+    picture.add_hotspot({centre.x - 14, centre.y - 14, 28, 28}, error ? "dismiss error" : "dismiss notice",
+                        DismissNotice{error}, tr("notices.close_esc", "Close (Esc)"));
 }
 
 Picture draw_told(const DrawContext& context, const std::string& told, float width) {
@@ -81,7 +81,7 @@ Picture draw_done(const DrawContext& context, const ViewTools& tools, const std:
     constexpr figure::Font font = figure::Font::ui_medium;
     constexpr float size = 13, line = 18, beside = 54;
     Picture picture;
-    const std::vector<std::string> lines = broken_lines(done, font, size, width - beside, tools);
+    const std::vector<std::string> lines = wrapped_lines(done, font, size, width - beside, tools);
     float longest = 0;
     for (const std::string& words : lines)
         longest = std::max(longest, context.measure(words, font, size));
@@ -100,7 +100,7 @@ Picture draw_done(const DrawContext& context, const ViewTools& tools, const std:
 }
 
 /// Places a notice where it covers little of the canvas; uses a narrower one if only that finds free space.
-void view_notice(const Notice& notice, const figure::Rect& canvas, FreePaper& paper, const ViewTools& tools) {
+void view_notice(const Notice& notice, const figure::Rect& canvas, FreeSpace& paper, const ViewTools& tools) {
     constexpr float narrower = 0.7F, narrowest = 280;
     struct Placed {
         Picture picture;
@@ -110,7 +110,7 @@ void view_notice(const Notice& notice, const figure::Rect& canvas, FreePaper& pa
     const auto placed = [&](float width) {
         Picture picture = notice.draw(notice.text, width);
         const figure::Rect area = paper.place(wanted_place(notice.corner, canvas, picture.scene));
-        return Placed{std::move(picture), area, paper.covered(area)};
+        return Placed{std::move(picture), area, paper.covered_weight(area)};
     };
     const float widest = std::min(canvas.w - 40, notice.widest);
     Placed best = placed(widest);
@@ -137,10 +137,10 @@ void view_canvas_notices(const AppState& state, const figure::Rect& whole, const
     const std::string done = text::plain_text(state.files.notice);
     if (state.error.empty() && state.notice.empty() && done.empty())
         return;
-    const figure::Rect canvas = below_bars(state, whole);
+    const figure::Rect canvas = canvas_below_bars(state, whole);
     const DrawContext context{state.shown,   state.drawn_view(), tools.theme,
                               tools.measure, canvas.w,           canvas.h};
-    FreePaper paper(drawn, tools.measure, canvas);
+    FreeSpace paper(drawn, tools.measure, canvas);
     for (const MatrixGrid& grid : drawn.grids)
         if (const auto& cell = state.view.selected; cell && grid.tensor == cell->tensor)
             if (const auto at = grid.find(cell->at))

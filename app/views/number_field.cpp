@@ -65,7 +65,7 @@ float view_number_field(const AppState& state, const figure::Rect& area, const V
     NumberEdit& edit = *tools.number;
     const auto cell = state.view.drag ? std::optional(state.view.drag->cell) : state.view.selected;
     // A is read-only.
-    const bool shows_a = compared(state) == Compare::baseline;
+    const bool shows_a = side_on_screen(state) == Compare::baseline;
     if (!cell || !takes_number(cell->tensor) || state.shown.tensor(cell->tensor) == nullptr || shows_a) {
         edit = {};
         return 0;
@@ -84,7 +84,7 @@ float view_number_field(const AppState& state, const figure::Rect& area, const V
                            .size = 15,
                            .stroke = aside ? tools.theme.line2 : tools.theme.ink,
                            .stroke_width = aside ? 1.0F : 1.5F,
-                           .wrong = wrong,
+                           .invalid = wrong,
                            .muted = aside},
                           edit.text, tools);
     if (edit.take_keyboard && !edit.active)

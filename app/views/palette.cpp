@@ -146,7 +146,7 @@ void draw_foot(const PaletteEntry* entry, const figure::Rect& area, const ViewTo
 
 } // namespace
 
-void view_palette(const AppState& state, const Situation& now, Palette& palette, const ViewTools& tools) {
+void view_palette(const AppState& state, const ActionContext& now, Palette& palette, const ViewTools& tools) {
     if (state.files.dialog_open()) {
         palette.open = false;
         return;
@@ -159,11 +159,11 @@ void view_palette(const AppState& state, const Situation& now, Palette& palette,
         search = search_entry(palette.typed);
         const bool anything = palette.typed.find_first_not_of(" @#?") != std::string::npos;
         if (found.empty() && anything)
-            found.push_back({.entry = &search, .heading = nothing_found(palette.typed)});
+            found.push_back({.entry = &search, .heading = no_match_message(palette.typed)});
         return found;
     };
     std::vector<PaletteRow> rows = rows_of();
-    begin_shield("palette", tools);
+    begin_modal_layer("palette", tools);
     const bool enter = enter_pressed(), escape = escape_pressed();
     const figure::Rect card = place_of(rows, tools);
     draw_card(card, tools.theme, tools);
@@ -182,7 +182,7 @@ void view_palette(const AppState& state, const Situation& now, Palette& palette,
     const PaletteRow* chosen = draw_rows(rows, palette, area, tools);
     if (rows.empty())
         dialog_text({card.x + 20, figure::baseline_for(area.y + palette_row, 13.5F)},
-                    fitted(nothing_found(palette.typed), figure::Font::ui, 13.5F, card.w - 40, tools),
+                    fitted(no_match_message(palette.typed), figure::Font::ui, 13.5F, card.w - 40, tools),
                     figure::Font::ui, 13.5F, tools.theme.text, tools);
     const PaletteRow* const lit = rows.empty() ? nullptr : &rows[palette.lit];
     draw_foot(lit == nullptr ? nullptr : lit->entry, {card.x, card.bottom() - foot_high, card.w, foot_high},
@@ -196,7 +196,7 @@ void view_palette(const AppState& state, const Situation& now, Palette& palette,
     if (chosen != nullptr && chosen->entry->missing.empty()) {
         for (const Action& action : chosen->entry->send(now))
             tools.send(action);
-        close_after(palette, chosen->entry->id);
+        close_and_remember(palette, chosen->entry->id);
     } else if (escape || outside) {
         palette.open = false;
     }

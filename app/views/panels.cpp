@@ -86,14 +86,14 @@ DrawContext context_showing(const Shown& shown, Compare showing, const AppState&
 
 /// The context of panels: B's numbers, or A's while A is on screen.
 DrawContext context_of(const AppState& state, const ViewTools& tools, float width, float height) {
-    const bool baseline = compared(state) == Compare::baseline;
+    const bool baseline = side_on_screen(state) == Compare::baseline;
     return context_showing(baseline ? state.compare.baseline() : state.shown,
                            baseline ? Compare::baseline : Compare::now, state, tools, width, height);
 }
 
 /// The layer whose weights are shown transformed, without its stages; otherwise what is on screen.
 Shown layer_behind(const AppState& state) {
-    return reads_checkpoint(state) ? Shown{state.document, nullptr, {}} : state.shown;
+    return shows_transformed_weights(state) ? Shown{state.document, nullptr, {}} : state.shown;
 }
 
 DrawContext on_layer(const DrawContext& context, const Shown& layer) {
@@ -107,7 +107,7 @@ DrawContext on_layer(const DrawContext& context, const Shown& layer) {
 } // namespace
 
 DrawContext canvas_context(const AppState& state, const ViewTools& tools, float width, float height) {
-    if (compared(state) != Compare::difference || !draws_difference(state.view))
+    if (side_on_screen(state) != Compare::difference || !draws_difference(state.view))
         return context_of(state, tools, width, height);
     return context_showing(state.compare.difference(state.view.group), Compare::difference, state, tools,
                            width, height);
@@ -126,8 +126,8 @@ void view_rail(const figure::Rect& area, const Message& name, bool opens_right, 
     draw_chevron(picture.scene, tip, opens_right ? Pointing::right : Pointing::left, theme.ink, 7, 2);
     add_text(picture.scene, {area.x + rail_width / 2 - 5, area.y + 60}, shown, figure::Font::ui, 13,
              theme.text, figure::Align::left, 90);
-    picture.add_spot(area, "open " + std::string(name.english), open,
-                     tr("panels.show_panel", "Show the {} panel", shown));
+    picture.add_hotspot(area, "open " + std::string(name.english), open,
+                        tr("panels.show_panel", "Show the {} panel", shown));
     show_picture(picture, origin.x, origin.y, tools, nullptr);
 }
 
@@ -138,7 +138,7 @@ float header_tabs(const AppState& state, const figure::Rect& area, const ViewToo
     picture.scene.add(figure::LineItem{
         {area.x, area.y + strip_height}, {area.right(), area.y + strip_height}, theme.line, 1});
     float x = area.x + panel_pad;
-    const bool newcomer = !state.course.begun();
+    const bool newcomer = !state.course.any_started();
     // Translators: the names of tabs, short
     const std::pair<Message, LeftTab> tabs[] = {
         {translatable("panels.predict", "Predict"), LeftTab::predictions},
@@ -148,7 +148,8 @@ float header_tabs(const AppState& state, const figure::Rect& area, const ViewToo
         {translatable("panels.tensors", "Tensors"), LeftTab::tensors},
         {translatable("panels.heads", "Heads"), LeftTab::heads},
         {translatable("panels.edit", "Edit"), LeftTab::edit}};
-    const bool model = state.document->is_checkpoint(), given = !model && given_weights(state) != nullptr;
+    const bool model = state.document->is_checkpoint(),
+               given = !model && weights_without_stages(state) != nullptr;
     const LeftTab open = state.view.tab;
     // A lesson that plays on a model replaces the guide.
     const bool learning = state.course.open != nullptr || open == LeftTab::course;
@@ -202,14 +203,15 @@ float header_tabs(const AppState& state, const figure::Rect& area, const ViewToo
         if (on)
             picture.scene.add(
                 figure::RectItem{.area = {x, area.y + strip_height - 2, width, 2}, .fill = theme.ink});
-        picture.add_spot({x - 6, area.y, width + 12, strip_height}, std::string(name.english), ShowTab{tab});
+        picture.add_hotspot({x - 6, area.y, width + 12, strip_height}, std::string(name.english),
+                            ShowTab{tab});
         x += width + gap;
     }
     draw_chevron(picture.scene, tip, Pointing::left, theme.muted, 5);
     // Next to the last tab if there is space, never narrower than the chevron.
     const float fold = std::clamp(x - 7, tip.x - 10, tip.x - 6);
-    picture.add_spot({fold, area.y + 6, tip.x + 16 - fold, 32}, "fold left", OpenLeft{false},
-                     tr("panels.fold_panel", "Fold this panel"));
+    picture.add_hotspot({fold, area.y + 6, tip.x + 16 - fold, 32}, "fold left", OpenLeft{false},
+                        tr("panels.fold_panel", "Fold this panel"));
     show_picture(picture, origin.x, origin.y, tools, nullptr);
     return strip_height;
 }
@@ -233,7 +235,7 @@ void begin_region(const char* id, const figure::Rect& area, const ViewTools& too
     ImGui::BeginChild(id, {place.w, place.h}, false, flags);
 }
 
-void draw_panel_back(const figure::Rect& area, const ViewTools& tools, bool border_right) {
+void draw_panel_background(const figure::Rect& area, const ViewTools& tools, bool border_right) {
     figure::Scene scene;
     scene.add(figure::RectItem{.area = area, .fill = tools.theme.panel});
     const float x = border_right ? area.right() - 0.5F : area.x;
@@ -291,23 +293,23 @@ void view_canvas(const AppState& state, const figure::Rect& whole, const ViewToo
         });
     if (!state.shown.ready())
         return;
-    const figure::Rect area = below_bars(state, whole);
+    const figure::Rect area = canvas_below_bars(state, whole);
     view_bars(state, whole, tools);
     // The wheel changes the number under the mouse. On a scrolling canvas it does so only for the selected
     // number.
     const bool wheel_edits = state.view.hover && is_owned(state.view.hover->tensor) &&
                              (!kept.scrolls || state.view.hover == state.view.selected);
-    if (!state.shown.document->has_board())
+    if (!state.shown.document->has_head_grid())
         scrolled_picture("canvas", area, tools, &hovered, &kept,
                          [&](float width, float height) {
-                             return pointing_at_found(
+                             return point_at_selected_match(
                                  draw_canvas(canvas_context(state, tools, width, height)), state.find,
                                  state.view);
                          },
                          {.pointing = state.find.follow ? at_once : state.view.pointing,
                           .by_wheel = !wheel_edits,
                           .page = static_cast<int>(state.view.group)});
-    if (screen_of(state.shown, state.view) == Screen::map && !state.shown.document->has_board())
+    if (screen_of(state.shown, state.view) == Screen::map && !state.shown.document->has_head_grid())
         steer_long_map(state, area, tools);
     if (state.view.arrival < 1) { // a new stage fades in
         figure::Scene veil;
@@ -329,13 +331,13 @@ void view_start(const AppState& state, const figure::Rect& area, const ViewTools
     scrolled_picture("start", page, tools, nullptr, nullptr, [&](float width, float height) {
         return draw_start(context_of(state, tools, width, height), state.course, state.files);
     });
-    show_foot(draw_start_foot(context_of(state, tools, area.w, start_foot)), page, tools);
+    show_footer(draw_start_foot(context_of(state, tools, area.w, start_foot)), page, tools);
 }
 
 } // namespace
 
 void view_left_panel(const AppState& state, const figure::Rect& area, bool open, const ViewTools& tools) {
-    draw_panel_back(area, tools, true);
+    draw_panel_background(area, tools, true);
     if (!open) {
         const std::string lesson = state.course.open == nullptr
                                        ? std::string()
@@ -388,7 +390,7 @@ void view_left_panel(const AppState& state, const figure::Rect& area, bool open,
 
 void view_inspector(const AppState& state, const figure::Rect& area, bool open, const ViewTools& tools,
                     std::optional<CellAddress>& hovered) {
-    draw_panel_back(area, tools, false);
+    draw_panel_background(area, tools, false);
     if (!open) {
         view_rail(area, translatable("common.inspector", "Inspector"), false, OpenInspector{true}, tools);
         return;
@@ -404,8 +406,8 @@ void view_inspector(const AppState& state, const figure::Rect& area, bool open, 
     if (!presented) {
         const figure::Point tip{area.right() - 22, area.y + 22};
         draw_chevron(header.scene, tip, Pointing::right, theme.muted, 5);
-        header.add_spot({tip.x - 16, area.y + 6, 26, 32}, "fold inspector", OpenInspector{false},
-                        tr("panels.fold_panel", "Fold this panel"));
+        header.add_hotspot({tip.x - 16, area.y + 6, 26, 32}, "fold inspector", OpenInspector{false},
+                           tr("panels.fold_panel", "Fold this panel"));
     }
     show_picture(header, origin.x, origin.y, tools, nullptr);
     if (!state.shown.ready())

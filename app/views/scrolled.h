@@ -24,10 +24,10 @@ void scrolled_picture(const char* id, const figure::Rect& area, const ViewTools&
                       const Scrolling& how = {});
 
 /// Draws the background of a panel, with a line at its inner edge.
-void draw_panel_back(const figure::Rect& area, const ViewTools& tools, bool border_right);
+void draw_panel_background(const figure::Rect& area, const ViewTools& tools, bool border_right);
 
 /// Shows a fixed footer below a scrolling page.
-void show_foot(const Picture& picture, const figure::Rect& page, const ViewTools& tools);
+void show_footer(const Picture& picture, const figure::Rect& page, const ViewTools& tools);
 
 /// The page of the open lesson, or the list of lessons. The text scrolls, its buttons stay.
 void view_course(const AppState& state, const figure::Rect& area, const ViewTools& tools);
@@ -44,6 +44,6 @@ void steer_long_map(const AppState& state, const figure::Rect& area, const ViewT
 /// a separator in the prompt.
 void view_bars(const AppState& state, const figure::Rect& canvas, const ViewTools& tools);
 /// The part of the canvas below its bars.
-figure::Rect below_bars(const AppState& state, const figure::Rect& canvas);
+figure::Rect canvas_below_bars(const AppState& state, const figure::Rect& canvas);
 
 } // namespace headscope::app

@@ -17,14 +17,14 @@ bool has_picture(const Shown& shown, Screen screen) {
 
 } // namespace
 
-Compare compared(const AppState& state) {
+Compare side_on_screen(const AppState& state) {
     return screen_of(state.shown, state.view) == Screen::stages ? effective(state.compare, state.view.compare)
                                                                 : Compare::now;
 }
 
-Situation situation(const AppState& state) {
+ActionContext situation(const AppState& state) {
     const Document& document = *state.document;
-    const AttentionSetPtr given = given_weights(state);
+    const AttentionSetPtr given = weights_without_stages(state);
     const Screen screen = screen_of(state.shown, state.view);
     return {.view = state.view,
             .files = state.files,
@@ -32,8 +32,8 @@ Situation situation(const AppState& state) {
             .checkpoint = document.is_checkpoint(),
             .two_texts = document.is_checkpoint() && document.part()->two_texts(),
             .weights_file = document.is_given(),
-            .weights_alone = weights_alone(state),
-            .weights_read = reads_checkpoint(state),
+            .weights_alone = shows_only_weights(state),
+            .weights_read = shows_transformed_weights(state),
             .edited = document.is_checkpoint() && !document.part()->edits.empty(),
             .lesson = state.course.open != nullptr,
             .writes = state.model.next.has_value(),
@@ -45,7 +45,7 @@ Situation situation(const AppState& state) {
             .shown = state.shown.trace == nullptr ? nullptr : &state.shown.dims(),
             .pictured = has_picture(state.shown, screen),
             .own_heads = given == nullptr ? document.problem.dims.H : given->info().own_heads(),
-            .compare = compared(state),
+            .compare = side_on_screen(state),
             .spoken_of = [&state] { return spoken_of(state.shown, state.view); },
             .token = state.menu.thing ? state.menu.thing->token : -1,
             .token_of_second = state.menu.thing && state.menu.thing->of_second,

@@ -20,15 +20,15 @@
 namespace headscope::app {
 
 /// One-time requests to the views for the next frame.
-struct Asked {
+struct ViewRequests {
     bool file_menu = false;                     ///< open it
     bool sentence = false, kv_sentence = false; ///< give its field the keyboard
-    int read_on = 0; ///< pages to turn in a presented lesson's text; negative: back
+    int pages_to_turn = 0; ///< pages to turn in a presented lesson's text; negative: back
 };
 
 /// The context menu.
 struct ContextMenu {
-    std::optional<Thing> thing; ///< empty: the menu is closed
+    std::optional<MenuSubject> thing; ///< empty: the menu is closed
     /// Top left corner, logical pixels of the window; empty: at the mouse.
     std::optional<figure::Point> at = {};
     bool asked = false;       ///< opens in the next frame
@@ -38,14 +38,14 @@ struct ContextMenu {
 
 /// Everything that the views draw from. Only the program changes it.
 struct AppState : SessionState {
-    /// See Workspace::view_behind().
-    std::optional<ViewState> view_behind;
-    const ViewState& drawn_view() const { return view_behind ? *view_behind : view; }
+    /// See Workspace::view_of_shown().
+    std::optional<ViewState> view_on_screen;
+    const ViewState& drawn_view() const { return view_on_screen ? *view_on_screen : view; }
     Comparison compare; ///< follows `shown`
     Flash flash;
     NumberEdit number;                ///< text being typed into the inspector's number field
     FieldEdit field;                  ///< text being typed into a field of a panel
-    ThrownTexts thrown;               ///< texts that Esc removed from fields
+    RemovedTexts removed_texts;       ///< texts that Esc removed from fields
     std::string hovered;              ///< label of the hotspot under the mouse in the previous frame
     std::vector<HistoryLine> history; ///< history of the document, oldest first
     std::size_t history_position = 0;
@@ -60,7 +60,7 @@ struct AppState : SessionState {
     bool settings_open = false;
     Presentation presentation;
     bool typing = false; ///< a text field has the keyboard
-    Asked asked;
+    ViewRequests asked;
     /// The engine badge shows how long the last run took. Off for pictures without a window, so that they are
     /// reproducible.
     bool timed = true;

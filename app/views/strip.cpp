@@ -1,7 +1,7 @@
 #include "app/draw/block/block_strip.h"
 #include "app/draw/effects/screens.h"
 #include "app/draw/kit/controls.h"
-#include "app/draw/kit/strip_places.h"
+#include "app/draw/kit/strip_layout.h"
 #include "app/views/scrolled.h"
 #include "app/views/views.h"
 #include "core/base/message.h"
@@ -40,7 +40,7 @@ void view_strip(const AppState& state, const figure::Rect& area, const ViewTools
         std::clamp((area.w - 2 * edge - all) / static_cast<float>(group_count - 1), 6.0F, 44.0F);
     const auto current =
         static_cast<std::size_t>(std::clamp(static_cast<int>(state.view.group), 0, group_count - 1));
-    const StripPlaces strip = strip_places({widths.begin(), widths.end()}, gap, edge, area.w, current);
+    const StripLayout strip = lay_out_strip({widths.begin(), widths.end()}, gap, edge, area.w, current);
     picture.scene.add(figure::ClipItem{{0, 0, area.w, area.h}});
     std::array<std::pair<float, float>, group_count> places{}; // left edge and width of each name
     for (int g = 0; g < group_count; ++g) {
@@ -51,13 +51,13 @@ void view_strip(const AppState& state, const figure::Rect& area, const ViewTools
         const bool passed = group <= state.view.group;
         const float width = widths[static_cast<std::size_t>(g)];
         const float x = strip.left[static_cast<std::size_t>(g)];
-        const figure::Rect spot = name_spot(strip, x - gap / 2, width + gap, area.h);
+        const figure::Rect spot = clickable_name_area(strip, x - gap / 2, width + gap, area.h);
         add_text(picture.scene, {x + width / 2, figure::baseline_for(area.h / 2 - 1, 13)}, label,
                  on ? figure::Font::ui_semibold : figure::Font::ui_medium, 13,
                  passed ? theme.ink : theme.muted, figure::Align::center);
         places[static_cast<std::size_t>(g)] = {x, width};
         if (spot.w > 0)
-            picture.add_spot(spot, "stage " + std::string(info.label), GoTo{group}, tr(info.title));
+            picture.add_hotspot(spot, "stage " + std::string(info.label), GoTo{group}, tr(info.title));
         if (g + 1 < group_count && gap >= 24) {
             const figure::Point tip{x + width + gap / 2 + 2, area.h / 2};
             draw_chevron(picture.scene, tip, Pointing::right, theme.line2);
@@ -67,7 +67,7 @@ void view_strip(const AppState& state, const figure::Rect& area, const ViewTools
     const auto place = [&](StageGroup group) {
         return places[static_cast<std::size_t>(std::clamp(static_cast<int>(group), 0, group_count - 1))];
     };
-    const auto [from, from_width] = place(state.view.came_from);
+    const auto [from, from_width] = place(state.view.previous_step);
     const auto [to, to_width] = place(state.view.group);
     const float t = settled(state.view.arrival);
     picture.scene.add(
@@ -78,9 +78,9 @@ void view_strip(const AppState& state, const figure::Rect& area, const ViewTools
         const auto next = static_cast<StageGroup>(std::min<std::size_t>(group, group_count - 1));
         return Hotspot{{}, label, GoTo{next}, tr(group_info(next).title)};
     };
-    draw_strip_steps(picture, theme, strip, area.w, area.h,
-                     step("stage before in the strip", current == 0 ? 0 : current - 1),
-                     step("next stage in the strip", current + 1));
+    draw_strip_buttons(picture, theme, strip, area.w, area.h,
+                       step("stage before in the strip", current == 0 ? 0 : current - 1),
+                       step("next stage in the strip", current + 1));
     show_picture(picture, origin.x + area.x * scale, origin.y + area.y * scale, tools, nullptr);
 }
 

@@ -56,7 +56,7 @@ void keep_in_sight(const std::string& text) {
 
 TypedText text_input(const std::string& id, const std::string& hint, std::string& text, int flags,
                      Caret caret, bool live, text::ControlCharacters controls, const ViewTools& tools) {
-    ThrownTexts* const thrown = tools.thrown;
+    RemovedTexts* const thrown = tools.removed_texts;
     const bool was_active = ImGui::GetActiveID() == ImGui::GetID(id.c_str());
     std::optional<std::string> former;
     const std::string* known = nullptr;
@@ -66,7 +66,7 @@ TypedText text_input(const std::string& id, const std::string& hint, std::string
             if (!was_active) // the user has not started typing again
                 former = thrown->restored;
         }
-        if (const auto at = thrown->of_field.find(id); at != thrown->of_field.end())
+        if (const auto at = thrown->by_field.find(id); at != thrown->by_field.end())
             known = &at->second;
     }
     const std::string before = text, shown_before = text::to_field(text, controls);
@@ -81,11 +81,11 @@ TypedText text_input(const std::string& id, const std::string& hint, std::string
         text = text::from_field(shown, controls);
     if (former) {
         text = *former;
-        return {.changed = true, .thrown = *known};
+        return {.changed = true, .removed = *known};
     }
     const bool escaped = was_active && !ImGui::IsItemActive() && key_pressed(ImGuiKey_Escape, false);
     if (thrown != nullptr && escaped && text != before) {
-        thrown->of_field[id] = before;
+        thrown->by_field[id] = before;
         if (live) {
             thrown->restoring = id;
             thrown->restored = std::exchange(text, before);
@@ -95,18 +95,18 @@ TypedText text_input(const std::string& id, const std::string& hint, std::string
     return {.changed = text != before, .entered = enters && told};
 }
 
-void undo_types_again(const Action& types, const ViewTools& tools) {
-    if (tools.thrown == nullptr)
+void undo_retypes(const Action& types, const ViewTools& tools) {
+    if (tools.removed_texts == nullptr)
         return;
-    tools.thrown->again = types;
-    tools.thrown->fresh = true;
+    tools.removed_texts->retype = types;
+    tools.removed_texts->restore_pending = true;
 }
 
 int place_caret(ImGuiInputTextCallbackData* data) {
     const Caret caret = *static_cast<const Caret*>(data->UserData);
     if (caret == Caret::stays)
         return 0;
-    data->SelectionStart = caret == Caret::after_all ? 0 : data->BufTextLen;
+    data->SelectionStart = caret == Caret::all_selected ? 0 : data->BufTextLen;
     data->SelectionEnd = data->CursorPos = data->BufTextLen;
     return 0;
 }
@@ -149,8 +149,8 @@ TextFrame::TextFrame(const figure::Rect& area, const FrameLook& look, const std:
     figure::Scene scene;
     scene.add(figure::RectItem{.area = area,
                                .fill = tools.theme.raise,
-                               .stroke = look.wrong ? tools.theme.bad : look.stroke,
-                               .stroke_width = look.wrong ? 2.0F : look.stroke_width,
+                               .stroke = look.invalid ? tools.theme.bad : look.stroke,
+                               .stroke_width = look.invalid ? 2.0F : look.stroke_width,
                                .radius = 6});
     // ImGui's input places text letter by letter, which is correct for typing but hard to read.
     const bool typed_into = look.id.empty() || ImGui::GetActiveID() == ImGui::GetID(look.id.c_str());

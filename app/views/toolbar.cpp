@@ -158,7 +158,7 @@ std::optional<std::string> sentence_field(const AppState& state, const SentenceF
     const Theme& theme = tools.theme;
     // Not every error concerns the sentence.
     const bool wrong = !state.error.empty() && field.text != field.valid;
-    FrameLook look{.stroke = theme.line2, .wrong = wrong, .id = field.id};
+    FrameLook look{.stroke = theme.line2, .invalid = wrong, .id = field.id};
     if (!field.caption.empty())
         look.before = 10 + tools.measure(field.caption, figure::Font::mono, 12) + 8;
     const TextFrame frame(area, look, field.text, tools);
@@ -179,15 +179,16 @@ std::optional<std::string> sentence_field(const AppState& state, const SentenceF
                                        text::ControlCharacters::blanks, tools);
     ImGui::PopAllowKeyboardFocus();
     ImGui::EndDisabled();
-    if (tools.focus.offer(physical(area, tools)) && !fixed)
+    if (tools.focus.register_item(physical(area, tools)) && !fixed)
         tools.send(TypeSentence{field.second});
     if (fixed && ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled))
         show_tip(field.tip, tools);
     if (wrong && ImGui::IsItemHovered())
         show_tip(state.error, tools);
-    if (typed.thrown && *typed.thrown != field.valid)
-        undo_types_again(
-            field.second ? Action(SetKvSentence{*typed.thrown}) : Action(SetSentence{*typed.thrown}), tools);
+    if (typed.removed && *typed.removed != field.valid)
+        undo_retypes(field.second ? Action(SetKvSentence{*typed.removed})
+                                  : Action(SetSentence{*typed.removed}),
+                     tools);
     return typed.changed ? std::optional(text) : std::nullopt;
 }
 
@@ -241,12 +242,12 @@ void icon_buttons(const AppState& state, Picture& picture, const ViewTools& tool
     half.fill = theme.raise;
     picture.scene.add(std::move(disc));
     picture.scene.add(std::move(half));
-    picture.add_spot(contrast, "theme", SetDark{!state.view.dark},
-                     state.view.dark ? tr("toolbar.light_theme", "Light theme")
-                                     : tr("toolbar.dark_theme", "Dark theme"));
-    picture.add_spot(help, "help", AskHelp{},
-                     tr("toolbar.again_list_keys", "{}; again: the list of keys",
-                        with_key(tr("common.manual", "Manual"), "help")));
+    picture.add_hotspot(contrast, "theme", SetDark{!state.view.dark},
+                        state.view.dark ? tr("toolbar.light_theme", "Light theme")
+                                        : tr("toolbar.dark_theme", "Dark theme"));
+    picture.add_hotspot(help, "help", OpenContextHelp{},
+                        tr("toolbar.again_list_keys", "{}; again: the list of keys",
+                           with_key(tr("common.manual", "Manual"), "help")));
 }
 
 } // namespace
@@ -298,12 +299,12 @@ void view_toolbar(const AppState& state, const figure::Rect& area, const ViewToo
     // Draws a ring for a moment around what "show me" has just changed.
     figure::Scene rings;
     const auto ring = [&](std::string_view caption, const figure::Rect& place) {
-        if (state.course.driven.contains(std::string(caption)) && state.course.driven_strength > 0)
+        if (state.course.driven.contains(std::string(caption)) && state.course.highlight_strength > 0)
             rings.add(figure::RectItem{
                 .area = {place.x - 4, place.y - 4, place.w + 8, place.h + 8},
                 .stroke = figure::with_alpha(
                     theme.ink,
-                    static_cast<std::uint32_t>(255 * std::min(1.0F, 2 * state.course.driven_strength))),
+                    static_cast<std::uint32_t>(255 * std::min(1.0F, 2 * state.course.highlight_strength))),
                 .stroke_width = 2.5F,
                 .radius = 9});
     };

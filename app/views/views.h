@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/commands/situation.h"
+#include "app/commands/action_context.h"
 #include "app/views/state.h"
 #include "app/views/widgets.h"
 
@@ -10,7 +10,7 @@ namespace headscope::app {
 void add_icon_buttons(const AppState& state, Picture& picture, const ViewTools& tools, float right);
 
 /// The first and last visible layer of a grid of heads.
-struct LayersInSight {
+struct VisibleLayers {
     std::int64_t first = 0, last = 0;
 };
 
@@ -50,12 +50,12 @@ void view_manual(const AppState& state, const figure::Rect& area, ManualPanel& p
 /// dialog's focus ring.
 void view_settings(const AppState& state, const ViewTools& tools);
 /// The context menu at the mouse, with the actions for the thing under it.
-void view_context_menu(const Situation& now, ContextMenu& menu, const ViewTools& tools);
+void view_context_menu(const ActionContext& now, ContextMenu& menu, const ViewTools& tools);
 /// The list of keys, over everything else.
 void view_help(const AppState& state, const figure::Rect& area, const ViewTools& tools);
 
 /// The open command palette, over everything. `now`: the situation for which its entries send actions.
-void view_palette(const AppState& state, const Situation& now, Palette& palette, const ViewTools& tools);
+void view_palette(const AppState& state, const ActionContext& now, Palette& palette, const ViewTools& tools);
 /// The open search field at the top of the canvas, which searches the picture drawn last.
 void view_find(const AppState& state, const figure::Rect& canvas, const Picture& drawn, Find& find,
                const ViewTools& tools);
@@ -68,17 +68,17 @@ void view_attention_bar(const AppState& state, const figure::Rect& area, const V
 /// The grid of heads and the open head side by side, for weights or a checkpoint's layer. Writes the visible
 /// layers to `rows`.
 void view_attention_canvas(const AppState& state, const figure::Rect& area, const ViewTools& tools,
-                           std::optional<CellAddress>& hovered, Picture& kept, LayersInSight& rows);
+                           std::optional<CellAddress>& hovered, Picture& kept, VisibleLayers& rows);
 
 inline constexpr float toolbar_height = 52, strip_height = 44, bottom_height = 56, rail_width = 44;
 inline constexpr float panel_pad = 24;
 
 /// The steps of the scrubber: all steps for attention inputs; for a checkpoint those of the open layer, or
 /// those before or after the layers.
-const std::vector<StageGroup>& stops_of_track(const ViewState& view);
+const std::vector<StageGroup>& scrubber_steps(const ViewState& view);
 /// The scrubber's position for a view, in steps: 6 is step 6 as a whole; the rows of step 6 lie between 5 and
 /// 6.
-float scrubber_place(const ViewState& view, const Dims& dims);
+float scrubber_position(const ViewState& view, const Dims& dims);
 /// The step and row at a position.
 GoTo scrubber_target(const ViewState& view, float place, const Dims& dims);
 

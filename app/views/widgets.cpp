@@ -32,7 +32,7 @@ figure::Rect physical(const figure::Rect& area, float x, float y, float scale) {
 int next_row(const std::vector<Choice>& choices, int row, int by) {
     const int count = static_cast<int>(choices.size());
     for (int next = std::max(row + by, row < 0 ? 0 : -1); next >= 0 && next < count; next += by < 0 ? -1 : 1)
-        if (choices[static_cast<std::size_t>(next)].can)
+        if (choices[static_cast<std::size_t>(next)].enabled)
             return next;
     return row;
 }
@@ -59,9 +59,9 @@ void popup_rows(const std::vector<Choice>& choices, bool from_chosen, const View
     for (int i = 0; i < count; ++i) {
         const Choice& choice = choices[static_cast<std::size_t>(i)];
         tools.surface.need_glyphs(choice.label);
-        const bool chosen =
-            selectable((choice.on ? "✓  " : "     ") + choice.label, i == row,
-                       choice.can ? ImGuiSelectableFlags_None : ImGuiSelectableFlags_Disabled, tools.surface);
+        const bool chosen = selectable(
+            (choice.on ? "✓  " : "     ") + choice.label, i == row,
+            choice.enabled ? ImGuiSelectableFlags_None : ImGuiSelectableFlags_Disabled, tools.surface);
         if (i == row) {
             const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
             draw_list_focus({from.x, from.y, to.x - from.x, to.y - from.y}, tools);
@@ -71,7 +71,7 @@ void popup_rows(const std::vector<Choice>& choices, bool from_chosen, const View
             ImGui::SetScrollHereY();
         if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled) && !choice.tip.empty())
             show_tip(choice.tip, tools);
-        if (choice.can && (chosen || (enter && i == row))) {
+        if (choice.enabled && (chosen || (enter && i == row))) {
             tools.send(choice.action);
             ImGui::CloseCurrentPopup();
         }
@@ -141,10 +141,10 @@ namespace {
 bool show_slider(const Slider& slider, const figure::Rect& area, const ViewTools& tools) {
     ImGui::SetCursorScreenPos({area.x, area.y});
     invisible_button(slider.label, {area.w, area.h}, tools.surface);
-    const KeyedPlace keyed = tools.focus.offer_steps(area);
+    const KeyboardInput keyed = tools.focus.register_steppable(area);
     const ImGuiIO& io = ImGui::GetIO();
     const auto send = [&](float value) {
-        value = std::clamp(on_grain(value, slider.grain), slider.low, slider.high);
+        value = std::clamp(round_to_grain(value, slider.grain), slider.low, slider.high);
         if (value != slider.value)
             tools.send(slider.action(value));
     };
@@ -171,8 +171,8 @@ bool show_drag(const DragArea& drag, float x, float y, const ViewTools& tools) {
     const figure::Rect area = physical(drag.area, x, y, scale), frame = physical(drag.frame, x, y, scale);
     ImGui::SetCursorScreenPos({area.x, area.y});
     invisible_button(drag.label, {area.w, area.h}, tools.surface);
-    const KeyedPlace keyed =
-        drag.stepped ? tools.focus.offer_steps(area) : KeyedPlace{.pressed = tools.focus.offer(area)};
+    const KeyboardInput keyed = drag.stepped ? tools.focus.register_steppable(area)
+                                             : KeyboardInput{.pressed = tools.focus.register_item(area)};
     const bool clicked = ImGui::IsItemDeactivated();
     const ImGuiIO& io = ImGui::GetIO();
     const auto share = [&](const ImVec2& at) {
@@ -200,7 +200,7 @@ bool show_drag(const DragArea& drag, float x, float y, const ViewTools& tools) {
 constexpr int frames_of_scrolling = 3;
 
 void FocusRing::begin_frame() {
-    const bool seen = std::exchange(seen_, false);
+    const bool seen = std::exchange(found_focused_, false);
     previous_count_ = count_;
     count_ = 0;
     // Keep input for an item that did not register in the previous frame.
@@ -215,36 +215,37 @@ void FocusRing::begin_frame() {
         takes_steps_ = took_steps_;
     took_steps_ = false;
     arriving_ = move_ != 0;
-    settling_ = arriving_ ? frames_of_scrolling : std::max(settling_ - 1, 0);
-    by_number_ = settling_ > 0 || !seen; // while a list scrolls, the previous position may show another row
+    scrolling_frames_ = arriving_ ? frames_of_scrolling : std::max(scrolling_frames_ - 1, 0);
+    by_number_ =
+        scrolling_frames_ > 0 || !seen; // while a list scrolls, the previous position may show another row
     alike_passed_ = 0;
     if (move_ != 0 && previous_count_ > 0) {
-        index_ = index_ < 0 ? (move_ > 0 ? beginning() : previous_count_ - 1)
+        index_ = index_ < 0 ? (move_ > 0 ? first_item() : previous_count_ - 1)
                             : (index_ + move_ + previous_count_) % previous_count_;
     }
     move_ = 0;
     if (index_ >= previous_count_)
         index_ = -1;
-    offered_.clear();
+    items_.clear();
     beginning_ = {};
 }
 
-int FocusRing::beginning() const {
+int FocusRing::first_item() const {
     const auto there = [&](const auto& place) {
         const figure::Rect& area = place.first;
         return beginning_.contains(area.x + area.w / 2, area.y + area.h / 2);
     };
     auto first =
-        std::ranges::find_if(offered_, [&](const auto& place) { return place.second && there(place); });
-    if (first == offered_.end())
-        first = std::ranges::find_if(offered_, there);
-    return first == offered_.end() ? 0 : static_cast<int>(first - offered_.begin());
+        std::ranges::find_if(items_, [&](const auto& place) { return place.second && there(place); });
+    if (first == items_.end())
+        first = std::ranges::find_if(items_, there);
+    return first == items_.end() ? 0 : static_cast<int>(first - items_.begin());
 }
 
-bool FocusRing::stands_on(const figure::Rect& area, bool text) {
+bool FocusRing::has_focus(const figure::Rect& area, bool text) {
     const int number = count_++;
-    offered_.emplace_back(area, text);
-    if (index_ < 0 || seen_)
+    items_.emplace_back(area, text);
+    if (index_ < 0 || found_focused_)
         return false;
     const auto same = [&](const figure::Rect& other) {
         const auto near = [](float a, float b) { return std::abs(a - b) < 0.5F; };
@@ -256,9 +257,9 @@ bool FocusRing::stands_on(const figure::Rect& area, bool text) {
     if (!by_number_ && (!same(focused_) || alike_passed_++ != alike_))
         return false;
     if (by_number_)
-        alike_ = static_cast<int>(std::count_if(offered_.begin(), offered_.end() - 1,
+        alike_ = static_cast<int>(std::count_if(items_.begin(), items_.end() - 1,
                                                 [&](const auto& place) { return same(place.first); }));
-    seen_ = true;
+    found_focused_ = true;
     index_ = number;
     focused_ = area;
     if (arriving_)
@@ -266,16 +267,16 @@ bool FocusRing::stands_on(const figure::Rect& area, bool text) {
     return true;
 }
 
-bool FocusRing::offer(const figure::Rect& area) {
-    return stands_on(area) && activated_now_;
+bool FocusRing::register_item(const figure::Rect& area) {
+    return has_focus(area) && activated_now_;
 }
 
-bool FocusRing::offer_text(const figure::Rect& area) {
-    return stands_on(area, true) && (arriving_ || activated_now_);
+bool FocusRing::register_text_field(const figure::Rect& area) {
+    return has_focus(area, true) && (arriving_ || activated_now_);
 }
 
-KeyedPlace FocusRing::offer_steps(const figure::Rect& area) {
-    if (!stands_on(area))
+KeyboardInput FocusRing::register_steppable(const figure::Rect& area) {
+    if (!has_focus(area))
         return {};
     took_steps_ = true;
     return {.pressed = activated_now_, .steps = steps_now_};
@@ -389,7 +390,7 @@ void show_picture(const Picture& picture, float x, float y, const ViewTools& too
             continue;
         ImGui::SetCursorScreenPos({area.x, area.y});
         const bool clicked = invisible_button(spot.label, {area.w, area.h}, tools.surface);
-        if (tools.focus.offer(area) || clicked)
+        if (tools.focus.register_item(area) || clicked)
             tools.send(spot.action);
         if (ImGui::IsItemHovered()) {
             on_hotspot = true;
@@ -452,7 +453,7 @@ float drag_edge(const char* id, float x, float top, float height, const ViewTool
     if (ImGui::IsItemHovered() || ImGui::IsItemActive())
         ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
     constexpr float coarse = 16;
-    const ControlSteps steps = tools.focus.offer_steps(grip).steps;
+    const ControlSteps steps = tools.focus.register_steppable(grip).steps;
     if (steps.any())
         x += static_cast<float>(steps.sum()) * (steps.fine ? 1 : coarse);
     else if (ImGui::IsItemActive())
@@ -487,7 +488,7 @@ void combo(const std::string& caption, const std::string& value, const figure::R
     ImGui::SetCursorScreenPos({place.x, place.y});
     const bool clicked = invisible_button(id, {place.w, place.h}, tools.surface);
     const std::string popup = id + " list";
-    if (clicked || tools.focus.offer(place))
+    if (clicked || tools.focus.register_item(place))
         ImGui::OpenPopup(popup.c_str());
     show_list(popup.c_str(), place, choices, tools.focus.visible(), tools);
 }

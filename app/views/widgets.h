@@ -17,7 +17,7 @@ struct OpenChooser;
 using Sink = std::function<void(const Action&)>;
 
 /// The keyboard input for one item of the focus ring.
-struct KeyedPlace {
+struct KeyboardInput {
     bool pressed = false; ///< Enter
     ControlSteps steps{}; ///< arrows, Home, End
 };
@@ -28,14 +28,14 @@ class FocusRing {
 public:
     void begin_frame();
     /// Registers an item (physical pixels). Returns true if Enter was pressed on it.
-    bool offer(const figure::Rect& area);
+    bool register_item(const figure::Rect& area);
     /// Registers a text field. Returns true if it should take the keyboard: because the focus moved to it or
     /// Enter was pressed.
-    bool offer_text(const figure::Rect& area);
+    bool register_text_field(const figure::Rect& area);
     /// Registers an item that also takes the arrow keys.
-    KeyedPlace offer_steps(const figure::Rect& area);
+    KeyboardInput register_steppable(const figure::Rect& area);
     /// While nothing has focus, Tab moves to the first text field in this area, otherwise to its first item.
-    void begin_in(const figure::Rect& area) { beginning_ = area; }
+    void set_start_area(const figure::Rect& area) { beginning_ = area; }
     void move(int by) { move_ += by; }
     void activate() { activate_ = true; }
     void step(const ControlSteps& by);
@@ -51,16 +51,16 @@ public:
 private:
     /// Counts an item and returns true if it has focus: the item at the same position as in the previous
     /// frame, or, after a move or if there is none, the item with the same number.
-    bool stands_on(const figure::Rect& area, bool text = false);
-    int beginning() const; ///< the number of the item that Tab reaches first, from the previous frame
+    bool has_focus(const figure::Rect& area, bool text = false);
+    int first_item() const; ///< the number of the item that Tab reaches first, from the previous frame
 
     int index_ = -1, count_ = 0, previous_count_ = 0, move_ = 0;
     bool activate_ = false, activated_now_ = false, arriving_ = false;
     bool takes_steps_ = false, took_steps_ = false; ///< after the previous frame; in this frame so far
-    bool by_number_ = true, seen_ = false;
-    std::vector<std::pair<figure::Rect, bool>> offered_; ///< items of this frame; true: a text field
-    figure::Rect beginning_;                             ///< see begin_in; empty: the first item
-    int settling_ = 0;                 ///< frames in which the newly focused item may still scroll
+    bool by_number_ = true, found_focused_ = false;
+    std::vector<std::pair<figure::Rect, bool>> items_; ///< items of this frame; true: a text field
+    figure::Rect beginning_;                           ///< see set_start_area; empty: the first item
+    int scrolling_frames_ = 0;         ///< frames in which the newly focused item may still scroll
     int alike_ = 0, alike_passed_ = 0; ///< items with the same area before the focused one; and in this frame
     ControlSteps steps_{}, steps_now_{};
     figure::Rect focused_{};
@@ -94,15 +94,15 @@ struct ViewTools {
         {}; ///< value of a visible cell; empty: cells cannot be edited
     /// Returns true if the user replaced the number that a checkpoint computes; empty: none is replaced.
     std::function<bool(const CellAddress&)> is_set = {};
-    const ViewState* view = nullptr;      ///< null: no selecting by mouse, no painting
-    bool keeps_selection = false;         ///< a click outside all cells keeps the selection
-    FieldEdit* field = nullptr;           ///< null: pictures have no fields
-    struct ThrownTexts* thrown = nullptr; ///< removed from fields by Esc
-    std::string* hovered = nullptr;       ///< receives the label of the hotspot under the mouse; may be null
-    NumberEdit* number = nullptr;         ///< null: numbers cannot be typed
-    OpenChooser* chooser = nullptr;       ///< while a path is being chosen
-    PixelCache* pixels = nullptr;         ///< null: nothing is cached between frames
-    std::function<bool(const CellAddress&)> allowed =
+    const ViewState* view = nullptr;              ///< null: no selecting by mouse, no painting
+    bool keeps_selection = false;                 ///< a click outside all cells keeps the selection
+    FieldEdit* field = nullptr;                   ///< null: pictures have no fields
+    struct RemovedTexts* removed_texts = nullptr; ///< removed from fields by Esc
+    std::string* hovered = nullptr; ///< receives the label of the hotspot under the mouse; may be null
+    NumberEdit* number = nullptr;   ///< null: numbers cannot be typed
+    OpenChooser* chooser = nullptr; ///< while a path is being chosen
+    PixelCache* pixels = nullptr;   ///< null: nothing is cached between frames
+    std::function<bool(const CellAddress&)> is_allowed_by_mask =
         {}; ///< true if the current mask allows a cell of scores to weights
 };
 

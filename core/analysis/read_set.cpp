@@ -29,7 +29,7 @@ std::vector<text::TokenRun> kept_places(const Strings& pieces, std::int64_t coun
         for (std::int64_t n = 0; n < count; ++n)
             places[static_cast<std::size_t>(n)] = {n, 1};
     } else {
-        places = text::words_of_pieces(pieces);
+        places = text::group_pieces_into_words(pieces);
     }
     if (options.hide_special_tokens && !pieces.empty())
         std::erase_if(places, [&](const text::TokenRun& place) {
@@ -346,7 +346,8 @@ ReadingOptions readings_that_act(const AttentionSet& set) {
                 acts.hide_special_tokens || std::ranges::any_of(*pieces, [](const std::string& piece) {
                     return text::is_special_token(piece);
                 });
-            acts.merge_words = acts.merge_words || text::words_of_pieces(*pieces).size() < pieces->size();
+            acts.merge_words =
+                acts.merge_words || text::group_pieces_into_words(*pieces).size() < pieces->size();
         }
     return acts;
 }

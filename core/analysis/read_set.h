@@ -24,7 +24,7 @@ namespace headscope::analysis {
 /// 2. hide_first_token: the weights to key 0 become 0. hide_special_tokens: the rows and columns of special
 ///    tokens (is_special_token) go.
 /// 3. merge_words (Clark et al. 2019, section 4): the columns of a word's pieces are summed, its rows
-///    averaged over those that read anything. Pieces of a word: words_of_pieces.
+///    averaged over those that read anything. Pieces of a word: group_pieces_into_words.
 /// 4. If anything was hidden, every row is divided by what is left of its sum; if weights were multiplied, by
 ///    its sum. A row with nothing left is a row of zeros. A row that softmax could not have given - its sum,
 ///    all keys counted, misses 1 by more than info().sum_tolerance, or a weight is not finite - is left as

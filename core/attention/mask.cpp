@@ -115,10 +115,10 @@ void for_each_element(const Broadcast& target, const Broadcast& source, const Vi
 } // namespace
 
 MaskRows::MaskRows(const Mask& mask, const Dims& dims)
-    : dims_(dims), empty_(mask.empty()), before_(any_distance), after_(any_distance) {
+    : dims_(dims), empty_(mask.empty()), reach_back_(any_distance), reach_ahead_(any_distance) {
     const auto see = [this](std::int64_t before, std::int64_t after) {
-        before_ = std::min(before_, before);
-        after_ = std::min(after_, after);
+        reach_back_ = std::min(reach_back_, before);
+        reach_ahead_ = std::min(reach_ahead_, after);
     };
     Broadcast allowed{.j = dims.Tk}, add{.j = dims.Tk};
     bool any_allowed = false, any_add = false;
@@ -188,8 +188,8 @@ MaskRows::MaskRows(const Mask& mask, const Dims& dims)
 MaskRow MaskRows::row(std::int64_t b, std::int64_t h, std::int64_t i) const {
     const std::int64_t position = i + dims_.Tk - dims_.Tq;
     MaskRow row;
-    row.begin = std::clamp<std::int64_t>(position - before_, 0, dims_.Tk);
-    row.end = std::clamp<std::int64_t>(position + after_ + 1, row.begin, dims_.Tk);
+    row.begin = std::clamp<std::int64_t>(position - reach_back_, 0, dims_.Tk);
+    row.end = std::clamp<std::int64_t>(position + reach_ahead_ + 1, row.begin, dims_.Tk);
     const auto offset = [&](const Strides& s) {
         return static_cast<std::size_t>(b * s.b + h * s.h + i * s.i);
     };

@@ -92,13 +92,15 @@ public:
         std::span<const float> add; ///< empty: nothing
         Strides add_strides;
     };
-    Stored stored() const { return {before_, after_, allowed_, allowed_strides_, add_, add_strides_}; }
+    Stored stored() const {
+        return {reach_back_, reach_ahead_, allowed_, allowed_strides_, add_, add_strides_};
+    }
 
 private:
     Dims dims_;
     bool empty_ = true;
-    std::int64_t before_ = 0; ///< how far a row may attend back from its aligned position
-    std::int64_t after_ = 0;  ///< and ahead of it
+    std::int64_t reach_back_ = 0;  ///< how far a row may attend back from its aligned position
+    std::int64_t reach_ahead_ = 0; ///< and ahead of it
     std::vector<std::uint8_t> allowed_;
     Strides allowed_strides_;
     std::vector<float> add_;

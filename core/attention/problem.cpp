@@ -27,7 +27,7 @@ void check_shape(const Field& field, const TensorPtr& tensor, const Dims& dims, 
     const TensorInfo& info = tensor_info(*field.row);
     const std::string name = tr(field.words);
     if (tensor == nullptr) {
-        if (field.needed || (info.when != nullptr && parts.*info.when))
+        if (field.required || (info.when != nullptr && parts.*info.when))
             fail_input(tr("problem.missing_give_tensor_shape", "{} is missing; give a tensor of shape {}",
                           name, info.shape(dims).text()));
         return;

@@ -94,7 +94,7 @@ struct Field {
     std::string_view name;            ///< in project files
     Message words;                    ///< in messages
     std::optional<TensorId> row = {}; ///< of the stage table; empty for labels and for fields with two rows
-    bool needed = false;              ///< every problem has it
+    bool required = false;            ///< every problem has it
     Axis entries = Axis::none;        ///< of a list: the axis with its length, unless it is empty
 };
 

@@ -28,7 +28,7 @@ TensorPtr mean_of_blocks(const TensorPtr& tensor, std::int64_t width, std::int64
 
 } // namespace
 
-Problem with_heads(const Problem& problem, std::int64_t H) {
+Problem with_head_count(const Problem& problem, std::int64_t H) {
     const Dims& d = problem.dims;
     if (!heads_are_columns(problem.parts()))
         fail_input(
@@ -61,7 +61,7 @@ Problem with_heads(const Problem& problem, std::int64_t H) {
     return out;
 }
 
-Problem with_kv_heads(const Problem& problem, std::int64_t Hkv) {
+Problem with_kv_head_count(const Problem& problem, std::int64_t Hkv) {
     const Dims& d = problem.dims;
     if (Hkv < 1 || d.Hkv % Hkv != 0)
         fail_input(tr("regroup.hkv_not_divide_key",

@@ -7,7 +7,7 @@ namespace headscope {
 namespace {
 
 /// Returns true for a UTF-8 continuation byte.
-bool goes_on(char c) {
+bool is_continuation_byte(char c) {
     return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
 }
 
@@ -27,9 +27,9 @@ std::string shortened(const std::string& sentence) {
     if (sentence.size() <= 2000)
         return sentence;
     std::size_t first = 1300, last = sentence.size() - 600;
-    while (goes_on(sentence[first]))
+    while (is_continuation_byte(sentence[first]))
         --first;
-    while (goes_on(sentence[last]))
+    while (is_continuation_byte(sentence[last]))
         ++last;
     return sentence.substr(0, first) + " ... " + sentence.substr(last);
 }

@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t least_margin = std::uint64_t{128} << 20U;
-constexpr std::uint64_t always_granted = std::uint64_t{64} << 20U; ///< too small to be worth a system call
+constexpr std::uint64_t unchecked_bytes = std::uint64_t{64} << 20U; ///< too small to be worth a system call
 
 std::atomic<std::uint64_t> own_limit = unlimited;
 
@@ -68,7 +68,7 @@ constexpr GroupFiles version_2{"sys/fs/cgroup", "memory.max", "memory.current", 
 
 /// The remainder of one group's limit. Inactive file pages do not count as used, because the system evicts
 /// them before the limit is reached.
-std::uint64_t left_in_group(const fs::path& group, const GroupFiles& files) {
+std::uint64_t remaining_in_group(const fs::path& group, const GroupFiles& files) {
     const auto limit = number_in(group / files.limit), used = number_in(group / files.used);
     if (!limit || !used)
         return unlimited;
@@ -79,17 +79,17 @@ std::uint64_t left_in_group(const fs::path& group, const GroupFiles& files) {
 
 /// The smallest remainder among the group of this process and its parent groups. In a container the path may
 /// name a folder that does not exist, and the container's own group is the root.
-std::uint64_t left_in_groups(const fs::path& root, const GroupFiles& files, fs::path group) {
+std::uint64_t remaining_in_groups(const fs::path& root, const GroupFiles& files, fs::path group) {
     std::uint64_t left = unlimited;
     for (;; group = group.parent_path()) {
-        left = std::min(left, left_in_group(root / files.folder / group, files));
+        left = std::min(left, remaining_in_group(root / files.folder / group, files));
         if (group.empty())
             return left;
     }
 }
 
 /// Lines such as "4:memory:/a/b" (version 1) and "0::/a/b" (version 2).
-std::uint64_t left_in_all_groups(const fs::path& root) {
+std::uint64_t remaining_in_all_groups(const fs::path& root) {
     std::uint64_t left = unlimited;
     std::ifstream groups(root / "proc/self/cgroup");
     for (std::string line; std::getline(groups, line);) {
@@ -99,9 +99,9 @@ std::uint64_t left_in_all_groups(const fs::path& root) {
         const std::string kinds = "," + line.substr(first + 1, second - first - 1) + ",";
         const fs::path group = fs::path(line.substr(second + 1)).relative_path();
         if (kinds == ",,")
-            left = std::min(left, left_in_groups(root, version_2, group));
+            left = std::min(left, remaining_in_groups(root, version_2, group));
         else if (kinds.find(",memory,") != std::string::npos)
-            left = std::min(left, left_in_groups(root, version_1, group));
+            left = std::min(left, remaining_in_groups(root, version_1, group));
     }
     return left;
 }
@@ -123,14 +123,15 @@ std::uint64_t resident_memory() {
 
 // Sizes of large blocks, in bytes. A block counts before its pages are touched and become resident.
 std::atomic<std::int64_t> large_blocks = 0;
-std::atomic<std::int64_t> all_else = 0; ///< resident memory when the limit was enforced, without large blocks
+std::atomic<std::int64_t> resident_baseline =
+    0; ///< resident memory when the limit was enforced, without large blocks
 std::atomic<bool> enforced = false;
 
 enum class Reporter { nobody, command, watcher };
 std::atomic<Reporter> reporter = Reporter::nobody; ///< who prints the error that ends the program
 
 std::uint64_t used_memory() {
-    const std::int64_t counted = all_else + large_blocks;
+    const std::int64_t counted = resident_baseline + large_blocks;
     return std::max(resident_memory(), static_cast<std::uint64_t>(std::max<std::int64_t>(counted, 0)));
 }
 
@@ -145,7 +146,7 @@ std::uint64_t free_memory() {
 /// Small work is accepted without a system call. The threshold is lower under a limit, which may itself be
 /// small.
 bool is_small(std::uint64_t bytes) {
-    return bytes <= (own_limit == unlimited ? always_granted : mebibyte);
+    return bytes <= (own_limit == unlimited ? unchecked_bytes : mebibyte);
 }
 
 /// The sentence of the latest MemoryShortage.
@@ -192,7 +193,7 @@ std::string size_text(std::uint64_t bytes) {
 
 std::uint64_t detail::available_memory_below(const std::string& root) {
     const auto kilobytes = number_after(fs::path(root) / "proc/meminfo", "MemAvailable:");
-    return std::min(kilobytes ? *kilobytes * 1024 : unlimited, left_in_all_groups(root));
+    return std::min(kilobytes ? *kilobytes * 1024 : unlimited, remaining_in_all_groups(root));
 }
 
 void limit_memory(std::uint64_t bytes) {
@@ -210,7 +211,7 @@ MemoryShortage::MemoryShortage(const std::string& sentence) : Error(ErrorKind::m
     latest.sentence = sentence;
 }
 
-bool is_of_memory_shortage(const std::string& message) {
+bool is_memory_shortage_message(const std::string& message) {
     LatestShortage& latest = LatestShortage::of_process();
     const std::scoped_lock lock(latest.mutex);
     return !latest.sentence.empty() && message.find(latest.sentence) != std::string::npos;
@@ -229,7 +230,7 @@ void enforce_memory_limit() {
             tr("memory.program_alone_needs_memory",
                "the program alone needs {} of memory, and --memory allows {}; raise --memory",
                size_text(resident), size_text(limit)));
-    all_else = static_cast<std::int64_t>(resident) - large_blocks;
+    resident_baseline = static_cast<std::int64_t>(resident) - large_blocks;
     enforced = true;
     const std::string sentence = "headscope: this command needs more memory than the " + size_text(limit) +
                                  " that --memory allows; " + limit_advice() + "\n";

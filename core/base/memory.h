@@ -24,7 +24,7 @@ public:
 };
 /// Returns true if the message contains the sentence of the latest MemoryShortage of this process. Lets code
 /// that keeps an error as text report the machine, and not the input, as the cause. Any thread.
-bool is_of_memory_shortage(const std::string& message);
+bool is_memory_shortage_message(const std::string& message);
 
 bool memory_is_limited();
 
@@ -50,7 +50,7 @@ public:
     LargeBlock& operator=(const LargeBlock&) = delete;
     ~LargeBlock() { release(bytes_); }
     /// Gives up ownership: the caller must call release() with the same number later.
-    void keep() noexcept { bytes_ = 0; }
+    void detach() noexcept { bytes_ = 0; }
     static void release(std::size_t bytes) noexcept;
 
 private:

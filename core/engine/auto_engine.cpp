@@ -22,7 +22,7 @@ Engine* AutoEngine::gpu() {
 }
 
 std::optional<Trace> AutoEngine::run_large(const Problem& problem, StageSet wanted, Progress& progress) {
-    const bool large = static_cast<double>(cost_of(problem.dims, false).flops()) >= worth_a_gpu;
+    const bool large = static_cast<double>(cost_of(problem.dims, false).flops()) >= min_gpu_flops;
     Engine* const fast = large ? gpu() : nullptr;
     used_ = cpu_.get();
     if (fast == nullptr)

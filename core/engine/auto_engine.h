@@ -10,7 +10,7 @@ namespace headscope::engine {
 /// Work of one run, in FLOP, from which `auto` uses a graphics processor. A run on one has about a
 /// millisecond of overhead regardless of its size (copies, submissions), and opening it costs more once; a
 /// few CPU cores do this much work in about five milliseconds.
-inline constexpr double worth_a_gpu = 2e9;
+inline constexpr double min_gpu_flops = 2e9;
 
 /// Uses the CPU engine for small work and, from the first large run on, a graphics processor if there is one.
 /// If the graphics processor fails, releases it and repeats the run on the CPU.

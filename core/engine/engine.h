@@ -79,7 +79,7 @@ AutoChoice auto_choice(const DeviceList& found);
 std::unique_ptr<Engine> make_engine(const std::string& id);
 
 /// The reaction to a device error in a map: the error is thrown, or the CPU computes the map from then on.
-enum class MapFailure : std::uint8_t { said, left_to_cpu };
+enum class MapErrorPolicy : std::uint8_t { said, fall_back_to_cpu };
 
 /// The attention weights of head h in batch entry b, for sequences of any length, on the device that `id`
 /// names in make_engine. "auto" uses a graphics processor if the scores are as much work as a large run, and
@@ -88,6 +88,6 @@ enum class MapFailure : std::uint8_t { said, left_to_cpu };
 /// throws.
 std::unique_ptr<WeightsMap> make_map(const std::string& id, const Problem& problem, std::int64_t b,
                                      std::int64_t h, Progress& progress,
-                                     MapFailure failure = MapFailure::said);
+                                     MapErrorPolicy failure = MapErrorPolicy::said);
 
 } // namespace headscope::engine

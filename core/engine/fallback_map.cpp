@@ -24,7 +24,8 @@ FallbackMap::Current FallbackMap::fall_back(const Current& failed, const std::st
 }
 
 template<class Ask>
-std::invoke_result_t<Ask, const WeightsMap&> FallbackMap::answer(Progress& progress, const Ask& ask) const {
+std::invoke_result_t<Ask, const WeightsMap&> FallbackMap::with_fallback(Progress& progress,
+                                                                        const Ask& ask) const {
     const Current asked = current(); // keeps the map alive although another thread may replace it
     std::string reason;
     try {
@@ -62,13 +63,13 @@ std::string FallbackMap::fallen() const {
 
 Tensor FallbackMap::pooled(const MapPart& part, std::int64_t cells, Pooling pooling,
                            Progress& progress) const {
-    return answer(progress,
-                  [&](const WeightsMap& map) { return map.pooled(part, cells, pooling, progress); });
+    return with_fallback(progress,
+                         [&](const WeightsMap& map) { return map.pooled(part, cells, pooling, progress); });
 }
 
 std::vector<MapBand> FallbackMap::bands(std::span<const std::int64_t> which, std::int64_t cells,
                                         Progress& progress) const {
-    return answer(progress, [&](const WeightsMap& map) { return map.bands(which, cells, progress); });
+    return with_fallback(progress, [&](const WeightsMap& map) { return map.bands(which, cells, progress); });
 }
 
 } // namespace headscope::engine

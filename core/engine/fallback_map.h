@@ -37,7 +37,7 @@ private:
     /// Replaces `failed` by the CPU's map, or returns the map that another thread has created meanwhile.
     Current fall_back(const Current& failed, const std::string& reason, Progress& progress) const;
     template<class Ask>
-    std::invoke_result_t<Ask, const WeightsMap&> answer(Progress& progress, const Ask& ask) const;
+    std::invoke_result_t<Ask, const WeightsMap&> with_fallback(Progress& progress, const Ask& ask) const;
 
     Make make_;
     mutable std::mutex making_; ///< locked while the CPU's map is created; never by the window's queries

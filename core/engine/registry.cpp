@@ -83,7 +83,7 @@ std::string map_device_id(const std::string& id, const Dims& dims) {
     if (id != "auto")
         return vulkan_id(id);
     const double flops = 2.0 * static_cast<double>(dims.Tq) * static_cast<double>(dims.Tk * dims.dk);
-    return flops >= worth_a_gpu ? auto_choice(devices()).id : "cpu";
+    return flops >= min_gpu_flops ? auto_choice(devices()).id : "cpu";
 }
 
 } // namespace
@@ -113,7 +113,7 @@ AutoChoice auto_choice(const DeviceList& found) {
         return {gpu->id,
                 tr("registry.run_gflop_more_gains",
                    "a run of {} GFLOP or more gains from a graphics processor; smaller ones stay on the CPU",
-                   static_cast<int>(worth_a_gpu / 1e9))};
+                   static_cast<int>(min_gpu_flops / 1e9))};
     if (first_vulkan(found, false) != nullptr)
         return {"cpu",
                 tr("registry.vulkan_device_here_software",
@@ -132,7 +132,7 @@ std::unique_ptr<Engine> make_engine(const std::string& id) {
 }
 
 std::unique_ptr<WeightsMap> make_map(const std::string& id, const Problem& problem, std::int64_t b,
-                                     std::int64_t h, Progress& progress, MapFailure failure) {
+                                     std::int64_t h, Progress& progress, MapErrorPolicy failure) {
     const FallbackMap::Make make = [problem, b, h](const std::string& of,
                                                    Progress& watched) -> std::unique_ptr<WeightsMap> {
         const std::string device = map_device_id(of, problem.dims);
@@ -145,7 +145,7 @@ std::unique_ptr<WeightsMap> make_map(const std::string& id, const Problem& probl
         return std::make_unique<vulkan::LongMap>(problem, b, h, *projections,
                                                  vulkan::map_device(number_of(device)), watched);
     };
-    if (id == "auto" || failure == MapFailure::left_to_cpu)
+    if (id == "auto" || failure == MapErrorPolicy::fall_back_to_cpu)
         return std::make_unique<FallbackMap>(id, make, progress);
     return make(id, progress);
 }

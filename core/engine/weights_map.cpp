@@ -31,8 +31,8 @@ Overview WeightsMap::overview(std::int64_t most, Pooling pooling, Progress& prog
         fail_input(tr("weights_map.overview_pixels_asked_should",
                       "an overview of {} pixels is empty; it should have at least 1 pixel a side", most));
     const std::int64_t longest = std::max(rows(), cols());
-    const std::int64_t cells = in_steps(longest, std::min(most, longest));
-    const std::int64_t height = in_steps(rows(), cells), width = in_steps(cols(), cells);
+    const std::int64_t cells = divide_rounding_up(longest, std::min(most, longest));
+    const std::int64_t height = divide_rounding_up(rows(), cells), width = divide_rounding_up(cols(), cells);
     // Bands contain both poolings. They are computed some at a time, enough for all threads.
     const std::int64_t at_once = std::clamp<std::int64_t>(numbers_at_once / width, 1, height);
     require_map_memory(

@@ -22,7 +22,7 @@ struct MapBand {
 };
 
 /// The number of pixels for `count` weights at `step` weights per pixel; the last pixel may cover fewer.
-constexpr std::int64_t in_steps(std::int64_t count, std::int64_t step) {
+constexpr std::int64_t divide_rounding_up(std::int64_t count, std::int64_t step) {
     return (count + step - 1) / step;
 }
 

@@ -37,8 +37,8 @@ ordered_json config_of(const Problem& problem) {
     config["mask"] = ordered_json::parse(project::describe_mask(problem.mask));
     config["gains"] = ordered_json::array();
     for (std::int64_t h = 0; h < d.H; ++h)
-        config["gains"].push_back(format::as_written(problem.gain(h)));
-    config["temperature"] = format::as_written(problem.temperature);
+        config["gains"].push_back(format::double_of_decimal_text(problem.gain(h)));
+    config["temperature"] = format::double_of_decimal_text(problem.temperature);
     return config;
 }
 
@@ -120,7 +120,7 @@ SelectedStage sink_of(const SelectedStage& weights, std::string title) {
 
 void add_stage(format::SafetensorsWriter& writer, const SelectedStage& stage) {
     if (stage.made)
-        writer.add_made(stage.name(), stage.made->shape, stage.made->make);
+        writer.add_generated(stage.name(), stage.made->shape, stage.made->make);
     else
         writer.add(stage.name(), stage.tensor);
 }

@@ -121,7 +121,7 @@ char32_t missing_character(PangoLayout& layout, std::string_view text, Font font
 }
 
 // Converts a premultiplied Cairo pixel to a Color.
-Color straight(std::uint32_t pixel) {
+Color unpremultiplied(std::uint32_t pixel) {
     const std::uint32_t alpha = pixel >> 24;
     if (alpha == 0)
         return 0;
@@ -143,7 +143,7 @@ CairoSurface new_image(int width, int height) {
         image.get(), &counted_bytes, reinterpret_cast<void*>(bytes),
         [](void* taken) { LargeBlock::release(reinterpret_cast<std::size_t>(taken)); });
     if (kept == CAIRO_STATUS_SUCCESS)
-        counted.keep();
+        counted.detach();
     return image;
 }
 
@@ -368,7 +368,7 @@ std::vector<std::uint32_t> premultiplied(cairo_surface_t& image) {
 
 std::shared_ptr<const std::vector<Color>> pixels_of(cairo_surface_t& image) {
     std::vector<std::uint32_t> pixels = premultiplied(image);
-    std::ranges::transform(pixels, pixels.begin(), straight);
+    std::ranges::transform(pixels, pixels.begin(), unpremultiplied);
     return std::make_shared<const std::vector<Color>>(std::move(pixels));
 }
 
@@ -428,9 +428,9 @@ TextMeasure figure_measure() {
     };
 }
 
-InkAndColours ink_and_colours(const std::vector<std::uint32_t>& in_white,
-                              const std::vector<std::uint32_t>& in_black) {
-    InkAndColours out;
+InkAndColors separate_ink_and_colors(const std::vector<std::uint32_t>& in_white,
+                                     const std::vector<std::uint32_t>& in_black) {
+    InkAndColors out;
     std::vector<Color> colours;
     bool any = false;
     for (std::size_t i = 0; i < in_white.size(); ++i) {
@@ -440,7 +440,7 @@ InkAndColours ink_and_colours(const std::vector<std::uint32_t>& in_white,
         const std::uint32_t ink =
             std::min(alpha, green(in_white[i]) - std::min(green(in_white[i]), green(in_black[i])));
         out.ink.push_back(ink << 24 | 0xFFFFFFU);
-        colours.push_back(straight((alpha - ink) << 24 | (in_black[i] & 0xFFFFFFU)));
+        colours.push_back(unpremultiplied((alpha - ink) << 24 | (in_black[i] & 0xFFFFFFU)));
         any = any || alpha - ink > 2; // smaller values are rounding
     }
     if (any)
@@ -468,7 +468,7 @@ ShapedText shape_text(std::string_view text, Font font, float size) {
                                                  cairo_status_to_string(cairo_status(cairo.get())));
         return premultiplied(*surface);
     };
-    InkAndColours parts = ink_and_colours(drawn(1), drawn(0));
+    InkAndColors parts = separate_ink_and_colors(drawn(1), drawn(0));
     ShapedText out;
     out.advance = static_cast<float>(width_of(*layout));
     const auto picture = [&](std::vector<Color> pixels) {

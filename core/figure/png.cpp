@@ -71,8 +71,8 @@ std::string png_of(cairo_format_t format, std::int64_t width, std::int64_t heigh
 
 } // namespace
 
-std::string grey_png(std::span<const std::uint8_t> grey, std::int64_t width, std::int64_t height,
-                     const std::string& description) {
+std::string grayscale_png(std::span<const std::uint8_t> grey, std::int64_t width, std::int64_t height,
+                          const std::string& description) {
     std::string bytes =
         png_of(CAIRO_FORMAT_A8, width, height, [&](std::int64_t row, unsigned char* bytes_of_row) {
             std::copy_n(grey.data() + row * width, width, bytes_of_row);
@@ -80,7 +80,7 @@ std::string grey_png(std::span<const std::uint8_t> grey, std::int64_t width, std
     return bytes.insert(after_header, chunk("tEXt", std::string("Description") + '\0' + description));
 }
 
-std::string colour_png(std::span<const std::uint8_t> rgba, std::int64_t width, std::int64_t height) {
+std::string rgb_png(std::span<const std::uint8_t> rgba, std::int64_t width, std::int64_t height) {
     return png_of(CAIRO_FORMAT_RGB24, width, height, [&](std::int64_t row, unsigned char* bytes_of_row) {
         // A Cairo pixel is one 32-bit number with red in its third byte.
         for (std::int64_t x = 0; x < width; ++x) {

@@ -22,12 +22,12 @@ struct ShapedText {
 
 /// Separates ink from colored glyphs in the same text drawn in white and in black, premultiplied (Cairo's
 /// ARGB32).
-struct InkAndColours {
+struct InkAndColors {
     std::vector<Color> ink;     ///< the parts that have the color of the text, in white
     std::vector<Color> colours; ///< the parts with their own colors; empty if there are none
 };
-InkAndColours ink_and_colours(const std::vector<std::uint32_t>& in_white,
-                              const std::vector<std::uint32_t>& in_black);
+InkAndColors separate_ink_and_colors(const std::vector<std::uint32_t>& in_white,
+                                     const std::vector<std::uint32_t>& in_black);
 
 /// Shapes text with HarfBuzz through Pango; the system's fonts are the fallback for the program's. `size`:
 /// the em in pixels. Throws Error(internal) if there is no memory for the image.

@@ -124,22 +124,22 @@ public:
 
     TensorPtr layer(std::int64_t l) const override {
         const std::scoped_lock lock(mutex_);
-        const auto found = std::ranges::find(kept_, l, &std::pair<std::int64_t, TensorPtr>::first);
-        if (found != kept_.end()) {
-            kept_.splice(kept_.begin(), kept_, found);
-            return kept_.front().second;
+        const auto found = std::ranges::find(cached_layers_, l, &std::pair<std::int64_t, TensorPtr>::first);
+        if (found != cached_layers_.end()) {
+            cached_layers_.splice(cached_layers_.begin(), cached_layers_, found);
+            return cached_layers_.front().second;
         }
         // Evicts old layers before it reads: two extra layers at a time may take a gigabyte.
-        while (kept_.size() >= most_kept_)
-            kept_.pop_back();
+        while (cached_layers_.size() >= most_kept_)
+            cached_layers_.pop_back();
         require_memory(static_cast<std::uint64_t>(info_.H * info_.Tq * info_.Tk) * sizeof(float),
                        tr("attention_file.layer", "a layer of {}", info_.title),
                        tr("attention_file.save_fewer_heads_part",
                           "save fewer heads, or a part of the rows and columns"));
         auto weights = std::make_shared<Tensor>(Shape{1, info_.H, info_.Tq, info_.Tk});
         numbers_->read(l, 0, weights->values());
-        kept_.emplace_front(l, std::move(weights));
-        return kept_.front().second;
+        cached_layers_.emplace_front(l, std::move(weights));
+        return cached_layers_.front().second;
     }
 
     void read_part(std::int64_t l, std::int64_t h, const MapPart& part, std::span<float> to) const override {
@@ -167,12 +167,12 @@ private:
     std::unique_ptr<Numbers> numbers_;
     std::size_t most_kept_ = 1;
     mutable std::mutex mutex_;
-    mutable std::list<std::pair<std::int64_t, TensorPtr>> kept_; ///< most recently used first
+    mutable std::list<std::pair<std::int64_t, TensorPtr>> cached_layers_; ///< most recently used first
 };
 
 /// Infers L, H, Tq and Tk from a shape. `layers`: the number of tensors of that shape.
-void take_shape(AttentionInfo& info, std::vector<std::int64_t> extents, std::int64_t layers,
-                const std::string& what) {
+void infer_shape(AttentionInfo& info, std::vector<std::int64_t> extents, std::int64_t layers,
+                 const std::string& what) {
     const std::string shape = extents_text(extents);
     if (std::ranges::find(extents, 0) != extents.end())
         fail_input(tr("attention_file.shape_empty_save_again",
@@ -220,17 +220,17 @@ void check_tokens(const AttentionTokens& tokens, const AttentionInfo& info) {
             fail_input(
                 tr("attention_file.lists_tokens_sequences",
                    "{} has {} lists of tokens for {} sequences of weights; write one list, or one for each",
-                   tokens.from, lists.size(), info.L));
+                   tokens.source, lists.size(), info.L));
         for (const auto& list : lists)
             if (static_cast<std::int64_t>(list.size()) != count)
                 fail_input(queries ? tr("attention_file.tokens_queries_rows",
                                         "{} has {} tokens for {} queries (rows) of the weights; write one "
                                         "for each, or remove it",
-                                        tokens.from, list.size(), count)
+                                        tokens.source, list.size(), count)
                                    : tr("attention_file.tokens_keys_columns",
                                         "{} has {} tokens for {} keys (columns) of the weights; write one "
                                         "for each, or remove it",
-                                        tokens.from, list.size(), count));
+                                        tokens.source, list.size(), count));
     };
     check(tokens.queries, info.Tq, true);
     check(tokens.keys, info.Tk, false);
@@ -240,11 +240,11 @@ void check_tokens(const AttentionTokens& tokens, const AttentionInfo& info) {
             fail_input(tr("attention_file.attention_mask_numbers",
                           "{} has an \"attention_mask\" of {} numbers for {} queries of the weights; write "
                           "one for each, or remove it",
-                          tokens.from, mask.size(), info.Tq));
+                          tokens.source, mask.size(), info.Tq));
 }
 
 /// The tokens of NAME.tokens.json next to NAME.npy, if that file exists.
-AttentionTokens tokens_beside(const std::string& path) {
+AttentionTokens read_sidecar_tokens(const std::string& path) {
     const std::string beside = std::filesystem::path(path).replace_extension(".tokens.json").string();
     std::error_code none;
     if (!std::filesystem::is_regular_file(beside, none))
@@ -255,7 +255,7 @@ AttentionTokens tokens_beside(const std::string& path) {
 AttentionTokens tokens_in(const Safetensors& file, const std::string& path) {
     const auto entry = file.metadata().find("tokens");
     if (entry == file.metadata().end())
-        return tokens_beside(path);
+        return read_sidecar_tokens(path);
     AttentionTokens tokens = parse_attention_tokens(
         entry->second, tr("attention_file.metadata_entry_tokens", "{}: the metadata entry tokens", path));
     if (const auto keys = file.metadata().find("kv_tokens"); keys != file.metadata().end()) {
@@ -280,7 +280,7 @@ std::string sibling(const std::string& name, const std::string& last) {
 
 /// The tensors called `sink` next to the weights, which traces of models with sinks have: the sink's weight
 /// in each row. Empty unless every layer has one with a matching shape.
-std::vector<std::string> sinks_beside(const Safetensors& file, const std::vector<std::string>& weights) {
+std::vector<std::string> find_sink_tensors(const Safetensors& file, const std::vector<std::string>& weights) {
     std::vector<std::string> sinks;
     for (const std::string& name : weights) {
         const SafetensorsEntry *const held = file.find(name), *const sink = file.find(sibling(name, "sink"));
@@ -336,7 +336,7 @@ void finish(AttentionInfo& info, const AttentionTokens& tokens, const NumberType
     info.bytes = static_cast<std::uint64_t>(info.L * info.H * info.Tq * info.Tk) * type.width;
     info.sum_tolerance = type.sum_tolerance;
     if (!tokens.queries.empty())
-        info.tokens_from = tokens.from;
+        info.tokens_from = tokens.source;
     info.cross = !tokens.queries.empty() && !tokens.keys.empty() && tokens.queries != tokens.keys;
     if (info.numbers.empty()) {
         info.numbers.resize(static_cast<std::size_t>(info.L));
@@ -348,8 +348,8 @@ AttentionSetPtr open_npy(const std::string& path, std::size_t kept_bytes) {
     auto file = std::make_unique<RandomAccessFile>(path);
     const NpyHeader header = read_npy_header(*file);
     AttentionInfo info;
-    take_shape(info, header.extents, 1, path);
-    AttentionTokens tokens = tokens_beside(path);
+    infer_shape(info, header.extents, 1, path);
+    AttentionTokens tokens = read_sidecar_tokens(path);
     finish(info, tokens, *header.type, path);
     const auto block = static_cast<std::uint64_t>(info.H * info.Tq * info.Tk);
     return std::make_shared<AttentionFile>(std::move(info), std::move(tokens),
@@ -362,8 +362,8 @@ AttentionSetPtr open_safetensors(const std::string& path, std::size_t kept_bytes
     const AttentionTensors found = find_attention_tensors(file);
     const SafetensorsEntry& first = *found.entries.front();
     AttentionInfo info;
-    take_shape(info, first.extents, static_cast<std::int64_t>(found.entries.size()),
-               tr("common.tensor", "{}: tensor {}", path, first.name));
+    infer_shape(info, first.extents, static_cast<std::int64_t>(found.entries.size()),
+                tr("common.tensor", "{}: tensor {}", path, first.name));
     info.tensor = found.name;
     info.numbers = found.numbers;
     // In a trace of one layer, the first axis is the batch.
@@ -378,7 +378,7 @@ AttentionSetPtr open_safetensors(const std::string& path, std::size_t kept_bytes
     std::vector<std::string> names;
     for (const SafetensorsEntry* entry : found.entries)
         names.push_back(entry->name);
-    std::vector<std::string> sinks = sinks_beside(file, names);
+    std::vector<std::string> sinks = find_sink_tensors(file, names);
     info.sinks = !sinks.empty();
     if (auto padding = padding_in(file, info); !padding.empty())
         tokens.padding = std::move(padding);

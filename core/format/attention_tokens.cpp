@@ -96,7 +96,7 @@ void set_queries(AttentionTokens& tokens, std::vector<std::vector<std::string>> 
 AttentionTokens parse_attention_tokens(const std::string& text, const std::string& from) {
     const json value = parse_json_with_bytes(text, from);
     AttentionTokens tokens;
-    tokens.from = from;
+    tokens.source = from;
     if (!value.is_object()) {
         set_queries(tokens, lists_of(value, from));
         return tokens;

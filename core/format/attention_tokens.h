@@ -14,7 +14,7 @@ struct AttentionTokens {
     std::vector<std::vector<std::string>> query_pieces; ///< `queries` in the vocabulary's spelling
     std::vector<std::vector<std::string>> key_pieces;   ///< `keys` in the vocabulary's spelling
     std::vector<std::vector<bool>> padding; ///< flags of padding queries: one list, one per sequence, or none
-    std::string from;                       ///< the file or the metadata entry with the tokens
+    std::string source;                     ///< the file or the metadata entry with the tokens
     bool sequences = false; ///< each sequence has a list, so the first axis of the weights counts sequences
 };
 

@@ -11,7 +11,7 @@ void append_number(std::string& out, float number) {
     out.append(digits.data(), end);
 }
 
-double as_written(float number) {
+double double_of_decimal_text(float number) {
     std::array<char, 32> digits;
     const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
     double value = number;

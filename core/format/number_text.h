@@ -12,7 +12,7 @@ namespace headscope::format {
 void append_number(std::string& out, float number);
 
 /// The double that the decimal text of append_number represents: 0.1 for 0.1F.
-double as_written(float number);
+double double_of_decimal_text(float number);
 
 void append_integer(std::string& out, std::int64_t number);
 

@@ -265,7 +265,7 @@ const SafetensorsEntry* Safetensors::find(std::string_view name) const {
     return row != entries_.end() && row->name == name ? &*row : nullptr;
 }
 
-const SafetensorsEntry& Safetensors::need(std::string_view name) const {
+const SafetensorsEntry& Safetensors::require_entry(std::string_view name) const {
     if (const SafetensorsEntry* entry = find(name); entry != nullptr)
         return *entry;
     constexpr std::size_t most_named = 20;

@@ -71,7 +71,7 @@ public:
 
 private:
     Safetensors() = default;
-    const SafetensorsEntry& need(std::string_view name) const;
+    const SafetensorsEntry& require_entry(std::string_view name) const;
     /// The tensor's bytes in memory, or read from the disk into `room`.
     std::string_view bytes_of(const SafetensorsEntry& entry, std::string& room) const;
     /// Copies bytes of the tensor, starting at its byte `first`.
@@ -98,11 +98,12 @@ public:
     /// Adds numbers that `make` passes to its sink while the file is written: shape.count() of them, in
     /// order.
     using NumberSink = std::function<void(std::span<const float> numbers)>;
-    void add_made(const std::string& name, const Shape& shape, std::function<void(const NumberSink&)> make);
+    void add_generated(const std::string& name, const Shape& shape,
+                       std::function<void(const NumberSink&)> make);
     void set_metadata(const std::string& key, std::string text) { metadata_[key] = std::move(text); }
 
     std::string bytes() const;
-    /// Writes the same bytes part by part. Throws what the sink and the functions of add_made throw.
+    /// Writes the same bytes part by part. Throws what the sink and the functions of add_generated throw.
     void write_to(const ByteSink& sink) const;
 
 private:

@@ -40,7 +40,7 @@ void Safetensors::refuse_dtype(const SafetensorsEntry& entry, const std::string&
 }
 
 TensorPtr Safetensors::tensor(std::string_view name) const {
-    const SafetensorsEntry& entry = need(name);
+    const SafetensorsEntry& entry = require_entry(name);
     auto out = std::make_shared<Tensor>(shape_of(entry, source_));
     const NumberType& type = type_of_entry(entry);
     if (type.read_floats == nullptr)
@@ -63,7 +63,7 @@ TensorPtr Safetensors::tensor(std::string_view name) const {
 }
 
 void Safetensors::read_numbers(std::string_view name, std::uint64_t first, std::span<float> to) const {
-    const SafetensorsEntry& entry = need(name);
+    const SafetensorsEntry& entry = require_entry(name);
     const NumberType& type = type_of_entry(entry);
     if (type.read_floats == nullptr)
         refuse_dtype(entry, float_type_names());
@@ -76,7 +76,7 @@ void Safetensors::read_numbers(std::string_view name, std::uint64_t first, std::
 }
 
 BoolTensorPtr Safetensors::bools(std::string_view name) const {
-    const SafetensorsEntry& entry = need(name);
+    const SafetensorsEntry& entry = require_entry(name);
     if (entry.dtype != "BOOL" && entry.dtype != "U8")
         refuse_dtype(entry, "BOOL");
     auto out = std::make_shared<BoolTensor>();
@@ -93,7 +93,7 @@ BoolTensorPtr Safetensors::bools(std::string_view name) const {
 }
 
 std::vector<std::int64_t> Safetensors::integers(std::string_view name) const {
-    const SafetensorsEntry& entry = need(name);
+    const SafetensorsEntry& entry = require_entry(name);
     const NumberType& type = type_of_entry(entry);
     if (type.read_integers == nullptr)
         refuse_dtype(entry, "I64");

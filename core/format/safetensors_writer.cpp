@@ -32,8 +32,8 @@ void SafetensorsWriter::add_integers(const std::string& name, const Shape& shape
     add_part(name, {&type_of<std::int64_t>(), shape, bytes, std::move(owner)});
 }
 
-void SafetensorsWriter::add_made(const std::string& name, const Shape& shape,
-                                 std::function<void(const NumberSink&)> make) {
+void SafetensorsWriter::add_generated(const std::string& name, const Shape& shape,
+                                      std::function<void(const NumberSink&)> make) {
     add_part(name, {&type_of<float>(), shape, {}, nullptr, std::move(make)});
 }
 

@@ -5,8 +5,8 @@
 #include "core/base/overloaded.h"
 #include "core/base/parse.h"
 #include "core/checkpoint/files/packaged_models.h"
+#include "core/lesson/additional_passes.h"
 #include "core/lesson/formula.h"
-#include "core/lesson/further_passes.h"
 #include "core/lesson/panel_figure.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ int decimals_of(std::string_view quoted) {
 
 class LessonCheck {
 public:
-    LessonCheck(const Lesson& lesson, engine::Engine& engine, std::vector<LessonFault>& faults,
+    LessonCheck(const Lesson& lesson, engine::Engine& engine, std::vector<LessonError>& faults,
                 LessonTally& tally)
         : lesson_(lesson), engine_(engine), faults_(faults), tally_(tally) {}
 
@@ -145,10 +145,10 @@ private:
                 checkpoint::word_token(*model.model, *word);
         if (scene.screen != "patching")
             return;
-        if (model.further->corrupted().inputs.T != model.inputs.T)
+        if (model.additional->corrupted().inputs.T != model.inputs.T)
             fail_input(tr("check.second_prompt_tokens_sentence",
                           "the second prompt has {} tokens and the sentence {}; patching needs equal numbers",
-                          model.further->corrupted().inputs.T, model.inputs.T));
+                          model.additional->corrupted().inputs.T, model.inputs.T));
         const auto kind = std::ranges::find(analysis::patch_kinds(), scene.patched.value_or("residual"),
                                             &analysis::PatchKindInfo::id);
         if (!scene.patch || kind == analysis::patch_kinds().end())
@@ -232,7 +232,7 @@ private:
                     [&](const LessonPanel& panel) { guarded(panel.line, [&] { check(panel, stage); }); },
                     [&](const ShowMe& show) {
                         guarded(show.line, [&] {
-                            const StepScene shown = laid_over(scene, show.scene);
+                            const StepScene shown = combine_scenes(scene, show.scene);
                             check_scene(shown, run(shown));
                         });
                     },
@@ -264,12 +264,12 @@ private:
                           "the gate \"{}\" is open before the learner does anything; ask for something that "
                           "is not true yet",
                           gate.condition.text()));
-        const StepScene solved = laid_over(scene, gate.solution);
+        const StepScene solved = combine_scenes(scene, gate.solution);
         const Stage stage = run(solved);
         check_scene(solved, stage);
         LessonState after = with_view(stage.state(), solved);
         after.edited = true;
-        after.retyped = gate.solution.sentence || gate.solution.kv_sentence;
+        after.text_changed = gate.solution.sentence || gate.solution.kv_sentence;
         for (const Step& step : lesson_.steps)
             for (const LessonBlock& block : step.blocks)
                 if (const auto* table = std::get_if<FillTable>(&block))
@@ -280,8 +280,8 @@ private:
         for (const Span& span : gate.after)
             if (span.value && span.value->quoted.empty())
                 fail_input(tr("check.after_stays_page_change",
-                              "\"after\" stays on the page when the change is taken back; quote its number, "
-                              "as in {{{{{} = 0.42}}}}",
+                              "\"after\" stays on the page when the change is undone; quote its number, as "
+                              "in {{{{{} = 0.42}}}}",
                               span.value->expression.text()));
         check(gate.after, after);
     }
@@ -310,7 +310,7 @@ private:
     }
 
     void play(const Step& step) {
-        const StepScene scene = laid_over(lesson_.scene, step.scene);
+        const StepScene scene = combine_scenes(lesson_.scene, step.scene);
         const Stage stage = run(scene);
         check_scene(scene, stage);
         const int before = tally_.words;
@@ -319,7 +319,7 @@ private:
         if (tally_.words - before < fewest_words)
             faults_.push_back(
                 {step.line, tr("check.step_fewer_words_say",
-                               "the step \"{}\" has fewer than {} words; say what there is to see",
+                               "the step \"{}\" has fewer than {} words; describe what is on screen",
                                step.title, fewest_words)});
     }
 
@@ -361,14 +361,14 @@ private:
             return;
         std::string own;
         try {
-            own = printed(value, own_state(state)).text;
+            own = printed(value, page_state(state)).text;
         } catch (const Error&) {
             return; // already reported by the check of the page itself
         }
         const std::string said = print_value(value, state);
         if (said == own)
             return;
-        const std::string now = printed(value, state_now(state)).text;
+        const std::string now = printed(value, current_state(state)).text;
         if (said != tr("common.now", "was {}, now {}", own, now))
             fail_input(tr("check.after_change_lesson_prints",
                           "after a change the lesson prints {} for {}, which was {} and is {}", said,
@@ -400,10 +400,10 @@ private:
     }
 
     void play_changed(const Step& step, const StepScene& scene, const Stage& stage) {
-        const OwnNumbers own{.problem = {std::shared_ptr<void>(), &stage.problem},
-                             .trace = {std::shared_ptr<void>(), &stage.trace},
-                             .model = stage.model,
-                             .layer = stage.layer};
+        const PageNumbers own{.problem = {std::shared_ptr<void>(), &stage.problem},
+                              .trace = {std::shared_ptr<void>(), &stage.trace},
+                              .model = stage.model,
+                              .layer = stage.layer};
         for (const Stage& other : changed(scene, stage)) {
             ++tally_.changes;
             LessonState state = other.state();
@@ -414,7 +414,7 @@ private:
     }
 
     void play(const Question& question) {
-        const StepScene scene = laid_over(lesson_.scene, question.scene);
+        const StepScene scene = combine_scenes(lesson_.scene, question.scene);
         const Stage stage = run(scene);
         check_scene(scene, stage);
         const LessonState state = stage.state();
@@ -429,7 +429,7 @@ private:
 
     const Lesson& lesson_;
     engine::Engine& engine_;
-    std::vector<LessonFault>& faults_;
+    std::vector<LessonError>& faults_;
     LessonTally& tally_;
     int line_ = 0;
     std::map<std::string, checkpoint::TextModelPtr> models_; ///< by their names in the scenes
@@ -437,15 +437,15 @@ private:
 
 } // namespace
 
-std::vector<LessonFault> check_lesson(const Lesson& lesson, engine::Engine& engine, LessonTally* tally) {
-    std::vector<LessonFault> faults;
+std::vector<LessonError> check_lesson(const Lesson& lesson, engine::Engine& engine, LessonTally* tally) {
+    std::vector<LessonError> faults;
     LessonTally own;
     LessonCheck(lesson, engine, faults, tally == nullptr ? own : *tally).all();
-    std::ranges::stable_sort(faults, {}, &LessonFault::line);
+    std::ranges::stable_sort(faults, {}, &LessonError::line);
     return faults;
 }
 
-bool is_right(const FillTable& table, const std::string& typed, float value) {
+bool is_correct(const FillTable& table, const std::string& typed, float value) {
     constexpr std::string_view minus = "−";
     std::string text = typed;
     if (text.starts_with(minus))

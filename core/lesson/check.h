@@ -19,10 +19,10 @@ struct LessonTally {
 /// runs the engine on it, finds every target, computes every live value, compares every quoted number at the
 /// typed decimals, and computes every panel with each knob at its lowest and highest value. Every gate must
 /// be closed before its solution and open after it. Returns all errors, ordered by line; `tally` may be null.
-std::vector<LessonFault> check_lesson(const Lesson& lesson, engine::Engine& engine, LessonTally* tally);
+std::vector<LessonError> check_lesson(const Lesson& lesson, engine::Engine& engine, LessonTally* tally);
 
 /// Returns true if the text typed into a table equals the engine's number at the table's decimals.
-bool is_right(const FillTable& table, const std::string& typed, float value);
+bool is_correct(const FillTable& table, const std::string& typed, float value);
 
 /// Returns true if a boxed aside is shown: its condition is true, or it has none.
 bool stands(const Callout& callout, const LessonState& state);
@@ -42,10 +42,10 @@ Printed printed(const LiveValue& value, const LessonState& state);
 std::string with_decimals(double number, int decimals);
 
 /// The state with the page's own problem in place of the one on screen. `state.own` must not be null.
-LessonState own_state(const LessonState& state);
+LessonState page_state(const LessonState& state);
 
 /// The state on screen, for comparison with the page's own: in the same layer, even if another one is open.
-LessonState state_now(const LessonState& state);
+LessonState current_state(const LessonState& state);
 
 /// The state for the blocks inside a callout. A callout that appears only after a change describes that
 /// change: its values are only those on screen.

@@ -57,7 +57,7 @@ std::optional<HeadGain> head_gain(std::string_view name, float gain) {
 }
 
 /// Rejects entries that a checkpoint determines itself, such as mask and scale.
-void refuse_beside_model(Fields& fields, const StepScene& scene) {
+void reject_entries_of_model(Fields& fields, const StepScene& scene) {
     const std::array<std::pair<const char*, bool>, 8> given{{{"preset", scene.preset.has_value()},
                                                              {"kv_sentence", scene.kv_sentence.has_value()},
                                                              {"mask", scene.mask || scene.mask_rules},
@@ -103,13 +103,13 @@ StepScene scene_of(Fields& fields) {
     scene.line = fields.line();
     scene.preset = fields.text("preset");
     scene.model = fields.text("model");
-    scene.layer = fields.whole("layer");
+    scene.layer = fields.integer("layer");
     scene.sentence = fields.text("sentence");
     scene.kv_sentence = fields.text("kv_sentence");
     read_mask(fields, scene);
-    scene.H = fields.whole("H");
-    scene.Hkv = fields.whole("Hkv");
-    if (const auto seed = fields.whole("seed"))
+    scene.H = fields.integer("H");
+    scene.Hkv = fields.integer("Hkv");
+    if (const auto seed = fields.integer("seed"))
         scene.seed = static_cast<std::uint64_t>(*seed);
     if (const auto W_O = fields.word("W_O", {"identity", "as built"}))
         scene.identity_W_O = *W_O == "identity";
@@ -130,15 +130,15 @@ StepScene scene_of(Fields& fields) {
             fields.fault("edit", error.what());
         }
     if (scene.model)
-        refuse_beside_model(fields, scene);
+        reject_entries_of_model(fields, scene);
     fields.use("stage", [&](const std::string& text) { scene.stage = find_group(text); });
     scene.view = fields.word("view", {"heatmap", "arcs", "text", "graph"});
     scene.heads = fields.word("heads", {"each", "difference", "mean"});
     scene.projection = fields.word("projection", {"q", "k", "v"});
     scene.apart = fields.flag("apart");
     fields.use("row", [&](const std::string& text) { scene.row = row_index(text); });
-    scene.head = fields.whole("head");
-    scene.other = fields.whole("other");
+    scene.head = fields.integer("head");
+    scene.other = fields.integer("other");
     fields.use("select", [&](const std::string& text) { scene.select = parse_target(text); });
     read_screen(fields, scene);
     fields.use_all("point", [&](const std::string& text) { scene.point.push_back(parse_target(text)); });
@@ -150,22 +150,22 @@ StepScene inner_scene(Fields& fields, const std::string& key) {
     if (!inner)
         return {};
     StepScene scene = scene_of(*inner);
-    inner->refuse_others();
+    inner->report_unknown_entries();
     return scene;
 }
 
 } // namespace
 
 void read_front_matter(std::string_view text, int first_line, Lesson& lesson,
-                       std::vector<LessonFault>& faults) {
+                       std::vector<LessonError>& faults) {
     Fields fields =
         Fields::parse(text, tr("directives.front_matter", "the front matter"), first_line, faults);
-    lesson.id = fields.needed_text("id");
-    lesson.title = fields.needed_text("title");
+    lesson.id = fields.required_text("id");
+    lesson.title = fields.required_text("title");
     lesson.summary = fields.text("summary").value_or("");
     lesson.language = fields.text("language").value_or("en");
-    lesson.number = static_cast<int>(fields.whole("number").value_or(0));
-    lesson.minutes = static_cast<int>(fields.whole("minutes").value_or(0));
+    lesson.number = static_cast<int>(fields.integer("number").value_or(0));
+    lesson.minutes = static_cast<int>(fields.integer("minutes").value_or(0));
     if (lesson.minutes < 1)
         fields.fault("minutes", tr("directives.front_matter_no_minutes",
                                    "the front matter has no \"minutes\"; add minutes: 10"));
@@ -177,22 +177,22 @@ void read_front_matter(std::string_view text, int first_line, Lesson& lesson,
     lesson.objectives = fields.texts("objectives");
     lesson.concepts = fields.texts("concepts");
     lesson.scene = scene_of(fields);
-    fields.refuse_others();
+    fields.report_unknown_entries();
 }
 
-StepScene read_scene(const Fence& fence, std::vector<LessonFault>& faults) {
+StepScene read_scene(const Fence& fence, std::vector<LessonError>& faults) {
     Fields fields =
         Fields::parse(fence.text, tr("directives.step_block", "the step block"), fence.line, faults);
     StepScene scene = scene_of(fields);
-    fields.refuse_others();
+    fields.report_unknown_entries();
     return scene;
 }
 
-std::optional<Gate> read_gate(const Fence& fence, std::vector<LessonFault>& faults) {
+std::optional<Gate> read_gate(const Fence& fence, std::vector<LessonError>& faults) {
     Fields fields = Fields::parse(fence.text, tr("directives.gate", "the gate"), fence.line, faults);
     Gate gate;
     gate.line = fence.line;
-    gate.task = fields.needed_text("task");
+    gate.task = fields.required_text("task");
     bool read = false;
     fields.use("when", [&](const std::string& text) {
         gate.condition = Expression::parse(text);
@@ -204,18 +204,18 @@ std::optional<Gate> read_gate(const Fence& fence, std::vector<LessonFault>& faul
     gate.solution = inner_scene(fields, "solution");
     if (const auto after = fields.text("after"))
         gate.after = read_spans(*after, fields.line("after"), faults);
-    fields.refuse_others();
+    fields.report_unknown_entries();
     return read ? std::optional(gate) : std::nullopt;
 }
 
-std::optional<FillTable> read_fill(const Fence& fence, std::vector<LessonFault>& faults) {
+std::optional<FillTable> read_fill(const Fence& fence, std::vector<LessonError>& faults) {
     Fields fields =
         Fields::parse(fence.text, tr("directives.table_fill", "the table to fill"), fence.line, faults);
     FillTable table;
     table.line = fence.line;
-    table.id = fields.needed_text("id");
-    table.task = fields.needed_text("task");
-    table.decimals = static_cast<int>(fields.whole("decimals").value_or(2));
+    table.id = fields.required_text("id");
+    table.task = fields.required_text("task");
+    table.decimals = static_cast<int>(fields.integer("decimals").value_or(2));
     bool read = false;
     fields.use("cells", [&](const std::string& text) {
         table.cells = parse_target(text);
@@ -224,32 +224,32 @@ std::optional<FillTable> read_fill(const Fence& fence, std::vector<LessonFault>&
     if (!read)
         fields.fault("cells", tr("directives.table_fill_no_cells",
                                  "the table to fill has no cells; add cells: weights[0]"));
-    fields.refuse_others();
+    fields.report_unknown_entries();
     return read ? std::optional(table) : std::nullopt;
 }
 
-std::optional<ShowMe> read_show(const Fence& fence, std::vector<LessonFault>& faults) {
+std::optional<ShowMe> read_show(const Fence& fence, std::vector<LessonError>& faults) {
     Fields fields =
         Fields::parse(fence.text, tr("directives.show_block", "the show block"), fence.line, faults);
     ShowMe show;
     show.line = fence.line;
-    show.label = fields.needed_text("label");
+    show.label = fields.required_text("label");
     show.scene = scene_of(fields);
-    fields.refuse_others();
+    fields.report_unknown_entries();
     return show;
 }
 
-std::optional<Question> read_question(const Fence& fence, std::vector<LessonFault>& faults) {
+std::optional<Question> read_question(const Fence& fence, std::vector<LessonError>& faults) {
     Fields fields = Fields::parse(fence.text, tr("directives.question", "the question"), fence.line, faults);
     Question question;
     question.line = fence.line;
-    question.text = read_spans(fields.needed_text("question"), fields.line("question"), faults);
+    question.text = read_spans(fields.required_text("question"), fields.line("question"), faults);
     for (Fields& entry : fields.maps("choices")) {
         QuizChoice choice;
-        choice.text = read_spans(entry.needed_text("text"), entry.line(), faults);
-        choice.why = read_spans(entry.needed_text("why"), entry.line(), faults);
+        choice.text = read_spans(entry.required_text("text"), entry.line(), faults);
+        choice.why = read_spans(entry.required_text("why"), entry.line(), faults);
         choice.right = entry.flag("right").value_or(false);
-        entry.refuse_others();
+        entry.report_unknown_entries();
         question.choices.push_back(std::move(choice));
     }
     const auto count = static_cast<int>(question.choices.size());
@@ -260,7 +260,7 @@ std::optional<Question> read_question(const Fence& fence, std::vector<LessonFaul
         fields.fault("choices", tr("directives.question_needs_one_choice",
                                    "a question needs one choice with right: true"));
     question.scene = inner_scene(fields, "show");
-    fields.refuse_others();
+    fields.report_unknown_entries();
     return question;
 }
 

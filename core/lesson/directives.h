@@ -13,13 +13,13 @@ namespace headscope::lesson {
 
 /// Reads the entries of the front matter, which describe the whole lesson.
 void read_front_matter(std::string_view text, int first_line, Lesson& lesson,
-                       std::vector<LessonFault>& faults);
-StepScene read_scene(const Fence& fence, std::vector<LessonFault>& faults);
-std::optional<Gate> read_gate(const Fence& fence, std::vector<LessonFault>& faults);
-std::optional<FillTable> read_fill(const Fence& fence, std::vector<LessonFault>& faults);
-std::optional<ShowMe> read_show(const Fence& fence, std::vector<LessonFault>& faults);
+                       std::vector<LessonError>& faults);
+StepScene read_scene(const Fence& fence, std::vector<LessonError>& faults);
+std::optional<Gate> read_gate(const Fence& fence, std::vector<LessonError>& faults);
+std::optional<FillTable> read_fill(const Fence& fence, std::vector<LessonError>& faults);
+std::optional<ShowMe> read_show(const Fence& fence, std::vector<LessonError>& faults);
 /// Defined in panel_directive.cpp.
-std::optional<LessonPanel> read_panel(const Fence& fence, std::vector<LessonFault>& faults);
-std::optional<Question> read_question(const Fence& fence, std::vector<LessonFault>& faults);
+std::optional<LessonPanel> read_panel(const Fence& fence, std::vector<LessonError>& faults);
+std::optional<Question> read_question(const Fence& fence, std::vector<LessonError>& faults);
 
 } // namespace headscope::lesson

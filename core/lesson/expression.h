@@ -13,7 +13,7 @@
 
 namespace headscope::lesson {
 
-struct OwnNumbers;
+struct PageNumbers;
 
 /// The input of live values and gates: a problem with its trace, and the learner's view.
 struct LessonState {
@@ -25,14 +25,14 @@ struct LessonState {
     std::set<std::string> done{};        ///< answered quizzes and filled tables: "quiz 2", "table 1"
     std::optional<CellRange> selected{}; ///< the cell whose arithmetic the inspector shows
     bool edited = false;                 ///< any number differs from the step's own problem
-    bool retyped = false;                ///< the text differs from the step's own
+    bool text_changed = false;           ///< the text differs from the step's own
     /// the checkpoint that the problem is a layer of; null if there is none
     const LessonModel* model = nullptr;
     std::int64_t layer = 0;                       ///< of the model: the problem's layer
     std::string_view screen = "stages";           ///< of the model; see StepScene::screen
     std::string_view patched = {};                ///< on the patching screen; see StepScene::patched
     std::array<std::int64_t, 2> patch = {-1, -1}; ///< on the patching screen: the selected cell
-    const OwnNumbers* own = nullptr; ///< the page's own numbers, while others are on screen; else null
+    const PageNumbers* own = nullptr; ///< the page's own numbers, while others are on screen; else null
 };
 
 /// The value of an expression: a number or a text.

@@ -2,8 +2,8 @@
 #include "core/attention/cost.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/lesson/additional_passes.h"
 #include "core/lesson/expression_node.h"
-#include "core/lesson/further_passes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -62,7 +62,7 @@ private:
                 .done = state_.done,
                 .selected = state_.selected,
                 .edited = state_.edited,
-                .retyped = state_.retyped,
+                .text_changed = state_.text_changed,
                 .model = state_.model,
                 .layer = l,
                 .screen = state_.screen,
@@ -75,7 +75,7 @@ private:
         if (state_.model == nullptr)
             fail_input(tr("expression_evaluate.corrupted_reads",
                           "corrupted reads a model's second prompt, and no model is on screen"));
-        return of_pass(state_.model->further->corrupted());
+        return of_pass(state_.model->additional->corrupted());
     }
 
     /// The state for the same layer in the pass without gains and edits.
@@ -84,7 +84,7 @@ private:
             fail_input(
                 tr("expression_evaluate.before_reads_model",
                    "before reads a model without its head gains and edits, and no model is on screen"));
-        return of_pass(state_.model->edits.empty() ? *state_.model : state_.model->further->before());
+        return of_pass(state_.model->edits.empty() ? *state_.model : state_.model->additional->before());
     }
 
     LessonState of_pass(const LessonModel& pass) const {
@@ -167,7 +167,7 @@ private:
             {"patch_row", whole(state_.patch[0])},
             {"patch_column", whole(state_.patch[1])},
             {"edited", state_.edited ? 1.0 : 0.0},
-            {"retyped", state_.retyped ? 1.0 : 0.0}};
+            {"retyped", state_.text_changed ? 1.0 : 0.0}};
         const auto found = numbers.find(name);
         if (found == numbers.end())
             fail_input(tr("expression_evaluate.no_value", "there is no value \"{}\"", name));

@@ -16,7 +16,7 @@ namespace {
 using Kind = Expression::Node::Kind;
 
 /// The maximum depth of the tree, so that recursive functions do not overflow the stack.
-constexpr int most_parts = 200;
+constexpr int max_tree_depth = 200;
 
 /// A recursive descent parser with one function per precedence level.
 class Parser {
@@ -27,21 +27,21 @@ public:
         ExpressionNode node = any();
         skip();
         if (at_ < text_.size())
-            fail(tr("expression_parse.something_left_over", "something is left over from \"{}\" on",
-                    text::plain_beginning(text_.substr(at_))));
+            fail(tr("expression_parse.something_left_over", "unexpected text from \"{}\" on",
+                    text::plain_excerpt(text_.substr(at_))));
         return node;
     }
 
 private:
     [[noreturn]] void fail(const std::string& why) const {
         fail_input(tr("expression_parse.expression_cannot_read", "the expression \"{}\" cannot be read: {}",
-                      text::plain_beginning(text_), why));
+                      text::plain_excerpt(text_), why));
     }
 
     void count_part() {
-        if (++parts_ > most_parts)
+        if (++parts_ > max_tree_depth)
             fail(tr("expression_parse.more_operators_brackets",
-                    "it has more than {} operators, brackets and functions; shorten it", most_parts));
+                    "it has more than {} operators, brackets and functions; shorten it", max_tree_depth));
     }
 
     void skip() {
@@ -159,7 +159,7 @@ private:
             std::from_chars(text_.data() + at_, text_.data() + text_.size(), node->number);
         if (fault != std::errc())
             fail(tr("expression_parse.no_number", "\"{}\" is not a number",
-                    text::plain_beginning(text_.substr(at_))));
+                    text::plain_excerpt(text_.substr(at_))));
         at_ = static_cast<std::size_t>(end - text_.data());
         return node;
     }

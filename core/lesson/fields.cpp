@@ -20,14 +20,14 @@ std::string alternatives(const std::vector<std::string>& words) {
 
 } // namespace
 
-Fields::Fields(YAML::Node map, std::string what, int first_line, std::vector<LessonFault>& faults)
+Fields::Fields(YAML::Node map, std::string what, int first_line, std::vector<LessonError>& faults)
     : map_(std::move(map)), what_(std::move(what)), first_line_(first_line), faults_(&faults) {
     if (map_.IsDefined() && !map_.IsNull())
         own_line_ = map_.Mark().line;
 }
 
 Fields Fields::parse(std::string_view text, const std::string& what, int first_line,
-                     std::vector<LessonFault>& faults) {
+                     std::vector<LessonError>& faults) {
     YAML::Node node;
     try {
         node = YAML::Load(std::string(text));
@@ -75,7 +75,7 @@ std::optional<std::string> Fields::text(const std::string& key) {
     return node.Scalar();
 }
 
-std::string Fields::needed_text(const std::string& key) {
+std::string Fields::required_text(const std::string& key) {
     const std::optional<std::string> found = text(key);
     if (!found || found->empty())
         faults_->push_back({line(), tr("fields.no_add", "{0} has no \"{1}\"; add {1}: ...", what_, key)});
@@ -93,7 +93,7 @@ std::optional<double> Fields::number(const std::string& key) {
     return {};
 }
 
-std::optional<std::int64_t> Fields::whole(const std::string& key) {
+std::optional<std::int64_t> Fields::integer(const std::string& key) {
     const YAML::Node node = entry(key);
     if (!node.IsDefined())
         return {};
@@ -143,7 +143,7 @@ std::vector<std::string> Fields::texts(const std::string& key) {
     return all;
 }
 
-std::vector<std::int64_t> Fields::wholes(const std::string& key) {
+std::vector<std::int64_t> Fields::integers(const std::string& key) {
     std::vector<std::int64_t> all;
     for (const std::string& one : texts(key)) {
         std::int64_t value = 0;
@@ -221,7 +221,7 @@ void Fields::use_all(const std::string& key, const std::function<void(const std:
         }
 }
 
-void Fields::refuse_others() {
+void Fields::report_unknown_entries() {
     if (!map_.IsMap())
         return;
     for (const auto& pair : map_)

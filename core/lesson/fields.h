@@ -17,22 +17,22 @@ namespace headscope::lesson {
 class Fields {
 public:
     /// `what` names the map in messages: "the gate".
-    Fields(YAML::Node map, std::string what, int first_line, std::vector<LessonFault>& faults);
+    Fields(YAML::Node map, std::string what, int first_line, std::vector<LessonError>& faults);
     /// Parses the text. A text that is not a map is an error and gives empty fields.
     static Fields parse(std::string_view text, const std::string& what, int first_line,
-                        std::vector<LessonFault>& faults);
+                        std::vector<LessonError>& faults);
 
     std::optional<std::string> text(const std::string& key);
-    std::string needed_text(const std::string& key);
+    std::string required_text(const std::string& key);
     std::optional<double> number(const std::string& key);
-    std::optional<std::int64_t> whole(const std::string& key);
+    std::optional<std::int64_t> integer(const std::string& key);
     std::optional<bool> flag(const std::string& key);
     /// A word that must be one of the choices.
     std::optional<std::string> word(const std::string& key, const std::vector<std::string>& choices);
     /// A list of texts; a single text counts as a list of one.
     std::vector<std::string> texts(const std::string& key);
     /// A list of integers; a single number counts as a list of one.
-    std::vector<std::int64_t> wholes(const std::string& key);
+    std::vector<std::int64_t> integers(const std::string& key);
     /// A nested map; empty fields if the entry is missing.
     std::optional<Fields> map(const std::string& key);
     /// A list of maps.
@@ -48,7 +48,7 @@ public:
     int line() const { return first_line_ + own_line_; }
     void fault(const std::string& key, const std::string& sentence);
     /// Adds an error for every entry that was not read. Call last.
-    void refuse_others();
+    void report_unknown_entries();
 
 private:
     YAML::Node entry(const std::string& key);
@@ -56,7 +56,7 @@ private:
     YAML::Node map_;
     std::string what_;
     int first_line_ = 0, own_line_ = 0;
-    std::vector<LessonFault>* faults_;
+    std::vector<LessonError>* faults_;
     std::set<std::string> asked_;
 };
 

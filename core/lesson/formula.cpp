@@ -25,7 +25,7 @@ const std::map<std::string_view, std::string_view>& symbols() {
     return table;
 }
 
-constexpr int most_levels = 32; ///< of nested braces, fractions, roots and brackets
+constexpr int max_nesting = 32; ///< of nested braces, fractions, roots and brackets
 
 class FormulaReader {
 public:
@@ -41,7 +41,7 @@ public:
 private:
     [[noreturn]] void fail(const std::string& why) const {
         fail_input(tr("formula.formula_cannot_read", "the formula \"{}\" cannot be read: {}",
-                      text::plain_beginning(text_), why));
+                      text::plain_excerpt(text_), why));
     }
 
     void skip() {
@@ -96,9 +96,9 @@ private:
 
     /// Reads one part, one level deeper: every recursion of the reader goes through here.
     Formula single() {
-        if (++levels_ > most_levels)
+        if (++levels_ > max_nesting)
             fail(tr("formula.nested_more_levels_deep", "it is nested more than {} levels deep; flatten it",
-                    most_levels));
+                    max_nesting));
         Formula found = part();
         --levels_;
         return found;
@@ -185,7 +185,7 @@ private:
             return matrix();
         const auto known = symbols().find(name);
         if (known == symbols().end())
-            fail(tr("formula.not_known", "\\{} is not known", text::plain_beginning(name)));
+            fail(tr("formula.not_known", "\\{} is not known", text::plain_excerpt(name)));
         return {.kind = Formula::Kind::text, .text = std::string(known->second), .parts = {}, .columns = 0};
     }
 

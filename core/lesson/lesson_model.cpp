@@ -3,7 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/engine/engine.h"
-#include "core/lesson/further_passes.h"
+#include "core/lesson/additional_passes.h"
 
 #include <algorithm>
 
@@ -39,13 +39,13 @@ LessonModel run_lesson_model(const checkpoint::TextModelPtr& model, checkpoint::
                   progress);
     if (out.run.logits == nullptr)
         fail_input(tr("lesson_model.no_language_model_head",
-                      "{} has no language-model head, and lessons read its predictions", model->name()));
+                      "{} has no language-model head; lessons need a model with one", model->name()));
     for (checkpoint::LayerRun& layer : out.run.layers) {
         layer.problem->dims.d_ff = model->model->architecture().d_ff;
         layer.problem->dims.vocab = model->model->architecture().vocab;
     }
     out.numbers = checkpoint::ModelRun::compute(model->model, out.inputs, out.edits, nullptr, {}, progress);
-    out.further = std::make_shared<FurtherPasses>(model, out.numbers, corrupted);
+    out.additional = std::make_shared<AdditionalPasses>(model, out.numbers, corrupted);
     out.unedited_logits = out.edits.empty() ? out.run.logits : run(*model, out.inputs, {}, progress).logits;
     return out;
 }

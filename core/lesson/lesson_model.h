@@ -11,7 +11,7 @@
 
 namespace headscope::lesson {
 
-class FurtherPasses;
+class AdditionalPasses;
 
 /// A checkpoint's pass over one text of T tokens: the input of the live values, gates and panels of a scene
 /// with a model. Immutable; any thread may use it.
@@ -19,10 +19,10 @@ struct LessonModel {
     checkpoint::TextModelPtr model;
     checkpoint::ModelInputs inputs; ///< B = 1
     checkpoint::ModelEdits edits;
-    checkpoint::ForwardResult run;          ///< every stage of every layer, with the edits
-    TensorPtr unedited_logits;              ///< (1, T, vocab): the logits of the same text without the edits
-    checkpoint::ModelRunPtr numbers;        ///< the same pass, for analyses of runs
-    std::shared_ptr<FurtherPasses> further; ///< additional passes, run on demand
+    checkpoint::ForwardResult run;   ///< every stage of every layer, with the edits
+    TensorPtr unedited_logits;       ///< (1, T, vocab): the logits of the same text without the edits
+    checkpoint::ModelRunPtr numbers; ///< the same pass, for analyses of runs
+    std::shared_ptr<AdditionalPasses> additional; ///< additional passes, run on demand
 };
 using LessonModelPtr = std::shared_ptr<const LessonModel>;
 
@@ -49,7 +49,7 @@ const Tensor* tensor_of(const LessonModel& model, std::int64_t l, TensorId id);
 std::string word_of(const LessonModel& model, std::int64_t token);
 
 /// The numbers of a page's own problem, while the learner's problem is on screen.
-struct OwnNumbers {
+struct PageNumbers {
     std::shared_ptr<const Problem> problem;
     std::shared_ptr<const Trace> trace; ///< all stages
     LessonModelPtr model = {};          ///< null: the page has no model

@@ -64,8 +64,8 @@ const std::vector<FoundLesson>& built_in_lessons() {
 }
 
 /// Returns true if no other translation of the lesson matches `language` better.
-bool best_translation(const FoundLesson& one, const std::vector<FoundLesson>& all,
-                      const std::string& language) {
+bool is_best_translation(const FoundLesson& one, const std::vector<FoundLesson>& all,
+                         const std::string& language) {
     const Lesson& lesson = one.parsed.lesson;
     if (lesson.language == language || lesson.id.empty())
         return true;
@@ -80,7 +80,7 @@ bool best_translation(const FoundLesson& one, const std::vector<FoundLesson>& al
 }
 
 /// Hides the earlier of two files with the same id. Removes duplicates of the same file.
-void hide_doubles(std::vector<FoundLesson>& all) {
+void hide_duplicates(std::vector<FoundLesson>& all) {
     std::map<std::string, std::string> counts; // by id, the file that is used
     for (auto one = all.rbegin(); one != all.rend(); ++one)
         if (one->parsed.faults.empty())
@@ -108,8 +108,8 @@ std::vector<FoundLesson> find_lessons(const std::vector<std::string>& folders, c
     const std::string wanted = as_given ? language : std::string(language_code(language));
     std::vector<FoundLesson> shown;
     std::ranges::copy_if(all, std::back_inserter(shown),
-                         [&](const FoundLesson& one) { return best_translation(one, all, wanted); });
-    hide_doubles(shown);
+                         [&](const FoundLesson& one) { return is_best_translation(one, all, wanted); });
+    hide_duplicates(shown);
     std::ranges::stable_sort(shown, {}, [](const FoundLesson& one) {
         const Lesson& lesson = one.parsed.lesson;
         return std::tuple(lesson.number == 0, lesson.number, lesson.title);

@@ -44,7 +44,7 @@ LiveValue parse_value(std::string_view text, int line) {
 
 /// Replaces live values outside fences with marks.
 std::string take_values(std::string_view text, int first_line, std::vector<std::optional<LiveValue>>& values,
-                        std::vector<LessonFault>& faults) {
+                        std::vector<LessonError>& faults) {
     std::string out;
     bool fenced = false;
     int number = first_line;
@@ -83,7 +83,7 @@ std::string take_values(std::string_view text, int first_line, std::vector<std::
 class MarkdownReader {
 public:
     MarkdownReader(std::string_view text, int first_line, const MarkdownSink& sink,
-                   std::vector<LessonFault>& faults)
+                   std::vector<LessonError>& faults)
         : first_line_(first_line), sink_(sink), faults_(faults), line_(first_line) {
         text_ = sink.live_values ? take_values(text, first_line, values_, faults) : std::string(text);
     }
@@ -366,7 +366,7 @@ private:
     std::string text_;
     int first_line_;
     const MarkdownSink& sink_;
-    std::vector<LessonFault>& faults_;
+    std::vector<LessonError>& faults_;
     std::vector<std::optional<LiveValue>> values_;
     Spans spans_;
     std::vector<SpanStyle> styles_; ///< of the open spans, outermost first
@@ -387,11 +387,11 @@ private:
 } // namespace
 
 void read_markdown(std::string_view text, int first_line, const MarkdownSink& sink,
-                   std::vector<LessonFault>& faults) {
+                   std::vector<LessonError>& faults) {
     MarkdownReader(text, first_line, sink, faults).read();
 }
 
-Spans read_spans(std::string_view text, int line, std::vector<LessonFault>& faults) {
+Spans read_spans(std::string_view text, int line, std::vector<LessonError>& faults) {
     Spans all;
     const MarkdownSink sink{.section = {},
                             .block =

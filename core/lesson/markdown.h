@@ -32,9 +32,9 @@ struct MarkdownSink {
 /// Reads Markdown with md4c (CommonMark, with tables). `first_line` is the line number of the start of the
 /// text. A picture is replaced by its caption, as emphasized text.
 void read_markdown(std::string_view text, int first_line, const MarkdownSink& sink,
-                   std::vector<LessonFault>& faults);
+                   std::vector<LessonError>& faults);
 
 /// The spans of one line of text.
-Spans read_spans(std::string_view text, int line, std::vector<LessonFault>& faults);
+Spans read_spans(std::string_view text, int line, std::vector<LessonError>& faults);
 
 } // namespace headscope::lesson

@@ -2,8 +2,8 @@
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/checkpoint/run/predictions.h"
+#include "core/lesson/additional_passes.h"
 #include "core/lesson/expression_node.h"
-#include "core/lesson/further_passes.h"
 #include "core/lesson/panel.h"
 
 #include <algorithm>
@@ -78,7 +78,7 @@ public:
     LessonValue lost() const {
         need(2, 3);
         const std::span<const float> row = logits_at(model_.run.logits, arguments_.size());
-        return model_.further->lost(
+        return model_.additional->lost(
             {state_.layer, head_number(0)},
             {token(1, row), arguments_.size() == 3 ? std::optional(token(2, row)) : std::nullopt});
     }
@@ -91,9 +91,9 @@ public:
             fail_input(tr("model_functions.recovered_takes_patched",
                           "recovered takes the patched activation, such as head or residual"));
         const std::span<const float> row = logits_at(model_.run.logits, arguments_.size());
-        return model_.further->recovered(kind->kind, state_.layer,
-                                         kind->by_head ? head_number(1) : position(arguments_[1]),
-                                         {token(2, row), token(3, row)});
+        return model_.additional->recovered(kind->kind, state_.layer,
+                                            kind->by_head ? head_number(1) : position(arguments_[1]),
+                                            {token(2, row), token(3, row)});
     }
     LessonValue path() const {
         need(5, 5);
@@ -113,8 +113,8 @@ public:
             fail_input(tr("model_functions.path_ends_queries_keys",
                           "path ends in queries, keys or values of a head"));
         const std::span<const float> row = logits_at(model_.run.logits, arguments_.size());
-        return model_.further->path(head_place(word(0)), head_place(word(1)), input->second,
-                                    {token(3, row), token(4, row)});
+        return model_.additional->path(head_place(word(0)), head_place(word(1)), input->second,
+                                       {token(3, row), token(4, row)});
     }
 
 private:

@@ -64,13 +64,13 @@ public:
         if (wants("attribution"))
             parts_ = analysis::logit_attribution(
                 *model.numbers, analysis::question_of(model.inputs.T - 1, *token_, against_), Progress());
-        switched_off_ = wants("effect") || wants("without");
+        needs_ablation_ = wants("effect") || wants("without");
     }
 
     HeadsFigure::Row row(const HeadsPanel& panel, analysis::HeadPlace head) {
         HeadsFigure::Row row{head, {}};
         std::vector<float> without;
-        if (switched_off_)
+        if (needs_ablation_)
             without = logits_without(head);
         for (const std::string& column : panel.columns)
             row.cells.push_back(cell(column, head, without));
@@ -133,7 +133,7 @@ private:
     const LessonModel& model_;
     std::optional<std::int64_t> token_, against_;
     analysis::LogitAttribution parts_;
-    bool switched_off_ = false;
+    bool needs_ablation_ = false;
 };
 
 } // namespace

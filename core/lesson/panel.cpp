@@ -77,7 +77,7 @@ private:
                   .high = stops.back(),
                   .rest = static_cast<double>(rest),
                   .value = value};
-        knob.stops = std::move(stops);
+        knob.slider_values = std::move(stops);
         all.push_back(std::move(knob));
         return static_cast<std::int64_t>(value);
     }
@@ -123,10 +123,10 @@ std::vector<Knob> knobs_of(const LessonPanel& panel, const Knobs& set) {
                            powers_of_two(16, 256, true));
                 list.stop("bytes", tr("panel.bytes_per_number", "bytes per number"), p.bytes, {1, 2, 4});
             },
-            [&](const BlurPanel&) {
+            [&](const MergePanel&) {
                 list.number("merged",
                             tr("panel.how_much_others_questions",
-                               "how much of the others' questions each head asks, too"),
+                               "fraction of the other heads' questions that each head also asks"),
                             0, 0, 1);
             },
             [](const LoopPanel&) {},
@@ -148,7 +148,7 @@ std::vector<Knob> knobs_of(const LessonPanel& panel, const Knobs& set) {
                 list.whole("key", tr("panel.position_token_asked", "position of the token that is asked"),
                            p.key, counted(last));
                 list.whole("pair",
-                           tr("panel.pair_numbers_turns_together", "pair of numbers that turns together"),
+                           tr("panel.pair_numbers_turns_together", "pair of numbers that rotates together"),
                            p.pair, counted(p.dk / 2 - 1));
             }},
         panel.kind);
@@ -172,7 +172,7 @@ void check_knob(const LessonPanel& panel, const Knobs& set, const std::string& n
         fail_input(tr("panel.takes_whole_numbers", "{} takes whole numbers from {} to {}", name,
                       text(knob->low), text(knob->high)));
     fail_input(tr("panel.not_fit_sizes_beside", "{} = {} does not fit the other sizes; it can be {}", name,
-                  text(value), joined(knob->stops, text)));
+                  text(value), joined(knob->slider_values, text)));
 }
 
 } // namespace headscope::lesson

@@ -31,7 +31,7 @@ struct CachePanel {
 };
 
 /// Merges heads of the current problem into one and shows the result in one query row.
-struct BlurPanel {
+struct MergePanel {
     TargetIndex row;
     std::vector<std::int64_t> heads{0, 1, 2};
     std::int64_t H = 0; ///< the parameters are first divided among H heads; 0: the problem's own heads
@@ -79,7 +79,7 @@ struct PositionsPanel {
 
 /// An interactive panel in a step: knobs, and the numbers that the engine or the formulas compute from them.
 struct LessonPanel {
-    std::variant<CostPanel, CachePanel, BlurPanel, LoopPanel, SamplingPanel, HeadsPanel, PathPanel,
+    std::variant<CostPanel, CachePanel, MergePanel, LoopPanel, SamplingPanel, HeadsPanel, PathPanel,
                  PositionsPanel>
         kind;
     std::vector<std::string> knobs = {}; ///< names of the displayed knobs; empty: all
@@ -88,11 +88,12 @@ struct LessonPanel {
 
 /// One knob and its current value.
 struct Knob {
-    std::string name;               ///< "T"
-    std::string says;               ///< the meaning of the number
-    std::vector<double> stops = {}; ///< slider values, ascending; empty: any value between low and high
-    double low = 0, high = 1;       ///< range of typed values
-    double rest = 0;                ///< the lesson's own value
+    std::string name; ///< "T"
+    std::string says; ///< the meaning of the number
+    std::vector<double> slider_values =
+        {};                   ///< slider values, ascending; empty: any value between low and high
+    double low = 0, high = 1; ///< range of typed values
+    double rest = 0;          ///< the lesson's own value
     double value = 0;
     int decimals = 0;
 };

@@ -28,7 +28,7 @@ using Sizes = std::initializer_list<std::pair<const char*, std::int64_t*>>;
 /// Reads sizes; a size without an entry is unchanged.
 void take(Fields& fields, const Sizes& sizes) {
     for (const auto& [key, size] : sizes) {
-        *size = fields.whole(key).value_or(*size);
+        *size = fields.integer(key).value_or(*size);
         if (*size < 1 && !(std::string_view(key) == "Hkv" && *size == 0))
             fields.fault(key, tr("panel_directive.panel_starts_1",
                                  "\"{}\" of the panel is {}; it should be at least 1", key, *size));
@@ -51,16 +51,16 @@ CachePanel cache_panel(Fields& fields) {
                   {"bytes", &panel.bytes}});
     for (Fields& entry : fields.maps("models")) {
         ModelSizes model;
-        model.name = entry.needed_text("name");
+        model.name = entry.required_text("name");
         take(entry, {{"layers", &model.layers}, {"H", &model.H}, {"Hkv", &model.Hkv}, {"dk", &model.dk}});
-        entry.refuse_others();
+        entry.report_unknown_entries();
         panel.models.push_back(std::move(model));
     }
     return panel;
 }
 
-BlurPanel blur_panel(Fields& fields) {
-    BlurPanel panel;
+MergePanel blur_panel(Fields& fields) {
+    MergePanel panel;
     bool named = false;
     fields.use("row", [&](const std::string& text) {
         panel.row = parse_index(text);
@@ -69,9 +69,9 @@ BlurPanel blur_panel(Fields& fields) {
     if (!named)
         fields.fault("row", tr("panel_directive.panel_no_row_whose",
                                "the panel has no row whose weights it shows; add row: cat"));
-    if (const std::vector<std::int64_t> heads = fields.wholes("heads"); !heads.empty())
+    if (const std::vector<std::int64_t> heads = fields.integers("heads"); !heads.empty())
         panel.heads = heads;
-    panel.H = fields.whole("H").value_or(0);
+    panel.H = fields.integer("H").value_or(0);
     return panel;
 }
 
@@ -111,9 +111,9 @@ PositionsPanel positions_panel(Fields& fields) {
     PositionsPanel panel;
     take(fields, {{"dk", &panel.dk}, {"H", &panel.H}});
     panel.base = fields.number("base").value_or(panel.base);
-    panel.query = fields.whole("query").value_or(panel.query);
-    panel.key = fields.whole("key").value_or(panel.key);
-    panel.pair = fields.whole("pair").value_or(panel.pair);
+    panel.query = fields.integer("query").value_or(panel.query);
+    panel.key = fields.integer("key").value_or(panel.key);
+    panel.pair = fields.integer("pair").value_or(panel.pair);
     if (panel.dk < 2 || panel.dk % 2 != 0 || panel.base <= 1)
         fields.fault("dk", tr("panel_directive.panel_positions_needs",
                               "the panel of positions needs an even dk and a base above 1"));
@@ -133,7 +133,7 @@ const std::map<std::string, ReadPanel> kinds{
 
 } // namespace
 
-std::optional<LessonPanel> read_panel(const Fence& fence, std::vector<LessonFault>& faults) {
+std::optional<LessonPanel> read_panel(const Fence& fence, std::vector<LessonError>& faults) {
     Fields fields = Fields::parse(fence.text, tr("panel_directive.panel", "the panel"), fence.line, faults);
     LessonPanel panel;
     panel.line = fence.line;
@@ -150,7 +150,7 @@ std::optional<LessonPanel> read_panel(const Fence& fence, std::vector<LessonFaul
     }
     kind->second(fields, panel);
     panel.knobs = fields.texts("knobs");
-    fields.refuse_others();
+    fields.report_unknown_entries();
     const std::vector<Knob> all = knobs_of(panel, {});
     for (const std::string& name : panel.knobs)
         if (std::ranges::find(all, name, &Knob::name) == all.end())

@@ -67,13 +67,13 @@ void demand_small(const Problem& problem, std::int64_t runs) {
                       "shorter sentence"));
 }
 
-BlurFigure blur_figure(const BlurPanel& panel, double share, const Problem& on_screen,
-                       engine::Engine& engine) {
+MergeFigure blur_figure(const MergePanel& panel, double share, const Problem& on_screen,
+                        engine::Engine& engine) {
     demand_small(on_screen, curve_steps + 2);
     const Problem problem =
-        panel.H == 0 || panel.H == on_screen.dims.H ? on_screen : with_heads(on_screen, panel.H);
+        panel.H == 0 || panel.H == on_screen.dims.H ? on_screen : with_head_count(on_screen, panel.H);
     const std::int64_t Tk = problem.dims.Tk;
-    BlurFigure figure;
+    MergeFigure figure;
     figure.row = query_row(panel.row, problem);
     for (std::int64_t j = 0; j < Tk; ++j)
         figure.words.push_back(problem.key_label(j));
@@ -83,20 +83,20 @@ BlurFigure blur_figure(const BlurPanel& panel, double share, const Problem& on_s
             engine.run(analysis::merged_heads(problem, panel.heads, static_cast<float>(merged)),
                        StageSet().with(TensorId::weights), progress);
         const Tensor& weights = *trace.stage(TensorId::weights);
-        std::vector<BlurFigure::Head> heads;
+        std::vector<MergeFigure::Head> heads;
         for (std::size_t i = 0; i < panel.heads.size(); ++i) {
             const float* first =
                 weights.data() + weights.offset(0, static_cast<std::int64_t>(i), figure.row, 0);
-            BlurFigure::Head head{.head = panel.heads[i], .weights = {first, first + Tk}};
+            MergeFigure::Head head{.head = panel.heads[i], .weights = {first, first + Tk}};
             head.entropy = analysis::entropy_of(head.weights);
             head.top = std::ranges::max_element(head.weights) - head.weights.begin();
             heads.push_back(std::move(head));
         }
         return heads;
     };
-    const auto mean_entropy = [](const std::vector<BlurFigure::Head>& heads) {
+    const auto mean_entropy = [](const std::vector<MergeFigure::Head>& heads) {
         double sum = 0;
-        for (const BlurFigure::Head& head : heads)
+        for (const MergeFigure::Head& head : heads)
             sum += head.entropy;
         return sum / static_cast<double>(heads.size());
     };
@@ -104,8 +104,8 @@ BlurFigure blur_figure(const BlurPanel& panel, double share, const Problem& on_s
     figure.entropy = mean_entropy(figure.heads);
     for (int i = 0; i <= curve_steps; ++i) {
         const double at = static_cast<double>(i) / curve_steps;
-        const std::vector<BlurFigure::Head> heads = heads_at(at);
-        figure.entropy_by_share.emplace_back(at, mean_entropy(heads));
+        const std::vector<MergeFigure::Head> heads = heads_at(at);
+        figure.entropy_by_fraction.emplace_back(at, mean_entropy(heads));
         if (i == 0)
             for (std::size_t h = 0; h < heads.size(); ++h)
                 figure.heads[h].top = heads[h].top;
@@ -128,35 +128,36 @@ PanelFigure compute_panel(const LessonPanel& panel, const Knobs& set, const Prob
     const auto value = [&](const char* name) { return std::ranges::find(knobs, name, &Knob::name)->value; };
     const auto whole = [&](const char* name) { return static_cast<std::int64_t>(value(name)); };
     return std::visit(
-        Overloaded{
-            [&](const CostPanel&) {
-                return PanelFigure(cost_figure(whole("T"), whole("D"), whole("H"), whole("Hkv")));
-            },
-            [&](const CachePanel&) {
-                return PanelFigure(cache_figure(whole("T"), whole("layers"), whole("H"), whole("Hkv"),
-                                                whole("dk"), whole("bytes")));
-            },
-            [&](const BlurPanel& p) { return PanelFigure(blur_figure(p, value("merged"), problem, engine)); },
-            [&](const LoopPanel&) {
-                demand_small(problem, 2);
-                return PanelFigure(LoopFigure{problem.dims, analysis::compare_projections(problem)});
-            },
-            [&](const SamplingPanel& p) {
-                SamplingPanel turned = p;
-                turned.temperature = value("temperature");
-                turned.top_k = whole("top_k");
-                turned.top_p = value("top_p");
-                return PanelFigure(sampling_figure(of_model(model), turned));
-            },
-            [&](const HeadsPanel& p) { return PanelFigure(heads_figure(of_model(model), p)); },
-            [&](const PathPanel& p) { return PanelFigure(path_figure(of_model(model), p, engine)); },
-            [&](const PositionsPanel& p) {
-                PositionsPanel turned = p;
-                turned.query = whole("query");
-                turned.key = whole("key");
-                turned.pair = whole("pair");
-                return PanelFigure(positions_figure(turned));
-            }},
+        Overloaded{[&](const CostPanel&) {
+                       return PanelFigure(cost_figure(whole("T"), whole("D"), whole("H"), whole("Hkv")));
+                   },
+                   [&](const CachePanel&) {
+                       return PanelFigure(cache_figure(whole("T"), whole("layers"), whole("H"), whole("Hkv"),
+                                                       whole("dk"), whole("bytes")));
+                   },
+                   [&](const MergePanel& p) {
+                       return PanelFigure(blur_figure(p, value("merged"), problem, engine));
+                   },
+                   [&](const LoopPanel&) {
+                       demand_small(problem, 2);
+                       return PanelFigure(LoopFigure{problem.dims, analysis::compare_projections(problem)});
+                   },
+                   [&](const SamplingPanel& p) {
+                       SamplingPanel turned = p;
+                       turned.temperature = value("temperature");
+                       turned.top_k = whole("top_k");
+                       turned.top_p = value("top_p");
+                       return PanelFigure(sampling_figure(of_model(model), turned));
+                   },
+                   [&](const HeadsPanel& p) { return PanelFigure(heads_figure(of_model(model), p)); },
+                   [&](const PathPanel& p) { return PanelFigure(path_figure(of_model(model), p, engine)); },
+                   [&](const PositionsPanel& p) {
+                       PositionsPanel turned = p;
+                       turned.query = whole("query");
+                       turned.key = whole("key");
+                       turned.pair = whole("pair");
+                       return PanelFigure(positions_figure(turned));
+                   }},
         panel.kind);
 }
 

@@ -36,7 +36,7 @@ struct CacheFigure {
     std::vector<Row> rows; ///< MHA, the knob's Hkv if it is neither H nor 1, MQA
 };
 
-struct BlurFigure {
+struct MergeFigure {
     std::int64_t row = 0;
     std::vector<std::string> words; ///< Tk: the tokens of the keys
     struct Head {
@@ -46,8 +46,8 @@ struct BlurFigure {
         std::int64_t top = 0;       ///< the key with the largest weight in this head
     };
     std::vector<Head> heads;
-    double entropy = 0;     ///< mean of the heads' entropies, nats
-    Curve entropy_by_share; ///< that mean for merge fractions from 0 to 1
+    double entropy = 0;        ///< mean of the heads' entropies, nats
+    Curve entropy_by_fraction; ///< that mean for merge fractions from 0 to 1
 };
 
 struct LoopFigure {
@@ -102,8 +102,8 @@ struct PositionsFigure {
     Curve pair_curve = {}, all_curve = {}, bias_curve = {}; ///< over distances 0, 1, ...
 };
 
-using PanelFigure = std::variant<CostFigure, CacheFigure, BlurFigure, LoopFigure, SamplingFigure, HeadsFigure,
-                                 PathFigure, PositionsFigure>;
+using PanelFigure = std::variant<CostFigure, CacheFigure, MergeFigure, LoopFigure, SamplingFigure,
+                                 HeadsFigure, PathFigure, PositionsFigure>;
 
 // Figures for a checkpoint's run. Each function throws Error(input) for a token or head that does not exist.
 SamplingFigure sampling_figure(const LessonModel& model, const SamplingPanel& panel);

@@ -82,12 +82,12 @@ private:
     }
 
     Lesson& lesson_;
-    std::vector<LessonFault>& faults_;
+    std::vector<LessonError>& faults_;
 };
 
 /// Removes CR, and replaces invalid UTF-8 and control characters with U+FFFD, because messages and fonts
 /// cannot show them.
-std::string with_plain_lines(std::string_view text, std::vector<LessonFault>& faults) {
+std::string with_plain_lines(std::string_view text, std::vector<LessonError>& faults) {
     std::string given(text), out;
     std::erase(given, '\r');
     int number = 1;
@@ -139,7 +139,7 @@ ParsedLesson parse_lesson(std::string_view given, const std::string& path) {
     if (out.lesson.quiz.empty())
         out.faults.push_back(
             {line, tr("parse.lesson_no_quiz_add", "the lesson has no quiz; add a ```quiz block at the end")});
-    std::ranges::stable_sort(out.faults, {}, &LessonFault::line);
+    std::ranges::stable_sort(out.faults, {}, &LessonError::line);
     return out;
 }
 

@@ -9,14 +9,14 @@
 namespace headscope::lesson {
 
 /// An error in a lesson file, and its line.
-struct LessonFault {
+struct LessonError {
     int line = 0; ///< from 1
     std::string sentence;
 };
 
 struct ParsedLesson {
     Lesson lesson; ///< the parts that could be read
-    std::vector<LessonFault> faults;
+    std::vector<LessonError> faults;
 };
 
 /// Parses a lesson in the format of assets/manual/lessons.md. Never throws because of the text's content: all

@@ -23,7 +23,7 @@ LessonState with_numbers(const LessonState& state, const Problem& problem, const
             .done = state.done,
             .selected = state.selected,
             .edited = state.edited,
-            .retyped = state.retyped,
+            .text_changed = state.text_changed,
             .model = model,
             .layer = layer,
             .screen = state.screen,
@@ -65,14 +65,14 @@ Printed printed(const LiveValue& value, const LessonState& state) {
     return {grouped(with_decimals(number, value.decimals.value_or(whole ? 0 : 2))), whole};
 }
 
-LessonState own_state(const LessonState& state) {
-    const OwnNumbers& own = *state.own;
+LessonState page_state(const LessonState& state) {
+    const PageNumbers& own = *state.own;
     LessonState out = with_numbers(state, *own.problem, *own.trace, own.model.get(), own.layer);
-    out.edited = out.retyped = false;
+    out.edited = out.text_changed = false;
     return out;
 }
 
-LessonState state_now(const LessonState& state) {
+LessonState current_state(const LessonState& state) {
     if (state.own == nullptr || state.own->model == nullptr || state.model == nullptr)
         return with_numbers(state, state.problem, state.trace, state.model, state.layer);
     const checkpoint::LayerRun& layer = layer_of(*state.model, state.own->layer);
@@ -80,9 +80,9 @@ LessonState state_now(const LessonState& state) {
 }
 
 LessonState state_inside(const Callout& callout, const LessonState& state) {
-    if (!callout.when || state.own == nullptr || stands(callout, own_state(state)))
+    if (!callout.when || state.own == nullptr || stands(callout, page_state(state)))
         return state;
-    return state_now(state);
+    return current_state(state);
 }
 
 bool stands(const Callout& callout, const LessonState& state) {
@@ -100,8 +100,8 @@ std::string print_value(const LiveValue& value, const LessonState& state) {
         return printed(value, state).text;
     std::optional<Printed> own, now;
     try {
-        own = printed(value, own_state(state));
-        now = printed(value, state_now(state));
+        own = printed(value, page_state(state));
+        now = printed(value, current_state(state));
     } catch (const Error&) {
         // The learner's sentence may lack a word of the lesson: the lesson's own number is printed then.
         if (!own)

@@ -15,7 +15,7 @@ void take(std::optional<Value>& into, const std::optional<Value>& from) {
 }
 
 /// Returns true if other tokens, heads or pages are shown, so that the previous points no longer apply.
-bool looks_elsewhere(const StepScene& over) {
+bool changes_view(const StepScene& over) {
     return over.preset || over.sentence || over.model || over.kv_sentence || over.H || over.Hkv ||
            over.layer || over.stage || over.view || over.heads || over.projection || over.apart || over.row ||
            over.head || over.other || over.select || over.screen;
@@ -23,7 +23,7 @@ bool looks_elsewhere(const StepScene& over) {
 
 } // namespace
 
-StepScene laid_over(const StepScene& under, const StepScene& over) {
+StepScene combine_scenes(const StepScene& under, const StepScene& over) {
     StepScene out = under;
     take(out.preset, over.preset);
     take(out.sentence, over.sentence);
@@ -71,7 +71,7 @@ StepScene laid_over(const StepScene& under, const StepScene& over) {
     take(out.corrupted, over.corrupted);
     take(out.patched, over.patched);
     take(out.patch, over.patch);
-    if (!over.point.empty() || looks_elsewhere(over))
+    if (!over.point.empty() || changes_view(over))
         out.point = over.point;
     out.line = over.line;
     return out;

@@ -58,7 +58,7 @@ struct StepScene {
 /// Combines two scenes: every entry of `over` replaces that of `under`. Gains and edits of both are kept. The
 /// points of `over` replace those of `under`, which are also dropped if `over` changes the view. A preset
 /// replaces a model, and a model replaces a preset and its edits.
-StepScene laid_over(const StepScene& under, const StepScene& over);
+StepScene combine_scenes(const StepScene& under, const StepScene& over);
 
 /// Returns true if `over` can change the numbers of a scene, not only their display.
 bool changes_problem(const StepScene& over);

@@ -174,7 +174,7 @@ CellRange resolve(const Target& target, const Problem& problem) {
             end = first + 1;
         }
         if (first < 0 || end > shape[axis])
-            fail_input(tr("target.index_goes_0", "{}: index {} goes to {}, and {} has 0 to {} there",
+            fail_input(tr("target.index_goes_0", "{}: index {} goes to {}, and {} has only 0 to {} there",
                           target_text(target), given, end - 1, info.name, shape[axis] - 1));
         cells.first[at] = first;
         cells.count[at] = end - first;

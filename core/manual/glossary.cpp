@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view page_name = "glossary";
 /// Words that usually have another meaning in running text, and are not linked there.
-constexpr std::string_view everyday[] = {"gain", "loss", "unit"};
+constexpr std::string_view ambiguous_terms[] = {"gain", "loss", "unit"};
 
 /// The terms that screens show in the user's language.
 constexpr std::array said_terms{translatable("common.activation", "Activation"),
@@ -78,7 +78,7 @@ Forms all_forms() {
         }
     };
     for (const Term& term : terms()) {
-        if (std::ranges::find(everyday, term.anchor) != std::end(everyday))
+        if (std::ranges::find(ambiguous_terms, term.anchor) != std::end(ambiguous_terms))
             continue;
         add(term, term.name);
         // Screens show some of them in the user's language, with the same meaning.
@@ -91,7 +91,7 @@ Forms all_forms() {
 }
 
 /// Distinguishes RoPE from rope: a form with capitals inside matches only with the same capitals.
-bool is_written_so(std::string_view found, std::string_view name) {
+bool has_same_capitals(std::string_view found, std::string_view name) {
     const std::string low = lowered(name);
     auto place = low.find(lowered(found));
     if (place == std::string::npos && found.ends_with('s')) { // a plural
@@ -166,10 +166,11 @@ lesson::Spans with_terms(const lesson::Spans& spans, std::set<std::string>& met)
         std::size_t written = 0;
         for (std::size_t at = 0; at < low.size();) {
             const auto* const form = form_at(low, at);
-            const bool means_it = form != nullptr &&
-                                  is_written_so(std::string_view(span.text).substr(at, form->first.size()),
-                                                form->second->name) &&
-                                  !is_on_keyboard(low, at, at + form->first.size(), form->second->anchor);
+            const bool means_it =
+                form != nullptr &&
+                has_same_capitals(std::string_view(span.text).substr(at, form->first.size()),
+                                  form->second->name) &&
+                !is_on_keyboard(low, at, at + form->first.size(), form->second->anchor);
             if (means_it && met.insert(form->second->anchor).second) {
                 put(written, at, {});
                 put(at, at + form->first.size(), link_to({std::string(page_name), form->second->anchor}));

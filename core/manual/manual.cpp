@@ -60,7 +60,7 @@ std::string absolute(const std::string& page, std::string_view target) {
     return std::string(target.substr(0, end)) + (rest.empty() ? "#" : std::string(rest));
 }
 
-void say(std::string& text, std::string_view words) {
+void append_words(std::string& text, std::string_view words) {
     if (!text.empty() && !words.empty())
         text += ' ';
     for (const char c : words)
@@ -68,24 +68,24 @@ void say(std::string& text, std::string_view words) {
 }
 
 /// Appends the words of a block.
-void say(std::string& text, const lesson::LessonBlock& block) {
-    std::visit(Overloaded{[&](const lesson::Paragraph& one) { say(text, plain(one.spans)); },
+void append_words(std::string& text, const lesson::LessonBlock& block) {
+    std::visit(Overloaded{[&](const lesson::Paragraph& one) { append_words(text, plain(one.spans)); },
                           [&](const lesson::ListBlock& one) {
                               for (const lesson::Spans& item : one.items)
-                                  say(text, plain(item));
+                                  append_words(text, plain(item));
                           },
                           [&](const lesson::TableBlock& one) {
                               const auto row = [&](const std::vector<lesson::Spans>& cells) {
                                   for (const lesson::Spans& cell : cells)
-                                      say(text, plain(cell));
+                                      append_words(text, plain(cell));
                               };
                               row(one.header);
                               std::ranges::for_each(one.rows, row);
                           },
-                          [&](const lesson::CodeBlock& one) { say(text, one.text); },
+                          [&](const lesson::CodeBlock& one) { append_words(text, one.text); },
                           [&](const lesson::Callout& one) {
                               for (const lesson::LessonBlock& inner : one.blocks)
-                                  say(text, inner);
+                                  append_words(text, inner);
                           },
                           [](const auto&) {}},
                block);
@@ -131,7 +131,7 @@ Page read_page(const std::string& name, const std::string& text) {
                     page.sections.push_back(
                         {heading->level, std::move(title), std::move(anchor), {}, page.blocks.size()});
                 } else if (!page.sections.empty()) {
-                    say(page.sections.back().text, block);
+                    append_words(page.sections.back().text, block);
                 }
                 page.blocks.push_back(std::move(block));
             },
@@ -141,7 +141,7 @@ Page read_page(const std::string& name, const std::string& text) {
             },
         .link = [&](std::string_view target) { return absolute(name, target); },
         .live_values = false};
-    std::vector<lesson::LessonFault> faults;
+    std::vector<lesson::LessonError> faults;
     lesson::read_markdown(text, 1, sink, faults);
     if (!faults.empty() || page.sections.empty() || page.sections.front().block != 0)
         throw Error(ErrorKind::internal, "the manual's page " + name + " does not begin with its title");

@@ -19,7 +19,7 @@ bool is_letter(char c) {
 }
 
 /// The score of a text for a word; 0 if the text does not contain it.
-int worth(const std::string& text, const std::string& word, int once, int most) {
+int score_of_word(const std::string& text, const std::string& word, int once, int most) {
     int total = 0;
     for (std::size_t at = text.find(word); at != std::string::npos && most > 0;
          at = text.find(word, at + 1), --most)
@@ -28,7 +28,7 @@ int worth(const std::string& text, const std::string& word, int once, int most) 
 }
 
 /// Quotes one line of the text, around the first of the words.
-void quote(Found& found, const std::vector<std::string>& words) {
+void quote(SearchResult& found, const std::vector<std::string>& words) {
     const std::string& text = found.section->text;
     const std::string low = lowered(text);
     std::size_t first = std::string::npos;
@@ -51,28 +51,29 @@ void quote(Found& found, const std::vector<std::string>& words) {
 
 } // namespace
 
-std::vector<Found> search(std::string_view asked) {
+std::vector<SearchResult> search(std::string_view asked) {
     std::vector<std::string> words;
     std::istringstream stream(lowered(asked));
     for (std::string word; stream >> word;)
         words.push_back(word);
-    std::vector<std::pair<int, Found>> all;
+    std::vector<std::pair<int, SearchResult>> all;
     for (const Page& page : pages())
         for (const Section& section : page.sections) {
             const std::string heading = lowered(section.title), title = lowered(page.title),
                               text = lowered(section.text);
             int total = 0;
             const bool every = !words.empty() && std::ranges::all_of(words, [&](const std::string& word) {
-                const int here =
-                    worth(heading, word, in_heading, 1) + worth(text, word, in_text, most_in_text);
-                total += here + worth(title, word, in_title, 1);
+                const int here = score_of_word(heading, word, in_heading, 1) +
+                                 score_of_word(text, word, in_text, most_in_text);
+                total += here + score_of_word(title, word, in_title, 1);
                 return here > 0;
             });
             if (every)
-                all.push_back({total, Found{.page = &page, .section = &section, .line = {}, .marks = {}}});
+                all.push_back(
+                    {total, SearchResult{.page = &page, .section = &section, .line = {}, .marks = {}}});
         }
-    std::ranges::stable_sort(all, std::greater{}, &std::pair<int, Found>::first);
-    std::vector<Found> found;
+    std::ranges::stable_sort(all, std::greater{}, &std::pair<int, SearchResult>::first);
+    std::vector<SearchResult> found;
     for (auto& [total, one] : all) {
         quote(one, words);
         found.push_back(std::move(one));

@@ -11,7 +11,7 @@
 namespace headscope::manual {
 
 /// A section in which every word was found.
-struct Found {
+struct SearchResult {
     const Page* page = nullptr;
     const Section* section = nullptr;
     std::string line;                                       ///< an excerpt of its text around the words
@@ -21,6 +21,6 @@ struct Found {
 /// The sections of all pages that contain every word of `asked` in the heading or the text, ignoring case;
 /// best match first: words in the heading have the largest weight, then those in the page's title. Nothing
 /// for an empty text.
-std::vector<Found> search(std::string_view asked);
+std::vector<SearchResult> search(std::string_view asked);
 
 } // namespace headscope::manual

@@ -36,9 +36,9 @@ std::string folder_of(const std::string& path) {
     return fs::absolute(path, ignored).lexically_normal().parent_path().string();
 }
 
-ordered_json activations_json(const std::vector<SetActivation>& activations) {
+ordered_json activations_json(const std::vector<ActivationEdit>& activations) {
     ordered_json list = ordered_json::array();
-    for (const SetActivation& one : activations)
+    for (const ActivationEdit& one : activations)
         list.push_back({{"attention", one.attention},
                         {"tensor", tensor_info(one.at).name},
                         {"row", one.row},
@@ -79,12 +79,12 @@ std::vector<std::int64_t> read_ids(const JsonField& root, const char* key) {
     std::vector<std::int64_t> ids;
     if (const auto list = root.find(key))
         for (const JsonField& id : list->elements())
-            ids.push_back(id.whole_number(largest_number));
+            ids.push_back(id.integer(largest_number));
     return ids;
 }
 
-std::vector<SetActivation> read_activations(const JsonField& root) {
-    std::vector<SetActivation> read;
+std::vector<ActivationEdit> read_activations(const JsonField& root) {
+    std::vector<ActivationEdit> read;
     const auto list = root.find("activations");
     if (!list)
         return read;
@@ -98,16 +98,16 @@ std::vector<SetActivation> read_activations(const JsonField& root) {
         if (!std::isfinite(number))
             value.fail(tr("checkpoint_project.should_number_float32",
                           "it should be a number that float32 can hold"));
-        read.push_back({one.at("attention").whole_number(checkpoint::most_layers), *id,
-                        one.at("row").whole_number(largest_number),
-                        one.at("column").whole_number(largest_number), number});
+        read.push_back({one.at("attention").integer(checkpoint::most_layers), *id,
+                        one.at("row").integer(largest_number), one.at("column").integer(largest_number),
+                        number});
     }
     return read;
 }
 
 void read_structure(const JsonField& root, CheckpointProject& project) {
     if (const JsonField format = root.at("format");
-        format.whole_number(largest_number) != checkpoint_project_format)
+        format.integer(largest_number) != checkpoint_project_format)
         format.fail(
             tr("common.program_reads_version_1", "this program reads version 1; use the one that wrote it"));
     project.program = root.string_or("program", "");
@@ -121,7 +121,7 @@ void read_structure(const JsonField& root, CheckpointProject& project) {
     project.ids = read_ids(root, "ids");
     project.decoder_ids = read_ids(root, "decoder_ids");
     if (const auto written = root.find("written"))
-        project.written = written->whole_number(largest_number);
+        project.written = written->integer(largest_number);
     project.activations = read_activations(root);
 }
 
@@ -131,7 +131,7 @@ std::string entry(const format::Safetensors& file, std::string_view key) {
 }
 
 /// Returns true if a checkpoint has the same config.json as the project's or, for a GGUF file, the same name.
-bool could_be(const std::string& path, const checkpoint::CheckpointIdentity& identity) {
+bool matches_identity(const std::string& path, const checkpoint::CheckpointIdentity& identity) {
     std::error_code ignored;
     if (!fs::is_directory(path, ignored))
         return fs::path(path).filename() == identity.name;
@@ -144,7 +144,7 @@ bool could_be(const std::string& path, const checkpoint::CheckpointIdentity& ide
 
 } // namespace
 
-ModelPlace place_of(const std::string& model_path, const std::string& project_path) {
+ModelLocation model_location(const std::string& model_path, const std::string& project_path) {
     std::error_code ignored;
     const fs::path model = fs::absolute(model_path, ignored).lexically_normal();
     if (checkpoint::is_unpacked(model.string()))
@@ -156,13 +156,13 @@ std::string checkpoint_project_bytes(const checkpoint::Model& model, const check
                                      const CheckpointProject& project) {
     std::map<std::string, std::string> metadata = project.metadata;
     metadata[std::string(checkpoint_key)] = dump_json(structure_of(project, model));
-    metadata[std::string(checksum_key)] = empty_checksum();
+    metadata[std::string(checksum_key)] = placeholder_checksum();
     if (!project.view.empty())
         metadata[std::string(view_key)] = project.view;
     if (!project.questions.empty())
         metadata[checkpoint::questions_key] = project.questions;
     std::string bytes = checkpoint::patch_bytes_with(model, edits, metadata);
-    put_checksum(bytes);
+    write_checksum(bytes);
     return bytes;
 }
 
@@ -181,7 +181,7 @@ OpenedCheckpointProject open_checkpoint_project(const std::string& path) {
 }
 
 OpenedCheckpointProject parse_checkpoint_project(std::string bytes, const std::string& source) {
-    const std::optional<bool> holds = checksum_holds(bytes);
+    const std::optional<bool> holds = checksum_matches(bytes);
     OpenedCheckpointProject opened{{}, format::Safetensors::from_bytes(std::move(bytes), source)};
     CheckpointProject& project = opened.project;
     project.model_name = checkpoint::read_patch_header(opened.file).made_for.name;
@@ -204,7 +204,7 @@ checkpoint::ModelEdits edits_of_project(const checkpoint::Model& model,
                                         const OpenedCheckpointProject& opened) {
     checkpoint::ModelEdits edits = checkpoint::read_patch(model, opened.file);
     const std::int64_t count = checkpoint::attention_count(model.architecture());
-    for (const SetActivation& one : opened.project.activations) {
+    for (const ActivationEdit& one : opened.project.activations) {
         if (one.attention >= count)
             fail_input(tr("common.changes_layer_layers_0", "{} changes layer {}; {} has layers 0 to {}",
                           opened.file.source(), one.attention, model.path(), count - 1));
@@ -221,7 +221,7 @@ checkpoint::ModelEdits edits_of_project(const checkpoint::Model& model,
 
 std::optional<std::string> find_model(const OpenedCheckpointProject& opened, const std::string& project_path,
                                       const std::vector<std::string>& others) {
-    const ModelPlace& place = opened.project.model;
+    const ModelLocation& place = opened.project.model;
     if (checkpoint::is_packaged(place.packaged))
         return checkpoint::model_folder(place.packaged);
     const checkpoint::CheckpointIdentity identity = checkpoint::read_patch_header(opened.file).made_for;
@@ -239,8 +239,8 @@ std::optional<std::string> find_model(const OpenedCheckpointProject& opened, con
         if (name == identity.name)
             places.push_back(checkpoint::model_folder(name));
     std::erase_if(places, [](const std::string& path) { return !checkpoint::is_checkpoint(path); });
-    const auto same =
-        std::ranges::find_if(places, [&](const std::string& path) { return could_be(path, identity); });
+    const auto same = std::ranges::find_if(
+        places, [&](const std::string& path) { return matches_identity(path, identity); });
     if (same != places.end())
         return *same;
     // A different checkpoint at the model's own path: opening it reports the differences.
@@ -248,11 +248,11 @@ std::optional<std::string> find_model(const OpenedCheckpointProject& opened, con
     return there ? std::optional(place.path) : std::nullopt;
 }
 
-bool could_be_model(const OpenedCheckpointProject& opened, const std::string& model_path) {
-    return could_be(model_path, checkpoint::read_patch_header(opened.file).made_for);
+bool matches_model(const OpenedCheckpointProject& opened, const std::string& model_path) {
+    return matches_identity(model_path, checkpoint::read_patch_header(opened.file).made_for);
 }
 
-std::string missing_model(const CheckpointProject& project, const std::string& project_path) {
+std::string missing_model_message(const CheckpointProject& project, const std::string& project_path) {
     const std::string name = fs::path(project_path).filename().string();
     return project.model.path.empty() ? tr("checkpoint_project.belongs_model_not",
                                            "{} belongs to the model {}, which is not known on this machine",

@@ -20,24 +20,24 @@ inline constexpr std::string_view checkpoint_key = "headscope.checkpoint";
 inline constexpr std::int64_t checkpoint_project_format = 1;
 
 /// The location of a project's model.
-struct ModelPlace {
+struct ModelLocation {
     std::string packaged = {}; ///< name of a model that ships with the program; empty: the model is at `path`
     std::string path = {};     ///< absolute path of its folder or GGUF file
     std::string relative = {}; ///< the same path, relative to the project's folder; empty if not known
 };
 
 /// A value around attention that the user set in place of the computed one.
-struct SetActivation {
+struct ActivationEdit {
     std::int64_t attention = 0; ///< see stacks.h
     TensorId at{};
     std::int64_t row = 0, column = 0;
     float value = 0;
-    bool operator==(const SetActivation&) const = default;
+    bool operator==(const ActivationEdit&) const = default;
 };
 
 /// The content of a checkpoint project except its edits, which can be read only with the model.
 struct CheckpointProject {
-    ModelPlace model;
+    ModelLocation model;
     std::string model_name = {}; ///< display name
     std::string text = {};       ///< the text as typed, followed by generated text
     std::string text_pair = {};  ///< the second of two texts; empty: none
@@ -45,7 +45,7 @@ struct CheckpointProject {
     std::vector<std::int64_t> ids = {}; ///< tokens of the text; of the encoder's text in an encoder-decoder
     std::vector<std::int64_t> decoder_ids = {}; ///< for an encoder-decoder, with the start token
     std::int64_t written = 0;                   ///< number of generated tokens, at the end of the tokens
-    std::vector<SetActivation> activations = {};
+    std::vector<ActivationEdit> activations = {};
     std::string questions = {}; ///< questions of the user, as text that is not interpreted here; may be empty
     std::string view = {};      ///< state of the view, also not interpreted here
     std::string program = {};   ///< the version that wrote it
@@ -53,7 +53,7 @@ struct CheckpointProject {
 };
 
 /// The location of a model for a project that is saved at `project_path`.
-ModelPlace place_of(const std::string& model_path, const std::string& project_path);
+ModelLocation model_location(const std::string& model_path, const std::string& project_path);
 
 /// The bytes of a project; fills in `program` and `model_name`. `metadata`: further entries. Throws
 /// Error(input) for edits that do not match the model, and if the checkpoint can no longer be read.
@@ -87,8 +87,8 @@ checkpoint::ModelEdits edits_of_project(const checkpoint::Model& model,
 std::optional<std::string> find_model(const OpenedCheckpointProject& opened, const std::string& project_path,
                                       const std::vector<std::string>& others);
 /// Returns true if a checkpoint looks like the model of the project, without opening it.
-bool could_be_model(const OpenedCheckpointProject& opened, const std::string& model_path);
+bool matches_model(const OpenedCheckpointProject& opened, const std::string& model_path);
 /// The sentence for a model that cannot be found, without a remedy.
-std::string missing_model(const CheckpointProject& project, const std::string& project_path);
+std::string missing_model_message(const CheckpointProject& project, const std::string& project_path);
 
 } // namespace headscope::project

@@ -28,23 +28,23 @@ std::string hash_around(std::string_view bytes, std::size_t at) {
     const auto add = [](Sha256& hash, std::string_view part) { hash.add(std::as_bytes(std::span(part))); };
     Sha256 hash;
     add(hash, bytes.substr(0, at));
-    add(hash, empty_checksum());
+    add(hash, placeholder_checksum());
     add(hash, bytes.substr(at + digit_count));
     return hash.finish();
 }
 
 } // namespace
 
-std::string empty_checksum() {
+std::string placeholder_checksum() {
     return std::string(digit_count, '0');
 }
 
-void put_checksum(std::string& bytes) {
+void write_checksum(std::string& bytes) {
     const std::size_t at = find_digits(bytes);
     bytes.replace(at, digit_count, hash_around(bytes, at));
 }
 
-std::optional<bool> checksum_holds(std::string_view bytes) {
+std::optional<bool> checksum_matches(std::string_view bytes) {
     const std::size_t at = find_digits(bytes);
     if (at == std::string_view::npos)
         return std::nullopt;

@@ -19,13 +19,13 @@ inline constexpr std::string_view checksum_key = "headscope.sha256"; ///< key of
 inline constexpr std::string_view checksum_field = "checksum";       ///< key in the JSON: "sha256"
 
 /// The placeholder digits of a file without its checksum.
-std::string empty_checksum();
-/// Replaces empty_checksum() by the checksum of the file.
-void put_checksum(std::string& bytes);
+std::string placeholder_checksum();
+/// Replaces placeholder_checksum() by the checksum of the file.
+void write_checksum(std::string& bytes);
 
 /// Returns true if the bytes match their checksum; nothing if there is no checksum at the expected place.
-std::optional<bool> checksum_holds(std::string_view bytes);
-/// Returns true if a file is damaged. holds: the result of checksum_holds for its bytes. A file without any
+std::optional<bool> checksum_matches(std::string_view bytes);
+/// Returns true if a file is damaged. holds: the result of checksum_matches for its bytes. A file without any
 /// mention of a checksum, as the first versions wrote it, is not damaged.
 bool is_damaged(std::optional<bool> holds, const format::Safetensors& file, const nlohmann::json& project);
 

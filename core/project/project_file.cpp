@@ -45,7 +45,7 @@ std::optional<Problem> built_problem(const Recipe& recipe) {
 
 /// The stored problem without its edits, as a base for the recipe's edits, gains and temperature. An identity
 /// W_O stays a choice: an edit of W_O stays pending under it.
-Recipe over_stored_problem(const StoredProject& stored) {
+Recipe recipe_on_stored_problem(const StoredProject& stored) {
     Problem base = *stored.problem;
     for (const auto& [id, tensor] : stored.unedited)
         *base.input_slot(id) = tensor;
@@ -61,7 +61,7 @@ Recipe over_stored_problem(const StoredProject& stored) {
 
 /// The note that explains why the saved numbers replace those of the recipe: its preset, or the program, has
 /// changed.
-std::string changed_since(const StoredProject& stored, const std::string& source) {
+std::string change_note(const StoredProject& stored, const std::string& source) {
     if (const text::PresetInfo* preset =
             stored.recipe.base == nullptr ? text::find_preset(stored.recipe.preset) : nullptr)
         return tr(
@@ -93,9 +93,9 @@ OpenedProject with_saved_numbers(StoredProject stored, const std::string& source
     };
     if (gives_stored(opened.recipe))
         return opened;
-    opened.recipe = over_stored_problem(stored);
+    opened.recipe = recipe_on_stored_problem(stored);
     if (gives_stored(opened.recipe)) {
-        opened.notes.push_back(changed_since(stored, source));
+        opened.notes.push_back(change_note(stored, source));
         return opened;
     }
     opened.recipe.edits.clear();
@@ -111,7 +111,7 @@ OpenedProject with_saved_numbers(StoredProject stored, const std::string& source
     return opened;
 }
 
-OpenedProject settled(const format::Safetensors& file, const ReadingRules& rules, const std::string& source) {
+OpenedProject settled(const format::Safetensors& file, const ReadOptions& rules, const std::string& source) {
     OpenedProject opened = with_saved_numbers(read_stored_project(file, rules), source);
     if (const auto view = file.metadata().find(std::string(view_key)); view != file.metadata().end())
         opened.view = view->second;
@@ -191,7 +191,7 @@ OpenedProject open_project(const std::string& path) {
 
 OpenedProject parse_project(std::string bytes, const std::string& source) {
     check_size(bytes.size(), source);
-    const std::optional<bool> holds = checksum_holds(bytes);
+    const std::optional<bool> holds = checksum_matches(bytes);
     const format::Safetensors file = format::Safetensors::from_bytes(std::move(bytes), source);
     const json project = project_json(file);
     check_format(project, source);
@@ -209,10 +209,10 @@ OpenedProject recover_project(const std::string& path) {
 
 OpenedProject recover_project_bytes(std::string bytes, const std::string& source) {
     check_size(bytes.size(), source);
-    ReadingRules rules{.leave_out = true, .lost = {}};
+    ReadOptions rules{.omit_unreadable = true, .lost = {}};
     const format::Safetensors file = repaired(bytes, source, rules.lost);
     OpenedProject opened = settled(file, rules, source);
-    if (is_damaged(checksum_holds(bytes), file, project_json(file)))
+    if (is_damaged(checksum_matches(bytes), file, project_json(file)))
         opened.notes.insert(opened.notes.begin(),
                             tr("project_file.damaged_numbers_may_others",
                                "{} is damaged, and its numbers may differ from those that were saved.",

@@ -30,9 +30,9 @@ struct StoredProject {
 };
 
 /// Treatment of parts that cannot be read.
-struct ReadingRules {
-    bool leave_out = false;     ///< omit the part and add a note, instead of throwing
-    std::set<std::string> lost; ///< tensors whose bytes are missing
+struct ReadOptions {
+    bool omit_unreadable = false; ///< omit the part and add a note, instead of throwing
+    std::set<std::string> lost;   ///< tensors whose bytes are missing
 };
 
 /// The JSON of a project, an object with a format. Throws Error(input) if the file contains none.
@@ -41,6 +41,6 @@ nlohmann::json project_json(const format::Safetensors& file);
 void check_format(const nlohmann::json& project, const std::string& source);
 
 /// Throws Error(input) with the source and the field or tensor.
-StoredProject read_stored_project(const format::Safetensors& file, const ReadingRules& rules);
+StoredProject read_stored_project(const format::Safetensors& file, const ReadOptions& rules);
 
 } // namespace headscope::project

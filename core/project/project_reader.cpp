@@ -56,7 +56,7 @@ float read_positive(const checkpoint::ConfigReader& object, const char* key, flo
 /// Reads the parts of one file. A tensor that several parts name is shared, as it was when saved.
 class Reader {
 public:
-    Reader(const format::Safetensors& file, const ReadingRules& rules, std::vector<std::string>& notes)
+    Reader(const format::Safetensors& file, const ReadOptions& rules, std::vector<std::string>& notes)
         : file_(file), rules_(rules), notes_(notes) {}
 
     /// Returns the result of `read`, or nothing with a note if parts may be omitted.
@@ -65,7 +65,7 @@ public:
         try {
             return read();
         } catch (const Error& fault) {
-            if (!rules_.leave_out || fault.kind() != ErrorKind::input)
+            if (!rules_.omit_unreadable || fault.kind() != ErrorKind::input)
                 throw;
             notes_.push_back(tr("project_reader.could_not_recovered", "{} could not be recovered ({}).", what,
                                 fault.what()));
@@ -170,7 +170,7 @@ private:
     }
 
     const format::Safetensors& file_;
-    const ReadingRules& rules_;
+    const ReadOptions& rules_;
     std::vector<std::string>& notes_;
     std::map<std::string, TensorPtr> tensors_;
     std::map<std::string, BoolTensorPtr> bools_;
@@ -355,7 +355,7 @@ void check_format(const json& project, const std::string& source) {
                         source, format, HEADSCOPE_VERSION, project_format));
 }
 
-StoredProject read_stored_project(const format::Safetensors& file, const ReadingRules& rules) {
+StoredProject read_stored_project(const format::Safetensors& file, const ReadOptions& rules) {
     const json project = project_json(file);
     check_format(project, file.source());
     const checkpoint::ConfigReader object(project, file.source());

@@ -174,7 +174,7 @@ std::string project_bytes(const Recipe& recipe, const Problem& problem,
     format::SafetensorsWriter& writer = tensors.writer();
     for (const auto& [key, text] : also)
         writer.set_metadata(key, text);
-    writer.set_metadata(std::string(checksum_key), empty_checksum());
+    writer.set_metadata(std::string(checksum_key), placeholder_checksum());
     writer.set_metadata(std::string(project_key), dump_json(project));
     std::string bytes = writer.bytes();
     if (bytes.size() > largest_project)
@@ -182,7 +182,7 @@ std::string project_bytes(const Recipe& recipe, const Problem& problem,
                       "the project would have {} bytes, more than the 2 GB a project may have; take fewer "
                       "tokens or a smaller model",
                       bytes.size()));
-    put_checksum(bytes);
+    write_checksum(bytes);
     return bytes;
 }
 

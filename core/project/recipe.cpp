@@ -59,11 +59,11 @@ BuiltRecipe build_recipe(const Recipe& recipe) {
     }
     Problem& problem = built.problem;
     if (recipe.H != 0 && recipe.H != problem.dims.H) {
-        problem = with_heads(problem, recipe.H);
+        problem = with_head_count(problem, recipe.H);
         built.head_roles.clear();
     }
     if (recipe.Hkv != 0 && recipe.Hkv != problem.dims.Hkv) {
-        problem = with_kv_heads(problem, recipe.Hkv);
+        problem = with_kv_head_count(problem, recipe.Hkv);
         built.head_roles.clear();
     }
     if (recipe.identity_W_O)

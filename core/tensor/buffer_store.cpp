@@ -35,10 +35,10 @@ void free_block(float* memory, std::size_t bytes) noexcept {
 
 /// Registry of the caches of this process that can release memory, with a function for each. A BufferStore
 /// registers when it first allocates memory.
-class Keepers {
+class CacheRegistry {
 public:
-    static Keepers& of_process() {
-        static Keepers keepers;
+    static CacheRegistry& of_process() {
+        static CacheRegistry keepers;
         return keepers;
     }
     void add(const void* keeper, std::function<void()> release) {
@@ -63,7 +63,7 @@ private:
 } // namespace
 
 BufferStore::~BufferStore() {
-    Keepers::of_process().remove(this);
+    CacheRegistry::of_process().remove(this);
     for (const Block& block : blocks_)
         free_block(block.memory, block.bytes);
 }
@@ -85,11 +85,11 @@ float* BufferStore::take(std::size_t bytes) {
     }
     LargeBlock counted(bytes);
     // Outside the lock of mutex_: release_free_buffers() locks the registry first.
-    Keepers::of_process().add(this, [this] { release(); });
+    CacheRegistry::of_process().add(this, [this] { release(); });
     const std::scoped_lock lock(mutex_);
     blocks_.reserve(blocks_.size() + 1);
     blocks_.push_back({allocate_block(bytes), bytes, 0, false});
-    counted.keep();
+    counted.detach();
     return blocks_.back().memory;
 }
 
@@ -109,7 +109,7 @@ void BufferStore::release() noexcept {
     });
 }
 
-void give_memory_back() noexcept {
+void enable_prompt_memory_release() noexcept {
 #if defined(__GLIBC__)
     // Without this call the C library would raise the threshold to 32 MB when the first large block is freed.
     // Large tensors would then lie between small ones in the heap, and freed memory would stay with the
@@ -126,18 +126,18 @@ void give_memory_back() noexcept {
 }
 
 void release_free_buffers() noexcept {
-    Keepers::of_process().release();
+    CacheRegistry::of_process().release();
 #if defined(__GLIBC__)
     malloc_trim(0);
 #endif
 }
 
-KeptForNextRun::KeptForNextRun(std::function<void()> release) {
-    Keepers::of_process().add(this, std::move(release));
+ReleasableCache::ReleasableCache(std::function<void()> release) {
+    CacheRegistry::of_process().add(this, std::move(release));
 }
 
-KeptForNextRun::~KeptForNextRun() {
-    Keepers::of_process().remove(this);
+ReleasableCache::~ReleasableCache() {
+    CacheRegistry::of_process().remove(this);
 }
 
 void BufferStore::age() noexcept {

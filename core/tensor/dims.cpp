@@ -29,7 +29,7 @@ constexpr std::array axis_rows{AxisRow{Axis::none, "", nullptr, nullptr},
                                AxisRow{Axis::vocab, "vocab", &Dims::vocab, nullptr},
                                AxisRow{Axis::positions, "positions", &Dims::positions, nullptr},
                                AxisRow{Axis::token_types, "token_types", &Dims::token_types, nullptr}};
-static_assert(axis_rows.size() == axis_count && in_order(axis_rows, &AxisRow::axis));
+static_assert(axis_rows.size() == axis_count && is_in_enum_order(axis_rows, &AxisRow::axis));
 
 } // namespace
 

@@ -36,7 +36,7 @@ float* allocate_numbers(std::int64_t count) {
     block.memory = std::malloc(bytes);
     if (block.memory == nullptr)
         throw std::bad_alloc();
-    counted.keep();
+    counted.detach();
     const auto begin = reinterpret_cast<std::uintptr_t>(block.memory);
     auto* const numbers = reinterpret_cast<float*>(begin / alignment * alignment + alignment);
     std::memcpy(reinterpret_cast<char*>(numbers) - sizeof block, &block, sizeof block);
@@ -52,7 +52,7 @@ void release(float* numbers) {
 
 } // namespace
 
-void Tensor::Free::operator()(float* data) const {
+void Tensor::Deleter::operator()(float* data) const {
     if (store != nullptr)
         store->give_back(data);
     else
@@ -66,7 +66,7 @@ Tensor::Tensor(const Shape& shape, const std::shared_ptr<BufferStore>& store)
     if (bytes_of(count_) < large)
         data_.reset(allocate_numbers(count_));
     else
-        data_ = {store->take(bytes_of(count_)), Free{store}};
+        data_ = {store->take(bytes_of(count_)), Deleter{store}};
 }
 
 Tensor::Tensor(const Shape& shape, float value) : Tensor(shape) {

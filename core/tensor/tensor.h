@@ -53,25 +53,26 @@ public:
     }
 
 private:
-    struct Free {
+    struct Deleter {
         std::shared_ptr<BufferStore> store; ///< null: the memory is from the heap
         void operator()(float* data) const;
     };
     enum class Finite : std::uint8_t { unknown, yes, no };
     /// Copyable atomic. Threads that compute the answer at the same time store the same value.
-    struct FiniteAnswer {
+    struct CachedFiniteness {
         std::atomic<Finite> value{Finite::unknown};
-        FiniteAnswer() = default;
-        FiniteAnswer(const FiniteAnswer& other) : value(other.value.load(std::memory_order_relaxed)) {}
-        FiniteAnswer& operator=(const FiniteAnswer& other) {
+        CachedFiniteness() = default;
+        CachedFiniteness(const CachedFiniteness& other)
+            : value(other.value.load(std::memory_order_relaxed)) {}
+        CachedFiniteness& operator=(const CachedFiniteness& other) {
             value.store(other.value.load(std::memory_order_relaxed), std::memory_order_relaxed);
             return *this;
         }
     };
     Shape shape_;
     std::int64_t count_ = 0;
-    std::unique_ptr<float[], Free> data_;
-    mutable FiniteAnswer finite_;
+    std::unique_ptr<float[], Deleter> data_;
+    mutable CachedFiniteness finite_;
 };
 
 using TensorPtr = std::shared_ptr<const Tensor>;

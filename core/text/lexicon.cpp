@@ -58,7 +58,7 @@ const WordTable& german_table() {
 }
 
 std::optional<WordEntry> listed(const std::string& word, std::initializer_list<WordClass> wanted) {
-    return listed(table(), word, wanted);
+    return find_listed(table(), word, wanted);
 }
 
 /// The entry of the listed stem, for word = stem + ending. The stem may have lost an e, doubled its last
@@ -172,13 +172,13 @@ WordEntry german_entry(std::span<const Word> words, std::size_t i) {
         const Word last{.text = given.substr(hyphen + 1), .punctuation = false};
         return german_entry(std::span(&last, 1), 0);
     }
-    return unlisted_german(known, word, capital, first).value_or(WordEntry{});
+    return infer_german_entry(known, word, capital, first).value_or(WordEntry{});
 }
 
 } // namespace
 
-std::optional<WordEntry> listed(const WordTable& table, const std::string& word,
-                                std::initializer_list<WordClass> wanted) {
+std::optional<WordEntry> find_listed(const WordTable& table, const std::string& word,
+                                     std::initializer_list<WordClass> wanted) {
     const auto row = table.find(word);
     if (row == table.end() || std::ranges::find(wanted, row->second.word_class) == wanted.end())
         return std::nullopt;
@@ -265,7 +265,7 @@ WordList word_list_of(std::span<const Word> words) {
         german += in_german || (own_letter && !in_english) ? 1 : 0;
         english += in_english ? 1 : 0;
         german_noun = german_noun || (!begins_sentence(words, i) && has_capital(words[i].text) &&
-                                      listed(german_table(), word, {WordClass::noun}));
+                                      find_listed(german_table(), word, {WordClass::noun}));
     }
     const bool enough = 3 * german >= count; // else a third language, of which both lists have few words
     return enough && german > 0 && (german > english || (german == english && german_noun))

@@ -14,7 +14,7 @@ std::optional<WordEntry> with_any(const WordTable& table, const std::string& ste
                                   std::initializer_list<std::string_view> whole,
                                   std::initializer_list<WordClass> wanted) {
     for (const std::string_view end : whole)
-        if (auto entry = listed(table, stem + std::string(end), wanted))
+        if (auto entry = find_listed(table, stem + std::string(end), wanted))
             return entry;
     return std::nullopt;
 }
@@ -37,7 +37,7 @@ std::optional<WordEntry> verb_form(const WordTable& table, const std::string& wo
         return with_any(table, stem, {"en", "n"}, {verb});
     };
     const auto form = [&](const std::string& of) -> std::optional<WordEntry> {
-        if (auto entry = listed(table, of, {verb}))
+        if (auto entry = find_listed(table, of, {verb}))
             return entry;
         if (auto entry = without_ending(of,
                                         {"etest", "eten", "test", "tet", "ten", "ete", "est", "end", "et",
@@ -79,12 +79,13 @@ std::optional<WordEntry> adjective_form(const WordTable& table, const std::strin
 
 /// A form of a listed noun, or a compound that ends with one: "Hundes", "Haustür".
 std::optional<WordEntry> noun_form(const WordTable& table, const std::string& word) {
-    if (auto entry = without_ending(word, {"en", "es", "er", "e", "n", "s"},
-                                    [&](const std::string& stem) { return listed(table, stem, {noun}); }))
+    if (auto entry = without_ending(word, {"en", "es", "er", "e", "n", "s"}, [&](const std::string& stem) {
+            return find_listed(table, stem, {noun});
+        }))
         return entry;
     constexpr std::size_t shortest_part = 3;
     for (std::size_t at = shortest_part; at + shortest_part <= word.size(); ++at)
-        if (auto entry = listed(table, word.substr(at), {noun}))
+        if (auto entry = find_listed(table, word.substr(at), {noun}))
             return WordEntry{noun, entry->category, rarest_band};
     return std::nullopt;
 }
@@ -114,8 +115,8 @@ std::optional<WordEntry> by_german_shape(const std::string& word) {
 
 } // namespace
 
-std::optional<WordEntry> unlisted_german(const WordTable& table, const std::string& word, bool capital,
-                                         bool first) {
+std::optional<WordEntry> infer_german_entry(const WordTable& table, const std::string& word, bool capital,
+                                            bool first) {
     if (capital && !first) // a capital letter inside a sentence means a noun in German
         return noun_form(table, word).value_or(WordEntry{noun, -1, rarest_band});
     if (auto entry = verb_form(table, word); entry && !capital)

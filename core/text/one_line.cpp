@@ -20,14 +20,14 @@ bool is_plain(std::string_view text) {
 }
 
 /// Returns true if there is a placeholder at `at`.
-bool is_stand_in(std::string_view text, std::size_t at) {
+bool is_placeholder(std::string_view text, std::size_t at) {
     if (text.size() - at < 3 || text.substr(at, 2) != stand_in_lead)
         return false;
     const auto last = static_cast<unsigned char>(text[at + 2]);
     return last >= first_stand_in && last < first_stand_in + controls_end;
 }
 
-std::string with_blanks(std::string_view text) {
+std::string with_spaces(std::string_view text) {
     std::string out;
     out.reserve(text.size());
     for (std::size_t at = 0; at < text.size(); ++at) {
@@ -38,14 +38,14 @@ std::string with_blanks(std::string_view text) {
     return out;
 }
 
-std::string with_stand_ins(std::string_view text) {
+std::string with_placeholders(std::string_view text) {
     std::string out;
     out.reserve(text.size());
     for (std::size_t at = 0; at < text.size(); ++at)
         if (is_control(text[at])) {
             out += stand_in_lead;
             out += static_cast<char>(first_stand_in + static_cast<unsigned char>(text[at]));
-        } else if (is_stand_in(text, at)) { // otherwise from_field would turn it into a control character
+        } else if (is_placeholder(text, at)) { // otherwise from_field would turn it into a control character
             out += "\uFFFD";
             at += 2;
         } else {
@@ -79,7 +79,7 @@ std::string with_control_signs(std::string_view text) {
 std::string to_field(std::string_view text, ControlCharacters controls) {
     if (is_plain(text))
         return std::string(text);
-    return controls == ControlCharacters::kept ? with_stand_ins(text) : with_blanks(text);
+    return controls == ControlCharacters::kept ? with_placeholders(text) : with_spaces(text);
 }
 
 std::string from_field(std::string_view field, ControlCharacters controls) {
@@ -88,7 +88,7 @@ std::string from_field(std::string_view field, ControlCharacters controls) {
     std::string out;
     out.reserve(field.size());
     for (std::size_t at = 0; at < field.size(); ++at)
-        if (is_stand_in(field, at)) {
+        if (is_placeholder(field, at)) {
             out += static_cast<char>(static_cast<unsigned char>(field[at + 2]) - first_stand_in);
             at += 2;
         } else {

@@ -21,7 +21,7 @@ std::string with_control_signs(std::string_view text);
 
 /// Returns the placeholder of a control character in a field that keeps it. It is one of the 32 code points
 /// that Unicode reserves for such internal use, so that it differs from a sign that the user typed.
-constexpr char32_t field_stand_in(char32_t control) {
+constexpr char32_t field_placeholder(char32_t control) {
     return 0xFDD0 + control;
 }
 /// The content of a field that shows `text`.

@@ -22,7 +22,7 @@ std::string plain_text(std::string_view text) {
     return out;
 }
 
-std::string plain_beginning(std::string_view text) {
+std::string plain_excerpt(std::string_view text) {
     std::size_t shown = std::min<std::size_t>(text.size(), 120);
     while (shown < text.size() && shown > 0 && (static_cast<unsigned char>(text[shown]) & 0xC0U) == 0x80U)
         --shown; // never splits a character

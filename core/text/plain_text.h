@@ -11,6 +11,6 @@ std::string plain_text(std::string_view text);
 
 /// The first 120 bytes of a text as plain text, with spaces for line ends and "..." if the text continues.
 /// For messages that quote a text of any length.
-std::string plain_beginning(std::string_view text);
+std::string plain_excerpt(std::string_view text);
 
 } // namespace headscope::text

@@ -14,7 +14,7 @@ constexpr std::int64_t H = 4;
 constexpr double longest_period = 10'000;
 
 /// Xavier initialization (Glorot and Bengio 2010): uniform within sqrt(6 / (rows + columns)).
-TensorPtr drawn(RandomNumbers& numbers) {
+TensorPtr xavier_matrix(RandomNumbers& numbers) {
     auto matrix = std::make_shared<Tensor>(Shape{D, D});
     const auto limit = static_cast<float>(std::sqrt(6.0 / (D + D)));
     std::ranges::generate(matrix->values(), [&] { return limit * numbers.uniform(); });
@@ -38,7 +38,7 @@ PresetProblem problem(const std::vector<Word>& words, std::uint64_t seed) {
     RandomNumbers numbers(seed);
     Weights weights;
     for (TensorPtr* matrix : {&weights.W_Q, &weights.W_K, &weights.W_V, &weights.W_O})
-        *matrix = drawn(numbers);
+        *matrix = xavier_matrix(numbers);
     return {make_problem(words, H, x, weights), std::vector<std::string>(H), {}};
 }
 

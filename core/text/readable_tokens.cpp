@@ -30,7 +30,7 @@ bool byte_level(const std::vector<std::string>& tokens) {
     return (std::ranges::any_of(tokens, holds(byte_level_space)) ||
             std::ranges::any_of(tokens, holds(byte_level_line))) &&
            std::ranges::all_of(tokens, [](const std::string& token) {
-               return bracketed(token) || bytes_of_letters(token).has_value();
+               return bracketed(token) || bytes_of_byte_level_text(token).has_value();
            });
 }
 
@@ -54,7 +54,7 @@ std::vector<std::string> readable_tokens(std::vector<std::string> tokens) {
     const bool bytes = byte_level(tokens);
     for (std::string& token : tokens) {
         if (bytes && !bracketed(token))
-            token = *bytes_of_letters(token);
+            token = *bytes_of_byte_level_text(token);
         token = shown(std::move(token));
     }
     return tokens;

@@ -38,7 +38,7 @@ bool has_mark(std::string_view piece) {
 
 /// Returns true if the text consists only of punctuation, symbols, spaces and control characters. A part of a
 /// character returns false, since the character may be a letter.
-bool stands_alone(std::string_view text) {
+bool is_separate_word(std::string_view text) {
     if (text.empty())
         return false;
     while (!text.empty()) {
@@ -66,7 +66,7 @@ bool is_special_token(std::string_view token) {
            (token.size() > 4 && token.starts_with("<|") && token.ends_with("|>"));
 }
 
-std::vector<TokenRun> words_of_pieces(const std::vector<std::string>& pieces) {
+std::vector<TokenRun> group_pieces_into_words(const std::vector<std::string>& pieces) {
     const bool begins_marked = std::ranges::any_of(
         pieces, [](const std::string& piece) { return !is_special_token(piece) && has_mark(piece); });
     // "Ã©" represents a letter only if the tokens use byte-level characters.
@@ -74,8 +74,8 @@ std::vector<TokenRun> words_of_pieces(const std::vector<std::string>& pieces) {
         pieces, [](const std::string& piece) { return piece.starts_with(word_marks.front()); });
     const auto alone = [&](std::string_view piece) {
         const std::string_view text = without_mark(piece);
-        const std::optional<std::string> bytes = letters ? bytes_of_letters(text) : std::nullopt;
-        return stands_alone(bytes ? std::string_view(*bytes) : text);
+        const std::optional<std::string> bytes = letters ? bytes_of_byte_level_text(text) : std::nullopt;
+        return is_separate_word(bytes ? std::string_view(*bytes) : text);
     };
     std::vector<TokenRun> runs;
     bool open = false; // true if the previous word accepts further pieces

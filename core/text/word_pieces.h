@@ -26,7 +26,7 @@ bool is_special_token(std::string_view token);
 /// - Else, if any token begins with WordPiece's "##", tokens with "##" continue the previous word.
 /// - Else every token is a word.
 /// Special tokens are separate words; the token after one begins a word.
-std::vector<TokenRun> words_of_pieces(const std::vector<std::string>& pieces);
+std::vector<TokenRun> group_pieces_into_words(const std::vector<std::string>& pieces);
 
 /// The pieces of each run as one readable word: "Ġun", "happy" as "unhappy", "em", "##bed" as "embed", the
 /// bytes of one character as that character. A run of one token is `readable[first]`, unchanged. `pieces` and

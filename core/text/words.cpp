@@ -137,11 +137,11 @@ std::vector<Word> split_words(std::string_view sentence) {
         }
         const std::size_t begin = clusters[first].begin;
         const std::size_t end = clusters[at - 1].end;
-        if (letters > max_word_letters)
+        if (letters > max_word_code_points)
             fail_input(tr("words.word_byte_sentence_code",
                           "the word at byte {} of the sentence has {} code points; a word may have {}: put "
                           "spaces between its parts",
-                          begin, letters, max_word_letters));
+                          begin, letters, max_word_code_points));
         if (words.size() == max_words)
             fail_input(tr("words.sentence_more_words_marks",
                           "the sentence has more than {} words and punctuation marks: shorten it",

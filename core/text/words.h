@@ -15,8 +15,8 @@ struct Word {
     bool punctuation = false;
 };
 
-inline constexpr std::size_t max_words = 4096;        ///< in a sentence
-inline constexpr std::size_t max_word_letters = 1000; ///< code points of one word
+inline constexpr std::size_t max_words = 4096;            ///< in a sentence
+inline constexpr std::size_t max_word_code_points = 1000; ///< code points of one word
 
 /// Splits a sentence into Unicode words and marks.
 /// - Letters, combining marks and numbers of any script form one word. A script written without spaces (Thai,
@@ -28,8 +28,8 @@ inline constexpr std::size_t max_word_letters = 1000; ///< code points of one wo
 /// - White space and control characters (including NUL) separate words. Other invisible format characters,
 ///   including byte order marks, are dropped.
 /// Throws Error(input) for malformed UTF-8 (with the byte), a sentence without words and marks, a sentence of
-/// more than max_words words, and a word of more than max_word_letters code points. Any thread may call this
-/// function.
+/// more than max_words words, and a word of more than max_word_code_points code points. Any thread may call
+/// this function.
 std::vector<Word> split_words(std::string_view sentence);
 
 } // namespace headscope::text

@@ -169,7 +169,7 @@ inline constexpr std::array<Row, block_weight_count> block_weights{{
     given(final_norm_bias, "final_norm_bias",
           translatable("block_rows.bias_final_norm", "Bias of the final norm"), "β", G::final_norm,
           axes(A::D)),
-    given(W_E, "W_E", translatable("common.word_table", "Word table"), "W_E", G::embedding,
+    given(W_E, "W_E", translatable("common.word_table", "Embedding table"), "W_E", G::embedding,
           axes(A::vocab, A::D)),
     given(W_P, "W_P", translatable("common.position_table", "Position table"), "W_P", G::position,
           axes(A::positions, A::D)),

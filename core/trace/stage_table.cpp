@@ -281,7 +281,7 @@ constexpr Row rotated(Row row, Message formula, std::string_view pytorch) {
     row.formula = formula;
     row.when = &ProblemParts::rotary;
     row.cells = rotation_cells;
-    return by_head(row, translatable("stage_table.turn", "turn"), pytorch);
+    return by_head(row, translatable("stage_table.turn", "rotate"), pytorch);
 }
 
 constexpr const Row* find_row(TensorId id) {
@@ -510,7 +510,7 @@ constexpr std::array<GroupInfo, stop_count> groups{{
     stop_around(logits, Page::vocabulary),
     stop_around(probabilities, Page::vocabulary),
 }};
-static_assert(in_order(groups, &GroupInfo::group), "the stops stand in the order of the strip");
+static_assert(is_in_enum_order(groups, &GroupInfo::group), "the stops stand in the order of the strip");
 
 } // namespace
 

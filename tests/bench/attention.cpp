@@ -112,8 +112,9 @@ Measured measure(std::int64_t T) {
         program.state().view.hover = app::CellAddress{TensorId::weights, {0, 0, T - 1 - n, n}};
     });
     out.click = slowest([&](int n) { program.act(app::OpenHead{n % 12, (n * 5) % 12}); });
-    out.reading = slowest(
-        [&](int n) { program.act(app::ReadWeights{{.hide_first_token = n % 2 == 0, .means = n % 3 != 0}}); });
+    out.reading = slowest([&](int n) {
+        program.act(app::SetReadingOptions{{.hide_first_token = n % 2 == 0, .means = n % 3 != 0}});
+    });
     out.resident = resident_megabytes();
     return out;
 }

@@ -17,7 +17,9 @@ public:
         app::Program& program, std::function<void(int)> before = [](int) {})
         : program_(program), before_(std::move(before)) {}
     void frame(app::Surface& surface, double now) override;
-    bool catch_up(std::chrono::milliseconds at_most) override { return program_.catch_up(at_most); }
+    bool wait_for_results(std::chrono::milliseconds at_most) override {
+        return program_.wait_for_results(at_most);
+    }
     bool animating() const override { return program_.animating(); }
     float zoom() const override { return program_.zoom(); }
     figure::Color background() const override { return program_.background(); }

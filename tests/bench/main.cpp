@@ -86,7 +86,7 @@ struct Options {
 void measure(const Options& options) {
     if (options.in_window)
         return measure_window();
-    give_memory_back(); // like the window
+    enable_prompt_memory_release(); // like the window
     if (options.attention)
         return bench_attention(options.json);
     std::vector<BenchRow> rows;

@@ -191,6 +191,11 @@ class Files(unittest.TestCase):
         text = "# The board\n\n```\nanew\n```\n\n- See [it](walk.md): `anew`.\n- The\n  walk\n"
         self.assertEqual(self.check("a.md", text), ["1 board", "9 walk"])
 
+    def test_texts_in_blocks_of_lessons_are_read(self):
+        text = ('## Heads\n\n```step\nstage: board\n```\n\n```gate\ntask: "Open the board: twice."\nwhen: board\n```\n\n'
+                "```quiz\nquestion: Which board?\nchoices:\n  - text: anew\n    why: They walk.\n```\n\n```python\ntext: walk\n```\n")
+        self.assertEqual(self.check("a.md", text), ["8 board", "13 board", "15 anew", "16 walk"])
+
     def test_a_marker_or_a_line_of_exceptions_allows_a_finding(self):
         marker = "// The walk. check_words: allow walk, it is the title of a book\n"
         self.assertEqual(self.check("a.cpp", marker), [])

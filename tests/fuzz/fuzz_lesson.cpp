@@ -16,7 +16,7 @@ using namespace headscope;
 namespace {
 
 const fuzz::Registered lesson({.name = "lesson", .read = [](std::string_view bytes) {
-                                   for (const lesson::LessonFault& fault :
+                                   for (const lesson::LessonError& fault :
                                         lesson::parse_lesson(bytes, "fuzz.md").faults)
                                        fuzz::require(fault.line >= 1 && !fault.sentence.empty());
                                }});
@@ -48,9 +48,9 @@ void read_text(std::string_view bytes, bool live_values) {
             },
         .link = [](std::string_view target) { return std::string(target); },
         .live_values = live_values};
-    std::vector<lesson::LessonFault> faults;
+    std::vector<lesson::LessonError> faults;
     lesson::read_markdown(bytes, 1, sink, faults);
-    for (const lesson::LessonFault& fault : faults)
+    for (const lesson::LessonError& fault : faults)
         fuzz::require(fault.line >= 1 && !fault.sentence.empty());
 }
 

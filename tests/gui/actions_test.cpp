@@ -88,7 +88,7 @@ std::vector<std::pair<std::string, std::string>> walk(const std::string& path, b
                 desk.act(GoTo{StageGroup::output});
                 desk.act(Select{CellAddress{TensorId::W_O, {1, 1, 0, 0}}});
             }
-            const Situation now = situation(desk.program.state());
+            const ActionContext now = situation(desk.program.state());
             if (!row.here(now) || !why_not(row, now).empty())
                 continue;
             if (row.id == "write on")

@@ -36,7 +36,7 @@ struct AtlasDesk : Desk {
 
     const Atlas& atlas() const { return *shown().atlas; }
     const AtlasView& chosen() const { return view().attention.atlas; }
-    AtlasLook look() const { return look_of(atlas(), chosen(), view().attention.pattern); }
+    ResolvedAtlasView look() const { return resolve_atlas_view(atlas(), chosen(), view().attention.pattern); }
     float score(std::int64_t l, std::int64_t h, HeadScore of) const { return (*atlas().at(l, h))[of]; }
     void change(const AtlasChange& to) { act(ViewChange(AttentionChange(to))); }
 };
@@ -59,7 +59,7 @@ TEST_CASE("the atlas has every score of every head, and the open head's card say
     CHECK(screen_shows("Head atlas"));
     CHECK(screen_shows("Every score, all heads"));
     // The card shows both names of a head that has another name in the grid of heads.
-    const AtlasLook look = desk.look();
+    const ResolvedAtlasView look = desk.look();
     int told = 0;
     for (std::int64_t l = 0; l < 4; ++l)
         for (std::int64_t h = 0; h < 8; ++h) {
@@ -70,7 +70,7 @@ TEST_CASE("the atlas has every score of every head, and the open head's card say
                 desk.program.state().board->row(l)->heads[static_cast<std::size_t>(h)].facts.metrics.label());
             INFO("L" << l << " H" << h << ": " << here << ", " << there);
             const std::string words = there.empty() ? "it has no label" : "its label is “" + there + "”";
-            const bool says = screen_text().find(words) != std::string::npos;
+            const bool says = screen_text().find("there " + words) != std::string::npos;
             CHECK(says == (here != there));
             told += says;
         }
@@ -122,7 +122,7 @@ TEST_CASE("the distributions mark the open head, and no head while the mean of a
     };
     desk.act(OpenHead{1, 0});
     CHECK(marks() > 4);
-    desk.act(ReadWeights{{.means = true}});
+    desk.act(SetReadingOptions{{.means = true}});
     CHECK(marks() > 4);
     const std::int64_t L = desk.atlas().L, H = desk.atlas().H;
     for (const auto& [l, h] : {std::pair{std::int64_t{0}, H}, {L - 1, H}, {L, std::int64_t{0}}}) {
@@ -200,7 +200,7 @@ TEST_CASE("brush, search and labels choose the same heads on board, scatter and 
         for (std::int64_t h = 0; h < 8; ++h)
             expected += desk.score(l, h, HeadScore::probe_induction) >= 0.5F ? 1 : 0;
     CHECK(desk.look().chosen_count == expected);
-    CHECK(screen_shows(std::to_string(expected) + " heads of 32 chosen"));
+    CHECK(screen_shows(std::to_string(expected) + " heads of 32 selected"));
     desk.change(SearchHeads{"L2"});
     CHECK(desk.look().chosen_count < expected);
     desk.press("List");
@@ -318,7 +318,7 @@ TEST_CASE("scores are chosen from a list; the effect is measured once somebody a
     desk.press("Alike");
     REQUIRE(desk.atlas().alike != nullptr);
     CHECK(desk.atlas().alike->places.size() == 32);
-    CHECK(screen_shows("classical scaling"));
+    CHECK(screen_shows("mapped to a plane by"));
 }
 
 TEST_CASE("pinned heads are compared, and the atlas follows an edit", "[gui][atlas]") {
@@ -411,7 +411,7 @@ TEST_CASE("a survey is shown on the atlas, with texts that a click makes the pro
             CHECK(static_cast<double>(desk.score(l, h, HeadScore::entropy)) ==
                   Approx(*means[static_cast<std::size_t>(l * 8 + h)]));
     desk.change(ChooseScore{AtlasMenu::colour, HeadScore::induction_text});
-    CHECK(screen_shows("Texts with the most"));
+    CHECK(screen_shows("Highest scores"));
     desk.press("text of line 2");
     CHECK(desk.program.state().model.prompt == "John had a book. John had a shop.");
     desk.press("This text");
@@ -424,7 +424,7 @@ TEST_CASE("a survey is shown on the atlas, with texts that a click makes the pro
     AtlasDesk other;
     other.program.open_path(path, {});
     other.settle();
-    CHECK(screen_shows("is a survey of pocket, and pocket is open, whose files differ"));
+    CHECK(screen_shows("is a survey of pocket, but the open checkpoint pocket has different files"));
 }
 
 TEST_CASE("a file of weights has an atlas of what weights alone say", "[gui][atlas]") {
@@ -441,7 +441,7 @@ TEST_CASE("a file of weights has an atlas of what weights alone say", "[gui][atl
     CHECK(screen_shows("Head atlas"));
     // The layers of the file are called 2, 10 and 11, and so they are found.
     desk.act(SearchHeads{"L10"});
-    const AtlasLook look = look_of(*desk.shown().atlas, desk.view().attention.atlas, "");
+    const ResolvedAtlasView look = resolve_atlas_view(*desk.shown().atlas, desk.view().attention.atlas, "");
     CHECK(look.chosen_count == 2);
     CHECK(look.chosen[2]);
     desk.press("Stages");
@@ -468,7 +468,7 @@ TEST_CASE("the atlas says that the first token is left out, keeps its buttons, a
     std::string said;     // over lines
     for (const ScreenText& text : screen_texts())
         said += text.visible ? text.text + " " : "";
-    CHECK_THAT(said, Catch::Contains("show them as they are first"));
+    CHECK_THAT(said, Catch::Contains("filtered or merged; switch that off"));
     CHECK(desk.program.state().document->part()->edits.empty());
     desk.press("Show them as they are");
     CHECK_FALSE(desk.view().attention.reading.hide_first_token);

@@ -64,7 +64,7 @@ std::vector<float> row_with(std::int64_t T, std::int64_t i,
 /// The middle of a weight on screen.
 figure::Point place(const Desk& desk, std::int64_t i, std::int64_t j) {
     const LongMap& map = *desk.shown().map;
-    const MapSight sight = sight_of(desk.view().attention.long_map, map.rows, map.cols);
+    const VisibleMap sight = visible_map(desk.view().attention.long_map, map.rows, map.cols);
     const figure::Rect room = desk.program.canvas().grids.front().area;
     return {room.x + sight.x(static_cast<double>(j) + 0.5), room.y + sight.y(static_cast<double>(i) + 0.5)};
 }
@@ -120,7 +120,7 @@ TEST_CASE("a file of more tokens than can be held opens as a map, and is zoomed 
             desk.driver.scroll(1);
             desk.settle();
         }
-        CHECK(sight_of(desk.view().attention.long_map, T, T).scale == nearest_scale);
+        CHECK(visible_map(desk.view().attention.long_map, T, T).scale == min_map_scale);
         CHECK(screen_shows("1 weight = 64 × 64 pixels"));
         const auto& under = desk.view().attention.long_map.under_mouse;
         REQUIRE(under);
@@ -130,7 +130,7 @@ TEST_CASE("a file of more tokens than can be held opens as a map, and is zoomed 
         REQUIRE_FALSE(desk.shown().map->tiles.empty());
         for (const auto& [tile, weights] : desk.shown().map->tiles) {
             REQUIRE(tile.scale == 0);
-            const MapPart part = analysis::part_under(tile, map_tile, T, T);
+            const MapPart part = analysis::part_under(tile, map_tile_pixels, T, T);
             std::vector<float> wanted(static_cast<std::size_t>(part.rows * part.cols));
             held->read_part(0, 0, part, wanted);
             CHECK(std::ranges::equal(weights->values(), wanted));
@@ -160,7 +160,7 @@ TEST_CASE("a file of more tokens than can be held opens as a map, and is zoomed 
         CHECK(screen_shows("2.0000 ⚠"));
     }
     SECTION("filters, the atlas and the panels are those of every file") {
-        desk.act(ReadWeights{{.hide_first_token = true}});
+        desk.act(SetReadingOptions{{.hide_first_token = true}});
         CHECK(desk.program.state().error.empty());
         desk.act(GoToWeight{query, 0});
         CHECK(desk.shown().map->selected->weight == 0);
@@ -253,7 +253,7 @@ TEST_CASE("a layer of a checkpoint has a map of a head, which holds the layer's 
     config["max_position_embeddings"] = 4096;
     write_file_atomically((made / "config.json").string(), config.dump());
     std::string ids;
-    for (int n = 0; n < map_from; ++n)
+    for (int n = 0; n < min_map_tokens; ++n)
         ids += std::to_string(3 + n * n % 50) + " ";
 
     Desk desk;
@@ -275,7 +275,7 @@ TEST_CASE("a layer of a checkpoint has a map of a head, which holds the layer's 
     const Tensor& weights = *desk.shown().trace->stage(TensorId::weights);
     float largest = 0;
     for (const auto& [tile, part] : desk.shown().map->tiles) {
-        const MapPart under = analysis::part_under(tile, map_tile, map_from, map_from);
+        const MapPart under = analysis::part_under(tile, map_tile_pixels, min_map_tokens, min_map_tokens);
         for (std::int64_t i = 0; i < under.rows; ++i)
             for (std::int64_t j = 0; j < under.cols; ++j)
                 largest = std::max(largest,

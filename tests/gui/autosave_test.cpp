@@ -52,10 +52,10 @@ TEST_CASE("the program keeps what was edited, undone and redone, until it is giv
         CHECK(keeps(folder, program));
         program.act(MoveInHistory{1});
         CHECK(keeps(folder, program));
-        CHECK(found_recoveries(folder.file("")).empty());
+        CHECK(find_recoveries(folder.file("")).empty());
     }
     // It ended without a question.
-    const std::vector<Recovery> found = found_recoveries(folder.file(""));
+    const std::vector<Recovery> found = find_recoveries(folder.file(""));
     REQUIRE(found.size() == 1);
     CHECK(found[0].project_path.empty());
     discard_recovery(found[0]);

@@ -185,7 +185,7 @@ TEST_CASE("the weights of the selected unit stand on the MLP's pages and are edi
         CHECK(desk.shown().unit_words->unit == 11);
         const CellAddress cell{tensor, first ? Index{6, 11, 0, 0} : Index{11, 6, 0, 0}};
         select(desk, cell);
-        CHECK(unit_looked_at(desk.shown(), desk.view()) == 11);
+        CHECK(current_unit(desk.shown(), desk.view()) == 11);
         type_number(desk, "-2.5");
         REQUIRE(desk.program.state().error.empty());
         const std::int64_t place = first ? 6 * 96 + 11 : 11 * 64 + 6;
@@ -341,7 +341,7 @@ TEST_CASE("the weights of a unit of the chosen expert stand below the router's a
         CHECK(desk.shown().value(cell) == 1.75F);
         CHECK(same(logits_of(desk), expected_logits(folder, 1, weight, place, 1.75F)));
         CHECK_FALSE(same(logits_of(desk), before));
-        const ModelPart& part = *desk.program.state().document->part();
+        const RunSpec& part = *desk.program.state().document->part();
         CHECK(part.marks.at(1).others == std::vector{cell.tensor});
         // Only what the expert has is copied.
         CHECK(part.edits.at(1).rows.at(weight).size() == 1);

@@ -22,7 +22,7 @@ const ModelState& opened_state(const Desk& desk) {
     return desk.program.state().model;
 }
 
-const ModelPart& opened_part(const Desk& desk) {
+const RunSpec& opened_run(const Desk& desk) {
     return *desk.program.state().document->part();
 }
 
@@ -80,7 +80,7 @@ TEST_CASE("a prompt and a view without an edit are saved, and open again as they
     FilesDesk desk(folder);
     desk.open(path);
     REQUIRE(desk.program.state().error.empty());
-    CHECK(opened_part(desk).prompt == "7 8 9 10");
+    CHECK(opened_run(desk).prompt == "7 8 9 10");
     CHECK(opened_state(desk).prompt == "7 8 9 10");
     CHECK(desk.view().attention.layer == 1);
     CHECK(desk.view().head == 3);
@@ -106,7 +106,7 @@ TEST_CASE("edits, set activations and written tokens come back from a project bi
     {
         FilesDesk desk(folder);
         desk.open(gpt2(), "3 1 4");
-        desk.act(WriteToken{std::int64_t{17}});
+        desk.act(GenerateToken{std::int64_t{17}});
         desk.settle();
         desk.act(SetGain{2, 0.25F});
         desk.act(OpenHead{1, 0});
@@ -115,9 +115,9 @@ TEST_CASE("edits, set activations and written tokens come back from a project bi
         desk.settle();
         desk.act(EditCell{{TensorId::mlp_act, {0, 1, 2, 0}}, 4.5F});
         desk.settle();
-        REQUIRE(opened_part(desk).edits.at(1).patched.size() == 1);
+        REQUIRE(opened_run(desk).edits.at(1).patched.size() == 1);
         logits = all_logits(desk);
-        ids = opened_part(desk).inputs->ids;
+        ids = opened_run(desk).inputs->ids;
         desk.save_as(path);
         REQUIRE(desk.program.state().error.empty());
         end_recording();
@@ -125,10 +125,10 @@ TEST_CASE("edits, set activations and written tokens come back from a project bi
     FilesDesk desk(folder);
     desk.open(path);
     REQUIRE(desk.program.state().error.empty());
-    CHECK(opened_part(desk).inputs->ids == ids);
-    CHECK(opened_part(desk).written == 1);
-    CHECK(opened_part(desk).edits.at(0).gains[2] == 0.25F);
-    CHECK(opened_part(desk).edits.at(1).patched.size() == 1);
+    CHECK(opened_run(desk).inputs->ids == ids);
+    CHECK(opened_run(desk).written == 1);
+    CHECK(opened_run(desk).edits.at(0).gains[2] == 0.25F);
+    CHECK(opened_run(desk).edits.at(1).patched.size() == 1);
     CHECK(all_logits(desk) == logits);
     CHECK_FALSE(desk.files().unsaved);
     desk.act(SetGain{0, 0.5F});
@@ -178,8 +178,8 @@ TEST_CASE("a model that moved is found beside its project, else asked for; anoth
         desk.open(folder.file("b/p.headscope"));
         CHECK(desk.program.state().error.empty());
         REQUIRE(desk.program.state().document->is_checkpoint());
-        CHECK(opened_part(desk).model->model->path() == folder.file("b/gpt2_tiny"));
-        CHECK(opened_part(desk).edits.at(0).gains[2] == 0.25F);
+        CHECK(opened_run(desk).model->model->path() == folder.file("b/gpt2_tiny"));
+        CHECK(opened_run(desk).edits.at(0).gains[2] == 0.25F);
     }
     SECTION("nowhere") {
         fs::rename(folder.file("b/gpt2_tiny"), folder.file("elsewhere"));
@@ -191,7 +191,7 @@ TEST_CASE("a model that moved is found beside its project, else asked for; anoth
                        Catch::Contains(folder.file("a/gpt2_tiny")));
         desk.act(ChosenPath{folder.file("elsewhere")});
         desk.settle();
-        CHECK(opened_part(desk).edits.at(0).gains[2] == 0.25F);
+        CHECK(opened_run(desk).edits.at(0).gains[2] == 0.25F);
         CHECK(desk.files().path == folder.file("b/p.headscope"));
     }
     SECTION("another in its place") {
@@ -222,7 +222,7 @@ TEST_CASE("a project of pocket names it, and opens from the recent files", "[mod
     desk.choose("pocket.headscope");
     desk.settle();
     REQUIRE(desk.program.state().document->is_checkpoint());
-    CHECK(opened_part(desk).prompt == "The cat");
+    CHECK(opened_run(desk).prompt == "The cat");
     end_recording();
 }
 
@@ -235,8 +235,8 @@ TEST_CASE("texts of encoder and decoder come back from a project", "[model][chec
         desk.open(test_data("/models/t5_tiny"), "5 6 7");
         desk.act(ShowStack{checkpoint::Stack::encoder});
         desk.settle();
-        ids = opened_part(desk).inputs->ids;
-        source = opened_part(desk).inputs->source.front().ids;
+        ids = opened_run(desk).inputs->ids;
+        source = opened_run(desk).inputs->source.front().ids;
         desk.save_as(path);
         REQUIRE(desk.program.state().error.empty());
         end_recording();
@@ -244,8 +244,8 @@ TEST_CASE("texts of encoder and decoder come back from a project", "[model][chec
     FilesDesk desk(folder);
     desk.open(path);
     REQUIRE(desk.program.state().error.empty());
-    CHECK(opened_part(desk).inputs->ids == ids);
-    CHECK(opened_part(desk).inputs->source.front().ids == source);
+    CHECK(opened_run(desk).inputs->ids == ids);
+    CHECK(opened_run(desk).inputs->source.front().ids == source);
     CHECK(desk.view().attention.stack == checkpoint::Stack::encoder);
     end_recording();
 }
@@ -301,7 +301,7 @@ TEST_CASE("work on a checkpoint that was killed is offered back with the checkpo
     desk.act(RecoverProject{desk.files().recoveries.front().path});
     desk.settle();
     CHECK((*desk.program.state().document).title == "gpt2_tiny");
-    CHECK(opened_part(desk).prompt == "7 8 9");
+    CHECK(opened_run(desk).prompt == "7 8 9");
     CHECK(desk.edited() == 3.0F);
     CHECK(desk.files().unsaved);
     CHECK(desk.files().path.empty());

@@ -187,7 +187,7 @@ TEST_CASE("what was said goes by itself, after time enough to read it", "[gui]")
     REQUIRE(said.size() > 30);
     desk.driver.wait();
     const double seconds = static_cast<double>(said.size()) / 20; // twice as fast as most people read
-    const double begin = desk.driver.now(), goes = desk.program.wakes_at();
+    const double begin = desk.driver.now(), goes = desk.program.next_frame_at();
     CHECK(goes > begin + seconds);
     CHECK(goes < begin + 30);
     desk.driver.wait(static_cast<int>(seconds * 60));

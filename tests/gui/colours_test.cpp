@@ -126,7 +126,7 @@ TEST_CASE("scores are coloured by how far they are below the largest of their ro
     Program program(options);
     program.state().view.numbers = false;
     program.state().view.dark = dark;
-    program.state().view.less_motion = true; // the page has arrived
+    program.state().view.reduced_motion = true; // the page has arrived
     program.act(GoTo{stage});
     program.act(SetScoreScale{scale});
     program.settle();
@@ -137,7 +137,7 @@ TEST_CASE("scores are coloured by how far they are below the largest of their ro
     for (const MatrixGrid& grid : program.canvas().grids) {
         if (!grid.heatmap)
             continue;
-        CHECK(grid.by_row == (scale == ScoreScale::row));
+        CHECK(grid.relative_to_row_max == (scale == ScoreScale::row));
         const Tensor& scores = *trace.stage(grid.tensor);
         const auto value = [&](std::int64_t h, std::int64_t i, std::int64_t j) {
             return scores.at(0, h, i, j);

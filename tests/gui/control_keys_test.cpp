@@ -129,10 +129,10 @@ TEST_CASE("arrow keys move the edges of panels, of the manual and of a board", "
     walk_to(desk, "board edge");
     const float edge = desk.driver.find("board edge")->x;
     press(desk, GLFW_KEY_RIGHT);
-    REQUIRE(desk.view().board_width);
+    REQUIRE(desk.view().head_grid_width);
     CHECK(desk.driver.find("board edge")->x == Approx(edge + 16));
     press(desk, GLFW_KEY_HOME);
-    CHECK(desk.view().board_width == 180.0F);
+    CHECK(desk.view().head_grid_width == 180.0F);
 }
 
 TEST_CASE("the edge between board and head is dragged, within bounds", "[gui][layout]") {
@@ -148,7 +148,7 @@ TEST_CASE("the edge between board and head is dragged, within bounds", "[gui][la
     drag(80);
     CHECK(desk.driver.find("board edge")->x == Approx(before + 80).margin(1));
     drag(-900);
-    CHECK(desk.view().board_width == 180.0F);
+    CHECK(desk.view().head_grid_width == 180.0F);
 }
 
 TEST_CASE("arrow keys move what the atlas chooses heads by", "[gui][focus][keys]") {

@@ -67,7 +67,7 @@ TEST_CASE("the board marks heads that are ablated, scaled or edited, on every la
     check();
 
     SECTION("also where weights are read otherwise, and with means") {
-        desk.act(ReadWeights{{.hide_first_token = true, .means = true}});
+        desk.act(SetReadingOptions{{.hide_first_token = true, .means = true}});
         desk.settle();
         check();
         CHECK_FALSE(says(desk, "open L1 mean", "Edited"));
@@ -97,7 +97,7 @@ TEST_CASE("the board marks heads that are ablated, scaled or edited, on every la
         desk.act(TypePrompt{"7 8 9"});
         desk.settle();
         check();
-        const ModelPart& part = *desk.program.state().document->part();
+        const RunSpec& part = *desk.program.state().document->part();
         const std::string path = folder.file("mine.patch.safetensors");
         checkpoint::save_patch(*part.model->model, part.edits, path);
         desk.act(ResetEdits{});

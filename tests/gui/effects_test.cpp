@@ -71,7 +71,7 @@ TEST_CASE("effects take the two likeliest logits apart, and what is shown adds u
     desk.press("effect 2.7");
     CHECK(desk.view().attention.layer == 2);
     CHECK(desk.view().head == 7);
-    CHECK(screen_shows("What L2 H7 brings"));
+    CHECK(screen_shows("Contribution of L2 H7"));
     CHECK(screen_shows("+4.01"));
 
     // The same at every position, by source: the row of this one is what the table splits.
@@ -91,7 +91,7 @@ TEST_CASE("effects take the two likeliest logits apart, and what is shown adds u
     CHECK(desk.shown().effects->question.position == 9);
     CHECK(desk.shown().effects->part(2, 7).value == Approx(sources_at(desk, 9)).margin(1e-4));
     desk.press("position " + std::to_string(last));
-    desk.act(ReadWeights{{.means = true}});
+    desk.act(SetReadingOptions{{.means = true}});
     desk.act(OpenHead{2, desk.shown().dims().H});
     desk.act(ShowScreen{Screen::effects});
     desk.settle();
@@ -167,8 +167,8 @@ TEST_CASE("every head is switched off in turn, as whole runs do it", "[gui][effe
         checkpoint::ModelRun::compute(run.model_ptr(), run.inputs(), edits, nullptr, {}, progress);
     const std::int64_t token = desk.shown().effects->question.token;
     CHECK(sweep.heads[1][3]->lost == Approx(logit_of(run, token) - logit_of(*without, token)).margin(1e-4));
-    CHECK(screen_shows("Loss under zero ablation of each head"));
-    CHECK(screen_shows("Largest losses"));
+    CHECK(screen_shows("Fall of the logit under zero ablation"));
+    CHECK(screen_shows("Largest falls and rises"));
 }
 
 TEST_CASE("a score is taken apart by who wrote its query and its key", "[gui][effects]") {
@@ -188,7 +188,7 @@ TEST_CASE("a score is taken apart by who wrote its query and its key", "[gui][ef
     CHECK(std::accumulate(why.rows.begin(), why.rows.end(), 0.0) == Approx(scaled).margin(1e-4));
     CHECK_FALSE(why.joined);
     CHECK(screen_shows("Why this score of L2 H7"));
-    CHECK(screen_shows("The same score by rotation pair"));
+    CHECK(screen_shows("The same score by RoPE pair"));
     desk.press("Join heads");
     desk.settle();
     CHECK(desk.shown().why->joined);
@@ -320,18 +320,18 @@ TEST_CASE("paths begin at a head that brings something back, and the page choose
     // The head in focus, made one that does nothing.
     PatchingMap idle = *heads;
     idle.cells[0][0] = 0.0F;
-    const analysis::HeadPlace best = sender_of(idle, {0, 0});
+    const analysis::HeadPlace best = path_sender(idle, {0, 0});
     float largest = 0;
     for (std::size_t layer = 0; layer + 1 < idle.cells.size(); ++layer)
         for (const auto& share : idle.cells[layer])
             largest = std::max(largest, std::abs(*share));
     CHECK(std::abs(*idle.cells[static_cast<std::size_t>(best.layer)][static_cast<std::size_t>(best.head)]) ==
           largest);
-    CHECK(sender_of(idle, best) == best);
+    CHECK(path_sender(idle, best) == best);
     desk.press("patch Paths");
     desk.settle();
     const auto map = [&] { return desk.shown().patching->map; };
-    CHECK(map()->from == sender_of(*heads, {0, 0}));
+    CHECK(map()->from == path_sender(*heads, {0, 0}));
     REQUIRE(desk.click("##path sender"));
     desk.driver.wait(2);
     desk.driver.key(GLFW_KEY_A, GLFW_MOD_CONTROL);
@@ -359,7 +359,7 @@ TEST_CASE("the weights alone say what a head promotes, looks for and composes wi
     CHECK(screen_shows("Circuits of L2 H7"));
     CHECK(screen_shows("Heads that compose"));
     const std::string alone = view.token->promoted.front().token;
-    desk.press("Word alone");
+    desk.press("Embedding alone");
     desk.settle();
     CHECK(desk.shown().circuits->asked.through_mlp);
     CHECK(desk.shown().circuits->token->promoted.front().token != alone);

@@ -116,7 +116,7 @@ TEST_CASE("Tab reaches everything of a lesson's page", "[gui][focus]") {
         INFO("page " << page);
         desk.act(GoToPage{page});
         check_all_reached(desk);
-        desk.act(WalkControls{0});
+        desk.act(MoveTabFocus{0});
     }
 }
 
@@ -127,7 +127,7 @@ TEST_CASE("Tab reaches everything around a checkpoint", "[gui][focus]") {
         INFO("screen " << static_cast<int>(screen));
         desk.act(ShowScreen{screen});
         check_all_reached(desk);
-        desk.act(WalkControls{0});
+        desk.act(MoveTabFocus{0});
     }
 }
 

@@ -87,7 +87,7 @@ TEST_CASE("the list behind F1 has no line that the manual's page of keys lacks",
         check_listed(desk, {"Attention weights of a file", "The atlas, in addition"});
         CHECK(key_sections()
                   .at("The atlas, in addition")
-                  .contains("Alt P  Alt A | on the atlas: pin the open head, choose all heads again"));
+                  .contains("Alt P  Alt A | on the atlas: pin the open head, clear the selection"));
     }
 }
 

@@ -2,6 +2,7 @@
 #include "core/base/assets.h"
 #include "core/base/message.h"
 #include "core/checkpoint/files/packaged_models.h"
+#include "core/lesson/library.h"
 #include "core/manual/glossary.h"
 #include "core/text/preset.h"
 #include "tests/catch.h"
@@ -172,16 +173,22 @@ TEST_CASE("no English is left on the window in German", "[.language]") {
         }
         CHECK(reader.left() == "");
     }
-    SECTION("lessons that are there in German") {
-        for (const char* const id : {"one-head", "first-lesson", "by-hand"}) {
+    SECTION("every lesson") {
+        // Their panels show code, names of arrays and tokens of the model, which stay English.
+        const std::set<std::string> with_code{"shapes-and-cost", "a-stack-of-layers", "next-word"};
+        for (const lesson::FoundLesson& found : lesson::find_lessons({}, "de")) {
+            const std::string& id = found.parsed.lesson.id;
+            CHECK(found.parsed.lesson.language == "de");
+            if (with_code.contains(id))
+                continue;
             Desk desk(in_german());
             Reader reader(desk);
-            reader.know(asset("lessons/" + std::string(id) + ".de.md")); // quotes English words
+            reader.know(asset("lessons/" + id + ".de.md")); // quotes English words
             desk.act(OpenLesson{id});
             INFO(id);
             for (int page = 0; page < 12; ++page) {
                 reader.know(desk.program.state().document->recipe.sentence);
-                reader.look(std::string(id) + " page " + std::to_string(page));
+                reader.look(id + " page " + std::to_string(page));
                 desk.act(GoToPage{page});
             }
             CHECK(reader.left() == "");

@@ -207,14 +207,14 @@ TEST_CASE("the scrubber's handle stands between the stops, as far as rows were g
         for (const auto& [row, share] : places) {
             view.row = row;
             INFO("stage " << stage << " row " << row);
-            CHECK(scrubber_place(view, dims) == Approx(before + share));
+            CHECK(scrubber_position(view, dims) == Approx(before + share));
             const GoTo back = scrubber_target(view, before + share, dims);
             CHECK(static_cast<int>(back.group) == stage);
             CHECK(back.row == row);
         }
     }
     view.group = StageGroup::x;
-    CHECK(scrubber_place(view, dims) == 0);
+    CHECK(scrubber_position(view, dims) == 0);
 }
 
 TEST_CASE("every preset and stage at every size of the window", "[gui][layout]") {

@@ -109,14 +109,14 @@ TEST_CASE("the cache panel takes the sizes of a model by one click", "[gui][less
 }
 
 TEST_CASE("merging heads on the blur panel raises the entropy that is shown", "[gui][lesson]") {
-    PanelDesk<lesson::BlurPanel> desk("one-head");
-    CHECK(desk.figure<lesson::BlurFigure>().entropy < 0.05);
+    PanelDesk<lesson::MergePanel> desk("one-head");
+    CHECK(desk.figure<lesson::MergeFigure>().entropy < 0.05);
     CHECK(screen_shows("entropy 0.00"));
     desk.drag_to("merged", 0, 1);
-    CHECK(std::abs(desk.figure<lesson::BlurFigure>().entropy - std::log(3.0)) < 0.03);
+    CHECK(std::abs(desk.figure<lesson::MergeFigure>().entropy - std::log(3.0)) < 0.03);
     CHECK(screen_shows("entropy 1.1"));
     desk.drag_to("merged", 0.99F, 0.8F);
-    CHECK(desk.figure<lesson::BlurFigure>().entropy < 0.95);
+    CHECK(desk.figure<lesson::MergeFigure>().entropy < 0.95);
     // It describes the current problem: without the word, it only says so.
     desk.type_sentence("The cat sat down");
     CHECK(screen_shows("there is no token"));
@@ -145,14 +145,14 @@ TEST_CASE("a step slides in and comes to rest, and show me rings what it moved",
     desk.program.act(GoTo{StageGroup::output});
     desk.driver.wait(2);
     CHECK(desk.view().arrival < 1);
-    CHECK(desk.view().came_from == StageGroup::weights);
+    CHECK(desk.view().previous_step == StageGroup::weights);
     desk.settle();
     REQUIRE(desk.click("Show me"));
     CHECK(desk.program.state().course.driven == std::set<std::string>{"mask"});
     desk.settle();
-    CHECK(desk.program.state().course.driven_strength == 0);
+    CHECK(desk.program.state().course.highlight_strength == 0);
     // Where the desktop asks for no animations there is none.
-    desk.program.state().view.less_motion = true;
+    desk.program.state().view.reduced_motion = true;
     desk.program.act(GoToPage{2});
     desk.driver.wait(3);
     CHECK(desk.view().arrival == 1);

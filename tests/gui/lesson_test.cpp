@@ -209,7 +209,7 @@ TEST_CASE("Tab comes from the canvas to the task of a lesson's page, else to its
     learner.open("by-hand");
     learner.turn_to(2);
     const auto from_canvas = [&] {
-        learner.act(WalkControls{0});
+        learner.act(MoveTabFocus{0});
         learner.driver.key(GLFW_KEY_TAB);
         learner.driver.wait(3);
     };

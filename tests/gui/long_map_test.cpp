@@ -54,14 +54,14 @@ const LongMapView& view_of(const Desk& desk) {
     return desk.view().attention.long_map;
 }
 
-MapSight sight_of(const Desk& desk) {
-    return app::sight_of(view_of(desk), length, length);
+VisibleMap visible_map(const Desk& desk) {
+    return app::visible_map(view_of(desk), length, length);
 }
 
 /// The middle of a weight on screen.
 figure::Point place(const Desk& desk, std::int64_t i, std::int64_t j) {
     const figure::Rect room = map_of(desk).area;
-    const MapSight sight = sight_of(desk);
+    const VisibleMap sight = visible_map(desk);
     return {room.x + sight.x(static_cast<double>(j) + 0.5), room.y + sight.y(static_cast<double>(i) + 0.5)};
 }
 
@@ -82,7 +82,7 @@ TEST_CASE("a far weight of a long text is listed, and a click shows it with its 
     CHECK(desk.program.state().pixels.bytes() > 0); // tiles are colored once, not in every frame
     REQUIRE(desk.click("spot 1"));
     desk.settle();
-    CHECK(sight_of(desk).scale == reading_scale);
+    CHECK(visible_map(desk).scale == spot_scale);
     const figure::Point at = place(desk, query, far_key);
     CHECK(map_of(desk).area.contains(at.x, at.y));
     CHECK(screen_shows("0.76"));
@@ -164,19 +164,19 @@ TEST_CASE("the whole of a long map fills its room one way", "[long map]") {
         LongMapView view;
         view.width = 700, view.height = 560;
         INFO(length << " tokens");
-        const MapSight sight = app::sight_of(view, length, length);
+        const VisibleMap sight = app::visible_map(view, length, length);
         CHECK(sight.pixels * static_cast<double>(length) == Approx(560));
         CHECK(sight.y(0) == Approx(0).margin(1));
         CHECK(sight.x(0) == Approx(70).margin(1));
         // The drawn scale is coarser than a pixel of the screen by a factor below two, and never finer.
         CHECK(std::ldexp(sight.pixels, sight.scale) >= 1);
         CHECK(std::ldexp(sight.pixels, sight.scale) < 2);
-        const MapPart seen = seen_part(view, length, length);
+        const MapPart seen = visible_part(view, length, length);
         CHECK(seen == MapPart{0, 0, length, length});
         // Each step nearer is seen.
         const Dims dims{1, length, length, 8, 8, 2, 2, 4, 4};
         app::apply(view, ZoomLongMap{1}, dims);
-        CHECK(app::sight_of(view, length, length).pixels > 1.2 * sight.pixels);
+        CHECK(app::visible_map(view, length, length).pixels > 1.2 * sight.pixels);
         app::apply(view, ZoomLongMap{-4}, dims);
         CHECK_FALSE(view.scale);
     }
@@ -184,7 +184,7 @@ TEST_CASE("the whole of a long map fills its room one way", "[long map]") {
 
 TEST_CASE("wheel, mouse and keys move over a long map", "[long map]") {
     Desk desk(needle());
-    const int whole = sight_of(desk).scale;
+    const int whole = visible_map(desk).scale;
     REQUIRE(whole == 4);
     const figure::Rect room = map_of(desk).area;
     const figure::Point at{room.x + room.w * 0.4F, room.y + room.h * 0.6F};
@@ -196,28 +196,28 @@ TEST_CASE("wheel, mouse and keys move over a long map", "[long map]") {
     desk.settle();
     desk.driver.scroll(1);
     desk.settle();
-    CHECK(sight_of(desk).scale == whole - 2);
+    CHECK(visible_map(desk).scale == whole - 2);
     // The point under the mouse is still there, to a pixel.
     const figure::Point now = place(desk, under[0], under[1]);
     CHECK(std::abs(now.x - at.x) < 5);
     CHECK(std::abs(now.y - at.y) < 5);
     CHECK(screen_shows("1 pixel = 4 × 4 weights, largest shown"));
 
-    const MapSight before = sight_of(desk);
+    const VisibleMap before = visible_map(desk);
     desk.driver.drag(at.x, at.y, at.x - 60, at.y - 40);
     desk.settle();
-    CHECK(sight_of(desk).left == Approx(before.left + 60 * 4).margin(8));
-    CHECK(sight_of(desk).top == Approx(before.top + 40 * 4).margin(8));
+    CHECK(visible_map(desk).left == Approx(before.left + 60 * 4).margin(8));
+    CHECK(visible_map(desk).top == Approx(before.top + 40 * 4).margin(8));
     desk.driver.key(GLFW_KEY_RIGHT);
     desk.settle();
-    CHECK(sight_of(desk).left ==
+    CHECK(visible_map(desk).left ==
           Approx(before.left + 60 * 4 + 0.125 * static_cast<double>(room.w) * 4).margin(8));
     desk.driver.key(GLFW_KEY_EQUAL);
     desk.settle();
-    CHECK(sight_of(desk).scale == whole - 3);
+    CHECK(visible_map(desk).scale == whole - 3);
     desk.driver.double_click(at.x, at.y);
     desk.settle();
-    CHECK(sight_of(desk).scale == whole - 6);
+    CHECK(visible_map(desk).scale == whole - 6);
     desk.driver.key(GLFW_KEY_HOME);
     desk.settle();
     CHECK_FALSE(view_of(desk).scale);
@@ -344,13 +344,13 @@ TEST_CASE("what a pixel shows has a line of its own where the buttons leave it n
 TEST_CASE("a prompt too long for stages shows map, atlas and effects of a checkpoint, and no stage",
           "[long map]") {
     std::string ids;
-    for (std::int64_t i = 0; i <= Document::most_held; ++i)
+    for (std::int64_t i = 0; i <= Document::max_tokens_in_memory; ++i)
         ids += (i == 0 ? "" : ",") + std::to_string(i * i % 127);
     Desk desk;
     desk.open(test_data("/models/olmo2_tiny"), ids);
     INFO(desk.program.state().error << desk.program.state().model.error);
     REQUIRE(desk.shown().document->is_checkpoint());
-    REQUIRE(desk.shown().dims().Tq == Document::most_held + 1);
+    REQUIRE(desk.shown().dims().Tq == Document::max_tokens_in_memory + 1);
     CHECK(desk.shown().trace == nullptr);
     CHECK(screen_of(desk.shown(), desk.view()) == Screen::map);
     CHECK_FALSE(has_screen(*desk.shown().document, Screen::stages));
@@ -360,7 +360,7 @@ TEST_CASE("a prompt too long for stages shows map, atlas and effects of a checkp
 
     // The map has the weights that the run makes for the same rows.
     const checkpoint::ModelRun& run = *desk.program.state().model.run;
-    const std::int64_t last = Document::most_held, query = last - 5;
+    const std::int64_t last = Document::max_tokens_in_memory, query = last - 5;
     desk.act(GoToWeight{query, 40});
     desk.settle();
     REQUIRE(desk.shown().map->close);
@@ -392,7 +392,7 @@ TEST_CASE("a prompt too long for stages shows map, atlas and effects of a checkp
     desk.type_over("##tokens from", "4097");
     CHECK(desk.program.state().field.error == "Type the number of a token, 0 to 4096.");
     desk.press("Later ▶");
-    CHECK(desk.view().attention.brought_from == 172);
+    CHECK(desk.view().attention.first_source_token == 172);
 
     desk.press_key(GLFW_KEY_4, GLFW_MOD_CONTROL);
     CHECK(screen_of(desk.shown(), desk.view()) != Screen::patching);

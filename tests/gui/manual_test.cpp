@@ -171,7 +171,7 @@ TEST_CASE("the manual is searched once for each text, and keeps its width", "[gu
     desk.driver.type("max");
     desk.driver.wait(3);
     CHECK(manual_of(desk).found != found);
-    CHECK(manual_of(desk).found_for == "softmax");
+    CHECK(manual_of(desk).found_text == "softmax");
 
     const figure::Rect edge = *desk.driver.find("left edge");
     desk.driver.drag(edge.x + 3, 500, edge.x + 83, 500);
@@ -214,7 +214,7 @@ TEST_CASE("the context menu of a cell acts on that cell", "[gui][menu]") {
 }
 
 TEST_CASE("the words beside a matrix have a context menu", "[gui][menu]") {
-    const auto press_right = [](Desk& desk, const Thing& token, bool above) {
+    const auto press_right = [](Desk& desk, const MenuSubject& token, bool above) {
         const Picture& canvas = desk.program.canvas();
         const MatrixGrid& grid = canvas.grids.front();
         const auto word = std::ranges::find_if(canvas.words, [&](const TokenWord& one) {
@@ -227,12 +227,12 @@ TEST_CASE("the words beside a matrix have a context menu", "[gui][menu]") {
     {
         Desk desk("first-lesson", "the cat sat down");
         desk.act(GoTo{StageGroup::weights});
-        press_right(desk, {Thing::Kind::token, 2}, false);
+        press_right(desk, {MenuSubject::Kind::token, 2}, false);
         REQUIRE(desk.click("row of token", "##Popup"));
         desk.settle();
         CHECK(desk.view().row == 2);
         desk.act(GoTo{StageGroup::weights, 3});
-        press_right(desk, {Thing::Kind::token, 1}, true);
+        press_right(desk, {MenuSubject::Kind::token, 1}, true);
         REQUIRE(desk.click("copy token", "##Popup"));
         desk.settle();
         CHECK(desk.driver.clipboard == "cat");
@@ -241,7 +241,7 @@ TEST_CASE("the words beside a matrix have a context menu", "[gui][menu]") {
     // In a text that only has keys, a word is not a query.
     Desk translation("translation");
     translation.act(GoTo{StageGroup::weights});
-    press_right(translation, {Thing::Kind::token, 1, true}, true);
+    press_right(translation, {MenuSubject::Kind::token, 1, true}, true);
     CHECK(screen_shows("It is not a query of this stage"));
     REQUIRE(translation.click("copy token", "##Popup"));
     translation.settle();

@@ -105,7 +105,7 @@ TEST_CASE("a long map is saved as the picture that is seen, which gives its quer
         CHECK(text.find(control) == std::string::npos);
 
     desk.act(GoToWeight{saved_query, saved_key});
-    const MapPart seen = seen_part(desk.view().attention.long_map, saved_length, saved_length);
+    const MapPart seen = visible_part(desk.view().attention.long_map, saved_length, saved_length);
     for (const std::string name : {"near.svg", "near.png", "near.pdf"}) {
         const std::string path = folder.file(name);
         CHECK(save_by(desk, ExportPicture{}, path).find("Wrote " + path + ": queries ") == 0);
@@ -131,10 +131,10 @@ TEST_CASE("a figure of a long map has the map as large as it is on screen", "[ma
             view.attention.long_map.width = width;
             view.attention.long_map.height = height;
             DrawContext context{desk.shown(), view, theme(false), measure, 960, 848, false};
-            fit_to_map(context);
+            fit_figure_to_map(context);
             INFO(width << " × " << height);
-            CHECK(long_map_room(context).w == width);
-            CHECK(long_map_room(context).h == height);
+            CHECK(long_map_area(context).w == width);
+            CHECK(long_map_area(context).h == height);
         }
 }
 
@@ -175,7 +175,7 @@ TEST_CASE("the numbers that are seen of a long map are saved, and no others", "[
         desk.act(GoToWeight{saved_query, saved_key});
         CHECK(save_by(desk, ExportNumbers{}, near_csv).find("each number is one weight") !=
               std::string::npos);
-        const MapPart seen = seen_part(desk.view().attention.long_map, saved_length, saved_length);
+        const MapPart seen = visible_part(desk.view().attention.long_map, saved_length, saved_length);
         std::string table = read_file(near_csv);
         CHECK(table.starts_with("query \\ key," + std::to_string(seen.col) + ","));
         CHECK(std::ranges::count(table, '\n') == seen.rows + 1);
@@ -279,7 +279,7 @@ TEST_CASE("the dialog for numbers offers what the screen can write, its usual ki
 TEST_CASE("the map and the other screens of a prompt without stages are saved too", "[map saving]") {
     const TemporaryFolder folder;
     std::string ids;
-    for (std::int64_t i = 0; i <= Document::most_held; ++i)
+    for (std::int64_t i = 0; i <= Document::max_tokens_in_memory; ++i)
         ids += (i == 0 ? "" : ",") + std::to_string(i * i % 127);
     Desk desk;
     desk.open(test_data("/models/olmo2_tiny"), ids);

@@ -23,7 +23,7 @@ struct ModelLearner : Desk {
     }
     const CourseState& course() const { return program.state().course; }
     const Document& document() const { return *program.state().document; }
-    bool away() const { return is_away(course(), document()); }
+    bool away() const { return has_left_scene(course(), document()); }
     void turn_to(const std::string& id, int page) {
         act(OpenLesson{id});
         act(GoToPage{page});
@@ -118,7 +118,7 @@ TEST_CASE("what follows from a button is told once it is pressed, and a second p
         REQUIRE(item != screen_items().end());
         return item->area.y;
     };
-    const std::string first = "Switch L0 H6 off", second = "Switch L0 H4 off";
+    const std::string first = "Ablate L0 H6", second = "Ablate L0 H4";
     CHECK_FALSE(screen_shows("Now it says"));
     CHECK_FALSE(screen_shows("Mary has"));
     const float y = place(first), other = place(second);
@@ -274,12 +274,12 @@ TEST_CASE("a button that only leads elsewhere leads back at its second press", "
     CHECK(learner.view().group == StageGroup::weights);
     learner.press("The two logits");
     CHECK(learner.view().group == StageGroup::logits);
-    CHECK(screen_shows("on; click to take it back"));
+    CHECK(screen_shows("on; click to undo"));
     CHECK_FALSE(learner.away());
     learner.press("The two logits");
     CHECK(learner.view().group == StageGroup::weights);
     CHECK(learner.view().head == 7);
-    CHECK_FALSE(screen_shows("on; click to take it back"));
+    CHECK_FALSE(screen_shows("on; click to undo"));
     // A task that is only a look is taken back too.
     learner.press("Show me");
     CHECK(learner.document().layer() == 2);

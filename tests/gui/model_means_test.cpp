@@ -32,7 +32,7 @@ void open(Desk& desk, const std::string& folder, const std::string& text) {
 }
 
 void read(Desk& desk, const analysis::ReadingOptions& how) {
-    desk.act(ReadWeights{how});
+    desk.act(SetReadingOptions{how});
     desk.settle();
 }
 
@@ -154,7 +154,7 @@ TEST_CASE("means of a checkpoint are those of the file that trace writes of it",
         check_as_file(desk, traced(folder, ablated), means);
         desk.act(OpenHead{0, 2});
         desk.act(EditCell{{TensorId::W_Q, {3, 17, 0, 0}}, 4.0F});
-        const ModelPart& part = *desk.program.state().document->part();
+        const RunSpec& part = *desk.program.state().document->part();
         const std::string patch = folder.file("edits.patch.safetensors");
         checkpoint::save_patch(*part.model->model, part.edits, patch);
         std::vector<std::string> edited = call;
@@ -234,7 +234,7 @@ TEST_CASE("a mean of a checkpoint has weights alone, and its heads keep every st
             CHECK(desk.view().group == StageGroup::weights);
         }
         CHECK(screen_shows("Mean of all"));
-        for (const auto& [tab, says] : {std::pair{"Guide", "A mean is not one of"},
+        for (const auto& [tab, says] : {std::pair{"Guide", "A mean is not a stage"},
                                         {"Tensors", "W_Q"},
                                         {"Edit", "This is computed from several"},
                                         {"Predict", "Only single heads can be"}}) {

@@ -174,7 +174,7 @@ TEST_CASE("ablating a head changes the predictions as the command line computes 
     CHECK(now.kl > 0);
     CHECK(std::abs(now.kl - kl) < 1e-5);
     REQUIRE_FALSE(now.moved.empty());
-    for (const TokenOdds& odds : now.likeliest) {
+    for (const TokenProbability& odds : now.likeliest) {
         const auto id = static_cast<std::size_t>(odds.id);
         CHECK(std::abs(static_cast<double>(odds.before) - p[id]) < 1e-5);
         CHECK(std::abs(static_cast<double>(odds.after) - q[id]) < 1e-5);
@@ -327,7 +327,7 @@ TEST_CASE("the rotation by position is a page, and its arithmetic is told", "[mo
     CHECK(screen_shows("Rotation: L0 H0"));
     check_printed_numbers(desk.program.canvas(), computed(desk.problem()), desk.problem());
     desk.act(Select{CellAddress{TensorId::q_heads, {0, 0, 5, 1}}});
-    CHECK(screen_shows("Turned by position"));
+    CHECK(screen_shows("Rotated by position"));
     CHECK(screen_shows("angle"));
     end_recording();
 }

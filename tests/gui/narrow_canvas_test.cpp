@@ -1,4 +1,4 @@
-#include "app/draw/kit/free_paper.h"
+#include "app/draw/kit/free_space.h"
 #include "app/draw/matrix/matrix.h"
 #include "app/shell/layout.h"
 #include "core/checkpoint/files/packaged_models.h"
@@ -79,7 +79,7 @@ TEST_CASE("no page around attention writes over itself in a narrow canvas", "[gu
     NarrowDesk desk(folder,
                     folder == checkpoint::model_folder("pocket") ? pocket_sentence : "12,7,30,5,9,11");
     REQUIRE(desk.program.canvas().scene.width < 700);
-    const Walk walk = desk.view().walk;
+    const StepStrip walk = desk.view().walk;
     for (const auto* const part : {&walk.before, &walk.layer, &walk.after})
         for (const StageGroup stop : *part) {
             if (!is_around(stop))
@@ -99,12 +99,12 @@ TEST_CASE("a score taken apart by single heads has a row for each name, and the 
     desk.show(Screen::why);
     REQUIRE(desk.shown().why != nullptr);
     for (const bool joined : {false, true}) {
-        desk.act(JoinWriters{joined});
+        desk.act(JoinComponents{joined});
         desk.settle();
         CHECK(desk.clash() == "");
         CHECK(screen_shows("embedding"));
     }
-    CHECK(screen_shows("written at the key “,”"));
+    CHECK(screen_shows("columns: components of the key “,”"));
     // The button covers no text.
     const Picture& canvas = desk.program.canvas();
     const auto button = std::ranges::find(canvas.hotspots, std::string("Heads one by one"), &Hotspot::label);

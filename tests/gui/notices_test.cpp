@@ -1,4 +1,4 @@
-#include "app/draw/kit/free_paper.h"
+#include "app/draw/kit/free_space.h"
 #include "tests/catch.h"
 #include "tests/gui/support/desk.h"
 

@@ -1,4 +1,4 @@
-#include "app/draw/kit/frame_count.h"
+#include "app/draw/kit/frame_counter.h"
 #include "core/text/preset.h"
 #include "tests/catch.h"
 #include "tests/gui/support/desk.h"
@@ -167,7 +167,7 @@ TEST_CASE("what Dear ImGui keeps for a window goes soon after the window", "[gui
     REQUIRE(keys != nullptr);
     REQUIRE_FALSE(keys->MemoryCompacted);
     desk.press_key(GLFW_KEY_ESCAPE);
-    desk.driver.wait(static_cast<int>(FrameCount::kept_frames) + 2);
+    desk.driver.wait(static_cast<int>(FrameCounter::kept_frames) + 2);
     CHECK(keys->MemoryCompacted);
 }
 
@@ -319,13 +319,13 @@ TEST_CASE("the picture that shows an edit has the edit's numbers, where they are
           "[gui][program]") {
     Desk desk;
     constexpr std::chrono::minutes patience(1);
-    CHECK_FALSE(desk.program.catch_up(patience)); // nothing was asked for
+    CHECK_FALSE(desk.program.wait_for_results(patience)); // nothing was asked for
     desk.program.act(EditCell{{TensorId::W_O, {0, 0, 0, 0}}, 5});
-    REQUIRE(desk.program.catch_up(patience));
+    REQUIRE(desk.program.wait_for_results(patience));
     CHECK(desk.shown().document != desk.program.state().document);
     desk.driver.wait();
     CHECK(desk.shown().document == desk.program.state().document);
-    CHECK_FALSE(desk.program.catch_up(patience));
+    CHECK_FALSE(desk.program.wait_for_results(patience));
 }
 
 } // namespace headscope::test

@@ -1,4 +1,4 @@
-#include "app/draw/kit/frame_count.h"
+#include "app/draw/kit/frame_counter.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/tensor/free_buffers.h"
 #include "tests/catch.h"
@@ -79,7 +79,7 @@ private:
         tell_memory("event " + std::to_string(events));
         desk_.driver.resize(first_width, first_height);
         begin_();
-        desk_.driver.wait(static_cast<int>(FrameCount::kept_frames) + 1);
+        desk_.driver.wait(static_cast<int>(FrameCounter::kept_frames) + 1);
         tell_memory("opened anew");
         desk_.driver.resize(width_, height_);
     }
@@ -240,7 +240,7 @@ TEST_CASE("random input breaks nothing", "[gui][random]") {
     std::filesystem::create_directory(home_path);
     std::filesystem::current_path(home_path); // where choosers begin
     if (std::getenv("HEADSCOPE_RANDOM_MEMORY") != nullptr)
-        give_memory_back(); // as the window does
+        enable_prompt_memory_release(); // as the window does
     Desk desk("first-lesson", "", first_width, first_height, 1, folder.file("state"));
     const auto begin = [&] {
         desk.act(SetZoom{1});

@@ -152,7 +152,7 @@ TEST_CASE("means stand beside the heads and below the layers, and open like a he
     }
     SECTION("a head that is not yet on screen is opened once it is") {
         desk.press("Means in the grid");
-        desk.program.act(ReadWeights{{.means = true}});
+        desk.program.act(SetReadingOptions{{.means = true}});
         desk.program.act(OpenHead{0, 3});
         desk.settle();
         desk.settle();

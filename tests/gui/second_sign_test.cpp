@@ -106,7 +106,7 @@ std::string cell(float side, float value, bool forbidden = false) {
 
 std::string masked_in(bool a) {
     Paper paper;
-    draw_masked_in_one(paper.picture, paper.context, {0, 0, 30, 30}, a ? 1.0F : -1.0F);
+    draw_masked_on_one_side(paper.picture, paper.context, {0, 0, 30, 30}, a ? 1.0F : -1.0F);
     return paper.drawn();
 }
 
@@ -236,7 +236,7 @@ std::string answered(bool right) {
 
 std::string switched(bool on) {
     Paper paper;
-    draw_text_button(paper.picture, paper.context, 0, 0, "Word alone", on, TogglePlay{});
+    draw_text_button(paper.picture, paper.context, 0, 0, "Embedding alone", on, TogglePlay{});
     return paper.drawn();
 }
 

@@ -30,7 +30,7 @@ void open_board(Desk& desk, const std::string& name, Stack stack) {
     desk.settle();
 }
 
-const ModelPart& part_on_screen(const Desk& desk) {
+const RunSpec& part_on_screen(const Desk& desk) {
     return *desk.program.state().document->part();
 }
 
@@ -40,7 +40,7 @@ TensorPtr logits_on_screen(const Desk& desk) {
 
 /// A pass of its own.
 checkpoint::ModelRunPtr pass_with(const Desk& desk, const checkpoint::ModelEdits& edits) {
-    const ModelPart& part = part_on_screen(desk);
+    const RunSpec& part = part_on_screen(desk);
     Progress progress;
     return checkpoint::ModelRun::compute(part.model->model, *part.inputs, edits, nullptr, {}, progress);
 }
@@ -189,7 +189,7 @@ TEST_CASE("a number inside the MLP of either stack is set, what comes after foll
                              .column = 11}};
         CHECK(equal_numbers(logits_on_screen(desk), pass_with(desk, edits)->logits()));
         CHECK_FALSE(equal_numbers(logits_on_screen(desk), before));
-        desk.act(ReleaseNumber{act});
+        desk.act(ResetActivation{act});
         desk.settle();
         CHECK(desk.shown().value(act) == computed);
         CHECK(equal_numbers(logits_on_screen(desk), before));

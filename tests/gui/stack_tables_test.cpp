@@ -26,7 +26,7 @@ const ModelState& opened_model(const Desk& desk) {
     return desk.program.state().model;
 }
 
-const ModelPart& opened_part(const Desk& desk) {
+const RunSpec& opened_run(const Desk& desk) {
     return *desk.program.state().document->part();
 }
 
@@ -37,7 +37,7 @@ void show(Desk& desk, Stack stack) {
 
 /// Returns the logits of a new run.
 TensorPtr logits_of_new_run(const Desk& desk) {
-    const ModelPart& part = opened_part(desk);
+    const RunSpec& part = opened_run(desk);
     Progress progress;
     return checkpoint::ModelRun::compute(part.model->model, *part.inputs, part.edits, nullptr, {}, progress)
         ->logits();
@@ -104,8 +104,8 @@ TEST_CASE("the tables of both stacks are edited on the pages before and behind t
         INFO(desk.program.state().error);
         REQUIRE(desk.program.state().error.empty());
         CHECK(desk.shown().value(edit.cell) == 1.75F);
-        REQUIRE(opened_part(desk).edits.contains(edit.n));
-        CHECK(opened_part(desk).edits.at(edit.n).rows.at(edit.weight).contains(edit.cell.at[0]));
+        REQUIRE(opened_run(desk).edits.contains(edit.n));
+        CHECK(opened_run(desk).edits.at(edit.n).rows.at(edit.weight).contains(edit.cell.at[0]));
         CHECK(std::ranges::equal(opened_model(desk).run->logits()->values(),
                                  logits_of_new_run(desk)->values()));
         CHECK_FALSE(std::ranges::equal(opened_model(desk).run->logits()->values(), unedited->values()));
@@ -115,7 +115,7 @@ TEST_CASE("the tables of both stacks are edited on the pages before and behind t
         CHECK(desk.view().attention.stack == edit.stack);
         CHECK(desk.shown().value(edit.cell) == was);
         CHECK(std::ranges::equal(opened_model(desk).run->logits()->values(), unedited->values()));
-        CHECK(opened_part(desk).edits.empty());
+        CHECK(opened_run(desk).edits.empty());
     }
     end_recording();
 }
@@ -126,7 +126,7 @@ TEST_CASE("the stops before and behind the layers of an encoder-decoder are thos
     open(desk, "t5_tiny");
     for (const Stack stack : all_stacks) {
         show(desk, stack);
-        const Walk& walk = desk.view().walk;
+        const StepStrip& walk = desk.view().walk;
         CHECK(walk.before == std::vector{StageGroup::embedding});
         CHECK(walk.after.front() == StageGroup::final_norm);
         CHECK(walk.after.size() == (stack == Stack::encoder ? 1U : 3U));

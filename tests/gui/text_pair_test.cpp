@@ -17,7 +17,7 @@ const ModelState& texts_of_desk(const Desk& desk) {
     return desk.program.state().model;
 }
 
-const ModelPart& part_of_desk(const Desk& desk) {
+const RunSpec& part_of_desk(const Desk& desk) {
     return *desk.program.state().document->part();
 }
 

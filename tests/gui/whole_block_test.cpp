@@ -74,7 +74,7 @@ std::vector<std::string> walked(Desk& desk, int key) {
     std::vector<std::string> stops;
     while (true) {
         const ViewState& view = desk.view();
-        const bool in_layer = &view.walk.part_with(view.group) == &view.walk.layer;
+        const bool in_layer = &view.walk.section_with(view.group) == &view.walk.layer;
         const std::string stop = (in_layer ? std::to_string(view.attention.layer) + " " : "") +
                                  std::string(group_info(view.group).label);
         if (!stops.empty() && stops.back() == stop)
@@ -218,7 +218,7 @@ TEST_CASE("the pages around attention show the numbers that trace writes", "[mod
     for (const Family& family : families()) {
         Desk desk;
         open(desk, family);
-        const ModelPart& part = *desk.program.state().document->part();
+        const RunSpec& part = *desk.program.state().document->part();
         const checkpoint::Model& model = *part.model->model;
         const checkpoint::ForwardResult expected = whole_pass(model, *part.inputs);
         const Stack stack = desk.view().attention.stack;
@@ -361,7 +361,7 @@ TEST_CASE("an inspector beside B − A waits for a layer whose numbers around at
     };
     DrawContext context{coming, desk.view(), theme(false), measure, 400, 600};
     context.compare = &compare;
-    CHECK(spoken_on_canvas(context) == std::nullopt);
+    CHECK(current_cell_on_canvas(context) == std::nullopt);
     CHECK(draw_inspector(context).scene.height > 0);
 }
 
@@ -371,7 +371,7 @@ TEST_CASE("a problem that follows a checkpoint has the stops of attention alone"
     desk.act(GoTo{StageGroup::mlp_act});
     REQUIRE(desk.view().group == StageGroup::mlp_act);
     desk.act(NewProject{});
-    CHECK(desk.view().walk == Walk{});
+    CHECK(desk.view().walk == StepStrip{});
     CHECK_FALSE(is_around(desk.view().group));
     CHECK(desk.shown().block == nullptr);
     desk.driver.key(GLFW_KEY_END);

@@ -41,7 +41,7 @@ std::string definitions() {
                 (info.source.empty() ? "" : " (" + std::string(info.source.english) + ")") + "\n";
     }
     return text + "A head with most of its weight on the first token has the label of its remaining weight, "
-                  "if that has a pattern: \"beside the first token\".\n";
+                  "if that has a pattern: \"apart from the first token\".\n";
 }
 
 Scores named_scores(const std::string& names) {
@@ -126,7 +126,7 @@ std::vector<std::vector<std::string>> cells_of(const std::vector<MeasuredHead>& 
         line.push_back(std::to_string(row.layer));
         line.push_back(std::to_string(row.head));
         line.push_back(std::string(row.metrics.label()) +
-                       (row.metrics.beside_first ? " (beside the first token)" : ""));
+                       (row.metrics.beside_first ? " (apart from the first token)" : ""));
         for (const HeadScoreInfo* info : scores)
             line.push_back(number_or(row.score(*info), ""));
     }

@@ -45,10 +45,10 @@ SurveyPlan plan_of(const SurveyOptions& options, const checkpoint::TextModel& mo
 }
 
 /// Computes the blocks of one process and saves them at intervals.
-class Share {
+class SurveyWorker {
 public:
-    Share(const SurveyPlan& plan, const analysis::Corpus& corpus, const analysis::PieceCutter& cutter,
-          SurveyParts& parts, const ProcessRank& rank)
+    SurveyWorker(const SurveyPlan& plan, const analysis::Corpus& corpus, const analysis::PieceCutter& cutter,
+                 SurveyParts& parts, const ProcessRank& rank)
         : plan_(plan), corpus_(corpus), cutter_(cutter), parts_(parts), rank_(rank),
           state_(parts.take_own()) {}
 
@@ -172,7 +172,7 @@ void run_survey(const SurveyOptions& options) {
         std::cerr << "headscope: " << options.out << " is complete; nothing was left to do\n";
         return;
     }
-    Share(plan, corpus, cutter, parts, rank).compute(model);
+    SurveyWorker(plan, corpus, cutter, parts, rank).compute(model);
     switch (parts.finish(corpus, cutter)) {
     case SurveyParts::Finished::here:
         return summarize(options.out);

@@ -32,7 +32,7 @@ std::string words_around(const std::vector<std::string>& pieces, const std::vect
                          std::int64_t query, std::int64_t key) {
     constexpr std::int64_t around_query = 6, around_key = 3;
     std::set<std::int64_t> begins; // indices of the first tokens of words
-    for (const text::TokenRun& run : text::words_of_pieces(pieces))
+    for (const text::TokenRun& run : text::group_pieces_into_words(pieces))
         begins.insert(run.first);
     std::string words;
     std::int64_t last = -1;
@@ -91,7 +91,7 @@ std::string card_text(SurveyFile& file, const HeadCard& card) {
     const analysis::SurveyPlan& plan = file.run().plan;
     std::string out = "head " + std::to_string(card.head) + " of layer " + std::to_string(card.layer) +
                       (card.label.empty() ? "" : ": " + std::string(card.label)) +
-                      (card.beside_first ? " (beside the first token)" : "") + "\n" + plan.checkpoint +
+                      (card.beside_first ? " (apart from the first token)" : "") + "\n" + plan.checkpoint +
                       " over " + app::counted(file.run().counts.texts, "text") + " of " + plan.texts + ", " +
                       app::counted(file.run().counts.tokens, "token") + "\n";
     for (const SurveyedScore& score : card.scores)

@@ -6,19 +6,19 @@ namespace headscope::app {
 
 namespace {
 
-std::optional<CellAddress> cell_of(const Situation& now) {
+std::optional<CellAddress> cell_of(const ActionContext& now) {
     return now.view.selected ? now.view.selected
            : now.spoken_of   ? now.spoken_of()
                              : std::optional<CellAddress>();
 }
 
-std::string needs_known_cell(const Situation& now) {
+std::string needs_known_cell(const ActionContext& now) {
     return now.shown != nullptr && cell_of(now)
                ? ""
                : tr("common.nothing_computed_yet", "Nothing is computed yet");
 }
 
-std::string needs_score(const Situation& now) {
+std::string needs_score(const ActionContext& now) {
     const auto cell = cell_of(now);
     if (!cell || !is_score(cell->tensor))
         return tr("context.score_weight_taken_apart",
@@ -31,52 +31,52 @@ std::string needs_score(const Situation& now) {
                : "";
 }
 
-Actions explain_score(const Situation& now) {
+Actions explain_score(const ActionContext& now) {
     const Index at = cell_of(now)->at;
     return {ShowWeight{at[2], at[3], Screen::why}};
 }
 
-bool has_scores_taken_apart(const Situation& now) {
+bool has_scores_taken_apart(const ActionContext& now) {
     return now.checkpoint;
 }
 
-std::string needs_edits_of_head(const Situation& now) {
+std::string needs_edits_of_head(const ActionContext& now) {
     return now.checkpoint && !now.edited ? tr("context.nothing_edited", "Nothing is edited")
            : now.view.head < now.problem.dims.H
                ? ""
                : tr("context.mean_heads_no_weights", "A mean of heads has no weights");
 }
 
-Actions reset_head(const Situation& now) {
+Actions reset_head(const ActionContext& now) {
     return {ResetHead{now.view.head}};
 }
 
-Actions open_this_head(const Situation& now) {
+Actions open_this_head(const ActionContext& now) {
     return {OpenHead{now.view.attention.layer, now.view.head}, ShowScreen{Screen::stages}};
 }
 
-bool on_other_screen(const Situation& now) {
+bool on_other_screen(const ActionContext& now) {
     return now.view.attention.screen != Screen::stages;
 }
 
-std::function<Actions(const Situation&)> copy_of(CopyOne::What what) {
-    return just(CopyOne{what});
+std::function<Actions(const ActionContext&)> copy_of(CopyOne::What what) {
+    return always_send(CopyOne{what});
 }
 
-std::string needs_token(const Situation& now) {
+std::string needs_token(const ActionContext& now) {
     return now.token >= 0 ? "" : tr("context.press_right_mouse_button", "Right-click a token first");
 }
 
-std::string needs_row(const Situation& now) {
+std::string needs_row(const ActionContext& now) {
     const bool query = now.shown == nullptr || (now.token < now.shown->Tq && !now.token_of_second);
     return query ? needs_token(now) : tr("context.no_query_stage", "It is not a query of this stage");
 }
 
-Actions step_to_token(const Situation& now) {
+Actions step_to_token(const ActionContext& now) {
     return {GoTo{now.view.group, now.token}};
 }
 
-using Kind = Thing::Kind;
+using Kind = MenuSubject::Kind;
 struct MenuRow {
     Kind thing;
     const char* id;
@@ -93,7 +93,7 @@ constexpr MenuRow menu_rows[] = {
 
 /// Returns true if a row has an effect on the current screen: it opens another screen, or compares heads on
 /// the stages.
-bool does_something(std::string_view id, const Situation& now) {
+bool does_something(std::string_view id, const ActionContext& now) {
     const Screen on = now.view.attention.screen;
     return id == "atlas screen"      ? on != Screen::atlas
            : id == "effects screen"  ? on != Screen::effects
@@ -117,12 +117,12 @@ std::vector<ActionInfo> context_actions() {
         {"reset head", tr("context.set_head_back", "Reset the head"), tr("context.weights_gain_head_focus", "Restores the weights and the gain of the head in focus from the preset or the file"), {}, has_stages, reset_head, needs_edits_of_head},
         {"copy token", tr("context.copy_token", "Copy the token"), tr("context.copies_text_token_context", "Copies the text of the token whose context menu is open"), {}, anywhere, copy_of(What::token), needs_token},
         {"row of token", tr("context.step_tokens_row", "Step to the token’s row"), tr("context.shows_row_token_query", "Shows the row whose query is the token"), {}, has_stages, step_to_token, needs_row},
-        {"context menu", tr("context.context_menu", "Context menu"), tr("context.done_selected_number_else", "Lists the commands for the selected number, or else for the head in focus; a right click opens the menu of any item"), {{Key::menu}, shift(Key::F10)}, anywhere, just(OpenContextMenu{}), {}, tr("context.menu_selection_anything_right", "menu of the selection; right click: of any item")},
+        {"context menu", tr("context.context_menu", "Context menu"), tr("context.done_selected_number_else", "Lists the commands for the selected number, or else for the head in focus; a right click opens the menu of any item"), {{Key::menu}, shift(Key::F10)}, anywhere, always_send(OpenContextMenu{}), {}, tr("context.menu_selection_anything_right", "menu of the selection; right click: of any item")},
         // clang-format on
     };
 }
 
-std::vector<const ActionInfo*> menu_of(Thing::Kind thing, const Situation& now) {
+std::vector<const ActionInfo*> menu_of(MenuSubject::Kind thing, const ActionContext& now) {
     std::vector<const ActionInfo*> rows;
     for (const MenuRow& row : menu_rows)
         if (row.thing == thing && does_something(row.id, now))
@@ -131,20 +131,21 @@ std::vector<const ActionInfo*> menu_of(Thing::Kind thing, const Situation& now) 
     return rows;
 }
 
-std::optional<Thing> thing_of(const Action& action) {
+std::optional<MenuSubject> thing_of(const Action& action) {
     if (const auto* wanted = std::get_if<ModelAction>(&action)) {
         const auto* predicts = std::get_if<PredictAt>(wanted);
-        return predicts == nullptr ? std::nullopt : std::optional(Thing{Kind::token, predicts->position});
+        return predicts == nullptr ? std::nullopt
+                                   : std::optional(MenuSubject{Kind::token, predicts->position});
     }
     const auto* const change = std::get_if<ViewChange>(&action);
     if (change == nullptr)
         return std::nullopt;
     if (const auto* select = std::get_if<Select>(change); select != nullptr && select->cell)
-        return Thing{Kind::token, select->cell->at[2]}; // the token of a query
+        return MenuSubject{Kind::token, select->cell->at[2]}; // the token of a query
     const auto* const attention = std::get_if<AttentionChange>(change);
     const bool head = std::holds_alternative<PickHead>(*change) ||
                       (attention != nullptr && std::holds_alternative<OpenHead>(*attention));
-    return head ? std::optional(Thing{Kind::head}) : std::nullopt;
+    return head ? std::optional(MenuSubject{Kind::head}) : std::nullopt;
 }
 
 } // namespace headscope::app

@@ -5,19 +5,19 @@ namespace headscope::app {
 
 namespace {
 
-std::string unless_busy(const Situation& now) {
+std::string unless_busy(const ActionContext& now) {
     return now.files.job ? tr("common.not_over_yet", "{} has not finished yet", now.files.job->label) : "";
 }
-std::string needs_numbers(const Situation& now) {
+std::string needs_numbers(const ActionContext& now) {
     return now.pictured ? unless_busy(now) : tr("common.nothing_computed_yet", "Nothing is computed yet");
 }
-std::string needs_problem(const Situation& now) {
+std::string needs_problem(const ActionContext& now) {
     return now.weights_file
                ? tr("files.attention_weights_file_shown",
                     "These attention weights come from a file; how they were computed is not known")
                : unless_busy(now);
 }
-std::string needs_changes(const Situation& now) {
+std::string needs_changes(const ActionContext& now) {
     if (now.weights_file)
         return needs_problem(now);
     if (now.files.lesson) // reports how the lesson's input can be saved
@@ -28,7 +28,7 @@ std::string needs_changes(const Situation& now) {
                ? tr("files.nothing_changed_since_saved", "Nothing has changed since it was saved")
                : unless_busy(now);
 }
-std::string needs_stages(const Situation& now) {
+std::string needs_stages(const ActionContext& now) {
     return now.lesson ? unless_busy(now)
            : now.weights_file
                ? tr("files.attention_weights_file_no", "Attention weights from a file have no stages to film")
@@ -40,13 +40,13 @@ std::string needs_stages(const Situation& now) {
                : needs_numbers(now);
 }
 
-std::string needs_toolbar(const Situation& now) {
+std::string needs_toolbar(const ActionContext& now) {
     return now.presenting ? tr("files.file_menu_window_esc",
                                "The File menu is in the window; Esc leaves the presentation")
                           : "";
 }
 
-std::string needs_script(const Situation& now) {
+std::string needs_script(const ActionContext& now) {
     if (now.weights_file)
         return needs_problem(now);
     return now.weights_read
@@ -57,37 +57,37 @@ std::string needs_script(const Situation& now) {
                                : needs_numbers(now);
 }
 
-bool on_long_map(const Situation& now) {
+bool on_long_map(const ActionContext& now) {
     return now.map != nullptr;
 }
-std::string needs_far_weights(const Situation& now) {
-    const std::string missing = why_no_spots(*now.map, now.view.attention.long_map);
+std::string needs_far_weights(const ActionContext& now) {
+    const std::string missing = empty_spots_reason(*now.map, now.view.attention.long_map);
     return missing.empty() ? unless_busy(now) : missing;
 }
 
 } // namespace
 
 std::vector<ActionInfo> file_actions() {
-    constexpr Over field = Over::field;
+    constexpr Overlay field = Overlay::field;
     const std::string script =
         tr("files.script_computes_very_numbers", "A script that recomputes exactly these numbers");
     return {
         // clang-format off
-        {"new", tr("files.new", "New"), tr("files.back_sentence_preset_program", "Back to the sentence and the preset at program start"), {ctrl('N')}, anywhere, just(NewProject{}), unless_busy, tr("files.new_project_open_one", "new project, open one"), field},
-        {"open", tr("files.open", "Open…"), tr("files.project_problem_safetensors", "A project, a problem (.safetensors), attention weights (.npy, .safetensors), or the folder of a checkpoint"), {ctrl('O')}, anywhere, just(ChooseProject{}), unless_busy, "", field},
-        {"save", tr("common.save", "Save"), tr("files.projects_file", "Into the project's file"), {ctrl('S')}, anywhere, just(SaveProject{}), needs_changes, tr("files.save_save", "save, save as"), field},
-        {"save as", tr("files.save", "Save as…"), tr("files.new_file", "Into a new file"), {ctrl_shift('S')}, anywhere, just(SaveProjectAs{}), needs_problem, "", field},
-        {"picture", tr("files.picture_view", "Picture of this view…"), tr("files.png_svg_pdf", "As PNG, SVG or PDF"), {ctrl('E')}, anywhere, just(ExportPicture{}), needs_numbers, tr("files.picture_view_numbers", "picture of this view, its numbers"), field},
-        {"save numbers", tr("files.numbers_stage", "Numbers of this stage…"), tr("files.npy_csv_tsv_safetensors", "As .npy, .csv, .tsv or .safetensors; the table of a screen as .csv or .tsv"), {ctrl_shift('E')}, anywhere, just(ExportNumbers{}), needs_numbers, "", field},
-        {"copy picture", tr("files.copy_picture", "Copy picture"), tr("files.view_png_dialog_pictures", "This view as a PNG, with the last settings of the picture dialog"), {ctrl_shift('I')}, anywhere, just(CopyPicture{}), needs_numbers, tr("files.copy_picture_view", "copy the picture of this view"), field},
-        {"copy stage", tr("files.copy_stage_tsv", "Copy this stage as TSV"), tr("files.spreadsheet_copies_one_matrix", "For a spreadsheet; {} copies only the matrix under the mouse", chord_text(ctrl('C'))), {ctrl_shift('T')}, anywhere, just(CopyStage{}), needs_numbers, tr("files.copy_stage_tsv_copy", "copy this stage as TSV, copy as PyTorch"), field},
-        {"copy far weights", tr("files.copy_list_far_weights", "Copy the list of far weights"), tr("files.strongest_weights_far_diagonal", "The strongest weights far from the diagonal of the map, with query and key, for a spreadsheet"), {}, on_long_map, just(CopyFarWeights{}), needs_far_weights, {}, field},
-        {"copy script", tr("files.copy_pytorch", "Copy as PyTorch"), script, {ctrl_shift('C')}, anywhere, just(CopyScript{}), needs_script, "", field},
-        {"save script", tr("files.save_pytorch_script", "Save PyTorch script…"), script, {}, anywhere, just(ExportScript{}), needs_script},
-        {"record", tr("files.record_film", "Record a film…"), tr("files.stages_lesson_plays_gif", "The stages, or the current lesson, as GIF, MP4 or HTML page"), {}, anywhere, just(RecordFilm{}), needs_stages},
-        {"start page", tr("files.start_page", "Start page"), tr("files.three_ways_begin_sentence", "Three ways to begin: a sentence of your own, the course, a trained model"), {alt(Key::home)}, anywhere, just(ShowTab{LeftTab::start}), {}, tr("files.start_page_file_menu", "the Start page, the File menu"), field},
-        {"file menu", tr("files.file_menu", "File menu"), tr("common.new_open_save_export", "New, open, save and export"), {alt('F')}, anywhere, just(OpenFileMenu{}), needs_toolbar, "", field},
-        {"quit", tr("files.quit", "Quit"), tr("files.closes_window_unsaved_work", "Closes the window; asks about unsaved work first"), {ctrl('Q')}, anywhere, just(QuitProgram{}), {}, {}, field},
+        {"new", tr("files.new", "New"), tr("files.back_sentence_preset_program", "Back to the sentence and the preset at program start"), {ctrl('N')}, anywhere, always_send(NewProject{}), unless_busy, tr("files.new_project_open_one", "new project, open one"), field},
+        {"open", tr("files.open", "Open…"), tr("files.project_problem_safetensors", "A project, a problem (.safetensors), attention weights (.npy, .safetensors), or the folder of a checkpoint"), {ctrl('O')}, anywhere, always_send(ChooseProject{}), unless_busy, "", field},
+        {"save", tr("common.save", "Save"), tr("files.projects_file", "Into the project's file"), {ctrl('S')}, anywhere, always_send(SaveProject{}), needs_changes, tr("files.save_save", "save, save as"), field},
+        {"save as", tr("files.save", "Save as…"), tr("files.new_file", "Into a new file"), {ctrl_shift('S')}, anywhere, always_send(SaveProjectAs{}), needs_problem, "", field},
+        {"picture", tr("files.picture_view", "Picture of this view…"), tr("files.png_svg_pdf", "As PNG, SVG or PDF"), {ctrl('E')}, anywhere, always_send(ExportPicture{}), needs_numbers, tr("files.picture_view_numbers", "picture of this view, its numbers"), field},
+        {"save numbers", tr("files.numbers_stage", "Numbers of this stage…"), tr("files.npy_csv_tsv_safetensors", "As .npy, .csv, .tsv or .safetensors; the table of a screen as .csv or .tsv"), {ctrl_shift('E')}, anywhere, always_send(ExportNumbers{}), needs_numbers, "", field},
+        {"copy picture", tr("files.copy_picture", "Copy picture"), tr("files.view_png_dialog_pictures", "This view as a PNG, with the last settings of the picture dialog"), {ctrl_shift('I')}, anywhere, always_send(CopyPicture{}), needs_numbers, tr("files.copy_picture_view", "copy the picture of this view"), field},
+        {"copy stage", tr("files.copy_stage_tsv", "Copy this stage as TSV"), tr("files.spreadsheet_copies_one_matrix", "For a spreadsheet; {} copies only the matrix under the mouse", chord_text(ctrl('C'))), {ctrl_shift('T')}, anywhere, always_send(CopyStage{}), needs_numbers, tr("files.copy_stage_tsv_copy", "copy this stage as TSV, copy as PyTorch"), field},
+        {"copy far weights", tr("files.copy_list_far_weights", "Copy the list of far weights"), tr("files.strongest_weights_far_diagonal", "The strongest weights far from the diagonal of the map, with query and key, for a spreadsheet"), {}, on_long_map, always_send(CopyFarWeights{}), needs_far_weights, {}, field},
+        {"copy script", tr("files.copy_pytorch", "Copy as PyTorch"), script, {ctrl_shift('C')}, anywhere, always_send(CopyScript{}), needs_script, "", field},
+        {"save script", tr("files.save_pytorch_script", "Save PyTorch script…"), script, {}, anywhere, always_send(ExportScript{}), needs_script},
+        {"record", tr("files.record_film", "Record a film…"), tr("files.stages_lesson_plays_gif", "The stages, or the current lesson, as GIF, MP4 or HTML page"), {}, anywhere, always_send(RecordFilm{}), needs_stages},
+        {"start page", tr("files.start_page", "Start page"), tr("files.three_ways_begin_sentence", "Three ways to begin: a sentence of your own, the course, a trained model"), {alt(Key::home)}, anywhere, always_send(ShowTab{LeftTab::start}), {}, tr("files.start_page_file_menu", "the Start page, the File menu"), field},
+        {"file menu", tr("files.file_menu", "File menu"), tr("common.new_open_save_export", "New, open, save and export"), {alt('F')}, anywhere, always_send(OpenFileMenu{}), needs_toolbar, "", field},
+        {"quit", tr("files.quit", "Quit"), tr("files.closes_window_unsaved_work", "Closes the window; asks about unsaved work first"), {ctrl('Q')}, anywhere, always_send(QuitProgram{}), {}, {}, field},
         // clang-format on
     };
 }

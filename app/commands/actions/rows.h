@@ -9,47 +9,47 @@ namespace headscope::app {
 
 // Helpers for the rows of the table.
 
-inline bool anywhere(const Situation&) {
+inline bool anywhere(const ActionContext&) {
     return true;
 }
-inline bool off_map(const Situation& now) {
+inline bool off_map(const ActionContext& now) {
     return now.map == nullptr;
 }
 /// Toolbar and panels exist; a presentation does not have them.
-inline bool in_window(const Situation& now) {
+inline bool in_window(const ActionContext& now) {
     return !now.presenting;
 }
 /// All stages are available, not only weights.
-inline bool has_stages(const Situation& now) {
+inline bool has_stages(const ActionContext& now) {
     return !now.weights_alone && now.map == nullptr;
 }
-inline bool weights_only(const Situation& now) {
+inline bool weights_only(const ActionContext& now) {
     return now.weights_alone && now.map == nullptr;
 }
 
 /// Returns the same action in every situation.
-inline std::function<Actions(const Situation&)> just(Action action) {
-    return [action = std::move(action)](const Situation&) { return Actions{action}; };
+inline std::function<Actions(const ActionContext&)> always_send(Action action) {
+    return [action = std::move(action)](const ActionContext&) { return Actions{action}; };
 }
 
 /// Unavailable while a selected number uses these keys.
-inline std::string unless_number(const Situation& now) {
+inline std::string unless_number(const ActionContext& now) {
     return now.number_selected() ? tr("rows.keys_belong_selected_number",
                                       "These keys act on the selected number; Esc deselects it")
                                  : "";
 }
-inline std::string needs_trace(const Situation& now) {
+inline std::string needs_trace(const ActionContext& now) {
     return now.shown != nullptr ? ""
            : now.long_document
                ? tr("rows.stages_many_tokens_too", "The stages of so many tokens do not fit in memory")
                : tr("common.nothing_computed_yet", "Nothing is computed yet");
 }
-inline std::string needs_stages_of_text(const Situation& now) {
+inline std::string needs_stages_of_text(const ActionContext& now) {
     return now.long_document
                ? tr("rows.stages_many_tokens_too", "The stages of so many tokens do not fit in memory")
                : "";
 }
-inline std::string needs_number(const Situation& now) {
+inline std::string needs_number(const ActionContext& now) {
     return now.number_selected()
                ? ""
                : tr("rows.select_number_x_w", "Select a number of X, W_Q to W_O or a bias first");

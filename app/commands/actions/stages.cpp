@@ -6,20 +6,20 @@ namespace headscope::app {
 
 namespace {
 
-bool has_lessons(const Situation& now) {
+bool has_lessons(const ActionContext& now) {
     return !now.presenting && (now.lesson || (!now.checkpoint && !now.weights_alone));
 }
-bool has_layers(const Situation& now) {
+bool has_layers(const ActionContext& now) {
     return now.checkpoint && !now.lesson && !now.presenting; // a lesson uses these keys to turn its pages
 }
-bool predicts(const Situation& now) {
+bool predicts(const ActionContext& now) {
     return now.checkpoint && has_stages(now);
 }
-std::string needs_lesson(const Situation& now) {
+std::string needs_lesson(const ActionContext& now) {
     return now.lesson ? "" : tr("stages.no_lesson_open", "No lesson is open");
 }
-std::function<Actions(const Situation&)> board(int layers, int heads) {
-    return just(MoveOnBoard{layers, heads});
+std::function<Actions(const ActionContext&)> board(int layers, int heads) {
+    return always_send(MoveInHeadGrid{layers, heads});
 }
 
 ActionInfo head_row(int head) {
@@ -29,9 +29,9 @@ ActionInfo head_row(int head) {
                       "Puts head {} in focus, or the last head if there are fewer", head),
             .keys = {{digit(head)}},
             .here = anywhere,
-            .send = just(PickHead{head}),
+            .send = always_send(PickHead{head}),
             .missing =
-                [head](const Situation& now) {
+                [head](const ActionContext& now) {
                     return now.weights_alone && head >= now.own_heads
                                ? tr_n("stages.layer_head", "The layer has {} head", "The layer has {} heads",
                                       now.own_heads, now.own_heads)
@@ -45,18 +45,18 @@ ActionInfo head_row(int head) {
 std::vector<ActionInfo> stage_actions() {
     std::vector<ActionInfo> rows{
         // clang-format off
-        {"next stage", tr("common.next_stage", "Next stage"), tr("stages.one_stop_strip_right", "One step of the strip to the right"), {{Key::right}}, has_stages, just(StepStage{1}), unless_number, tr("stages.next_stage_stage_before", "next stage, previous stage"), {}, true},
-        {"stage before", tr("common.stage_before", "Previous stage"), tr("stages.one_stop_strip_left", "One step of the strip to the left"), {{Key::left}}, has_stages, just(StepStage{-1}), unless_number, "", {}, true},
-        {"next row", tr("stages.next_row", "Next row"), tr("stages.steps_next_query_row", "Steps to the next query row of the stage; after the last row, the whole stage"), {{Key::down}}, has_stages, just(StepRow{1}), unless_number, tr("stages.next_row_row_before", "next row, previous row"), {}, true},
-        {"row before", tr("stages.row_before", "Previous row"), tr("stages.steps_query_row_before", "Steps to the previous query row; before the first row, the whole stage"), {{Key::up}}, has_stages, just(StepRow{-1}), unless_number, "", {}, true},
-        {"whole stage", tr("stages.whole_stage", "Whole stage"), tr("stages.leaves_row_stepped_shows", "Leaves the current row and shows all rows of the stage"), {{letter('R')}}, has_stages, [](const Situation& now) { return Actions{GoTo{now.view.group}}; }, unless_number},
-        {"first stage", tr("common.first_stage", "First stage"), tr("stages.back_first_stop_strip", "Back to the first step of the strip"), {{Key::home}}, has_stages, [](const Situation& now) { return Actions{GoTo{now.view.walk.first()}}; }, {}, tr("stages.first_stage_last_stage", "first stage, last stage")},
-        {"last stage", tr("common.last_stage", "Last stage"), tr("stages.last_stop_strip", "Forward to the last step of the strip"), {{Key::end}}, has_stages, [](const Situation& now) { return Actions{GoTo{now.view.walk.last()}}; }, {}, ""},
-        {"first token", tr("stages.predict_after_first_token", "Predict after the first token"), tr("stages.prediction_first_token_text", "The prediction at the first token of the text"), {ctrl(Key::home)}, predicts, just(PredictAt{0}), {}, tr("stages.predict_after_first_token_2", "predict after the first token, after the last")},
-        {"last token", tr("stages.predict_after_last_token", "Predict after the last token"), tr("stages.prediction_last_token_text", "The prediction at the last token of the text"), {ctrl(Key::end)}, predicts, just(PredictAt{std::numeric_limits<std::int32_t>::max()}), {}, ""},
-        {"play", tr("stages.play_pause", "Play and pause"), tr("stages.steps_through_rows_stages", "Steps through rows and stages automatically, or stops"), {{Key::space}}, has_stages, just(TogglePlay{})},
-        {"next page", tr("stages.next_page_lesson", "Next page of the lesson"), tr("stages.turns_next_step_question", "Turns to the next step or question"), {{Key::page_down}}, has_lessons, just(TurnPage{1}), needs_lesson, tr("stages.next_page_lesson_page", "next page of the lesson, previous page")},
-        {"page before", tr("stages.page_before_lesson", "Previous page of the lesson"), tr("stages.turns_back_step_question", "Turns back to the previous step or question"), {{Key::page_up}}, has_lessons, just(TurnPage{-1}), needs_lesson, ""},
+        {"next stage", tr("common.next_stage", "Next stage"), tr("stages.one_stop_strip_right", "One step of the strip to the right"), {{Key::right}}, has_stages, always_send(StepStage{1}), unless_number, tr("stages.next_stage_stage_before", "next stage, previous stage"), {}, true},
+        {"stage before", tr("common.stage_before", "Previous stage"), tr("stages.one_stop_strip_left", "One step of the strip to the left"), {{Key::left}}, has_stages, always_send(StepStage{-1}), unless_number, "", {}, true},
+        {"next row", tr("stages.next_row", "Next row"), tr("stages.steps_next_query_row", "Steps to the next query row of the stage; after the last row, the whole stage"), {{Key::down}}, has_stages, always_send(StepRow{1}), unless_number, tr("stages.next_row_row_before", "next row, previous row"), {}, true},
+        {"row before", tr("stages.row_before", "Previous row"), tr("stages.steps_query_row_before", "Steps to the previous query row; before the first row, the whole stage"), {{Key::up}}, has_stages, always_send(StepRow{-1}), unless_number, "", {}, true},
+        {"whole stage", tr("stages.whole_stage", "Whole stage"), tr("stages.leaves_row_stepped_shows", "Leaves the current row and shows all rows of the stage"), {{letter('R')}}, has_stages, [](const ActionContext& now) { return Actions{GoTo{now.view.group}}; }, unless_number},
+        {"first stage", tr("common.first_stage", "First stage"), tr("stages.back_first_stop_strip", "Back to the first step of the strip"), {{Key::home}}, has_stages, [](const ActionContext& now) { return Actions{GoTo{now.view.walk.first()}}; }, {}, tr("stages.first_stage_last_stage", "first stage, last stage")},
+        {"last stage", tr("common.last_stage", "Last stage"), tr("stages.last_stop_strip", "Forward to the last step of the strip"), {{Key::end}}, has_stages, [](const ActionContext& now) { return Actions{GoTo{now.view.walk.last()}}; }, {}, ""},
+        {"first token", tr("stages.predict_after_first_token", "Predict after the first token"), tr("stages.prediction_first_token_text", "The prediction at the first token of the text"), {ctrl(Key::home)}, predicts, always_send(PredictAt{0}), {}, tr("stages.predict_after_first_token_2", "predict after the first token, after the last")},
+        {"last token", tr("stages.predict_after_last_token", "Predict after the last token"), tr("stages.prediction_last_token_text", "The prediction at the last token of the text"), {ctrl(Key::end)}, predicts, always_send(PredictAt{std::numeric_limits<std::int32_t>::max()}), {}, ""},
+        {"play", tr("stages.play_pause", "Play and pause"), tr("stages.steps_through_rows_stages", "Steps through rows and stages automatically, or stops"), {{Key::space}}, has_stages, always_send(TogglePlay{})},
+        {"next page", tr("stages.next_page_lesson", "Next page of the lesson"), tr("stages.turns_next_step_question", "Turns to the next step or question"), {{Key::page_down}}, has_lessons, always_send(TurnPage{1}), needs_lesson, tr("stages.next_page_lesson_page", "next page of the lesson, previous page")},
+        {"page before", tr("stages.page_before_lesson", "Previous page of the lesson"), tr("stages.turns_back_step_question", "Turns back to the previous step or question"), {{Key::page_up}}, has_lessons, always_send(TurnPage{-1}), needs_lesson, ""},
         {"next layer", tr("stages.next_layer", "Next layer"), tr("stages.same_head_one_layer", "The same head in the next layer"), {{Key::page_down}}, has_layers, board(1, 0), {}, tr("stages.next_layer_checkpoint_layer", "next layer of the checkpoint, previous layer"), {}, true},
         {"layer before", tr("stages.layer_before", "Previous layer"), tr("stages.same_head_one_layer_2", "The same head in the previous layer"), {{Key::page_up}}, has_layers, board(-1, 0), {}, "", {}, true},
         {"next head", tr("stages.next_head", "Next head"), tr("stages.head_beside_same_layer", "The next head in the same layer"), {{Key::period}}, has_layers, board(0, 1), unless_number, tr("stages.next_head_head_before", "next head, previous head"), {}, true},

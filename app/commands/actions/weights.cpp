@@ -6,15 +6,15 @@ namespace headscope::app {
 
 namespace {
 
-bool has_readings(const Situation& now) {
+bool has_readings(const ActionContext& now) {
     return (now.checkpoint || now.weights_alone) && now.map == nullptr;
 }
 /// The map of a file applies these options too, except for the keys that the map itself uses.
-bool reads_map(const Situation& now, const Chord& key) {
+bool reads_map(const ActionContext& now, const Chord& key) {
     return now.map != nullptr && now.weights_file && !is_map_key(key);
 }
 
-std::string needs_map(const Situation& now) {
+std::string needs_map(const ActionContext& now) {
     return now.weights_alone || now.view.group == StageGroup::weights
                ? unless_number(now)
                : tr("weights.maps_weights_zoomed", "Only maps of weights can be zoomed");
@@ -22,14 +22,14 @@ std::string needs_map(const Situation& now) {
 
 using Option = bool analysis::ReadingOptions::*;
 
-std::function<Actions(const Situation&)> flip(Option option) {
-    return [option](const Situation& now) {
-        return Actions{ReadWeights{analysis::turned(now.view.attention.reading, option)}};
+std::function<Actions(const ActionContext&)> flip(Option option) {
+    return [option](const ActionContext& now) {
+        return Actions{SetReadingOptions{analysis::turned(now.view.attention.reading, option)}};
     };
 }
 
 // Options that would not change the weights cannot be chosen.
-std::string lacking(const Situation& now, Option option) {
+std::string lacking(const ActionContext& now, Option option) {
     const auto* const reading =
         std::ranges::find(analysis::readings(), option, &analysis::ReadingInfo::option);
     if (now.view.attention.possible.*option)
@@ -42,7 +42,7 @@ std::string lacking(const Situation& now, Option option) {
                           : tr("weights.file", "This file has {}", tr(reading->lacks));
 }
 
-bool slides_heads(const Situation& now) {
+bool slides_heads(const ActionContext& now) {
     return !now.weights_alone &&
            (now.view.group == StageGroup::split || now.view.group == StageGroup::concat);
 }
@@ -50,30 +50,30 @@ bool slides_heads(const Situation& now) {
 /// line: see ActionInfo.
 ActionInfo reading(Option option, const Chord& key, const std::string& line) {
     const auto& info = *std::ranges::find(analysis::readings(), option, &analysis::ReadingInfo::option);
-    const auto missing = [option](const Situation& now) {
+    const auto missing = [option](const ActionContext& now) {
         return option == &analysis::ReadingOptions::hide_special_tokens && slides_heads(now)
                    ? tr("weights.split_concat_key_slides", "On split and concat this key slides the heads")
                    : lacking(now, option);
     };
-    const auto here = [key](const Situation& now) { return has_readings(now) || reads_map(now, key); };
+    const auto here = [key](const ActionContext& now) { return has_readings(now) || reads_map(now, key); };
     return {std::string(info.id), tr(info.title), tr(info.does), {key}, here, flip(option), missing, line};
 }
 
-Actions flip_log_colours(const Situation& now) {
+Actions flip_log_colours(const ActionContext& now) {
     return {SetLogColours{!now.view.attention.log_colours}};
 }
 
-bool has_stacks(const Situation& now) {
+bool has_stacks(const ActionContext& now) {
     return now.two_texts;
 }
 
-std::function<Actions(const Situation&)> stack(checkpoint::Stack of) {
-    return just(ShowStack{of});
+std::function<Actions(const ActionContext&)> stack(checkpoint::Stack of) {
+    return always_send(ShowStack{of});
 }
 
 /// Moves from the current weight to a neighboring one.
-std::function<Actions(const Situation&)> weight(int rows, int cols) {
-    return [rows, cols](const Situation& now) {
+std::function<Actions(const ActionContext&)> weight(int rows, int cols) {
+    return [rows, cols](const ActionContext& now) {
         auto cell = now.spoken_of();
         const TensorInfo& info = tensor_info(cell->tensor);
         for (std::size_t axis = 0; axis < static_cast<std::size_t>(info.rank()); ++axis) {
@@ -86,7 +86,7 @@ std::function<Actions(const Situation&)> weight(int rows, int cols) {
     };
 }
 
-std::string needs_weight(const Situation& now) {
+std::string needs_weight(const ActionContext& now) {
     return now.shown != nullptr && now.spoken_of && now.spoken_of()
                ? ""
                : tr("common.nothing_computed_yet", "Nothing is computed yet");
@@ -110,9 +110,9 @@ std::vector<ActionInfo> weight_actions() {
         reading(&R::rollout, shift(letter('R')), tr("weights.rollout_flow_all_layers", "rollout or flow of all layers so far, beside the heads")),
         reading(&R::flow, shift(letter('F')), ""),
         {"log colours", tr("weights.colours_logarithm", "Colors by the logarithm"), tr("weights.shows_small_weights_more", "Shows small weights more clearly"), {shift(letter('C'))}, has_readings, flip_log_colours},
-        {"enlarge map", tr("weights.enlarge_map", "Enlarge the map"), tr("weights.shows_smaller_part_large", "Shows a smaller part of a large map, enlarged"), {{Key::plus}}, has_readings, just(ZoomMap{2}), needs_map, tr("weights.zoom_large_map_out", "zoom into a large map, zoom out"), {}, true},
-        {"shrink map", tr("weights.shrink_map", "Shrink the map"), tr("weights.shows_larger_part_map", "Shows a larger part of the map, reduced"), {{Key::minus}}, has_readings, just(ZoomMap{0.5F}), needs_map, "", {}, true},
-        {"whole map", tr("common.whole_map", "Whole map"), tr("common.shows_all_map", "Shows all of the map"), {{Key::home}}, weights_only, just(WholeMap{}), {}, tr("weights.show_all_map", "show all of the map")},
+        {"enlarge map", tr("weights.enlarge_map", "Enlarge the map"), tr("weights.shows_smaller_part_large", "Shows a smaller part of a large map, enlarged"), {{Key::plus}}, has_readings, always_send(ZoomMap{2}), needs_map, tr("weights.zoom_large_map_out", "zoom into a large map, zoom out"), {}, true},
+        {"shrink map", tr("weights.shrink_map", "Shrink the map"), tr("weights.shows_larger_part_map", "Shows a larger part of the map, reduced"), {{Key::minus}}, has_readings, always_send(ZoomMap{0.5F}), needs_map, "", {}, true},
+        {"whole map", tr("common.whole_map", "Whole map"), tr("common.shows_all_map", "Shows all of the map"), {{Key::home}}, weights_only, always_send(WholeMap{}), {}, tr("weights.show_all_map", "show all of the map")},
         {"zoom at mouse", tr("weights.zoom_mouse", "Zoom at the mouse"), tr("weights.ctrl_wheel_zoom_mouse", "Ctrl and the wheel zoom where the mouse is; the wheel and dragging move a zoomed map"), {}, has_readings, {}, {}, tr("weights.zoom_mouse_move_zoomed", "zoom at the mouse; move a zoomed map"), {}, false, tr("weights.ctrl_wheel_wheel_drag", "Ctrl wheel  wheel  drag")},
         {"encoder heads", tr("weights.heads_encoder", "Heads of the encoder"), tr("weights.how_source_reads_itself", "Attention from the source to itself"), {alt('E')}, has_stacks, stack(checkpoint::Stack::encoder), {}, tr("weights.heads_encoder_decoder_itself", "heads of the encoder, of the decoder, of the cross-attention")},
         {"decoder heads", tr("weights.heads_decoders_self_attention", "Heads of the decoder’s self-attention"), tr("weights.how_target_reads_stands", "Attention from the target to its earlier tokens"), {alt('D')}, has_stacks, stack(checkpoint::Stack::own), {}, ""},

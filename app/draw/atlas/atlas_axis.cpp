@@ -22,7 +22,7 @@ double round_step(double size) {
 constexpr double bend = 0.02;
 
 double stretch(const ScoreAxis& axis, double value) {
-    return axis.stretched ? std::asinh(value / (bend * (axis.high - axis.low))) : value;
+    return axis.asinh_scale ? std::asinh(value / (bend * (axis.high - axis.low))) : value;
 }
 
 } // namespace
@@ -34,11 +34,11 @@ double ScoreAxis::place(double value) const {
 
 double ScoreAxis::value_at(double share) const {
     const double from = stretch(*this, low), to = stretch(*this, high), at = from + share * (to - from);
-    return stretched ? std::sinh(at) * bend * (high - low) : at;
+    return asinh_scale ? std::sinh(at) * bend * (high - low) : at;
 }
 
 ScoreAxis axis_of(const AtlasScene& scene, analysis::HeadScore score, bool stretched) {
-    ScoreAxis axis{.low = 0, .high = 0, .stretched = stretched};
+    ScoreAxis axis{.low = 0, .high = 0, .asinh_scale = stretched};
     for (const auto& head : scene.atlas.heads)
         if (head && head->has(score) && std::isfinite((*head)[score])) {
             axis.low = std::min(axis.low, static_cast<double>((*head)[score]));
@@ -63,7 +63,7 @@ ScoreAxis axis_of(const AtlasScene& scene, analysis::HeadScore score, bool stret
 
 AtlasScene::AtlasScene(const DrawContext& of_context, const Atlas& of_atlas)
     : context(of_context), atlas(of_atlas),
-      look(look_of(atlas, context.view.attention.atlas, context.view.attention.pattern)) {
+      look(resolve_atlas_view(atlas, context.view.attention.atlas, context.view.attention.pattern)) {
     if (context.shown.document->is_experiment())
         of_experiment_ = edits_by_head(context);
     const std::string_view spot = context.hovered;
@@ -79,7 +79,7 @@ std::optional<double> AtlasScene::score(std::int64_t l, std::int64_t h, analysis
     return head && head->has(of) ? std::optional(static_cast<double>((*head)[of])) : std::nullopt;
 }
 
-std::string AtlasScene::score_words(std::int64_t l, std::int64_t h, analysis::HeadScore of) const {
+std::string AtlasScene::score_label(std::int64_t l, std::int64_t h, analysis::HeadScore of) const {
     const auto value = score(l, h, of);
     return value ? score_text(of, static_cast<float>(*value)) : "–";
 }
@@ -101,7 +101,7 @@ std::string AtlasScene::tip(std::int64_t l, std::int64_t h,
     const std::string called = label(l, h);
     std::string tip = name(l, h) + (called.empty() ? "" : ", " + called);
     for (const analysis::HeadScore of : scores)
-        tip += "\n" + name_of(of) + " " + score_words(l, h, of);
+        tip += "\n" + name_of(of) + " " + score_label(l, h, of);
     const HeadEdits* const edited = edits(l, h);
     return edited == nullptr ? tip : tip + "\n" + edits_text(*edited);
 }
@@ -118,9 +118,9 @@ std::string name_of(analysis::HeadScore score) {
     return tr(analysis::info_of(score).name);
 }
 
-const std::vector<LabelWords>& atlas_labels() {
-    static const std::vector<LabelWords> all = [] {
-        std::vector<LabelWords> words;
+const std::vector<LabelInfo>& atlas_labels() {
+    static const std::vector<LabelInfo> all = [] {
+        std::vector<LabelInfo> words;
         for (const Pattern& pattern : patterns())
             words.push_back({pattern.letter, pattern.label, pattern.says});
         return words;

@@ -90,7 +90,7 @@ figure::GridItem maps_picture(const AtlasScene& scene, std::int64_t l, const std
                     values[static_cast<std::size_t>(r * rows / side * cols + c * cols / side)];
                 pixels[static_cast<std::size_t>(r * width + left + c)] =
                     std::isfinite(value) && value > 0
-                        ? mixed(papers[n], context.theme.neutral.back(), place_on_scale(value, 0, 1, log))
+                        ? mixed(papers[n], context.theme.neutral.back(), position_on_scale(value, 0, 1, log))
                         : papers[n];
             }
     };
@@ -136,7 +136,7 @@ void draw_tile(Picture& picture, const AtlasScene& scene, const Tiles& tiles, st
         draw_text(picture, context, area.x + 2, baseline, mark, bold ? Font::mono_semibold : Font::mono, 12,
                   bold ? theme.ink : theme.muted);
         const Font font = bold ? Font::mono_semibold : Font::mono;
-        std::string score = scene.score_words(l, h, scene.look.colour);
+        std::string score = scene.score_label(l, h, scene.look.colour);
         if (constexpr float room_of_mark = 16; context.measure(score, font, 12) > area.w - room_of_mark)
             score.resize(std::min(score.find(' '), score.size())); // without its unit
         draw_text(picture, context, area.right() - 1, baseline, score, font, 12,
@@ -149,8 +149,8 @@ void draw_tile(Picture& picture, const AtlasScene& scene, const Tiles& tiles, st
     }
     if (const HeadEdits* const edits = scene.edits(l, h))
         draw_edit_marks(picture, context, area, *edits);
-    picture.add_spot({area.x, area.y, area.w + tiles.gap / 2, tiles.pitch_y() - tiles.gap / 2},
-                     "tile " + scene.name(l, h), OpenHead{l, h}, scene.tip(l, h, {scene.look.colour}));
+    picture.add_hotspot({area.x, area.y, area.w + tiles.gap / 2, tiles.pitch_y() - tiles.gap / 2},
+                        "tile " + scene.name(l, h), OpenHead{l, h}, scene.tip(l, h, {scene.look.colour}));
 }
 
 void draw_names(Picture& picture, const AtlasScene& scene, const Tiles& tiles) {
@@ -184,7 +184,7 @@ void draw_legends(Picture& picture, const AtlasScene& scene, const Tiles& tiles,
     float x = tiles.left;
     const auto wide = [&](const std::string& words) { return context.measure(words, Font::ui, 12); };
     // Translators: a tile is a colored background ("paper") with marks on it
-    const std::string paper_says = tr("atlas_board.paper", "paper: {}", name_of(scene.look.colour)),
+    const std::string paper_says = tr("atlas_board.paper", "color: {}", name_of(scene.look.colour)),
                       marks_say = context.log_colours()
                                       ? tr("atlas_board.marks_weight_log_scale", "marks: weight, log scale")
                                       : tr("atlas_board.marks_weight", "marks: weight");
@@ -228,7 +228,7 @@ figure::GridItem tile_picture(const AtlasScene& scene, std::int64_t l, std::int6
     return maps_picture(scene, l, {h}, {{area.x, area.y, std::floor(area.w), std::floor(area.w)}}, {paper});
 }
 
-float draw_atlas_board(Picture& picture, const AtlasScene& scene, const figure::Rect& room) {
+float draw_atlas_tiles(Picture& picture, const AtlasScene& scene, const figure::Rect& room) {
     std::vector<const HeadEdits*> edited;
     for (std::int64_t l = 0; l < scene.atlas.L; ++l)
         for (std::int64_t h = 0; h < scene.atlas.H; ++h)

@@ -29,7 +29,7 @@ std::string score_sentence(const analysis::HeadScoreInfo& score) {
 std::string evidence(const AtlasScene& scene, std::int64_t l, std::int64_t h) {
     const auto label = scene.look.labels[static_cast<std::size_t>(l * scene.atlas.H + h)];
     if (!label)
-        return tr("atlas_card.no_score_names_heads", "No score reaches the threshold of its label here.") +
+        return tr("atlas_card.no_score_names_heads", "No score reaches the threshold of a label here.") +
                (scene.atlas.survey != nullptr
                     ? ""
                     : " " + tr("atlas_card.one_text_says_little",
@@ -40,10 +40,10 @@ std::string evidence(const AtlasScene& scene, std::int64_t l, std::int64_t h) {
         return score_sentence(score) + " " +
                tr("atlas_card.most_weight_first_token",
                   "Most of its weight is on the first token. The label describes the rest of each row, "
-                  "scaled to the sum 1: its score is {}; the label applies from {}.",
+                  "rescaled to the sum 1: its score there is {}; the label applies from {}.",
                   score_text(*label, metrics.beside[static_cast<std::size_t>(*label)]),
                   number(static_cast<double>(scene.view().thresholds[static_cast<std::size_t>(*label)]), 2));
-    const std::string value = scene.score_words(l, h, *label),
+    const std::string value = scene.score_label(l, h, *label),
                       from = number(
                           static_cast<double>(scene.view().thresholds[static_cast<std::size_t>(*label)]), 2);
     const auto measured = [&] { // the score and its threshold
@@ -56,10 +56,11 @@ std::string evidence(const AtlasScene& scene, std::int64_t l, std::int64_t h) {
                 scene.atlas.probe_texts, value, grouped(scene.atlas.probe_texts),
                 grouped(scene.atlas.probe_length), from);
         if (scene.atlas.survey != nullptr)
-            return tr_n("atlas_card.average_over_piece_corpus",
-                        "The score is {} on average over {} piece of the corpus; the label applies from {}.",
-                        "The score is {} on average over {} pieces of the corpus; the label applies from {}.",
-                        scene.atlas.survey->pieces, value, grouped(scene.atlas.survey->pieces), from);
+            return tr_n(
+                "atlas_card.average_over_piece_corpus",
+                "The score is {} on average over {} piece of text of the corpus; the label applies from {}.",
+                "The score is {} on average over {} pieces of text of the corpus; the label applies from {}.",
+                scene.atlas.survey->pieces, value, grouped(scene.atlas.survey->pieces), from);
         return tr("atlas_card.over_rows_text_head",
                   "The score is {} over the rows of this text; the label applies from {}.", value, from);
     };
@@ -76,10 +77,10 @@ std::string other_name(const AtlasScene& scene, std::int64_t l, std::int64_t h) 
         return {};
     return pattern.label.empty() ? tr("atlas_card.tab_heads_board_beside",
                                       "The tab Heads and the grid next to the stages use only the rows of "
-                                      "this text and the usual thresholds: there it has no label.")
+                                      "this text and the default thresholds: there it has no label.")
                                  : tr("atlas_card.tab_heads_board_beside_2",
                                       "The tab Heads and the grid next to the stages use only the rows of "
-                                      "this text and the usual thresholds: there its label is “{}”.",
+                                      "this text and the default thresholds: there its label is “{}”.",
                                       tr(pattern.label));
 }
 
@@ -121,7 +122,7 @@ void add_scores(Sheet& sheet, const AtlasScene& scene, std::int64_t l, std::int6
         sheet.picture.scene.add(
             figure::RectItem{.area = {std::min(zero, end), middle - 4, std::abs(end - zero), 8},
                              .fill = strong ? theme.ink : theme.muted});
-        std::string words = scene.score_words(l, h, info.score);
+        std::string words = scene.score_label(l, h, info.score);
         sheet.put(value, words.substr(0, words.find(' ')), 60, strong ? Font::mono_semibold : Font::mono, 12,
                   theme.ink, Align::right);
         sheet.put(rank, grouped(before + 1), 34, Font::mono, 12, theme.muted, Align::right);
@@ -135,10 +136,10 @@ void add_scores(Sheet& sheet, const AtlasScene& scene, std::int64_t l, std::int6
                             theme.muted);
     if (scene.atlas.needle)
         sheet.paragraph(tr_n("atlas_card.retrieval_needles_different",
-                             "Retrieval: the model wrote {} of the needle's different tokens (mean of {} "
-                             "text); no head can copy more.",
-                             "Retrieval: the model wrote {} of the needle's different tokens (mean of {} "
-                             "texts); no head can copy more.",
+                             "Retrieval: of the distinct tokens of the hidden sentence (the needle), the "
+                             "model wrote {} (mean over {} text); no head can copy more.",
+                             "Retrieval: of the distinct tokens of the hidden sentence (the needle), the "
+                             "model wrote {} (mean over {} texts); no head can copy more.",
                              scene.atlas.needle->texts, percent_text(scene.atlas.needle->written),
                              grouped(scene.atlas.needle->texts)),
                         theme.muted);
@@ -199,21 +200,21 @@ void draw_example(Sheet& sheet, const std::vector<std::string>& queries, const s
     sheet.y = box.y + 27;
     sheet.put(box.x + 9, says, box.w - 100, Font::ui, 12, theme.muted);
     if (context.controls)
-        sheet.picture.add_spot(box, spot, action, tip);
+        sheet.picture.add_hotspot(box, spot, action, tip);
     sheet.y = box.bottom() + 8;
 }
 
 /// The message of a button that is disabled while the weights are shown transformed.
 Action read_otherwise() {
     return Explain{tr("atlas_card.weights_filtered_merged_show",
-                      "The weights are filtered or merged; show them as they are first.")};
+                      "The weights are filtered or merged; switch that off in Heads.")};
 }
 
-void add_acts(Sheet& sheet, const AtlasScene& scene, const ActingWeights& acts) {
+void add_acts(Sheet& sheet, const AtlasScene& scene, const ActingCells& acts) {
     const DrawContext& context = sheet.context;
     sheet.section(tr("atlas_card.acts_most", "Where it acts most"), tr("common.weight", "weight"));
     if (acts.cells.empty())
-        sheet.paragraph(tr("atlas_card.reads_nothing_first_token", "It reads nothing but the first token."),
+        sheet.paragraph(tr("atlas_card.reads_nothing_first_token", "It reads only the first token."),
                         context.theme.muted);
     const bool why = has_screen(*context.shown.document, Screen::why) &&
                      context.view.attention.stack == checkpoint::Stack::own;
@@ -225,7 +226,7 @@ void add_acts(Sheet& sheet, const AtlasScene& scene, const ActingWeights& acts) 
         const float wide = context.measure(tr("atlas_card.why", "why?"), Font::ui_medium, 12) + 8;
         const figure::Rect link{sheet.right - 46 - wide, sheet.y + 27, wide, 20};
         if (why && context.controls) // placed over the example, so it must be added first
-            sheet.picture.add_spot(
+            sheet.picture.add_hotspot(
                 link, "why " + cell, as_they_are ? Action(opens(Screen::why)) : read_otherwise(),
                 tr("atlas_card.shows_score_weight_made", "Shows the components of this weight's score"));
         draw_example(sheet, same_tokens ? acts.keys : acts.queries, acts.keys, weight,
@@ -264,8 +265,9 @@ void add_pieces(Sheet& sheet, const AtlasScene& scene) {
     if (score == head.scores.end())
         return;
     // Translators: texts with the largest values of a score; the score's name follows
-    sheet.section(tr("atlas_card.texts_most", "Texts with the most"), name_of(score->score));
-    sheet.paragraph(tr("atlas_card.mean_spread_over_all", "mean {}, spread {} over all pieces of texts",
+    sheet.section(tr("atlas_card.texts_most", "Highest scores"), name_of(score->score));
+    sheet.paragraph(tr("atlas_card.mean_spread_over_all",
+                       "mean {}, standard deviation {} over all pieces of text",
                        score_text(score->score, static_cast<float>(score->mean)), number(score->spread, 2)),
                     sheet.context.theme.muted);
     for (const SurveyedHead::Example& one : score->largest) {
@@ -292,7 +294,7 @@ void add_buttons(Sheet& sheet, const AtlasScene& scene, std::int64_t l, std::int
         draw_button(sheet.picture, context, {sheet.left + (right ? half + 10 : 0.0F), sheet.y, half, 32},
                     label, action, false, tip);
     };
-    const PlaceOnBoard place{l, h};
+    const GridHead place{l, h};
     const bool pinned = std::ranges::find(scene.view().pinned, place) != scene.view().pinned.end();
     button(false, tr("common.open_head", "Open head"), ShowScreen{Screen::stages},
            tr("common.weights_stages", "Its weights and stages"));
@@ -322,7 +324,7 @@ Picture draw_atlas_inspector(const DrawContext& context) {
     const std::int64_t l = context.view.attention.layer, h = context.view.head;
     if (atlas != nullptr && !atlas->has(l, h)) {
         sheet.paragraph(tr("atlas_card.mean_heads_no_scores",
-                           "A mean of heads has no scores of its own. Choose a head in the grid."),
+                           "A mean of heads has no scores of its own. Select a head in the grid."),
                         context.theme.muted);
         return sheet.finish();
     }
@@ -334,7 +336,7 @@ Picture draw_atlas_inspector(const DrawContext& context) {
     const AtlasScene scene(context, *atlas);
     std::string label = scene.label(l, h);
     if (!label.empty() && analysis::is_beside_first(*atlas->at(l, h), scene.view().thresholds))
-        label = tr("common.beside_first_token", "{} beside the first token", label);
+        label = tr("common.beside_first_token", "{}, apart from the first token", label);
     sheet.headline("head" + (scene.info().axis == SetAxis::one ? "" : "[" + std::to_string(l) + "]") + "[" +
                        std::to_string(h) + "]",
                    scene.name(l, h), label.empty() ? tr("common.no_label", "no label") : label, 13);

@@ -96,9 +96,11 @@ void draw_threshold(Picture& picture, const AtlasScene& scene, HeadScore score, 
              },
          .clicked = [change, usual = label.from](figure::Point) { return change(usual); },
          // Translators: the label of heads, its current threshold, and its default threshold
-         .tip = tr("atlas_histograms.called_drag_change",
-                   "Label {} from {} on. Drag to change that; a click restores {}.", tr(label.text),
-                   number(static_cast<double>(from), 2), number(static_cast<double>(label.from), 2)),
+         .tip = tr(
+             "atlas_histograms.called_drag_change",
+             "The label “{}” applies from a score of {}. Drag to change this threshold; a click restores {}.",
+             tr(label.text), number(static_cast<double>(from), 2),
+             number(static_cast<double>(label.from), 2)),
          .stepped =
              [axis, change, from](const ControlSteps& steps) {
                  const double by = steps.fine ? 0.01 : 0.05;
@@ -117,10 +119,11 @@ void draw_one(Picture& picture, const AtlasScene& scene, HeadScore score, const 
     draw_text(picture, context, area.x, area.y + 10, name_of(score), colours ? Font::ui_semibold : Font::ui,
               12, colours ? theme.ink : theme.text);
     if (context.controls)
-        picture.add_spot({area.x, area.y - 4, area.w, 18}, "colour by " + std::string(info.name.english),
-                         ChooseScore{AtlasMenu::colour, score},
-                         tr(info.formula) + (info.source.empty() ? "" : "\n" + tr(info.source)) + "\n" +
-                             tr("atlas_histograms.click_colours_board", "A click colors the grid by it."));
+        picture.add_hotspot(
+            {area.x, area.y - 4, area.w, 18}, "colour by " + std::string(info.name.english),
+            ChooseScore{AtlasMenu::colour, score},
+            tr(info.formula) + (info.source.empty() ? "" : "\n" + tr(info.source)) + "\n" +
+                tr("atlas_histograms.click_colours_board", "A click colors the grid by this score."));
     const figure::Rect bars{area.x, area.y + bars_top, area.w, bars_height};
     const Counts counts = counts_of(scene, score, axis);
     const float width = bars.w / static_cast<float>(bins);
@@ -186,8 +189,8 @@ float draw_atlas_histograms(Picture& picture, const AtlasScene& scene, const fig
               tr("atlas_histograms.every_score_all_heads", "Every score, all heads"), Font::ui_semibold, 13,
               theme.ink);
     draw_text(picture, context, room.right(), room.y + 24,
-              scene.look.choosing ? tr("atlas_histograms.dark_chosen", "dark: chosen")
-                                  : tr("atlas_histograms.drag_choose_heads", "drag: choose heads"),
+              scene.look.choosing ? tr("atlas_histograms.dark_chosen", "dark: selected")
+                                  : tr("atlas_histograms.drag_choose_heads", "drag: select heads"),
               Font::ui, 12, theme.muted, Align::right);
     const auto columns = std::max<std::int64_t>(
         1, static_cast<std::int64_t>((room.w + column_gap) / (column_width + column_gap)));

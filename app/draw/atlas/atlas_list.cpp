@@ -28,15 +28,15 @@ std::vector<HeadScore> columns_of(const AtlasScene& scene, float room) {
     return scores;
 }
 
-std::vector<PlaceOnBoard> rows_of(const AtlasScene& scene, HeadScore by) {
-    std::vector<PlaceOnBoard> rows;
+std::vector<GridHead> rows_of(const AtlasScene& scene, HeadScore by) {
+    std::vector<GridHead> rows;
     for (std::int64_t l = 0; l < scene.atlas.L; ++l)
         for (std::int64_t h = 0; h < scene.atlas.H; ++h)
             if (!scene.look.choosing || scene.chosen(l, h))
                 rows.push_back({l, h});
     const bool ascending = scene.view().ascending;
     // Heads without the score are last.
-    std::ranges::stable_sort(rows, [&](const PlaceOnBoard& a, const PlaceOnBoard& b) {
+    std::ranges::stable_sort(rows, [&](const GridHead& a, const GridHead& b) {
         const auto of_a = scene.score(a.layer, a.head, by), of_b = scene.score(b.layer, b.head, by);
         if (!of_a || !of_b)
             return of_a.has_value() && !of_b.has_value();
@@ -45,7 +45,7 @@ std::vector<PlaceOnBoard> rows_of(const AtlasScene& scene, HeadScore by) {
     return rows;
 }
 
-void draw_row(Picture& picture, const AtlasScene& scene, const PlaceOnBoard& row,
+void draw_row(Picture& picture, const AtlasScene& scene, const GridHead& row,
               const std::vector<HeadScore>& columns, const figure::Rect& area) {
     const DrawContext& context = scene.context;
     const Theme& theme = context.theme;
@@ -67,16 +67,16 @@ void draw_row(Picture& picture, const AtlasScene& scene, const PlaceOnBoard& row
               label.empty() ? theme.muted : theme.text);
     for (std::size_t c = 0; c < columns.size(); ++c)
         draw_text(picture, context, numbers + 96 * static_cast<float>(c + 1) - 6, baseline,
-                  scene.score_words(row.layer, row.head, columns[c]), Font::mono, 12.5F, theme.text,
+                  scene.score_label(row.layer, row.head, columns[c]), Font::mono, 12.5F, theme.text,
                   Align::right);
     if (!context.controls)
         return;
     const std::string name = scene.name(row.layer, row.head);
-    picture.add_spot(
+    picture.add_hotspot(
         {pin, area.y, 20, area.h}, "pin " + name, PinHead{row},
         pinned ? tr("atlas_list.takes_pin_out", "Unpins the head")
                : tr("atlas_list.pins_head_pinned_heads", "Pins the head: pinned heads are compared"));
-    picture.add_spot(area, "row " + name, OpenHead{row.layer, row.head});
+    picture.add_hotspot(area, "row " + name, OpenHead{row.layer, row.head});
 }
 
 } // namespace
@@ -96,11 +96,11 @@ float draw_atlas_list(Picture& picture, const AtlasScene& scene, const figure::R
         draw_text(picture, context, area.right() - 6, area.y + 15, words, on ? Font::ui_semibold : Font::ui,
                   12, on ? theme.ink : theme.muted, Align::right);
         if (context.controls)
-            picture.add_spot(area, "sort by " + std::string(analysis::info_of(columns[c]).name.english),
-                             SortHeads{columns[c]},
-                             tr("atlas_list.click_sorts_once_more",
-                                "{}. A click sorts by it, a second click reverses the order.",
-                                name_of(columns[c])));
+            picture.add_hotspot(area, "sort by " + std::string(analysis::info_of(columns[c]).name.english),
+                                SortHeads{columns[c]},
+                                tr("atlas_list.click_sorts_once_more",
+                                   "{}. A click sorts by it, a second click reverses the order.",
+                                   name_of(columns[c])));
     }
     draw_text(picture, context, room.x + 10, room.y + 15, tr("common.head_2", "head"), Font::ui, 12,
               theme.muted);
@@ -109,13 +109,13 @@ float draw_atlas_list(Picture& picture, const AtlasScene& scene, const figure::R
               theme.muted);
     float y = room.y + list_row;
     draw_hairline(picture, context, room.x, y, room.w);
-    const std::vector<PlaceOnBoard> rows = rows_of(scene, by);
+    const std::vector<GridHead> rows = rows_of(scene, by);
     for (std::size_t n = 0; n < std::min(rows.size(), most_rows); ++n, y += list_row)
         draw_row(picture, scene, rows[n], columns, {room.x, y, room.w, list_row});
     const std::string foot =
         rows.empty() ? tr("atlas_list.no_head_like", "No head matches. Change or clear the search.")
         : rows.size() > most_rows
-            ? tr("atlas_list.more_choose_fewer_heads", "and {} more: choose fewer heads",
+            ? tr("atlas_list.more_choose_fewer_heads", "and {} more: select fewer heads",
                  grouped(static_cast<std::int64_t>(rows.size() - most_rows)))
             : "";
     if (!foot.empty())
@@ -130,13 +130,13 @@ std::vector<Choice> scores_of(const AtlasScene& scene, AtlasMenu what, HeadScore
     std::vector<Choice> choices;
     for (const analysis::HeadScoreInfo& info : analysis::head_scores()) {
         const bool offered = scene.atlas.offers(info.score);
-        const ScoreWork* const work = scene.atlas.work(info.score);
+        const ScoreProgress* const work = scene.atlas.work(info.score);
         if (offered || work != nullptr)
             choices.push_back({.label = name_of(info.score),
                                .action = ChooseScore{what, info.score},
                                .on = info.score == now,
                                .tip = offered ? tr(info.formula) : work->why_not,
-                               .can = offered});
+                               .enabled = offered});
     }
     return choices;
 }
@@ -167,7 +167,7 @@ float draw_score_button(Picture& picture, const AtlasScene& scene, float x, floa
               theme.ink);
     const figure::Point tip{area.right() - 16, area.y + area.h / 2 + 2};
     draw_chevron(picture.scene, tip, Pointing::down, theme.muted);
-    picture.add_spot(area, "choose " + id, OpenAtlasMenu{what}, tr(analysis::info_of(score).formula));
+    picture.add_hotspot(area, "choose " + id, OpenAtlasMenu{what}, tr(analysis::info_of(score).formula));
     if (context.controls && scene.view().menu == what)
         picture.lists.push_back({.area = area,
                                  .label = "list of scores",

@@ -33,9 +33,9 @@ std::string measured_on(const Atlas& atlas, const AttentionInfo& info) {
     if (atlas.survey != nullptr)
         // Translators: probe and copying are scores that are measured without any text
         return tr_n("atlas_page.means_over_piece_tokens",
-                    "means over {} piece, {} tokens; probe and copying use no text",
-                    "means over {} pieces, {} tokens; probe and copying use no text", atlas.survey->pieces,
-                    grouped(atlas.survey->pieces), grouped(atlas.survey->tokens));
+                    "means over {} piece of text, {} tokens; probe and copying use no text",
+                    "means over {} pieces of text, {} tokens; probe and copying use no text",
+                    atlas.survey->pieces, grouped(atlas.survey->pieces), grouped(atlas.survey->tokens));
     if (info.Tq != info.Tk)
         return tr("atlas_page.all_scores_over_text", "all scores over this text, {} queries, {} keys",
                   grouped(info.Tq), grouped(info.Tk));
@@ -43,7 +43,7 @@ std::string measured_on(const Atlas& atlas, const AttentionInfo& info) {
                 "all scores over this text, {} tokens", info.Tq, grouped(info.Tq));
 }
 
-std::string words_of(const LabelWords& label) {
+std::string words_of(const LabelInfo& label) {
     return label.text.empty() ? tr("common.no_label", "no label") : tr(label.text);
 }
 
@@ -53,7 +53,7 @@ void draw_chips(Picture& picture, const AtlasScene& scene, const figure::Rect& r
     const Theme& theme = context.theme;
     std::vector<std::int64_t> counts;
     float wide = 0;
-    for (const LabelWords& label : atlas_labels()) {
+    for (const LabelInfo& label : atlas_labels()) {
         std::int64_t count = 0;
         for (std::int64_t l = 0; l < scene.atlas.L; ++l)
             for (std::int64_t h = 0; h < scene.atlas.H; ++h)
@@ -64,7 +64,7 @@ void draw_chips(Picture& picture, const AtlasScene& scene, const figure::Rect& r
     }
     float x = room.x;
     for (std::size_t n = 0; n < counts.size(); ++n) {
-        const LabelWords& label = atlas_labels()[n];
+        const LabelInfo& label = atlas_labels()[n];
         if (counts[n] == 0)
             continue;
         const std::string letter(1, label.letter), words = words_of(label), count = grouped(counts[n]);
@@ -83,11 +83,11 @@ void draw_chips(Picture& picture, const AtlasScene& scene, const figure::Rect& r
             draw_text(picture, context, x + 26, baseline, words, Font::ui, 12.5F, ink);
         draw_text(picture, context, area.right() - 10, baseline, count, Font::mono, 12.5F, pale,
                   Align::right);
-        picture.add_spot(area, "label " + (label.text.empty() ? "none" : std::string(label.text.english)),
-                         MarkPattern{letter},
-                         on ? tr("atlas_page.click_takes_choice_back",
-                                 "{}: {}. A click clears the selection.", words, label.says)
-                            : words + ": " + label.says);
+        picture.add_hotspot(area, "label " + (label.text.empty() ? "none" : std::string(label.text.english)),
+                            MarkPattern{letter},
+                            on ? tr("atlas_page.click_takes_choice_back",
+                                    "{}: {}. A click clears the selection.", words, label.says)
+                               : words + ": " + label.says);
         x += width + 8;
     }
 }
@@ -107,8 +107,8 @@ void draw_search(Picture& picture, const AtlasScene& scene, float x, float y, fl
                                       return SearchHeads{text};
                                   },
                               .tip = tr("atlas_page.l5h3_induction_0_4",
-                                        "L5H3, induction > 0.4, previous token; several with a comma"),
-                              .live = true});
+                                        "L5H3, induction > 0.4, previous token; separate several by commas"),
+                              .acts_on_each_letter = true});
 }
 
 /// Draws the pane next to the grid or below it. histograms: also the histograms below the pane.
@@ -125,7 +125,8 @@ float draw_beside(Picture& picture, const AtlasScene& scene, const figure::Rect&
             segment(tr("atlas_page.scatter", "Scatter"), AtlasPane::scatter,
                     tr("atlas_page.all_heads_two_scores", "All heads by two scores")),
             segment(tr("atlas_page.alike", "Alike"), AtlasPane::alike,
-                    tr("atlas_page.heads_read_alike_stand", "Heads that read alike are close together")),
+                    tr("atlas_page.heads_read_alike_stand",
+                       "Heads with similar attention weights are close together")),
             segment(tr("atlas_page.list", "List"), AtlasPane::list,
                     tr("atlas_page.heads_row_row_sorted", "Heads row by row, sorted by a score"))};
         const float width = segmented_width(context, panes);
@@ -141,7 +142,7 @@ float draw_beside(Picture& picture, const AtlasScene& scene, const figure::Rect&
             draw_text_button(picture, context, room.x + find + 10, y + 44,
                              tr("common.all_heads", "All heads"), false, ChooseAllHeads{},
                              with_key(tr("atlas_page.takes_back_brush_search",
-                                         "Clears the brush, the search and the label"),
+                                         "Clears the selection by rectangle, search and label"),
                                       "all heads"));
         y += 86;
     }
@@ -182,23 +183,23 @@ float draw_reading_note(Picture& picture, const AtlasScene& scene, const figure:
         picture.tips.push_back({{area.x, area.y, area.w - button, area.h}, words});
     if (context.controls)
         draw_button(picture, context, {area.right() - button, area.y + 2, button - 2, area.h - 4}, back,
-                    ReadWeights{}, false,
+                    SetReadingOptions{}, false,
                     with_key(tr("atlas_page.measures_weights_run_again",
-                                "Measures the weights of the run again, with the first token"),
+                                "Measures the heads again by the unchanged weights of the run"),
                              "hide first token"));
     return reading_height;
 }
 
 void draw_board_part(Picture& picture, const AtlasScene& scene, const figure::Rect& room, float& bottom) {
     const DrawContext& context = scene.context;
-    draw_page_head(picture, context, tr("atlas_page.head_atlas", "Head atlas"),
-                   set_size_text(scene.info()) +
-                       (scene.info().axis == SetAxis::one ? ", score[head]" : ", score[layer][head]"));
+    draw_view_heading(picture, context, tr("atlas_page.head_atlas", "Head atlas"),
+                      set_size_text(scene.info()) +
+                          (scene.info().axis == SetAxis::one ? ", score[head]" : ", score[layer][head]"));
     draw_score_button(picture, scene, room.right(), 28, AtlasMenu::colour, true);
     const float note = draw_reading_note(picture, scene, {room.x, chips_top, room.w, 0});
     const float top = parts_top + note;
     draw_chips(picture, scene, {room.x, chips_top + note, room.w, 26});
-    bottom = draw_atlas_board(picture, scene, {room.x, top, room.w, room.h - top});
+    bottom = draw_atlas_tiles(picture, scene, {room.x, top, room.w, room.h - top});
 }
 
 } // namespace
@@ -221,12 +222,11 @@ Picture draw_atlas_strip(const DrawContext& context) {
                        tr("atlas_page.board_scatter_every_score",
                           "The grid, the scatter plot and every score of this text")));
     if (atlas != nullptr && atlas->has_survey)
-        tabs.push_back(tab(atlas->survey != nullptr
-                               ? tr("atlas_page.texts", "{} texts", grouped(atlas->survey->texts))
-                               : tr("atlas_page.survey", "Survey"),
-                           AtlasTab::survey,
-                           tr("atlas_page.means_over_corpus_survey",
-                              "The means over a corpus, of the survey that is open")));
+        tabs.push_back(
+            tab(atlas->survey != nullptr ? tr("atlas_page.texts", "{} texts", grouped(atlas->survey->texts))
+                                         : tr("atlas_page.survey", "Survey"),
+                AtlasTab::survey,
+                tr("atlas_page.means_over_corpus_survey", "Means over a corpus, from the open survey")));
     // Translators: a tab, with the number of compared heads
     tabs.push_back(tab(tr("atlas_page.compare", "Compare {}", view.pinned.size()), AtlasTab::compare,
                        tr("atlas_page.pinned_heads_side_side", "The pinned heads side by side")));
@@ -241,9 +241,9 @@ Picture draw_atlas_page(const DrawContext& context) {
     const Atlas* const atlas = context.shown.atlas.get();
     if (atlas == nullptr || context.board == nullptr || context.board->info().own_layers() != atlas->L ||
         context.board->info().own_heads() != atlas->H)
-        return message_page(context, tr("atlas_page.head_atlas", "Head atlas"),
+        return message_view(context, tr("atlas_page.head_atlas", "Head atlas"),
                             tr("atlas_page.heads_measured", "The heads are being measured."));
-    Picture picture = empty_page(context);
+    Picture picture = empty_view(context);
     const AtlasView& view = context.view.attention.atlas;
     const AtlasScene scene(context, *atlas);
     picture.hotspots.reserve(2 * atlas->heads.size() + 64); // a tile and a point for each head
@@ -252,7 +252,7 @@ Picture draw_atlas_page(const DrawContext& context) {
     const float whole = context.width - 2 * canvas_pad;
     float bottom = 0;
     if (view.tab == AtlasTab::survey && atlas->survey == nullptr)
-        return message_page(context, tr("atlas_page.survey", "Survey"),
+        return message_view(context, tr("atlas_page.survey", "Survey"),
                             atlas->survey_error.empty()
                                 ? tr("atlas_page.survey_read", "The survey is being read.")
                                 : atlas->survey_error,

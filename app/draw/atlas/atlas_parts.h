@@ -17,7 +17,7 @@ struct AtlasScene {
 
     const DrawContext& context;
     const Atlas& atlas;
-    AtlasLook look;
+    ResolvedAtlasView look;
     std::int64_t under_mouse = -1; ///< index l * H + h of the head under the mouse in any part, or -1
 
     const AtlasView& view() const { return context.view.attention.atlas; }
@@ -35,7 +35,7 @@ struct AtlasScene {
     /// Empty if the head has no such score yet.
     std::optional<double> score(std::int64_t l, std::int64_t h, analysis::HeadScore of) const;
     /// "0.93", with its unit; "–" if there is no score.
-    std::string score_words(std::int64_t l, std::int64_t h, analysis::HeadScore of) const;
+    std::string score_label(std::int64_t l, std::int64_t h, analysis::HeadScore of) const;
     /// The head's label, empty if it has none; and the label's letter, '-' if it has none.
     std::string label(std::int64_t l, std::int64_t h) const;
     char letter(std::int64_t l, std::int64_t h) const;
@@ -53,7 +53,7 @@ private:
 /// The values of a score for all heads, as an axis with round ends.
 struct ScoreAxis {
     double low = 0, high = 1;
-    bool stretched = false; ///< asinh scale instead of a linear one
+    bool asinh_scale = false; ///< asinh scale instead of a linear one
     std::vector<double> ticks = {};
     int decimals = 0;
 
@@ -66,15 +66,15 @@ ScoreAxis axis_of(const AtlasScene& scene, analysis::HeadScore score, bool stret
 /// The score's name in the user's language.
 std::string name_of(analysis::HeadScore score);
 /// A label with its letter, in the order of the table of scores, each label once. Not translated yet.
-struct LabelWords {
+struct LabelInfo {
     char letter;
     Message text;
     std::string says;
 };
-const std::vector<LabelWords>& atlas_labels();
+const std::vector<LabelInfo>& atlas_labels();
 
 /// Draws all heads as tiles. Returns the lower edge.
-float draw_atlas_board(Picture& picture, const AtlasScene& scene, const figure::Rect& room);
+float draw_atlas_tiles(Picture& picture, const AtlasScene& scene, const figure::Rect& room);
 /// The map of one head as a square; weights are marks on a background.
 figure::GridItem tile_picture(const AtlasScene& scene, std::int64_t l, std::int64_t h,
                               const figure::Rect& area, figure::Color paper);

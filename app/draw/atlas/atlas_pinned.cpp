@@ -70,20 +70,19 @@ void draw_map_labels(Picture& picture, const AtlasScene& scene, const figure::Re
 float draw_atlas_pinned(Picture& picture, const AtlasScene& scene, const figure::Rect& room) {
     const DrawContext& context = scene.context;
     const Theme& theme = context.theme;
-    std::vector<PlaceOnBoard> heads = scene.view().pinned;
-    std::erase_if(heads, [&](const PlaceOnBoard& head) {
+    std::vector<GridHead> heads = scene.view().pinned;
+    std::erase_if(heads, [&](const GridHead& head) {
         return head.layer >= scene.atlas.L || head.head >= scene.atlas.H;
     });
-    draw_page_head(picture, context, tr("atlas_pinned.pinned_heads", "Pinned heads"),
-                   tr_n("atlas_pinned.head_side_side", "{} head side by side", "{} heads side by side",
-                        std::ssize(heads), grouped(std::ssize(heads))));
+    draw_view_heading(picture, context, tr("atlas_pinned.pinned_heads", "Pinned heads"),
+                      tr_n("atlas_pinned.head_side_side", "{} head side by side", "{} heads side by side",
+                           std::ssize(heads), grouped(std::ssize(heads))));
     if (heads.empty()) {
-        return draw_paragraph(
-            picture, context, room.x, 130, room.w,
-            tr("atlas_pinned.no_head_pinned_pin",
-               "No head is pinned. Pin heads by the star in the list of the atlas or by the "
-               "button on their card; they are compared here."),
-            Font::ui, 13.5F, 20, theme.text);
+        return draw_paragraph(picture, context, room.x, 130, room.w,
+                              tr("atlas_pinned.no_head_pinned_pin",
+                                 "No head is pinned. Pin heads by the star in the list of the atlas or by "
+                                 "the button on their card to compare them here."),
+                              Font::ui, 13.5F, 20, theme.text);
     }
     const auto count = static_cast<float>(heads.size());
     const float beside = labels_beside(context, scene.info()), left = room.x + std::max(names_width, beside),
@@ -110,7 +109,7 @@ float draw_atlas_pinned(Picture& picture, const AtlasScene& scene, const figure:
                                            .stroke = open ? theme.ink : theme.line2,
                                            .stroke_width = open ? 2.0F : 1.0F});
         draw_map_labels(picture, scene, area, above);
-        picture.add_spot(area, "tile " + name, OpenHead{l, h}, tr("atlas_pinned.card", "Its card"));
+        picture.add_hotspot(area, "tile " + name, OpenHead{l, h}, tr("atlas_pinned.card", "Show its card"));
         draw_text(picture, context, x, y + 16,
                   scene.label(l, h).empty() ? tr("common.no_label", "no label") : scene.label(l, h),
                   Font::ui_semibold, 12.5F, theme.ink);
@@ -123,7 +122,7 @@ float draw_atlas_pinned(Picture& picture, const AtlasScene& scene, const figure:
         if (!scene.atlas.known.test(static_cast<std::size_t>(info.score)))
             continue;
         double largest = -1e300;
-        for (const PlaceOnBoard& head : heads)
+        for (const GridHead& head : heads)
             largest = std::max(largest, scene.score(head.layer, head.head, info.score).value_or(-1e300));
         const float baseline = figure::baseline_for(y + score_row / 2, 12.5F);
         draw_hairline(picture, context, room.x, y, left + pitch * count - beside - between_maps - room.x);
@@ -133,7 +132,7 @@ float draw_atlas_pinned(Picture& picture, const AtlasScene& scene, const figure:
             const auto value = scene.score(heads[n].layer, heads[n].head, info.score);
             const bool most = heads.size() > 1 && value && *value == largest;
             draw_text(picture, context, left + pitch * static_cast<float>(n), baseline,
-                      scene.score_words(heads[n].layer, heads[n].head, info.score),
+                      scene.score_label(heads[n].layer, heads[n].head, info.score),
                       most ? Font::mono_semibold : Font::mono, 12.5F, most ? theme.ink : theme.text);
         }
         y += score_row;

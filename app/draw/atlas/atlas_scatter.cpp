@@ -1,7 +1,7 @@
 #include "app/draw/atlas/atlas_parts.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
-#include "app/draw/kit/free_paper.h"
+#include "app/draw/kit/free_space.h"
 #include "core/base/message.h"
 
 #include <algorithm>
@@ -260,8 +260,8 @@ std::vector<NamedMark> draw_points(Picture& picture, const AtlasScene& scene, co
                           : few              ? theme.canvas
                                              : 0,
                           scene.chosen(l, h) || off ? 1.5F : 1.0F);
-                picture.add_spot({at->x - 7, at->y - 7, 14, 14}, "point " + scene.name(l, h), OpenHead{l, h},
-                                 scene.tip(l, h, {scene.look.x, scene.look.y}));
+                picture.add_hotspot({at->x - 7, at->y - 7, 14, 14}, "point " + scene.name(l, h),
+                                    OpenHead{l, h}, scene.tip(l, h, {scene.look.x, scene.look.y}));
                 if (stands_out || scene.chosen(l, h))
                     named.push_back({l, h, {at->x - size / 2, at->y - size / 2, size, size}, stands_out});
             }
@@ -289,7 +289,7 @@ void draw_names(Picture& picture, const AtlasScene& scene, const Plane& plane, s
         const Font font = mark.strong ? Font::mono_semibold : Font::mono;
         const std::string& words = scene.name(mark.l, mark.h);
         const figure::Rect place =
-            free_place_beside(mark.area, {context.measure(words, font, 12) + 6, 16}, taken);
+            free_position_next_to(mark.area, {context.measure(words, font, 12) + 6, 16}, taken);
         if (!mark.strong &&
             std::ranges::any_of(taken, [&](const figure::Rect& other) { return overlap(place, other); }))
             continue;
@@ -337,21 +337,21 @@ Plane plane_of(const AtlasScene& scene, const figure::Rect& area) {
 }
 
 /// `score`: the score's name; empty for the similarity map.
-std::string work_words(const std::string& score, const ScoreWork& work) {
+std::string work_words(const std::string& score, const ScoreProgress& work) {
     if (!work.why_not.empty() || !work.fraction)
         return work.why_not;
     const std::string share = percent_text(static_cast<double>(*work.fraction));
     return score.empty() ? tr("atlas_scatter.how_alike_heads_read",
-                              "The similarity of heads is being measured: {} done.", share)
+                              "The similarity of the heads is being measured: {} done.", share)
                          : tr("atlas_scatter.measured_done", "{} is being measured: {} done.", score, share);
 }
 
 /// Describes the measurements in progress for the scores along the axes.
 std::string awaited(const AtlasScene& scene) {
     if (scene.view().pane == AtlasPane::alike)
-        return scene.atlas.alike == nullptr ? work_words({}, scene.atlas.alike_work) : "";
+        return scene.atlas.alike == nullptr ? work_words({}, scene.atlas.similarity_progress) : "";
     for (const HeadScore score : {scene.look.x, scene.look.y})
-        if (const ScoreWork* const work = scene.atlas.work(score))
+        if (const ScoreProgress* const work = scene.atlas.work(score))
             if (const std::string words = work_words(name_of(score), *work); !words.empty())
                 return words;
     return "";
@@ -391,15 +391,16 @@ float draw_atlas_scatter(Picture& picture, const AtlasScene& scene, const figure
         y += 40;
     }
     if (alike && drawn) {
-        const AlikeMap& map = *scene.atlas.alike;
-        std::string says = map.rows < map.of
-                               ? tr("atlas_scatter.closer_more_alike_two",
-                                    "Closer heads read more alike: Jensen-Shannon divergence of their rows, "
-                                    "summed over {} of {} rows, mapped to a plane by classical scaling.",
-                                    grouped(map.rows), grouped(map.of))
-                               : tr("atlas_scatter.closer_more_alike_two_2",
-                                    "Closer heads read more alike: Jensen-Shannon divergence of their rows, "
-                                    "summed, mapped to a plane by classical scaling.");
+        const SimilarityMap& map = *scene.atlas.alike;
+        std::string says =
+            map.rows < map.of
+                ? tr("atlas_scatter.closer_more_alike_two",
+                     "The closer two heads, the more similar their weights: Jensen-Shannon divergence of "
+                     "their rows, summed over {} of {} rows, mapped to a plane by classical scaling.",
+                     grouped(map.rows), grouped(map.of))
+                : tr("atlas_scatter.closer_more_alike_two_2",
+                     "The closer two heads, the more similar their weights: Jensen-Shannon divergence of "
+                     "their rows, summed, mapped to a plane by classical scaling.");
         if (scene.atlas.survey != nullptr)
             says += " " + tr("atlas_scatter.rows_prompt_not_surveys",
                              "The rows are those of the prompt, not of the survey's texts.");
@@ -410,9 +411,9 @@ float draw_atlas_scatter(Picture& picture, const AtlasScene& scene, const figure
     const std::int64_t chosen = scene.look.chosen_count;
     const std::string count =
         scene.look.choosing
-            ? tr_n("atlas_scatter.head_chosen", "{} head of {} chosen", "{} heads of {} chosen", chosen,
+            ? tr_n("atlas_scatter.head_chosen", "{} head of {} selected", "{} heads of {} selected", chosen,
                    grouped(chosen), grouped(scene.atlas.L * scene.atlas.H))
-            : tr("atlas_scatter.drag_over_points_choose", "Drag over points to choose heads");
+            : tr("atlas_scatter.drag_over_points_choose", "Drag over points to select heads");
     draw_text(picture, context, area.x, y + 36, count, scene.look.choosing ? Font::ui_semibold : Font::ui,
               12.5F, scene.look.choosing ? theme.ink : theme.muted);
     return y + 50;

@@ -87,7 +87,7 @@ void add_writes(Sheet& sheet, const CellAddress& cell) {
     const SumFormat format =
         step_format({act, to}, act * to, [](const std::vector<double>& v) { return v[0] * v[1]; });
     sheet.arithmetic(number(act, format.decimals) + " × " + number(to, format.decimals),
-                     about(format.approximate) + number(act * to, format.decimals));
+                     approximate_prefix(format.approximate) + number(act * to, format.decimals));
 }
 
 /// Where the weight that the number comes from can be edited.
@@ -134,7 +134,7 @@ int add_activation(Sheet& sheet, const CellAddress& cell) {
             step_format({to, up}, total, [](const std::vector<double>& v) { return v[0] * v[1]; });
         decimals = format.decimals;
         sheet.arithmetic(number(to, decimals) + " × " + number(up, decimals),
-                         about(format.approximate) + number(total, decimals));
+                         approximate_prefix(format.approximate) + number(total, decimals));
         add_product(sheet, {mlp_gate, cell.at});
     }
     add_product(sheet, {mlp_pre, cell.at});
@@ -166,7 +166,7 @@ void add_variance(Sheet& sheet, std::span<const float> row, const NormNumbers& n
     for (const double square : squares)
         rest += square;
     const double sum = rest;
-    for (const std::size_t d : largest_places(squares, 2)) {
+    for (const std::size_t d : largest_indices(squares, 2)) {
         sheet.row("d " + std::to_string(d) + ": (" + number(static_cast<double>(row[d]) - numbers.mean, 2) +
                       ")²",
                   number(squares[d], 2));
@@ -251,7 +251,8 @@ int add_embedding(Sheet& sheet, const CellAddress& cell) {
     const std::int64_t id = inputs.ids[i];
     const auto own =
         static_cast<double>(shown.block->table_row(W::word_table, id)[static_cast<std::size_t>(cell.at[2])]);
-    sheet.section(tr("common.word_table", "Word table"), tr("block_inspector.row_token", "row of the token"));
+    sheet.section(tr("common.word_table", "Embedding table"),
+                  tr("block_inspector.row_token", "row of the token"));
     sheet.place(tr("common.token", "token"), checkpoint::label_of(*shown.document->part()->model, id));
     sheet.place(tr("common.row", "row"), n(id), tr("common.of", "of {}", grouped(architecture.vocab)));
     sheet.place(tr("common.column", "column"), n(cell.at[2]),
@@ -351,7 +352,7 @@ int add_set(Sheet& sheet, const CellAddress& cell) {
 
 int add_around(Sheet& sheet, const CellAddress& cell) {
     const Shown& shown = sheet.context.shown;
-    const ModelPart& part = *shown.document->part();
+    const RunSpec& part = *shown.document->part();
     if (shown.block->is_set(cell.tensor, cell.at))
         return add_set(sheet, cell);
     if (const auto* const patch = patched_at(part, attention_of_block(shown), cell);

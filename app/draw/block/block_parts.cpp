@@ -57,7 +57,7 @@ std::int64_t attention_of_block(const Shown& shown) {
 }
 
 std::string attention_of_block_name(const Shown& shown) {
-    const ModelPart& part = *shown.document->part();
+    const RunSpec& part = *shown.document->part();
     return attention_name(part, attention_place(part.architecture(), attention_of_block(shown)));
 }
 
@@ -144,12 +144,13 @@ std::string formula_around(const Shown& shown, TensorId id) {
         return name + " = " +
                (from.size() > 1 ? activation("mlp_gate") + " × mlp_pre" : activation("mlp_pre"));
     case embedding:
-        return architecture.token_types > 0 ? tr("block_parts.one_row_word_table",
-                                                 "one row of the word table for each token, plus its type’s")
+        return architecture.token_types > 0
+                   ? tr("block_parts.one_row_word_table",
+                        "one row of the embedding table for each token, plus its type’s")
                : architecture.embedding_scale != 1
                    ? tr("block_parts.one_row_word_table_2",
-                        "one row of the word table for each token, scaled")
-                   : tr("block_parts.one_row_word_table_3", "one row of the word table for each token");
+                        "one row of the embedding table for each token, scaled")
+                   : tr("block_parts.one_row_word_table_3", "one row of the embedding table for each token");
     case position:
         return tr("block_parts.one_row_position_table", "one row of the position table for each position");
     case resid_in:
@@ -181,7 +182,7 @@ std::span<const float> row_of(const Shown& shown, TensorId id, std::int64_t i) {
 }
 
 std::int64_t row_around(const DrawContext& context) {
-    return std::clamp<std::int64_t>(row_around(context.view, context.shown.position), 0,
+    return std::clamp<std::int64_t>(current_row(context.view, context.shown.position), 0,
                                     context.dims().Tq - 1);
 }
 
@@ -212,7 +213,7 @@ void draw_row_choice(Picture& picture, const DrawContext& context, const MatrixG
     for (std::int64_t row = 0; row < grid.rows; ++row) {
         const std::int64_t i = grid.index(row, 0)[1];
         const figure::Rect cell = grid.cell(row, 0);
-        picture.add_spot(
+        picture.add_hotspot(
             {canvas_pad, cell.y, grid.area.x - canvas_pad, grid.pitch_y},
             std::string(tensor_info(grid.tensor).name) + " row " + std::to_string(i),
             GoTo{context.view.group, context.view.row == i ? -1 : i},

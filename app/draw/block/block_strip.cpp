@@ -43,7 +43,7 @@ class Pieces {
 public:
     Pieces(const ViewState& v, int f, std::ptrdiff_t reached = all_stops)
         : view(v), walk(v.walk), fold(f), reach(reached) {
-        const std::vector<G>& open = walk.part_with(view.group);
+        const std::vector<G>& open = walk.section_with(view.group);
         at_start = &open == &walk.before;
         at_end = &open == &walk.after;
         layer = at_start ? -1 : at_end ? walk.layers : view.attention.layer;
@@ -211,7 +211,7 @@ private:
     }
 
     const ViewState& view;
-    const Walk& walk;
+    const StepStrip& walk;
     const int fold;
     const std::ptrdiff_t reach;
     bool at_start = false, at_end = false;
@@ -374,8 +374,8 @@ Picture draw_block_strip(const ViewState& view, const Theme& theme, const figure
         if (piece.current)
             picture.scene.add(figure::RectItem{.area = {place.x, height - 3, place.w, 3}, .fill = theme.ink});
         if (piece.action)
-            picture.add_spot({place.x - gap / 2, 0, place.w + gap, height}, piece.name, *piece.action,
-                             piece.tip);
+            picture.add_hotspot({place.x - gap / 2, 0, place.w + gap, height}, piece.name, *piece.action,
+                                piece.tip);
         if (k + 1 < pieces.size() && gap >= 10 && !piece.strong)
             draw_chevron(picture.scene, (place.right() + places[k + 1].x) / 2, middle, theme.line2);
     }

@@ -58,14 +58,15 @@ float draw_embedding_weights(Picture& picture, const DrawContext& context, float
     const bool many = std::ranges::count(inputs.ids, id) > 1;
     return draw_weight_strips(
         picture, context, weights_of(context, id),
-        (many    ? tr("end_weights.every_such_token_text",
-                      "Every such token of the text reads this row of the word table.")
-         : types ? tr("end_weights.tokens_row_word_table",
-                      "The rows of the token in the word table, its type in W_type and its position in W_P.")
+        (many ? tr("end_weights.every_such_token_text",
+                   "Every such token of the text reads this row of the embedding table.")
+         : types
+             ? tr("end_weights.tokens_row_word_table",
+                  "The rows of the token in the embedding table, its type in W_type and its position in W_P.")
          : strips.size() > 1
              ? tr("end_weights.tokens_row_word_table_2",
-                  "The rows of the token in the word table and its position in the position table.")
-             : tr("end_weights.tokens_row_word_table_3", "The token’s row of the word table.")) +
+                  "The rows of the token in the embedding table and its position in the position table.")
+             : tr("end_weights.tokens_row_word_table_3", "The token’s row of the embedding table.")) +
             " " + tr("common.click_cell_drag_type", "Click a cell, then drag it or type a number."),
         strips, y);
 }

@@ -59,7 +59,7 @@ void draw_chips(Picture& picture, const DrawContext& context, const std::string&
                   : chip.faint ? theme.muted
                                : theme.ink);
         if (context.controls)
-            picture.add_spot(area, chip.name, Select{chip.selects}, chip.tip);
+            picture.add_hotspot(area, chip.name, Select{chip.selects}, chip.tip);
         x += area.w + gap;
     }
 }
@@ -145,7 +145,7 @@ float draw_expert_weights(Picture& picture, const DrawContext& context, float y)
     };
     const std::string edited =
         " " + tr("common.click_cell_drag_type", "Click a cell, then drag it or type a number.");
-    const std::int64_t e = expert_looked_at(shown, context.view);
+    const std::int64_t e = current_expert(shown, context.view);
     draw_experts(picture, context, e, y);
     y = draw_weight_strips(
         picture, context, tr("expert_weights.router_expert", "Router, expert {}", e),

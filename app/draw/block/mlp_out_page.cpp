@@ -70,7 +70,7 @@ Picture draw_mlp_out_page(const DrawContext& context) {
         return draw_norm_page(context);
     Picture picture;
     picture.scene.width = context.width;
-    draw_page_head(picture, context, title_around(context.shown, id), formula_around(context.shown, id));
+    draw_view_heading(picture, context, title_around(context.shown, id), formula_around(context.shown, id));
     const bool units = context.shown.tensor(mlp_act) != nullptr;
     const float below = (units ? static_cast<float>(listed_units) * unit_row + 54 : 0.0F) +
                         (context.shown.tensor(b_out) == nullptr ? 0.0F : bias_height) +

@@ -36,7 +36,7 @@ public:
         const float room = left_width() - labels;
         units = strongest_units(context, i, static_cast<std::size_t>(std::max(room / unit_width, 1.0F)));
         const auto cell = spoken_of(shown, context.view);
-        chosen = unit_looked_at(shown, context.view);
+        chosen = current_unit(shown, context.view);
         unit = (cell ? unit_of(*cell) : std::nullopt).value_or(chosen);
         for (const std::int64_t k : {chosen, unit}) // those that are looked at have their places
             if (std::ranges::find(units, k) == units.end())
@@ -54,7 +54,7 @@ public:
 
     Picture draw() {
         picture.scene.width = context.width;
-        draw_page_head(picture, context, title_around(shown, id), formula_around(shown, id));
+        draw_view_heading(picture, context, title_around(shown, id), formula_around(shown, id));
         float y = draw_overview(104);
         for (const TensorId stage : stages)
             y = draw_units(stage, y);
@@ -114,7 +114,7 @@ private:
         };
         PixelCache::Named made;
         if (context.pixels != nullptr) {
-            made = context.pixels->find_of(
+            made = context.pixels->find_owned(
                 shown.block,
                 key_of({4, reinterpret_cast<std::uintptr_t>(shown.tensor(id)),
                         static_cast<std::uint64_t>(cols), static_cast<std::uint64_t>(theme.dark)}),
@@ -228,7 +228,7 @@ private:
         if (set)
             plot.dots.push_back({.x = from, .y = to, .colour = theme.muted, .hollow = true});
         plot.dots.push_back({.x = from, .y = now, .colour = theme.ink});
-        plot.x_says = tr("mlp_page.unit", "{} of unit {}", tensor_info(before).name, unit);
+        plot.x_label = tr("mlp_page.unit", "{} of unit {}", tensor_info(before).name, unit);
         const figure::Rect inner = draw_plot(picture, context, plot, {x, y + 28, curve_width, curve_height});
         add_handle(act,
                    {inner.x + inner.w * static_cast<float>(plot.x.place(from)),

@@ -47,7 +47,7 @@ public:
 
     Picture draw() {
         picture.scene.width = context.width;
-        draw_page_head(picture, context, title_around(shown, id), formula_around(shown, id));
+        draw_view_heading(picture, context, title_around(shown, id), formula_around(shown, id));
         const float wide =
             draw_text(picture, context, canvas_pad, 122,
                       tr("norm_page.row", "Row “{}”", shortened(query_word(shown.problem(), i), 16)),
@@ -303,9 +303,9 @@ private:
                 put(starts[side] + bars + 50, number(static_cast<double>(length), 1));
             }
             if (context.controls)
-                picture.add_spot(area, "norm row " + std::to_string(t),
-                                 GoTo{context.view.group, context.view.row == t ? -1 : t},
-                                 tr("norm_page.look_token", "Select this token"));
+                picture.add_hotspot(area, "norm row " + std::to_string(t),
+                                    GoTo{context.view.group, context.view.row == t ? -1 : t},
+                                    tr("norm_page.look_token", "Select this token"));
         }
         picture.scene.height = std::max(context.height, top + 24);
     }

@@ -43,7 +43,7 @@ Picture draw_residual_page(const DrawContext& context) {
     const TensorId id = group_info(context.view.group).main;
     Picture picture;
     picture.scene.width = context.width;
-    draw_page_head(picture, context, title_around(context.shown, id), formula_around(context.shown, id));
+    draw_view_heading(picture, context, title_around(context.shown, id), formula_around(context.shown, id));
     const bool tables = id == embedding || id == position;
     const float below = tables ? embedding_weights_height(context) : 0.0F;
     float end = draw_row_blocks(picture, context, blocks_of(context), 104, context.height - 104 - below);
@@ -57,7 +57,7 @@ Picture draw_change_around(const DrawContext& context) {
     const TensorId id = group_info(context.view.group).main;
     Picture picture;
     picture.scene.width = context.width;
-    draw_page_head(picture, context, title_around(context.shown, id), formula_around(context.shown, id));
+    draw_view_heading(picture, context, title_around(context.shown, id), formula_around(context.shown, id));
     const float end = draw_row_blocks(picture, context, {{id, "", "B − A"}}, 104, context.height - 140);
     say_unchanged(picture, context, id, end + 14);
     picture.scene.height = std::max(context.height, end + 40);

@@ -31,7 +31,7 @@ class StackMap {
 public:
     StackMap(Picture& p, const DrawContext& c)
         : picture(p), context(c), walk(c.view.walk), i(row_around(c)),
-          in_layer(&walk.part_with(c.view.group) == &walk.layer),
+          in_layer(&walk.section_with(c.view.group) == &walk.layer),
           open(in_layer ? c.view.attention.layer : -1) {
         const checkpoint::StackLengths* const lengths = context.shown.lengths.get();
         const auto at = static_cast<std::size_t>(i);
@@ -84,7 +84,7 @@ public:
     }
 
 private:
-    bool on_part(const std::vector<G>& part) const { return &walk.part_with(context.view.group) == &part; }
+    bool on_part(const std::vector<G>& part) const { return &walk.section_with(context.view.group) == &part; }
 
     /// Norms, attention and MLP of the open layer, as far as it has them.
     void add_open_layer() {
@@ -163,16 +163,16 @@ private:
                           number(static_cast<double>(*line.adds), 1), figure::Font::mono, 12, theme.text,
                           figure::Align::right);
         }
-        boxes.add_spot({left, y, context.width - pad - left, pitch}, "map " + line.name, line.target,
-                       line.adds ? tr("stack_map.adds_vector_length", "{}: adds a vector of length {}", label,
-                                      number(static_cast<double>(*line.adds), 2))
-                                 : label);
+        boxes.add_hotspot({left, y, context.width - pad - left, pitch}, "map " + line.name, line.target,
+                          line.adds ? tr("stack_map.adds_vector_length", "{}: adds a vector of length {}",
+                                         label, number(static_cast<double>(*line.adds), 2))
+                                    : label);
         return y + pitch;
     }
 
     Picture& picture;
     const DrawContext& context;
-    const Walk& walk;
+    const StepStrip& walk;
     const std::int64_t i;
     const bool in_layer;
     const std::int64_t open;

@@ -49,8 +49,8 @@ float draw_positions(Picture& picture, const DrawContext& context, float y) {
         draw_text(picture, context, x + 6, figure::baseline_for(y + 11, 12.5F), text,
                   on ? figure::Font::ui_medium : figure::Font::ui, 12.5F, on ? theme.canvas : theme.ink);
         if (context.controls)
-            picture.add_spot(area, "after " + std::to_string(i), GoTo{context.view.group, i},
-                             tr("vocabulary_page.follows_token", "Prediction after token {}", i));
+            picture.add_hotspot(area, "after " + std::to_string(i), GoTo{context.view.group, i},
+                                tr("vocabulary_page.follows_token", "Prediction after token {}", i));
         x += width + 4;
     }
     return y + 40;
@@ -88,7 +88,7 @@ Picture draw_vocabulary_page(const DrawContext& context) {
     const std::int64_t position = shown.block->position;
     Picture picture;
     picture.scene.width = context.width;
-    draw_page_head(picture, context, title_around(shown, id), formula_around(shown, id));
+    draw_view_heading(picture, context, title_around(shown, id), formula_around(shown, id));
     float y = draw_positions(picture, context, 104);
     const std::span<const float> logit = shown.tensor(logits)->values(),
                                  share = shown.tensor(probabilities)->values();
@@ -169,8 +169,8 @@ Picture draw_vocabulary_change(const DrawContext& context) {
     const std::int64_t position = context.shown.block->position;
     Picture picture;
     picture.scene.width = context.width;
-    draw_page_head(picture, context, title_around(context.shown, id) + ", B − A",
-                   formula_around(context.shown, id));
+    draw_view_heading(picture, context, title_around(context.shown, id) + ", B − A",
+                      formula_around(context.shown, id));
     float y = draw_positions(picture, context, 104);
     const std::span<const float> change = compare.of(id)->cells->values(),
                                  before = compare.baseline().tensor(id)->values(),

@@ -48,7 +48,7 @@ void draw_pager(Picture& picture, const DrawContext& context, std::int64_t first
     const auto step = [&](const std::string& label, std::int64_t to, bool possible, const std::string& tip) {
         if (possible)
             x += draw_text_button(picture, context, x, y + 1, label, false,
-                                  ShowBrought{std::max<std::int64_t>(to, 0)}, tip) +
+                                  ShowSourceTokens{std::max<std::int64_t>(to, 0)}, tip) +
                  8;
     };
     x += 8 + draw_text(picture, context, x, baseline, tr("brought_tokens.tokens", "Tokens from"), Font::ui,
@@ -58,7 +58,7 @@ void draw_pager(Picture& picture, const DrawContext& context, std::int64_t first
         {.area = {x, y, field, 28},
          .label = "tokens from",
          .text = std::to_string(first),
-         .action = [count](const std::string& typed) { return ShowBrought{parse_token(typed, count)}; },
+         .action = [count](const std::string& typed) { return ShowSourceTokens{parse_token(typed, count)}; },
          .tip =
              tr("brought_tokens.number_first_token_shown", "The number of the first token that is shown")});
     x += field + 8;
@@ -73,7 +73,7 @@ void draw_pager(Picture& picture, const DrawContext& context, std::int64_t first
 
 } // namespace
 
-float draw_brought(Picture& picture, const DrawContext& context, double of_map, float y) {
+float draw_source_contributions(Picture& picture, const DrawContext& context, double of_map, float y) {
     const Theme& theme = context.theme;
     const Effects& effects = *context.shown.effects;
     const std::int64_t l = context.view.attention.layer, h = context.view.head;
@@ -83,7 +83,7 @@ float draw_brought(Picture& picture, const DrawContext& context, double of_map, 
     draw_hairline(picture, context, canvas_pad, y, context.width - 2 * canvas_pad);
     const float taken =
         draw_text(picture, context, canvas_pad, y + 30,
-                  tr("brought_tokens.brings", "Contribution of {}", writer_words(part.writer)),
+                  tr("brought_tokens.brings", "Contribution of {}", component_name(part.writer)),
                   Font::ui_semibold, 17, theme.ink);
     // Uses the colors of the map above, unless contributions that cancel out exceed its range.
     double limit = of_map;
@@ -92,13 +92,13 @@ float draw_brought(Picture& picture, const DrawContext& context, double of_map, 
     draw_text(picture, context, canvas_pad + taken + 14, y + 30,
               tr("brought_tokens.token_reads", "by the token that it reads from") + ", " +
                   (limit == of_map ? tr("brought_tokens.colours_map_above", "in the colors of the map above")
-                                   : tr("brought_tokens.darkest", "darkest: {}", number(limit, 2))),
+                                   : tr("brought_tokens.darkest", "color scale to ±{}", number(limit, 2))),
               Font::ui, 12.5F, theme.muted);
     constexpr float line = 44, gap = 4;
     float x = canvas_pad, top = y + 46;
     const std::int64_t count = std::ssize(part.sources),
                        latest = std::max<std::int64_t>(count - most_brought, 0);
-    const std::int64_t first = std::min(context.view.attention.brought_from.value_or(latest), latest);
+    const std::int64_t first = std::min(context.view.attention.first_source_token.value_or(latest), latest);
     if (count > most_brought) {
         draw_pager(picture, context, first, count, top);
         top += pager_height;

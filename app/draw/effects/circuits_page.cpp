@@ -68,8 +68,8 @@ float draw_lists(Picture& picture, const DrawContext& context, const TokenCircui
     list(0, tr("circuits_page.reads_promotes", "Reads {}, promotes", circuit.token), "e W_V W_O W_U",
          circuit.promoted, written);
     list(1, tr("circuits_page.suppresses", "and suppresses"),
-         tr("circuits_page.smallest", "the smallest of these"), circuit.suppressed, written);
-    list(2, tr("circuits_page.query_looks", "A query {} looks for", circuit.token), "e W_Q W_Kᵀ W_Eᵀ / √dk",
+         tr("circuits_page.smallest", "e W_V W_O W_U, smallest"), circuit.suppressed, written);
+    list(2, tr("circuits_page.query_looks", "Query {} looks for", circuit.token), "e W_Q W_Kᵀ W_Eᵀ / √dk",
          circuit.looked_for, largest(circuit.looked_for));
     return bottom;
 }
@@ -86,7 +86,7 @@ float draw_graph(Picture& picture, const DrawContext& context, const CircuitsVie
         draw_text(picture, context, canvas_pad, y + 30,
                   tr("circuits_page.heads_compose", "Heads that compose"), Font::ui_semibold, 17, theme.ink);
     const std::string line = tr("circuits_page.line_later_head_read",
-                                "a line: the later head can read what the earlier one writes"),
+                                "a line: the later head can read the output of the earlier one"),
                       least = tr("circuits_page.least", "at least");
     constexpr float slider = 150;
     const float controls = context.controls ? slider + 10 + context.measure(least, Font::ui, 12.5F) : 0;
@@ -104,9 +104,9 @@ float draw_graph(Picture& picture, const DrawContext& context, const CircuitsVie
              .low = 0,
              .high = 0.6F,
              .value = view.threshold(),
-             .rest = heads.usual_threshold,
+             .rest = heads.default_threshold,
              .action = [](float value) { return AskCircuits{.threshold = value}; },
-             .tip = tr("circuits_page.compositions_below_left", "Compositions below this are left out")},
+             .tip = tr("circuits_page.compositions_below_left", "Hides compositions weaker than this")},
             theme.ink);
         draw_text(picture, context, right, y + 30, number(static_cast<double>(view.threshold()), 2),
                   Font::mono, 12.5F, theme.ink, Align::right);
@@ -168,18 +168,18 @@ float draw_graph(Picture& picture, const DrawContext& context, const CircuitsVie
             if (edits != nullptr)
                 draw_edit_marks(picture, context, area, *edits);
             if (context.controls)
-                picture.add_spot(area, "circuit " + std::to_string(l) + "." + std::to_string(h),
-                                 OpenHead{l, h},
-                                 tr("circuits_page.copies_1_1", "{} copies {} (−1 to 1)", head_name({l, h}),
-                                    signed_number(copies, 2)) +
-                                     (edits == nullptr ? "" : "\n" + edits_text(*edits)));
+                picture.add_hotspot(area, "circuit " + std::to_string(l) + "." + std::to_string(h),
+                                    OpenHead{l, h},
+                                    tr("circuits_page.copies_1_1", "{}: copying score {} (−1 to 1)",
+                                       head_name({l, h}), signed_number(copies, 2)) +
+                                        (edits == nullptr ? "" : "\n" + edits_text(*edits)));
         }
     }
     const float bottom = top + row * static_cast<float>(L - 1) + 26;
     draw_ramp(picture, theme.diverging, left, bottom + 6, 110);
     draw_text(picture, context, left + 122, bottom + 15,
               tr("circuits_page.1_1_how_much",
-                 "−1 to 1: how much a head copies what it reads. Q, K, V: the head that reads it most"),
+                 "−1: suppresses what it reads, 1: copies it. Q, K, V: strongest input of the later head"),
               Font::ui, 12.5F, theme.muted);
     return bottom + 30;
 }
@@ -198,27 +198,27 @@ void draw_token_field(Picture& picture, const DrawContext& context, const Circui
                               .text = word,
                               .action = [](const std::string& typed) { return AskCircuits{.word = typed}; },
                               .tip = tr("circuits_page.token_head_reads_empty",
-                                        "The token that the head reads; empty: the selected one"),
+                                        "The token that the head reads; empty: the selected token"),
                               .controls = text::ControlCharacters::kept});
     draw_text(picture, context, right - width - 8, figure::baseline_for(top + 14, 12.5F),
               tr("common.token", "token"), Font::ui, 12.5F, context.theme.muted, Align::right);
     const std::string label = view.asked.through_mlp
                                   ? tr("circuits_page.through_first_mlp", "Through the first MLP")
-                                  : tr("circuits_page.word_alone", "Word alone");
+                                  : tr("circuits_page.word_alone", "Embedding alone");
     const float wide = context.measure(label, Font::ui_medium, 12.5F) + 16;
     draw_text_button(picture, context, right - width - 60 - wide, top, label, view.asked.through_mlp,
                      AskCircuits{.through_mlp = !view.asked.through_mlp},
                      tr("circuits_page.e_tokens_row_word",
-                        "e is the token's row of the word table, or what the first MLP makes of it, which is "
-                        "closer to what later layers read"));
+                        "e is the token's row of the embedding table, or that row after the first layer's "
+                        "MLP, which is closer to what later layers read"));
 }
 
 } // namespace
 
 Picture draw_circuits_page(const DrawContext& context) {
-    Picture picture = empty_page(context);
+    Picture picture = empty_view(context);
     const CircuitsView* const view = context.shown.circuits.get();
-    draw_page_head(
+    draw_view_heading(
         picture, context, tr("circuits_page.weights", "Circuits of {}", head_name(open_head(context))),
         tr("circuits_page.e_w_v_w", "e W_V W_O W_U and e W_Q W_Kᵀ W_Eᵀ, without norms, biases and rotation"));
     if (view == nullptr || view->token == nullptr) {
@@ -257,10 +257,10 @@ Picture draw_circuits_inspector(const DrawContext& context) {
                    copies > 0.3    ? tr("circuits_page.copies", "it copies")
                    : copies < -0.3 ? tr("circuits_page.holds_back", "it suppresses")
                                    : tr("circuits_page.neither", "neither"));
-    sheet.paragraph(
-        tr("circuits_page.re_over_eigenvalues_w",
-           "Re Σλ ÷ Σ|λ| over the eigenvalues of W_E W_V W_O W_U: 1 copies what it reads, −1 suppresses it."),
-        theme.muted);
+    sheet.paragraph(tr("circuits_page.re_over_eigenvalues_w",
+                       "Σ Re λ ÷ Σ |λ| over the eigenvalues λ of W_E W_V W_O W_U. At 1 the head copies what "
+                       "it reads, at −1 it suppresses it."),
+                    theme.muted);
     const auto list = [&](const std::string& title, bool from) {
         std::vector<Composition> own;
         std::ranges::copy_if(view->heads->compositions, std::back_inserter(own),
@@ -280,12 +280,13 @@ Picture draw_circuits_inspector(const DrawContext& context) {
                       number(one.queries, 2) + "  " + number(one.keys, 2) + "  " + number(one.values, 2));
         }
     };
-    list(tr("circuits_page.writes", "Writes for"), true);
+    list(tr("circuits_page.writes", "Read by"), true);
     list(tr("circuits_page.reads", "Reads from"), false);
     sheet.section(tr("common.how_measured", "How it is measured"));
     sheet.paragraph(tr("circuits_page.ov_m_b_ov",
-                       "|OV_a M_b| ÷ (|OV_a| |M_b|) with M = W_Q W_Kᵀ, its transpose, or W_V W_O. Norms and "
-                       "rotation between the two are left out."),
+                       "|OV_a M_b| ÷ (|OV_a| |M_b|), with Frobenius norms and OV = W_V W_O: a is the earlier "
+                       "head, b the later one. M is W_Q W_Kᵀ for Q, its transpose for K, and OV for V. Norms "
+                       "and rotation between the heads are left out."),
                     theme.muted);
     return sheet.finish();
 }

@@ -22,21 +22,21 @@ void draw_sources_map(Picture& picture, const DrawContext& context);
 /// Adds the contribution of the open head to the prediction, split by source token, with its top at y. For a
 /// long text shows a section of the tokens and links to the others. `of_map`: the limit of the colors of the
 /// map above. Returns its lower edge.
-float draw_brought(Picture& picture, const DrawContext& context, double of_map, float y);
+float draw_source_contributions(Picture& picture, const DrawContext& context, double of_map, float y);
 /// Adds the fields for the two compared tokens, at the top right.
 void draw_question_fields(Picture& picture, const DrawContext& context);
 /// Adds the logit lens with its top at y. Returns its lower edge.
 float draw_lens(Picture& picture, const DrawContext& context, float y);
 
 /// "·Mary − ·John", or "·Mary − mean".
-std::string logit_words(const Effects& effects);
+std::string logit_label(const Effects& effects);
 /// The end of a color scale for numbers up to `largest`: rounded up to a tenth.
 double effects_limit(double largest);
 /// Returns true if the table shows ablation losses instead of direct effects.
 bool shows_losses(const DrawContext& context);
 /// Returns true if ablation replaces a head's output by its mean instead of zero.
-bool shows_means(const DrawContext& context);
+bool shows_mean_ablation(const DrawContext& context);
 /// "L9 H9"; for cross-attention "cross L9 H9"; "L9 MLP", "embedding".
-std::string writer_words(const analysis::Writer& writer);
+std::string component_name(const analysis::Writer& writer);
 
 } // namespace headscope::app

@@ -83,15 +83,14 @@ void add_sources(Sheet& sheet, const LogitPart& part) {
     sheet.rule(62);
     line(tr("common.sum", "sum"), "", part.value, true);
     sheet.paragraph(tr("effects_inspector.effect_one_unit_weight",
-                       "Effect: contribution of one unit of weight on that "
-                       "token, its value through W_O to the two logits."),
+                       "Effect: what a weight of 1 on that token would contribute, by its value and W_O."),
                     theme.muted);
 }
 
 void add_largest(Sheet& sheet) {
     const Effects& effects = *sheet.context.shown.effects;
     const std::vector<LogitPart>& parts = effects.attribution.parts;
-    sheet.section(tr("effects_inspector.largest_all_writers", "Largest of all components"),
+    sheet.section(tr("effects_inspector.largest_all_writers", "Largest components"),
                   tr("common.logits", "logits"));
     const std::size_t count = std::min(parts.size(), listed_writers);
     double rest = effects.attribution.logit;
@@ -111,7 +110,7 @@ void add_largest(Sheet& sheet) {
         if (part.writer.head >= 0 && part.writer.stack == effects.stack)
             sheet.row_spot("largest " + std::to_string(n), OpenHead{part.writer.layer, part.writer.head},
                            tr("common.look_head", "Select this head"));
-        row(sheet, writer_words(part.writer), part.value, limit, decimals, open);
+        row(sheet, component_name(part.writer), part.value, limit, decimals, open);
     }
     if (const std::size_t others = parts.size() - count; others > 0)
         row(sheet,
@@ -119,7 +118,7 @@ void add_largest(Sheet& sheet) {
                  static_cast<std::int64_t>(others), others),
             rest, limit, decimals);
     sheet.rule(62);
-    row(sheet, tr("effects_inspector.logit", "logit of {}", logit_words(effects)), effects.attribution.logit,
+    row(sheet, tr("effects_inspector.logit", "logit of {}", logit_label(effects)), effects.attribution.logit,
         limit * 1e9, decimals, true);
     if (effects.attribution.capped != effects.attribution.logit)
         sheet.row(tr("common.after_soft_cap", "after the soft cap"),
@@ -147,27 +146,27 @@ void add_without(Sheet& sheet, const LogitPart& part) {
     const std::string what = effects.against.empty()
                                  ? tr("common.logit", "logit")
                                  : tr("effects_inspector.logit_difference", "logit difference");
-    if (shows_means(context)) {
+    if (shows_mean_ablation(context)) {
         sheet.section(tr("effects_inspector.gives_mean_output", "Mean ablation"), what);
         sheet.row(tr("effects_inspector.own_output", "with its own output"), signed_number(sweep->before, 2));
-        sheet.row(tr("effects_inspector.mean_measured", "with its mean, measured"),
+        sheet.row(tr("effects_inspector.mean_measured", "with its mean output, measured"),
                   signed_number(sweep->before - cell->lost, 2), true);
-        sheet.row(tr("effects_inspector.kl_prediction", "KL of the prediction"),
+        sheet.row(tr("effects_inspector.kl_prediction", "KL divergence"),
                   tr("common.nats", "{} nats", number(cell->divergence, 4)));
         return;
     }
     sheet.section(tr("effects_inspector.switched", "Zero ablation"), what);
-    sheet.row(tr("effects_inspector.with", "with {}", writer_words(part.writer)),
+    sheet.row(tr("effects_inspector.with", "with {}", component_name(part.writer)),
               signed_number(sweep->before, 2));
     sheet.row(tr("effects_inspector.without_direct", "without it, direct"),
               signed_number(sweep->before - part.value, 2));
     sheet.row(tr("effects_inspector.without_measured", "without it, measured"),
               signed_number(sweep->before - cell->lost, 2), true);
-    sheet.row(tr("effects_inspector.kl_prediction", "KL of the prediction"),
+    sheet.row(tr("effects_inspector.kl_prediction", "KL divergence"),
               tr("common.nats", "{} nats", number(cell->divergence, 4)));
     const double others = part.value - cell->lost;
     sheet.paragraph(tr("effects_inspector.direct_measured_differ",
-                       "Direct and measured differ by {}: without the head, later layers read another "
+                       "Direct and measured differ by {}: without the head, later layers read a different "
                        "residual stream, and the final norm has another scale.",
                        number(std::abs(others), 2)),
                     context.theme.muted);
@@ -189,18 +188,19 @@ void add_losses(Sheet& sheet) {
     std::ranges::stable_sort(losses, std::ranges::greater{},
                              [](const Loss& loss) { return std::abs(loss.lost); });
     losses.resize(std::min(losses.size(), listed_writers));
-    sheet.section(tr("effects_inspector.largest_losses", "Largest losses"), tr("common.logits", "logits"));
+    sheet.section(tr("effects_inspector.largest_losses", "Largest falls and rises"),
+                  tr("common.logits", "logits"));
     for (std::size_t n = 0; n < losses.size(); ++n) {
         const Loss& loss = losses[n];
         sheet.row_spot("largest " + std::to_string(n), OpenHead{loss.layer, loss.head},
                        tr("common.look_head", "Select this head"));
-        row(sheet, writer_words(sheet.context.shown.effects->part(loss.layer, loss.head).writer), loss.lost,
+        row(sheet, component_name(sheet.context.shown.effects->part(loss.layer, loss.head).writer), loss.lost,
             std::max(sweep->limit, 1e-9), 2,
             loss.layer == sheet.context.view.attention.layer && loss.head == sheet.context.view.head);
     }
     if (sweep->done < sweep->count)
-        sheet.paragraph(tr_n("effects_inspector.head", "Of {} of {} head.", "Of {} of {} heads.",
-                             sweep->count, sweep->done, grouped(sweep->count)),
+        sheet.paragraph(tr_n("effects_inspector.head", "Measured: {} of {} head.",
+                             "Measured: {} of {} heads.", sweep->count, sweep->done, grouped(sweep->count)),
                         sheet.context.theme.muted);
 }
 
@@ -223,17 +223,17 @@ Picture draw_effects_inspector(const DrawContext& context) {
         // Show the same number as the map on screen.
         const EffectsSweep::Cell* const lost =
             shows_losses(context) ? measured_without(context, part) : nullptr;
-        sheet.headline((lost != nullptr ? "lost[" : "effect[") + std::to_string(l) + "][" +
-                           std::to_string(h) + "][" +
-                           word_label(effects->queries, effects->question.position) + "]",
-                       signed_number(lost != nullptr ? lost->lost : part.value, 2),
-                       lost == nullptr        ? tr("effects_inspector.logits", "logits to {}", effects->token)
-                       : shows_means(context) ? tr("common.falls_heads_mean", "falls with the head's mean")
-                                              : tr("common.falls_without_head", "falls without the head"));
+        sheet.headline(
+            (lost != nullptr ? "lost[" : "effect[") + std::to_string(l) + "][" + std::to_string(h) + "][" +
+                word_label(effects->queries, effects->question.position) + "]",
+            signed_number(lost != nullptr ? lost->lost : part.value, 2),
+            lost == nullptr ? tr("effects_inspector.logits", "logits towards {}", effects->token)
+            : shows_mean_ablation(context) ? tr("common.falls_heads_mean", "fall under mean ablation")
+                                           : tr("common.falls_without_head", "fall under zero ablation"));
         if (context.controls) {
             const float half = (sheet.width() - 10) / 2;
             const bool off = context.shown.problem().gain(h) == 0.0F;
-            const std::string name = writer_words(part.writer);
+            const std::string name = component_name(part.writer);
             draw_button(sheet.picture, context, {sheet.left, sheet.y, half, 32},
                         off ? tr("common.switch_on", "Restore") : tr("common.switch", "Ablate"),
                         SetGain{h, off ? 1.0F : 0.0F}, false,

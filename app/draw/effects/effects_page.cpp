@@ -1,6 +1,6 @@
 #include "app/draw/effects/effects.h"
 
-#include "app/draw/effects/measuring.h"
+#include "app/draw/effects/run_progress.h"
 #include "app/draw/effects/signed_cells.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
@@ -111,10 +111,10 @@ struct TableCell {
 TableCell cell_of(const DrawContext& context, std::int64_t l, std::int64_t h) {
     const Effects& effects = *context.shown.effects;
     const LogitPart& part = effects.part(l, h);
-    const std::string head = writer_words(part.writer);
+    const std::string head = component_name(part.writer);
     if (!shows_losses(context))
         return {part.value, tr("effects_page.adds_logit", "{} adds {} to the logit of {}", head,
-                               signed_number(part.value, 3), logit_words(effects))};
+                               signed_number(part.value, 3), logit_label(effects))};
     const EffectsSweep* const sweep = context.shown.sweep.get();
     const auto known = sweep == nullptr
                            ? std::nullopt
@@ -125,24 +125,23 @@ TableCell cell_of(const DrawContext& context, std::int64_t l, std::int64_t h) {
                                   : tr("common.not_reached_yet", "{}: not reached yet", head)};
     const std::string lost = number(known->lost, 3), changes = number(known->divergence, 4);
     const bool difference = !effects.against.empty();
-    if (shows_means(context))
-        return {
-            known->lost,
-            difference
-                ? tr("effects_page.mean_output_difference",
-                     "With the mean output of {} the difference falls by {}; the prediction changes by KL {} "
-                     "nats",
-                     head, lost, changes)
-                : tr("effects_page.mean_output_logit_falls",
-                     "With the mean output of {} the logit falls by {}; the prediction changes by KL {} nats",
-                     head, lost, changes)};
+    if (shows_mean_ablation(context))
+        return {known->lost, difference ? tr("effects_page.mean_output_difference",
+                                             "With the mean output of {} the logit difference falls by {}; "
+                                             "KL divergence of the prediction: {} nats",
+                                             head, lost, changes)
+                                        : tr("effects_page.mean_output_logit_falls",
+                                             "With the mean output of {} the logit falls by {}; KL "
+                                             "divergence of the prediction: {} nats",
+                                             head, lost, changes)};
     return {known->lost,
-            difference ? tr("effects_page.without_difference_falls",
-                            "Without {} the difference falls by {}; the prediction changes by KL {} nats",
-                            head, lost, changes)
-                       : tr("effects_page.without_logit_falls",
-                            "Without {} the logit falls by {}; the prediction changes by KL {} nats", head,
-                            lost, changes)};
+            difference
+                ? tr("effects_page.without_difference_falls",
+                     "Without {} the logit difference falls by {}; KL divergence of the prediction: {} nats",
+                     head, lost, changes)
+                : tr("effects_page.without_logit_falls",
+                     "Without {} the logit falls by {}; KL divergence of the prediction: {} nats", head, lost,
+                     changes)};
 }
 
 double limit_of(const DrawContext& context) {
@@ -171,21 +170,22 @@ void draw_table(Picture& picture, const DrawContext& context, const Table& table
                 draw_signed_cell(picture, context, area, *cell.value, limit, table.numbers, 2,
                                  edits == nullptr ? 0 : edit_marks_width(area, *edits));
             else
-                draw_unmeasured(picture, theme, area, context.shown.sweep_stopped);
+                draw_missing_cell(picture, theme, area, context.shown.sweep_stopped);
             if (edits != nullptr)
                 draw_edit_marks(picture, context, area, *edits);
             if (context.controls)
-                picture.add_spot(area, "effect " + std::to_string(l) + "." + std::to_string(h),
-                                 OpenHead{l, h},
-                                 cell.words + (edits == nullptr ? "" : "\n" + edits_text(*edits)));
+                picture.add_hotspot(area, "effect " + std::to_string(l) + "." + std::to_string(h),
+                                    OpenHead{l, h},
+                                    cell.words + (edits == nullptr ? "" : "\n" + edits_text(*edits)));
         }
         if (shows_losses(context))
             continue;
         const double mlp = effects.mlps[static_cast<std::size_t>(l)];
         const figure::Rect area = table.mlp(l);
         draw_signed_cell(picture, context, area, mlp, limit, table.numbers);
-        picture.tips.push_back({area, tr("effects_page.mlp_layer_adds", "The MLP of layer {} adds {}", l,
-                                         signed_number(mlp, 3))});
+        picture.tips.push_back(
+            {area, tr("effects_page.mlp_layer_adds", "The MLP of layer {} adds {} to the logit of {}", l,
+                      signed_number(mlp, 3), logit_label(effects))});
         draw_total(picture, context, table, l);
     }
     if (context.view.attention.layer < table.L && context.view.head < table.H) {
@@ -213,8 +213,8 @@ float draw_sum(Picture& picture, const DrawContext& context, const Table& table)
     const float words = table.left + width + 16;
     draw_text(picture, context, words, y + 8,
               !shows_losses(context) ? tr("effects_page.logits_towards", "logits towards {}", effects.token)
-              : shows_means(context) ? tr("common.falls_heads_mean", "falls with the head's mean")
-                                     : tr("common.falls_without_head", "falls without the head"),
+              : shows_mean_ablation(context) ? tr("common.falls_heads_mean", "fall under mean ablation")
+                                             : tr("common.falls_without_head", "fall under zero ablation"),
               Font::ui, 12.5F, theme.text);
     draw_text(
         picture, context, words, below + 2,
@@ -226,20 +226,21 @@ float draw_sum(Picture& picture, const DrawContext& context, const Table& table)
     if (shows_losses(context)) {
         const bool stopped = context.shown.sweep_stopped;
         if (const EffectsSweep* const sweep = context.shown.sweep.get())
-            draw_measuring(picture, context, words + 176, y - 4, {sweep->done, sweep->count, stopped});
+            draw_run_progress(picture, context, words + 176, y - 4, {sweep->done, sweep->count, stopped});
         return draw_paragraph(
             picture, context, canvas_pad, below + 32, table.right - canvas_pad,
             (stopped ? tr("effects_page.hatched_heads_not_measured", "Hatched heads are not measured.") + " "
                      : "") +
-                (shows_means(context)
+                (shows_mean_ablation(context)
                      ? tr("effects_page.each_head_alone_gives",
-                          "Mean ablation: each head alone gives its mean output over the text, and the whole "
-                          "model runs again.")
+                          "Mean ablation: the output of one head at a time is replaced by its mean over the "
+                          "text, and the whole model runs again.")
                      : tr("effects_page.each_head_switched_alone",
-                          "Zero ablation: each head alone is removed, and the whole model runs again.")) +
+                          "Zero ablation: the output of one head at a time is set to 0, and the whole model "
+                          "runs again.")) +
                 " " +
-                tr("effects_page.numbers_not_add_up", "These numbers do not add up: other heads compensate "
-                                                      "for a missing one, or depended on it."),
+                tr("effects_page.numbers_not_add_up", "These numbers do not add up: later heads can "
+                                                      "compensate for the missing head, or depend on it."),
             Font::ui, 12.5F, 18, theme.muted);
     }
     // All terms that add up to the logit, in one line at the right.
@@ -249,7 +250,7 @@ float draw_sum(Picture& picture, const DrawContext& context, const Table& table)
         {tr("common.embedding", "embedding"), effects.embedding}};
     if (effects.others != 0)
         terms.insert(terms.begin() + 1, {effects.stack == checkpoint::Stack::cross
-                                             ? tr("effects_page.own_heads", "own heads")
+                                             ? tr("effects_page.own_heads", "self heads")
                                              : tr("effects_page.cross_heads", "cross heads"),
                                          effects.others});
     if (effects.biases != 0)
@@ -310,13 +311,13 @@ void draw_question_fields(Picture& picture, const DrawContext& context) {
     // Translators: before a field with a token: the logits for one token, against another
     field(tr("effects_page.for", "for"), "for", bare(effects.token), AskEffects::What::token,
           tr("effects_page.token_whose_logit_taken_2", "The token whose logit is attributed"));
-    draw_text_button(picture, context, x - 62, top, tr("effects_page.likeliest", "Likeliest"), false,
+    draw_text_button(picture, context, x - 62, top, tr("effects_page.likeliest", "Top 2"), false,
                      AskEffects{AskEffects::What::usual, {}},
                      tr("effects_page.two_tokens_model_built",
-                        "The two tokens that the unedited model finds likeliest at this position"));
+                        "The two most likely tokens of the unedited model at this position"));
 }
 
-std::string writer_words(const analysis::Writer& writer) {
+std::string component_name(const analysis::Writer& writer) {
     using Kind = analysis::Writer::Kind;
     const std::string layer = "L" + std::to_string(writer.layer);
     const bool cross = writer.stack == checkpoint::Stack::cross;
@@ -343,7 +344,7 @@ std::string writer_words(const analysis::Writer& writer) {
     case Kind::final_norm_bias:
         return tr("common.final_norm_bias", "final norm bias");
     case Kind::head_bias:
-        return tr("common.head_bias", "head bias");
+        return tr("common.head_bias", "logit bias");
     case Kind::output_bias:
         return cross ? tr("effects_page.cross", "cross {}", layer + " b_O") : layer + " b_O";
     case Kind::projection_bias:
@@ -352,7 +353,7 @@ std::string writer_words(const analysis::Writer& writer) {
     return writer.name();
 }
 
-std::string logit_words(const Effects& effects) {
+std::string logit_label(const Effects& effects) {
     return effects.against.empty() ? tr("effects_page.mean", "{} − mean", effects.token)
                                    : effects.token + " − " + effects.against;
 }
@@ -361,7 +362,7 @@ double effects_limit(double largest) {
     return std::max(std::ceil(largest * 10) / 10, 0.1);
 }
 
-bool shows_means(const DrawContext& context) {
+bool shows_mean_ablation(const DrawContext& context) {
     return context.view.attention.effects == EffectKind::averaged;
 }
 
@@ -379,19 +380,20 @@ Picture draw_effects_strip(const DrawContext& context) {
     draw_strip_tabs(
         picture, context,
         {tab(tr("effects_page.direct", "Direct"), EffectKind::direct,
-             tr("effects_page.each_writer_adds_two",
-                "The contribution of each residual stream component to the two logits")),
+             tr("effects_page.each_writer_adds_two", "The contribution of each residual stream component to "
+                                                     "the logit, or to the difference of two logits")),
          tab(tr("effects_page.source", "By source"), EffectKind::by_source,
              tr("effects_page.open_head_brings_every",
                 "The contribution of the open head at every position, by the token that it reads")),
          tab(tr("effects_page.ablated", "Zero ablation"), EffectKind::ablated,
-             tr("effects_page.lost_head_switched", "The loss when a head is removed")),
+             tr("effects_page.lost_head_switched",
+                "The fall of the logit if the output of a head is set to 0")),
          tab(tr("effects_page.averaged", "Mean ablation"), EffectKind::averaged,
-             tr("effects_page.lost_head_gives_mean",
-                "The loss when a head gives its mean output over this text at every token"))},
+             tr("effects_page.lost_head_gives_mean", "The fall of the logit if the output of a head is "
+                                                     "replaced by its mean over this text, at every token"))},
         32, {},
         !shows_losses(context)
-            ? tr("effects_page.norms_held_scale_run", "frozen LayerNorm, with its scale in this run")
+            ? tr("effects_page.norms_held_scale_run", "frozen LayerNorm: its scale is that of this run")
             : "");
     return picture;
 }
@@ -399,42 +401,43 @@ Picture draw_effects_strip(const DrawContext& context) {
 Picture draw_effects_page(const DrawContext& context) {
     const Effects* const effects = context.shown.effects.get();
     if (effects == nullptr)
-        return message_page(context, tr("effects_page.heads_prediction", "Logit attribution of the heads"),
+        return message_view(context, tr("effects_page.heads_prediction", "Logit attribution of the heads"),
                             tr("effects_page.every_writers_part_worked",
                                "The contribution of every component is being computed."));
-    Picture picture = empty_page(context);
+    Picture picture = empty_view(context);
     const std::string after = effects->queries[static_cast<std::size_t>(effects->question.position)];
     if (context.view.attention.effects == EffectKind::by_source) {
         draw_sources_map(picture, context);
         return picture;
     }
-    const std::string what = effects->against.empty() ? effects->token : logit_words(*effects);
-    if (shows_means(context))
-        draw_page_head(picture, context,
-                       tr("effects_page.lost_each_heads_mean", "Loss under mean ablation of each head"),
-                       tr("effects_page.logit_after_run_less",
-                          "logit of {} after {}: this run minus a run with one head’s mean", what, after));
+    const std::string what = effects->against.empty() ? effects->token : logit_label(*effects);
+    if (shows_mean_ablation(context))
+        draw_view_heading(picture, context,
+                          tr("effects_page.lost_each_heads_mean", "Fall of the logit under mean ablation"),
+                          tr("effects_page.logit_after_run_less",
+                             "logit of {} after {}: this run minus a run with the mean output of one head",
+                             what, after));
     else if (shows_losses(context))
-        draw_page_head(picture, context,
-                       tr("effects_page.lost_without_each_head", "Loss under zero ablation of each head"),
-                       tr("effects_page.logit_after_run_less_2",
-                          "logit of {} after {}: this run minus a run without one head", what, after));
+        draw_view_heading(picture, context,
+                          tr("effects_page.lost_without_each_head", "Fall of the logit under zero ablation"),
+                          tr("effects_page.logit_after_run_less_2",
+                             "logit of {} after {}: this run minus a run without one head", what, after));
     else
-        draw_page_head(picture, context,
-                       tr("effects_page.heads_prediction", "Logit attribution of the heads"),
-                       effects->against.empty()
-                           ? tr("effects_page.out_l_h_u",
-                                "out[l][h] · (u[{}] − mean u), after {}, direct path, frozen LayerNorm",
-                                effects->token, after)
-                           : tr("effects_page.out_l_h_u_2",
-                                "out[l][h] · (u[{}] − u[{}]), after {}, direct path, frozen LayerNorm",
-                                effects->token, effects->against, after));
+        draw_view_heading(
+            picture, context, tr("effects_page.heads_prediction", "Logit attribution of the heads"),
+            effects->against.empty()
+                ? tr("effects_page.out_l_h_u",
+                     "contributions[l][h] · (W_U[{}] − mean W_U), after {}, direct path, frozen LayerNorm",
+                     effects->token, after)
+                : tr("effects_page.out_l_h_u_2",
+                     "contributions[l][h] · (W_U[{}] − W_U[{}]), after {}, direct path, frozen LayerNorm",
+                     effects->token, effects->against, after));
     draw_question_fields(picture, context);
     const Table table = table_of(context);
     draw_table(picture, context, table);
     float y = draw_sum(picture, context, table);
     if (!shows_losses(context))
-        y = draw_brought(picture, context, limit_of(context), y);
+        y = draw_source_contributions(picture, context, limit_of(context), y);
     y = draw_lens(picture, context, y);
     picture.scene.height = std::max(context.height, y + 24);
     return picture;

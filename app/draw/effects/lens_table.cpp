@@ -30,9 +30,10 @@ float draw_lens(Picture& picture, const DrawContext& context, float y) {
     const float taken =
         draw_text(picture, context, canvas_pad, y + 30, tr("lens_table.logit_lens", "Logit lens"),
                   Font::ui_semibold, 17, theme.ink);
-    draw_text(picture, context, canvas_pad + taken + 14, y + 30,
-              tr("lens_table.likeliest_next_token_model", "likeliest next token if the model stopped there"),
-              Font::ui, 12.5F, theme.muted);
+    draw_text(
+        picture, context, canvas_pad + taken + 14, y + 30,
+        tr("lens_table.likeliest_next_token_model", "most likely next token if this layer were the last"),
+        Font::ui, 12.5F, theme.muted);
     // The last columns that fit are shown.
     const auto room = static_cast<std::size_t>(std::max((right - left) / smallest_cell, 1.0F));
     const std::size_t count = lens->positions.size();
@@ -51,10 +52,10 @@ float draw_lens(Picture& picture, const DrawContext& context, float y) {
         draw_text(picture, context, left + cell_w * (static_cast<float>(n) + 0.5F), top - 8, token,
                   on ? Font::ui_semibold : Font::ui, 12.5F, on ? theme.ink : theme.muted, Align::center);
         if (context.controls)
-            picture.add_spot({left + cell_w * static_cast<float>(n), top - 22, cell_w, 20},
-                             "lens at " + std::to_string(position), PredictAt{position},
-                             tr("lens_table.take_prediction_after_token",
-                                "Attribute the prediction after token {}", position));
+            picture.add_hotspot({left + cell_w * static_cast<float>(n), top - 22, cell_w, 20},
+                                "lens at " + std::to_string(position), PredictAt{position},
+                                tr("lens_table.take_prediction_after_token",
+                                   "Attribute the prediction after token {}", position));
     }
     for (std::size_t l = 0; l < lens->layers.size(); ++l) {
         const float row = top + row_height * static_cast<float>(l);
@@ -69,8 +70,8 @@ float draw_lens(Picture& picture, const DrawContext& context, float y) {
             draw_text(picture, context, area.x + area.w / 2, figure::baseline_for(area.y + area.h / 2, 12),
                       fitted(context, cell.token, Font::ui, 12, cell_w - 8), Font::ui, 12, text_on(fill),
                       Align::center);
-            picture.tips.push_back(
-                {area, tr("lens_table.with", "{} with {}", cell.token, percent_text(cell.probability))});
+            picture.tips.push_back({area, tr("lens_table.with", "{}: probability {}", cell.token,
+                                             percent_text(cell.probability))});
         }
     }
     const float bottom = top + row_height * static_cast<float>(lens->layers.size());

@@ -18,10 +18,11 @@ Picture draw_patched_bar(const DrawContext& context, const PatchedRun& patch) {
     draw_hairline(picture, context, 0, height - 0.5F, context.width);
     const float x = canvas_pad - 8, end = context.width - 12 - (context.controls ? button + 12 : 0);
     const std::string words =
-        patch.words + (patch.head < 0
-                           ? ""
-                           : " " + tr("patched_bar.stages_head_itself_show",
-                                      "The stages of the head itself show the numbers of this prompt."));
+        patch.words +
+        (patch.head < 0
+             ? ""
+             : " " + tr("patched_bar.stages_head_itself_show",
+                        "The stages of this head itself still show the numbers of the corrupted prompt."));
     const std::string fitting = fitted_words(context, words, figure::Font::ui, size, end - x);
     draw_text(picture, context, x, figure::baseline_for(height / 2, size), fitting, figure::Font::ui, size,
               theme.ink);
@@ -32,7 +33,7 @@ Picture draw_patched_bar(const DrawContext& context, const PatchedRun& patch) {
                     tr("patched_bar.back_prompts_own_run", "Back to the prompt's own run"), LeavePatch{},
                     false,
                     tr("patched_bar.run_clean_prompt_without",
-                       "The run of the clean prompt, without a patch: {}", patch.own->prompt));
+                       "Returns to the run of the clean prompt, without a patch: {}", patch.own->prompt));
     return picture;
 }
 

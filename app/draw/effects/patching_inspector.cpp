@@ -25,14 +25,14 @@ Picture draw_patching_inspector(const DrawContext& context) {
     const PatchingView* const view = context.shown.patching.get();
     if (view == nullptr || view->pair == nullptr || view->map == nullptr) {
         sheet.paragraph(tr("patching_inspector.click_cell_map_see",
-                           "Click a cell of the map to see what its patch does."),
+                           "Click a cell of the map to see the effect of its patch."),
                         theme.muted);
         return sheet.finish();
     }
     const PatchingPair& pair = *view->pair;
     const PatchingMap& map = *view->map;
     const auto name_of = [&](std::size_t row, std::size_t column) {
-        return row_name(map, row) +
+        return patching_row_name(map, row) +
                (by_head(map) ? " H" + std::to_string(column) : ", " + pair.clean_tokens[column]);
     };
     const auto& chosen = context.view.attention.patch;
@@ -46,7 +46,8 @@ Picture draw_patching_inspector(const DrawContext& context) {
         if (share) {
             const double clean = pair.clean_difference, corrupted = pair.corrupted_difference,
                          patched = corrupted + static_cast<double>(*share) * (clean - corrupted);
-            sheet.section(tr("patching_inspector.run", "This run"), pair.answer + " − " + pair.against);
+            sheet.section(tr("patching_inspector.run", "Run of this cell"),
+                          pair.answer + " − " + pair.against);
             sheet.row(tr("common.clean", "clean"), signed_number(clean, 2));
             sheet.row(tr("common.corrupted", "corrupted"), signed_number(corrupted, 2));
             sheet.row(tr("patching_inspector.corrupted_patch", "corrupted, with this patch"),
@@ -60,8 +61,8 @@ Picture draw_patching_inspector(const DrawContext& context) {
                         tr("patching_inspector.open_run", "Open this run"), OpenPatch{chosen[0], chosen[1]},
                         true,
                         tr("patching_inspector.shows_stages_board",
-                           "Shows the stages, the grid of heads and the prediction of the second prompt with "
-                           "this patch"));
+                           "Shows the stages, the grid of heads and the prediction of the corrupted prompt "
+                           "with this patch"));
             sheet.y += 40;
         }
         if (by_head(map) && context.controls) {
@@ -70,12 +71,12 @@ Picture draw_patching_inspector(const DrawContext& context) {
                         tr("common.open", "Open {}", name_of(row, column)), OpenHead{chosen[0], chosen[1]},
                         false,
                         tr("patching_inspector.puts_head_focus_tab",
-                           "Puts this head in focus; the tab Paths starts at it"));
+                           "Selects this head; the paths of the tab Paths start at it"));
             sheet.y += 44;
         }
     } else {
         sheet.paragraph(tr("patching_inspector.click_cell_map_see",
-                           "Click a cell of the map to see what its patch does."),
+                           "Click a cell of the map to see the effect of its patch."),
                         theme.muted);
     }
     struct Large {
@@ -101,18 +102,19 @@ Picture draw_patching_inspector(const DrawContext& context) {
         const float end = sheet.right - number_room;
         sheet.put(sheet.left, name_of(one.row, one.column), end - bar - 8 - sheet.left, Font::ui,
                   Sheet::text_size, theme.text);
-        if (!pair.too_alike())
+        if (!pair.too_similar())
             draw_signed_bar(sheet.picture, theme, {end - bar, sheet.y, bar, Sheet::row_height}, one.share, 1);
         sheet.put(sheet.right, number(one.share, 2), number_room, Font::mono, Sheet::text_size,
-                  pair.too_alike() ? theme.muted : theme.text, Align::right);
+                  pair.too_similar() ? theme.muted : theme.text, Align::right);
         sheet.y += Sheet::row_height;
     }
     sheet.section(tr("common.how_measured", "How it is measured"));
-    sheet.paragraph(tr("patching_inspector.recovered_patched",
-                       "recovered = (patched − corrupted) ÷ (clean − corrupted), each the logit of {} minus "
-                       "that of {} after the last token. 1 recovers the whole answer, 0 nothing.",
-                       pair.answer, pair.against),
-                    theme.muted);
+    sheet.paragraph(
+        tr("patching_inspector.recovered_patched",
+           "recovered = (patched − corrupted) ÷ (clean − corrupted). Each of the three is the logit of {} "
+           "minus that of {} after the last token. 1: the whole answer is recovered, 0: nothing.",
+           pair.answer, pair.against),
+        theme.muted);
     return sheet.finish();
 }
 

@@ -1,6 +1,6 @@
 #include "app/draw/effects/patching_page.h"
 
-#include "app/draw/effects/measuring.h"
+#include "app/draw/effects/run_progress.h"
 #include "app/draw/effects/signed_cells.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
@@ -56,10 +56,10 @@ void draw_prompt(Picture& picture, const DrawContext& context, const PatchingPai
     const Theme& theme = context.theme;
     picture.scene.add(
         figure::RectItem{.area = area, .fill = theme.panel, .stroke = theme.line2, .radius = 6});
-    draw_text(picture, context, area.x + 14, area.y + 22,
-              clean ? tr("common.clean", "clean") : tr("common.corrupted", "corrupted"), Font::ui_semibold,
-              13, theme.ink);
-    const std::string words = clean ? tr("common.clean", "clean") : tr("common.corrupted", "corrupted");
+    const std::string words =
+        clean ? tr("patching_page.clean_first_prompt", "clean: the first prompt")
+              : tr("patching_page.corrupted_second_prompt", "corrupted: the second prompt");
+    draw_text(picture, context, area.x + 14, area.y + 22, words, Font::ui_semibold, 13, theme.ink);
     const std::string difference =
         signed_number(clean ? pair.clean_difference : pair.corrupted_difference, 2);
     const std::string full = pair.answer + " − " + pair.against + "  " + difference;
@@ -120,7 +120,7 @@ OpenHead sender_typed(const std::string& typed, std::int64_t layers, std::int64_
         }
     if (numbers.size() != 2 || numbers[0] + 1 >= layers || numbers[1] >= heads)
         fail_input(tr("patching_page.paths_begin_head_l0",
-                      "Paths start at a head from L0 H0 to L{} H{}; type one of them.",
+                      "Paths start at a head from L0 H0 to L{} H{}. Type one of these.",
                       std::max<std::int64_t>(layers - 2, 0), heads - 1));
     return {numbers[0], numbers[1]};
 }
@@ -139,15 +139,15 @@ float draw_second_field(Picture& picture, const DrawContext& context, float y) {
         const float button = context.measure(copy, Font::ui_medium, 12.5F) + 16;
         draw_text_button(picture, context, right - button, y + 1, copy, false, CopyFirstPrompt{},
                          tr("patching_page.second_prompt_becomes_copy",
-                            "The second prompt becomes a copy of the first, in which you change a word"));
+                            "Makes the second prompt a copy of the first, in which you then change a word"));
         picture.fields.push_back(
             {.area = {left, y, right - button - 10 - left, 28},
              .label = second_prompt_field,
              .text = view.asked.corrupted,
              .action = [](const std::string& typed) { return AskPatching{.corrupted = typed}; },
              .tip = tr("patching_page.prompt_many_tokens_leads",
-                       "A prompt with the same number of tokens and another answer; Enter runs it"),
-             .changed_in_part = true,
+                       "The corrupted prompt: the same number of tokens and another answer; Enter runs it"),
+             .caret_at_end = true,
              .controls = text::ControlCharacters::kept});
     }
     if (context.controls && !view.asked.corrupted.empty()) {
@@ -161,11 +161,11 @@ float draw_second_field(Picture& picture, const DrawContext& context, float y) {
                                         : right - compare;
         if (below)
             y = compare_y;
-        draw_button(
-            picture, context, {swap_x, swap_y, swap, 32}, tr("patching_page.swap_prompts", "Swap prompts"),
-            SwapPrompts{}, false,
-            tr("patching_page.corrupted_prompt_becomes",
-               "The corrupted prompt becomes the clean one: sufficient and necessary activations differ"));
+        draw_button(picture, context, {swap_x, swap_y, swap, 32},
+                    tr("patching_page.swap_prompts", "Swap prompts"), SwapPrompts{}, false,
+                    tr("patching_page.corrupted_prompt_becomes",
+                       "The corrupted prompt becomes the clean one. One direction finds activations that "
+                       "suffice for an answer, the other those that are necessary for it."));
         draw_button(picture, context, {compare_x, compare_y, compare, 32},
                     tr("patching_page.compare_prompts_stages", "Compare the prompts' stages"),
                     ComparePrompts{}, false,
@@ -303,20 +303,20 @@ void draw_map(Picture& picture, const DrawContext& context, const PatchGrid& gri
         const bool on = std::cmp_equal(row, chosen[0]);
         if (grid.cell_h >= 13 || row % 2 == 0)
             draw_text(picture, context, grid.left - 8, figure::baseline_for(first.y + first.h / 2, 12),
-                      row_name(map, row), on ? Font::ui_semibold : Font::ui, 12, on ? theme.ink : theme.muted,
-                      Align::right);
+                      patching_row_name(map, row), on ? Font::ui_semibold : Font::ui, 12,
+                      on ? theme.ink : theme.muted, Align::right);
         for (std::size_t column = 0; column < grid.columns; ++column) {
             const figure::Rect area = grid.cell(row, column);
             const auto& share = map.cells[row][column];
             const bool same = map.same[row][column];
-            if (share && !same && pair.too_alike())
+            if (share && !same && pair.too_similar())
                 draw_idle_share(picture, context, area, static_cast<double>(*share), grid.numbers);
             else if (share && !same)
                 draw_signed_cell(picture, context, area, static_cast<double>(*share), 1.0, grid.numbers);
             else if (share)
                 picture.scene.add(figure::RectItem{.area = area, .fill = theme.cell});
             else
-                draw_unmeasured(picture, theme, area, stopped);
+                draw_missing_cell(picture, theme, area, stopped);
             if (share && same && grid.cell_w >= 8)
                 draw_text(picture, context, area.x + area.w / 2,
                           figure::baseline_for(area.y + area.h / 2, 12), "·", Font::mono, 12, theme.muted,
@@ -326,22 +326,23 @@ void draw_map(Picture& picture, const DrawContext& context, const PatchGrid& gri
                 draw_edit_marks(picture, context, area, *edits);
             if (!context.controls)
                 continue;
-            const std::string place = by_head(map)
-                                          ? row_name(map, row) + " H" + std::to_string(column)
-                                          : tr("patching_page.token", "{}, {} (token {})", row_name(map, row),
-                                               pair.clean_tokens[column], column);
+            const std::string place =
+                by_head(map) ? patching_row_name(map, row) + " H" + std::to_string(column)
+                             : tr("patching_page.token", "{}, {} (token {})", patching_row_name(map, row),
+                                  pair.clean_tokens[column], column);
             const std::string says =
                 !share ? stopped ? tr("common.not_measured", "{}: not measured", place)
                                  : tr("common.not_reached_yet", "{}: not reached yet", place)
-                : same ? map.asked.paths ? tr("patching_page.not_later_head_path",
-                                              "{}: not later than the head where the path starts", place)
-                                         : tr("patching_page.same_numbers_both_runs",
-                                              "{}: the same numbers in both runs", place)
+                : same ? map.asked.paths
+                             ? tr("patching_page.not_later_head_path",
+                                  "{}: not in a later layer than the head where the path starts", place)
+                             : tr("patching_page.same_numbers_both_runs", "{}: the same numbers in both runs",
+                                  place)
                        : tr("patching_page.answer_comes_back", "{}: {} of the answer is recovered", place,
                             number(static_cast<double>(*share), 3));
-            picture.add_spot(area, "patch " + std::to_string(row) + "." + std::to_string(column),
-                             PickPatch{static_cast<std::int64_t>(row), static_cast<std::int64_t>(column)},
-                             says + (edits == nullptr ? "" : "\n" + edits_text(*edits)));
+            picture.add_hotspot(area, "patch " + std::to_string(row) + "." + std::to_string(column),
+                                PickPatch{static_cast<std::int64_t>(row), static_cast<std::int64_t>(column)},
+                                says + (edits == nullptr ? "" : "\n" + edits_text(*edits)));
         }
     }
     if (chosen[0] >= 0 && std::cmp_less(chosen[0], grid.rows) && chosen[1] >= 0 &&
@@ -359,7 +360,7 @@ void draw_legend(Picture& picture, const DrawContext& context, const PatchGrid& 
     draw_text(picture, context, x, y, tr("common.recovered", "recovered"), Font::ui, 12.5F, theme.muted);
     for (const auto& [value, words] : {std::pair(1.0, tr("common.clean", "clean")),
                                        {0.0, tr("patching_page.nothing", "nothing")},
-                                       {-1.0, tr("patching_page.worse", "worse")}}) {
+                                       {-1.0, tr("patching_page.worse", "opposite")}}) {
         y += 24;
         picture.scene.add(figure::RectItem{
             .area = {x, y - 11, 14, 14}, .fill = signed_colour(theme, value, 1), .stroke = theme.line2});
@@ -369,41 +370,43 @@ void draw_legend(Picture& picture, const DrawContext& context, const PatchGrid& 
     y += 24;
     draw_text(picture, context, x + 4, y, "·", Font::mono, 12, theme.text);
     draw_text(picture, context, x + 22, y,
-              map.asked.paths ? tr("patching_page.earlier_head", "earlier head")
+              map.asked.paths ? tr("patching_page.earlier_head", "no later layer")
                               : tr("patching_page.same_both", "same in both"),
               Font::ui, 12, theme.muted);
 }
 
 std::string line_of(const PatchingMap& map) {
     if (map.asked.paths)
-        return tr("patching_page.l_h_wrote_one", "the output of L{} H{}, as read by a single later head",
-                  map.from.layer, map.from.head);
+        return tr("patching_page.l_h_wrote_one",
+                  "the output of L{} H{}, patched only where a single later head reads it", map.from.layer,
+                  map.from.head);
     switch (map.asked.kind) {
     case analysis::PatchKind::residual:
         return tr("patching_page.residual_stream_enters",
-                  "the residual stream that enters a layer, one position at a time");
+                  "patched: the residual stream that enters a layer, at one position");
     case analysis::PatchKind::attention:
         return tr("patching_page.layers_attention_adds_one",
-                  "the attention output of a layer, one position at a time");
+                  "patched: the attention output of a layer, at one position");
     case analysis::PatchKind::mlp:
-        return tr("patching_page.layers_mlp_adds_one", "the MLP output of a layer, one position at a time");
+        return tr("patching_page.layers_mlp_adds_one", "patched: the MLP output of a layer, at one position");
     case analysis::PatchKind::head:
-        return tr("patching_page.one_head_adds_all", "the output of one head, at all positions");
+        return tr("patching_page.one_head_adds_all", "patched: the output of one head, at all positions");
     case analysis::PatchKind::q:
-        return tr("patching_page.queries_one_head_all", "the queries of one head, at all positions");
+        return tr("patching_page.queries_one_head_all", "patched: the queries of one head, at all positions");
     case analysis::PatchKind::k:
-        return tr("patching_page.keys_one_head_all", "the keys of one head, at all positions");
+        return tr("patching_page.keys_one_head_all", "patched: the keys of one head, at all positions");
     case analysis::PatchKind::v:
-        return tr("patching_page.values_one_head_all", "the values of one head, at all positions");
+        return tr("patching_page.values_one_head_all", "patched: the values of one head, at all positions");
     case analysis::PatchKind::pattern:
-        return tr("patching_page.weights_one_head_all", "the weights of one head, at all positions");
+        return tr("patching_page.weights_one_head_all",
+                  "patched: the attention weights of one head, at all positions");
     }
     return {};
 }
 
 } // namespace
 
-std::string row_name(const PatchingMap& map, std::size_t row) {
+std::string patching_row_name(const PatchingMap& map, std::size_t row) {
     const bool last =
         !map.asked.paths && map.asked.kind == analysis::PatchKind::residual && row + 1 == map.cells.size();
     // Translators: the row after the last layer
@@ -411,11 +414,11 @@ std::string row_name(const PatchingMap& map, std::size_t row) {
 }
 
 Picture draw_patching_page(const DrawContext& context) {
-    Picture picture = empty_page(context);
+    Picture picture = empty_view(context);
     const Theme& theme = context.theme;
     const PatchingView* const view = context.shown.patching.get();
-    draw_page_head(picture, context, tr("patching_page.activation_patching", "Activation patching"),
-                   view != nullptr && view->map != nullptr ? line_of(*view->map) : "");
+    draw_view_heading(picture, context, tr("patching_page.activation_patching", "Activation patching"),
+                      view != nullptr && view->map != nullptr ? line_of(*view->map) : "");
     if (view == nullptr)
         return picture;
     float y = draw_second_field(picture, context, prompts_top);
@@ -433,10 +436,10 @@ Picture draw_patching_page(const DrawContext& context) {
             : view->asked.corrupted == context.shown.document->part()->prompt
                 ? tr("patching_page.both_prompts_same_change",
                      "Both prompts are the same. Change a word of the second one, for example a name, and "
-                     "press Enter. It needs another answer and as many tokens.")
+                     "press Enter. It needs another answer and the same number of tokens.")
             : view->pair != nullptr && view->asked.paths
                 ? tr("patching_page.heads_measured_paths_begin",
-                     "The heads are being measured: paths start at the head that recovers most.")
+                     "The heads are being measured: paths will start at the head that recovers most.")
                 : tr("patching_page.both_prompts_run", "Both prompts are being run.");
         draw_paragraph(picture, context, canvas_pad, y + 34, std::min(room, 620.0F), words, Font::ui, 14.5F,
                        23, view->error.empty() ? theme.text : theme.bad);
@@ -453,11 +456,11 @@ Picture draw_patching_page(const DrawContext& context) {
     draw_prompt(picture, context, pair, false,
                 {stacked ? canvas_pad : canvas_pad + half + apart, y, prompt, prompt_height});
     y += prompt_height + apart;
-    if (pair.too_alike()) {
+    if (pair.too_similar()) {
         draw_text(picture, context, canvas_pad, y + 10,
                   tr("patching_page.two_prompts_differ_here",
-                     "The two prompts differ by {} here, less than {}: too little for meaningful fractions. "
-                     "Choose other prompts or tokens.",
+                     "The logit differences of the two prompts are only {} apart, less than {}: too little "
+                     "for meaningful fractions. Choose other prompts or tokens.",
                      number(std::abs(pair.clean_difference - pair.corrupted_difference), 3),
                      number(analysis::least_difference, 2)),
                   Font::ui, 13, theme.bad);
@@ -468,14 +471,14 @@ Picture draw_patching_page(const DrawContext& context) {
     const PatchGrid grid = grid_of(context, *view->map, y);
     draw_map(picture, context, grid);
     draw_legend(picture, context, grid, *view->map);
-    const Measuring measuring{view->map->done, view->map->count, view->stopped};
-    draw_measuring(picture, context, grid.left, grid.bottom() + 12, measuring);
+    const RunProgress measuring{view->map->done, view->map->count, view->stopped};
+    draw_run_progress(picture, context, grid.left, grid.bottom() + 12, measuring);
     if (view->stopped)
         draw_text(picture, context, grid.left + 300, grid.bottom() + 28,
                   tr("patching_page.hatched_cells_not_measured", "Hatched cells are not measured."), Font::ui,
                   12.5F, theme.muted);
     picture.scene.height =
-        std::max(context.height, grid.bottom() + 24 + (measuring.over() ? 0 : measuring_height));
+        std::max(context.height, grid.bottom() + 24 + (measuring.is_done() ? 0 : measuring_height));
     picture.scene.width = std::max(context.width, grid.right() + legend_width + canvas_pad);
     return picture;
 }

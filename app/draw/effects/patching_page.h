@@ -17,7 +17,7 @@ Picture draw_patching_page(const DrawContext& context);
 /// The label of the field for the second prompt.
 inline constexpr const char* second_prompt_field = "second prompt";
 /// The name of a row: "L2", or "end" for the residual stream after the last layer.
-std::string row_name(const PatchingMap& map, std::size_t row);
+std::string patching_row_name(const PatchingMap& map, std::size_t row);
 /// The inspector: the selected patch compared with both runs, and the largest ones of the map.
 Picture draw_patching_inspector(const DrawContext& context);
 

@@ -22,7 +22,7 @@ void draw_signed_cell(Picture& picture, const DrawContext& context, const figure
     const figure::Color fill = signed_colour(context.theme, value, limit);
     picture.scene.add(figure::RectItem{.area = area, .fill = fill});
     if (!numbers)
-        return mark_below_zero(picture, area, value / std::max(limit, 1e-12), fill);
+        return draw_minus_mark(picture, area, value / std::max(limit, 1e-12), fill);
     std::string words = number(value, decimals);
     const float room = area.w - marks - 2;
     while (marks > 0 && decimals > 0 && context.measure(words, figure::Font::mono, 12) > room)

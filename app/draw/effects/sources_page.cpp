@@ -43,10 +43,10 @@ void draw_sums_of_sources(Picture& picture, const DrawContext& context, const Ma
         const figure::Rect beside{left, row.y, width, grid.pitch_y};
         const std::string adds = signed_number(sum, 3);
         if (context.controls)
-            picture.add_spot(beside, "position " + std::to_string(i), PredictAt{i},
-                             tr("sources_page.after_head_adds_click",
-                                "After {} the head adds {}; click to attribute this prediction", token,
-                                adds));
+            picture.add_hotspot(beside, "position " + std::to_string(i), PredictAt{i},
+                                tr("sources_page.after_head_adds_click",
+                                   "After {} the head adds {}. Click to attribute this prediction.", token,
+                                   adds));
         else
             picture.tips.push_back(
                 {beside, tr("sources_page.after_head_adds", "After {} the head adds {}", token, adds)});
@@ -63,16 +63,16 @@ void draw_sources_map(Picture& picture, const DrawContext& context) {
     const std::int64_t l = context.view.attention.layer, h = context.view.head;
     const bool is_head = effects.has(l, h);
     const bool known = sources != nullptr && is_head;
-    draw_page_head(
+    draw_view_heading(
         picture, context,
         known ? tr("sources_page.brings_every_position", "Contribution of {} at every position",
-                   writer_words(effects.part(sources->place.layer, sources->head).writer))
+                   component_name(effects.part(sources->place.layer, sources->head).writer))
               : tr("sources_page.open_head_brings_every", "Contribution of the open head at every position"),
         effects.against.empty()
             ? tr("sources_page.weights_i_j_v",
-                 "weights[i, j] · v[j] W_O · (u[{}] − mean u), LayerNorm frozen at row i", effects.token)
+                 "weights[i, j] · v[j] W_O · (W_U[{}] − mean W_U), LayerNorm frozen at row i", effects.token)
             : tr("sources_page.weights_i_j_v_2",
-                 "weights[i, j] · v[j] W_O · (u[{}] − u[{}]), LayerNorm frozen at row i", effects.token,
+                 "weights[i, j] · v[j] W_O · (W_U[{}] − W_U[{}]), LayerNorm frozen at row i", effects.token,
                  effects.against));
     draw_question_fields(picture, context);
     if (!known) {
@@ -81,7 +81,7 @@ void draw_sources_map(Picture& picture, const DrawContext& context) {
             is_head
                 ? tr("sources_page.heads_parts_worked_out", "The head's contributions are being computed.")
                 : tr("sources_page.mean_heads_no_parts",
-                     "A mean of heads has no contributions of its own. Choose a head in the grid."),
+                     "A mean of heads has no contributions of its own. Select a head in the grid."),
             false, source_map_top);
         return;
     }
@@ -129,7 +129,7 @@ void draw_sources_map(Picture& picture, const DrawContext& context) {
                     .cell_h = cell,
                     .fill = CellFill::diverging,
                     .high = static_cast<float>(limit),
-                    .dots = true};
+                    .zero_as_dot = true};
     spec.value = [&](std::int64_t i, std::int64_t j) { return sources->map.at(i, j); };
     const MatrixGrid grid = draw_matrix(picture, context, spec);
     draw_row_labels(picture, context, grid, false);

@@ -8,8 +8,8 @@ namespace headscope::app {
 
 /// The canvas: a table of components at the query by components at the key, and below it the contribution of
 /// each rotation pair.
-Picture draw_why_page(const DrawContext& context);
+Picture draw_score_terms(const DrawContext& context);
 /// The inspector: the largest terms as signed bars, and their sum.
-Picture draw_why_inspector(const DrawContext& context);
+Picture draw_score_terms_inspector(const DrawContext& context);
 
 } // namespace headscope::app

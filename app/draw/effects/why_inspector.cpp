@@ -41,7 +41,7 @@ void add_way(Sheet& sheet, const WhyScore::Group& group, std::size_t n) {
 }
 
 void add_terms(Sheet& sheet, const WhyScore& why) {
-    sheet.section(tr("why_inspector.largest_cells", "Largest cells"),
+    sheet.section(tr("why_inspector.largest_cells", "Largest terms"),
                   tr("why_inspector.query_key", "query · key"));
     const std::size_t count = std::min(why.largest.size(), listed_terms);
     double rest = why.score.scaled;
@@ -74,9 +74,9 @@ void add_terms(Sheet& sheet, const WhyScore& why) {
 void add_cell(Sheet& sheet, const WhyScore& why) {
     const Problem& problem = sheet.context.shown.problem();
     const WhyScore::Term& term = why.largest.front();
-    sheet.section(tr("why_inspector.largest_cell", "The largest cell"), "q[a] · k[b]");
-    sheet.row(tr("why_inspector.query_written", "query, written by"), why.groups[term.query].name);
-    sheet.row(tr("why_inspector.key_written", "key, written by"), why.groups[term.key].name);
+    sheet.section(tr("why_inspector.largest_cell", "The largest term"), "q[a] · k[b]");
+    sheet.row(tr("why_inspector.query_written", "component of the query"), why.groups[term.query].name);
+    sheet.row(tr("why_inspector.key_written", "component of the key"), why.groups[term.key].name);
     if (why.score.scaled != 0)
         sheet.row(tr("why_inspector.share_score", "fraction of the score"),
                   percent_text(std::abs(term.value / why.score.scaled)));
@@ -91,7 +91,7 @@ void add_cell(Sheet& sheet, const WhyScore& why) {
 
 } // namespace
 
-Picture draw_why_inspector(const DrawContext& context) {
+Picture draw_score_terms_inspector(const DrawContext& context) {
     Sheet sheet(context);
     sheet.link_terms();
     const Theme& theme = context.theme;

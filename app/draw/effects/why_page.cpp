@@ -42,10 +42,11 @@ struct PairsHead {
 
 PairsHead pairs_head(const DrawContext& context, const WhyScore& why) {
     constexpr float apart = 14;
-    PairsHead head{.title = tr("why_page.same_score_rotation_pair", "The same score by rotation pair"),
-                   .words = tr("why_page.pair_p_turns_p", "pair p turns by {} θ_p between the two tokens",
+    PairsHead head{.title = tr("why_page.same_score_rotation_pair", "The same score by RoPE pair"),
+                   .words = tr("why_page.pair_p_turns_p",
+                               "pair p: rotated by {} θ_p between the tokens; λ = 2π/θ_p",
                                why.question.query - why.question.key),
-                   .marks = tr("why_page.bar_turned_line_distance", "bar: as turned   line: at distance 0")};
+                   .marks = tr("why_page.bar_turned_line_distance", "bar: rotated   line: at distance 0")};
     const float words = context.measure(head.words, Font::ui, 12.5F) + apart,
                 marks = context.measure(head.marks, Font::ui, 12.5F) + apart,
                 room = context.width - 2 * canvas_pad - context.measure(head.title, Font::ui_semibold, 17);
@@ -79,11 +80,11 @@ void draw_names(Picture& picture, const DrawContext& context, const WhyScore& wh
     const WhyScore::Term& largest = why.largest.front();
     const Problem& problem = context.shown.problem();
     const float taken = draw_text(picture, context, table.left, table.top - 46,
-                                  tr("why_page.written_key", "written at the key “{}”",
+                                  tr("why_page.written_key", "columns: components of the key “{}”",
                                      shortened(key_word(problem, why.question.key), 14)),
                                   Font::ui_medium, 12.5F, theme.ink);
     draw_text(picture, context, table.left + taken + 14, table.top - 46,
-              tr("why_page.columns_rows_written_query", "columns; rows: written at the query “{}”",
+              tr("why_page.columns_rows_written_query", "rows: of the query “{}”",
                  shortened(query_word(problem, why.question.query), 14)),
               Font::ui, 12.5F, theme.muted);
     for (std::size_t n = 0; n < table.count; ++n) {
@@ -186,22 +187,20 @@ float draw_pairs(Picture& picture, const DrawContext& context, const WhyScore& w
             {{x - pitch / 2, top, pitch, pairs_height},
              pair.wavelength == 0
                  ? tr("why_page.pair_not_turn_distance",
-                      "Pair {}, does not turn: {}; at distance 0 it would be {}", p, turned, unturned)
+                      "Pair {}, not rotated: {}; at distance 0 it would be {}", p, turned, unturned)
                  : tr("why_page.pair_one_turn_tokens",
-                      "Pair {}, one turn in {} tokens: {}; at distance 0 it would be {}", p, wave, turned,
-                      unturned)});
+                      "Pair {}, a full rotation takes λ = {} tokens: {}; at distance 0 it would be {}", p,
+                      wave, turned, unturned)});
         const std::size_t every = std::max<std::size_t>(1, static_cast<std::size_t>(64.0F / pitch));
         if (p % every == 0)
-            draw_text(picture, context, x, top + pairs_height + 20,
-                      // Translators: a pair that does not turn
-                      pair.wavelength == 0 ? tr("why_page.still", "still") : wave, Font::mono, 12,
-                      theme.muted, Align::center);
+            draw_text(picture, context, x, top + pairs_height + 20, pair.wavelength == 0 ? "∞" : wave,
+                      Font::mono, 12, theme.muted, Align::center);
     }
     const float foot = top + pairs_height + 20;
     draw_text(picture, context, left - 8, foot, "λ", Font::mono, 12, theme.muted, Align::right);
     // Three groups of equally many pairs; they add up to the score.
     const std::size_t third = (pairs.size() + 2) / 3;
-    // Translators: a third of the rotation pairs, by how fast they turn
+    // Translators: a third of the RoPE pairs, by how fast they rotate
     const std::array names{tr("why_page.fast", "fast"), tr("why_page.middle", "middle"),
                            tr("why_page.slow", "slow")};
     for (std::size_t g = 0; g < 3 && g * third < pairs.size(); ++g) {
@@ -237,27 +236,28 @@ void draw_switches(Picture& picture, const DrawContext& context, const WhyScore&
     x = context.width - canvas_pad - context.measure(label, Font::ui_medium, 12.5F) - 16;
     draw_text_button(
         picture, context, x, 86, label, false, // below the formula, which may be long
-        JoinWriters{!why.joined},
-        why.joined ? tr("why_page.row_column_every_head", "A row and a column for every head")
-                   : tr("why_page.one_row_one_column", "One row and one column for the heads of a layer"));
+        JoinComponents{!why.joined},
+        why.joined ? tr("why_page.row_column_every_head", "One row and one column for every head")
+                   : tr("why_page.one_row_one_column", "One row and one column for all heads of a layer"));
 }
 
 } // namespace
 
-Picture draw_why_page(const DrawContext& context) {
+Picture draw_score_terms(const DrawContext& context) {
     const WhyScore* const why = context.shown.why.get();
     if (why == nullptr)
-        return message_page(context, tr("common.why_score", "Why this score"),
+        return message_view(context, tr("common.why_score", "Why this score"),
                             tr("why_page.select_score_layer_see",
                                "Select a score of a layer to see the components of its query and its key."));
-    Picture picture = empty_page(context);
+    Picture picture = empty_view(context);
     const Theme& theme = context.theme;
     const Problem& problem = context.shown.problem();
-    draw_page_head(picture, context,
-                   tr("why_page.why_score_l_h", "Why this score of L{} H{}", why->layer, why->question.head),
-                   tr("why_page.scaled_q_k_b",
-                      "scaled[{}, {}] = Σ q[a] · k[b] / √dk, over components a and b",
-                      query_word(problem, why->question.query), key_word(problem, why->question.key)));
+    draw_view_heading(
+        picture, context,
+        tr("why_page.why_score_l_h", "Why this score of L{} H{}", why->layer, why->question.head),
+        tr("why_page.scaled_q_k_b",
+           "scaled[{}, {}] = Σ q[a] · k[b] / √dk, over components a of the query and b of the key",
+           query_word(problem, why->question.query), key_word(problem, why->question.key)));
     draw_switches(picture, context, *why);
     const WhyTable table = table_of(context, *why);
     draw_names(picture, context, *why, table);
@@ -267,7 +267,7 @@ Picture draw_why_page(const DrawContext& context) {
             const double value = why->at(q, k);
             draw_signed_cell(picture, context, area, value, why->limit, table.numbers, 1);
             picture.tips.push_back(
-                {area, tr("why_page.query_key", "{} at the query · {} at the key: {}", why->groups[q].name,
+                {area, tr("why_page.query_key", "{} in the query · {} in the key: {}", why->groups[q].name,
                           why->groups[k].name, signed_number(value, 3))});
         }
     const figure::Rect largest = table.cell(why->largest.front().query, why->largest.front().key);
@@ -277,7 +277,7 @@ Picture draw_why_page(const DrawContext& context) {
     constexpr float ramp = 120;
     draw_ramp(picture, theme.diverging, table.left, y, ramp);
     draw_text(picture, context, table.left + ramp + 12, y + 9,
-              tr("why_page.q_k_dk_one", "{} to {}: q · k / √dk of one pair of components",
+              tr("why_page.q_k_dk_one", "{} to {}: q[a] · k[b] / √dk of one pair of components",
                  number(-why->limit, 1), signed_number(why->limit, 1)),
               Font::ui, 12.5F, theme.muted);
     y += 34;

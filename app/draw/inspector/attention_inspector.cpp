@@ -77,12 +77,12 @@ void write_row(Sheet& sheet, const CellAddress& cell) {
     if (info.sinks && !off)
         sheet.row(tr("attention_inspector.sink", "to the sink"), number(std::max(0.0, 1 - sum), 4));
     else
-        sheet.row(tr("attention_inspector.away_1", "away from 1"), signed_number(sum - 1, 4));
+        sheet.row(tr("attention_inspector.away_1", "difference from 1"), signed_number(sum - 1, 4));
     if (off)
         // Translators: {} is a type of numbers, float16, and then a small number
         sheet.paragraph(tr("attention_inspector.softmax_gives_rows",
-                           "The rows of a softmax sum to 1; as {}, within {}. This row was changed or cut "
-                           "off afterwards.",
+                           "The rows of a softmax sum to 1; stored as {}, within {}. This row was changed or "
+                           "truncated after the softmax.",
                            info.held_as, shortest_number(info.sum_tolerance)),
                         context.theme.bad);
     if (std::isfinite(value)) {
@@ -144,7 +144,7 @@ Picture draw_attention_inspector(const DrawContext& context) {
     const auto cell = spoken_of(context.shown, context.view);
     if (!cell || (cell->tensor != TensorId::weights && cell->tensor != TensorId::weights_mean)) {
         sheet.y = 18;
-        sheet.paragraph(tr("attention_inspector.point_weight_read", "Point at a weight to read it."),
+        sheet.paragraph(tr("attention_inspector.point_weight_read", "Hover over a weight to read it."),
                         context.theme.muted);
         return sheet.finish();
     }

@@ -61,7 +61,7 @@ void add_cell(Sheet& sheet, const CellAddress& cell) {
     const int decimals = decimals_of(change);
     sheet.section(tr("compare_inspector.compared", "Compared with A"),
                   compare.name().size() <= 24 ? compare.name() : "");
-    sheet.row(tr("compare_inspector.a_was", "A was"), number(compare.baseline().value(cell), decimals));
+    sheet.row(tr("compare_bar.baseline", "A baseline"), number(compare.baseline().value(cell), decimals));
     sheet.row(tr("common.b_now", "B now"), number(compare.now().value(cell), decimals));
     sheet.row("B − A", change_text(change), true);
 }
@@ -136,7 +136,7 @@ void add_touched(Sheet& sheet, const CellAddress& cell) {
 void add_heads(Sheet& sheet) {
     const DrawContext& context = sheet.context;
     const Theme& theme = context.theme;
-    const TensorId id = told_by_head(context.view);
+    const TensorId id = tensor_compared_by_head(context.view);
     const analysis::TensorDifference* change = context.compare->of(id);
     if (change == nullptr || change->head_norms.empty())
         return;
@@ -179,10 +179,10 @@ void add_heads(Sheet& sheet) {
     if (total != nullptr)
         sheet.row(added ? "output" : tr("compare_inspector.all_heads", "all heads"),
                   number(total->norm, total->norm < 0.005 ? 4 : 2), true);
-    const std::string lengths =
-        added ? tr("compare_inspector.changes_add_up_cell",
-                   "Changes add up cell by cell. These lengths do not.")
-              : tr("compare_inspector.root_sum_all_squared", "‖ ‖: root of the sum of all squared changes.");
+    const std::string lengths = added ? tr("compare_inspector.changes_add_up_cell",
+                                           "The heads’ changes add up cell by cell. Their norms do not.")
+                                      : tr("compare_inspector.root_sum_all_squared",
+                                           "‖ ‖: root of the sum of all squared changes (Frobenius norm).");
     sheet.paragraph(all ? lengths
                         : tr("compare_inspector.heads_changed_most", "The heads that changed most.") + " " +
                               lengths,

@@ -47,13 +47,13 @@ std::string sharers(const Dims& dims, std::int64_t g) {
 /// The rotation by position that makes a number of q_heads or k_heads.
 int add_turn(Sheet& sheet, const CellAddress& cell) {
     const Shown& shown = sheet.context.shown;
-    const Turn turn = turn_of(shown, cell);
+    const RotatedNumber turn = rotated_number(shown, cell);
     const auto own = static_cast<double>(shown.value(turn.own)),
                partner = static_cast<double>(shown.value(turn.partner)), cos = static_cast<double>(turn.cos),
                sin = static_cast<double>(turn.sign * turn.sin);
     const std::string name = name_of(turn.own.tensor);
     const auto last = static_cast<std::size_t>(tensor_info(turn.own.tensor).rank() - 1);
-    sheet.section(tr("explanations.turned_position", "Turned by position"),
+    sheet.section(tr("explanations.turned_position", "Rotated by position"),
                   turn.sign < 0 ? tr("explanations.cos_partner_sin", "{}·cos − partner·sin", name)
                                 : tr("explanations.cos_partner_sin_2", "{}·cos + partner·sin", name));
     sheet.place(tr("common.position", "position"), n(cell.at[2]));
@@ -125,7 +125,7 @@ void add_input_places(Sheet& sheet, const CellAddress& cell) {
                            tr("explanations.shared_all_heads", "shared by all heads"));
     const bool shared = heads.kv && dims.Hkv != dims.H;
     const std::int64_t h = cell.at[static_cast<std::size_t>(heads.axis)] / heads.width;
-    sheet.place(shared ? tr("explanations.kv_head", "kv head") : tr("common.head_2", "head"), n(h),
+    sheet.place(shared ? tr("explanations.kv_head", "K/V head") : tr("common.head_2", "head"), n(h),
                 heads.axis == last ? owns_columns(h * heads.width, heads.width)
                                    : owns_rows(h * heads.width, heads.width));
     if (shared)
@@ -183,12 +183,12 @@ void add_head_places(Sheet& sheet, const CellAddress& source, const CellAddress&
         // Translators: column 3, of 16 in W_Q
         sheet.place(tr("common.column", "column"), n(source.at[2]),
                     tr("explanations.of_in", "of {} in {}", heads * width, name_of(source.tensor)));
-    sheet.place(shared ? tr("explanations.kv_head", "kv head") : tr("common.head_2", "head"), n(cell.at[1]),
+    sheet.place(shared ? tr("explanations.kv_head", "K/V head") : tr("common.head_2", "head"), n(cell.at[1]),
                 owns_columns(column, width));
     if (shared)
         sheet.place("", sharers(dims, cell.at[1]));
     sheet.place(
-        tr("common.place", "place"), n(cell.at[3]),
+        tr("explanations.index", "index"), n(cell.at[3]),
         tr("explanations.of_in", "of {} in {}", width, name_of(cell.tensor) + "[" + n(cell.at[1]) + "]"));
     add_shape(sheet, source.tensor, cell.tensor);
     sheet.paragraph(note, sheet.context.theme.muted);
@@ -198,7 +198,7 @@ int add_split(Sheet& sheet, const CellAddress& cell) {
     const CellAddress source = source_cell(sheet, cell);
     const int decimals = add_source(sheet, source);
     add_head_places(sheet, source, cell,
-                    tr("explanations.numbers_moved_changed_0", "numbers moved: {}, changed: 0",
+                    tr("explanations.numbers_moved_changed_0", "{} numbers moved, none changed",
                        grouped(tensor_info(cell.tensor).shape(sheet.context.dims()).count())));
     return decimals;
 }
@@ -226,7 +226,7 @@ int add_norm(Sheet& sheet, const CellAddress& cell) {
                    row.size()),
               number(mean, 4));
     sheet.row("+ ε", fmt::format("{:g}", eps));
-    sheet.arithmetic("√" + number(mean, 4), about(true) + number(root, 4));
+    sheet.arithmetic("√" + number(mean, 4), approximate_prefix(true) + number(root, 4));
     sheet.section(tr("explanations.normed", "Normed"),
                   tr("explanations.root", "{} ÷ root · {}", name_of(own.tensor), name_of(reads[1].source)));
     const SumFormat format = step_format({from, root, weight}, to,
@@ -235,14 +235,15 @@ int add_norm(Sheet& sheet, const CellAddress& cell) {
     sheet.row(name_of(reads[1].source) + "[" + n(place) + "]", number(weight, format.decimals));
     sheet.arithmetic(number(from, format.decimals) + " ÷ " + number(root, format.decimals) + " × " +
                          number(weight, format.decimals),
-                     about(format.approximate) + number(to, format.decimals));
+                     approximate_prefix(format.approximate) + number(to, format.decimals));
     const int decimals = std::max(format.decimals, add_source(sheet, own));
     const bool joined = tensor_info(cell.tensor, shown.problem().parts()).joins_heads;
     add_head_places(sheet, own, cell,
-                    joined ? tr("explanations.numbers_all_heads_share",
-                                "All heads are divided by one root, so their relative sizes stay the same.")
-                           : tr("explanations.every_row_head_gets",
-                                "Every row of a head gets the same length, up to the weights."));
+                    joined
+                        ? tr("explanations.numbers_all_heads_share",
+                             "All heads are divided by the same root, so their relative sizes stay the same.")
+                        : tr("explanations.every_row_head_gets",
+                             "Apart from the norm’s weights, every row of a head gets the same length."));
     return decimals;
 }
 
@@ -252,7 +253,7 @@ int add_rotation(Sheet& sheet, const CellAddress& cell) {
     const int decimals = std::max(turn, add_source(sheet, source));
     add_head_places(sheet, source, cell,
                     tr("explanations.every_number_head_turned",
-                       "Every number of the head is turned with its partner, half a head away."));
+                       "Every number of the head is rotated with its partner, half a head away."));
     return decimals;
 }
 
@@ -275,18 +276,18 @@ int add_joined(Sheet& sheet, const CellAddress& cell) {
         decimals = format.decimals;
         sheet.row(address_text(shown, source), number(from, decimals));
         sheet.arithmetic(number(from, decimals) + " × " + number(gain, decimals),
-                         about(format.approximate) + number(to, decimals));
+                         approximate_prefix(format.approximate) + number(to, decimals));
         if (gain == 0.0)
             sheet.paragraph(
-                tr("explanations.gain_head_0_switched", "The head gain is 0: this head is ablated."),
+                tr("explanations.gain_head_0_switched", "The gain of this head is 0: it is ablated."),
                 sheet.context.theme.text);
     }
     if (fully_masked(*shown.trace, cell.at[0], h, cell.at[1]))
         sheet.paragraph(
-            tr("explanations.head_may_read_no", "The head may read no key here, so its output is 0."),
+            tr("explanations.head_may_read_no", "No key is allowed here, so the head's output is 0."),
             sheet.context.theme.text);
     sheet.section(tr("explanations.goes", "Goes to"));
-    sheet.place(tr("common.place", "place"), n(source.at[3]),
+    sheet.place(tr("explanations.index", "index"), n(source.at[3]),
                 tr("explanations.of_in", "of {} in {}", dims.dv, "head_out[" + n(h) + "]"));
     sheet.place(tr("common.head_2", "head"), n(h), owns_columns(h * dims.dv, dims.dv));
     sheet.place(tr("common.column", "column"), n(cell.at[2]),
@@ -326,7 +327,7 @@ int add_output(Sheet& sheet, const CellAddress& cell) {
 /// Of a checkpoint the heads are many, and the board speaks of them.
 int add_contribution_and_shares(Sheet& sheet, const CellAddress& cell) {
     const int decimals = add_contribution(sheet, cell);
-    if (sheet.context.shown.document->has_board())
+    if (sheet.context.shown.document->has_head_grid())
         return decimals;
     return std::max(decimals, add_shares(sheet, {TensorId::output, {cell.at[0], cell.at[2], cell.at[3], 0}}));
 }
@@ -371,7 +372,7 @@ std::string say_given(const Shown& shown, const CellAddress& cell) {
                                           "multiplies number {} of every row of {}", cell.at[0], stage.name);
         if (reads && stage.operation == Operation::softmax)
             return tr("explanations.takes_part_every_softmax",
-                      "takes part in every softmax of head {}, like the score of one more key", cell.at[0]);
+                      "counts in every softmax of head {}, like the score of one more key", cell.at[0]);
         if (!reads || (stage.operation != Operation::projection && !output))
             continue;
         if (info.rank() == 1)
@@ -406,18 +407,18 @@ std::string say_split(const Shown& shown, const CellAddress& cell) {
 }
 
 std::string say_head_norm(const Shown& shown, const CellAddress& cell) {
-    return tr("explanations.number_over_rows_root", "number {} of {}, over its row’s root mean square",
+    return tr("explanations.number_over_rows_root", "number {} of {}, divided by its row’s root mean square",
               cell.at[3], token_at(shown, cell));
 }
 
 std::string say_joint_norm(const Shown& shown, const CellAddress& cell) {
     return tr("explanations.number_over_root_mean",
-              "number {} of {}, over the root mean square of all heads’ numbers", cell.at[3],
+              "number {} of {}, divided by the root mean square of all heads’ numbers", cell.at[3],
               token_at(shown, cell));
 }
 
 std::string say_rotation(const Shown& shown, const CellAddress& cell) {
-    return tr("explanations.number_turned_position", "number {} of {}, turned by its position", cell.at[3],
+    return tr("explanations.number_turned_position", "number {} of {}, rotated by its position", cell.at[3],
               token_at(shown, cell));
 }
 
@@ -500,13 +501,13 @@ constexpr std::array<Explanation, operation_count> explanations{{
     {Operation::scale, true,
      [](Sheet& s, const CellAddress& c, int fewest) { return add_scale(s, c.at, fewest); },
      [](const Shown&, const CellAddress&) {
-         return tr("explanations.same_score_scaled_dk", "the same score, scaled by √dk");
+         return tr("explanations.same_score_scaled_dk", "the same score, divided by √dk");
      }},
     {Operation::soft_cap, true,
      [](Sheet& s, const CellAddress& c, int fewest) { return add_scale(s, c.at, fewest); },
      [](const Shown&, const CellAddress&) {
          return tr("explanations.same_score_scaled_dk_2",
-                   "the same score, scaled by √dk and kept below a cap");
+                   "the same score, divided by √dk and limited by the soft cap");
      }},
     {Operation::mask, true,
      [](Sheet& s, const CellAddress& c, int fewest) { return add_mask(s, c.at, fewest); }, say_mask},
@@ -524,7 +525,7 @@ constexpr std::array<Explanation, operation_count> explanations{{
     {Operation::around, false, [](Sheet& s, const CellAddress& c, int) { return add_around(s, c); },
      say_around},
 }};
-static_assert(in_order(explanations, &Explanation::operation),
+static_assert(is_in_enum_order(explanations, &Explanation::operation),
               "every operation is explained, in the order of Operation");
 
 const Explanation& explanation_of(const Shown& shown, TensorId tensor) {

@@ -59,11 +59,12 @@ Picture draw_inspector(const DrawContext& context) {
     if (context.shown.document->shows_weights())
         return draw_attention_inspector(context);
     Sheet head(context);
-    const auto cell = spoken_on_canvas(context);
+    const auto cell = current_cell_on_canvas(context);
     if (!cell) {
         head.y = 18;
-        head.paragraph(tr("inspector.point_number_see_how", "Point at a number to see how it was computed."),
-                       context.theme.muted);
+        head.paragraph(
+            tr("inspector.point_number_see_how", "Hover over a number to see how it was computed."),
+            context.theme.muted);
         return head.finish();
     }
     Sheet body(context);

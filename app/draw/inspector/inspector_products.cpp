@@ -81,9 +81,9 @@ int add_projection(Sheet& sheet, const CellAddress& cell, const std::string& nam
         table.total += term.value;
     const int decimals = draw_terms(sheet, table);
     sheet.section(tr("inspector_products.limit", "Limit"),
-                  tr("inspector_products.cut_c_c", "cut to [−c, c]"));
+                  tr("inspector_products.cut_c_c", "clipped to [−c, c]"));
     sheet.arithmetic(
-        tr("inspector_products.cut", "{}, cut to ±{}", number(table.total, decimals), number(limit, 2)),
+        tr("inspector_products.cut", "{}, clipped to ±{}", number(table.total, decimals), number(limit, 2)),
         number(cut, decimals));
     return decimals;
 }
@@ -156,7 +156,7 @@ int add_contribution(Sheet& sheet, const CellAddress& cell) {
         decimals);
     sheet.arithmetic(number(sum, format.decimals) + " × " +
                          number(static_cast<double>(gain), format.decimals),
-                     about(format.approximate) + number(total, format.decimals));
+                     approximate_prefix(format.approximate) + number(total, format.decimals));
     return format.decimals;
 }
 

@@ -38,7 +38,7 @@ Softmax softmax_of(const Shown& shown, const Index& at) {
     if (sinks != nullptr)
         max = std::max(max, static_cast<double>(sinks->at(at[1])));
     std::vector<std::size_t> kept =
-        largest_places(weights, weights.size() > longest_table ? largest_terms : weights.size());
+        largest_indices(weights, weights.size() > longest_table ? largest_terms : weights.size());
     const auto spoken = static_cast<std::size_t>(at[3]);
     if (!std::ranges::binary_search(kept, spoken))
         kept.insert(std::ranges::upper_bound(kept, spoken), spoken);
@@ -90,12 +90,12 @@ void write_softmax(Sheet& sheet, const Softmax& softmax, const SumFormat& exp, c
     const auto wide = [&](const std::string& text) {
         return sheet.context.measure(text, figure::Font::mono_semibold, Sheet::text_size) + 14;
     };
-    float exp_width = wide(about(exp.approximate) + number(softmax.exp_sum, exp.decimals));
+    float exp_width = wide(approximate_prefix(exp.approximate) + number(softmax.exp_sum, exp.decimals));
     for (const SoftmaxLine& line : softmax.lines)
         exp_width = std::max(exp_width, wide(number(line.exp, exp.decimals)));
     const std::string weight_head = tr("common.weight", "weight");
-    const float weight_width =
-        std::max(wide(weight_head), wide(about(weight.approximate) + number(1, weight.decimals)));
+    const float weight_width = std::max(
+        wide(weight_head), wide(approximate_prefix(weight.approximate) + number(1, weight.decimals)));
     const auto score_width = [&] {
         float width = wide("s");
         for (const SoftmaxLine& line : softmax.lines)
@@ -147,7 +147,7 @@ void write_softmax(Sheet& sheet, const Softmax& softmax, const SumFormat& exp, c
     sheet.rule(sheet.right - exp_edge + exp_width);
     sheet.put(sheet.left, tr("common.sum", "sum"), 60, figure::Font::ui, Sheet::text_size, theme.muted);
     const auto sum = [&](float x, const SumFormat& format, double value) {
-        sheet.put(x, about(format.approximate) + number(value, format.decimals), sheet.width(),
+        sheet.put(x, approximate_prefix(format.approximate) + number(value, format.decimals), sheet.width(),
                   figure::Font::mono, Sheet::text_size, theme.ink, figure::Align::right);
     };
     sum(exp_edge, exp, softmax.exp_sum);
@@ -180,13 +180,14 @@ int add_scale(Sheet& sheet, const Index& at, int fewest) {
         {from}, scaled, [&](const std::vector<double>& n) { return n[0] / root / temperature; }, fewest);
     sheet.arithmetic(number(from, format.decimals) + " ÷ √" + std::to_string(shown.dims().dk) +
                          (tempered ? " ÷ " + number(temperature, 2) : ""),
-                     about(format.approximate) + number(scaled, format.decimals));
+                     approximate_prefix(format.approximate) + number(scaled, format.decimals));
     if (cap == 0)
         return format.decimals;
     sheet.section(tr("common.soft_cap", "Soft cap"),
                   tr("inspector_softmax.c_tanh_score_c", "c · tanh(score ÷ c)"));
     const std::string c = number(cap, 1);
-    sheet.arithmetic(c + " × tanh(" + number(scaled, 3) + " ÷ " + c + ")", about(true) + number(to, 3));
+    sheet.arithmetic(c + " × tanh(" + number(scaled, 3) + " ÷ " + c + ")",
+                     approximate_prefix(true) + number(to, 3));
     return 3;
 }
 
@@ -223,7 +224,7 @@ int add_mask(Sheet& sheet, const Index& at, int fewest) {
     const std::string score = number(from, format.decimals);
     sheet.arithmetic(add == 0 ? tr("inspector_softmax.stays", "{} stays", score)
                               : score + (add < 0 ? " − " : " + ") + number(std::abs(add), format.decimals),
-                     about(format.approximate) + number(to, format.decimals));
+                     approximate_prefix(format.approximate) + number(to, format.decimals));
     return format.decimals;
 }
 
@@ -246,11 +247,11 @@ int add_softmax(Sheet& sheet, const Index& at, int score_decimals) {
                                        [](const std::vector<double>& n) { return n[0] / n[1]; });
     sheet.arithmetic(number(softmax.spoken.exp, last.decimals) + " ÷ " +
                          number(softmax.exp_sum, last.decimals),
-                     about(last.approximate) + number(softmax.spoken.weight, last.decimals));
+                     approximate_prefix(last.approximate) + number(softmax.spoken.weight, last.decimals));
     if (softmax.lines.back().sink)
         sheet.paragraph(
             tr("inspector_softmax.heads_sink_takes_part",
-               "The head’s sink acts like one more key. It gets {} of this row, which is dropped.",
+               "The head’s sink acts like one more key. It gets {} of this row; that fraction is dropped.",
                number(softmax.lines.back().weight, weight.decimals)),
             sheet.context.theme.text);
     return weight.decimals;
@@ -285,7 +286,7 @@ int add_mean(Sheet& sheet, const CellAddress& cell) {
         {sum}, mean, [&](const std::vector<double>& n) { return n[0] / static_cast<double>(counted); },
         decimals);
     sheet.arithmetic(number(sum, format.decimals) + " ÷ " + std::to_string(counted),
-                     about(format.approximate) + number(mean, format.decimals));
+                     approximate_prefix(format.approximate) + number(mean, format.decimals));
     return format.decimals;
 }
 
@@ -303,11 +304,11 @@ void add_comparison(Sheet& sheet, const CellAddress& cell) {
                      made ? tr(given->info().made_head) : say_head(twin.at[1])));
     const bool finite = std::isfinite(own) && std::isfinite(other);
     const SumFormat format = finite ? sum_format({own, -other}, own - other) : SumFormat{};
-    sheet.row(head_word(sheet.context, cell.at[1]), number(own, format.decimals));
-    sheet.row(head_word(sheet.context, twin.at[1]), number(other, format.decimals));
+    sheet.row(head_title(sheet.context, cell.at[1]), number(own, format.decimals));
+    sheet.row(head_title(sheet.context, twin.at[1]), number(other, format.decimals));
     if (finite)
         sheet.row(tr("common.difference", "difference"),
-                  about(format.approximate) + signed_number(own - other, format.decimals), true);
+                  approximate_prefix(format.approximate) + signed_number(own - other, format.decimals), true);
     else
         sheet.paragraph(
             tr("inspector_softmax.key_masked_no", "There is no difference where a key is masked."),

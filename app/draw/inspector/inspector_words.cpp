@@ -25,12 +25,13 @@ std::string distance_words(const Problem& problem, const Index& at) {
     const std::int64_t steps = std::abs(ahead);
     // Translators: of tokens and their distance: "cat is 2 before sat"
     if (problem.cross()) // two sentences have no distance but that of their places
-        return ahead == 0  ? tr("inspector_words.place_counted_ends",
-                                "{} is at the position of {}, counted from the ends", k, q)
-               : ahead < 0 ? tr("inspector_words.before_place_counted",
-                                "{} is {} before the position of {}, counted from the ends", k, steps, q)
-                           : tr("inspector_words.after_place_counted_ends",
-                                "{} is {} after the position of {}, counted from the ends", k, steps, q);
+        return ahead == 0 ? tr("inspector_words.place_counted_ends",
+                               "{} is at the position of {}, counted from the end of each text", k, q)
+               : ahead < 0
+                   ? tr("inspector_words.before_place_counted",
+                        "{} is {} before the position of {}, counted from the end of each text", k, steps, q)
+                   : tr("inspector_words.after_place_counted_ends",
+                        "{} is {} after the position of {}, counted from the end of each text", k, steps, q);
     return ahead == 0  ? tr("inspector_words.token_itself", "{} is the token itself", k)
            : ahead < 0 ? tr("inspector_words.before", "{} is {} before {}", k, steps, q)
                        : tr("inspector_words.after", "{} is {} after {}", k, steps, q);
@@ -63,7 +64,7 @@ std::string rule_words(const Problem& problem, const MaskRule& rule, const Index
                        return allowed ? tr("inspector_words.additive_mask_added",
                                            "additive mask: added to the score")
                                       : tr("inspector_words.additive_mask_here",
-                                           "additive mask: −∞ here, which forbids");
+                                           "additive mask: −∞ here, which forbids the key");
                    }},
         rule);
 }

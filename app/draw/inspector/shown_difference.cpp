@@ -22,8 +22,8 @@ std::optional<ShownDifference> difference_of_heads(const DrawContext& context, c
         return std::nullopt;
     const auto own = static_cast<double>(context.shown.value(cell)),
                other = static_cast<double>(context.shown.value(twin));
-    return ShownDifference{own - other, small_head_word(context, cell.at[1]) + " − " +
-                                            small_head_word(context, twin.at[1]) + ": " +
+    return ShownDifference{own - other, head_title_in_sentence(context, cell.at[1]) + " − " +
+                                            head_title_in_sentence(context, twin.at[1]) + ": " +
                                             two_numbers(own, other)};
 }
 

@@ -7,13 +7,13 @@
 
 namespace headscope::app {
 
-float place_on_scale(float value, float low, float high, bool log) {
+float position_on_scale(float value, float low, float high, bool log) {
     if (!log)
         return (value - low) / std::max(high - low, 1e-30F);
     return value > 0 ? std::clamp(1 + std::log10(value / high) / log_decades, 0.0F, 1.0F) : 0.0F;
 }
 
-float log_scale_begin(float high) {
+float log_scale_low(float high) {
     return high * std::pow(10.0F, -log_decades);
 }
 

@@ -1,7 +1,7 @@
 #include "app/draw/kit/controls.h"
 
 #include "app/draw/kit/sheet.h"
-#include "app/draw/kit/strip_places.h"
+#include "app/draw/kit/strip_layout.h"
 
 #include <algorithm>
 #include <cmath>
@@ -54,9 +54,9 @@ void draw_segmented(Picture& picture, const DrawContext& context, float x, float
         const float taken = draw_text(picture, context, middle, baseline, segment.label,
                                       segment.on ? figure::Font::ui_semibold : figure::Font::ui_medium,
                                       control_text, colour, figure::Align::center);
-        if (segment.struck)
+        if (segment.struck_through)
             strike_out(picture, middle, baseline, taken, control_text, colour, figure::Align::center);
-        picture.add_spot(area, segment.label, segment.action, segment.tip);
+        picture.add_hotspot(area, segment.label, segment.action, segment.tip);
         at += width;
     }
 }
@@ -74,8 +74,8 @@ void draw_strip_tabs(Picture& picture, const DrawContext& context, const std::ve
     const float edge = length + 2 * pad > context.width ? narrow_pad : pad;
     const auto on = static_cast<std::size_t>(std::ranges::find(tabs, true, &Segment::on) - tabs.begin());
     const std::size_t current = on < tabs.size() ? on : 0;
-    const StripPlaces places = strip_places(widths, gap, edge, context.width, current);
-    if (places.before || places.behind)
+    const StripLayout places = lay_out_strip(widths, gap, edge, context.width, current);
+    if (places.before || places.more_after)
         picture.scene.add(figure::ClipItem{{0, 0, context.width, height}});
     for (std::size_t n = 0; n < tabs.size(); ++n) {
         const Segment& tab = tabs[n];
@@ -85,17 +85,18 @@ void draw_strip_tabs(Picture& picture, const DrawContext& context, const std::ve
                   tab.on ? theme.ink : theme.muted);
         if (tab.on)
             picture.scene.add(figure::RectItem{.area = {x, height - 2, widths[n], 2}, .fill = theme.ink});
-        if (const figure::Rect spot = name_spot(places, x - gap / 2, widths[n] + gap, height); spot.w > 0)
-            picture.add_spot(spot, prefix + tab.label, tab.action, tab.tip);
+        if (const figure::Rect spot = clickable_name_area(places, x - gap / 2, widths[n] + gap, height);
+            spot.w > 0)
+            picture.add_hotspot(spot, prefix + tab.label, tab.action, tab.tip);
     }
-    if (places.before || places.behind)
+    if (places.before || places.more_after)
         picture.scene.add(figure::ClipItem{});
     const auto step = [&](const std::string& label, std::size_t to) {
         const Segment& tab = tabs[std::min(to, tabs.size() - 1)];
         return Hotspot{{}, prefix + label, tab.action, tab.tip.empty() ? tab.label : tab.tip};
     };
-    draw_strip_steps(picture, theme, places, context.width, height,
-                     step("tab before", current == 0 ? 0 : current - 1), step("next tab", current + 1));
+    draw_strip_buttons(picture, theme, places, context.width, height,
+                       step("tab before", current == 0 ? 0 : current - 1), step("next tab", current + 1));
     const float x = places.left.back() + widths.back() + gap;
     if (!words.empty() && x + context.measure(words, figure::Font::ui, words_size) + between < context.width)
         draw_text(picture, context, context.width - pad, figure::baseline_for(height / 2 - 1, words_size),
@@ -114,7 +115,7 @@ void draw_button(Picture& picture, const DrawContext& context, const figure::Rec
     draw_text(picture, context, area.x + area.w / 2, figure::baseline_for(area.y + area.h / 2, control_text),
               label, figure::Font::ui_semibold, control_text, primary ? theme.canvas : theme.ink,
               figure::Align::center);
-    picture.add_spot(area, label, action, tip);
+    picture.add_hotspot(area, label, action, tip);
 }
 
 float draw_text_button(Picture& picture, const DrawContext& context, float x, float y,
@@ -132,7 +133,7 @@ float draw_text_button(Picture& picture, const DrawContext& context, float x, fl
         picture.scene.add(figure::RectItem{.area = {x + 4, y + 21, width - 8, 2}, .fill = theme.ink});
     draw_text(picture, context, x + width / 2, figure::baseline_for(y + 12, 12.5F), label,
               figure::Font::ui_medium, 12.5F, on ? theme.ink : theme.text, figure::Align::center);
-    picture.add_spot(area, label, action, tip);
+    picture.add_hotspot(area, label, action, tip);
     return width;
 }
 
@@ -157,13 +158,13 @@ void draw_track(Picture& picture, const DrawContext& context, const figure::Rect
     picture.sliders.push_back(std::move(slider));
 }
 
-float on_grain(float value, float grain) {
+float round_to_grain(float value, float grain) {
     // Division instead of multiplication: in float32, 80 * 0.01 is 0.79999995, but 80 / 100 is 0.8.
     return std::round(value / grain) / std::round(1 / std::min(grain, 1.0F)) * std::max(grain, 1.0F);
 }
 
 float Slider::stepped(const ControlSteps& steps) const {
-    const float coarse = std::max(on_grain((high - low) / 20, grain), grain);
+    const float coarse = std::max(round_to_grain((high - low) / 20, grain), grain);
     return value + static_cast<float>(steps.sum()) * (steps.fine ? grain : coarse);
 }
 
@@ -235,8 +236,8 @@ void draw_arrow(Picture& picture, const DrawContext& context, float x, float y, 
                   context.theme.muted, figure::Align::center);
 }
 
-void draw_page_head(Picture& picture, const DrawContext& context, const std::string& title,
-                    const std::string& formula, float controls) {
+void draw_view_heading(Picture& picture, const DrawContext& context, const std::string& title,
+                       const std::string& formula, float controls) {
     constexpr float least = 40, apart = 12; // room for a few readable letters
     const float room = context.width - 2 * canvas_pad;
     const auto put = [&](const std::string& text, const std::string& fitting, float baseline,
@@ -256,7 +257,7 @@ void draw_page_head(Picture& picture, const DrawContext& context, const std::str
         context.theme.muted);
 }
 
-Picture empty_page(const DrawContext& context) {
+Picture empty_view(const DrawContext& context) {
     Picture picture;
     picture.scene.width = context.width;
     picture.scene.height = context.height;
@@ -269,10 +270,10 @@ void draw_message(Picture& picture, const DrawContext& context, const std::strin
                    figure::Font::ui, 13.5F, 20, fault ? context.theme.bad : context.theme.muted);
 }
 
-Picture message_page(const DrawContext& context, const std::string& title, const std::string& text,
+Picture message_view(const DrawContext& context, const std::string& title, const std::string& text,
                      bool fault) {
-    Picture picture = empty_page(context);
-    draw_page_head(picture, context, title, "");
+    Picture picture = empty_view(context);
+    draw_view_heading(picture, context, title, "");
     draw_message(picture, context, text, fault);
     return picture;
 }

@@ -13,7 +13,7 @@ struct Segment {
     Action action;
     bool on = false;
     std::string tip = {};
-    bool struck = false; ///< struck through: the name of a head with head gain 0
+    bool struck_through = false; ///< struck through: the name of a head with head gain 0
 };
 
 /// The width of a segmented switch, which is 28 logical pixels high.
@@ -36,7 +36,7 @@ float draw_text_button(Picture& picture, const DrawContext& context, float x, fl
 
 /// The multiple of `grain` nearest to a value. A decimal grain gives the float of the decimal number that a
 /// user would type.
-float on_grain(float value, float grain);
+float round_to_grain(float value, float grain);
 
 /// The track of a slider with its knob and a tick at `rest`. `track` is 4 logical pixels high; dragging also
 /// works slightly above and below it.
@@ -76,20 +76,20 @@ inline constexpr float smallest_title = 15.0F; ///< larger than the text below i
 /// The heading of a view at the top left of the canvas: title (size 22, or smaller to fit) and formula (size
 /// 13). The title shrinks to leave `controls` pixels at its right; the tooltip shows a shortened text in
 /// full.
-void draw_page_head(Picture& picture, const DrawContext& context, const std::string& title,
-                    const std::string& formula, float controls = 0);
+void draw_view_heading(Picture& picture, const DrawContext& context, const std::string& title,
+                       const std::string& formula, float controls = 0);
 
 inline constexpr float canvas_pad = 32.0F;
 
 /// An empty picture of the context's size.
-Picture empty_page(const DrawContext& context);
+Picture empty_view(const DrawContext& context);
 
 /// Explains why a view has no other content, starting at that baseline. `fault`: an error, not a value that
 /// is still pending.
 void draw_message(Picture& picture, const DrawContext& context, const std::string& text, bool fault = false,
                   float baseline = 130);
 /// A view with only a title and a message.
-Picture message_page(const DrawContext& context, const std::string& title, const std::string& text,
+Picture message_view(const DrawContext& context, const std::string& title, const std::string& text,
                      bool fault = false);
 
 } // namespace headscope::app

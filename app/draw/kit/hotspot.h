@@ -62,11 +62,11 @@ struct TextField {
     enum class Mark : std::uint8_t { none, right, wrong } mark = Mark::none;
     std::string before = {}, after = {}; ///< labels of the fields that Shift Tab and Tab move to
     /// Sends the action for every letter that makes a valid text. Enter keeps the keyboard in the field.
-    bool live = false;
+    bool acts_on_each_letter = false;
     /// Enter keeps the text and the keyboard in the field, so that the next Enter sends the action again.
-    bool stays = false;
+    bool keeps_keyboard = false;
     /// Usually only a word of the text is changed: the caret starts at the end and the text is not selected.
-    bool changed_in_part = false;
+    bool caret_at_end = false;
     /// The handling of line ends and tabs.
     text::ControlCharacters controls = text::ControlCharacters::trimmed;
 };
@@ -77,7 +77,7 @@ struct Choice {
     Action action;
     bool on = false;
     std::string tip;
-    bool can = true; ///< false: disabled, and the tooltip says why
+    bool enabled = true; ///< false: disabled, and the tooltip says why
 };
 
 /// An open list below `area`, over everything else.
@@ -91,7 +91,7 @@ struct DropDown {
 /// A word that represents a token. A click does nothing; the right mouse button opens its menu.
 struct TokenWord {
     figure::Rect area;
-    Thing token;
+    MenuSubject token;
 };
 
 /// An area that shows an explanation on hover.

@@ -48,7 +48,7 @@ CellAddress largest_of_row(const Shown& shown, const ViewState& view, TensorId i
 
 } // namespace
 
-TensorId page_tensor(const ViewState& view) {
+TensorId main_tensor(const ViewState& view) {
     const GroupInfo& group = group_info(view.group);
     return group.page == Page::projection ? group.by_projection[static_cast<std::size_t>(view.projection)]
                                           : group.main;
@@ -87,7 +87,7 @@ std::optional<std::pair<std::int64_t, std::int64_t>> MatrixGrid::find(const Inde
     return std::pair(row, col);
 }
 
-void Picture::add_spot(const figure::Rect& area, std::string label, Action action, std::string tip) {
+void Picture::add_hotspot(const figure::Rect& area, std::string label, Action action, std::string tip) {
     hotspots.push_back({area, std::move(label), std::move(action), std::move(tip)});
 }
 
@@ -129,7 +129,7 @@ void Picture::append(Picture other, float dx, float dy) {
 std::optional<CellAddress> spoken_of(const Shown& shown, const ViewState& view) {
     if (const auto focus = view.focus(); focus && shown.holds(*focus))
         return focus;
-    const TensorId id = page_tensor(view);
+    const TensorId id = main_tensor(view);
     if (shown.trace == nullptr || shown.tensor(id) == nullptr)
         return std::nullopt;
     if (const auto change = std::ranges::find(shown.largest, id, &CellAddress::tensor);
@@ -139,7 +139,7 @@ std::optional<CellAddress> spoken_of(const Shown& shown, const ViewState& view) 
         if (tensor_info(id).axes[2] == Axis::vocab)
             return largest_of_row(shown, view, id, shown.block->position);
         // The row may belong to another stack with more tokens.
-        const std::int64_t row = row_around(view, shown.position);
+        const std::int64_t row = current_row(view, shown.position);
         return largest_of_row(shown, view, id, std::clamp<std::int64_t>(row, 0, shown.dims().Tq - 1));
     }
     const bool over_keys = tensor_info(id).axes[1] == Axis::Tk;
@@ -147,8 +147,8 @@ std::optional<CellAddress> spoken_of(const Shown& shown, const ViewState& view) 
     const std::int64_t row = view.row >= 0 ? std::min(view.row, rows - 1)
                              // With a grid of heads, the last row: only the last token of a text attends to
                              // the whole text.
-                             : shown.document->has_board() ? rows - 1
-                                                           : std::min<std::int64_t>(2, rows - 1);
+                             : shown.document->has_head_grid() ? rows - 1
+                                                               : std::min<std::int64_t>(2, rows - 1);
     return largest_of_row(shown, view, id, row);
 }
 
@@ -240,7 +240,7 @@ const Ramp& DrawContext::head_ramp(std::int64_t h) const {
 }
 
 bool DrawContext::log_colours() const {
-    return shown.document->has_board() && view.attention.log_colours && !difference();
+    return shown.document->has_head_grid() && view.attention.log_colours && !difference();
 }
 
 } // namespace headscope::app

@@ -3,7 +3,7 @@
 #include "app/draw/kit/hotspot.h"
 #include "app/draw/kit/pixel_cache.h"
 #include "app/draw/kit/theme.h"
-#include "app/state/head_board.h"
+#include "app/state/head_grid.h"
 #include "app/state/shown.h"
 #include "core/figure/scene.h"
 
@@ -25,15 +25,15 @@ struct MatrixGrid {
     std::int64_t rows = 0, cols = 0;
     /// Column indices along col_axis if they are not consecutive; otherwise empty.
     std::vector<std::int64_t> places = {};
-    figure::Rect area;              ///< covers all cells
-    float pitch_x = 0, pitch_y = 0; ///< distance between neighboring cells
-    float gap = 0;                  ///< the gap between two cells, part of the pitch
-    bool heatmap = false;           ///< cells are colored by value
-    std::string map = {};           ///< name of the color map: "head", "diverging", ...
-    float low = 0, high = 0;        ///< values at the ends of the color map
-    bool by_row = false;            ///< these values are distances from the largest value of the row
-    bool outlined = true;           ///< takes part in outlines and hovering
-    bool actual = true;             ///< cells show the tensor's own values, not a difference or a mean
+    figure::Rect area;                ///< covers all cells
+    float pitch_x = 0, pitch_y = 0;   ///< distance between neighboring cells
+    float gap = 0;                    ///< the gap between two cells, part of the pitch
+    bool heatmap = false;             ///< cells are colored by value
+    std::string map = {};             ///< name of the color map: "head", "diverging", ...
+    float low = 0, high = 0;          ///< values at the ends of the color map
+    bool relative_to_row_max = false; ///< these values are distances from the largest value of the row
+    bool outlined = true;             ///< takes part in outlines and hovering
+    bool actual = true;               ///< cells show the tensor's own values, not a difference or a mean
     /// The change of a dragged number per pixel upward; 0: numbers are dragged sideways.
     float by_height = 0;
 
@@ -65,10 +65,11 @@ struct Picture {
     std::vector<CellTag> tags;
     figure::Rect pointed{}; ///< encloses everything that a lesson points at in this picture; may be empty
     bool scrolls = false;   ///< on screen: larger than its region
-    float wanted_width = 0; ///< the width at which all numbers are printed; 0: all are printed already
+    float width_for_all_numbers =
+        0; ///< the width at which all numbers are printed; 0: all are printed already
 
     /// Adds a hotspot; its label must be unique in the picture.
-    void add_spot(const figure::Rect& area, std::string label, Action action, std::string tip = {});
+    void add_hotspot(const figure::Rect& area, std::string label, Action action, std::string tip = {});
     void move_by(float dx, float dy);
     /// Appends the content of another picture, moved by (dx, dy).
     void append(Picture other, float dx, float dy);
@@ -98,7 +99,7 @@ struct DrawContext {
     const Comparison* compare = nullptr;       ///< comparison with the baseline, if one is marked
     Compare showing = Compare::now;            ///< the content of `shown`: B, A, or B − A
     const Flash* flash = nullptr;              ///< recently changed cells while they are highlighted
-    const HeadBoard* board = nullptr;          ///< the document's grid of heads, if it has one
+    const HeadGrid* board = nullptr;           ///< the document's grid of heads, if it has one
     PixelCache* pixels = nullptr;              ///< null: no pixels are cached between frames
     std::string_view hovered = {};             ///< label of the hotspot under the mouse; may be empty
 
@@ -112,7 +113,7 @@ struct DrawContext {
 };
 
 /// The main tensor of the view, used while the mouse is over no other tensor.
-TensorId page_tensor(const ViewState& view);
+TensorId main_tensor(const ViewState& view);
 
 /// The current cell, used for outlines and the inspector: the hovered cell, otherwise the selected one,
 /// otherwise in B − A the cell with the largest change, otherwise the largest cell of the row stepped through

@@ -15,12 +15,12 @@ Pixels PixelCache::find(std::uint64_t key, const std::function<std::vector<figur
     auto pixels = std::make_shared<const std::vector<figure::Color>>(make());
     bytes_ += pixels->size() * sizeof(figure::Color);
     entries_[key] = {.pixels = pixels, .used = ++clock_, .asked = frames_.now()};
-    keep_budget();
+    evict_over_budget();
     return pixels;
 }
 
-PixelCache::Named PixelCache::find_of(const std::shared_ptr<const void>& owner, std::uint64_t key,
-                                      const std::function<std::vector<figure::Color>()>& make) {
+PixelCache::Named PixelCache::find_owned(const std::shared_ptr<const void>& owner, std::uint64_t key,
+                                         const std::function<std::vector<figure::Color>()>& make) {
     if (const auto found = entries_.find(key);
         found != entries_.end() && found->second.owner.lock() != owner) {
         bytes_ -= found->second.pixels->size() * sizeof(figure::Color);
@@ -38,8 +38,8 @@ PixelCache::Named PixelCache::find_of(const std::shared_ptr<const void>& owner, 
     return {std::move(pixels), entry.name};
 }
 
-void PixelCache::keep_budget() {
-    drop([](const Entry& entry) { return entry.of_nobody(); });
+void PixelCache::evict_over_budget() {
+    drop([](const Entry& entry) { return entry.owner_is_gone(); });
     while (bytes_ > budget_ && entries_.size() > 1) {
         const auto oldest =
             std::ranges::min_element(entries_, {}, [](const auto& entry) { return entry.second.used; });
@@ -50,9 +50,9 @@ void PixelCache::keep_budget() {
 
 void PixelCache::end_frame() {
     frames_.end_frame();
-    drop([this](const Entry& entry) { return entry.of_nobody() || frames_.forgets(entry.asked); });
+    drop([this](const Entry& entry) { return entry.owner_is_gone() || frames_.is_expired(entry.asked); });
     std::erase_if(found_, [this](const auto& known) {
-        return known.second.owner.expired() || frames_.forgets(known.second.asked);
+        return known.second.owner.expired() || frames_.is_expired(known.second.asked);
     });
 }
 

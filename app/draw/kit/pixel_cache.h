@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/draw/kit/frame_count.h"
+#include "app/draw/kit/frame_counter.h"
 #include "core/figure/scene.h"
 
 #include <cstddef>
@@ -30,8 +30,8 @@ public:
         Pixels pixels;
         std::uint64_t name = 0;
     };
-    Named find_of(const std::shared_ptr<const void>& owner, std::uint64_t key,
-                  const std::function<std::vector<figure::Color>()>& make);
+    Named find_owned(const std::shared_ptr<const void>& owner, std::uint64_t key,
+                     const std::function<std::vector<figure::Color>()>& make);
     /// The result of `look` for the numbers of `owner`. Computed again if the key was last used with another
     /// owner. A key must always be used with the same type T.
     template<class T>
@@ -57,7 +57,7 @@ private:
         std::int64_t asked = 0; ///< frame of the last use
         std::weak_ptr<const void> owner = {};
         std::uint64_t name = 0; ///< see Named; 0: not computed
-        bool of_nobody() const { return name != 0 && owner.expired(); }
+        bool owner_is_gone() const { return name != 0 && owner.expired(); }
     };
     struct Found {
         std::weak_ptr<const void> owner;
@@ -72,11 +72,11 @@ private:
             return dropped;
         });
     }
-    void keep_budget(); ///< also evicts pixels whose owner is gone
+    void evict_over_budget(); ///< also evicts pixels whose owner is gone
 
     std::size_t budget_, bytes_ = 0;
     std::uint64_t clock_ = 0;
-    FrameCount frames_;
+    FrameCounter frames_;
     std::unordered_map<std::uint64_t, Entry> entries_;
     std::unordered_map<std::uint64_t, Found> found_;
 };

@@ -47,7 +47,7 @@ figure::Rect draw_plot(Picture& picture, const DrawContext& context, const Plot&
         draw_text(picture, context, std::min(x, area.right() - half), inner.bottom() + 15, text,
                   figure::Font::ui, axis_label_size, theme.muted, figure::Align::center);
     }
-    draw_text(picture, context, inner.right(), inner.bottom() + 28, plot.x_says, figure::Font::ui,
+    draw_text(picture, context, inner.right(), inner.bottom() + 28, plot.x_label, figure::Font::ui,
               axis_label_size, theme.muted, figure::Align::right);
     for (const PlotMark& mark : plot.marks) {
         const float x = x_at(mark.x), width = context.measure(mark.words, figure::Font::ui, axis_label_size);

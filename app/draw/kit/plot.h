@@ -40,7 +40,7 @@ struct Plot {
     std::vector<PlotLine> lines = {};
     std::vector<PlotMark> marks = {};
     std::vector<PlotDot> dots = {};
-    std::string x_says = {}; ///< quantity and unit of the horizontal axis
+    std::string x_label = {}; ///< quantity and unit of the horizontal axis
 };
 
 /// Draws the plot with its labels into `area`. Returns the area between the axes.

@@ -105,8 +105,8 @@ void Sheet::arithmetic(const std::string& expression, const std::string& result)
 
 void Sheet::row_spot(std::string label, Action action, std::string tip) {
     if (context.controls)
-        picture.add_spot({left - 6, y, width() + 12, row_height}, std::move(label), std::move(action),
-                         std::move(tip));
+        picture.add_hotspot({left - 6, y, width() + 12, row_height}, std::move(label), std::move(action),
+                            std::move(tip));
 }
 
 void Sheet::rule(float length) {
@@ -139,7 +139,7 @@ void Sheet::link_in_line(float x, const std::string& text, figure::Font font, fl
     if (!links_terms_)
         return;
     std::string before;
-    for (const lesson::Span& span : manual::with_terms({{.text = text}}, met_)) {
+    for (const lesson::Span& span : manual::with_terms({{.text = text}}, linked_terms_)) {
         const float from = x + context.measure(before, font, size);
         before += span.text;
         if (!span.link.empty())

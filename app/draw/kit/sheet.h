@@ -71,7 +71,7 @@ private:
     void link_in_line(float x, const std::string& text, figure::Font font, float size, float at);
 
     bool links_terms_ = false;
-    std::set<std::string> met_;
+    std::set<std::string> linked_terms_;
 };
 
 } // namespace headscope::app

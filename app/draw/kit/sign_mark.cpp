@@ -4,14 +4,14 @@
 
 namespace headscope::app {
 
-bool is_marked_below_zero(double share) {
+bool needs_minus_mark(double share) {
     constexpr double seen = 0.05;
     return share < -seen;
 }
 
-void mark_below_zero(Picture& picture, const figure::Rect& cell, double share, figure::Color fill) {
+void draw_minus_mark(Picture& picture, const figure::Rect& cell, double share, figure::Color fill) {
     constexpr float narrowest = 5, longest = 10, thick = 2;
-    if (!is_marked_below_zero(share) || cell.w < narrowest || cell.h < narrowest)
+    if (!needs_minus_mark(share) || cell.w < narrowest || cell.h < narrowest)
         return;
     const float length = std::clamp(cell.w * 0.4F, 3.0F, longest);
     picture.scene.add(figure::RectItem{

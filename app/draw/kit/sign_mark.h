@@ -9,8 +9,8 @@ namespace headscope::app {
 
 /// Returns true if the cell gets a dash. share: its number divided by the value at the end of the ramp; the
 /// dash is drawn below -0.05, where the color becomes visible.
-bool is_marked_below_zero(double share);
+bool needs_minus_mark(double share);
 /// Draws the dash into a cell of that color, if the cell needs one and is large enough.
-void mark_below_zero(Picture& picture, const figure::Rect& cell, double share, figure::Color fill);
+void draw_minus_mark(Picture& picture, const figure::Rect& cell, double share, figure::Color fill);
 
 } // namespace headscope::app

@@ -54,7 +54,8 @@ TextStyle TextColumn::body() const {
 
 float TextColumn::spans(const lesson::Spans& text, float x, float width, const TextStyle& style) {
     return draw_spans(picture_, context_, x, y_ + style.size, width,
-                      met_ != nullptr ? manual::with_terms(text, *met_) : text, state_, style) -
+                      linked_terms_ != nullptr ? manual::with_terms(text, *linked_terms_) : text, state_,
+                      style) -
            style.size;
 }
 
@@ -183,10 +184,10 @@ void TextColumn::draw(const lesson::CodeBlock& code) {
     if (copies_) {
         draw_text(picture_, context_, area.right() - code_inset, top + 17, tr("text_column.copy", "Copy"),
                   figure::Font::ui_medium, 12, context_.theme.muted, figure::Align::right);
-        picture_.add_spot({area.right() - wide - 8, top + 2, wide + 6, 22},
-                          "copy listing " + std::to_string(picture_.hotspots.size()),
-                          CopyText{code.text, tr("text_column.listing", "this listing")},
-                          tr("text_column.copies_lines", "Copies these lines"));
+        picture_.add_hotspot({area.right() - wide - 8, top + 2, wide + 6, 22},
+                             "copy listing " + std::to_string(picture_.hotspots.size()),
+                             CopyText{code.text, tr("text_column.listing", "this listing")},
+                             tr("text_column.copies_lines", "Copies these lines"));
     }
     float baseline = top + head + code_inset + code_size;
     for (const std::string& line : lines) {

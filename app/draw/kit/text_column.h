@@ -23,9 +23,9 @@ public:
 
     float y() const { return y_; } ///< top of the next block
     /// Links the first occurrence of each glossary term from now on. `met`: the terms that have occurred.
-    void link_terms(std::set<std::string>* met) { met_ = met; }
+    void link_terms(std::set<std::string>* met) { linked_terms_ = met; }
     /// Gives listings a copy button from now on.
-    void copy_listings() { copies_ = true; }
+    void add_copy_buttons() { copies_ = true; }
 
 protected:
     TextStyle body() const;
@@ -35,7 +35,7 @@ protected:
     const DrawContext& context_;
     const lesson::LessonState& state_;
     float x_, y_, width_;
-    std::set<std::string>* met_ = nullptr;
+    std::set<std::string>* linked_terms_ = nullptr;
     bool copies_ = false;
 
 private:

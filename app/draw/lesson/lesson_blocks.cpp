@@ -55,7 +55,7 @@ private:
         Picture inner;
         BlockColumn column(inner, context_, course_, state_, x_ + block_inset, top + 34,
                            width_ - 2 * block_inset);
-        column.link_terms(met_);
+        column.link_terms(linked_terms_);
         fill(column);
         if (inner.scene.items.empty())
             return; // an empty box would be only a frame
@@ -74,7 +74,7 @@ private:
                 return;
             const lesson::LessonState inside = lesson::state_inside(callout, state_);
             BlockColumn column(picture_, context_, course_, inside, x_, y_, width_);
-            column.link_terms(met_);
+            column.link_terms(linked_terms_);
             y_ = column.all(callout.blocks);
             return;
         }
@@ -172,7 +172,7 @@ private:
                           label(row_axis, n / columns), figure::Font::ui, 12.5F, context_.theme.muted);
             using Mark = TextField::Mark;
             const Mark mark = text.empty() ? Mark::none
-                              : lesson::is_right(table, text, values[static_cast<std::size_t>(n)])
+                              : lesson::is_correct(table, text, values[static_cast<std::size_t>(n)])
                                   ? Mark::right
                                   : Mark::wrong;
             picture_.fields.push_back({.area = area,
@@ -185,7 +185,7 @@ private:
                                        .tip = mark == Mark::right ? tr("lesson_blocks.right_correct", "Right")
                                               : mark == Mark::wrong
                                                   ? tr("lesson_blocks.not_yet_engine_another",
-                                                       "Not yet: the engine has another number here")
+                                                       "Not yet: the computed number is different")
                                                   : "",
                                        .mark = mark,
                                        .before = name(n - 1),
@@ -205,9 +205,9 @@ private:
             button(show.label, ShowScene{show.scene},
                    lesson::changes_problem(show.scene)
                        ? tr("lesson_blocks.changes_problem_second",
-                            "Changes the problem; a second click takes it back")
+                            "Changes the problem; a second click undoes it")
                        : tr("lesson_blocks.shows_another_place_same",
-                            "Shows another place of the same problem; a second click leads back"));
+                            "Shows another part of the same problem; a second click returns"));
     }
 
     /// Returns true if this scene's button was pressed last and the problem on screen is still the one that
@@ -216,14 +216,15 @@ private:
         return scene.line > 0 && button_shown(course_, *context_.shown.document) == scene.line;
     }
     static std::string back_words() {
-        return tr("common.lessons_sentence_weights_view", "The lesson's sentence, weights and view again");
+        return tr("common.lessons_sentence_weights_view",
+                  "Restores the sentence, parameters and view of the lesson");
     }
 
     void button(const std::string& label, const LessonAction& action, const std::string& tip,
                 bool on = false) {
         const float width = draw_text_button(picture_, context_, x_, y_, label, on, action, tip);
         // Translators: beside a button that is pressed down
-        const std::string again = tr("lesson_blocks.click_take_back", "on; click to take it back");
+        const std::string again = tr("lesson_blocks.click_take_back", "on; click to undo");
         if (on && width + 10 + context_.measure(again, figure::Font::ui, 12) < width_)
             draw_text(picture_, context_, x_ + width + 10, figure::baseline_for(y_ + 12, 12), again,
                       figure::Font::ui, 12, context_.theme.muted);

@@ -14,8 +14,8 @@ namespace {
 constexpr float bars = 30.0F, blur_plot_height = 88.0F, axis_word_size = 11.0F;
 
 /// One head's row of weights as bars over the words.
-void draw_head_row(PanelColumn& column, const lesson::BlurFigure& figure,
-                   const lesson::BlurFigure::Head& head, float pitch) {
+void draw_head_row(PanelColumn& column, const lesson::MergeFigure& figure,
+                   const lesson::MergeFigure::Head& head, float pitch) {
     const Theme& theme = column.context.theme;
     const HeadColours& colours = theme.head(head.head, static_cast<std::int64_t>(coloured_heads));
     draw_text(column.picture, column.context, column.x, column.y + 12,
@@ -47,7 +47,7 @@ void draw_head_row(PanelColumn& column, const lesson::BlurFigure& figure,
 }
 
 /// Draws the rotated words below the bars; a word with the largest weight of some head is bold.
-void draw_words(PanelColumn& column, const lesson::BlurFigure& figure, float pitch) {
+void draw_words(PanelColumn& column, const lesson::MergeFigure& figure, float pitch) {
     const Theme& theme = column.context.theme;
     float longest = 0;
     for (std::size_t j = 0; j < figure.words.size(); ++j) {
@@ -64,27 +64,27 @@ void draw_words(PanelColumn& column, const lesson::BlurFigure& figure, float pit
 
 } // namespace
 
-void draw_blur(PanelColumn& column, const lesson::BlurFigure& figure, double share) {
+void draw_blur(PanelColumn& column, const lesson::MergeFigure& figure, double share) {
     const Theme& theme = column.context.theme;
     const float pitch = column.width / static_cast<float>(figure.words.size());
-    for (const lesson::BlurFigure::Head& head : figure.heads)
+    for (const lesson::MergeFigure::Head& head : figure.heads)
         draw_head_row(column, figure, head, pitch);
     draw_words(column, figure, pitch);
 
     const double ceiling = std::log(static_cast<double>(figure.heads.size()));
     const std::string n = std::to_string(figure.heads.size());
-    const double top = std::max(ceiling, figure.entropy_by_share.back().second) * 1.1;
+    const double top = std::max(ceiling, figure.entropy_by_fraction.back().second) * 1.1;
     Plot plot{
         .x = {.low = 0,
               .high = 1,
-              .ticks = {{0, tr("lesson_blur.0_each_own", "0: each its own")},
+              .ticks = {{0, tr("lesson_blur.0_each_own", "0: separate heads")},
                         {1, tr("lesson_blur.1_one_head", "1: one head")}}},
         .y = {.low = 0, .high = top, .ticks = {{0, "0"}, {ceiling, "ln " + n + " = " + number(ceiling, 2)}}},
-        .lines = {{figure.entropy_by_share, theme.text}},
+        .lines = {{figure.entropy_by_fraction, theme.text}},
         .dots = {{share, figure.entropy, theme.ink}},
         // Translators: “merged” is the name of a slider
-        .x_says = tr("lesson_blur.mean_entropy_over_merged", "mean entropy over merged: {} now",
-                     number(figure.entropy, 2))};
+        .x_label = tr("lesson_blur.mean_entropy_over_merged", "mean entropy by “merged”: {} now",
+                      number(figure.entropy, 2))};
     draw_plot(column.picture, column.context, plot, {column.x, column.y, column.width, blur_plot_height});
     column.y += blur_plot_height + 4;
 }

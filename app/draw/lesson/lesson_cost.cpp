@@ -108,7 +108,7 @@ void draw_cost(PanelColumn& column, const lesson::CostFigure& figure) {
                          std::string(d.Hkv == d.H ? "2 D = " : "D + Hkv dk = ") +
                              grouped(std::llround(figure.crossing)),
                          theme.muted}},
-              .x_says = tr("lesson_cost.flop_over_t_tokens", "FLOP over T, the tokens")};
+              .x_label = tr("lesson_cost.flop_over_t_tokens", "FLOP over T, the tokens")};
     plot.y.ticks =
         decade_ticks(plot.y.low, plot.y.high, 4, [](double flop) { return flops_text(std::llround(flop)); });
     const auto T = static_cast<double>(d.Tq);
@@ -143,7 +143,7 @@ void draw_cache(PanelColumn& column, const lesson::LessonPanel& panel, const les
     table.head("", tr("lesson_cost.per_token", "per token"), "T = " + grouped(figure.T));
     Plot plot{.x = length_axis(),
               .y = {.log = true},
-              .x_says = tr("lesson_cost.cache_over_t_tokens", "cache over T, the tokens")};
+              .x_label = tr("lesson_cost.cache_over_t_tokens", "cache over T, the tokens")};
     for (std::size_t i = 0; i < figure.rows.size(); ++i) {
         const lesson::CacheFigure::Row& row = figure.rows[i];
         const figure::Color colour = plot_colour(theme, i);

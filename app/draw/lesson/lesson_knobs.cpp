@@ -19,13 +19,13 @@ constexpr float knob_inset = 10.0F, knob_height = 27.0F, knob_field_width = 72.0
 
 /// The position of a value among `knob.stops`, as a fractional index; logarithmic between two entries.
 float place_of(const lesson::Knob& knob, double value) {
-    if (knob.stops.empty())
+    if (knob.slider_values.empty())
         return static_cast<float>(value);
-    const auto above = std::ranges::lower_bound(knob.stops, value);
-    const auto index = static_cast<float>(above - knob.stops.begin());
-    if (above == knob.stops.end())
+    const auto above = std::ranges::lower_bound(knob.slider_values, value);
+    const auto index = static_cast<float>(above - knob.slider_values.begin());
+    if (above == knob.slider_values.end())
         return index - 1;
-    if (*above == value || above == knob.stops.begin())
+    if (*above == value || above == knob.slider_values.begin())
         return index;
     const double below = *std::prev(above);
     return index - 1 + static_cast<float>(std::log(value / below) / std::log(*above / below));
@@ -76,9 +76,9 @@ void draw_knob(PanelColumn& column, const lesson::LessonPanel& panel, const less
     };
     const figure::Rect track{column.x + name_width, middle - 2,
                              column.width - name_width - knob_field_width - 16, 4};
-    const float low = knob.stops.empty() ? static_cast<float>(knob.low) : 0,
-                high = knob.stops.empty() ? static_cast<float>(knob.high)
-                                          : static_cast<float>(knob.stops.size() - 1);
+    const float low = knob.slider_values.empty() ? static_cast<float>(knob.low) : 0,
+                high = knob.slider_values.empty() ? static_cast<float>(knob.high)
+                                                  : static_cast<float>(knob.slider_values.size() - 1);
     const float place = place_of(knob, knob.value);
     const float at = track.x + track.w * (high > low ? (place - low) / (high - low) : 0);
     picture.scene.add(figure::RectItem{.area = track, .fill = theme.line2, .radius = 2});
@@ -98,13 +98,13 @@ void draw_knob(PanelColumn& column, const lesson::LessonPanel& panel, const less
              .value = place,
              .rest = place_of(knob, knob.rest),
              .action =
-                 [turn, stops = knob.stops](float to) {
+                 [turn, stops = knob.slider_values](float to) {
                      return turn(stops.empty() ? static_cast<double>(to)
                                                : stops[static_cast<std::size_t>(std::lround(to))]);
                  },
              .tip = tr("lesson_knobs.double_click_back_lesson",
                        "{}. Double click: back to the lesson's value", knob.says),
-             .grain = knob.stops.empty() ? 0.01F : 1.0F});
+             .grain = knob.slider_values.empty() ? 0.01F : 1.0F});
     picture.fields.push_back(
         {.area = {column.right() - knob_field_width, column.y + 2, knob_field_width, 23},
          .label = label + " value",
@@ -155,7 +155,7 @@ float draw_lesson_panel(Picture& picture, const DrawContext& context, const Cour
     if (const auto* figure = std::get_if<lesson::PanelFigure>(&state.shows))
         std::visit(Overloaded{[&](const lesson::CostFigure& one) { draw_cost(column, one); },
                               [&](const lesson::CacheFigure& one) { draw_cache(column, panel, one); },
-                              [&](const lesson::BlurFigure& one) {
+                              [&](const lesson::MergeFigure& one) {
                                   draw_blur(column, one, lesson::knobs_of(panel, state.set).front().value);
                               },
                               [&](const lesson::LoopFigure& one) { draw_loop(column, one); },
@@ -167,7 +167,7 @@ float draw_lesson_panel(Picture& picture, const DrawContext& context, const Cour
     const bool of_problem = !std::holds_alternative<lesson::CostPanel>(panel.kind) &&
                             !std::holds_alternative<lesson::CachePanel>(panel.kind) &&
                             !std::holds_alternative<lesson::PositionsPanel>(panel.kind);
-    if (of_problem && is_away(course, *context.shown.document) &&
+    if (of_problem && has_left_scene(course, *context.shown.document) &&
         button_shown(course, *context.shown.document) == 0) // a button must not move the content below
         column.words(tr("lesson_knobs.computed_problem_screen",
                         "computed from the problem on screen, which you have changed"),

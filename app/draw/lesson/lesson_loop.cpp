@@ -70,11 +70,10 @@ void draw_loop(PanelColumn& column, const lesson::LoopFigure& figure) {
                   figure::Font::ui, 12.5F, theme.text);
         put(first, loop_difference(pair.difference), figure::Font::mono_semibold, theme.ink);
         put(column.right(), loop_difference(pair.without_transpose), figure::Font::mono, theme.text);
-        column.picture.tips.push_back(
-            {{column.x, column.y, column.width, 19},
-             tr("lesson_loop.loop_against_one_product",
-                "The loop against one product with view and transpose; and against a view straight to "
-                "(B, H, T, dk), which forgets the transpose.")});
+        column.picture.tips.push_back({{column.x, column.y, column.width, 19},
+                                       tr("lesson_loop.loop_against_one_product",
+                                          "Compares the loop with one product, view and transpose, and with "
+                                          "a view straight to (B, H, T, dk), which lacks the transpose.")});
         column.y += 19;
     }
 }

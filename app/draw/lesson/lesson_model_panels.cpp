@@ -67,9 +67,9 @@ public:
     }
     /// Makes the row a link that opens the head.
     void opens(analysis::HeadPlace head) {
-        column_.picture.add_spot({column_.x, column_.y, column_.width, table_row}, "panel " + head_text(head),
-                                 OpenHead{head.layer, head.head},
-                                 tr("lesson_model_panels.open_head", "Open this head"));
+        column_.picture.add_hotspot({column_.x, column_.y, column_.width, table_row},
+                                    "panel " + head_text(head), OpenHead{head.layer, head.head},
+                                    tr("lesson_model_panels.open_head", "Open this head"));
     }
 
 private:
@@ -218,7 +218,7 @@ void draw_positions(PanelColumn& column, const lesson::PositionsFigure& figure) 
     };
     line(tr("lesson_model_panels.distance_query_key", "distance, query − key"),
          number(static_cast<double>(figure.distance), 0), theme.text);
-    line(tr("lesson_model_panels.pair_turns_each_step", "the pair turns, each step"),
+    line(tr("lesson_model_panels.pair_turns_each_step", "rotation of the pair, per step"),
          number(figure.angle, 2) + "°", pair);
     line(tr("lesson_model_panels.over_distance", "over the distance"), number(figure.turned, 0) + "°", pair);
     line(tr("lesson_model_panels.cosine", "its cosine"), number(figure.pair, 2), pair);
@@ -230,7 +230,7 @@ void draw_positions(PanelColumn& column, const lesson::PositionsFigure& figure) 
               .y = {.low = -1, .high = 1, .ticks = {{-1, "−1"}, {0, "0"}, {1, "1"}}},
               .lines = {{figure.pair_curve, pair}, {figure.all_curve, all}},
               .dots = {{distance, figure.pair, pair}, {distance, figure.all, all}},
-              .x_says = tr("lesson_model_panels.cosine_distance_pair", "cosine by distance: pair and mean")};
+              .x_label = tr("lesson_model_panels.cosine_distance_pair", "cosine by distance: pair and mean")};
     column.y += 4;
     draw_plot(column.picture, column.context, plot, {column.x, column.y, column.width, positions_plot});
     column.y += positions_plot + 4;

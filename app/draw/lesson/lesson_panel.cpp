@@ -19,14 +19,14 @@ void draw_head_link(Picture& picture, const DrawContext& context, float right, f
                                   context.theme.text, figure::Align::right);
     picture.scene.add(
         figure::LineItem{{right - width, baseline + 3}, {right, baseline + 3}, context.theme.line2, 1});
-    picture.add_spot({right - width - 6, baseline - 16, width + 12, 24}, label, action, tip);
+    picture.add_hotspot({right - width - 6, baseline - 16, width + 12, 24}, label, action, tip);
 }
 
 /// Returns true if the learner changed the problem manually, not with a button of the page, which undoes its
 /// own change.
 bool changed_by_hand(const DrawContext& context, const CourseState& course) {
     const Document& now = *context.shown.document;
-    return is_away(course, now) && button_shown(course, now) == 0;
+    return has_left_scene(course, now) && button_shown(course, now) == 0;
 }
 
 std::string changed_words() {
@@ -40,11 +40,11 @@ std::string changed_words() {
 /// does not move.
 void draw_way_back(Picture& picture, const DrawContext& context, float baseline) {
     const float contents = context.measure(tr("common.contents", "Contents"), figure::Font::ui_medium, 12.5F);
-    draw_head_link(
-        picture, context, context.width - course_pad - contents - 16, baseline,
-        tr("lesson_panel.back_lesson", "Back to the lesson"), ReturnToLesson{},
-        changed_words() + "\n" +
-            tr("common.lessons_sentence_weights_view", "The lesson's sentence, weights and view again"));
+    draw_head_link(picture, context, context.width - course_pad - contents - 16, baseline,
+                   tr("lesson_panel.back_lesson", "Back to the lesson"), ReturnToLesson{},
+                   changed_words() + "\n" +
+                       tr("common.lessons_sentence_weights_view",
+                          "Restores the sentence, parameters and view of the lesson"));
 }
 
 float draw_step(Picture& picture, const DrawContext& context, const CourseState& course, float y) {
@@ -120,8 +120,8 @@ lesson::LessonState lesson_state(const Shown& shown, const ViewState& view, cons
                                                                         .first = view.selected->at,
                                                                         .count = {1, 1, 1, 1}})
                                       : std::nullopt,
-            .edited = is_away(course, *shown.document),
-            .retyped = is_retyped(course, *shown.document),
+            .edited = has_left_scene(course, *shown.document),
+            .text_changed = is_retyped(course, *shown.document),
             .model = shown.document->is_checkpoint() && shown.document->part() == course.pass
                          ? course.model.get()
                          : nullptr,
@@ -130,8 +130,8 @@ lesson::LessonState lesson_state(const Shown& shown, const ViewState& view, cons
             .patched = patched_id(shown),
             .patch = view.attention.patch,
             // While the page's own numbers are on screen, there is nothing to compare.
-            .own = course.own != nullptr &&
-                           (is_away(course, *shown.document) || shown.document->layer() != course.own->layer)
+            .own = course.own != nullptr && (has_left_scene(course, *shown.document) ||
+                                             shown.document->layer() != course.own->layer)
                        ? course.own.get()
                        : nullptr};
 }
@@ -149,7 +149,7 @@ std::string difficulty_text(const lesson::Lesson& lesson) {
 void draw_contents_link(Picture& picture, const DrawContext& context, float baseline) {
     draw_head_link(picture, context, context.width - course_pad, baseline, tr("common.contents", "Contents"),
                    CloseLesson{},
-                   tr("lesson_panel.all_lessons_place_kept", "All lessons; your place is kept"));
+                   tr("lesson_panel.all_lessons_place_kept", "All lessons; your position is saved"));
 }
 
 void draw_page_bars(Picture& picture, const DrawContext& context, int page, int pages, float y) {

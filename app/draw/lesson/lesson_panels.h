@@ -29,7 +29,7 @@ void draw_knobs(PanelColumn& column, const lesson::LessonPanel& panel, const les
 
 void draw_cost(PanelColumn& column, const lesson::CostFigure& figure);
 void draw_cache(PanelColumn& column, const lesson::LessonPanel& panel, const lesson::CacheFigure& figure);
-void draw_blur(PanelColumn& column, const lesson::BlurFigure& figure, double share);
+void draw_blur(PanelColumn& column, const lesson::MergeFigure& figure, double share);
 void draw_loop(PanelColumn& column, const lesson::LoopFigure& figure);
 void draw_sampling(PanelColumn& column, const lesson::SamplingFigure& figure);
 void draw_heads_table(PanelColumn& column, const lesson::HeadsFigure& figure);

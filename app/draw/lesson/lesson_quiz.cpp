@@ -81,7 +81,7 @@ float draw_choice(Picture& picture, const DrawContext& context, const CourseStat
     draw_mark(picture, context, {x + 22, y + 20}, answered, choice.right, chosen);
     picture.append(std::move(words), 0, 0);
     if (!answered)
-        picture.add_spot(area, "choice " + std::to_string(c), AnswerQuestion{q, c});
+        picture.add_hotspot(area, "choice " + std::to_string(c), AnswerQuestion{q, c});
     return area.bottom() + 8;
 }
 
@@ -159,8 +159,9 @@ float draw_summary(Picture& picture, const DrawContext& context, const CourseSta
                        lesson_state(context.shown, context.view, course),
                        {.size = 13.5F, .line = 19, .color = theme.text, .strong = theme.ink}) -
             6;
-        picture.add_spot({course_pad, top, width, y - top}, "question " + std::to_string(q + 1),
-                         GoToPage{1 + course.steps() + q}, tr("lesson_quiz.look_again", "Look at it again"));
+        picture.add_hotspot({course_pad, top, width, y - top}, "question " + std::to_string(q + 1),
+                            GoToPage{1 + course.steps() + q},
+                            tr("lesson_quiz.look_again", "Look at it again"));
     }
     y += 10;
     for (const auto& lesson : after_open(course)) {
@@ -174,7 +175,7 @@ float draw_summary(Picture& picture, const DrawContext& context, const CourseSta
     draw_text_button(picture, context, course_pad, y,
                      tr("lesson_quiz.start_lesson_again", "Start this lesson again"), false,
                      StartLessonAgain{},
-                     tr("lesson_quiz.forgets_answers_lesson", "Forgets your answers in this lesson"));
+                     tr("lesson_quiz.forgets_answers_lesson", "Deletes your answers in this lesson"));
     return y + 34;
 }
 
@@ -204,21 +205,21 @@ float draw_contents(Picture& picture, const DrawContext& context, const CourseSt
     y += 44;
     y = draw_paragraph(picture, context, course_pad, y + 12, width,
                        tr("lesson_quiz.each_lesson_plays_live",
-                          "Each lesson plays on the live engine: every number in it is computed while you "
-                          "read. Leave at "
-                          "any time, and come back with one click."),
+                          "Every number in a lesson is computed while you read it. You can leave at any time "
+                          "and return with one click."),
                        figure::Font::ui, 13.5F, 20, theme.muted) -
         6;
     const auto first_model = std::ranges::find_if(
         course.lessons, [](const auto& lesson) { return lesson->scene.model.has_value(); });
     for (const auto& lesson : course.lessons) {
         if (first_model != course.lessons.end() && lesson == *first_model)
-            y = draw_paragraph(picture, context, course_pad, y + 22, width,
-                               tr("lesson_quiz.trained_model_pocket_lesson",
-                                  "On a trained model, pocket. Lesson 2 is enough to begin here."),
-                               figure::Font::ui_medium, 13.5F, 20, theme.text) -
+            y = draw_paragraph(
+                    picture, context, course_pad, y + 22, width,
+                    tr("lesson_quiz.trained_model_pocket_lesson",
+                       "These lessons use pocket, a trained model. Lesson 2 is enough to begin here."),
+                    figure::Font::ui_medium, 13.5F, 20, theme.text) -
                 8;
-        const float done = course.part_opened(*lesson);
+        const float done = course.fraction_opened(*lesson);
         const float top = y;
         const std::string title =
             (lesson->number > 0 ? std::to_string(lesson->number) + ". " : "") + lesson->title;
@@ -239,9 +240,9 @@ float draw_contents(Picture& picture, const DrawContext& context, const CourseSt
         if (done > 0)
             picture.scene.add(figure::RectItem{
                 .area = {track.x, track.y, track.w * done, 3}, .fill = theme.ink, .radius = 1.5F});
-        picture.add_spot(area, "lesson " + lesson->id, OpenLesson{lesson->id},
-                         done == 0 ? tr("common.begin", "Begin")
-                                   : tr("lesson_quiz.go", "Resume where you were"));
+        picture.add_hotspot(area, "lesson " + lesson->id, OpenLesson{lesson->id},
+                            done == 0 ? tr("common.begin", "Begin")
+                                      : tr("lesson_quiz.go", "Resume where you were"));
         y = area.bottom() + 8;
     }
     for (const UnlistedLesson& file : course.unlisted)

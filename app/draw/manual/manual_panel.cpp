@@ -64,7 +64,7 @@ void draw_contents(TextColumn& column) {
 }
 
 /// A line of the search result, with the search words in bold.
-lesson::Spans marked(const manual::Found& found) {
+lesson::Spans marked(const manual::SearchResult& found) {
     lesson::Spans line;
     std::size_t written = 0;
     for (const auto& [begin, length] : found.marks) {
@@ -79,7 +79,7 @@ lesson::Spans marked(const manual::Found& found) {
     return line;
 }
 
-void draw_found(TextColumn& column, const std::vector<manual::Found>& found) {
+void draw_found(TextColumn& column, const std::vector<manual::SearchResult>& found) {
     const std::size_t places = found.size();
     const std::string count =
         places == 0 ? tr("manual_panel.no_page_holds_all", "No page holds all of these words.")
@@ -90,7 +90,7 @@ void draw_found(TextColumn& column, const std::vector<manual::Found>& found) {
                    "{} places hold these words.", static_cast<std::int64_t>(places), places);
     column.draw(lesson::Paragraph{{words(count, lesson::SpanStyle::plain)}});
     for (std::size_t i = 0; i < std::min(found.size(), most_found); ++i) {
-        const manual::Found& one = found[i];
+        const manual::SearchResult& one = found[i];
         const manual::Place place{one.page->name, one.section->anchor};
         // Translators: follows a heading of the manual; {} is the title of its page
         const std::string page =
@@ -134,10 +134,10 @@ void step_manual(ManualPanel& panel, int by) {
     go(panel, visit.place, visit.scroll);
 }
 
-const std::vector<manual::Found>& look_up(ManualPanel& panel) {
-    if (panel.found == nullptr || panel.found_for != panel.search) {
-        panel.found = std::make_shared<const std::vector<manual::Found>>(manual::search(panel.search));
-        panel.found_for = panel.search;
+const std::vector<manual::SearchResult>& look_up(ManualPanel& panel) {
+    if (panel.found == nullptr || panel.found_text != panel.search) {
+        panel.found = std::make_shared<const std::vector<manual::SearchResult>>(manual::search(panel.search));
+        panel.found_text = panel.search;
     }
     return *panel.found;
 }
@@ -156,10 +156,10 @@ Picture draw_manual(const DrawContext& context, const ManualPanel& panel) {
     static const Trace no_stages;
     const lesson::LessonState state{.problem = context.shown.problem(), .trace = no_stages};
     TextColumn column(picture, context, state, manual_pad, top_pad, context.width - 2 * manual_pad);
-    column.copy_listings();
+    column.add_copy_buttons();
     const manual::Page* const page = manual::find_page(panel.at.page);
     if (!panel.search.empty())
-        draw_found(column, panel.found_for == panel.search && panel.found != nullptr
+        draw_found(column, panel.found_text == panel.search && panel.found != nullptr
                                ? *panel.found
                                : manual::search(panel.search));
     else if (page == nullptr)

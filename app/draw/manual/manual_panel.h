@@ -22,8 +22,8 @@ struct ManualPanel {
     /// The scroll position for the next frame; negative: the heading of `at`.
     std::optional<float> scroll_to;
     /// The last search result and its search text; see look_up().
-    std::shared_ptr<const std::vector<manual::Found>> found;
-    std::string found_for;
+    std::shared_ptr<const std::vector<manual::SearchResult>> found;
+    std::string found_text;
 
     struct Visit {
         manual::Place place;
@@ -40,11 +40,11 @@ void open_manual(ManualPanel& panel, const manual::Place& place);
 void step_manual(ManualPanel& panel, int by);
 
 /// The search result for the text in the field, computed once per text.
-const std::vector<manual::Found>& look_up(ManualPanel& panel);
+const std::vector<manual::SearchResult>& look_up(ManualPanel& panel);
 
 /// The part of the manual about what is on screen: the screen, otherwise the kind of document, otherwise the
 /// stage.
-manual::Place place_of_screen(const Shown& shown, const ViewState& view);
+manual::Place manual_place_of_screen(const Shown& shown, const ViewState& view);
 
 /// The page, the table of contents or the search result, as high as its content. `pointed` is the heading at
 /// which the panel is open.

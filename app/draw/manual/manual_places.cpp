@@ -54,7 +54,7 @@ constexpr ScreenPlace places_of_screens[] = {{Screen::atlas, "atlas", ""},
 
 } // namespace
 
-manual::Place place_of_screen(const Shown& shown, const ViewState& view) {
+manual::Place manual_place_of_screen(const Shown& shown, const ViewState& view) {
     const Screen screen = screen_of(shown, view);
     if (const auto* row = std::ranges::find(places_of_screens, screen, &ScreenPlace::screen);
         row != std::end(places_of_screens))

@@ -17,9 +17,9 @@ Picture draw_long_map_panel(const DrawContext& context);
 Picture draw_long_map_bar(const DrawContext& context);
 
 /// The area of the map on the canvas.
-figure::Rect long_map_room(const DrawContext& context);
+figure::Rect long_map_area(const DrawContext& context);
 /// Sets the size of an exported figure so that it shows the same part of the map as the screen.
-void fit_to_map(DrawContext& context);
+void fit_figure_to_map(DrawContext& context);
 
 /// Describes the visible part of the map: "the whole map: queries 0 to 5,999, keys 0 to 5,999".
 std::string map_place_text(const LongMap& map, const LongMapView& view);

@@ -6,20 +6,20 @@
 
 namespace headscope::app {
 
-void fit_to_map(DrawContext& context) {
+void fit_figure_to_map(DrawContext& context) {
     const LongMapView& view = context.view.attention.long_map;
     // A narrow figure has no overview next to the map, so its map is wider for the same total width.
-    for (const float width : {side_from, side_from - 1}) {
+    for (const float width : {min_width_with_overview, min_width_with_overview - 1}) {
         context.width = width;
-        context.width += view.width - long_map_room(context).w;
-        if ((context.width >= side_from) == (width >= side_from))
+        context.width += view.width - long_map_area(context).w;
+        if ((context.width >= min_width_with_overview) == (width >= min_width_with_overview))
             break;
     }
-    context.height += view.height - long_map_room(context).h;
+    context.height += view.height - long_map_area(context).h;
 }
 
 std::string map_place_text(const LongMap& map, const LongMapView& view) {
-    const MapPart part = pixels_part(map, view);
+    const MapPart part = visible_pixel_part(map, view);
     const std::string queries = grouped(part.row + part.rows - 1), keys = grouped(part.col + part.cols - 1);
     return part == MapPart{0, 0, map.rows, map.cols}
                ? tr("long_map_figure.whole_map_queries_0", "the whole map: queries 0 to {}, keys 0 to {}",
@@ -29,7 +29,7 @@ std::string map_place_text(const LongMap& map, const LongMapView& view) {
 }
 
 std::string map_number_text(const LongMap& map, const LongMapView& view) {
-    const int scale = tile_scale(sight_of(view, map.rows, map.cols).scale);
+    const int scale = tile_scale(visible_map(view, map.rows, map.cols).scale);
     const std::string side = grouped(std::int64_t{1} << scale);
     return scale == 0 ? tr("long_map_figure.each_number_one_weight", "each number is one weight")
            : view.pooling == Pooling::max ? tr("long_map_figure.each_number_largest",

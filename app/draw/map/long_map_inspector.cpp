@@ -249,7 +249,7 @@ Picture draw_long_map_strip(const DrawContext& context) {
                        .action = PickHead{h},
                        .on = h == context.view.head,
                        .tip = tr("long_map_inspector.weights_head", "The weights of head {}", h),
-                       .struck = context.shown.problem().gain(h) == 0.0F};
+                       .struck_through = context.shown.problem().gain(h) == 0.0F};
     });
     Picture picture;
     draw_strip_tabs(
@@ -286,7 +286,7 @@ Picture draw_long_map_panel(const DrawContext& context) {
               key_hint("strongest key"));
     sheet.row(tr("long_map_inspector.one_weight", "one weight"), tr("long_map_inspector.click", "click"));
     sheet.section(tr("long_map_inspector.not_shown", "Not shown"));
-    const std::string from = grouped(Document::most_held + 1);
+    const std::string from = grouped(Document::max_tokens_in_memory + 1);
     sheet.paragraph(
         context.shown.document->is_checkpoint()
             ? tr("long_map_inspector.tokens_stages_layer",
@@ -302,7 +302,7 @@ Picture draw_long_map_panel(const DrawContext& context) {
 }
 
 Picture draw_long_map_bar(const DrawContext& context) {
-    Picture picture = empty_page(context);
+    Picture picture = empty_view(context);
     const Theme& theme = context.theme;
     picture.scene.add(figure::RectItem{.area = {0, 0, context.width, context.height}, .fill = theme.panel});
     picture.scene.add(figure::LineItem{{0, 0}, {context.width, 0}, theme.line, 1});

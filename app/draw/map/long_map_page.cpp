@@ -34,7 +34,6 @@ struct Places {
     figure::Rect room, list;
     figure::Rect side = {}; ///< next to the map; empty on a narrow canvas
 };
-
 constexpr float find_field = 132;
 
 /// Buttons of the row below the switches: the width of one, and the left edge of the row.
@@ -61,7 +60,7 @@ bool scale_below(const DrawContext& context) {
 Places places_of(const DrawContext& context) {
     Places out;
     const float top = long_map_top + (scale_below(context) ? scale_line : 0);
-    const bool wide = context.width >= side_from;
+    const bool wide = context.width >= min_width_with_overview;
     const bool high = context.height >= 840 || !context.controls; // a figure is as high as needed
     const float list = spots_height(high ? 5 : context.height >= 700 ? 4 : 3);
     const float left = canvas_pad + ruler,
@@ -96,8 +95,8 @@ std::int64_t tick_step(double pixels) {
 void draw_ruler(Picture& picture, const MapScene& scene, const figure::Rect& room, bool keys) {
     const DrawContext& context = scene.context;
     const Theme& theme = context.theme;
-    const MapSight sight = scene.sight();
-    const MapPart seen = seen_part(scene.view, scene.map.rows, scene.map.cols);
+    const VisibleMap sight = scene.sight();
+    const MapPart seen = visible_part(scene.view, scene.map.rows, scene.map.cols);
     const std::int64_t first = keys ? seen.col : seen.row, end = first + (keys ? seen.cols : seen.rows);
     const bool words = sight.pixels >= static_cast<double>(words_from);
     const std::int64_t step = words ? 1 : tick_step(sight.pixels);
@@ -127,17 +126,17 @@ void draw_ruler(Picture& picture, const MapScene& scene, const figure::Rect& roo
 
 /// Prints the numbers of single weights whose tile is available.
 void draw_numbers(Picture& picture, const MapScene& scene, const figure::Rect& room) {
-    const MapSight sight = scene.sight();
+    const VisibleMap sight = scene.sight();
     if (sight.pixels < static_cast<double>(numbers_from))
         return;
     const float end = map_colour_end(scene.map, scene.view, 0), cell = static_cast<float>(sight.pixels);
-    const MapPart seen = seen_part(scene.view, scene.map.rows, scene.map.cols);
+    const MapPart seen = visible_part(scene.view, scene.map.rows, scene.map.cols);
     for (std::int64_t i = seen.row; i < seen.row + seen.rows; ++i)
         for (std::int64_t j = seen.col; j < seen.col + seen.cols; ++j) {
-            const auto tile = scene.map.tiles.find({0, i / map_tile, j / map_tile});
+            const auto tile = scene.map.tiles.find({0, i / map_tile_pixels, j / map_tile_pixels});
             if (tile == scene.map.tiles.end())
                 continue;
-            const float weight = tile->second->at(i % map_tile, j % map_tile);
+            const float weight = tile->second->at(i % map_tile_pixels, j % map_tile_pixels);
             const bool finite = std::isfinite(weight), fine = cell >= 2 * numbers_from;
             if (finite && weight < (fine ? 1e-4F : 0.005F))
                 continue; // would be printed as 0
@@ -156,7 +155,7 @@ void draw_main(Picture& picture, const MapScene& scene, const figure::Rect& room
     LongMapView view = scene.view;
     view.width = room.w, view.height = room.h;
     draw_map_tiles(picture, scene, view, room);
-    const MapSight sight = sight_of(view, scene.map.rows, scene.map.cols);
+    const VisibleMap sight = visible_map(view, scene.map.rows, scene.map.cols);
     picture.scene.add(
         figure::RectItem{.area = {room.x + sight.x(0) - 1, room.y + sight.y(0) - 1,
                                   static_cast<float>(static_cast<double>(scene.map.cols) * sight.pixels) + 2,
@@ -176,7 +175,7 @@ void draw_main(Picture& picture, const MapScene& scene, const figure::Rect& room
         draw_text(picture, scene.context, room.x - 10, room.y - 11, tr("common.query_2", "query"), Font::ui,
                   12, theme.muted, Align::right);
     }
-    const MapPart seen = seen_part(scene.view, scene.map.rows, scene.map.cols);
+    const MapPart seen = visible_part(scene.view, scene.map.rows, scene.map.cols);
     const auto pitch = static_cast<float>(scene.sight().pixels);
     const float end = map_colour_end(scene.map, scene.view, tile_scale(scene.sight().scale));
     picture.grids.push_back({.tensor = TensorId::weights,
@@ -190,7 +189,7 @@ void draw_main(Picture& picture, const MapScene& scene, const figure::Rect& room
                              .pitch_y = pitch,
                              .heatmap = true,
                              .map = name_of(scene.context.head_ramp(scene.map.head), theme),
-                             .low = scene.view.linear ? 0.0F : log_scale_begin(end),
+                             .low = scene.view.linear ? 0.0F : log_scale_low(end),
                              .high = end,
                              .outlined = false,
                              .actual = scene.sight().scale <= 0});
@@ -200,7 +199,7 @@ void draw_main(Picture& picture, const MapScene& scene, const figure::Rect& room
 MapPart selected_or_seen(const MapScene& scene) {
     const auto& part = scene.view.selected;
     if (!part)
-        return seen_part(scene.view, scene.map.rows, scene.map.cols);
+        return visible_part(scene.view, scene.map.rows, scene.map.cols);
     const auto& weight = scene.map.selected;
     const bool known = weight && weight->query >= part->row && weight->query < part->row + part->rows &&
                        weight->key >= part->col && weight->key < part->col + part->cols;
@@ -297,7 +296,7 @@ void draw_zoom_row(Picture& picture, const MapScene& scene) {
          .tip = tr("long_map_page.text_token_number_key",
                    "Text of a token, the number of a key, or query and key as 9042, 881; Enter goes there, "
                    "and again to the next"),
-         .stays = true});
+         .keeps_keyboard = true});
 }
 
 /// Draws the scale of a pixel next to the buttons, or below them.
@@ -333,7 +332,7 @@ void draw_side(Picture& picture, const MapScene& scene, const figure::Rect& side
     // The legend is always shown; the overview shrinks first.
     constexpr float gap = 18, legend = 46, least = 80;
     const float square = std::max(std::min(side.w, side.h - gap - legend), least);
-    draw_map_whole(picture, scene, {side.x, side.y, square, square});
+    draw_map_overview(picture, scene, {side.x, side.y, square, square});
     float y = side.y + square + gap;
     draw_scale_legend(picture, scene, side.x, y, side.w);
     y += 58;
@@ -415,18 +414,18 @@ std::string map_weight_text(float weight) {
     return text;
 }
 
-void draw_map_whole(Picture& picture, const MapScene& scene, const figure::Rect& area) {
+void draw_map_overview(Picture& picture, const MapScene& scene, const figure::Rect& area) {
     const Theme& theme = scene.context.theme;
     LongMapView all = scene.view;
     all.scale.reset();
     all.width = area.w, all.height = area.h;
-    const MapSight sight = sight_of(all, scene.map.rows, scene.map.cols);
+    const VisibleMap sight = visible_map(all, scene.map.rows, scene.map.cols);
     picture.scene.add(figure::RectItem{.area = {area.x - 1, area.y - 1, area.w + 2, area.h + 2},
                                        .fill = theme.canvas,
                                        .stroke = theme.line2});
     picture.scene.add(figure::ClipItem{area});
     draw_map_tiles(picture, scene, all, area);
-    const MapPart seen = seen_part(scene.view, scene.map.rows, scene.map.cols);
+    const MapPart seen = visible_part(scene.view, scene.map.rows, scene.map.cols);
     figure::Rect part{area.x + sight.x(static_cast<double>(seen.col)),
                       area.y + sight.y(static_cast<double>(seen.row)),
                       static_cast<float>(static_cast<double>(seen.cols) * sight.pixels),
@@ -438,7 +437,7 @@ void draw_map_whole(Picture& picture, const MapScene& scene, const figure::Rect&
     picture.scene.add(figure::RectItem{.area = part, .stroke = theme.ink, .stroke_width = 2});
     picture.scene.add(figure::ClipItem{});
     const auto place = [sight, area](figure::Point at) {
-        return CentreLongMap{sight.top + static_cast<double>(at.y * area.h) / sight.pixels,
+        return CenterLongMap{sight.top + static_cast<double>(at.y * area.h) / sight.pixels,
                              sight.left + static_cast<double>(at.x * area.w) / sight.pixels};
     };
     picture.drags.push_back(
@@ -455,14 +454,14 @@ void draw_map_whole(Picture& picture, const MapScene& scene, const figure::Rect&
          }});
 }
 
-figure::Rect long_map_room(const DrawContext& context) {
+figure::Rect long_map_area(const DrawContext& context) {
     return places_of(context).room;
 }
 
 Picture draw_long_map_page(const DrawContext& context) {
     const LongMap* const map = context.shown.map.get();
     if (map == nullptr || !map->error.empty()) {
-        return message_page(
+        return message_view(
             context, tr("common.weights", "Weights"),
             map != nullptr ? map->error
             : context.shown.document->is_given()
@@ -470,13 +469,14 @@ Picture draw_long_map_page(const DrawContext& context) {
                 : tr("long_map_page.queries_keys_computed", "The queries and keys are being computed."),
             map != nullptr);
     }
-    Picture picture = empty_page(context);
+    Picture picture = empty_view(context);
     const MapScene scene = scene_of(context);
     const Places places = places_of(context);
     const Document& document = *context.shown.document;
-    const bool board = document.has_board();
-    draw_page_head(picture, context,
-                   board ? open_head_name(document, map->head) : tr("common.head", "Head {}", map->head), "");
+    const bool board = document.has_head_grid();
+    draw_view_heading(picture, context,
+                      board ? open_head_name(document, map->head) : tr("common.head", "Head {}", map->head),
+                      "");
     draw_reading_line(picture, context);
     draw_switches(picture, scene);
     draw_zoom_row(picture, scene);
@@ -488,7 +488,8 @@ Picture draw_long_map_page(const DrawContext& context) {
     } else {
         // Over the corner of the map that is empty for a causal head.
         const float square = std::min(112.0F, std::min(places.room.w, places.room.h) / 3);
-        draw_map_whole(picture, scene, {places.room.right() - square - 8, places.room.y + 8, square, square});
+        draw_map_overview(picture, scene,
+                          {places.room.right() - square - 8, places.room.y + 8, square, square});
         draw_scale_legend(picture, scene, places.room.x, places.room.bottom() + 12, places.room.w);
     }
     draw_map_spots(picture, scene, places.list);

@@ -8,7 +8,7 @@
 namespace headscope::app {
 
 /// The minimum width of a canvas with the overview next to the main map.
-inline constexpr float side_from = 860;
+inline constexpr float min_width_with_overview = 860;
 
 /// The common inputs of all parts of the screen.
 struct MapScene {
@@ -17,7 +17,7 @@ struct MapScene {
     const LongMapView& view;
 
     const Problem& problem() const { return context.shown.problem(); }
-    MapSight sight() const { return sight_of(view, map.rows, map.cols); }
+    VisibleMap sight() const { return visible_map(view, map.rows, map.cols); }
     /// "the@104518", or "104518" if tokens have no names.
     std::string query(std::int64_t i) const;
     std::string key(std::int64_t j) const;
@@ -35,7 +35,7 @@ figure::Color paler(figure::Color colour, figure::Color canvas);
 figure::Color map_colour(const MapScene& scene, float value, float end);
 
 /// Draws the whole map, with a draggable rectangle around the visible part.
-void draw_map_whole(Picture& picture, const MapScene& scene, const figure::Rect& area);
+void draw_map_overview(Picture& picture, const MapScene& scene, const figure::Rect& area);
 /// Draws numbered rings around the listed spots on the main map, and a frame around the selection.
 void draw_map_marks(Picture& picture, const MapScene& scene, const figure::Rect& room, std::size_t listed);
 /// Lists the strongest weights far from the diagonal, as many as fit.

@@ -1,7 +1,7 @@
 #include "app/commands/actions.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
-#include "app/draw/kit/free_paper.h"
+#include "app/draw/kit/free_space.h"
 #include "app/draw/kit/sheet.h"
 #include "app/draw/map/long_map_parts.h"
 #include "core/base/message.h"
@@ -107,7 +107,7 @@ void draw_map_spots(Picture& picture, const MapScene& scene, const figure::Rect&
     draw_hairline(picture, context, area.x, area.y + long_map_head_height - 4, area.w);
     if (listed == 0) {
         draw_text(picture, context, area.x, area.y + long_map_head_height + 16,
-                  why_no_spots(scene.map, scene.view) + ".", Font::ui, 12.5F, theme.muted);
+                  empty_spots_reason(scene.map, scene.view) + ".", Font::ui, 12.5F, theme.muted);
         return;
     }
     const float words = (area.w - 28 - 150 - 56) / 2;
@@ -142,15 +142,15 @@ void draw_map_spots(Picture& picture, const MapScene& scene, const figure::Rect&
                   Font::mono, 12.5F, theme.text, Align::right);
         draw_text(picture, context, row.right() - 8, baseline, map_weight_text(spot.weight),
                   Font::mono_semibold, 12.5F, theme.ink, Align::right);
-        picture.add_spot(row, label, GoToWeight{spot.query, spot.key},
-                         tr("long_map_spots.query_reads_key_goes", "Query {} reads key {}: goes there",
-                            grouped(spot.query), grouped(spot.key)));
+        picture.add_hotspot(row, label, GoToWeight{spot.query, spot.key},
+                            tr("long_map_spots.query_reads_key_goes", "Query {} reads key {}: goes there",
+                               grouped(spot.query), grouped(spot.key)));
     }
 }
 
 void draw_map_marks(Picture& picture, const MapScene& scene, const figure::Rect& room, std::size_t listed) {
     const Theme& theme = scene.context.theme;
-    const MapSight sight = scene.sight();
+    const VisibleMap sight = scene.sight();
     const auto cell = static_cast<float>(sight.pixels);
     const auto frame = [&](const MapPart& part) {
         const figure::Rect area{room.x + sight.x(static_cast<double>(part.col)),
@@ -181,8 +181,8 @@ void draw_map_marks(Picture& picture, const MapScene& scene, const figure::Rect&
         if (!overlap(rings[n], room))
             continue;
         const std::string text = std::to_string(n + 1);
-        const figure::Rect area =
-            free_place_beside(rings[n], {scene.context.measure(text, Font::ui_semibold, 12) + 6, 17}, taken);
+        const figure::Rect area = free_position_next_to(
+            rings[n], {scene.context.measure(text, Font::ui_semibold, 12) + 6, 17}, taken);
         taken.push_back(area);
         picture.scene.add(figure::RectItem{.area = area, .fill = theme.canvas, .radius = 3});
         draw_text(picture, scene.context, area.x + 3, area.y + 13, text, Font::ui_semibold, 12, theme.ink);

@@ -56,7 +56,7 @@ void draw_tile(Picture& picture, const MapScene& scene, const LongMapView& view,
             return coloured(scene, made->second->values(), {}, cols, end);
         analysis::TilePixels pixels{rows, cols};
         if (scene.map.overview != nullptr) {
-            pixels = analysis::tile_of(*scene.map.overview, tile, map_tile, view.pooling);
+            pixels = analysis::tile_of(*scene.map.overview, tile, map_tile_pixels, view.pooling);
         } else {
             pixels.values.resize(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols));
             pixels.state.resize(static_cast<std::size_t>(rows), PixelRow::none);
@@ -66,7 +66,7 @@ void draw_tile(Picture& picture, const MapScene& scene, const LongMapView& view,
     const std::uint64_t key = key_for(scene, view, tile, end);
     PixelCache::Named named;
     if (PixelCache* const kept = scene.context.pixels; kept != nullptr && owner != nullptr) {
-        named = kept->find_of(owner, key, make);
+        named = kept->find_owned(owner, key, make);
     } else {
         named.pixels = std::make_shared<const std::vector<figure::Color>>(make());
         named.name = name_of(*named.pixels);
@@ -88,17 +88,17 @@ figure::Color map_colour(const MapScene& scene, float value, float end) {
     if (!std::isfinite(value) || value < 0)
         return scene.context.theme.bad;
     return ramp_color(scene.context.head_ramp(scene.map.head),
-                      place_on_scale(value, 0, end, !scene.view.linear));
+                      position_on_scale(value, 0, end, !scene.view.linear));
 }
 
 void draw_map_tiles(Picture& picture, const MapScene& scene, const LongMapView& view,
                     const figure::Rect& room) {
-    const MapSight sight = sight_of(view, scene.map.rows, scene.map.cols);
+    const VisibleMap sight = visible_map(view, scene.map.rows, scene.map.cols);
     const int scale = tile_scale(sight.scale);
-    const MapPart seen = seen_part(view, scene.map.rows, scene.map.cols);
+    const MapPart seen = visible_part(view, scene.map.rows, scene.map.cols);
     for (const MapTile& tile :
-         analysis::tiles_for(seen, scale, map_tile, 0, scene.map.rows, scene.map.cols)) {
-        const MapPart part = analysis::part_under(tile, map_tile, scene.map.rows, scene.map.cols);
+         analysis::tiles_for(seen, scale, map_tile_pixels, 0, scene.map.rows, scene.map.cols)) {
+        const MapPart part = analysis::part_under(tile, map_tile_pixels, scene.map.rows, scene.map.cols);
         const auto pixels = [&](std::int64_t weights) {
             return static_cast<int>((weights + (std::int64_t{1} << scale) - 1) >> scale);
         };

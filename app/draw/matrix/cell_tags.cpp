@@ -1,7 +1,7 @@
 #include "app/draw/matrix/cell_tags.h"
 
 #include "app/draw/kit/format.h"
-#include "app/draw/kit/free_paper.h"
+#include "app/draw/kit/free_space.h"
 
 #include <algorithm>
 #include <array>

@@ -21,20 +21,20 @@ bool is_one_row(TensorId id) {
 void Comparison::mark(Shown baseline, std::string name) {
     baseline_ = std::move(baseline);
     name_ = std::move(name);
-    forget();
+    reset();
 }
 
 void Comparison::drop() {
     baseline_ = {};
     name_.clear();
-    forget();
+    reset();
 }
 
-void Comparison::know_around(const checkpoint::BlockTracePtr& block) {
+void Comparison::set_baseline_block(const checkpoint::BlockTracePtr& block) {
     if (baseline_.block == block)
         return;
     baseline_.block = block;
-    forget();
+    reset();
 }
 
 void Comparison::follow(const Shown& now, std::int64_t batch, StageGroup page) {
@@ -44,25 +44,25 @@ void Comparison::follow(const Shown& now, std::int64_t batch, StageGroup page) {
     followed_page_ = page;
     now_ = now;
     batch_ = batch;
-    forget();
+    reset();
 }
 
-void Comparison::forget() {
+void Comparison::reset() {
     differences_ = {};
     page_.reset();
     difference_ = {};
     obstacle_.clear();
     if (!marked() || now_.document == nullptr)
         return;
-    obstacle_ = now_.awaits() ? tr("common.computed", "Computing …")
-                : coming()    ? tr("comparison.computed_layer", "A is being computed for this layer.")
+    obstacle_ = now_.awaits()  ? tr("common.computed", "Computing …")
+                : is_pending() ? tr("comparison.computed_layer", "A is being computed for this layer.")
                 : now_.document->shows_weights()
                     ? tr("common.filtered_weights_not_compared",
                          "Filtered weights are not compared; the other stages are.")
                     : analysis::why_not_comparable(baseline_.problem(), now_.problem());
 }
 
-bool Comparison::coming() const {
+bool Comparison::is_pending() const {
     const auto is_layer = [](const Shown& shown) {
         return shown.document != nullptr && shown.document->is_checkpoint() &&
                !shown.document->shows_weights();
@@ -140,8 +140,8 @@ std::span<const TensorId> results_of(StageGroup page) {
     return group_info(page).results.all();
 }
 
-TensorId told_by_head(const ViewState& view) {
-    const TensorId main = page_tensor(view);
+TensorId tensor_compared_by_head(const ViewState& view) {
+    const TensorId main = main_tensor(view);
     return main == TensorId::x || main == TensorId::output ? TensorId::contributions : main;
 }
 
@@ -153,7 +153,7 @@ float symmetric_end(float largest) {
     return std::max(static_cast<float>(std::ceil(static_cast<double>(largest) / step - 1e-5) * step), 1e-6F);
 }
 
-std::optional<CellAddress> spoken_on_canvas(const DrawContext& context) {
+std::optional<CellAddress> current_cell_on_canvas(const DrawContext& context) {
     const bool differs = context.compare != nullptr && draws_difference(context.view) &&
                          effective(*context.compare, context.view.compare) == Compare::difference;
     const auto cell =

@@ -16,7 +16,7 @@ public:
     void mark(Shown baseline, std::string name);
     void drop();
     /// Sets the nodes around A's attention, for views that show those of B; null while they are not known.
-    void know_around(const checkpoint::BlockTracePtr& block);
+    void set_baseline_block(const checkpoint::BlockTracePtr& block);
     /// Sets B, the batch entry and the current stage. Does nothing if they are unchanged. Otherwise discards
     /// the cached differences, which are large for many long heads.
     void follow(const Shown& now, std::int64_t batch, StageGroup page);
@@ -28,7 +28,7 @@ public:
     /// The reason why A and B cannot be compared, one sentence; empty if they can.
     const std::string& obstacle() const { return obstacle_; }
     /// Returns true while A belongs to another layer and is being computed for the one on screen.
-    bool coming() const;
+    bool is_pending() const;
     bool comparable() const { return marked() && obstacle_.empty(); }
 
     /// Null if A and B are not comparable or one of them lacks the tensor.
@@ -44,7 +44,7 @@ public:
     float limit(StageGroup page) const;
 
 private:
-    void forget();
+    void reset();
 
     Shown baseline_, now_;
     std::string name_, obstacle_;
@@ -58,10 +58,10 @@ private:
 /// The tensors that the view of a stage shows as results.
 std::span<const TensorId> results_of(StageGroup page);
 /// The tensor whose change is reported per head: contributions if the view itself has no heads.
-TensorId told_by_head(const ViewState& view);
+TensorId tensor_compared_by_head(const ViewState& view);
 /// The current cell of the canvas, also for panels, which show B next to a canvas with B − A. Empty while
 /// context.shown does not contain the number.
-std::optional<CellAddress> spoken_on_canvas(const DrawContext& context);
+std::optional<CellAddress> current_cell_on_canvas(const DrawContext& context);
 
 /// The end of a symmetric scale: rounded up to a tenth, below a tenth to one significant digit; at least
 /// 1e-6.

@@ -28,7 +28,7 @@ struct CellNumbers {
 };
 
 std::string cell_text(const MatrixSpec& spec, float value, int decimals) {
-    if ((spec.plus || spec.dots) && value == 0)
+    if ((spec.plus || spec.zero_as_dot) && value == 0)
         return "·";
     return spec.plus ? signed_number(value, decimals) : number(value, decimals);
 }
@@ -43,7 +43,7 @@ CellNumbers fit_numbers(const MatrixSpec& spec, const std::vector<float>& values
     // Keep enough decimals that small changes are not printed as zeros.
     const auto wide_number = [](float value) { return std::isfinite(value) && std::abs(value) >= 100.0F; };
     const int fewest =
-        !spec.plus && (spec.high >= 100.0F || (spec.row_tops && std::ranges::any_of(values, wide_number)))
+        !spec.plus && (spec.high >= 100.0F || (spec.row_maxima && std::ranges::any_of(values, wide_number)))
             ? 0 // large scores have three digits anyway
         : !spec.plus || spec.high >= 0.1F ? 1
         : spec.high >= 0.01F              ? 2
@@ -68,8 +68,8 @@ figure::Color fill_of(const MatrixSpec& spec, const DrawContext& context, std::i
                       float value) {
     const Theme& theme = context.theme;
     if (spec.fill == CellFill::heat) {
-        const float top = spec.row_tops ? (*spec.row_tops)[static_cast<std::size_t>(row)] : 0;
-        return ramp_color(*spec.ramp, place_on_scale(value - top, spec.low, spec.high, spec.log));
+        const float top = spec.row_maxima ? (*spec.row_maxima)[static_cast<std::size_t>(row)] : 0;
+        return ramp_color(*spec.ramp, position_on_scale(value - top, spec.low, spec.high, spec.log));
     }
     if (spec.fill == CellFill::diverging)
         return ramp_color(theme.diverging, 0.5F + 0.5F * value / std::max(spec.high, 1e-30F));
@@ -169,13 +169,13 @@ MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const Matri
                            : spec.ramp != nullptr           ? name_of(*spec.ramp, context.theme)
                                                             : "head",
                     .low = spec.fill == CellFill::diverging ? -spec.high
-                           : spec.log                       ? log_scale_begin(spec.high)
+                           : spec.log                       ? log_scale_low(spec.high)
                                                             : spec.low,
                     .high = spec.high,
-                    .by_row = spec.row_tops != nullptr && spec.fill == CellFill::heat,
+                    .relative_to_row_max = spec.row_maxima != nullptr && spec.fill == CellFill::heat,
                     .actual = !spec.value && context.showing == Compare::now};
 
-    const std::int64_t done = spec.rows_done < 0 ? spec.rows : spec.rows_done;
+    const std::int64_t done = spec.rows_stepped < 0 ? spec.rows : spec.rows_stepped;
     // Dims the rows that are not stepped through yet.
     const auto dim_rest = [&] {
         const float top = spec.y + spec.cell_h * static_cast<float>(done);
@@ -194,7 +194,7 @@ MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const Matri
             const float value = values[static_cast<std::size_t>(row * spec.cols + col)];
             const figure::Rect cell = grid.cell(row, col);
             if (context.difference() && std::isinf(value)) {
-                draw_masked_in_one(picture, context, cell, value);
+                draw_masked_on_one_side(picture, context, cell, value);
                 continue;
             }
             if (is_masked(spec, row, col, value)) {
@@ -210,7 +210,7 @@ MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const Matri
                          cell_text(spec, value, numbers.decimals), figure::Font::mono, numbers.size, ink,
                          figure::Align::center);
             } else if (spec.fill == CellFill::diverging)
-                mark_below_zero(picture, cell, static_cast<double>(value / std::max(spec.high, 1e-30F)),
+                draw_minus_mark(picture, cell, static_cast<double>(value / std::max(spec.high, 1e-30F)),
                                 fill);
             if (!spec.value && !context.difference() &&
                 marked_as_edited(context, spec.tensor, grid.index(row, col)))
@@ -263,7 +263,7 @@ float largest_magnitude(const Shown& shown, TensorId id, std::int64_t batch, Pix
     // Cached, because wide layers would otherwise be searched in every frame.
     constexpr std::uint64_t kind = 1;
     return *kept->found<float>(
-        shown.holder(id),
+        shown.owner(id),
         key_of({kind, reinterpret_cast<std::uintptr_t>(&tensor), static_cast<std::uint64_t>(batch)}), look);
 }
 

@@ -30,11 +30,11 @@ struct MatrixSpec {
     bool log = false;           ///< heat by the logarithm, relative to `high`; `low` is ignored
     /// The largest number of each row. If set, heat shows the distance of a number below it, and `low` and
     /// `high` are the ends of that distance.
-    std::shared_ptr<const std::vector<float>> row_tops = {};
+    std::shared_ptr<const std::vector<float>> row_maxima = {};
     float low = 0, high = 1; ///< ends of the color scale; for owned cells the bar of `high` fills half a cell
     int decimals = 2;        ///< maximum
     bool plus = false;       ///< positive numbers have a plus sign (differences)
-    bool dots = false;       ///< an exact zero is printed as a dot, as in differences
+    bool zero_as_dot = false; ///< an exact zero is printed as a dot, as in differences
     /// The index of the head that owns a cell, or -1; only for owned cells. Default: no owner.
     std::function<std::int64_t(std::int64_t row, std::int64_t col)> owner = {};
     /// The number of a cell; default: the tensor's own number.
@@ -43,7 +43,7 @@ struct MatrixSpec {
     std::function<bool(std::int64_t row, std::int64_t col)> forbidden = {};
     /// The contribution of a head to a cell. If set, the bar below the number has one segment per head.
     std::function<float(std::int64_t row, std::int64_t col, std::int64_t head)> share = {};
-    std::int64_t rows_done = -1; ///< dims later rows, which are not stepped through yet; -1: none
+    std::int64_t rows_stepped = -1; ///< dims later rows, which are not stepped through yet; -1: none
 };
 
 /// Draws the cells, adds the grid to the picture and returns it. Omits numbers if the widest one does not
@@ -62,7 +62,8 @@ bool marked_as_edited(const DrawContext& context, TensorId id, const Index& at);
 /// Draws a masked cell: one diagonal, no number.
 void draw_hatched(Picture& picture, const Theme& theme, const figure::Rect& area);
 /// Draws a score that is masked only in A (change +infinity) or only in B (minus infinity).
-void draw_masked_in_one(Picture& picture, const DrawContext& context, const figure::Rect& cell, float change);
+void draw_masked_on_one_side(Picture& picture, const DrawContext& context, const figure::Rect& cell,
+                             float change);
 
 /// The width of cells in which every number of the range is printed with two decimals, with a margin on both
 /// sides.
@@ -108,7 +109,7 @@ inline float largest_magnitude(const DrawContext& context, TensorId id, std::int
 /// Draws a color scale with its ends and its quantity `what`. `masked`: adds the hatched sample. If the
 /// legend is wider than `room`, the text after a comma is dropped and the sample moves below the text. If it
 /// is still too wide, the text moves below the scale, between its ends; for a logarithmic scale it gets its
-/// own line. `log`: see place_on_scale.
+/// own line. `log`: see position_on_scale.
 void draw_legend(Picture& picture, const DrawContext& context, float x, float y, float width,
                  const Ramp& ramp, float low, float high, const std::string& what, bool masked,
                  bool log = false, float room = std::numeric_limits<float>::infinity());

@@ -49,7 +49,7 @@ std::vector<figure::Color> pixels_of(const DrawContext& context, const MatrixSpe
                 pixels.push_back(context.theme.line); // a uniform color: a pattern would look like numbers
             else
                 pixels.push_back(ramp[static_cast<std::size_t>(
-                    std::clamp(place_on_scale(value, low, spec.high, log), 0.0F, 1.0F) * 255.0F + 0.5F)]);
+                    std::clamp(position_on_scale(value, low, spec.high, log), 0.0F, 1.0F) * 255.0F + 0.5F)]);
         }
     return pixels;
 }
@@ -68,7 +68,7 @@ struct CellPixels {
     std::int64_t across = 1, down = 1;
 };
 
-/// Chosen so that the center pixel looks like the dash of mark_below_zero(), for any shape of cell.
+/// Chosen so that the center pixel looks like the dash of draw_minus_mark(), for any shape of cell.
 CellPixels marked_pixels(const MatrixSpec& spec) {
     const auto odd = [](float share) {
         return 2 * std::max<std::int64_t>(std::lround((share - 1) / 2), 1) + 1;
@@ -77,7 +77,7 @@ CellPixels marked_pixels(const MatrixSpec& spec) {
     return {odd(spec.cell_w / std::clamp(spec.cell_w * 0.4F, 3.0F, longest)), odd(spec.cell_h / thick)};
 }
 
-/// Enlarges each pixel to a cell and marks cells of negative numbers: see mark_below_zero().
+/// Enlarges each pixel to a cell and marks cells of negative numbers: see draw_minus_mark().
 template<class Value>
 std::vector<figure::Color> marked(const std::vector<figure::Color>& pixels, const MatrixSpec& spec,
                                   CellPixels cell, const Value& value_at) {
@@ -91,7 +91,7 @@ std::vector<figure::Color> marked(const std::vector<figure::Color>& pixels, cons
                 std::fill_n(first + y * width, cell.across, fill);
             const float value = value_at(row, col);
             const bool read = std::isfinite(value) && !(spec.forbidden && spec.forbidden(row, col));
-            if (read && is_marked_below_zero(static_cast<double>(value / std::max(spec.high, 1e-30F))))
+            if (read && needs_minus_mark(static_cast<double>(value / std::max(spec.high, 1e-30F))))
                 first[cell.down / 2 * width + cell.across / 2] = text_on(fill);
         }
     return out;
@@ -108,7 +108,7 @@ void draw_matrix_image(Picture& picture, const DrawContext& context, const Matri
     const Pooling down(spec.rows, area.h), across(spec.cols, area.w);
     const CellPixels cell = marks ? marked_pixels(spec) : CellPixels{};
     const bool pools = down.pixels < spec.rows || across.pixels < spec.cols;
-    const bool by_row = spec.row_tops != nullptr && spec.fill == CellFill::heat;
+    const bool by_row = spec.row_maxima != nullptr && spec.fill == CellFill::heat;
     const auto paint_with = [&](const auto& value_at) {
         if (!pools) {
             std::vector<figure::Color> pixels = pixels_of(context, spec, value_at);
@@ -130,7 +130,7 @@ void draw_matrix_image(Picture& picture, const DrawContext& context, const Matri
     };
     const auto paint_from_top = [&](const auto& value_at) {
         return paint_with([&](std::int64_t row, std::int64_t col) {
-            return value_at(row, col) - (*spec.row_tops)[static_cast<std::size_t>(row)];
+            return value_at(row, col) - (*spec.row_maxima)[static_cast<std::size_t>(row)];
         });
     };
     const auto paint = [&] {
@@ -154,7 +154,7 @@ void draw_matrix_image(Picture& picture, const DrawContext& context, const Matri
                     whole(across.pixels), whole(by_row)});
         for (const std::int64_t at : spec.origin)
             key = key_of({key, whole(at)});
-        made = context.pixels->find_of(context.shown.holder(spec.tensor), key, paint);
+        made = context.pixels->find_owned(context.shown.owner(spec.tensor), key, paint);
     } else {
         made.pixels = std::make_shared<const std::vector<figure::Color>>(paint());
         made.name = name_of(*made.pixels);

@@ -2,7 +2,7 @@
 #include "app/draw/kit/colour_scale.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
-#include "app/draw/kit/free_paper.h"
+#include "app/draw/kit/free_space.h"
 #include "app/draw/matrix/cell_tags.h"
 #include "app/draw/matrix/matrix.h"
 #include "core/base/message.h"
@@ -114,7 +114,7 @@ void draw_log_marks(Picture& picture, const DrawContext& context, const figure::
     };
     const auto label = [&](int decade) {
         return (decade == 0 ? "≤ " : "") +
-               text(log_scale_begin(high) * std::pow(10.0F, static_cast<float>(decade)));
+               text(log_scale_low(high) * std::pow(10.0F, static_cast<float>(decade)));
     };
     const auto wide = [&](int decade) { return context.measure(label(decade), figure::Font::mono, 12); };
     constexpr float apart = 8;
@@ -135,7 +135,7 @@ void draw_log_marks(Picture& picture, const DrawContext& context, const figure::
 }
 
 /// Adds the label of one token, as a word with a context menu.
-void add_label(Picture& picture, const DrawContext& context, const Thing& token, figure::TextItem label,
+void add_label(Picture& picture, const DrawContext& context, const MenuSubject& token, figure::TextItem label,
                bool bold, const figure::Rect& area) {
     const Problem& problem = context.shown.problem();
     const std::string full =
@@ -174,7 +174,7 @@ void draw_row_labels(Picture& picture, const DrawContext& context, const MatrixG
             continue;
         const figure::Rect row = grid.cell(i, 0);
         const float center = row.y + row.h / 2;
-        add_label(picture, context, {Thing::Kind::token, first + i, second},
+        add_label(picture, context, {MenuSubject::Kind::token, first + i, second},
                   {.at = {grid.area.x - label_gap_left, figure::baseline_for(center, size)},
                    .size = size,
                    .align = figure::Align::right},
@@ -209,7 +209,7 @@ void draw_column_labels(Picture& picture, const DrawContext& context, const Matr
         const float center = top.x + top.w / 2;
         const figure::Point at = turned ? figure::Point{center + 3.0F, grid.area.y - 6.0F}
                                         : figure::Point{center, grid.area.y - label_gap_above};
-        add_label(picture, context, {Thing::Kind::token, first + j, second},
+        add_label(picture, context, {MenuSubject::Kind::token, first + j, second},
                   {.at = at,
                    .size = size,
                    .align = turned ? figure::Align::left : figure::Align::center,
@@ -228,11 +228,11 @@ void draw_head_bar(Picture& picture, const DrawContext& context, std::int64_t he
     if (!context.controls)
         return;
     const bool off = context.shown.problem().gain(head) == 0.0F;
-    picture.add_spot({x, y - 4, width, 11},
-                     "ablate head " + std::to_string(head) + " " + std::to_string(picture.hotspots.size()),
-                     SetGain{head, off ? 1.0F : 0.0F},
-                     off ? tr("common.switch_head_again", "Restore head {}", head)
-                         : tr("common.switch_head_ablate", "Ablate head {}", head));
+    picture.add_hotspot({x, y - 4, width, 11},
+                        "ablate head " + std::to_string(head) + " " + std::to_string(picture.hotspots.size()),
+                        SetGain{head, off ? 1.0F : 0.0F},
+                        off ? tr("common.switch_head_again", "Restore head {}", head)
+                            : tr("common.switch_head_ablate", "Ablate head {}", head));
 }
 
 void draw_head_bars(Picture& picture, const DrawContext& context, const MatrixGrid& grid,

@@ -84,11 +84,11 @@ void draw_row_heads(Picture& picture, const DrawContext& context, const ProductS
                                            .fill = off ? figure::Color{0} : color,
                                            .stroke = color});
         if (context.controls)
-            picture.add_spot({grid.area.x - 96, y, 90, block},
-                             "ablate head " + std::to_string(head) + " at " + spec.right_name,
-                             SetGain{head, off ? 1.0F : 0.0F},
-                             off ? tr("common.switch_head_again", "Restore head {}", head)
-                                 : tr("common.switch_head_ablate", "Ablate head {}", head));
+            picture.add_hotspot({grid.area.x - 96, y, 90, block},
+                                "ablate head " + std::to_string(head) + " at " + spec.right_name,
+                                SetGain{head, off ? 1.0F : 0.0F},
+                                off ? tr("common.switch_head_again", "Restore head {}", head)
+                                    : tr("common.switch_head_ablate", "Ablate head {}", head));
         const std::string rows =
             tr("product.rows", "rows {} to {}", head * rows_each, (head + 1) * rows_each - 1);
         const float middle = y + block / 2;
@@ -151,7 +151,7 @@ ProductLayout draw_part(Picture& picture, const DrawContext& context, const Prod
     const figure::Rect corner{room.x, top, layout.right.area.x - right_labels - 12 - room.x,
                               layout.left.area.y - header - name_height - 12 - top};
     if (window.inner.count < window.inner.all || window.cols.count < window.cols.all)
-        layout.overview = draw_product_overview(picture, context, spec, window, corner);
+        layout.has_overview = draw_product_overview(picture, context, spec, window, corner);
     return layout;
 }
 
@@ -184,7 +184,7 @@ ProductLayout draw_product(Picture& picture, const DrawContext& context, const P
     // Numbers have priority over columns: show as many columns of the result as fit with numbers.
     const float beside = labels + std::max(left_cols * readable_cell + factor_gap, right_labels);
     const auto fit = static_cast<std::int64_t>((room.w - beside) / readable_cell);
-    const bool leafed = context.controls && !context.shown.document->has_board();
+    const bool leafed = context.controls && !context.shown.document->has_head_grid();
     const bool paged = leafed && fit >= 1;
     // If no result column fits next to all columns of the left factor, show parts of both factors.
     constexpr std::int64_t fewest_columns = 4;
@@ -250,8 +250,8 @@ ProductLayout draw_product(Picture& picture, const DrawContext& context, const P
     draw_name(picture, context, layout.left, spec.left_name,
               changed_text(factors, spec.left.tensor, spec.left_shape), above(spec.left_head_cols) + header,
               meets_tokens ? labels : 0);
-    draw_bars(picture, context, layout.right, spec.right_head_cols, spec.kv, spec.bar_head);
-    draw_bars(picture, context, layout.result, spec.result_head_cols, spec.kv, spec.bar_head);
+    draw_bars(picture, context, layout.right, spec.right_head_cols, spec.heads_are_kv, spec.bar_head);
+    draw_bars(picture, context, layout.result, spec.result_head_cols, spec.heads_are_kv, spec.bar_head);
     draw_bars(picture, context, layout.left, spec.left_head_cols, false, spec.bar_head);
     draw_row_labels(picture, context, layout.left, spec.left_keys);
     if (spec.left_token_columns)
@@ -270,8 +270,8 @@ ProductLayout draw_product(Picture& picture, const DrawContext& context, const P
     return layout;
 }
 
-std::function<std::int64_t(std::int64_t, std::int64_t)> columns_owned(std::int64_t head_width,
-                                                                      std::int64_t shared) {
+std::function<std::int64_t(std::int64_t, std::int64_t)> column_owner(std::int64_t head_width,
+                                                                     std::int64_t shared) {
     return [head_width, shared](std::int64_t, std::int64_t col) { return col / head_width * shared; };
 }
 

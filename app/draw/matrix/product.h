@@ -21,7 +21,7 @@ struct ProductSpec {
     std::int64_t right_first_head = 0; ///< the head of the first row
     /// Columns per head, for the bars above each matrix; 0: no bars. -1: one bar of head `bar_head`.
     std::int64_t left_head_cols = 0, right_head_cols = 0, result_head_cols = 0;
-    bool kv = false; ///< these columns belong to key/value heads
+    bool heads_are_kv = false; ///< these columns belong to key/value heads
     std::int64_t bar_head = 0;
     TensorId bias = TensorId::gain; ///< b_Q, b_K, b_V or b_O if there is one; TensorId::gain: none
 };
@@ -29,7 +29,7 @@ struct ProductSpec {
 struct ProductLayout {
     figure::Rect area; ///< the whole drawn area
     MatrixGrid left, right, result;
-    bool overview = false; ///< there is an overview of the right factor at its left
+    bool has_overview = false; ///< there is an overview of the right factor at its left
 };
 
 /// Fits the product into `room` with cells of at most spec.widest_cell x 56 and at least 3 x 3; with the
@@ -47,7 +47,7 @@ float draw_sum_of_heads(Picture& picture, const DrawContext& context, const figu
 float sum_of_heads_height(const DrawContext& context, float width, float row_height);
 
 /// Returns a function of (row, col): the head that owns column `col`.
-std::function<std::int64_t(std::int64_t, std::int64_t)> columns_owned(std::int64_t head_width,
-                                                                      std::int64_t shared);
+std::function<std::int64_t(std::int64_t, std::int64_t)> column_owner(std::int64_t head_width,
+                                                                     std::int64_t shared);
 
 } // namespace headscope::app

@@ -65,8 +65,8 @@ MatrixSpec part_of(const MatrixSpec& spec, const Range& rows, const Range& cols)
     part.origin[static_cast<std::size_t>(spec.col_axis)] += cols.first;
     part.rows = rows.count;
     part.cols = cols.count;
-    if (spec.rows_done >= 0)
-        part.rows_done = std::clamp<std::int64_t>(spec.rows_done - rows.first, 0, rows.count);
+    if (spec.rows_stepped >= 0)
+        part.rows_stepped = std::clamp<std::int64_t>(spec.rows_stepped - rows.first, 0, rows.count);
     const auto moved = [r = rows.first, c = cols.first](const auto& function) {
         return [=](std::int64_t row, std::int64_t col) { return function(row + r, col + c); };
     };

@@ -5,7 +5,7 @@
 namespace headscope::app {
 
 /// The rotation of one number of a query or key head by a rotary position embedding.
-struct Turn {
+struct RotatedNumber {
     CellAddress own, partner; ///< of q or k
     float cos = 1, sin = 0;   ///< cell = own * cos + sign * partner * sin
     float sign = 1;           ///< -1 in the first half of the head
@@ -14,7 +14,7 @@ struct Turn {
 };
 
 /// `cell`: of q_heads or k_heads of attention inputs with rotary tables.
-Turn turn_of(const Shown& shown, const CellAddress& cell);
+RotatedNumber rotated_number(const Shown& shown, const CellAddress& cell);
 
 /// The split of the focused head only: its columns of q, k and v, and its heads. With a rotary position
 /// embedding also queries and keys before and after the rotation, and pairs of one token as arrows.

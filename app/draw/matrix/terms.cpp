@@ -31,7 +31,7 @@ std::vector<Term> only_largest(const std::vector<Term>& terms, std::size_t most)
     std::vector<Term> out;
     double rest = 0;
     std::size_t next = 0;
-    const std::vector<std::size_t> kept = largest_places(values_of(terms), most);
+    const std::vector<std::size_t> kept = largest_indices(values_of(terms), most);
     for (std::size_t i = 0; i < terms.size(); ++i) {
         if (next < kept.size() && kept[next] == i) {
             out.push_back(terms[i]);
@@ -58,7 +58,7 @@ TermTable shortened_table(TermTable table) {
         std::vector<double> sizes;
         for (const TermGroup& group : table.groups)
             sizes.push_back(group.subtotal);
-        const std::vector<std::size_t> kept = largest_places(sizes, most_groups);
+        const std::vector<std::size_t> kept = largest_indices(sizes, most_groups);
         std::vector<TermGroup> shown;
         double rest = std::accumulate(sizes.begin(), sizes.end(), 0.0);
         for (const std::size_t g : kept) {
@@ -306,9 +306,9 @@ private:
 
     void write_total(const std::string& name, double total, bool approximate, figure::Font name_font) {
         const Theme& theme = sheet_.context.theme;
-        const float taken =
-            sheet_.put(sheet_.right, about(approximate) + text(total, columns_.decimals[2]), sheet_.width(),
-                       figure::Font::mono_semibold, Sheet::text_size, theme.ink, figure::Align::right);
+        const float taken = sheet_.put(
+            sheet_.right, approximate_prefix(approximate) + text(total, columns_.decimals[2]), sheet_.width(),
+            figure::Font::mono_semibold, Sheet::text_size, theme.ink, figure::Align::right);
         sheet_.put(sheet_.left, name, sheet_.width() - taken - term_gap, name_font, Sheet::text_size,
                    name_font == figure::Font::ui ? theme.text : theme.muted);
         sheet_.y += Sheet::row_height;
@@ -327,7 +327,7 @@ int draw_terms(Sheet& sheet, const TermTable& table) {
     return Writer(sheet, shown).write();
 }
 
-std::vector<std::size_t> largest_places(const std::vector<double>& numbers, std::size_t most) {
+std::vector<std::size_t> largest_indices(const std::vector<double>& numbers, std::size_t most) {
     std::vector<std::size_t> places(numbers.size());
     std::iota(places.begin(), places.end(), std::size_t{0});
     if (most < places.size()) {
@@ -350,7 +350,7 @@ SumFormat step_format(const std::vector<double>& from, double to,
     return {4, true};
 }
 
-std::string about(bool approximate) {
+std::string approximate_prefix(bool approximate) {
     return approximate ? "≈ " : "";
 }
 

@@ -46,7 +46,7 @@ inline constexpr std::size_t largest_terms = 12; ///< the number of terms writte
 int draw_terms(Sheet& sheet, const TermTable& table);
 
 /// The indices of the `most` numbers with the largest magnitudes, in ascending order.
-std::vector<std::size_t> largest_places(const std::vector<double>& numbers, std::size_t most);
+std::vector<std::size_t> largest_indices(const std::vector<double>& numbers, std::size_t most);
 
 /// The number of decimals (`fewest` to 4) for which `step` maps the printed numbers to the printed result. If
 /// 4 are not enough, the line must be printed with "≈".
@@ -54,7 +54,7 @@ SumFormat step_format(const std::vector<double>& from, double to,
                       const std::function<double(const std::vector<double>&)>& step, int fewest = 2);
 
 /// "≈ " if a printed line is not exact.
-std::string about(bool approximate);
+std::string approximate_prefix(bool approximate);
 
 /// The color of head h, or the neutral color if h is negative.
 figure::Color bar_color(const DrawContext& context, std::int64_t h);

@@ -23,7 +23,7 @@ float word_width(const DrawContext& context, bool keys) {
 
 /// Draws one weight as a bar in a track, with its number. A difference fills the track from its center, any
 /// other weight from the left.
-void draw_track(Picture& picture, const Reading& reading, std::int64_t i, std::int64_t j, float x,
+void draw_track(Picture& picture, const FigureWeights& reading, std::int64_t i, std::int64_t j, float x,
                 float center) {
     const DrawContext& context = reading.context();
     const Theme& theme = context.theme;
@@ -71,10 +71,10 @@ float columns_width(const DrawContext& context) {
            number_width + 4;
 }
 
-float draw_arc_columns(Picture& picture, const Reading& reading, const figure::Rect& area, float end) {
+float draw_arc_columns(Picture& picture, const FigureWeights& reading, const figure::Rect& area, float end) {
     const DrawContext& context = reading.context();
     const Dims& dims = context.dims();
-    const SpokenPlace spoken = spoken_place(context);
+    const FocusedCell spoken = focused_cell(context);
     const float queries = word_width(context, false), keys = word_width(context, true);
     const float fixed = queries + keys + 8 + track_width + number_width + 4;
     const float between = std::clamp(area.w - fixed, least_between, most_between);
@@ -107,19 +107,19 @@ float draw_arc_columns(Picture& picture, const Reading& reading, const figure::R
     });
     for (std::int64_t i = 0; i < dims.Tq; ++i)
         draw_query_word(picture, context, {area.x, query_rows.center(i) - height / 2, queries, height}, i,
-                        reading.head(), i == spoken.row ? WordState::spoken : WordState::plain, size);
-    const bool nothing = reading.reads_nothing(spoken.row);
+                        reading.head(), i == spoken.row ? WordState::focused_query : WordState::plain, size);
+    const bool nothing = reading.is_fully_masked(spoken.row);
     for (std::int64_t j = 0; j < dims.Tk; ++j) {
         const float center = key_rows.center(j);
         draw_key_word(picture, context, {right, center - height / 2, keys, height}, j,
-                      j == spoken.key && !nothing ? WordState::marked : WordState::plain, size,
+                      j == spoken.key && !nothing ? WordState::focused_key : WordState::plain, size,
                       figure::Align::left);
         draw_track(picture, reading, spoken.row, j, track, center);
     }
     float bottom = std::max(query_rows.bottom(dims.Tq), key_rows.bottom(dims.Tk));
     if (nothing) {
         bottom = draw_paragraph(picture, context, area.x, bottom + 12, width,
-                                reads_nothing_text(context, spoken.row) + ".", figure::Font::ui, 13.5F, 20,
+                                fully_masked_text(context, spoken.row) + ".", figure::Font::ui, 13.5F, 20,
                                 context.theme.text) -
                  14;
     }

@@ -12,6 +12,6 @@ float columns_width(const DrawContext& context);
 
 /// Draws queries in a column at the left, keys in a column at the right, lines between them, and to the right
 /// of each key its weight in the focused row. Returns the lower edge.
-float draw_arc_columns(Picture& picture, const Reading& reading, const figure::Rect& area, float end);
+float draw_arc_columns(Picture& picture, const FigureWeights& reading, const figure::Rect& area, float end);
 
 } // namespace headscope::app

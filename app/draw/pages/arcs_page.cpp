@@ -65,9 +65,9 @@ SentenceLine line_of(const DrawContext& context, float left, float room) {
 
 /// The longest arc for any focused row, in pixels. It does not depend on the current one, so that arcs keep
 /// their position.
-float longest_arc(const Reading& reading, const SentenceLine& line) {
+float longest_arc(const FigureWeights& reading, const SentenceLine& line) {
     const Dims& dims = reading.context().dims();
-    const float least = link_thresholds(dims).spoken;
+    const float least = link_thresholds(dims).focused;
     float longest = 60;
     for (std::int64_t i = 0; i < dims.Tq; ++i)
         for (std::int64_t j = 0; j < dims.Tk; ++j)
@@ -104,11 +104,11 @@ figure::CurveItem arc(const SentenceLine& line, const Link& link, const Rise& ri
 }
 
 /// Draws the sentence with its arcs. Returns the lower edge.
-float draw_line_figure(Picture& picture, const Reading& reading, const SentenceLine& line,
+float draw_line_figure(Picture& picture, const FigureWeights& reading, const SentenceLine& line,
                        const figure::Rect& area, float end) {
     const DrawContext& context = reading.context();
-    const SpokenPlace spoken = spoken_place(context);
-    const bool nothing = reading.reads_nothing(spoken.row);
+    const FocusedCell spoken = focused_cell(context);
+    const bool nothing = reading.is_fully_masked(spoken.row);
     draw_figure_title(picture, reading, area.x, area.y, area.w);
     const float below = word_height + 2 + vessel_height;
     const float longest = longest_arc(reading, line);
@@ -121,14 +121,15 @@ float draw_line_figure(Picture& picture, const Reading& reading, const SentenceL
     for (std::int64_t j = 0; j < context.dims().Tk; ++j) {
         const float width = line.widths[static_cast<std::size_t>(j)];
         const float x = line.centers[static_cast<std::size_t>(j)] - width / 2;
-        const WordState state = j == spoken.row               ? WordState::spoken
-                                : j == spoken.key && !nothing ? WordState::marked
+        const WordState state = j == spoken.row               ? WordState::focused_query
+                                : j == spoken.key && !nothing ? WordState::focused_key
                                                               : WordState::plain;
         draw_query_word(picture, context, {x, base, width, word_height}, j, reading.head(), state, line.size);
-        draw_vessel(picture, reading, spoken.row, j, {x, base + word_height + 2, width, vessel_height});
+        draw_gauge_without_word(picture, reading, spoken.row, j,
+                                {x, base + word_height + 2, width, vessel_height});
     }
     if (nothing)
-        draw_text(picture, context, area.x, base + below - 4, reads_nothing_text(context, spoken.row),
+        draw_text(picture, context, area.x, base + below - 4, fully_masked_text(context, spoken.row),
                   figure::Font::ui, 13.5F, context.theme.text);
     return base + below;
 }
@@ -136,11 +137,11 @@ float draw_line_figure(Picture& picture, const Reading& reading, const SentenceL
 } // namespace
 
 Picture draw_arcs_page(const DrawContext& context) {
-    Picture picture = empty_page(context);
-    const Reading focus = reading_in_focus(context);
+    Picture picture = empty_view(context);
+    const FigureWeights focus = focused_figure_weights(context);
     const float top = draw_weights_head(picture, context, weights_title(context), weights_formula(context));
 
-    std::vector<Reading> figures = readings_of(context);
+    std::vector<FigureWeights> figures = figure_weights_of(context);
     const float width = context.width - 2 * canvas_pad;
     const SentenceLine line = line_of(context, canvas_pad, width);
     const bool one_line = line.size > 0;
@@ -161,13 +162,13 @@ Picture draw_arcs_page(const DrawContext& context) {
     float bottom = y;
     if (one_line) {
         const float height = all ? each : context.height - y - arcs_foot;
-        for (const Reading& reading : figures)
+        for (const FigureWeights& reading : figures)
             bottom = y =
                 draw_line_figure(picture, reading, line, {canvas_pad, y, width, height}, end) + figure_gap;
     } else {
         float x = canvas_pad;
         const float figure = all && figures.size() > 1 ? each : width;
-        for (const Reading& reading : figures) {
+        for (const FigureWeights& reading : figures) {
             const figure::Rect area{x, y, figure, context.height - arcs_foot - y};
             bottom = std::max(bottom, draw_arc_columns(picture, reading, area, end) + figure_gap);
             x += figure + beside;

@@ -14,15 +14,15 @@ class Sheet;
 
 /// Draws all heads as small maps, one row per layer. Only rows that overlap [top, bottom) of the picture are
 /// drawn, but the picture has the height of all rows. A click opens a head.
-Picture draw_board_page(const DrawContext& context, float top, float bottom);
+Picture draw_head_grid(const DrawContext& context, float top, float bottom);
 /// The width of the grid of heads next to an open head, out of context.width.
-float board_width(const DrawContext& context);
+float head_grid_width(const DrawContext& context);
 /// The first and last layer whose rows overlap [top, bottom); and the area of one row, for scrolling to it.
-struct BoardRows {
+struct VisibleRows {
     std::int64_t first = 0, last = 0;
 };
-BoardRows board_rows(const DrawContext& context, float top, float bottom);
-figure::Rect board_row_area(const DrawContext& context, std::int64_t l);
+VisibleRows visible_rows(const DrawContext& context, float top, float bottom);
+figure::Rect head_grid_row_area(const DrawContext& context, std::int64_t l);
 
 /// The width at which the open head's map shows numbers with one decimal; 0 if it has too many rows for them.
 float width_for_numbers(const DrawContext& context);
@@ -39,7 +39,8 @@ std::string head_page_line(const DrawContext& context);
 bool wants_large_map(const DrawContext& context);
 Picture draw_large_map_page(const DrawContext& context);
 /// The cell at a point of a large map: the largest of the cells that share the pixel.
-std::optional<CellAddress> seen_at(const DrawContext& context, const MatrixGrid& grid, float x, float y);
+std::optional<CellAddress> large_map_cell_at(const DrawContext& context, const MatrixGrid& grid, float x,
+                                             float y);
 
 /// A list of the largest weights, for sentences too long for lines or words. `why`: the reason, shown above
 /// the list.
@@ -53,7 +54,7 @@ Picture draw_attention_inspector(const DrawContext& context);
 /// The measured facts about a head of the layer on screen; null while the head has not been read.
 const analysis::HeadFacts* facts_of(const DrawContext& context, std::int64_t h);
 /// Returns true if weight (i, j) of head h has no value: not a number, or 0 at a later key of a causal head.
-bool nothing_read(const DrawContext& context, std::int64_t h, std::int64_t i, std::int64_t j);
+bool is_without_value(const DrawContext& context, std::int64_t h, std::int64_t i, std::int64_t j);
 
 /// A label of core/analysis/heads/head_metrics.h, in words and as a letter in the grid of heads.
 struct Pattern {
@@ -64,7 +65,7 @@ struct Pattern {
 /// One pattern for each score that names heads, and one for heads without a label.
 const std::vector<Pattern>& patterns();
 const Pattern& pattern_of(const analysis::HeadMetrics& metrics);
-/// The label in the user's language: "previous token", "previous token beside the first token"; empty if
+/// The label in the user's language: "previous token", "previous token, apart from the first token"; empty if
 /// there is none.
 std::string label_words(const analysis::HeadMetrics& metrics);
 /// A score with its unit: "0.53", "1.39 nats", "25 %".
@@ -73,12 +74,12 @@ std::string score_text(analysis::HeadScore score, float value);
 float pattern_score(const analysis::HeadMetrics& metrics);
 
 /// The name of a column of the grid of heads: "H3", or "mean".
-std::string column_word(const Document& document, std::int64_t h);
+std::string head_column_name(const Document& document, std::int64_t h);
 /// The name of the content on screen: "Head 3"; "Mean" for a mean over heads; "Head 3 − head 5"; "Mean over
 /// 12 heads".
-std::string head_word(const DrawContext& context, std::int64_t h);
+std::string head_title(const DrawContext& context, std::int64_t h);
 /// The name inside a sentence: "head 3", "mean".
-std::string small_head_word(const DrawContext& context, std::int64_t h);
+std::string head_title_in_sentence(const DrawContext& context, std::int64_t h);
 std::string pair_word(const DrawContext& context, std::int64_t a, std::int64_t b);
 std::string mean_word(const DrawContext& context);
 /// "2 layers × 8 heads".

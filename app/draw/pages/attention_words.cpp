@@ -59,7 +59,7 @@ const analysis::HeadFacts* facts_of(const DrawContext& context, std::int64_t h) 
                                                          : &row->heads[static_cast<std::size_t>(h)].facts;
 }
 
-bool nothing_read(const DrawContext& context, std::int64_t h, std::int64_t i, std::int64_t j) {
+bool is_without_value(const DrawContext& context, std::int64_t h, std::int64_t i, std::int64_t j) {
     const float value = context.shown.value({TensorId::weights, {0, h, i, j}});
     if (!std::isfinite(value))
         return true;
@@ -100,7 +100,8 @@ std::string label_words(const analysis::HeadMetrics& metrics) {
         return {};
     const std::string label = tr(analysis::info_of(*metrics.labelled).label.text);
     // Translators: {} is a label of heads, such as "previous token"; most of the weight is on the first token
-    return metrics.beside_first ? tr("common.beside_first_token", "{} beside the first token", label) : label;
+    return metrics.beside_first ? tr("common.beside_first_token", "{}, apart from the first token", label)
+                                : label;
 }
 
 std::string score_text(analysis::HeadScore score, float value) {
@@ -139,30 +140,30 @@ std::string head_page_title(const DrawContext& context) {
     case HeadsView::each:
         return capital(open_head_name(document, h));
     case HeadsView::difference:
-        return capital(open_head_name(document, h)) + " − " + column_word(document, context.view.other);
+        return capital(open_head_name(document, h)) + " − " + head_column_name(document, context.view.other);
     case HeadsView::mean:
         return tr("attention_words.mean_heads", "{}, mean of heads", capital(open_layer_name(document)));
     }
     return {};
 }
 
-std::string column_word(const Document& document, std::int64_t h) {
+std::string head_column_name(const Document& document, std::int64_t h) {
     return document.shows_weights() ? analysis::head_column(document.shown_weights()->info(), h)
                                     : "H" + std::to_string(h);
 }
 
-std::string head_word(const DrawContext& context, std::int64_t h) {
+std::string head_title(const DrawContext& context, std::int64_t h) {
     const Message* const made = made_head(context, h);
     return made != nullptr ? capital(tr(*made)) : tr("common.head", "Head {}", h);
 }
 
-std::string small_head_word(const DrawContext& context, std::int64_t h) {
+std::string head_title_in_sentence(const DrawContext& context, std::int64_t h) {
     const Message* const made = made_head(context, h);
     return made != nullptr ? tr(*made) : tr("common.head_3", "head {}", h);
 }
 
 std::string pair_word(const DrawContext& context, std::int64_t a, std::int64_t b) {
-    return head_word(context, a) + " − " + small_head_word(context, b);
+    return head_title(context, a) + " − " + head_title_in_sentence(context, b);
 }
 
 std::string set_size_text(const AttentionInfo& info) {

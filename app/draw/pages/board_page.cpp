@@ -1,7 +1,7 @@
 #include "app/draw/kit/colour_scale.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
-#include "app/draw/kit/stack_words.h"
+#include "app/draw/kit/stack_names.h"
 #include "app/draw/matrix/edit_marks.h"
 #include "app/draw/matrix/matrix.h"
 #include "app/draw/pages/attention_pages.h"
@@ -104,12 +104,12 @@ void paint_map(std::vector<figure::Color>& pixels, std::int64_t stride, std::int
             const float value = values[static_cast<std::size_t>(r * pooled_rows / rows * pooled_cols +
                                                                 c * pooled_cols / cols)];
             pixels[static_cast<std::size_t>(r * stride + left + c)] =
-                std::isfinite(value) ? ramp_color(ramp, place_on_scale(value, 0, high, log)) : nothing;
+                std::isfinite(value) ? ramp_color(ramp, position_on_scale(value, 0, high, log)) : nothing;
         }
 }
 
 /// One row of maps with the gaps between them, as one image and one texture.
-figure::GridItem row_picture(const DrawContext& context, const Grid& grid, const BoardRow& row,
+figure::GridItem row_picture(const DrawContext& context, const Grid& grid, const HeadGridRow& row,
                              std::int64_t l) {
     const figure::Rect first = grid.map(l, 0);
     const auto cols = static_cast<std::int64_t>(grid.right() - grid.left),
@@ -176,7 +176,7 @@ std::string tip_of(const analysis::HeadFacts& facts, const AttentionInfo& info, 
     return text;
 }
 
-void draw_head(Picture& picture, const DrawContext& context, const Grid& grid, const BoardRow& row,
+void draw_head(Picture& picture, const DrawContext& context, const Grid& grid, const HeadGridRow& row,
                std::int64_t l, std::int64_t h) {
     const Theme& theme = context.theme;
     const AttentionInfo& info = context.board->info();
@@ -212,8 +212,8 @@ void draw_head(Picture& picture, const DrawContext& context, const Grid& grid, c
     if (edits != nullptr)
         draw_edit_marks(picture, context, map, *edits);
     const std::string name = analysis::head_name(info, l, h);
-    picture.add_spot({map.x - 2, map.y - 2, map.w + 4, grid.pitch_y() - 4}, "open " + name, OpenHead{l, h},
-                     tip_of(facts, info, l, h) + (edits == nullptr ? "" : "\n" + edits_text(*edits)));
+    picture.add_hotspot({map.x - 2, map.y - 2, map.w + 4, grid.pitch_y() - 4}, "open " + name, OpenHead{l, h},
+                        tip_of(facts, info, l, h) + (edits == nullptr ? "" : "\n" + edits_text(*edits)));
 }
 
 void draw_layer_name(Picture& picture, const DrawContext& context, const Grid& grid, std::int64_t l) {
@@ -295,7 +295,7 @@ void draw_letters_legend(Picture& picture, const DrawContext& context, const Gri
 
 } // namespace
 
-float board_width(const DrawContext& context) {
+float head_grid_width(const DrawContext& context) {
     if (context.board == nullptr)
         return 0;
     const AttentionInfo& info = context.board->info();
@@ -313,31 +313,31 @@ float board_width(const DrawContext& context) {
     return std::clamp(shared, std::max(least, switched), std::max({least, switched, context.width * 0.46F}));
 }
 
-BoardRows board_rows(const DrawContext& context, float from, float to) {
+VisibleRows visible_rows(const DrawContext& context, float from, float to) {
     const Grid grid = grid_of(context);
     return {row_at(grid, from), row_at(grid, to)};
 }
 
-figure::Rect board_row_area(const DrawContext& context, std::int64_t l) {
+figure::Rect head_grid_row_area(const DrawContext& context, std::int64_t l) {
     const Grid grid = grid_of(context);
     return {0, grid.map(l, 0).y, context.width, grid.pitch_y()};
 }
 
-Picture draw_board_page(const DrawContext& context, float from, float to) {
+Picture draw_head_grid(const DrawContext& context, float from, float to) {
     Picture picture;
     const AttentionInfo& info = context.board->info();
     const Grid grid = grid_of(context);
     picture.scene.width = std::max(grid.right() + board_pad, context.width);
     picture.scene.height = std::max(grid.bottom() + foot_of(context), context.height);
     const bool stacks = has_stacks(context);
-    draw_page_head(picture, context,
-                   stacks ? tr(words_of(context.view.attention.stack).title)
-                          : tr("common.all_heads", "All heads"),
-                   set_size_text(info));
+    draw_view_heading(picture, context,
+                      stacks ? tr(names_of_stack(context.view.attention.stack).title)
+                             : tr("common.all_heads", "All heads"),
+                      set_size_text(info));
     if (stacks)
         draw_segmented(picture, context, canvas_pad, stack_switch, stack_segments(context));
     draw_head_numbers(picture, context, grid);
-    const BoardRows seen{row_at(grid, from), row_at(grid, to)};
+    const VisibleRows seen{row_at(grid, from), row_at(grid, to)};
     for (std::int64_t l = seen.first; l <= seen.last; ++l) {
         draw_layer_name(picture, context, grid, l);
         const auto row = context.board->row(l);

@@ -52,13 +52,14 @@ constexpr std::array<PageDrawing, page_count> pages{{
     {Page::mlp_out, draw_mlp_out_page},
     {Page::vocabulary, draw_vocabulary_page},
 }};
-static_assert(in_order(pages, &PageDrawing::page), "every page has its drawing, in the order of Page");
+static_assert(is_in_enum_order(pages, &PageDrawing::page),
+              "every page has its drawing, in the order of Page");
 
 /// The view while its numbers are being computed.
 Picture draw_awaited(const DrawContext& context) {
-    Picture picture = empty_page(context);
-    draw_page_head(picture, context, tr(group_info(context.view.group).title),
-                   tr("common.computed", "Computing …"));
+    Picture picture = empty_view(context);
+    draw_view_heading(picture, context, tr(group_info(context.view.group).title),
+                      tr("common.computed", "Computing …"));
     return picture;
 }
 
@@ -66,7 +67,7 @@ Picture draw_awaited(const DrawContext& context) {
 /// its block is available.
 bool has_block_of_page(const DrawContext& context) {
     const Shown& shown = context.shown;
-    const checkpoint::AttentionPlace of_page = block_looked_at(context.view);
+    const checkpoint::AttentionPlace of_page = current_block_place(context.view);
     return shown.tensor(group_info(context.view.group).main) != nullptr &&
            (of_page.layer < 0 ? shown.block->place.layer < 0 : shown.block->place == of_page);
 }
@@ -93,7 +94,7 @@ Picture draw_page(const DrawContext& context) {
 /// canvas scrolls. A model's head is next to the grid of heads, and its view fits the remaining width.
 float least_width(const DrawContext& context) {
     constexpr float readable = 480;
-    const bool page = !context.shown.awaits() && !context.shown.document->has_board() &&
+    const bool page = !context.shown.awaits() && !context.shown.document->has_head_grid() &&
                       screen_of(context.shown, context.view) == Screen::stages;
     return page && context.controls ? readable : 0;
 }

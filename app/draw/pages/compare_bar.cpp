@@ -16,7 +16,7 @@ std::string sentence_of(const DrawContext& context) {
     const Comparison& compare = *context.compare;
     if (!compare.obstacle().empty())
         return compare.obstacle() +
-               (compare.coming() || context.shown.document->shows_weights()
+               (compare.is_pending() || context.shown.document->shows_weights()
                     ? ""
                     : " " + tr("compare_bar.compare_cell_cell_change",
                                "To compare cell by cell, change B back, or mark a new A."));
@@ -27,7 +27,7 @@ std::string sentence_of(const DrawContext& context) {
     if (view.compare == Compare::difference && !draws_difference(view))
         return tr("compare_bar.lines_show_b_heatmap", "These lines show B. The heatmap ({}) shows B − A.",
                   key_hint("heatmap"));
-    const TensorId id = page_tensor(view);
+    const TensorId id = main_tensor(view);
     const analysis::TensorDifference* change = compare.of(id);
     if (change == nullptr)
         return "A: " + compare.name() + ".";
@@ -137,8 +137,8 @@ Picture draw_compare_bar(const DrawContext& context) {
         figure::LineItem{{middle.x - 5, middle.y - 5}, {middle.x + 5, middle.y + 5}, theme.muted, 1.5F});
     picture.scene.add(
         figure::LineItem{{middle.x - 5, middle.y + 5}, {middle.x + 5, middle.y - 5}, theme.muted, 1.5F});
-    picture.add_spot({close, 6, 28, compare_bar_height - 12}, "forget A", DropBaseline{},
-                     tr("compare_bar.stop_comparing_forget", "Stop comparing: forget A"));
+    picture.add_hotspot({close, 6, 28, compare_bar_height - 12}, "forget A", DropBaseline{},
+                        tr("compare_bar.stop_comparing_forget", "Stop comparing: forget A"));
     picture.scene.width = context.width;
     picture.scene.height = compare_bar_height;
     return picture;

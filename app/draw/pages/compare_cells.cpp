@@ -15,7 +15,7 @@ MatrixSpec difference_spec(const DrawContext& context, MatrixSpec spec) {
     spec.fill = CellFill::diverging;
     spec.plus = true;
     spec.share = {};
-    spec.row_tops.reset();
+    spec.row_maxima.reset();
     spec.high = context.compare->limit(context.view.group);
     if (spec.value) {
         float largest = 0;
@@ -65,8 +65,8 @@ bool marked_as_edited(const DrawContext& context, TensorId id, const Index& at) 
     return a->data()[offset] != b->data()[offset];
 }
 
-void draw_masked_in_one(Picture& picture, const DrawContext& context, const figure::Rect& cell,
-                        float change) {
+void draw_masked_on_one_side(Picture& picture, const DrawContext& context, const figure::Rect& cell,
+                             float change) {
     const Theme& theme = context.theme;
     const bool in_a = change > 0;
     picture.scene.add(figure::RectItem{.area = cell, .fill = theme.panel, .stroke = theme.muted});

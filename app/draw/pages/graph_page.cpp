@@ -72,7 +72,7 @@ figure::CurveItem loop(const Ring& ring, std::int64_t n) {
 
 /// Draws a node in the color of its weight in the focused row. The query of that row has a ring in ink.
 /// `hovered`: the node is hoverable; false if its loop is hoverable instead.
-void draw_node(Picture& picture, const Reading& reading, std::int64_t row, std::int64_t j,
+void draw_node(Picture& picture, const FigureWeights& reading, std::int64_t row, std::int64_t j,
                figure::Point center, float radius, bool ring, bool hovered, float end) {
     const DrawContext& context = reading.context();
     const Theme& theme = context.theme;
@@ -95,7 +95,7 @@ void draw_node(Picture& picture, const Reading& reading, std::int64_t row, std::
 }
 
 /// Draws the word and, if there is space, its weight in the focused row below it.
-void draw_ring_label(Picture& picture, const Reading& reading, const Ring& ring, std::int64_t row,
+void draw_ring_label(Picture& picture, const FigureWeights& reading, const Ring& ring, std::int64_t row,
                      std::int64_t n, WordState state) {
     const DrawContext& context = reading.context();
     const std::int64_t head = reading.head();
@@ -133,9 +133,9 @@ void draw_ring_label(Picture& picture, const Reading& reading, const Ring& ring,
 }
 
 /// Draws the graph of one sentence as a circle. Returns the lower edge.
-float draw_ring(Picture& picture, const Reading& reading, const figure::Rect& area, float end) {
+float draw_ring(Picture& picture, const FigureWeights& reading, const figure::Rect& area, float end) {
     const DrawContext& context = reading.context();
-    const SpokenPlace spoken = spoken_place(context);
+    const FocusedCell spoken = focused_cell(context);
     const std::vector<Link> links = links_of(reading, spoken.row);
     Ring ring;
     ring.count = context.dims().Tq;
@@ -152,15 +152,15 @@ float draw_ring(Picture& picture, const Reading& reading, const figure::Rect& ar
             return loop(ring, link.i);
         return bent(ring.at(link.i, ring.radius), ring.at(link.j, ring.radius), ring.node, 0.14F);
     });
-    const bool nothing = reading.reads_nothing(spoken.row);
+    const bool nothing = reading.is_fully_masked(spoken.row);
     for (std::int64_t n = 0; n < ring.count; ++n) {
         const bool loops = n == spoken.row && std::ranges::any_of(links, [&](const Link& link) {
                                return link.i == n && link.j == n;
                            });
         draw_node(picture, reading, spoken.row, n, ring.at(n, ring.radius), ring.node, n == spoken.row,
                   !loops, end);
-        const WordState state = n == spoken.row               ? WordState::spoken
-                                : n == spoken.key && !nothing ? WordState::marked
+        const WordState state = n == spoken.row               ? WordState::focused_query
+                                : n == spoken.key && !nothing ? WordState::focused_key
                                                               : WordState::plain;
         draw_ring_label(picture, reading, ring, spoken.row, n, state);
     }
@@ -175,10 +175,10 @@ struct TokenRow {
 };
 
 /// Draws the graph of cross-attention: queries above, keys below. Returns the lower edge.
-float draw_rows(Picture& picture, const Reading& reading, const figure::Rect& area, float end) {
+float draw_rows(Picture& picture, const FigureWeights& reading, const figure::Rect& area, float end) {
     const DrawContext& context = reading.context();
     const Dims& dims = context.dims();
-    const SpokenPlace spoken = spoken_place(context);
+    const FocusedCell spoken = focused_cell(context);
     const auto row_of = [&](bool keys, float y) {
         const auto count = static_cast<float>(keys ? dims.Tk : dims.Tq);
         const float pitch =
@@ -211,13 +211,14 @@ float draw_rows(Picture& picture, const Reading& reading, const figure::Rect& ar
                                            .stroke = context.theme.line2,
                                            .radius = node});
         draw_query_word(picture, context, around({at.x, at.y - node - 18}, chip(problem.query_label(i)), 24),
-                        i, reading.head(), here ? WordState::spoken : WordState::plain, node_label_size);
+                        i, reading.head(), here ? WordState::focused_query : WordState::plain,
+                        node_label_size);
     }
     for (std::int64_t j = 0; j < dims.Tk; ++j) {
         const figure::Point at = keys.at(j);
         draw_node(picture, reading, spoken.row, j, at, node, false, true, end);
         draw_key_word(picture, context, around({at.x, at.y + node + 18}, chip(problem.key_label(j)), 24), j,
-                      j == spoken.key ? WordState::marked : WordState::plain, node_label_size,
+                      j == spoken.key ? WordState::focused_key : WordState::plain, node_label_size,
                       figure::Align::center);
         if (!reading.masked(spoken.row, j))
             draw_text(picture, context, at.x, at.y + node + 44, reading.text(reading.at(spoken.row, j)),
@@ -235,10 +236,10 @@ float draw_rows(Picture& picture, const Reading& reading, const figure::Rect& ar
 Picture draw_graph_page(const DrawContext& context) {
     Picture picture;
     picture.scene.width = context.width;
-    const Reading reading = reading_in_focus(context);
+    const FigureWeights reading = focused_figure_weights(context);
     const float width = context.width - 2 * canvas_pad;
     float y = draw_weights_head(picture, context, weights_title(context), weights_formula(context));
-    const bool buttons = !context.shown.document->has_board(); // the grid of heads selects heads
+    const bool buttons = !context.shown.document->has_head_grid(); // the grid of heads selects heads
     if (buttons && context.view.heads_view == HeadsView::each && context.dims().H > 1)
         y = draw_head_buttons(picture, context, canvas_pad, y, width) + 8;
     draw_figure_title(picture, reading, canvas_pad, y, width);
@@ -247,9 +248,9 @@ Picture draw_graph_page(const DrawContext& context) {
     const figure::Rect area{canvas_pad, y, width, context.height - graph_foot - y - 28};
     y = context.shown.problem().cross() ? draw_rows(picture, reading, area, end)
                                         : draw_ring(picture, reading, area, end);
-    const std::int64_t row = spoken_place(context).row;
-    if (reading.reads_nothing(row)) {
-        draw_text(picture, context, canvas_pad, y + 14, reads_nothing_text(context, row) + ".",
+    const std::int64_t row = focused_cell(context).row;
+    if (reading.is_fully_masked(row)) {
+        draw_text(picture, context, canvas_pad, y + 14, fully_masked_text(context, row) + ".",
                   figure::Font::ui, 13.5F, context.theme.text);
         y += 22;
     }

@@ -62,7 +62,8 @@ void draw_head_switches(Picture& picture, const DrawContext& context) {
     if (context.dims().H < 2)
         return;
     const Document& document = *context.shown.document;
-    const std::string pair = column_word(document, view.head) + " − " + column_word(document, view.other);
+    const std::string pair =
+        head_column_name(document, view.head) + " − " + head_column_name(document, view.other);
     const std::vector<Segment> choices{
         heads_segment(view, tr("head_page.head", "Head"), HeadsView::each,
                       tr("head_page.open_head", "The open head")),
@@ -77,7 +78,7 @@ void draw_head_switches(Picture& picture, const DrawContext& context) {
         return;
     const std::int64_t next = view.other + 1 == view.head ? view.other + 2 : view.other + 1;
     const std::string label =
-        tr("head_page.subtract", "Subtract {}", column_word(document, next % context.dims().H));
+        tr("head_page.subtract", "Subtract {}", head_column_name(document, next % context.dims().H));
     x -= context.measure(label, figure::Font::ui_medium, 12.5F) + 24;
     if (x > canvas_pad + 8)
         draw_text_button(picture, context, x, 64, label, false, CompareWith{next % context.dims().H},

@@ -124,7 +124,7 @@ void draw_dial(Picture& picture, const DrawContext& context, const CellAddress& 
                float radius, double largest) {
     const Theme& theme = context.theme;
     const Shown& shown = context.shown;
-    const Turn turn = turn_of(shown, cell);
+    const RotatedNumber turn = rotated_number(shown, cell);
     const figure::Point center{x + radius, y + radius};
     figure::PolygonItem disc;
     for (int i = 0; i < 48; ++i) {
@@ -186,7 +186,7 @@ void draw_dials(Picture& picture, const DrawContext& context, const Half& half, 
         places.push_back(count == pairs || count < 2 ? n : n * (pairs - 1) / (count - 1));
     for (const std::int64_t place : places) {
         cell.at[3] = place;
-        const Turn turn = turn_of(context.shown, cell);
+        const RotatedNumber turn = rotated_number(context.shown, cell);
         largest = std::max(largest, std::hypot(static_cast<double>(context.shown.value(turn.own)),
                                                static_cast<double>(context.shown.value(turn.partner))));
     }
@@ -210,15 +210,17 @@ Picture draw_head_split_page(const DrawContext& context, float controls) {
     const Dims& dims = context.dims();
     const std::int64_t h = context.view.head, g = dims.kv_head(h);
     const bool rotary = context.shown.problem().rotary.has_value();
-    const std::string name = context.shown.document->has_board() ? open_head_name(*context.shown.document, h)
-                                                                 : tr("common.head_3", "head {}", h);
+    const std::string name = context.shown.document->has_head_grid()
+                                 ? open_head_name(*context.shown.document, h)
+                                 : tr("common.head_3", "head {}", h);
     const ProblemParts parts = context.shown.problem().parts();
-    draw_page_head(picture, context,
-                   rotary ? tr("head_split_page.rotation", "Rotation: {}", name)
-                          : tr("head_split_page.split", "Split: {}", name),
-                   rotary ? tr("head_split_page.pair_b_cos_b", "pair (a, b) → (a·cos − b·sin, b·cos + a·sin)")
+    draw_view_heading(picture, context,
+                      rotary ? tr("head_split_page.rotation", "Rotation: {}", name)
+                             : tr("head_split_page.split", "Split: {}", name),
+                      rotary
+                          ? tr("head_split_page.pair_b_cos_b", "pair (a, b) → (a·cos − b·sin, b·cos + a·sin)")
                           : formula_of(TensorId::q_heads, parts),
-                   controls);
+                      controls);
     std::vector<Half> halves{{steps_to(TensorId::q_heads, parts), h, h, dims.dk, dims.Tq},
                              {steps_to(TensorId::k_heads, parts), g, h, dims.dk, dims.Tk}};
     if (!rotary)

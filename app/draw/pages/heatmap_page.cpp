@@ -3,11 +3,11 @@
 #include "app/draw/kit/sheet.h"
 #include "app/draw/matrix/edit_marks.h"
 #include "app/draw/matrix/matrix.h"
-#include "app/draw/matrix/row_tops.h"
+#include "app/draw/matrix/row_maxima.h"
 #include "app/draw/pages/attention_pages.h"
-#include "app/draw/pages/map_plan.h"
+#include "app/draw/pages/figure_weights.h"
+#include "app/draw/pages/map_layout.h"
 #include "app/draw/pages/pages.h"
-#include "app/draw/pages/reading.h"
 #include "app/draw/pages/weight_parts.h"
 #include "core/base/message.h"
 
@@ -81,8 +81,8 @@ Subject subject_of(const DrawContext& context) {
     return subject;
 }
 
-PlanRoom plan_room(const DrawContext& context, const Subject& subject, float width, float height,
-                   float label_width, bool sums) {
+LayoutSpace plan_room(const DrawContext& context, const Subject& subject, float width, float height,
+                      float label_width, bool sums) {
     const bool plus = context.difference() || context.view.heads_view == HeadsView::difference;
     return {width, height, label_width, sums, two_decimals_cell(subject.low, subject.high, plus)};
 }
@@ -94,7 +94,7 @@ void hatch_forbidden(MatrixSpec& spec, const DrawContext& context, const Subject
     const bool given = context.shown.document->shows_weights();
     const bool rules = given || !context.shown.problem().mask.empty();
     if ((subject.weights || context.view.brush.on) && rules)
-        spec.forbidden = [reading = Reading(context, kind, h)](std::int64_t i, std::int64_t j) {
+        spec.forbidden = [reading = FigureWeights(context, kind, h)](std::int64_t i, std::int64_t j) {
             return reading.masked(i, j);
         };
 }
@@ -121,13 +121,13 @@ MatrixSpec map_spec(const DrawContext& context, const Subject& subject, std::int
                     .high = subject.high};
     hatch_forbidden(spec, context, subject, HeadsView::each, h);
     if (context.view.row >= 0)
-        spec.rows_done = context.view.row + 1;
+        spec.rows_stepped = context.view.row + 1;
     if (subject.weights ? !context.view.same_scale : context.view.attention.score_scale == ScoreScale::head) {
         const ValueRange range = range_of(context, subject.tensor, h, 1);
         spec.low = range.low;
         spec.high = range.high;
     } else if (by_row(context, subject)) {
-        spec.row_tops = row_tops(context, subject.tensor, h);
+        spec.row_maxima = row_maxima(context, subject.tensor, h);
         spec.low = -score_row_depth;
         spec.high = 0;
     }
@@ -163,7 +163,7 @@ void make_room(Picture& picture, bool sums) {
 
 /// Draws one map with its title, labels, sums and legend. (x, y) is their common top left corner.
 void draw_map(Picture& picture, const DrawContext& context, const MatrixSpec& given, const MapText& text,
-              float x, float y, const MapPlan& plan, float label_width, std::int64_t head, bool sums) {
+              float x, float y, const MapLayout& plan, float label_width, std::int64_t head, bool sums) {
     const Theme& theme = context.theme;
     MatrixSpec spec = difference_spec(context, given);
     spec.x = x + label_width;
@@ -172,8 +172,8 @@ void draw_map(Picture& picture, const DrawContext& context, const MatrixSpec& gi
     draw_figure_title(picture, context, {text.title, text.role, head}, spec.x, y, width,
                       sums ? sum_width : 0.0F);
     if (head >= 0 && context.controls)
-        picture.add_spot({spec.x, y, width, 20}, "head " + std::to_string(head) + " by its title",
-                         PickHead{head}, tr("common.show_head", "Show head {}", head));
+        picture.add_hotspot({spec.x, y, width, 20}, "head " + std::to_string(head) + " by its title",
+                            PickHead{head}, tr("common.show_head", "Show head {}", head));
     if (plan.captions) {
         draw_text(picture, context, spec.x + width / 2, y + 46, tr("common.key_token_j", "key token j"),
                   figure::Font::ui, 12, theme.muted, figure::Align::center);
@@ -234,7 +234,7 @@ std::string map_unit(const DrawContext& context, const Subject& subject) {
 
 MapText head_text(const DrawContext& context, const Subject& subject, std::int64_t h) {
     const auto& roles = context.shown.document->head_roles();
-    MapText text{head_word(context, h), roles.empty() ? "" : roles[static_cast<std::size_t>(h)], ""};
+    MapText text{head_title(context, h), roles.empty() ? "" : roles[static_cast<std::size_t>(h)], ""};
     const float gain = context.shown.problem().gain(h);
     if (gain != 1.0F)
         text.title += " × " + number(gain, 2);
@@ -243,7 +243,7 @@ MapText head_text(const DrawContext& context, const Subject& subject, std::int64
 }
 
 /// Draws the maps of all heads side by side, all readable.
-void draw_each(Picture& picture, const DrawContext& context, const Subject& subject, MapPlan plan, float y,
+void draw_each(Picture& picture, const DrawContext& context, const Subject& subject, MapLayout plan, float y,
                float label_width) {
     const Dims& dims = context.dims();
     const bool sums = subject.weights && !context.difference();
@@ -272,9 +272,9 @@ float maps_board_width(const DrawContext& context, const Subject& subject, float
     const float both = context.width - 2 * canvas_pad - beside_board;
     const float wanted = std::clamp((context.width - 2 * canvas_pad) * 0.3F, least_board, widest_board);
     const auto decimals_beside = [&](float board) {
-        const MapPlan plan =
-            plan_maps(context, 1, plan_room(context, subject, both - board, height, label_width, sums));
-        return plan.precise ? 2 : plan.rough ? 1 : 0;
+        const MapLayout plan =
+            lay_out_maps(context, 1, plan_room(context, subject, both - board, height, label_width, sums));
+        return plan.fits_two_decimals ? 2 : plan.fits_one_decimal ? 1 : 0;
     };
     const int most = decimals_beside(least_board);
     float board = wanted;
@@ -327,18 +327,18 @@ void draw_board(Picture& picture, const DrawContext& context, const Subject& sub
         if (edits.any())
             edited.push_back(&edits);
         draw_edit_marks(picture, context, grid.area, edits);
-        picture.add_spot(frame, "head " + std::to_string(h), PickHead{h},
-                         tr("heatmap_page.open_head", "Open head {}", h) +
-                             (edits.any() ? "\n" + edits_text(edits) : ""));
+        picture.add_hotspot(frame, "head " + std::to_string(h), PickHead{h},
+                            tr("heatmap_page.open_head", "Open head {}", h) +
+                                (edits.any() ? "\n" + edits_text(edits) : ""));
         // A click on a small map opens its head; only the large map shows numbers on hover.
         picture.grids.back().outlined = false;
         picture.scene.height = std::max(picture.scene.height, grid.area.bottom() + 24);
     }
     draw_marks_legend(picture, context, canvas_pad, y + above + line_height * lines + 4, board_width, edited);
     const float left = canvas_pad + board_width + beside_board;
-    const MapPlan plan =
-        plan_maps(context, 1,
-                  plan_room(context, subject, context.width - left - canvas_pad, height, label_width, sums));
+    const MapLayout plan = lay_out_maps(
+        context, 1,
+        plan_room(context, subject, context.width - left - canvas_pad, height, label_width, sums));
     const std::int64_t h = context.view.head;
     draw_map(picture, context, map_spec(context, subject, h, plan.cell_w, plan.cell),
              head_text(context, subject, h), left, y, plan, label_width, h, sums);
@@ -350,7 +350,7 @@ void draw_open(Picture& picture, const DrawContext& context, const Subject& subj
                float label_width) {
     const std::int64_t h = context.view.head;
     const bool sums = subject.weights && !context.difference(); // sums of differences have no meaning
-    const MapPlan plan = plan_maps(
+    const MapLayout plan = lay_out_maps(
         context, 1, plan_room(context, subject, context.width - 2 * canvas_pad, height, label_width, sums));
     draw_map(picture, context, map_spec(context, subject, h, plan.cell_w, plan.cell),
              head_text(context, subject, h), canvas_pad, y, plan, label_width, h, sums);
@@ -375,7 +375,7 @@ void draw_combined(Picture& picture, const DrawContext& context, const Subject& 
     const TensorId id = subject.tensor;
     const bool difference = context.view.heads_view == HeadsView::difference;
     const bool sums = subject.weights && !difference && !context.difference();
-    const MapPlan plan = plan_maps(
+    const MapLayout plan = lay_out_maps(
         context, 1, plan_room(context, subject, context.width - 2 * canvas_pad, height, label_width, sums));
     MatrixSpec spec = map_spec(context, subject, a, plan.cell_w, plan.cell);
     hatch_forbidden(spec, context, subject, context.view.heads_view, a);
@@ -387,7 +387,7 @@ void draw_combined(Picture& picture, const DrawContext& context, const Subject& 
         };
         spec.fill = CellFill::diverging;
         spec.plus = true;
-        spec.row_tops.reset();
+        spec.row_maxima.reset();
         spec.high = symmetric_limit(context, spec);
         text = {pair_word(context, a, other),
                 tr("heatmap_page.one_reads_more_other", "where one reads more than the other"),
@@ -405,14 +405,14 @@ void draw_combined(Picture& picture, const DrawContext& context, const Subject& 
                     sum += shown.value({id, {b, h, i, j}});
                 return static_cast<float>(sum / static_cast<double>(H));
             };
-            if (spec.row_tops)
-                spec.row_tops = row_tops(spec);
+            if (spec.row_maxima)
+                spec.row_maxima = row_maxima(spec);
         }
         spec.ramp = &context.theme.neutral;
         text = {mean_word(context), tr("heatmap_page.one_averaged_map_keeps", "the map averaged over heads"),
-                spec.log        ? tr("heatmap_page.mean_log_scale", "mean, log scale")
-                : spec.row_tops ? tr("heatmap_page.row_mean_rows_largest", "by row, mean − row’s largest")
-                                : tr("common.mean_2", "mean")};
+                spec.log          ? tr("heatmap_page.mean_log_scale", "mean, log scale")
+                : spec.row_maxima ? tr("heatmap_page.row_mean_rows_largest", "by row, mean − row’s largest")
+                                  : tr("common.mean_2", "mean")};
     }
     draw_map(picture, context, spec, text, canvas_pad, y, plan, label_width, -1, sums);
     make_room(picture, sums);
@@ -421,10 +421,11 @@ void draw_combined(Picture& picture, const DrawContext& context, const Subject& 
 } // namespace
 
 Picture draw_heatmap_page(const DrawContext& context) {
-    Picture picture = empty_page(context);
+    Picture picture = empty_view(context);
     const Dims& dims = context.dims();
     const Subject subject = subject_of(context);
-    const bool one_head = context.shown.document->has_board(); // the grid of heads already shows all heads
+    const bool one_head =
+        context.shown.document->has_head_grid(); // the grid of heads already shows all heads
     const bool named = one_head && subject.weights;
     const float top = draw_weights_head(
         picture, context, named ? head_page_title(context) : map_title(context, subject.info),
@@ -442,10 +443,10 @@ Picture draw_heatmap_page(const DrawContext& context) {
     }
     const float reads_height = 64.0F + 50.0F * static_cast<float>(std::min<std::int64_t>(dims.H, 3));
     const auto plan_each = [&](float height) {
-        return plan_maps(context, dims.H,
-                         plan_room(context, subject, width, height, label_width, subject.weights));
+        return lay_out_maps(context, dims.H,
+                            plan_room(context, subject, width, height, label_width, subject.weights));
     };
-    MapPlan plan = plan_each(context.height - top - reads_height);
+    MapLayout plan = plan_each(context.height - top - reads_height);
     const bool secondary = subject.weights && plan.cell >= 40.0F && !context.difference() &&
                            context.height - top - reads_height >= least_maps_height;
     if (!secondary)
@@ -453,16 +454,16 @@ Picture draw_heatmap_page(const DrawContext& context) {
     // Too narrow for a grid and a map: the maps are placed below each other, and the view scrolls.
     if (context.width < narrowest_with_board && dims.H > 1)
         plan = plan_each(std::numeric_limits<float>::max());
-    else if (plan.cell < board_below && !plan.precise && dims.H > 1) {
+    else if (plan.cell < board_below && !plan.fits_two_decimals && dims.H > 1) {
         draw_board(picture, context, subject, top, context.height - top, label_width);
         return picture;
     } else if (constexpr std::int64_t few_heads = 4, few_tokens = 12;
-               !plan.precise && dims.H <= few_heads && std::max(dims.Tq, dims.Tk) <= few_tokens) {
+               !plan.fits_two_decimals && dims.H <= few_heads && std::max(dims.Tq, dims.Tk) <= few_tokens) {
         // A low canvas scrolls instead of omitting the numbers of a few small heads.
         constexpr float beside_rows = 190, row = 30; // height of title, column labels and legend
-        const MapPlan scrolled =
+        const MapLayout scrolled =
             plan_each(static_cast<float>(dims.H) * (beside_rows + row * static_cast<float>(dims.Tq)));
-        if (scrolled.precise)
+        if (scrolled.fits_two_decimals)
             plan = scrolled;
     }
     draw_each(picture, context, subject, plan, top, label_width);

@@ -4,8 +4,8 @@
 #include "app/draw/kit/format.h"
 #include "app/draw/matrix/matrix.h"
 #include "app/draw/pages/attention_pages.h"
+#include "app/draw/pages/figure_weights.h"
 #include "app/draw/pages/pages.h"
-#include "app/draw/pages/reading.h"
 #include "core/analysis/pool.h"
 #include "core/base/message.h"
 
@@ -68,17 +68,17 @@ Window window_of(const DrawContext& context) {
 }
 
 /// The largest number under each pixel; for a difference, the number with the largest magnitude.
-std::vector<float> pooled(const Reading& reading, const analysis::MatrixPart& part, std::int64_t rows,
+std::vector<float> pooled(const FigureWeights& reading, const analysis::MatrixPart& part, std::int64_t rows,
                           std::int64_t cols) {
     const std::int64_t Tk = reading.context().dims().Tk;
     const auto pool = [&](std::span<const float> whole) {
         return analysis::max_pool_part(whole, Tk, part, rows, cols);
     };
     if (reading.kind() != HeadsView::difference)
-        return pool(reading.held());
+        return pool(reading.stored_weights());
     const DrawContext& context = reading.context();
-    const auto left = Reading(context, HeadsView::each, reading.head()).held(),
-               right = Reading(context, HeadsView::each, context.view.other).held();
+    const auto left = FigureWeights(context, HeadsView::each, reading.head()).stored_weights(),
+               right = FigureWeights(context, HeadsView::each, context.view.other).stored_weights();
     std::vector<float> numbers(left.size());
     std::ranges::transform(left, right, numbers.begin(), std::minus<>());
     std::vector<float> out = pool(numbers);
@@ -90,7 +90,7 @@ std::vector<float> pooled(const Reading& reading, const analysis::MatrixPart& pa
 }
 
 /// Returns true if all cells under a pixel are masked.
-bool all_masked(const Reading& reading, const analysis::MatrixPart& part, const analysis::CellRun& down,
+bool all_masked(const FigureWeights& reading, const analysis::MatrixPart& part, const analysis::CellRun& down,
                 const analysis::CellRun& across) {
     // In a causal head the later keys are masked. Testing two corners is enough: the earliest key in the last
     // and the first row.
@@ -98,8 +98,8 @@ bool all_masked(const Reading& reading, const analysis::MatrixPart& part, const 
            reading.masked(part.row + down.begin, part.col + across.begin);
 }
 
-std::vector<figure::Color> paint(const Reading& reading, const analysis::MatrixPart& part, std::int64_t rows,
-                                 std::int64_t cols, float end) {
+std::vector<figure::Color> paint(const FigureWeights& reading, const analysis::MatrixPart& part,
+                                 std::int64_t rows, std::int64_t cols, float end) {
     const Theme& theme = reading.context().theme;
     const std::vector<float> values = pooled(reading, part, rows, cols);
     std::vector<figure::Color> pixels(values.size());
@@ -133,7 +133,7 @@ std::uint64_t key_for(const DrawContext& context, const Window& window, float en
 }
 
 /// The value of the ramp's last color. A difference is always centered on 0.
-float end_of_scale(const DrawContext& context, const Reading& reading) {
+float end_of_scale(const DrawContext& context, const FigureWeights& reading) {
     if (reading.kind() == HeadsView::each && !context.view.same_scale)
         if (const analysis::HeadFacts* facts = facts_of(context, reading.head()))
             return std::max(facts->largest, 1e-6F);
@@ -192,7 +192,7 @@ void draw_zoom_buttons(Picture& picture, const DrawContext& context, const Windo
     draw_text(picture, context, x + 6, y + 16.5F, text, figure::Font::ui, 12.5F, context.theme.muted);
 }
 
-MatrixSpec spec_of(const Reading& reading, const Window& window, float end) {
+MatrixSpec spec_of(const FigureWeights& reading, const Window& window, float end) {
     const analysis::MatrixPart& part = window.part;
     const CellAddress first = reading.address(part.row, part.col);
     const bool mean = reading.kind() == HeadsView::mean, difference = reading.kind() == HeadsView::difference;
@@ -221,8 +221,8 @@ MatrixSpec spec_of(const Reading& reading, const Window& window, float end) {
     return spec;
 }
 
-void draw_cells(Picture& picture, const DrawContext& context, const Reading& reading, const Window& window,
-                float end) {
+void draw_cells(Picture& picture, const DrawContext& context, const FigureWeights& reading,
+                const Window& window, float end) {
     if (std::min(window.pitch_x, window.pitch_y) >= texture_below) {
         draw_matrix(picture, context, spec_of(reading, window, end));
         return;
@@ -231,13 +231,14 @@ void draw_cells(Picture& picture, const DrawContext& context, const Reading& rea
     const std::int64_t cols = std::min(window.part.cols, static_cast<std::int64_t>(window.area.w));
     const std::uint64_t key = key_for(context, window, end);
     const auto make = [&] { return paint(reading, window.part, rows, cols, end); };
-    picture.scene.add(figure::GridItem{
-        .area = window.area,
-        .cols = static_cast<int>(cols),
-        .rows = static_cast<int>(rows),
-        .pixels = context.pixels != nullptr ? context.pixels->find_of(context.shown.trace, key, make).pixels
-                                            : std::make_shared<const std::vector<figure::Color>>(make()),
-        .key = key});
+    picture.scene.add(
+        figure::GridItem{.area = window.area,
+                         .cols = static_cast<int>(cols),
+                         .rows = static_cast<int>(rows),
+                         .pixels = context.pixels != nullptr
+                                       ? context.pixels->find_owned(context.shown.trace, key, make).pixels
+                                       : std::make_shared<const std::vector<figure::Color>>(make()),
+                         .key = key});
     const MatrixSpec spec = spec_of(reading, window, end);
     picture.grids.push_back({.tensor = spec.tensor,
                              .origin = spec.origin,
@@ -251,7 +252,7 @@ void draw_cells(Picture& picture, const DrawContext& context, const Reading& rea
                              .heatmap = true,
                              .map = name_of(reading.ramp(), context.theme),
                              .low = spec.fill == CellFill::diverging ? -end
-                                    : spec.log                       ? log_scale_begin(end)
+                                    : spec.log                       ? log_scale_low(end)
                                                                      : 0,
                              .high = end,
                              .actual = !spec.value});
@@ -266,12 +267,13 @@ bool wants_large_map(const DrawContext& context) {
     return std::max(context.dims().Tq, context.dims().Tk) > most_cells_whole;
 }
 
-std::optional<CellAddress> seen_at(const DrawContext& context, const MatrixGrid& grid, float x, float y) {
+std::optional<CellAddress> large_map_cell_at(const DrawContext& context, const MatrixGrid& grid, float x,
+                                             float y) {
     if (!grid.area.contains(x, y))
         return std::nullopt;
     if (grid.pitch_x >= 1 && grid.pitch_y >= 1)
         return grid.at(x, y);
-    const Reading reading = reading_in_focus(context);
+    const FigureWeights reading = focused_figure_weights(context);
     const auto run = [](float offset, float length, std::int64_t cells) {
         const auto places = std::min(static_cast<std::int64_t>(length), cells);
         const auto place = std::clamp<std::int64_t>(
@@ -294,12 +296,12 @@ std::optional<CellAddress> seen_at(const DrawContext& context, const MatrixGrid&
 }
 
 Picture draw_large_map_page(const DrawContext& context) {
-    Picture picture = empty_page(context);
+    Picture picture = empty_view(context);
     draw_weights_head(picture, context, head_page_title(context), head_page_line(context), false);
-    const Reading reading = reading_in_focus(context);
+    const FigureWeights reading = focused_figure_weights(context);
     const Window window = window_of(context);
     const float end = end_of_scale(context, reading);
-    const SpokenPlace spoken = spoken_place(context);
+    const FocusedCell spoken = focused_cell(context);
     draw_cells(picture, context, reading, window, end);
     draw_axis(picture, context, window, false, spoken.row);
     draw_axis(picture, context, window, true, spoken.key);

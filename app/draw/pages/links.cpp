@@ -93,7 +93,7 @@ void draw_link(Picture& picture, figure::CurveItem curve, float width, figure::C
                                           color});
 }
 
-void draw_plate(Picture& picture, const Reading& reading, const Link& link, const figure::Rect& handle,
+void draw_plate(Picture& picture, const FigureWeights& reading, const Link& link, const figure::Rect& handle,
                 float end) {
     const DrawContext& context = reading.context();
     const std::string text = reading.text(link.value);
@@ -120,7 +120,7 @@ float link_width(float value, float end) {
     return thinnest_link + (thickest_link - thinnest_link) * std::min(std::abs(value) / end, 1.0F);
 }
 
-void draw_links(Picture& picture, const Reading& reading, const std::vector<Link>& links, float end,
+void draw_links(Picture& picture, const FigureWeights& reading, const std::vector<Link>& links, float end,
                 bool loops, const std::function<figure::CurveItem(const Link&)>& path) {
     const DrawContext& context = reading.context();
     const std::uint32_t faint = context.theme.dark ? faint_dark : faint_light;
@@ -133,13 +133,13 @@ void draw_links(Picture& picture, const Reading& reading, const std::vector<Link
     }
     for (const bool strong : {false, true})
         for (std::size_t n = 0; n < links.size(); ++n)
-            if (links[n].strong == strong) {
+            if (links[n].in_focused_row == strong) {
                 const figure::Color color = reading.line_color(links[n].value);
                 draw_link(picture, curves[n], link_width(links[n].value, end),
                           strong ? color : figure::with_alpha(color, faint),
                           reading.kind() == HeadsView::difference && links[n].value < 0);
             }
-    const SpokenPlace spoken = spoken_place(context);
+    const FocusedCell spoken = focused_cell(context);
     const auto cell = spoken_of(context.shown, context.view);
     for (std::size_t n = 0; n < links.size(); ++n) {
         const Link& link = links[n];

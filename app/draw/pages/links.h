@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/draw/pages/reading.h"
+#include "app/draw/pages/figure_weights.h"
 
 #include <functional>
 
@@ -17,7 +17,7 @@ float link_width(float value, float end);
 /// focused row changes; the focused weight has its number on its line. `path` returns the course of a line;
 /// its color and width are set here. `loops`: each word occurs once in the figure, so that its line to itself
 /// is a loop.
-void draw_links(Picture& picture, const Reading& reading, const std::vector<Link>& links, float end,
+void draw_links(Picture& picture, const FigureWeights& reading, const std::vector<Link>& links, float end,
                 bool loops, const std::function<figure::CurveItem(const Link&)>& path);
 
 } // namespace headscope::app

@@ -2,8 +2,8 @@
 #include "app/draw/kit/format.h"
 #include "app/draw/matrix/comparison.h"
 #include "app/draw/matrix/product.h"
+#include "app/draw/pages/figure_weights.h"
 #include "app/draw/pages/pages.h"
-#include "app/draw/pages/reading.h"
 #include "app/draw/pages/weight_parts.h"
 #include "app/state/model_document.h"
 #include "core/base/message.h"
@@ -48,13 +48,13 @@ std::string head_name(const char* tensor, std::int64_t head) {
 /// "L5 H1" for a head of a model with several layers, otherwise empty.
 std::string name_in_model(const DrawContext& context) {
     const Document& document = *context.shown.document;
-    return document.has_board() ? open_head_name(document, context.view.head) : "";
+    return document.has_head_grid() ? open_head_name(document, context.view.head) : "";
 }
 
 /// Draws a switch for the focused head. Returns its width at the right.
 float draw_head_switch(Picture& picture, const DrawContext& context) {
     const std::int64_t H = context.dims().H;
-    if (H < 2 || context.shown.document->has_board())
+    if (H < 2 || context.shown.document->has_head_grid())
         return 0; // the grid of heads selects heads
     std::vector<Segment> segments;
     if (H <= 12) {
@@ -187,7 +187,7 @@ Picture draw_projection_page(const DrawContext& context) {
     const std::int64_t shared = queries ? 1 : dims.H / dims.Hkv;
 
     const TensorInfo& info = tensor_info(result, context.shown.problem().parts());
-    draw_page_head(picture, context, tr(info.title), page_formula(context.shown, result));
+    draw_view_heading(picture, context, tr(info.title), page_formula(context.shown, result));
     std::vector<Segment> segments{
         {"Q", ShowProjection{Projection::q}, queries,
          tr("product_pages.queries_token_looks", "Queries: what a token looks for")},
@@ -201,8 +201,8 @@ Picture draw_projection_page(const DrawContext& context) {
     const DrawContext factors = factor_context(context);
     ProductSpec product{
         .left = spec_of(factors, source), .right = spec_of(factors, W), .result = spec_of(context, result)};
-    product.right.owner = product.result.owner = columns_owned(head_width, shared);
-    product.result.rows_done = queries || !context.shown.problem().cross() ? rows_done(context) : -1;
+    product.right.owner = product.result.owner = column_owner(head_width, shared);
+    product.result.rows_stepped = queries || !context.shown.problem().cross() ? rows_done(context) : -1;
     product.left_name = cross ? "X_kv" : "X";
     product.right_name = tensor_info(W).name;
     product.result_name = info.symbol;
@@ -211,7 +211,7 @@ Picture draw_projection_page(const DrawContext& context) {
     product.result_shape = axis_name(info.axes[1]) + " × " + axis_name(info.axes[2]);
     product.left_keys = cross;
     product.right_head_cols = product.result_head_cols = head_width;
-    product.kv = !queries;
+    product.heads_are_kv = !queries;
     product.bias = bias;
     const ProductLayout layout =
         draw_product(picture, context, product,
@@ -228,10 +228,10 @@ Picture draw_head_out_page(const DrawContext& context) {
     const std::int64_t h = context.view.head, g = dims.kv_head(h);
     const std::string name = name_in_model(context);
     const float controls = draw_head_switch(picture, context);
-    draw_page_head(picture, context,
-                   name.empty() ? tr("common.head_outputs", "Head outputs")
-                                : tr("product_pages.head_outputs", "Head outputs of {}", name),
-                   "head_out[h] = weights[h] · v_heads[h]", controls);
+    draw_view_heading(picture, context,
+                      name.empty() ? tr("common.head_outputs", "Head outputs")
+                                   : tr("product_pages.head_outputs", "Head outputs of {}", name),
+                      "head_out[h] = weights[h] · v_heads[h]", controls);
     const DrawContext factors = factor_context(context);
     ProductSpec product{.left = spec_of(factors, TensorId::weights, h),
                         .right = spec_of(factors, TensorId::v_heads, g),
@@ -241,7 +241,7 @@ Picture draw_head_out_page(const DrawContext& context) {
     product.left.low = 0;
     product.left.high = 1;
     product.right.owner = product.result.owner = owned_by(h);
-    product.result.rows_done = rows_done(context);
+    product.result.rows_stepped = rows_done(context);
     product.left_name = head_name("weights", h);
     product.right_name = head_name("v_heads", g);
     product.result_name = head_name("head_out", h);
@@ -253,7 +253,7 @@ Picture draw_head_out_page(const DrawContext& context) {
     product.bar_head = h;
     // A bar above the weights would cover their token labels, so the name contains the head instead.
     product.left_head_cols = 0;
-    const bool masked = any_masked({Reading(context, HeadsView::each, h)});
+    const bool masked = any_masked({FigureWeights(context, HeadsView::each, h)});
     struct Drawn {
         Picture picture;
         figure::Rect area;
@@ -293,12 +293,12 @@ Picture draw_contributions_page(const DrawContext& context) {
     const float gain = context.shown.problem().gain(h);
     const std::string name = name_in_model(context);
     const float controls = draw_head_switch(picture, context);
-    draw_page_head(picture, context,
-                   name.empty() ? tr("common.contributions_heads", "Contributions of the heads")
-                                : tr("product_pages.contribution", "Contribution of {}", name),
-                   tr(tensor_info(TensorId::contributions).formula) +
-                       (gain == 1.0F ? "" : " × " + number(gain, 2)),
-                   controls);
+    draw_view_heading(picture, context,
+                      name.empty() ? tr("common.contributions_heads", "Contributions of the heads")
+                                   : tr("product_pages.contribution", "Contribution of {}", name),
+                      tr(tensor_info(TensorId::contributions).formula) +
+                          (gain == 1.0F ? "" : " × " + number(gain, 2)),
+                      controls);
     const DrawContext factors = factor_context(context);
     ProductSpec product{.left = spec_of(factors, TensorId::head_out, h),
                         .right = spec_of(factors, TensorId::W_O),
@@ -306,7 +306,7 @@ Picture draw_contributions_page(const DrawContext& context) {
     product.right.origin = {h * dims.dv, 0, 0, 0};
     product.right.rows = dims.dv;
     product.left.owner = product.right.owner = product.result.owner = owned_by(h);
-    product.result.rows_done = rows_done(context);
+    product.result.rows_stepped = rows_done(context);
     product.left_name = head_name("head_out", h);
     product.right_name = tr("product_pages.w_o_rows", "W_O[rows of {}]", h);
     product.result_name = head_name("contributions", h);
@@ -350,21 +350,21 @@ Picture draw_output_page(const DrawContext& context) {
     // The product starts next to the title if it fits, because its right factor is far to the right.
     constexpr float narrow = 760;
     const bool beside = context.width >= narrow;
-    draw_page_head(picture, context, tr("common.output_projection", "Output projection"),
-                   page_formula(context.shown, TensorId::output), beside ? 0 : switch_width);
+    draw_view_heading(picture, context, tr("common.output_projection", "Output projection"),
+                      page_formula(context.shown, TensorId::output), beside ? 0 : switch_width);
 
     const DrawContext factors = factor_context(context);
     ProductSpec product{.left = spec_of(factors, TensorId::concat),
                         .right = spec_of(factors, TensorId::W_O),
                         .result = spec_of(context, TensorId::output)};
-    product.left.owner = columns_owned(dims.dv, 1);
+    product.left.owner = column_owner(dims.dv, 1);
     product.right.owner = [dv = dims.dv](std::int64_t row, std::int64_t) { return row / dv; };
     const Shown& shown = context.shown;
     const std::int64_t b = context.view.batch;
     product.result.share = [&shown, b](std::int64_t row, std::int64_t col, std::int64_t h) {
         return shown.value({TensorId::contributions, {b, h, row, col}});
     };
-    product.result.rows_done = rows_done(context);
+    product.result.rows_stepped = rows_done(context);
     product.left_name = "concat";
     product.right_name = "W_O";
     product.result_name = "output";
@@ -390,7 +390,7 @@ Picture draw_output_page(const DrawContext& context) {
     const float text_room = layout.right.area.x - canvas_pad - 130;
     const float text_end = layout.left.area.y - 50;
     float y = 112;
-    if (text_room >= 200 && text_end - y > 60 && !layout.overview) {
+    if (text_room >= 200 && text_end - y > 60 && !layout.has_overview) {
         y = draw_paragraph(picture, context, canvas_pad, y, std::min(text_room, 330.0F),
                            tr("product_pages.concat_puts_heads_side",
                               "concat puts the heads side by side without mixing them. Every column of W_O "
@@ -402,7 +402,7 @@ Picture draw_output_page(const DrawContext& context) {
         const float switch_y = y - 12;
         if (!beside) {
             draw_segmented(picture, context, context.width - canvas_pad - switch_width, 28, built);
-        } else if (switch_y + 30 < layout.left.area.y - 44 && !layout.overview) {
+        } else if (switch_y + 30 < layout.left.area.y - 44 && !layout.has_overview) {
             draw_text(picture, context, canvas_pad, switch_y + 19, "W_O", figure::Font::mono, 13,
                       theme.muted);
             draw_segmented(picture, context, canvas_pad + 42, switch_y, built);

@@ -35,8 +35,8 @@ void draw_switch(Sheet& sheet, const Switch& one) {
                                 figure::Align::right);
     sheet.put(sheet.left + 26, one.label, sheet.width() - 26 - key - 12,
               one.on ? figure::Font::ui_semibold : figure::Font::ui, 13, theme.ink);
-    sheet.picture.add_spot({sheet.left - 12, top, sheet.width() + 24, height}, one.label, one.change,
-                           one.key.empty() ? one.tip : one.tip + " (" + one.key + ")");
+    sheet.picture.add_hotspot({sheet.left - 12, top, sheet.width() + 24, height}, one.label, one.change,
+                              one.key.empty() ? one.tip : one.tip + " (" + one.key + ")");
     sheet.y = top + height;
 }
 
@@ -54,7 +54,7 @@ void draw_reading_switches(Sheet& sheet) {
         if (view.possible.*reading.option)
             draw_switch(sheet, {tr(reading.title), key_of(reading.id), tr(reading.does),
                                 view.reading.*reading.option,
-                                ReadWeights{analysis::turned(view.reading, reading.option)}});
+                                SetReadingOptions{analysis::turned(view.reading, reading.option)}});
     if (!on_map) // the map has its own switch for it
         draw_switch(sheet,
                     {tr("reading_switches.log_colour_scale", "Log color scale"), key_hint("log colours"),

@@ -37,7 +37,7 @@ MatrixSpec joined_spec(const DrawContext& context, const Slices& s) {
             .rows = s.keys ? context.dims().Tk : context.dims().Tq,
             .cols = s.heads * s.width,
             .high = largest_magnitude(context, s.joined, context.view.batch),
-            .owner = columns_owned(s.width, s.shared)};
+            .owner = column_owner(s.width, s.shared)};
 }
 
 MatrixSpec block_spec(const DrawContext& context, const Slices& s, std::int64_t g) {
@@ -189,7 +189,7 @@ Picture draw_split_page(const DrawContext& context) {
     const ProblemParts parts = context.shown.problem().parts();
     const bool columns = heads_are_columns(parts), rotary = parts.rotary;
     const std::string formula = formula_of(TensorId::q_heads, parts);
-    const bool one_head_page = !columns || context.shown.document->has_board();
+    const bool one_head_page = !columns || context.shown.document->has_head_grid();
     const bool turning = one_head_page && context.view.one_head;
     const bool apart_on = context.view.apart_target > 0.5F;
     std::vector<Segment> segments{{tr("split_pages.together", "Together"), SetApart{false},
@@ -202,19 +202,19 @@ Picture draw_split_page(const DrawContext& context) {
             {rotary ? tr("split_pages.rotation", "Rotation") : tr("split_pages.one_head", "One head"),
              ShowOneHead{true}, turning,
              rotary ? tr("split_pages.how_queries_keys_head",
-                         "How queries and keys of the head in focus are turned by their position (RoPE)")
+                         "How queries and keys of the head in focus are rotated by their position (RoPE)")
                     : tr("split_pages.columns_head_focus_alone", "The columns of the head in focus alone")});
     const float controls = segmented_width(context, segments);
     if (turning)
         return with_segments(draw_head_split_page(context, controls), context, segments);
-    draw_page_head(picture, context, tr("common.split_heads", "Split into heads"),
-                   // Translators: {} is a formula
-                   !columns ? tr("split_pages.k_likewise_v_split", "{}; k likewise, v only split", formula)
-                   : shared == 1
-                       ? tr("split_pages.same_k_v", "{}, the same for k and v", formula)
-                       : tr_n("split_pages.k_v_head_all", "{}; k and v have {} head for all",
-                              "{}; k and v have {} heads, each shared", dims.Hkv, formula, dims.Hkv),
-                   controls);
+    draw_view_heading(picture, context, tr("common.split_heads", "Split into heads"),
+                      // Translators: {} is a formula
+                      !columns ? tr("split_pages.k_likewise_v_split", "{}; k likewise, v only split", formula)
+                      : shared == 1
+                          ? tr("split_pages.same_k_v", "{}, the same for k and v", formula)
+                          : tr_n("split_pages.k_v_head_all", "{}; k and v have {} head for all",
+                                 "{}; k and v have {} heads, each shared", dims.Hkv, formula, dims.Hkv),
+                      controls);
     draw_segmented(picture, context, context.width - canvas_pad - controls, 28, segments);
     const bool cross = context.shown.problem().cross();
     const std::vector<Slices> all{{TensorId::q, TensorId::q_heads, "Q", "= X W_Q", dims.H, dims.dk, 1, false},
@@ -281,10 +281,10 @@ Picture draw_concat_page(const DrawContext& context) {
                                          tr("split_pages.one_block_per_head", "One block per head")},
                                         {tr("split_pages.together", "Together"), SetJoined{true}, joined_on,
                                          tr("split_pages.one_wide_matrix", "One wide matrix")}};
-    draw_page_head(picture, context, tr("common.concatenation", "Concatenation"),
-                   gains ? "concat = [g₀·head_out[0], g₁·head_out[1], …]"
-                         : "concat = [head_out[0], head_out[1], …]",
-                   segmented_width(context, segments));
+    draw_view_heading(picture, context, tr("common.concatenation", "Concatenation"),
+                      gains ? "concat = [g₀·head_out[0], g₁·head_out[1], …]"
+                            : "concat = [head_out[0], head_out[1], …]",
+                      segmented_width(context, segments));
     draw_segmented(picture, context, context.width - canvas_pad - segmented_width(context, segments), 28,
                    segments);
 
@@ -336,7 +336,7 @@ Picture draw_concat_page(const DrawContext& context) {
     const float width = cells.w * static_cast<float>(s.width);
     MatrixSpec spec = joined_spec(context, s);
     spec.decimals = decimals_shown(context, at(spec, left, y, cells.w, cells.h));
-    spec.rows_done = context.view.row >= 0 ? context.view.row + 1 : -1;
+    spec.rows_stepped = context.view.row >= 0 ? context.view.row + 1 : -1;
     for (std::int64_t h = 0; h < dims.H; ++h) {
         MatrixSpec part = spec;
         part.origin[2] = h * dims.dv;

@@ -57,10 +57,10 @@ figure::Scene stage_scene(const Shown& shown, const ViewState& view, const Stage
     drawn.points.clear();
     DrawContext context{shown, drawn, colours, measure, figure.width, figure.height, false};
     if (!figure.fixed_width && screen_of(shown, view) == Screen::map)
-        fit_to_map(context);
+        fit_figure_to_map(context);
     Picture picture = draw_canvas(context);
-    if (!figure.fixed_width && picture.wanted_width > context.width) {
-        context.width = picture.wanted_width;
+    if (!figure.fixed_width && picture.width_for_all_numbers > context.width) {
+        context.width = picture.width_for_all_numbers;
         picture = draw_canvas(context);
     }
     const auto crop = [&] {
@@ -80,13 +80,13 @@ figure::Scene stage_scene(const Shown& shown, const ViewState& view, const Stage
     return std::move(picture.scene);
 }
 
-figure::Color ground_colour(const ViewState& view, FigureGround ground) {
+figure::Color background_color(const ViewState& view, FigureBackground ground) {
     switch (ground) {
-    case FigureGround::theme:
+    case FigureBackground::theme:
         return theme(view.dark).canvas;
-    case FigureGround::white:
+    case FigureBackground::white:
         return figure::rgb(0xFFFFFF);
-    case FigureGround::none:
+    case FigureBackground::none:
         break;
     }
     return 0;
@@ -94,7 +94,7 @@ figure::Color ground_colour(const ViewState& view, FigureGround ground) {
 
 std::string stage_figure(const Shown& shown, const ViewState& view, const StageFigure& figure) {
     return figure::draw_figure(stage_scene(shown, view, figure), figure.format, figure.scale,
-                               ground_colour(view, figure.ground), figure.paper);
+                               background_color(view, figure.background), figure.paper_scale);
 }
 
 TensorId stage_on_canvas(const ViewState& view) {

@@ -11,19 +11,19 @@ namespace headscope::app {
 struct StageFigure {
     figure::FigureFormat format = figure::FigureFormat::png;
     float scale = 1;          ///< pixels of a PNG per logical pixel
-    float paper = 1;          ///< 1/96 inch on paper per logical pixel
+    float paper_scale = 1;    ///< 1/96 inch on paper per logical pixel
     float width = 960;        ///< logical pixels
     float height = 848;       ///< minimum height, logical pixels
     bool fixed_width = false; ///< false: as wide as needed to print all numbers
     bool crop = true;         ///< crops to the content, with an even margin
-    FigureGround ground = FigureGround::theme;
+    FigureBackground background = FigureBackground::theme;
 };
 
 /// The canvas as a figure for export: with legend and labels, without switches and buttons, in the view's
 /// theme. Areas that a lesson points at are not marked. May run on any thread, like stage_figure.
 figure::Scene stage_scene(const Shown& shown, const ViewState& view, const StageFigure& figure);
 /// The background color of a figure of the view.
-figure::Color ground_colour(const ViewState& view, FigureGround ground);
+figure::Color background_color(const ViewState& view, FigureBackground ground);
 /// Draws that scene and returns the bytes of the file. Throws like draw_figure.
 std::string stage_figure(const Shown& shown, const ViewState& view, const StageFigure& figure);
 

@@ -1,8 +1,8 @@
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/pages/attention_pages.h"
+#include "app/draw/pages/figure_weights.h"
 #include "app/draw/pages/pages.h"
-#include "app/draw/pages/reading.h"
 #include "core/base/message.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ constexpr float list_line = 26.0F;
 constexpr std::size_t most_listed = 20;
 
 /// The keys with the largest weights in one row.
-std::vector<analysis::PlacedWeight> of_row(const Reading& reading, std::int64_t i) {
+std::vector<analysis::PlacedWeight> of_row(const FigureWeights& reading, std::int64_t i) {
     std::vector<analysis::PlacedWeight> all;
     for (std::int64_t j = 0; j < reading.context().dims().Tk; ++j)
         if (const float value = reading.at(i, j); value != 0 && std::isfinite(value))
@@ -38,8 +38,9 @@ std::string word(const Problem& problem, bool key, std::int64_t n) {
 }
 
 /// Draws rows of query, key, bar and number, each hoverable. Returns the lower edge.
-float draw_list(Picture& picture, const Reading& reading, const std::vector<analysis::PlacedWeight>& list,
-                const std::string& title, const figure::Rect& area) {
+float draw_list(Picture& picture, const FigureWeights& reading,
+                const std::vector<analysis::PlacedWeight>& list, const std::string& title,
+                const figure::Rect& area) {
     const DrawContext& context = reading.context();
     const Theme& theme = context.theme;
     const Problem& problem = context.shown.problem();
@@ -75,7 +76,7 @@ Picture draw_strongest_page(const DrawContext& context, const std::string& why) 
     Picture picture;
     picture.scene.width = context.width;
     const float top = draw_weights_head(picture, context, head_page_title(context), head_page_line(context));
-    const Reading reading = reading_in_focus(context);
+    const FigureWeights reading = focused_figure_weights(context);
     const Theme& theme = context.theme;
     const float width = context.width - 2 * canvas_pad;
     float y = draw_paragraph(picture, context, canvas_pad, top + 26, std::min(width, 640.0F), why,
@@ -83,7 +84,7 @@ Picture draw_strongest_page(const DrawContext& context, const std::string& why) 
               2;
     const bool beside = width >= 680;
     const float each = beside ? (width - 40) / 2 : std::min(width, 460.0F);
-    const SpokenPlace spoken = spoken_place(context);
+    const FocusedCell spoken = focused_cell(context);
     const std::string query = tr("strongest_page.query_reads", "Keys read by query {}",
                                  word(context.shown.problem(), false, spoken.row));
     float bottom = draw_list(picture, reading, of_row(reading, spoken.row), query, {canvas_pad, y, each, 0});

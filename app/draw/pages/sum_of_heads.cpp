@@ -106,8 +106,8 @@ float draw_sum_of_heads(Picture& picture, const DrawContext& context, const figu
     const std::int64_t pieces = deal.pieces, per_line = deal.per_line;
     const float cell_w = deal.cell_w, lines = deal.lines();
     if (!deal.readable && pieces * dims.D <= most_readable_columns)
-        picture.wanted_width = 2 * canvas_pad + labels + static_cast<float>(pieces - 1) * sign_gap +
-                               readable_cell * static_cast<float>(pieces * dims.D);
+        picture.width_for_all_numbers = 2 * canvas_pad + labels + static_cast<float>(pieces - 1) * sign_gap +
+                                        readable_cell * static_cast<float>(pieces * dims.D);
     const float cell_h =
         std::clamp(std::floor((room.h - 34 - 24 - lines * line_fixed) / lines / static_cast<float>(dims.Tq)),
                    deal.readable                   ? readable_row

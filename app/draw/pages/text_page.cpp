@@ -72,7 +72,7 @@ Type type_for(const DrawContext& context, float top, float width, std::size_t bl
 }
 
 /// Draws one key word on the color of its weight, with the number below.
-void draw_read_word(Picture& picture, const Reading& reading, std::int64_t i, std::int64_t j,
+void draw_read_word(Picture& picture, const FigureWeights& reading, std::int64_t i, std::int64_t j,
                     const Type& type, const figure::Rect& place, float end) {
     const DrawContext& context = reading.context();
     const std::string full = context.shown.problem().key_label(j);
@@ -100,12 +100,12 @@ void draw_read_word(Picture& picture, const Reading& reading, std::int64_t i, st
               bold ? context.theme.ink : context.theme.muted, figure::Align::center);
 }
 
-void draw_block_label(Picture& picture, const Reading& reading, const Type& type, float y) {
+void draw_block_label(Picture& picture, const FigureWeights& reading, const Type& type, float y) {
     const DrawContext& context = reading.context();
     const Theme& theme = context.theme;
     const figure::Rect bar{canvas_pad, y, 4, type.height + number_height - 6};
     const bool one = reading.kind() == HeadsView::each;
-    draw_reading_bar(picture, reading, bar);
+    draw_figure_bar(picture, reading, bar);
     const float x = canvas_pad + 14, room = text_label_width - 22;
     draw_text(picture, context, x, y + bar.h / 2 - 3, reading.title(), figure::Font::ui_semibold, 13.5F,
               theme.ink);
@@ -119,7 +119,7 @@ void draw_block_label(Picture& picture, const Reading& reading, const Type& type
 }
 
 /// Draws the sentence for one head. Returns the lower edge.
-float draw_block(Picture& picture, const Reading& reading, const Type& type, std::int64_t row, float y,
+float draw_block(Picture& picture, const FigureWeights& reading, const Type& type, std::int64_t row, float y,
                  float width, float end) {
     const DrawContext& context = reading.context();
     const float left = canvas_pad + text_label_width;
@@ -128,14 +128,14 @@ float draw_block(Picture& picture, const Reading& reading, const Type& type, std
         flow_words(context, true, type, left, y, width - text_label_width, type.height + number_height);
     for (std::int64_t j = 0; j < context.dims().Tk; ++j)
         draw_read_word(picture, reading, row, j, type, flow.places[static_cast<std::size_t>(j)], end);
-    if (!reading.reads_nothing(row))
+    if (!reading.is_fully_masked(row))
         return flow.bottom;
-    draw_text(picture, context, left, flow.bottom + 4, reads_nothing_text(context, row) + ".",
+    draw_text(picture, context, left, flow.bottom + 4, fully_masked_text(context, row) + ".",
               figure::Font::ui, 13.5F, context.theme.text);
     return flow.bottom + 12;
 }
 
-std::string scale_text(const DrawContext& context, const Reading& reading) {
+std::string scale_text(const DrawContext& context, const FigureWeights& reading) {
     switch (reading.kind()) {
     case HeadsView::each:
         if (context.shown.document->shows_weights())
@@ -146,7 +146,8 @@ std::string scale_text(const DrawContext& context, const Reading& reading) {
                                     : tr("common.weight", "weight");
     case HeadsView::difference:
         return tr("text_page.difference_above_0_reads", "difference: above 0, {} reads it more, below, {}",
-                  small_head_word(context, reading.head()), small_head_word(context, context.view.other));
+                  head_title_in_sentence(context, reading.head()),
+                  head_title_in_sentence(context, context.view.other));
     case HeadsView::mean:
         return reading.log_colours() ? tr("text_page.mean_weight_log_scale", "mean weight, log scale")
                                      : tr("text_page.mean_weight_over_all", "mean weight, over all heads");
@@ -160,9 +161,9 @@ Picture draw_text_page(const DrawContext& context) {
     Picture picture;
     picture.scene.width = context.width;
     const Theme& theme = context.theme;
-    const std::vector<Reading> readings = readings_of(context);
-    const Reading focus = reading_in_focus(context);
-    const std::int64_t row = spoken_place(context).row;
+    const std::vector<FigureWeights> readings = figure_weights_of(context);
+    const FigureWeights focus = focused_figure_weights(context);
+    const std::int64_t row = focused_cell(context).row;
     const float width = context.width - 2 * canvas_pad;
     const float top = draw_weights_head(picture, context, weights_title(context), weights_formula(context));
 
@@ -175,13 +176,13 @@ Picture draw_text_page(const DrawContext& context) {
                                     width - text_label_width, type.height);
     for (std::int64_t i = 0; i < context.dims().Tq; ++i)
         draw_query_word(picture, context, queries.places[static_cast<std::size_t>(i)], i, context.view.head,
-                        i == row ? WordState::spoken : WordState::plain, type.size);
+                        i == row ? WordState::focused_query : WordState::plain, type.size);
     float y = std::max(queries.bottom, top + 36) + 18;
     draw_hairline(picture, context, canvas_pad, y, width);
     y += 20;
 
     const float end = scale_end(context, readings);
-    for (const Reading& reading : readings)
+    for (const FigureWeights& reading : readings)
         y = draw_block(picture, reading, type, row, y, width, end) + block_gap;
     const bool difference = focus.kind() == HeadsView::difference;
     const float legend_left = canvas_pad + text_label_width;

@@ -32,15 +32,17 @@ void draw_word(Picture& picture, const DrawContext& context, const figure::Rect&
                const std::string& full, WordState state, float size, figure::Align align) {
     const Theme& theme = context.theme;
     if (state != WordState::plain)
-        picture.scene.add(figure::RectItem{
-            .area = area, .fill = state == WordState::spoken ? theme.ink : theme.highlight, .radius = 3});
+        picture.scene.add(
+            figure::RectItem{.area = area,
+                             .fill = state == WordState::focused_query ? theme.ink : theme.highlight,
+                             .radius = 3});
     const float x = align == figure::Align::left    ? area.x + 8
                     : align == figure::Align::right ? area.right() - 8
                                                     : area.x + area.w / 2;
     const std::string text = shortened(full, longest_word);
-    const figure::Color color = state == WordState::spoken   ? theme.canvas
-                                : state == WordState::marked ? theme.ink
-                                                             : theme.text;
+    const figure::Color color = state == WordState::focused_query ? theme.canvas
+                                : state == WordState::focused_key ? theme.ink
+                                                                  : theme.text;
     draw_text(picture, context, x, figure::baseline_for(area.y + area.h / 2, size), text,
               state == WordState::plain ? figure::Font::ui : figure::Font::ui_semibold, size, color, align);
     if (text != full)
@@ -102,7 +104,7 @@ struct Filled {
 };
 
 /// Fills the area from the bottom; a weight or a difference of 1 fills all of it.
-Filled fill_vessel(Picture& picture, const Reading& reading, float value, const figure::Rect& area) {
+Filled fill_vessel(Picture& picture, const FigureWeights& reading, float value, const figure::Rect& area) {
     const float size = std::min(std::abs(value), 1.0F);
     // The palest colors would look like the empty part.
     const float height = std::max(size * area.h, 2.0F);
@@ -117,7 +119,7 @@ Filled fill_vessel(Picture& picture, const Reading& reading, float value, const 
 
 } // namespace
 
-std::string reads_nothing_text(const DrawContext& context, std::int64_t i) {
+std::string fully_masked_text(const DrawContext& context, std::int64_t i) {
     const AttentionSetPtr& given = context.shown.document->shown_weights();
     const std::string query = quoted_query(context, i);
     return given != nullptr && given->info().renormalised
@@ -133,7 +135,7 @@ void draw_row_sums(Picture& picture, const DrawContext& context, const MatrixGri
         return;
     const float x = grid.area.right() + sum_gap;
     for (std::int64_t i = 0; i < grid.rows; ++i) {
-        const bool dim = spec.rows_done >= 0 && i >= spec.rows_done; // not stepped through yet
+        const bool dim = spec.rows_stepped >= 0 && i >= spec.rows_stepped; // not stepped through yet
         double sum = 0;
         for (std::int64_t j = 0; j < grid.cols; ++j)
             sum += spec.value ? spec.value(i, j) : context.shown.value({grid.tensor, grid.index(i, j)});
@@ -198,18 +200,18 @@ void draw_sink(Picture& picture, const DrawContext& context, const MatrixSpec& m
 std::string map_title(const DrawContext& context, const TensorInfo& info) {
     const Document& document = *context.shown.document;
     // Translators: the title of a stage ("Masked scores"), then the name of a head ("L5 H1")
-    return document.has_board()
+    return document.has_head_grid()
                ? tr("common.of_2", "{} of {}", tr(info.title), open_head_name(document, context.view.head))
                : tr(info.title);
 }
 
 std::string weights_title(const DrawContext& context) {
-    return context.shown.document->has_board() ? head_page_title(context)
-                                               : tr("common.attention_weights", "Attention weights");
+    return context.shown.document->has_head_grid() ? head_page_title(context)
+                                                   : tr("common.attention_weights", "Attention weights");
 }
 
 std::string weights_formula(const DrawContext& context) {
-    if (context.shown.document->has_board())
+    if (context.shown.document->has_head_grid())
         return head_page_line(context);
     switch (context.view.heads_view) {
     case HeadsView::each:
@@ -235,10 +237,10 @@ void draw_query_word(Picture& picture, const DrawContext& context, const figure:
 void add_query_spot(Picture& picture, const DrawContext& context, const figure::Rect& area, std::int64_t i,
                     std::int64_t head) {
     const Problem& problem = context.shown.problem();
-    const std::int64_t key = Reading(context, HeadsView::each, head).largest(i);
+    const std::int64_t key = FigureWeights(context, HeadsView::each, head).largest(i);
     const CellAddress cell{TensorId::weights, {context.view.batch, head, i, key}};
-    picture.add_spot(area, spot_label(context, i, head), Select{cell},
-                     tr("weight_parts.show_reads", "Show what {} reads", query_word(problem, i)));
+    picture.add_hotspot(area, spot_label(context, i, head), Select{cell},
+                        tr("weight_parts.show_reads", "Show what {} reads", query_word(problem, i)));
 }
 
 void draw_key_word(Picture& picture, const DrawContext& context, const figure::Rect& area, std::int64_t j,
@@ -246,7 +248,7 @@ void draw_key_word(Picture& picture, const DrawContext& context, const figure::R
     draw_word(picture, context, area, context.shown.problem().key_label(j), state, size, align);
 }
 
-void draw_gauge(Picture& picture, const Reading& reading, std::int64_t i, std::int64_t j,
+void draw_gauge(Picture& picture, const FigureWeights& reading, std::int64_t i, std::int64_t j,
                 const figure::Rect& area, const std::string& word) {
     const DrawContext& context = reading.context();
     const Theme& theme = context.theme;
@@ -271,8 +273,8 @@ void draw_gauge(Picture& picture, const Reading& reading, std::int64_t i, std::i
               figure::Align::right);
 }
 
-void draw_vessel(Picture& picture, const Reading& reading, std::int64_t i, std::int64_t j,
-                 const figure::Rect& area) {
+void draw_gauge_without_word(Picture& picture, const FigureWeights& reading, std::int64_t i, std::int64_t j,
+                             const figure::Rect& area) {
     const DrawContext& context = reading.context();
     const Theme& theme = context.theme;
     const figure::Rect vessel{area.x, area.y, area.w, area.h - 18};
@@ -289,7 +291,7 @@ void draw_vessel(Picture& picture, const Reading& reading, std::int64_t i, std::
               bold ? theme.ink : theme.text, figure::Align::center);
 }
 
-std::string name_alone(const std::string& title) {
+std::string name_without_gain(const std::string& title) {
     return title.substr(0, title.find(" × "));
 }
 
@@ -299,8 +301,9 @@ void draw_figure_title(Picture& picture, const DrawContext& context, const Figur
     const float taken =
         draw_text(picture, context, x, y + 14, title.text, figure::Font::ui_semibold, 15, theme.ink);
     if (title.head >= 0 && context.shown.problem().gain(title.head) == 0.0F)
-        strike_out(picture, x, y + 14, context.measure(name_alone(title.text), figure::Font::ui_semibold, 15),
-                   15, theme.ink);
+        strike_out(picture, x, y + 14,
+                   context.measure(name_without_gain(title.text), figure::Font::ui_semibold, 15), 15,
+                   theme.ink);
     const std::string role =
         fitted_words(context, title.role, figure::Font::ui, 12.5F, width + beside - taken - 10);
     if (!role.empty())
@@ -313,13 +316,13 @@ void draw_figure_title(Picture& picture, const DrawContext& context, const Figur
         picture.scene.add(figure::RectItem{.area = {x, y + 22, width, 4}, .fill = theme.line2});
 }
 
-void draw_figure_title(Picture& picture, const Reading& reading, float x, float y, float width) {
+void draw_figure_title(Picture& picture, const FigureWeights& reading, float x, float y, float width) {
     const bool one = reading.kind() == HeadsView::each;
     draw_figure_title(picture, reading.context(),
                       {reading.title(), reading.role(), one ? reading.head() : -1}, x, y, width);
 }
 
-void draw_reading_bar(Picture& picture, const Reading& reading, const figure::Rect& area) {
+void draw_figure_bar(Picture& picture, const FigureWeights& reading, const figure::Rect& area) {
     const DrawContext& context = reading.context();
     const bool one = reading.kind() == HeadsView::each;
     if (one && context.shown.problem().gain(reading.head()) == 0.0F)
@@ -375,13 +378,13 @@ float draw_head_buttons(Picture& picture, const DrawContext& context, float x, f
     return y + 28;
 }
 
-float draw_link_legend(Picture& picture, const Reading& reading, float y, float end,
+float draw_link_legend(Picture& picture, const FigureWeights& reading, float y, float end,
                        const std::string& fills) {
     const DrawContext& context = reading.context();
     const Theme& theme = context.theme;
     const LinkThresholds least = link_thresholds(context.dims());
     const bool difference = reading.kind() == HeadsView::difference;
-    const std::string word = quoted_query(context, spoken_place(context).row);
+    const std::string word = quoted_query(context, focused_cell(context).row);
     std::vector<LegendEntry> entries;
     if (difference) {
         entries.push_back(
@@ -392,13 +395,13 @@ float draw_link_legend(Picture& picture, const Reading& reading, float y, float 
             tr("weight_parts.head_reads_more", "head {} reads it more", context.view.other), true));
     }
     const figure::Color sample = difference ? theme.ink : reading.line_color(1);
-    entries.push_back(line_entry(picture, sample, link_width(least.spoken, end), number(least.spoken, 2)));
+    entries.push_back(line_entry(picture, sample, link_width(least.focused, end), number(least.focused, 2)));
     entries.push_back(line_entry(
         picture, sample, link_width(end, end),
         difference ? tr("weight_parts.line_width_difference", "{}, line width = difference", number(end, 2))
                    : tr("weight_parts.line_width_weight", "{}, line width = weight", number(end, 2))));
-    const std::string here = number(least.spoken, 2), elsewhere = number(least.others, 2);
-    if (least.spoken == least.others)
+    const std::string here = number(least.focused, 2), elsewhere = number(least.others, 2);
+    if (least.focused == least.others)
         entries.push_back({0,
                            {},
                            difference
@@ -428,8 +431,8 @@ float draw_link_legend(Picture& picture, const Reading& reading, float y, float 
     return draw_entries(picture, context, y, entries);
 }
 
-bool any_masked(const std::vector<Reading>& readings) {
-    for (const Reading& reading : readings)
+bool any_masked(const std::vector<FigureWeights>& readings) {
+    for (const FigureWeights& reading : readings)
         for (std::int64_t i = 0; i < reading.context().dims().Tq; ++i)
             for (std::int64_t j = 0; j < reading.context().dims().Tk; ++j)
                 if (reading.masked(i, j))

@@ -79,7 +79,7 @@ void draw_colour_buttons(Picture& picture, const DrawContext& context, float rig
 }
 
 void draw_switches(Picture& picture, const DrawContext& context) {
-    if (context.shown.document->has_board() && context.view.group == StageGroup::weights) {
+    if (context.shown.document->has_head_grid() && context.view.group == StageGroup::weights) {
         draw_head_switches(picture, context);
         return;
     }
@@ -184,7 +184,7 @@ float draw_weights_head(Picture& picture, const DrawContext& context, const std:
     const std::string fitting = whole             ? line
                                 : beside || lower ? ""
                                                   : fitted_words(context, formula, font, size, room);
-    draw_page_head(picture, context, title, fitting, std::max(context.width - canvas_pad - free, 0.0F));
+    draw_view_heading(picture, context, title, fitting, std::max(context.width - canvas_pad - free, 0.0F));
     if (beside)
         draw_text(picture, context, after, 52, line, font, size, context.theme.muted);
     else if (!whole && !lower)

@@ -19,10 +19,10 @@ constexpr float chip_label_width = 134.0F;
 constexpr float widest_chip = 178.0F;
 
 /// The view's difference or mean, if any, then the focused head, then the other heads in order.
-std::vector<Reading> rows_of(const DrawContext& context) {
-    std::vector<Reading> rows;
+std::vector<FigureWeights> rows_of(const DrawContext& context) {
+    std::vector<FigureWeights> rows;
     if (context.view.heads_view != HeadsView::each)
-        rows.push_back(reading_in_focus(context));
+        rows.push_back(focused_figure_weights(context));
     rows.emplace_back(context, HeadsView::each, context.view.head);
     if (context.view.heads_view == HeadsView::difference)
         rows.emplace_back(context, HeadsView::each, context.view.other);
@@ -34,8 +34,9 @@ std::vector<Reading> rows_of(const DrawContext& context) {
 }
 
 /// If all heads are shown, orders them by number instead of by focus.
-void in_order_of_heads(std::vector<Reading>& rows, std::size_t first) {
-    std::ranges::sort(rows.begin() + static_cast<std::ptrdiff_t>(first), rows.end(), {}, &Reading::head);
+void in_order_of_heads(std::vector<FigureWeights>& rows, std::size_t first) {
+    std::ranges::sort(rows.begin() + static_cast<std::ptrdiff_t>(first), rows.end(), {},
+                      &FigureWeights::head);
 }
 
 /// The width that the chip of a key needs.
@@ -47,7 +48,7 @@ float least_chip(const DrawContext& context, std::int64_t j) {
 }
 
 /// The keys by weight, largest first; masked keys last.
-std::vector<std::int64_t> by_weight(const Reading& reading, std::int64_t row) {
+std::vector<std::int64_t> by_weight(const FigureWeights& reading, std::int64_t row) {
     std::vector<std::int64_t> keys(static_cast<std::size_t>(reading.context().dims().Tk));
     std::iota(keys.begin(), keys.end(), 0);
     std::ranges::stable_sort(keys, std::ranges::greater{}, [&](std::int64_t j) {
@@ -57,10 +58,10 @@ std::vector<std::int64_t> by_weight(const Reading& reading, std::int64_t row) {
 }
 
 /// The number of keys that fit in every row if each row shows its largest weights; at least one.
-std::size_t keys_that_fit(const DrawContext& context, const std::vector<Reading>& rows, std::int64_t row,
-                          float room, float gap) {
+std::size_t keys_that_fit(const DrawContext& context, const std::vector<FigureWeights>& rows,
+                          std::int64_t row, float room, float gap) {
     auto fit = static_cast<std::size_t>(context.dims().Tk);
-    for (const Reading& reading : rows) {
+    for (const FigureWeights& reading : rows) {
         float width = -gap;
         std::size_t count = 0;
         for (const std::int64_t j : by_weight(reading, row)) {
@@ -75,7 +76,7 @@ std::size_t keys_that_fit(const DrawContext& context, const std::vector<Reading>
 }
 
 /// Draws one chip per key, in the order of the sentence; of equal width if the words allow it.
-void draw_chips(Picture& picture, const Reading& reading, std::int64_t row, std::size_t count,
+void draw_chips(Picture& picture, const FigureWeights& reading, std::int64_t row, std::size_t count,
                 const figure::Rect& area, float gap) {
     const DrawContext& context = reading.context();
     std::vector<std::int64_t> keys = by_weight(reading, row);
@@ -97,11 +98,11 @@ void draw_chips(Picture& picture, const Reading& reading, std::int64_t row, std:
     }
 }
 
-void draw_row_head(Picture& picture, const Reading& reading, float y) {
+void draw_row_head(Picture& picture, const FigureWeights& reading, float y) {
     const DrawContext& context = reading.context();
     const Theme& theme = context.theme;
     const figure::Rect bar{canvas_pad, y + 2, 4, chip_height - 4};
-    draw_reading_bar(picture, reading, bar);
+    draw_figure_bar(picture, reading, bar);
     std::string text = reading.title();
     if (reading.kind() == HeadsView::mean)
         text = tr("what_reads.mean_heads", "Mean of heads");
@@ -111,7 +112,8 @@ void draw_row_head(Picture& picture, const Reading& reading, float y) {
     draw_text(picture, context, canvas_pad + 14, baseline, text, figure::Font::ui_semibold, 13.5F, theme.ink);
     if (reading.kind() == HeadsView::each && context.shown.problem().gain(reading.head()) == 0.0F)
         strike_out(picture, canvas_pad + 14, baseline,
-                   context.measure(name_alone(text), figure::Font::ui_semibold, 13.5F), 13.5F, theme.ink);
+                   context.measure(name_without_gain(text), figure::Font::ui_semibold, 13.5F), 13.5F,
+                   theme.ink);
     if (!reading.role().empty())
         picture.tips.push_back({{canvas_pad, y, chip_label_width - 8, chip_height}, reading.role()});
 }
@@ -146,7 +148,7 @@ float draw_what_row_reads(Picture& picture, const DrawContext& context, float y,
                                                    closest_chip_rows);
     if (fitting < 1)
         return 0;
-    std::vector<Reading> rows = rows_of(context);
+    std::vector<FigureWeights> rows = rows_of(context);
     const auto all_rows = static_cast<std::int64_t>(rows.size());
     const std::int64_t count = std::min(all_rows, fitting);
     rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(count), rows.end());
@@ -154,7 +156,7 @@ float draw_what_row_reads(Picture& picture, const DrawContext& context, float y,
         in_order_of_heads(rows, context.view.heads_view == HeadsView::each ? 0 : 1);
 
     const Dims& dims = context.dims();
-    const std::int64_t row = spoken_place(context).row;
+    const std::int64_t row = focused_cell(context).row;
     const float left = canvas_pad + chip_label_width;
     const float room = context.width - canvas_pad - left;
     const float gap = dims.Tk > 5 ? 6.0F : 16.0F;
@@ -179,11 +181,11 @@ float draw_what_row_reads(Picture& picture, const DrawContext& context, float y,
                             : std::clamp((height - head_height - chip_height) / static_cast<float>(count - 1),
                                          closest_chip_rows, widest_chip_rows);
     float line = y + head_height;
-    for (const Reading& reading : rows) {
+    for (const FigureWeights& reading : rows) {
         draw_row_head(picture, reading, line);
-        if (reading.reads_nothing(row)) {
+        if (reading.is_fully_masked(row)) {
             draw_text(picture, context, left, figure::baseline_for(line + chip_height / 2, 13.5F),
-                      reads_nothing_text(context, row), figure::Font::ui, 13.5F, context.theme.text);
+                      fully_masked_text(context, row), figure::Font::ui, 13.5F, context.theme.text);
         } else {
             draw_chips(picture, reading, row, keys, {left, line, room, chip_height}, gap);
         }

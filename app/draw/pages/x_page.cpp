@@ -182,8 +182,8 @@ Picture draw_x_page(const DrawContext& context) {
     Picture picture;
     picture.scene.width = context.width;
     const bool cross = context.shown.problem().cross();
-    draw_page_head(picture, context, tr("common.token_vectors", "Token vectors"),
-                   tr("x_page.x_one_row_per", "X: one row per token, D numbers each"));
+    draw_view_heading(picture, context, tr("common.token_vectors", "Token vectors"),
+                      tr("x_page.x_one_row_per", "X: one row per token, D numbers each"));
     const float top = 104;
     const float room = context.height - top;
     const Source x{TensorId::x, "X",

@@ -14,7 +14,7 @@ std::string with_minus_sign(std::string_view text) {
     return text.starts_with('-') ? "−" + std::string(text.substr(1)) : std::string(text);
 }
 
-void add_cells(std::vector<Finding>& found, const Picture& canvas, const std::string& number) {
+void add_cells(std::vector<FindMatch>& found, const Picture& canvas, const std::string& number) {
     for (const figure::SceneItem& item : canvas.scene.items) {
         // Numbers of cells are centered and in the monospaced font.
         const auto* printed = std::get_if<figure::TextItem>(&item);
@@ -23,7 +23,7 @@ void add_cells(std::vector<Finding>& found, const Picture& canvas, const std::st
             continue;
         for (const MatrixGrid& grid : canvas.grids)
             if (const auto cell = grid.actual ? grid.at(printed->at.x, printed->at.y) : std::nullopt) {
-                if (std::ranges::find(found, Finding(*cell)) == found.end())
+                if (std::ranges::find(found, FindMatch(*cell)) == found.end())
                     found.emplace_back(*cell);
                 break;
             }
@@ -32,8 +32,8 @@ void add_cells(std::vector<Finding>& found, const Picture& canvas, const std::st
 
 } // namespace
 
-std::vector<Finding> find_in_view(const Shown& shown, const Picture& canvas, std::string_view typed) {
-    std::vector<Finding> found;
+std::vector<FindMatch> find_in_view(const Shown& shown, const Picture& canvas, std::string_view typed) {
+    std::vector<FindMatch> found;
     if (typed.empty() || shown.trace == nullptr)
         return found;
     const std::string wanted = text::folded_word(typed);
@@ -45,7 +45,7 @@ std::vector<Finding> find_in_view(const Shown& shown, const Picture& canvas, std
     return found;
 }
 
-Actions show_token(const Shown& shown, const ViewState& view, std::int64_t token) {
+Actions select_token(const Shown& shown, const ViewState& view, std::int64_t token) {
     Actions out;
     if (shown.document->is_checkpoint() && !shown.document->shows_weights())
         out.push_back(PredictAt{token});
@@ -63,7 +63,7 @@ Actions show_token(const Shown& shown, const ViewState& view, std::int64_t token
     return out;
 }
 
-Picture pointing_at_found(Picture canvas, const Find& find, const ViewState& view) {
+Picture point_at_selected_match(Picture canvas, const Find& find, const ViewState& view) {
     if (find.follow && view.selected)
         for (const MatrixGrid& grid : canvas.grids)
             if (grid.tensor == view.selected->tensor)
@@ -72,8 +72,8 @@ Picture pointing_at_found(Picture canvas, const Find& find, const ViewState& vie
     return canvas;
 }
 
-Actions show_finding(const Shown& shown, const ViewState& view, const Finding& finding) {
-    return std::visit(Overloaded{[&](std::int64_t token) { return show_token(shown, view, token); },
+Actions select_match(const Shown& shown, const ViewState& view, const FindMatch& finding) {
+    return std::visit(Overloaded{[&](std::int64_t token) { return select_token(shown, view, token); },
                                  [&](const CellAddress& cell) { return Actions{Select{cell}}; }},
                       finding);
 }

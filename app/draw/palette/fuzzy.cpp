@@ -135,22 +135,22 @@ bool all_begin_words(std::span<const Letter> typed, std::span<const Letter> text
 
 } // namespace
 
-Answer answer_of(std::string_view typed, std::string_view title, std::string_view words) {
+MatchQuality match_quality(std::string_view typed, std::string_view title, std::string_view words) {
     const std::vector<Letter> asked = words_of(typed), whole = words_of(title);
     const std::span<const Letter> named = from_first_letter(whole);
     const std::vector<Letter> asked_joined = without_spaces(asked), named_joined = without_spaces(named);
     if (begins_with(named_joined, asked_joined))
-        return named_joined.size() == asked_joined.size() ? Answer::title : Answer::title_start;
+        return named_joined.size() == asked_joined.size() ? MatchQuality::title : MatchQuality::title_start;
     if (begins_with(whole, asked))
-        return whole.size() == asked.size() ? Answer::title : Answer::title_start;
+        return whole.size() == asked.size() ? MatchQuality::title : MatchQuality::title_start;
     if (all_begin_words(asked, whole))
-        return Answer::word_starts;
+        return MatchQuality::word_starts;
     return all_begin_words(asked, letters_of(std::string(title) + " " + std::string(words)))
-               ? Answer::other_words
-               : Answer::further;
+               ? MatchQuality::other_words
+               : MatchQuality::further;
 }
 
-int kept_numbers(std::string_view typed, std::string_view text) {
+int matched_numbered_words(std::string_view typed, std::string_view text) {
     if (typed.find_first_of("0123456789") == std::string_view::npos)
         return 0;
     const std::vector<Letter> asked = words_of(typed), within = words_of(text);

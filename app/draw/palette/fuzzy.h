@@ -22,7 +22,7 @@ std::optional<FuzzyMatch> fuzzy_match(std::string_view typed, std::string_view t
                                       std::string_view also = {});
 
 /// The part of an entry that matches the typed text, best first.
-enum class Answer : unsigned char {
+enum class MatchQuality : unsigned char {
     title,       ///< the typed text equals the title or the keys
     title_start, ///< the title starts with it
     word_starts, ///< each typed word is a prefix of a word in the title
@@ -31,9 +31,9 @@ enum class Answer : unsigned char {
 };
 /// Ignores case, characters other than letters and digits before the title, and most spaces: "L5H3" equals
 /// "L5 H3".
-Answer answer_of(std::string_view typed, std::string_view title, std::string_view words);
+MatchQuality match_quality(std::string_view typed, std::string_view title, std::string_view words);
 /// The number of typed words followed by a number, such as "layer 2", that occur in this form in the text.
-int kept_numbers(std::string_view typed, std::string_view text);
+int matched_numbered_words(std::string_view typed, std::string_view text);
 /// Returns true if both texts name the same keys: "ctrl+e" and "Ctrl E".
 bool same_keys(std::string_view typed, std::string_view keys);
 

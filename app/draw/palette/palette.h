@@ -26,7 +26,7 @@ struct Palette {
 /// Opens the palette with an empty field, keeping recent choices.
 void open_palette(Palette& palette);
 /// Closes the palette after that entry was chosen, and adds the entry to the recent choices.
-void close_after(Palette& palette, const std::string& id);
+void close_and_remember(Palette& palette, const std::string& id);
 
 enum class EntryKind : std::uint8_t {
     command,
@@ -48,22 +48,22 @@ struct PaletteEntry {
     std::string detail = {};                 ///< shown after the title; may be empty
     std::string tip = {};                    ///< its effect, as a sentence without a period
     std::string words = {};                  ///< synonyms
-    std::string also = {};                   ///< further words for the search
+    std::string search_words = {};           ///< further words for the search
     std::string keys = {};                   ///< "Ctrl Shift S"; may be empty
     std::vector<std::string> more_keys = {}; ///< other keys for the same action
     bool replaces = false;                   ///< replaces the text that the user typed
     std::string missing = {};                ///< reason why it is disabled; empty: it is enabled
     /// The actions to send. Call only if `missing` is empty.
-    std::function<Actions(const Situation&)> send = {};
+    std::function<Actions(const ActionContext&)> send = {};
 };
 
 /// The sources of the entries. The entries must not outlive them.
 struct PaletteSources {
-    const Situation& now;
+    const ActionContext& now;
     const Shown& shown;
     const Document& document;
     const CourseState& course;
-    const HeadBoard* board = nullptr;
+    const HeadGrid* board = nullptr;
 };
 
 /// All commands of the current screen in the order of the table, then settings, presets, stages, the stages
@@ -91,7 +91,7 @@ std::vector<PaletteRow> palette_rows(const std::vector<PaletteEntry>& entries, s
 /// text is not empty.
 PaletteEntry search_entry(std::string_view typed);
 /// The message of an empty list.
-std::string nothing_found(std::string_view typed);
+std::string no_match_message(std::string_view typed);
 
 inline constexpr float palette_row = 32, palette_heading = 28;
 /// Draws one row, `width` x palette_row: kind, title with matched letters in bold, its detail or why it is

@@ -105,7 +105,7 @@ std::string group_label(const ActionInfo& info) {
     return tr(word == std::end(group_words) ? info.group : word->one);
 }
 
-void add_commands(Entries& entries, const Situation& now) {
+void add_commands(Entries& entries, const ActionContext& now) {
     for (const ActionInfo& info : actions()) {
         if (!info.send || !info.here(now) || info.id == "palette" || is_head_action(info))
             continue;
@@ -115,7 +115,7 @@ void add_commands(Entries& entries, const Situation& now) {
                            .title = info.title,
                            .tip = info.tip,
                            .words = info.id + " " + words_for(other_words, info.id),
-                           .also = info.tip,
+                           .search_words = info.tip,
                            .keys = info.keys.empty() ? "" : chord_text(info.keys.front()),
                            .more_keys = chords_after_first(info),
                            .missing = why_not(info, now),
@@ -131,7 +131,7 @@ void add_setting(Entries& entries, const std::string& id, const std::string& tit
                        .title = title,
                        .tip = tip,
                        .words = words,
-                       .send = [change](const Situation&) { return Actions{change}; }});
+                       .send = [change](const ActionContext&) { return Actions{change}; }});
 }
 
 /// Settings that users know by the names of their choices, and settings of the Edit tab.
@@ -187,7 +187,7 @@ void add_matrices(Entries& entries, const PaletteSources& sources) {
                            .tip = tr("palette_entries.selects_first_number",
                                      "Selects its first number at the stage that reads it"),
                            .words = tr(info.title),
-                           .send = [id = info.id](const Situation&) { return edit_matrix(id); }});
+                           .send = [id = info.id](const ActionContext&) { return edit_matrix(id); }});
     };
     for (const TensorInfo& info : input_table())
         if (is_editable(info.id) && problem.input(info.id) != nullptr)
@@ -197,10 +197,10 @@ void add_matrices(Entries& entries, const PaletteSources& sources) {
             add(info);
 }
 
-void add_stages(Entries& entries, const Situation& now) {
+void add_stages(Entries& entries, const ActionContext& now) {
     if (now.weights_alone)
         return;
-    const Walk& walk = now.view.walk;
+    const StepStrip& walk = now.view.walk;
     for (const auto* part : {&walk.before, &walk.layer, &walk.after})
         for (const StageGroup stop : *part) {
             const GroupInfo& info = group_info(stop);
@@ -211,14 +211,14 @@ void add_stages(Entries& entries, const Situation& now) {
                                .detail = tr(info.title),
                                .tip = tr("palette_entries.goes_stop_strip", "Goes to this step of the strip"),
                                .words = words_for(stage_words, info.label),
-                               .also = tr("palette_entries.stage", "stage") + " " + tr(info.title),
-                               .send = [stop](const Situation&) { return Actions{GoTo{stop}}; }});
+                               .search_words = tr("palette_entries.stage", "stage") + " " + tr(info.title),
+                               .send = [stop](const ActionContext&) { return Actions{GoTo{stop}}; }});
         }
 }
 
 /// Every stage of every layer of a checkpoint, and the groups of stages in the strip.
-void add_layer_stages(Entries& entries, const Situation& now) {
-    const Walk& walk = now.view.walk;
+void add_layer_stages(Entries& entries, const ActionContext& now) {
+    const StepStrip& walk = now.view.walk;
     if (now.weights_alone || !walk.whole_block())
         return;
     for (std::int64_t l = 0; l < walk.layers; ++l) {
@@ -233,8 +233,8 @@ void add_layer_stages(Entries& entries, const Situation& now) {
                                .tip = tr("palette_entries.goes_stop_strip", "Goes to this step of the strip"),
                                .words = tr("common.layer_2", "layer {}", l) + " " +
                                         std::string(name.english) + " " + words_for(stage_words, also),
-                               .also = tr("palette_entries.stage", "stage") + " " + tr(title),
-                               .send = [stop, l](const Situation&) {
+                               .search_words = tr("palette_entries.stage", "stage") + " " + tr(title),
+                               .send = [stop, l](const ActionContext&) {
                                    return Actions{GoTo{stop, -1, l}};
                                }});
         };
@@ -253,11 +253,11 @@ PaletteEntry head_entry(const std::string& id, const std::string& title) {
             .label = tr("common.head_2", "head"),
             .title = title,
             .tip = tr("palette_entries.puts_head_focus", "Puts this head in focus"),
-            .also = tr("common.head_2", "head")};
+            .search_words = tr("common.head_2", "head")};
 }
 
 void add_heads(Entries& entries, const PaletteSources& sources) {
-    const Situation& now = sources.now;
+    const ActionContext& now = sources.now;
     const auto keys = [&](std::int64_t h) { return h <= 9 ? key_hint(head_action(h)) : ""; };
     if (sources.board == nullptr) {
         const Experiment* const experiment = sources.document.experiment();
@@ -268,7 +268,7 @@ void add_heads(Entries& entries, const PaletteSources& sources) {
             if (sources.document.problem.gain(h) == 0.0F)
                 entry.detail = tr("palette_entries.switched", "ablated");
             entry.keys = keys(h);
-            entry.send = [h](const Situation&) { return Actions{PickHead{h}}; };
+            entry.send = [h](const ActionContext&) { return Actions{PickHead{h}}; };
             entries.push_back(std::move(entry));
         }
         return;
@@ -283,7 +283,7 @@ void add_heads(Entries& entries, const PaletteSources& sources) {
                 if (now.problem.gain(h) == 0.0F)
                     entry.detail = tr("palette_entries.switched", "ablated");
             }
-            entry.send = [l, h](const Situation& then) {
+            entry.send = [l, h](const ActionContext& then) {
                 Actions send{OpenHead{l, h}};
                 if (is_around(then.view.group)) // stages that show no head
                     send.push_back(GoTo{StageGroup::weights});
@@ -305,9 +305,9 @@ void add_tokens(Entries& entries, const PaletteSources& sources) {
                            .detail = tr("common.token_2", "token {}", i),
                            .tip = tr("palette_entries.selects_number_tokens",
                                      "Selects the inspected number in the row of this token"),
-                           .also = std::to_string(i),
-                           .send = [i, &shown = sources.shown](const Situation& now) {
-                               return show_token(shown, now.view, static_cast<std::int64_t>(i));
+                           .search_words = std::to_string(i),
+                           .send = [i, &shown = sources.shown](const ActionContext& now) {
+                               return select_token(shown, now.view, static_cast<std::int64_t>(i));
                            }});
 }
 
@@ -321,9 +321,9 @@ void add_presets(Entries& entries, const Document& document) {
              .label = tr("common.preset", "preset"),
              .title = tr(info.title),
              .tip = tr(info.description),
-             .also = tr("common.preset", "preset") + " " + std::string(info.id),
+             .search_words = tr("common.preset", "preset") + " " + std::string(info.id),
              .replaces = true,
-             .send = [id = std::string(info.id)](const Situation&) { return Actions{SetPreset{id}}; }});
+             .send = [id = std::string(info.id)](const ActionContext&) { return Actions{SetPreset{id}}; }});
 }
 
 void add_lessons(Entries& entries, const CourseState& course) {
@@ -335,21 +335,22 @@ void add_lessons(Entries& entries, const CourseState& course) {
              .title = (lesson->number > 0 ? std::to_string(lesson->number) + "  " : "") + lesson->title,
              .detail = tr("common.min", "{} min", lesson->minutes),
              .tip = lesson->summary,
-             .also = tr("common.lesson", "lesson") + " " + lesson->summary,
-             .send = [id = lesson->id](const Situation&) { return Actions{OpenLesson{id}}; }});
+             .search_words = tr("common.lesson", "lesson") + " " + lesson->summary,
+             .send = [id = lesson->id](const ActionContext&) { return Actions{OpenLesson{id}}; }});
 }
 
-void add_files(Entries& entries, const Situation& now) {
+void add_files(Entries& entries, const ActionContext& now) {
     const auto add = [&](const std::string& path, const std::string& title, const std::string& detail) {
-        entries.push_back({.id = "file " + path,
-                           .kind = EntryKind::file,
-                           .label = tr("palette_entries.file", "file"),
-                           .title = title,
-                           .detail = detail,
-                           .tip = tr("palette_entries.opens", "Opens {}", path),
-                           .also = tr("palette_entries.open_recent_file", "open recent file") + " " + detail,
-                           .missing = why_not(action("open"), now),
-                           .send = [path](const Situation&) { return Actions{OpenPath{path}}; }});
+        entries.push_back(
+            {.id = "file " + path,
+             .kind = EntryKind::file,
+             .label = tr("palette_entries.file", "file"),
+             .title = title,
+             .detail = detail,
+             .tip = tr("palette_entries.opens", "Opens {}", path),
+             .search_words = tr("palette_entries.open_recent_file", "open recent file") + " " + detail,
+             .missing = why_not(action("open"), now),
+             .send = [path](const ActionContext&) { return Actions{OpenPath{path}}; }});
     };
     for (const std::string& path : now.files.recent) {
         const std::filesystem::path whole(path);
@@ -370,8 +371,8 @@ void add_pages(Entries& entries) {
                                .title = section.title,
                                .detail = section.block == 0 ? "" : page.title,
                                .tip = tr("palette_entries.opens_manual", "Opens the manual there"),
-                               .also = tr("palette_entries.manual", "manual") + " " + page.title,
-                               .send = [place](const Situation&) { return Actions{OpenManual{place}}; }});
+                               .search_words = tr("palette_entries.manual", "manual") + " " + page.title,
+                               .send = [place](const ActionContext&) { return Actions{OpenManual{place}}; }});
         }
 }
 
@@ -385,7 +386,7 @@ PaletteEntry search_entry(std::string_view typed) {
             .title = tr("palette_entries.search_manual", "Search the manual for “{}”", words),
             .tip = tr("palette_entries.lists_places_manual_hold",
                       "Lists the places of the manual that hold these words"),
-            .send = [words](const Situation&) { return Actions{SearchManual{words}}; }};
+            .send = [words](const ActionContext&) { return Actions{SearchManual{words}}; }};
 }
 
 std::vector<PaletteEntry> palette_entries(const PaletteSources& sources) {

@@ -33,7 +33,7 @@ constexpr std::array<Message, group_count_of_list> headings{
 struct FoundEntry {
     const PaletteEntry* entry;
     FuzzyMatch match;
-    Answer answer;
+    MatchQuality answer;
     std::size_t order; ///< index among recent entries, or in the list
     int kept = 0;      ///< number of typed "word number" pairs that it contains
 };
@@ -69,21 +69,21 @@ bool is_better(const FoundEntry& a, const FoundEntry& b) {
 
 std::optional<FoundEntry> candidate_for(const PaletteEntry& entry, std::string_view typed) {
     if (typed.empty())
-        return FoundEntry{&entry, {}, Answer::further, 0};
+        return FoundEntry{&entry, {}, MatchQuality::further, 0};
     const bool keys =
         same_keys(typed, entry.keys) ||
         std::ranges::any_of(entry.more_keys, [&](const std::string& one) { return same_keys(typed, one); });
-    auto match = fuzzy_match(typed, entry.title, entry.words + " " + entry.also);
+    auto match = fuzzy_match(typed, entry.title, entry.words + " " + entry.search_words);
     if (!match && !keys)
         return std::nullopt;
     return FoundEntry{&entry, match ? std::move(*match) : FuzzyMatch{},
-                      keys ? Answer::title : answer_of(typed, entry.title, entry.words), 0,
-                      kept_numbers(typed, entry.title + " " + entry.words)};
+                      keys ? MatchQuality::title : match_quality(typed, entry.title, entry.words), 0,
+                      matched_numbered_words(typed, entry.title + " " + entry.words)};
 }
 
 Group group_of(const FoundEntry& one, bool recent, bool all) {
     const PaletteEntry& entry = *one.entry;
-    const bool called_so = one.answer <= Answer::title_start;
+    const bool called_so = one.answer <= MatchQuality::title_start;
     return recent && (all || !entry.replaces)     ? recent_group
            : !entry.missing.empty() && !called_so ? missing_group
            : entry.replaces                       ? preset_group
@@ -93,9 +93,9 @@ Group group_of(const FoundEntry& one, bool recent, bool all) {
 }
 
 /// Sort key of a group, from its first row; smaller keys come first.
-std::tuple<bool, Answer, bool, int> place_of(const std::vector<FoundEntry>& group, std::size_t which) {
+std::tuple<bool, MatchQuality, bool, int> place_of(const std::vector<FoundEntry>& group, std::size_t which) {
     if (group.empty() || which >= manual_group)
-        return {true, Answer::further, false, static_cast<int>(which)};
+        return {true, MatchQuality::further, false, static_cast<int>(which)};
     const FoundEntry& first = group.front();
     const int ahead = which == place_group ? 0 : ahead_of_places;
     return {false, first.answer, which == preset_group, -first.match.score - ahead};
@@ -107,7 +107,7 @@ void open_palette(Palette& palette) {
     palette = {.open = true, .recent = std::move(palette.recent)};
 }
 
-void close_after(Palette& palette, const std::string& id) {
+void close_and_remember(Palette& palette, const std::string& id) {
     palette.open = false;
     std::erase(palette.recent, id);
     palette.recent.insert(palette.recent.begin(), id);
@@ -147,7 +147,7 @@ std::vector<PaletteRow> palette_rows(const std::vector<PaletteEntry>& entries, s
     return rows;
 }
 
-std::string nothing_found(std::string_view typed) {
+std::string no_match_message(std::string_view typed) {
     const std::optional<EntryKind> only = narrowed_to(typed);
     const std::string what(only ? typed.substr(1) : typed);
     if (what.empty())

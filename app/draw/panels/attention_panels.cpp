@@ -57,9 +57,9 @@ void draw_pattern_row(Sheet& sheet, const Pattern& pattern, std::ptrdiff_t count
               pattern.label.empty() ? tr("common.no_clear_label", "no clear label") : tr(pattern.label),
               sheet.width() - 80, on ? figure::Font::ui_semibold : figure::Font::ui, 13, theme.ink);
     sheet.put(sheet.right, grouped(count), 50, figure::Font::mono, 12.5F, theme.text, figure::Align::right);
-    sheet.picture.add_spot(area, "pattern " + letter, MarkPattern{letter},
-                           tr("attention_panels.click_mark_heads_board",
-                              "{}; click to mark these heads in the grid", pattern.says));
+    sheet.picture.add_hotspot(area, "pattern " + letter, MarkPattern{letter},
+                              tr("attention_panels.click_mark_heads_board",
+                                 "{}; click to mark these heads in the grid", pattern.says));
     sheet.y = top + 32;
 }
 
@@ -83,8 +83,8 @@ void draw_head_row(Sheet& sheet, const Placed& placed) {
                          .fill = open ? theme.ink : theme.muted});
     sheet.put(sheet.right, number(static_cast<double>(placed.score), 2), 44, figure::Font::mono, 12.5F,
               theme.text, figure::Align::right);
-    sheet.picture.add_spot(area, "list " + name, OpenHead{placed.l, placed.h},
-                           tr("common.open", "Open {}", name));
+    sheet.picture.add_hotspot(area, "list " + name, OpenHead{placed.l, placed.h},
+                              tr("common.open", "Open {}", name));
     sheet.y = top + 28;
 }
 

@@ -61,7 +61,7 @@ void write_bytes(Sheet& sheet) {
 
 } // namespace
 
-void write_cache(Sheet& sheet) {
+void write_kv_cache(Sheet& sheet) {
     const DrawContext& context = sheet.context;
     const Theme& theme = context.theme;
     if (context.shown.tensor(TensorId::k_heads) == nullptr ||

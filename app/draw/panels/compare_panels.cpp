@@ -51,7 +51,7 @@ void mark_baseline_line(Sheet& sheet, const figure::Rect& area) {
 std::optional<HeadChange> change_of_head(const DrawContext& context, std::int64_t head) {
     if (context.compare == nullptr)
         return std::nullopt;
-    const analysis::TensorDifference* change = context.compare->of(told_by_head(context.view));
+    const analysis::TensorDifference* change = context.compare->of(tensor_compared_by_head(context.view));
     if (change == nullptr || change->head_norms.empty())
         return std::nullopt;
     const auto groups = static_cast<std::int64_t>(change->head_norms.size());

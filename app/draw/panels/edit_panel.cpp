@@ -72,7 +72,7 @@ void draw_gains(Sheet& sheet) {
                  "Multiplies the head's output before concat; 0 ablates the head. Double click: back to 1")},
             name, context.theme.head(h, problem.dims.H).colour, problem.gain(h) == 0.0F);
         const bool off = problem.gain(h) == 0.0F;
-        sheet.picture.add_spot(
+        sheet.picture.add_hotspot(
             {sheet.left - 4, top, 18 + context.measure(name, figure::Font::ui_medium, 13) + 8, 26},
             "switch head " + std::to_string(h), SetGain{h, off ? 1.0F : 0.0F},
             off ? tr("edit_panel.switch_head_again", "Restore this head")
@@ -144,7 +144,7 @@ void draw_head_tools(Sheet& sheet) {
 void draw_ways_to_weights(Sheet& sheet) {
     sheet.y += 6;
     float x = sheet.left;
-    const Walk& walk = sheet.context.view.walk;
+    const StepStrip& walk = sheet.context.view.walk;
     const bool experts = sheet.context.dims().experts > 0;
     // The parameters of a norm after the branch are edited at the branch's output, those of the MLP at a unit
     // inside it.
@@ -217,7 +217,7 @@ void draw_earlier(Sheet& sheet, float end, std::span<const std::string> earlier)
         const figure::Rect area{sheet.left - 12, sheet.y, sheet.width() + 24, history_row};
         const float top = std::exchange(sheet.y, sheet.y + (history_row - Sheet::row_height) / 2);
         sheet.put(sheet.left, earlier[i], sheet.width(), figure::Font::ui, 13, sheet.context.theme.muted);
-        sheet.picture.add_spot(
+        sheet.picture.add_hotspot(
             area, "earlier " + std::to_string(i), MoveInHistory{0},
             tr("edit_panel.step_before_project_saved",
                "This step precedes the last save of the project; only later steps can be undone"));
@@ -262,8 +262,8 @@ void draw_history(Sheet& sheet, float end) {
         if (!said.empty())
             sheet.put(sheet.right, said, detail + 1, figure::Font::mono, 12, theme.muted,
                       figure::Align::right);
-        sheet.picture.add_spot(area, "history " + std::to_string(i), MoveInHistory{i - position},
-                               here ? "" : tr("edit_panel.go_state", "Go to this state"));
+        sheet.picture.add_hotspot(area, "history " + std::to_string(i), MoveInHistory{i - position},
+                                  here ? "" : tr("edit_panel.go_state", "Go to this state"));
         sheet.y = top + history_row;
     }
     if (!lines.empty() && newest < room)

@@ -38,7 +38,7 @@ void choice(Sheet& sheet, const EngineState& engines, const std::string& id, con
     sheet.y = top + 20;
     sheet.put(sheet.left + 20, detail, sheet.width() - 20, figure::Font::ui, 12, theme.muted);
     if (usable)
-        sheet.picture.add_spot(area, "engine " + id, EngineAction{EngineAction::Kind::choose, id}, tip);
+        sheet.picture.add_hotspot(area, "engine " + id, EngineAction{EngineAction::Kind::choose, id}, tip);
     sheet.y = top + choice_height;
 }
 

@@ -56,46 +56,47 @@ GuideText text_of_reading(const Document& document, std::int64_t h) {
             .heading = tr("guide.come_through_far", "Rollout up to this layer"),
             .paragraphs = {tr("guide.attention_rollout_abnar_zuidema",
                               "Attention rollout (Abnar and Zuidema 2020): row i, column j is the fraction "
-                              "of row i after this layer that comes from input token j. Each layer mixes its "
-                              "mean over heads half and half with the row’s own input and is multiplied by "
-                              "the rollout of the previous layers."),
+                              "of row i after this layer that comes from input token j. For each layer, the "
+                              "mean over its heads is averaged with the identity, which stands for the row’s "
+                              "own input, and multiplied by the rollout of the previous layers."),
                            tr("guide.takes_all_heads_equal",
                               "Rollout treats all heads as equal and ignores values, norms and MLPs: a "
                               "fraction shows where attention could carry something, not what it carried.")},
             .try_it = tr("guide.press_watch_shares_spread",
                          "Press ↓ and watch the fractions spread from layer to layer.")};
     if (info.made_head.english == "flow" && info.is_mean(document.layer(), h))
-        return {.heading = tr("guide.layers_let_through", "Flow up to this layer"),
-                .paragraphs = {tr("guide.attention_flow_abnar_zuidema",
-                                  "Attention flow (Abnar and Zuidema 2020): the layers so far form a network "
-                                  "of pipes, each as wide as the mean over heads mixed half and half with "
-                                  "the row’s own input. Row i, column j is the largest flow from input token "
-                                  "j to row i, each row divided by its sum."),
-                               tr("guide.takes_all_heads_equal_2",
-                                  "Like rollout, flow treats all heads as equal and ignores values, norms "
-                                  "and MLPs. Rollout multiplies fractions along a path; a flow is as wide as "
-                                  "the narrowest point of the path.")},
-                .try_it = tr("guide.switch_rollout_compare_two",
-                             "Switch to the rollout ({}) and compare the two.", key_hint("rollout"))};
+        return {
+            .heading = tr("guide.layers_let_through", "Flow up to this layer"),
+            .paragraphs = {tr("guide.attention_flow_abnar_zuidema",
+                              "Attention flow (Abnar and Zuidema 2020): the layers so far form a network. "
+                              "The capacity of an edge is the mean weight over the heads, averaged with the "
+                              "identity for the row’s own input. Row i, column j is the maximum flow from "
+                              "input token j to row i, each row divided by its sum."),
+                           tr("guide.takes_all_heads_equal_2",
+                              "Like rollout, flow treats all heads as equal and ignores values, norms and "
+                              "MLPs. Rollout multiplies fractions along a path; a flow is limited by the "
+                              "smallest capacity on the path.")},
+            .try_it = tr("guide.switch_rollout_compare_two",
+                         "Switch to the rollout ({}) and compare the two.", key_hint("rollout"))};
     if (info.is_mean(document.layer(), h))
-        return {.heading = tr("guide.mean_none_stages", "A mean is not one of the stages"),
+        return {.heading = tr("guide.mean_none_stages", "A mean is not a stage of the model"),
                 .paragraphs = {tr("guide.worked_out_weights_looking",
                                   "It is computed from the weights for display only: the model uses each "
                                   "head separately, so no stage precedes or follows a mean."),
                                tr("guide.open_head_board_guide",
                                   "Open a head in the grid, and the guide explains its stages again.")},
                 .try_it = tr("guide.press_d_mean_subtracted",
-                             "Press D: the mean is subtracted from a head, or a head from it.")};
+                             "Press D to subtract the mean from a head, or a head from the mean.")};
     return {.heading = tr("guide.filtered_weights", "Filtered weights"),
             .paragraphs =
                 {tr("guide.screen_not_model_computes",
                     "The weights on screen are not the weights that the model uses: {}.", info.reading),
                  tr("guide.guide_tells_models_own",
                     "The guide explains the model’s own numbers. It returns when you turn the filters off in "
-                    "Heads. It stays at every other stage, because filters do not change those.")},
+                    "Heads. At every other stage it is available, because filters do not change those.")},
             .try_it =
-                tr("guide.ablate_head_earlier_layer", "Ablate a head of an earlier layer in Edit and watch "
-                                                      "these weights follow, with the same filters.")};
+                tr("guide.ablate_head_earlier_layer",
+                   "Ablate a head of an earlier layer in Edit and watch these filtered weights change.")};
 }
 
 } // namespace
@@ -134,7 +135,7 @@ Picture draw_guide(const DrawContext& context) {
     const float end =
         text.try_it.empty() ? baseline : draw_try_it(picture, context, text.try_it, baseline - 10);
     const float buttons = std::max(context.height - 56, end + 16);
-    const Walk& walk = context.view.walk;
+    const StepStrip& walk = context.view.walk;
     if (context.view.group != walk.first())
         draw_button(picture, context, {guide_pad, buttons, 92, 34}, tr("common.back", "Back"), StepStage{-1},
                     false, tr("guide.stage_before_left_arrow", "Previous stage (left arrow key)"));

@@ -13,14 +13,14 @@
 namespace headscope::app {
 
 /// The row and the head that a guide text describes, and access to their numbers.
-struct Speaker {
+struct GuideContext {
     const Shown& shown;
     const Problem& problem;
     const Dims& dims;
     std::int64_t b, h, i;
     std::optional<CellAddress> marked; ///< the cell that the canvas marks while the mouse is not over a cell
 
-    Speaker(const Shown& s, const ViewState& view)
+    GuideContext(const Shown& s, const ViewState& view)
         : shown(s), problem(s.problem()), dims(s.dims()), b(view.batch), h(view.head),
           i(view.row >= 0 ? std::min(view.row, dims.Tq - 1) : std::min<std::int64_t>(2, dims.Tq - 1)) {
         ViewState still = view;
@@ -49,7 +49,7 @@ struct Speaker {
             out.push_back(at(id, {b, head, i, j}));
         return out;
     }
-    bool nothing_read(std::int64_t head) const { return fully_masked(*shown.trace, b, head, i); }
+    bool is_fully_masked(std::int64_t head) const { return fully_masked(*shown.trace, b, head, i); }
     /// The column of output row i with the largest absolute value.
     std::int64_t output_column() const {
         std::int64_t best = 0;
@@ -63,7 +63,7 @@ struct Speaker {
 // Shared by all texts of the guide.
 namespace guide {
 
-inline std::int64_t place_of_largest(const std::vector<double>& row) {
+inline std::int64_t index_of_largest(const std::vector<double>& row) {
     return std::ranges::max_element(row) - row.begin();
 }
 
@@ -74,9 +74,9 @@ inline std::int64_t ties(const std::vector<double>& row) {
 
 } // namespace guide
 
-GuideText say_scores(const Speaker& s);
-GuideText say_scaled(const Speaker& s);
-GuideText say_masked(const Speaker& s);
-GuideText say_weights(const Speaker& s);
+GuideText say_scores(const GuideContext& s);
+GuideText say_scaled(const GuideContext& s);
+GuideText say_masked(const GuideContext& s);
+GuideText say_weights(const GuideContext& s);
 
 } // namespace headscope::app

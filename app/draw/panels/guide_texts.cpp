@@ -11,11 +11,11 @@ using namespace guide;
 
 namespace {
 
-GuideText say_x(const Speaker& s) {
+GuideText say_x(const GuideContext& s) {
     std::vector<double> row;
     for (std::int64_t d = 0; d < s.dims.D; ++d)
         row.push_back(s.at(TensorId::x, {s.b, s.i, d}));
-    const std::int64_t d = place_of_largest(row);
+    const std::int64_t d = index_of_largest(row);
     const auto& names = s.shown.document->feature_names();
     const std::string name = names.empty() ? "" : names[static_cast<std::size_t>(d)];
     const std::string largest = number(row[static_cast<std::size_t>(d)], 2), stands_for = shortened(name, 24);
@@ -50,14 +50,14 @@ GuideText say_x(const Speaker& s) {
             : tr("guide_texts.far_no_token_knows", "So far no token knows anything about the others."));
     out.try_it = s.shown.document->recipe.base
                      ? tr("guide_texts.point_number_inspector_tells",
-                          "Point at a number: the inspector lists what reads it.")
+                          "Hover over a number: the inspector lists the numbers computed from it.")
                      : tr("guide_texts.type_another_sentence_top",
                           "Type another sentence at the top and watch the rows change. "
                           "Then press the right arrow key.");
     return out;
 }
 
-GuideText say_qkv(const Speaker& s, Projection projection) {
+GuideText say_qkv(const GuideContext& s, Projection projection) {
     constexpr std::array<TensorId, 3> stages{TensorId::q, TensorId::k, TensorId::v};
     const TensorId id = stages[static_cast<std::size_t>(projection)];
     const bool queries = id == TensorId::q;
@@ -77,11 +77,11 @@ GuideText say_qkv(const Speaker& s, Projection projection) {
     out.paragraphs.push_back(
         s.problem.cross()
             ? tr("guide_texts.queries_made_first_sequence",
-                 "Queries are made from the first sequence, keys and values from the second. The query "
-                 "says what a token looks for, the key what one offers, the value what it hands over.")
+                 "Queries are made from the first sequence, keys and values from the second. The query says "
+                 "what a token looks for, the key what one offers, the value what it passes on.")
             : tr("guide_texts.each_tokens_row_multiplied",
-                 "Each token’s row is multiplied by three matrices. The query says what it looks for, "
-                 "the key what it offers, the value what it hands over."));
+                 "Each token’s row is multiplied by three matrices. The query says what it looks for, the "
+                 "key what it offers, the value what it passes on."));
     const std::string token = queries ? s.query() : s.key(row);
     const std::string value = number(s.at(id, {s.b, row, column}), 2);
     out.paragraphs.push_back(bias ? tr_n("guide_texts.column_sum_product_bias",
@@ -97,9 +97,9 @@ GuideText say_qkv(const Speaker& s, Projection projection) {
                                       "K and V have only {} head for the {} heads of Q.",
                                       "K and V have only {} heads for the {} heads of Q.", s.dims.Hkv,
                                       grouped(s.dims.Hkv), grouped(s.dims.H)));
-    out.try_it = tr("guide_texts.point_number_result_row",
-                    "Point at a number of the result: its row and column light up, and the inspector adds up "
-                    "the products.");
+    out.try_it =
+        tr("guide_texts.point_number_result_row", "Hover over a number of the result: its row and column "
+                                                  "light up, and the inspector adds up the products.");
     return out;
 }
 
@@ -109,7 +109,7 @@ std::string columns_text(std::int64_t first, std::int64_t width) {
                       : tr("guide_texts.columns", "columns {} to {}", first, first + width - 1);
 }
 
-GuideText say_split(const Speaker& s) {
+GuideText say_split(const GuideContext& s) {
     const Dims& dims = s.dims;
     const std::int64_t head = s.h;
     GuideText out{
@@ -132,17 +132,17 @@ GuideText say_split(const Speaker& s) {
     const ProblemParts parts = s.problem.parts();
     for (const TensorId step : steps_to(TensorId::q_heads, parts))
         if (step != TensorId::q && step != TensorId::q_heads)
-            out.paragraphs.push_back(tr("guide_texts.way", "On the way: {}.", formula_of(step, parts)));
+            out.paragraphs.push_back(tr("guide_texts.way", "Formula: {}.", formula_of(step, parts)));
     if (s.problem.rotary) {
-        const Turn turn = turn_of(s.shown, {TensorId::q_heads, {s.b, head, s.i, 0}});
-        out.paragraphs.push_back(tr(
-            "guide_texts.every_pair_numbers_half",
-            "Then every pair of numbers half a head apart is turned by its token’s position (RoPE): in "
-            "q_heads[{}] of {} the pair 0, {} is turned by {}°. Two tokens at a fixed distance then always "
-            "differ by the same angle. Values are not turned.",
-            head, s.query(), dims.dk / 2, number(turn.angle, 1)));
+        const RotatedNumber turn = rotated_number(s.shown, {TensorId::q_heads, {s.b, head, s.i, 0}});
+        out.paragraphs.push_back(
+            tr("guide_texts.every_pair_numbers_half",
+               "Then every pair of numbers half a head apart is rotated by its token’s position (RoPE): in "
+               "q_heads[{}] of {} the pair 0, {} is rotated by {}°. Two tokens at a fixed distance then "
+               "always differ by the same angle. Values are not rotated.",
+               head, s.query(), dims.dk / 2, number(turn.angle, 1)));
         out.try_it = tr("guide_texts.press_rotation_pairs_turn",
-                        "Press Rotation. Which pairs turn fast, which hardly at all?");
+                        "Press Rotation. Which pairs rotate fast, which hardly at all?");
         return out;
     }
     if (!heads_are_columns(parts)) {
@@ -160,30 +160,30 @@ GuideText say_split(const Speaker& s) {
            head * dims.dk + column));
     if (dims.Hkv != dims.H)
         out.paragraphs.push_back(tr_n("guide_texts.k_v_make_head",
-                                      "K and V make only {} head; each serves {} query heads.",
-                                      "K and V make only {} heads; each serves {} query heads.", dims.Hkv,
+                                      "K and V have only {} head; each serves {} query heads.",
+                                      "K and V have only {} heads; each serves {} query heads.", dims.Hkv,
                                       grouped(dims.Hkv), grouped(dims.H / dims.Hkv)));
     out.try_it = tr("guide_texts.press_together_apart_columns",
                     "Press Together, then Apart. Which columns move, and does any number change?");
     return out;
 }
 
-GuideText say_head_out(const Speaker& s) {
+GuideText say_head_out(const GuideContext& s) {
     const std::vector<double> weights = s.row(TensorId::weights);
-    const auto j = place_of_largest(weights);
+    const auto j = index_of_largest(weights);
     const double weight = weights[static_cast<std::size_t>(j)];
     const std::int64_t column = s.marked_column(TensorId::head_out, {s.b, s.h, s.i, 0}, 0);
     const double value = s.at(TensorId::v_heads, {s.b, s.dims.kv_head(s.h), j, column});
     GuideText out{.heading = tr("guide_texts.values_mixed_weights", "Values, mixed by the weights")};
-    out.paragraphs.push_back(
-        tr_n("guide_texts.weights_say_how_much",
-             "The weights say how much of each value to take. A head mixes {} of values into one row of {} "
-             "number.",
-             "The weights say how much of each value to take. A head mixes {} of values into one row of {} "
-             "numbers.",
-             s.dims.dv, tr_n("guide_texts.row", "{} row", "{} rows", s.dims.Tk, grouped(s.dims.Tk)),
-             grouped(s.dims.dv)));
-    if (s.nothing_read(s.h))
+    out.paragraphs.push_back(tr_n("guide_texts.weights_say_how_much",
+                                  "The weights say how much of each value to take. A head mixes {} of values "
+                                  "into one row of {} number.",
+                                  "The weights say how much of each value to take. A head mixes {} of values "
+                                  "into one row of {} numbers.",
+                                  s.dims.dv,
+                                  tr_n("guide_texts.row", "{} row", "{} rows", s.dims.Tk, grouped(s.dims.Tk)),
+                                  grouped(s.dims.dv)));
+    if (s.is_fully_masked(s.h))
         out.paragraphs.push_back(tr("guide_texts.may_read_nothing_head",
                                     "{} may read nothing in head {}, so its row is all 0.", s.query(), s.h));
     else {
@@ -195,18 +195,18 @@ GuideText say_head_out(const Speaker& s) {
         // Translators: the last two are a token and a product, “cat” brings 0.5 × 0.2 = 0.1
         out.paragraphs.push_back(
             tr("guide_texts.head_column_brings",
-               "In head {}, column {} of {} is {}; to this sum, {} contributes {}.", s.h, column, s.query(),
-               number(s.at(TensorId::head_out, {s.b, s.h, s.i, column}), 2), s.key(j), product));
+               "In head {}, column {} of {} is {}, a sum over keys; {} contributes {}.", s.h, column,
+               s.query(), number(s.at(TensorId::head_out, {s.b, s.h, s.i, column}), 2), s.key(j), product));
         out.paragraphs.push_back(
             tr("guide_texts.nearer_one_weight_1",
                "The nearer one weight is to 1, the nearer the result is to that value."));
     }
     out.try_it = tr("guide_texts.point_number_inspector_lists",
-                    "Point at a number: the inspector lists the contribution of each key.");
+                    "Hover over a number: the inspector lists the contribution of each key.");
     return out;
 }
 
-GuideText say_concat(const Speaker& s) {
+GuideText say_concat(const GuideContext& s) {
     const std::int64_t column = s.marked_column(TensorId::concat, {s.b, s.i, 0}, s.h * s.dims.dv),
                        h = column / s.dims.dv, place = column % s.dims.dv;
     const float gain = s.problem.gain(h);
@@ -234,21 +234,20 @@ GuideText say_concat(const Speaker& s) {
     return out;
 }
 
-GuideText say_contributions(const Speaker& s) {
+GuideText say_contributions(const GuideContext& s) {
     const std::int64_t d = s.marked_column(TensorId::contributions, {s.b, s.h, s.i, 0}, s.output_column()),
                        first = s.h * s.dims.dv;
     const auto part = [&](std::int64_t h) { return s.at(TensorId::contributions, {s.b, h, s.i, d}); };
     const std::string own = number(part(s.h), 2);
     GuideText out{.heading = tr("guide_texts.each_head_adds", "The contribution of each head")};
-    out.paragraphs.push_back(
-        s.dims.dv == 1 ? tr("guide_texts.w_o_rows_every",
-                            "W_O has rows for every head: row {} for head {}. The head’s result times its "
-                            "rows is its contribution, as wide as the output.",
-                            first, s.h)
-                       : tr("guide_texts.w_o_rows_every_2",
-                            "W_O has rows for every head: rows {} to {} for head {}. The head’s result times "
-                            "its rows is its contribution, as wide as the output.",
-                            first, first + s.dims.dv - 1, s.h));
+    out.paragraphs.push_back(s.dims.dv == 1 ? tr("guide_texts.w_o_rows_every",
+                                                 "Row {} of W_O belongs to head {}. The head’s result times "
+                                                 "its row is its contribution, as wide as the output.",
+                                                 first, s.h)
+                                            : tr("guide_texts.w_o_rows_every_2",
+                                                 "Rows {} to {} of W_O belong to head {}. The head’s result "
+                                                 "times its rows is its contribution, as wide as the output.",
+                                                 first, first + s.dims.dv - 1, s.h));
     double rest = 0;
     for (std::int64_t h = 0; h < s.dims.H; ++h)
         rest += h == s.h ? 0.0 : part(h);
@@ -264,14 +263,15 @@ GuideText say_contributions(const Speaker& s) {
     if (s.problem.gain(s.h) == 0.0F)
         out.paragraphs.push_back(
             tr("guide_texts.gain_0_head_switched", "Its head gain is 0: this head is ablated."));
-    out.try_it = s.dims.H > 1
-                     ? tr("guide_texts.pick_another_head_number",
-                          "Pick another head with the number keys. Which one adds most to this column?")
-                     : tr("guide_texts.point_number_see_products", "Point at a number to see its products.");
+    out.try_it =
+        s.dims.H > 1
+            ? tr("guide_texts.pick_another_head_number",
+                 "Pick another head with the number keys. Which one adds most to this column?")
+            : tr("guide_texts.point_number_see_products", "Hover over a number to see its products.");
     return out;
 }
 
-GuideText say_output(const Speaker& s) {
+GuideText say_output(const GuideContext& s) {
     const std::int64_t d = s.marked_column(TensorId::output, {s.b, s.i, 0, 0}, s.output_column());
     const bool bias = s.problem.weights.b_O != nullptr;
     const bool identity = s.shown.document->recipe.identity_W_O;
@@ -292,10 +292,10 @@ GuideText say_output(const Speaker& s) {
                   : tr("guide_texts.every_output_column_concat_2",
                        "Every output column is concat times a column of W_O.")) +
             " " +
-            (s.dims.H == 1 ? tr("guide_texts.takes_part_one_head", "It takes a part from the one head.")
+            (s.dims.H == 1 ? tr("guide_texts.takes_part_one_head", "The one head contributes to it.")
              : s.dims.H == 2
-                 ? tr("guide_texts.takes_part_both_heads", "It takes a part from both heads.")
-                 : tr("guide_texts.takes_part_all_heads", "It takes a part from all {} heads.", s.dims.H)));
+                 ? tr("guide_texts.takes_part_both_heads", "Both heads contribute to it.")
+                 : tr("guide_texts.takes_part_all_heads", "All {} heads contribute to it.", s.dims.H)));
     out.paragraphs.push_back(
         tr("guide_texts.largest_number_size_column",
            "The largest number for {}, by magnitude, is {}, in column {}; head {} contributes {} to it.",
@@ -308,7 +308,7 @@ GuideText say_output(const Speaker& s) {
             ? tr("guide_texts.switch_w_o_identity", "Switch W_O to the identity: which columns of the "
                                                     "output does each head fill now?")
             : tr("guide_texts.point_number_bar_inspector",
-                 "Point at a number: the bar in the inspector shows each head’s contribution.");
+                 "Hover over a number: the bar in the inspector shows each head’s contribution.");
     return out;
 }
 
@@ -317,7 +317,7 @@ GuideText say_output(const Speaker& s) {
 GuideText guide_text(const Shown& shown, const ViewState& view) {
     if (is_around(view.group))
         return guide_text_around(shown, view);
-    const Speaker speaker(shown, view);
+    const GuideContext speaker(shown, view);
     switch (view.group) {
     case StageGroup::x:
         return say_x(speaker);

@@ -30,8 +30,9 @@ GuideText say_residual(const Shown& shown, TensorId id, std::int64_t i) {
                      "This is the residual stream as the layer gets it: a row of {} numbers for "
                      "each token.",
                      grouped(shown.dims().D)));
-        out.paragraphs.push_back(
-            tr("guide_texts_around.row_length", "The row of {} has the length {}.", token, length(id)));
+        out.paragraphs.push_back(tr("guide_texts_around.row_length",
+                                    "The row of {} has the length {}, the root of the sum of its squares.",
+                                    token, length(id)));
         out.try_it = tr("guide_texts_around.press_page_down_how",
                         "Press Page Down: how does the length grow from layer to layer?");
         return out;
@@ -45,13 +46,13 @@ GuideText say_residual(const Shown& shown, TensorId id, std::int64_t i) {
         sum = sum.empty() ? part : tr("guide_texts_around.and", "{} and {}", sum, part);
     }
     out.paragraphs.push_back(tr("guide_texts_around.nothing_replaced_here",
-                                "Nothing is replaced here. What the layer found is added, number by number, "
-                                "to what was there."));
+                                "Nothing is replaced here. The output of the attention or the MLP is added, "
+                                "number by number, to what was there."));
     // Translators: at a token, parts such as "output has the length 3.1"; the sum
     out.paragraphs.push_back(
         tr("guide_texts_around.sum_length", "At {}, {}; the sum has the length {}.", token, sum, length(id)));
     out.try_it = tr("guide_texts_around.point_cell_sum_parts",
-                    "Point at a cell of the sum: its parts light up above it.");
+                    "Hover over a cell of the sum: its terms light up above it.");
     return out;
 }
 
@@ -61,13 +62,12 @@ GuideText say_norm(const Shown& shown, TensorId id, std::int64_t i) {
     const NormNumbers numbers = norm_numbers(architecture, row_of(shown, from, i));
     const bool layer_norm = architecture.norm == checkpoint::NormKind::layer;
     GuideText out{.heading = tr("guide_texts_around.one_ruler_every_token", "One scale for every token")};
-    out.paragraphs.push_back(
-        layer_norm ? tr("guide_texts_around.norm_brings_each_row",
-                        "The norm brings each row to mean 0 and variance 1. A learned weight and "
-                        "bias then set how much of each dimension is seen.")
-                   : tr("guide_texts_around.norm_brings_each_ro_2",
-                        "The norm brings each row to the root mean square 1. A learned weight "
-                        "then sets how much of each dimension is seen."));
+    out.paragraphs.push_back(layer_norm ? tr("guide_texts_around.norm_brings_each_row",
+                                             "The norm brings each row to mean 0 and variance 1. A learned "
+                                             "weight then scales each dimension, and a bias shifts it.")
+                                        : tr("guide_texts_around.norm_brings_each_ro_2",
+                                             "The norm brings each row to the root mean square 1. A learned "
+                                             "weight then scales each dimension."));
     out.paragraphs.push_back(
         layer_norm ? tr("guide_texts_around.row_divided_after",
                         "The row of {} is divided by {}, after its mean {} was subtracted.",
@@ -76,7 +76,7 @@ GuideText say_norm(const Shown& shown, TensorId id, std::int64_t i) {
                         say_query(shown.problem(), i), number(numbers.spread, 2)));
     out.paragraphs.push_back(
         tr("guide_texts_around.residual_stream",
-           "The residual stream itself stays as it is: the next step reads a normalized copy."));
+           "The residual stream itself stays as it is: the next stage reads a normalized copy."));
     out.try_it =
         tr("guide_texts_around.click_tallest_bar_how",
            "Click the tallest bar. How much of it is left after the norm? Then drag its weight to 0.");
@@ -90,21 +90,24 @@ GuideText say_norm(const Shown& shown, TensorId id, std::int64_t i) {
 GuideText say_mlp(const Shown& shown, TensorId id, std::int64_t i) {
     const std::int64_t d_ff = shown.dims().d_ff;
     GuideText out{.heading = tr("guide_texts_around.small_detectors", "{} small detectors", grouped(d_ff))};
-    out.paragraphs.push_back(tr("guide_texts_around.each_unit_compares",
-                                "Each unit compares the row of a token with its own column of W_in. If they "
-                                "agree, the unit is on and adds its row of W_out to the residual stream."));
+    out.paragraphs.push_back(
+        tr("guide_texts_around.each_unit_compares",
+           "Each unit compares the row of a token with its own column of W_in. If they agree, the unit is "
+           "active and adds a multiple of its row of W_out to the residual stream."));
     const std::span<const float> act = row_of(shown, mlp_act, i);
     const auto strongest = std::ranges::max_element(act, {}, [](float v) { return std::abs(v); });
     out.paragraphs.push_back(tr("guide_texts_around.unit_largest_number",
-                                "At {} unit {} has the largest number: {}.", say_query(shown.problem(), i),
-                                strongest - act.begin(), number(static_cast<double>(*strongest), 2)));
+                                "At {}, unit {} has the activation of largest magnitude: {}.",
+                                say_query(shown.problem(), i), strongest - act.begin(),
+                                number(static_cast<double>(*strongest), 2)));
     if (shown.tensor(mlp_gate) != nullptr)
-        out.paragraphs.push_back(tr("guide_texts_around.gate_goes_through",
-                                    "A gate, which goes through the activation, multiplies each number."));
+        out.paragraphs.push_back(
+            tr("guide_texts_around.gate_goes_through",
+               "Each number is multiplied by a gate, to which the activation function is applied."));
     out.paragraphs.push_back(tr("guide_texts_around.no_token_looks", "No token reads another one here."));
     out.try_it = id == mlp_out || id == mlp_raw
                      ? tr("guide_texts_around.point_number",
-                          "Point at a number: the inspector lists the units that make it.")
+                          "Hover over a number: the inspector lists the units that contribute to it.")
                      : tr("guide_texts_around.click_unit_weights",
                           "Click a unit to see its weights at the bottom of the view: which words does the "
                           "unit raise, and how does that change when you drag a weight?");
@@ -118,13 +121,12 @@ GuideText say_vocabulary(const Shown& shown, TensorId id) {
                                  ? tr("guide_texts_around.number_every_token", "A number for every token")
                                  : tr("guide_texts_around.numbers_become", "Numbers become probabilities")};
     out.paragraphs.push_back(
-        id == logits
-            ? tr("guide_texts_around.last_row_multiplied",
-                 "The last row of {} is multiplied with one row per token of the vocabulary. The larger "
-                 "the product, the likelier the token.",
-                 token)
-            : tr("guide_texts_around.softmax_makes_all",
-                 "Softmax turns the logits into positive numbers that add up to 1."));
+        id == logits ? tr("guide_texts_around.last_row_multiplied",
+                          "The row of {}, at the end of the model, is multiplied by one row per token of the "
+                          "vocabulary. The larger the product, the likelier the token.",
+                          token)
+                     : tr("guide_texts_around.softmax_makes_all",
+                          "Softmax turns the logits into positive numbers that add up to 1."));
     out.paragraphs.push_back(tr("guide_texts_around.vocabulary_tokens",
                                 "The vocabulary has {} tokens; the largest number is {}.",
                                 grouped(static_cast<std::int64_t>(row.size())),
@@ -140,22 +142,23 @@ GuideText guide_text_around(const Shown& shown, const ViewState& view) {
     const TensorId id = group_info(view.group).main;
     if (shown.tensor(id) == nullptr)
         return {.heading = tr(tensor_info(id).title), .paragraphs = {tr("common.computed", "Computing …")}};
-    const std::int64_t i = std::clamp<std::int64_t>(row_around(view, shown.position), 0, shown.dims().Tq - 1);
+    const std::int64_t i =
+        std::clamp<std::int64_t>(current_row(view, shown.position), 0, shown.dims().Tq - 1);
     if (id == embedding || id == position)
-        return {.heading =
-                    tr("guide_texts_around.every_token_becomes", "Every token becomes a row of numbers"),
-                .paragraphs = {tr("guide_texts_around.word_table_one_row",
-                                  "The word table has one row of {} learned numbers for each token of the "
-                                  "vocabulary.",
-                                  grouped(shown.dims().D)),
-                               shown.tensor(position) != nullptr
-                                   ? tr("guide_texts_around.second_table_row_each",
-                                        "A second table has a row for each position. Both rows are added.")
-                                   : tr("guide_texts_around.token_stands_told",
-                                        "The position of a token enters later: queries and keys are rotated "
-                                        "by it, or scores get a term for the distance.")},
-                .try_it = tr("guide_texts_around.press_right_arrow_key",
-                             "Press the right arrow key until you are inside layer 0.")};
+        return {
+            .heading = tr("guide_texts_around.every_token_becomes", "Every token becomes a row of numbers"),
+            .paragraphs =
+                {tr("guide_texts_around.word_table_one_row",
+                    "The embedding table has one row of {} learned numbers for each token of the vocabulary.",
+                    grouped(shown.dims().D)),
+                 shown.tensor(position) != nullptr
+                     ? tr("guide_texts_around.second_table_row_each",
+                          "A second table has a row for each position. Both rows are added.")
+                     : tr("guide_texts_around.token_stands_told",
+                          "The position of a token enters later: queries and keys are rotated "
+                          "by it, or scores get a term for the distance.")},
+            .try_it = tr("guide_texts_around.press_right_arrow_key",
+                         "Press the right arrow key until you are inside layer 0.")};
     if (id == logits || id == probabilities)
         return say_vocabulary(shown, id);
     if (norm_at(shown, id))

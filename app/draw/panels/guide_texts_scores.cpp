@@ -11,11 +11,11 @@ using namespace guide;
 namespace {
 
 /// "It gives “cat” a weight of 0.84. Only 0.16 is left for the other 3."
-std::string reading(const Speaker& s) {
+std::string reading(const GuideContext& s) {
     const std::vector<double> row = s.row(TensorId::weights);
-    const auto j = place_of_largest(row);
+    const auto j = index_of_largest(row);
     const double top = row[static_cast<std::size_t>(j)];
-    if (s.nothing_read(s.h))
+    if (s.is_fully_masked(s.h))
         return tr("guide_texts_scores.head_mask_leaves_no",
                   "In head {} the mask leaves {} no key to read: its whole row is 0.", s.h, s.query());
     if (s.dims.Tk == 1)
@@ -29,7 +29,7 @@ std::string reading(const Speaker& s) {
                           s.dims.Tk, number(top, 2));
     if (ties(row) > 1)
         return begin + tr("guide_texts_scores.largest_weight_goes",
-                          "Its largest weight, {}, goes to {} and, in equal parts, to {} more.",
+                          "Its largest weight, {}, goes to {} and, with the same value, to {} more.",
                           number(top, 2), s.key(j), ties(row) - 1);
     const double rest = std::accumulate(row.begin(), row.end(), 0.0) - top;
     const int decimals = sum_format({top, rest}, top + rest).decimals;
@@ -46,18 +46,17 @@ std::string reading(const Speaker& s) {
 
 } // namespace
 
-GuideText say_scores(const Speaker& s) {
+GuideText say_scores(const GuideContext& s) {
     const std::vector<double> row = s.row(TensorId::scores);
-    const auto best = place_of_largest(row);
+    const auto best = index_of_largest(row);
     const auto worst = std::ranges::min_element(row) - row.begin();
     const auto value = [&](std::int64_t j) { return number(row[static_cast<std::size_t>(j)], 2); };
     GuideText out{.heading = tr("guide_texts_scores.every_query_meets", "Every query meets every key")};
-    out.paragraphs.push_back(tr_n("guide_texts_scores.score_dot_product_one",
-                                  "A score is a dot product: one token’s query times another’s key, over the "
-                                  "{} column of a head.",
-                                  "A score is a dot product: one token’s query times another’s key, over the "
-                                  "{} columns of a head.",
-                                  s.dims.dk, grouped(s.dims.dk)));
+    out.paragraphs.push_back(
+        tr_n("guide_texts_scores.score_dot_product_one",
+             "A score is a dot product: one token’s query with another’s key, over the {} column of a head.",
+             "A score is a dot product: one token’s query with another’s key, over the {} columns of a head.",
+             s.dims.dk, grouped(s.dims.dk)));
     if (s.dims.Tk == 1)
         out.paragraphs.push_back(tr("guide_texts_scores.one_key_one_score",
                                     "There is one key, so {} has one score in head {}: {}.", s.query(), s.h,
@@ -91,8 +90,8 @@ GuideText say_scores(const Speaker& s) {
     return out;
 }
 
-GuideText say_scaled(const Speaker& s) {
-    const auto j = place_of_largest(s.row(TensorId::scaled));
+GuideText say_scaled(const GuideContext& s) {
+    const auto j = index_of_largest(s.row(TensorId::scaled));
     const Index at{s.b, s.h, s.i, j};
     const bool tempered = s.problem.temperature != 1.0F;
     const double from = s.at(TensorId::scores, at), to = s.at(TensorId::scaled, at);
@@ -102,12 +101,13 @@ GuideText say_scaled(const Speaker& s) {
         (root == std::floor(root) ? " = " + number(root, 0) : " ≈ " + number(root, 2));
     GuideText out{.heading =
                       tr("guide_texts_scores.scaling_keeps_softmax", "Scaling keeps the softmax soft")};
-    out.paragraphs.push_back(
-        tempered ? tr("guide_texts_scores.every_score_divided",
-                      "Every score is divided by the root of the head width: {}, and by the temperature {}.",
-                      divisor, number(static_cast<double>(s.problem.temperature), 2))
-                 : tr("guide_texts_scores.every_score_divided_2",
-                      "Every score is divided by the root of the head width: {}.", divisor));
+    out.paragraphs.push_back(tempered ? tr("guide_texts_scores.every_score_divided",
+                                           "Every score is divided by the square root of the head width, {}, "
+                                           "and by the temperature {}.",
+                                           divisor, number(static_cast<double>(s.problem.temperature), 2))
+                                      : tr("guide_texts_scores.every_score_divided_2",
+                                           "Every score is divided by the square root of the head width: {}.",
+                                           divisor));
     // Translators: a score and what it becomes for a query and a key: In head 2, 3.14 becomes 1.57 for “it”
     // and “cat”.
     out.paragraphs.push_back(tr("guide_texts_scores.head_becomes", "In head {}, {} becomes {} for {} and {}.",
@@ -122,7 +122,7 @@ GuideText say_scaled(const Speaker& s) {
     return out;
 }
 
-GuideText say_masked(const Speaker& s) {
+GuideText say_masked(const GuideContext& s) {
     const std::vector<double> row = s.row(TensorId::masked);
     const auto open = std::ranges::count_if(row, [](double v) { return std::isfinite(v); });
     const auto closed = std::ranges::find_if(row, [](double v) { return std::isinf(v); }) - row.begin();
@@ -156,17 +156,18 @@ GuideText say_masked(const Speaker& s) {
                                     "In head {}, {} may read {} of {} keys; {} is the first forbidden one.",
                                     s.h, s.query(), open, keys, s.key(closed)));
     if (has_rule<AdditiveMask>(s.problem.mask))
-        out.paragraphs.push_back(
-            tr("guide_texts_scores.mask_also_adds", "The mask also adds numbers to the scores that stay."));
-    out.try_it = s.problem.mask.empty()
-                     ? tr("guide_texts_scores.choose_causal_mask",
-                          "Choose the causal mask in the toolbar. Which half of each map closes?")
-                     : tr("guide_texts_scores.choose_another_mask",
-                          "Choose another mask in the toolbar, and see which cells open or close.");
+        out.paragraphs.push_back(tr("guide_texts_scores.mask_also_adds",
+                                    "The mask also adds numbers to the scores of the allowed keys."));
+    out.try_it =
+        s.problem.mask.empty()
+            ? tr("guide_texts_scores.choose_causal_mask",
+                 "Choose the causal mask in the toolbar. Which half of each map is then forbidden?")
+            : tr("guide_texts_scores.choose_another_mask",
+                 "Choose another mask in the toolbar, and see which cells become allowed or forbidden.");
     return out;
 }
 
-GuideText say_weights(const Speaker& s) {
+GuideText say_weights(const GuideContext& s) {
     GuideText out{
         .heading = s.dims.H == 1 ? tr("guide_texts_scores.each_token_look", "Where does each token look?")
                                  : tr("guide_texts_scores.head_each_token_look",
@@ -201,7 +202,7 @@ GuideText say_weights(const Speaker& s) {
         out.paragraphs.push_back(
             tr("guide_texts_scores.one_head_all_token",
                "With one head, everything that a token looks for has to fit in one row."));
-    if (s.dims.H > 1 && !s.nothing_read(s.h))
+    if (s.dims.H > 1 && !s.is_fully_masked(s.h))
         out.try_it = tr("guide_texts_scores.pick_another_head_2",
                         "Pick another head with the number keys. Does {} look at the same token?", s.query());
     return out;

@@ -119,8 +119,8 @@ void draw_one(Sheet& sheet, std::int64_t h) {
         sheet.picture.scene.add(figure::RectItem{.area = {area.x, area.y, 3, area.h}, .fill = theme.ink});
     }
     sheet.picture.append(std::move(row.picture), 0, 0);
-    sheet.picture.add_spot(area, "Head " + std::to_string(h), PickHead{h},
-                           tr("heads_panel.put_head_focus", "Put head {} in focus", h));
+    sheet.picture.add_hotspot(area, "Head " + std::to_string(h), PickHead{h},
+                              tr("heads_panel.put_head_focus", "Put head {} in focus", h));
     sheet.y = row.y + 4;
 }
 
@@ -141,7 +141,7 @@ void explain_bars(Sheet& sheet) {
 } // namespace
 
 Picture draw_heads(const DrawContext& context) {
-    if (context.shown.document->has_board())
+    if (context.shown.document->has_head_grid())
         return draw_patterns_panel(context);
     Sheet sheet(context);
     sheet.y = 10;
@@ -159,7 +159,7 @@ Picture draw_heads(const DrawContext& context) {
     if (change_of_head(context, 0))
         sheet.paragraph(tr("heads_panel.change_b_root_sum",
                            "Change: ‖B − A‖ of {}, the root of the sum of all squared changes.",
-                           tensor_info(told_by_head(context.view)).name),
+                           tensor_info(tensor_compared_by_head(context.view)).name),
                         context.theme.muted);
     sheet.paragraph(tr("heads_panel.kind_token_gets_least",
                        "“does”: the kind of token that gets at least half the weight, on average; a quarter "

@@ -26,7 +26,7 @@ void write_branch(Sheet& sheet, std::int64_t after, std::int64_t written) {
     if (after < 1 || after > written)
         return;
     draw_button(sheet.picture, sheet.context, {sheet.left, sheet.y, sheet.width(), 30},
-                tr("predictions_panel.write_token", "Write on from this token"), TakeBack{after}, false,
+                tr("predictions_panel.write_token", "Write on from this token"), RemoveTokens{after}, false,
                 tr_n("predictions_panel.takes_back_token",
                      "Removes the {} token after it, so that another one can follow; undo restores it",
                      "Removes the {} tokens after it, so that another one can follow; undo restores them",
@@ -35,11 +35,11 @@ void write_branch(Sheet& sheet, std::int64_t after, std::int64_t written) {
 }
 
 /// Lists abandoned continuations of the same prompt.
-void write_branches(Sheet& sheet, const ModelState& model, const ModelPart& part) {
+void write_branches(Sheet& sheet, const ModelState& model, const RunSpec& part) {
     bool first = true;
     for (std::size_t number = 0; number < model.branches.size(); ++number) {
-        const ModelPart& branch = *model.branches[number];
-        const auto from = parts_at(branch, part);
+        const RunSpec& branch = *model.branches[number];
+        const auto from = shared_token_count(branch, part);
         if (!from)
             continue;
         if (first)
@@ -48,13 +48,13 @@ void write_branches(Sheet& sheet, const ModelState& model, const ModelPart& part
         first = false;
         const std::vector<std::string>& tokens = branch.inputs->tokens;
         write_branch_tokens(sheet, {tokens.begin() + *from, tokens.end()},
-                            tokens[static_cast<std::size_t>(*from - 1)], TakeBranch{number},
+                            tokens[static_cast<std::size_t>(*from - 1)], SelectBranch{number},
                             "branch " + std::to_string(number));
     }
 }
 
 /// A token with its probability as a bar, and a tick at its probability before the edits.
-void write_odds(Sheet& sheet, const TokenOdds& odds, float end, bool edited) {
+void write_odds(Sheet& sheet, const TokenProbability& odds, float end, bool edited) {
     const DrawContext& context = sheet.context;
     const Theme& theme = context.theme;
     const float center = sheet.y + row_step / 2;
@@ -81,7 +81,7 @@ void write_odds(Sheet& sheet, const TokenOdds& odds, float end, bool edited) {
     sheet.y += row_step;
 }
 
-void write_moved(Sheet& sheet, const TokenOdds& odds) {
+void write_moved(Sheet& sheet, const TokenProbability& odds) {
     const DrawContext& context = sheet.context;
     const Theme& theme = context.theme;
     const float center = sheet.y + row_step / 2;
@@ -135,10 +135,10 @@ void write_predictions(Sheet& sheet, const Predictions& found, Reads reads) {
                              found.token, found.position, 1),
                     theme.text);
     float end = 0.01F;
-    for (const TokenOdds& odds : found.likeliest)
+    for (const TokenProbability& odds : found.likeliest)
         end = std::max({end, odds.after, found.edited ? odds.before : 0.0F});
     double listed = 0;
-    for (const TokenOdds& odds : found.likeliest) {
+    for (const TokenProbability& odds : found.likeliest) {
         write_odds(sheet, odds, end, found.edited);
         listed += static_cast<double>(odds.after);
     }
@@ -167,7 +167,7 @@ void write_change(Sheet& sheet, const ModelState& model, const Predictions& foun
               number(found.kl, decimals) + " nats", true);
     if (found.moved.empty())
         sheet.paragraph(tr("predictions_panel.no_probability_moved", "No probability changed."), theme.muted);
-    for (const TokenOdds& odds : found.moved)
+    for (const TokenProbability& odds : found.moved)
         write_moved(sheet, odds);
     if (!model.recomputed.empty())
         sheet.paragraph(model.recomputed, theme.muted);
@@ -238,9 +238,9 @@ Picture draw_predictions(const DrawContext& context, const ModelState& model) {
         return sheet.finish();
     const checkpoint::TextModel& text = *document.part()->model;
     sheet.y = 16;
-    const ModelPart& part = *document.part();
+    const RunSpec& part = *document.part();
     if (model.next)
-        write_steps(sheet, model, part.written > 0);
+        write_generation_buttons(sheet, model, part.written > 0);
     if (!model.error.empty())
         sheet.paragraph("⚠ " + model.error, theme.bad);
     const std::int64_t position = position_of(*model.run, text, model.position);
@@ -249,7 +249,7 @@ Picture draw_predictions(const DrawContext& context, const ModelState& model) {
         write_source(sheet, model.run->inputs().source.front().tokens, model.run->inputs().T);
     write_tokens(sheet, model.run->inputs().tokens, part.inputs->T - part.written, position);
     if (two_texts)
-        write_how_written(sheet, part);
+        write_target_origin(sheet, part);
     write_branch(sheet, part.inputs->T - 1 - position, part.written);
     write_branches(sheet, model, part);
     if (text.masked() && text.tokenizer != nullptr && text.mask_id >= 0 &&
@@ -285,7 +285,7 @@ Picture draw_predictions(const DrawContext& context, const ModelState& model) {
         write_head(sheet);
         // An encoder has no KV cache, and the cache of cross-attention does not grow.
         if (document.stack() == checkpoint::Stack::own)
-            write_cache(sheet);
+            write_kv_cache(sheet);
     } else if (model.running) {
         sheet.paragraph(tr("predictions_panel.computing", "Computing … {} %",
                            number(100 * static_cast<double>(model.fraction), 0)),

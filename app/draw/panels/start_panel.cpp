@@ -94,12 +94,12 @@ float draw_welcome(Picture& picture, const DrawContext& context, float y) {
                           "Three ways to begin. Your current work stays open until you choose.");
     if (document.is_experiment() && !document.recipe.sentence.empty()) {
         text = tr("start_panel.small_model_reads_every",
-                  "A small model reads “{}”. Every number is computed here, and you can change it.",
+                  "Attention over “{}”. Change a number of the input, and every later number follows.",
                   shortened(document.recipe.sentence, 40));
         if (is_roomy(context))
             text +=
                 " " + tr("start_panel.point_cell_see_how",
-                         "Point at a cell to see how it was computed. Use → and ← to move between stages.");
+                         "Hover over a cell to see how it was computed. Use → and ← to move between stages.");
     }
     return draw_paragraph(picture, context, start_pad, y, width, text, figure::Font::ui, 13.5F, 20,
                           theme.text) -
@@ -116,7 +116,7 @@ float draw_sentence_card(Picture& card, const DrawContext& context, const figure
     if (is_roomy(context))
         y = draw_note(card, context, area, y,
                       tr("start_panel.field_top_numbers_follow",
-                         "Use the field at the top. The numbers follow with every word."));
+                         "Use the field at the top. All numbers are recomputed as you type."));
     const StartButton type{
         tr("start_panel.start_typing", "Start typing"), TypeSentence{},
         tr("start_panel.puts_keyboard_field_top", "Moves the cursor to the field at the top (/)")};
@@ -133,7 +133,7 @@ void draw_lesson_marks(Picture& card, const DrawContext& context, const CourseSt
     const auto count = static_cast<float>(course.lessons.size());
     const float width = (area.w - between * (count - 1)) / count;
     for (float x = area.x; const auto& lesson : course.lessons) {
-        const float part = course.part_opened(*lesson);
+        const float part = course.fraction_opened(*lesson);
         const figure::Rect bar{x, area.y, width, 4};
         card.scene.add(figure::RectItem{.area = bar, .fill = context.theme.line2, .radius = 2});
         if (part > 0)
@@ -146,7 +146,7 @@ void draw_lesson_marks(Picture& card, const DrawContext& context, const CourseSt
 }
 
 std::string go_on_label(const CourseState& course, const lesson::Lesson& next) {
-    if (course.part_opened(next) == 0)
+    if (course.fraction_opened(next) == 0)
         return next.number > 0 ? tr("start_panel.start_lesson", "Start lesson {}", next.number)
                                : tr("start_panel.start_verb", "Start");
     const int page = course.progress_of(next).page, steps = static_cast<int>(next.steps.size());
@@ -159,23 +159,23 @@ float draw_course_card(Picture& card, const DrawContext& context, const CourseSt
                        const figure::Rect& area) {
     const Theme& theme = context.theme;
     const auto read = std::ranges::count_if(
-        course.lessons, [&](const auto& lesson) { return course.part_opened(*lesson) == 1; });
+        course.lessons, [&](const auto& lesson) { return course.fraction_opened(*lesson) == 1; });
     float y = area.y;
     if (is_roomy(context))
         y = draw_note(card, context, area, y,
                       read > 0 ? tr("start_panel.lessons_live_engine_done",
-                                    "{} lessons on the live engine, {} done", course.lessons.size(), read)
-                               : tr("start_panel.lessons_live_engine", "{} lessons on the live engine",
+                                    "{} lessons with live numbers, {} done", course.lessons.size(), read)
+                               : tr("start_panel.lessons_live_engine", "{} lessons with live numbers",
                                     course.lessons.size()));
     draw_lesson_marks(card, context, course, {area.x, y + 6, area.w, 0});
     y += 20;
     if (!context.shown.document->is_experiment()) {
         y = draw_note(card, context, area, y,
-                      tr("start_panel.lessons_problems_own", "Each lesson has its own inputs and weights."));
+                      tr("start_panel.lessons_problems_own", "Each lesson has its own numbers."));
         return draw_buttons(card, context, area, y + 4,
                             {{tr("start_panel.course", "To the course"), NewProject{.to_course = true},
                               tr("start_panel.closes_open_lessons_begin",
-                                 "Closes the current file; the lessons then start here"),
+                                 "Closes the current file; the lessons are then listed here"),
                               true}});
     }
     StartButton all{tr("common.all_lessons", "All lessons"), CloseLesson{},
@@ -215,11 +215,11 @@ float draw_model_card(Picture& card, const DrawContext& context, const FilesStat
     if (packaged)
         buttons.push_back({tr("common.open", "Open {}", name), OpenPath{name},
                            tr("start_panel.all_heads_predicts", "All its heads and its predictions")});
-    buttons.push_back(
-        {tr("start_panel.other_file", "Other file…"), ChooseProject{},
-         with_key(tr("start_panel.checkpoints_folder_gguf_file",
-                     "A checkpoint's folder, a GGUF file, attention weights, a project or a problem"),
-                  "open")});
+    buttons.push_back({tr("start_panel.other_file", "Other file…"), ChooseProject{},
+                       with_key(tr("start_panel.checkpoints_folder_gguf_file",
+                                   "A checkpoint's folder, a GGUF file, attention weights, a project, or a "
+                                   "file with your own tensors"),
+                                "open")});
     return draw_buttons(card, context, area, y + 4, buttons);
 }
 
@@ -259,8 +259,8 @@ float draw_recent(Picture& picture, const DrawContext& context, const std::vecto
         draw_text(picture, context, start_pad, baseline,
                   fitted(context, name, figure::Font::ui_medium, 13, width - kind - 12),
                   figure::Font::ui_medium, 13, theme.ink);
-        picture.add_spot({start_pad, y, width, recent_high}, "recent " + std::to_string(i + 1),
-                         OpenPath{recent[i]}, text::plain_text(recent[i]));
+        picture.add_hotspot({start_pad, y, width, recent_high}, "recent " + std::to_string(i + 1),
+                            OpenPath{recent[i]}, text::plain_text(recent[i]));
     }
     return y + card_gap;
 }
@@ -306,7 +306,7 @@ Picture draw_start_foot(const DrawContext& context) {
     const float width = draw_text(picture, context, box.right() + 8, figure::baseline_for(box.y + 8, 13),
                                   tr("start_panel.show_page_start", "Show this screen at start"),
                                   figure::Font::ui, 13, theme.text);
-    picture.add_spot(
+    picture.add_hotspot(
         {box.x - 6, box.y - 6, 16 + 8 + width + 12, 28}, "show at start", OpenWithStart{!on},
         on ? tr("start_panel.program_opens_latest_file",
                 "Off: the program opens with your latest file instead")

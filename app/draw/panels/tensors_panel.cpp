@@ -72,9 +72,9 @@ void draw_entry(Sheet& sheet, const Entry& entry) {
         sheet.put(sheet.right, entry.memory, sheet.width(), figure::Font::mono, 12, theme.muted,
                   figure::Align::right);
     sheet.y = top + entry_height;
-    sheet.picture.add_spot(area, entry.name, GoTo{entry.group},
-                           (entry.memory.empty() ? "" : entry.memory + ". ") +
-                               tr("tensors_panel.go", "Go to {}", tr(group_info(entry.group).title)));
+    sheet.picture.add_hotspot(area, entry.name, GoTo{entry.group},
+                              (entry.memory.empty() ? "" : entry.memory + ". ") +
+                                  tr("tensors_panel.go", "Go to {}", tr(group_info(entry.group).title)));
 }
 
 void draw_tensor(Sheet& sheet, TensorId id) {

@@ -77,7 +77,7 @@ void write_tokens(Sheet& sheet, const std::vector<std::string>& tokens, std::int
                                                   "Token {}: {}, written by the model", i, token)
                                              : tr("token_chips.token", "Token {}: {}", i, token);
         if (position)
-            sheet.picture.add_spot(area, "token " + std::to_string(i), PredictAt{i}, tip);
+            sheet.picture.add_hotspot(area, "token " + std::to_string(i), PredictAt{i}, tip);
         else
             sheet.picture.tips.push_back({area, tip});
     }
@@ -101,9 +101,9 @@ void write_branch_tokens(Sheet& sheet, const std::vector<std::string>& tokens, c
                 figure::RectItem{.area = area, .fill = theme.panel, .stroke = theme.line2, .radius = 4});
         row.write(chip, figure::Font::ui, theme.muted);
         if (place)
-            sheet.picture.add_spot(area, label + ", token " + std::to_string(*place), action,
-                                   tr("token_chips.goes_back_text_screen",
-                                      "Returns to this text. The current text stays as another branch"));
+            sheet.picture.add_hotspot(area, label + ", token " + std::to_string(*place), action,
+                                      tr("token_chips.goes_back_text_screen",
+                                         "Returns to this text. The current text stays as another branch"));
     };
     put(after + " …", {});
     for (std::size_t i = 0; i < std::min(tokens.size(), most); ++i)

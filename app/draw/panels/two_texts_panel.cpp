@@ -1,7 +1,7 @@
 #include "app/draw/panels/two_texts_panel.h"
 
 #include "app/draw/kit/format.h"
-#include "app/draw/kit/stack_words.h"
+#include "app/draw/kit/stack_names.h"
 #include "app/draw/panels/token_chips.h"
 #include "core/base/message.h"
 #include "core/checkpoint/run/first_target.h"
@@ -27,7 +27,7 @@ void write_source(Sheet& sheet, const std::vector<std::string>& source, std::int
     write_heading(sheet, tr("two_texts_panel.target_out_decoder", "Target, out of the decoder"), target);
 }
 
-void write_how_written(Sheet& sheet, const ModelPart& part) {
+void write_target_origin(Sheet& sheet, const RunSpec& part) {
     const Theme& theme = sheet.context.theme;
     const bool writes = part.model->tokenizer != nullptr && part.model->model->has_head();
     if (part.inputs->T == 1)
@@ -45,7 +45,7 @@ void write_how_written(Sheet& sheet, const ModelPart& part) {
     sheet.y += part.inputs->T == 1 || part.written > 0 ? 6.0F : 0.0F;
     draw_button(
         sheet.picture, sheet.context, {sheet.left, sheet.y, sheet.width(), 30},
-        tr("two_texts_panel.let_decoder_write", "Let the decoder write"), WriteTarget{}, false,
+        tr("two_texts_panel.let_decoder_write", "Let the decoder write"), GenerateTarget{}, false,
         tr("two_texts_panel.place_target_always",
            "Replaces the target: always the likeliest token, at most {} or until a token ends the text",
            checkpoint::most_first_tokens));
@@ -56,7 +56,7 @@ void write_stacks(Sheet& sheet) {
     const DrawContext& context = sheet.context;
     const Theme& theme = context.theme;
     sheet.section(tr("two_texts_panel.three_kinds_attention", "Three kinds of attention"));
-    for (const StackWords& words : stack_words()) {
+    for (const StackNames& words : named_stacks()) {
         const bool on = words.stack == context.view.attention.stack;
         constexpr float height = 44;
         const figure::Rect area{sheet.left - 12, sheet.y, sheet.width() + 24, height};
@@ -71,7 +71,7 @@ void write_stacks(Sheet& sheet) {
         draw_text(sheet.picture, context, sheet.right, top + 18, mask, figure::Font::ui, 12.5F, theme.muted,
                   figure::Align::right);
         draw_text(sheet.picture, context, sheet.left, top + 35, reads, figure::Font::ui, 12.5F, theme.text);
-        sheet.picture.add_spot(
+        sheet.picture.add_hotspot(
             area, "heads of " + std::string(words.name.english), ShowStack{words.stack},
             tr("two_texts_panel.show_heads_kind_board", "Show the heads of this kind in the grid"));
         sheet.y = top + height;

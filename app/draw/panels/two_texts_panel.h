@@ -15,7 +15,7 @@ namespace headscope::app {
 void write_source(Sheet& sheet, const std::vector<std::string>& source, std::int64_t target);
 
 /// Describes the origin of the decoder's text, with a button that lets the model generate it again.
-void write_how_written(Sheet& sheet, const ModelPart& part);
+void write_target_origin(Sheet& sheet, const RunSpec& part);
 
 /// Lists the three attention stacks; a click shows the heads of one.
 void write_stacks(Sheet& sheet);

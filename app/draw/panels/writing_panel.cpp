@@ -90,8 +90,8 @@ void write_candidate(Sheet& sheet, const ModelState& model, const Candidate& one
     sheet.put(sheet.right, kept || model.next->draw ? percent_text(shown) : "–", value - 6,
               figure::Font::mono, 12.5F, kept ? theme.text : theme.muted, figure::Align::right);
     sheet.y = top + step;
-    sheet.picture.add_spot(area, "take token " + std::to_string(one.id), WriteToken{one.id},
-                           tip_of(one, label, model));
+    sheet.picture.add_hotspot(area, "take token " + std::to_string(one.id), GenerateToken{one.id},
+                              tip_of(one, label, model));
 }
 
 /// Draws the kept candidates as segments of the interval 0 to 1, and the random number as a needle.
@@ -198,7 +198,7 @@ void write_sampling(Sheet& sheet, const SamplingSettings& now) {
         return std::pair(field, slider);
     };
     const auto [temperature, temperature_slider] = real(
-        "temperature", 2, now.temperature, usual_sampling.temperature,
+        "temperature", 2, now.temperature, default_sampling.temperature,
         [](SamplingSettings& settings, double typed) { settings.temperature = typed; },
         tr("writing_panel.logits_divided_0_takes",
            "The logits are divided by it; 0 takes the likeliest token"));
@@ -229,12 +229,12 @@ void write_sampling(Sheet& sheet, const SamplingSettings& now) {
                          .low = 1,
                          .high = largest_k,
                          .value = now.top_k ? static_cast<float>(*now.top_k) : largest_k,
-                         .rest = static_cast<float>(*usual_sampling.top_k),
+                         .rest = static_cast<float>(*default_sampling.top_k),
                          .action = [set_k](float k) { return set_k(whole(k)); },
                          .tip = k_tip,
                          .grain = 1});
     const auto [top_p, top_p_slider] = real(
-        "top-p", 1, now.top_p.value_or(1), *usual_sampling.top_p,
+        "top-p", 1, now.top_p.value_or(1), *default_sampling.top_p,
         [](SamplingSettings& settings, double typed) { settings.top_p = typed; },
         tr("writing_panel.likeliest_together_reach",
            "Keeps only the likeliest of these that together reach this value; 1 keeps all"));
@@ -254,23 +254,23 @@ void write_sampling(Sheet& sheet, const SamplingSettings& now) {
                   std::nullopt);
 }
 
-void write_steps(Sheet& sheet, const ModelState& model, bool written) {
-    const std::string full = model.cannot_write;
+void write_generation_buttons(Sheet& sheet, const ModelState& model, bool written) {
+    const std::string full = model.generation_blocked_reason;
     draw_step_button(
-        sheet, 0, tr("writing_panel.step_verb", "Step"), WriteToken{}, true,
+        sheet, 0, tr("writing_panel.step_verb", "Step"), GenerateToken{}, true,
         with_key(tr("writing_panel.puts_drawn_token_behind", "Appends the drawn token to the text"),
                  "write token"),
         full);
     draw_step_button(sheet, 1,
                      model.writing ? tr("writing_panel.stop", "Stop") : tr("writing_panel.run_verb", "Run"),
-                     WriteOn{!model.writing}, false,
+                     SetGenerating{!model.writing}, false,
                      with_key(model.writing ? tr("writing_panel.writes_no_further_token", "Stops writing")
                                             : tr("writing_panel.writes_token_after_token",
                                                  "Writes token after token, at most 8 a second"),
                               "write on"),
                      model.writing ? "" : full);
     draw_step_button(
-        sheet, 2, tr("writing_panel.take_back", "Take back"), TakeBack{}, false,
+        sheet, 2, tr("writing_panel.take_back", "Take back"), RemoveTokens{}, false,
         with_key(tr("common.takes_newest_written_token", "Removes the newest written token"), "take back"),
         written ? "" : tr("writing_panel.no_token_written_yet", "No token was written yet"));
     sheet.y += 44;
@@ -280,7 +280,7 @@ void write_next_token(Sheet& sheet, const ModelState& model, const checkpoint::T
     const DrawContext& context = sheet.context;
     const Theme& theme = context.theme;
     const checkpoint::Distribution& next = *model.next;
-    for (const std::string& sentence : {model.stopped, model.cannot_write})
+    for (const std::string& sentence : {model.stopped, model.generation_blocked_reason})
         if (!sentence.empty())
             sheet.paragraph(sentence, theme.text);
     sheet.section(tr("writing_panel.write", "Write on"),

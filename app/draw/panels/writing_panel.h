@@ -7,7 +7,7 @@ namespace headscope::app {
 
 /// The buttons that generate a token, generate continuously, and remove the last token. Requires
 /// `model.next`.
-void write_steps(Sheet& sheet, const ModelState& model, bool written);
+void write_generation_buttons(Sheet& sheet, const ModelState& model, bool written);
 
 /// The possible next tokens at the sampling temperature, and the drawn one. Requires `model.next`.
 void write_next_token(Sheet& sheet, const ModelState& model, const checkpoint::TextModel& text);

@@ -79,9 +79,9 @@ std::string path_in(const std::string& id, const std::string& value) {
 
 /// Performs an action; throws Error(input) with the program's message if it fails at once.
 void act(Program& program, const std::string& id, const std::optional<std::string>& value) {
-    program.begin_action(id == "open"                            ? AskedAgain::file
-                         : id == "sentence" || id == "text-pair" ? AskedAgain::prompt
-                                                                 : AskedAgain::nothing);
+    program.begin_action(id == "open"                            ? RepeatedRequest::file
+                         : id == "sentence" || id == "text-pair" ? RepeatedRequest::prompt
+                                                                 : RepeatedRequest::nothing);
     if (id == "open" && value)
         // The name of a packaged model is not a path.
         program.open_path(checkpoint::is_packaged(*value) ? *value : path_in(id, *value));

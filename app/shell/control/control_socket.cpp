@@ -48,7 +48,7 @@ int connect_to(int socket, const sockaddr_un& address) {
 }
 
 /// Removes the socket of a program that has ended. Throws for any other file.
-void clear_place(const std::string& path, const sockaddr_un& address) {
+void remove_stale_socket(const std::string& path, const sockaddr_un& address) {
     struct stat status {};
     if (::lstat(path.c_str(), &status) != 0)
         return;
@@ -261,7 +261,7 @@ ControlSocket::ControlSocket(const std::string& path, std::function<void()> wake
     impl_->path = path;
     impl_->wake = std::move(wake);
     const sockaddr_un address = address_of(path);
-    clear_place(path, address);
+    remove_stale_socket(path, address);
     impl_->listening = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     // Sets the mode before the file exists; a umask would also affect files of other threads.
     const bool bound =

@@ -1,6 +1,6 @@
 #include "app/shell/control/named_actions.h"
 
-#include "app/state/named_stop.h"
+#include "app/state/find_step.h"
 #include "app/views/situation.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
@@ -13,7 +13,7 @@ bool can_name(const ActionInfo& action) {
 
 Actions named_action(const AppState& state, const std::string& id) {
     const ActionInfo& named = action(id);
-    Situation now = situation(state);
+    ActionContext now = situation(state);
     now.left_open = state.view.left_open.value_or(true);
     now.inspector_open = state.view.inspector_open.value_or(true);
     if (!named.here(now))
@@ -24,8 +24,8 @@ Actions named_action(const AppState& state, const std::string& id) {
 }
 
 Actions go_to_stage(const AppState& state, const std::string& name) {
-    const Walk& walk = state.view.walk;
-    if (const auto stop = named_stop(walk, name))
+    const StepStrip& walk = state.view.walk;
+    if (const auto stop = find_step(walk, name))
         return {GoTo{*stop}};
     std::string names;
     for (const auto* part : {&walk.before, &walk.layer, &walk.after})

@@ -48,7 +48,7 @@ std::string reading_note(const Shown& shown) {
     return given == nullptr || given->info().reading.empty() ? "" : " (" + given->info().reading + ")";
 }
 
-void refuse_awaited(const OnScreen& screen) {
+void refuse_awaited(const ScreenSnapshot& screen) {
     const TensorId id = stage_on_canvas(screen.view);
     if (screen.shown.tensor(id) == nullptr)
         fail_input(tr("exports.still_computed_try_again",
@@ -56,7 +56,7 @@ void refuse_awaited(const OnScreen& screen) {
 }
 
 /// Returns the layer that a script computes as a whole, for a step around attention; else null.
-const checkpoint::BlockTrace* whole_layer(const OnScreen& screen) {
+const checkpoint::BlockTrace* whole_layer(const ScreenSnapshot& screen) {
     const checkpoint::BlockTracePtr& block = screen.shown.block;
     return is_around(screen.view.group) && block != nullptr && block->place.layer >= 0 ? block.get()
                                                                                        : nullptr;
@@ -80,12 +80,12 @@ std::string table_text(const std::vector<std::vector<std::string>>& table, char 
 }
 
 /// Writes the visible part of a long map as .npy or .safetensors.
-void write_map(const OnScreen& screen, const std::string& path) {
+void write_map(const ScreenSnapshot& screen, const std::string& path) {
     if (screen.shown.map == nullptr)
         fail_input(tr("common.numbers_page_not_known",
                       "The numbers of this view are not known yet; try again in a moment."));
     const LongMap& map = *screen.shown.map;
-    MapPixels pixels = seen_pixels(map, screen.view.attention.long_map);
+    MapPixels pixels = visible_pixels(map, screen.view.attention.long_map);
     if (path.ends_with(".npy"))
         return write_file_atomically(path, format::npy_bytes(pixels.values));
     if (!path.ends_with(".safetensors"))
@@ -96,7 +96,7 @@ void write_map(const OnScreen& screen, const std::string& path) {
     const auto range = [](std::int64_t first, std::int64_t count) {
         return std::to_string(first) + ":" + std::to_string(first + count);
     };
-    if (screen.shown.document->has_board())
+    if (screen.shown.document->has_head_grid())
         writer.set_metadata("layer", open_layer_name(*screen.shown.document));
     writer.set_metadata("head", std::to_string(map.head));
     writer.set_metadata("queries", range(pixels.part.row, pixels.part.rows));
@@ -112,13 +112,13 @@ void write_map(const OnScreen& screen, const std::string& path) {
 
 /// The canvas as a figure.
 struct DrawnPicture {
-    DrawnPicture(const OnScreen& screen, const PictureChoice& choice) {
+    DrawnPicture(const ScreenSnapshot& screen, const PictureChoice& choice) {
         ViewState view = screen.view;
         view.dark = choice.dark;
         view.hover.reset();
         view.drag.reset();
         scene = stage_scene(screen.shown, view, {.crop = choice.crop});
-        ground = ground_colour(view, choice.ground);
+        ground = background_color(view, choice.background);
     }
     figure::Scene scene;
     figure::Color ground;
@@ -149,16 +149,17 @@ const std::vector<std::string>& number_suffixes(const Shown& shown, const ViewSt
     return screen == Screen::stages || screen == Screen::map ? all : tables;
 }
 
-void write_picture(const OnScreen& screen, const PictureChoice& choice, const std::string& path) {
+void write_picture(const ScreenSnapshot& screen, const PictureChoice& choice, const std::string& path) {
     const figure::FigureFormat format = figure::figure_format(path);
     write_file_atomically(path, bytes_of(DrawnPicture(screen, choice), choice, format));
 }
 
-std::string picture_png(const OnScreen& screen, const PictureChoice& choice) {
+std::string picture_png(const ScreenSnapshot& screen, const PictureChoice& choice) {
     return bytes_of(DrawnPicture(screen, choice), choice, figure::FigureFormat::png);
 }
 
-PicturePreview preview_picture(const OnScreen& screen, const PictureChoice& choice, int wide, int high) {
+PicturePreview preview_picture(const ScreenSnapshot& screen, const PictureChoice& choice, int wide,
+                               int high) {
     const DrawnPicture drawn(screen, choice);
     const figure::Scene& scene = drawn.scene;
     const float scale =
@@ -170,7 +171,7 @@ PicturePreview preview_picture(const OnScreen& screen, const PictureChoice& choi
     return preview;
 }
 
-void write_numbers(const OnScreen& screen, const std::string& path) {
+void write_numbers(const ScreenSnapshot& screen, const std::string& path) {
     const Screen on = screen_of(screen.shown, screen.view);
     const bool csv = path.ends_with(".csv"), table = csv || path.ends_with(".tsv");
     if (on == Screen::map && !table)
@@ -210,7 +211,7 @@ void write_numbers(const OnScreen& screen, const std::string& path) {
     exporting::export_tensor(screen.shown.problem(), trace, {.id = id}, path, notes);
 }
 
-std::string written_part(const OnScreen& screen, bool numbers) {
+std::string part_description(const ScreenSnapshot& screen, bool numbers) {
     if (screen_of(screen.shown, screen.view) != Screen::map || screen.shown.map == nullptr)
         return {};
     const LongMap& map = *screen.shown.map;
@@ -218,17 +219,17 @@ std::string written_part(const OnScreen& screen, bool numbers) {
     return map_place_text(map, view) + (numbers ? "; " + map_number_text(map, view) : "");
 }
 
-void write_script(const OnScreen& screen, const std::string& path) {
+void write_script(const ScreenSnapshot& screen, const std::string& path) {
     exporting::export_pytorch(screen.shown.problem(), *screen.shown.trace, title_of(screen.shown), path,
                               whole_layer(screen));
 }
 
-Copied copy_stage(const OnScreen& screen) {
+Copied copy_stage(const ScreenSnapshot& screen) {
     if (const Screen on = screen_of(screen.shown, screen.view); on != Screen::stages) {
         if (on == Screen::map && screen.shown.map != nullptr)
-            refuse_large(seen_pixels(*screen.shown.map, screen.view.attention.long_map).values.count(),
+            refuse_large(visible_pixels(*screen.shown.map, screen.view.attention.long_map).values.count(),
                          tr("exports.part_map_seen", "The visible part of the map"));
-        const std::string part = written_part(screen, true);
+        const std::string part = part_description(screen, true);
         return {table_text(screen_table(screen.shown, screen.view), '\t'),
                 part.empty() ? tr("exports.copied_table_page", "Copied the table of this view")
                              : tr("exports.copied", "Copied {}", part)};
@@ -249,7 +250,7 @@ Copied copy_stage(const OnScreen& screen) {
                 reading_note(screen.shown)};
 }
 
-Copied copy_matrix(const OnScreen& screen) {
+Copied copy_matrix(const ScreenSnapshot& screen) {
     const auto cell = spoken_of(screen.shown, screen.view);
     const Tensor* tensor = cell ? screen.shown.tensor(cell->tensor) : nullptr;
     if (tensor == nullptr)
@@ -267,12 +268,12 @@ Copied copy_matrix(const OnScreen& screen) {
                 reading_note(screen.shown)};
 }
 
-Copied copy_far_weights(const OnScreen& screen) {
+Copied copy_far_weights(const ScreenSnapshot& screen) {
     return {table_text(far_weights_table(screen.shown, screen.view), '\t'),
             tr("exports.copied_strongest_weights_far", "Copied the strongest weights far from the diagonal")};
 }
 
-Copied copy_script(const OnScreen& screen) {
+Copied copy_script(const ScreenSnapshot& screen) {
     return {exporting::pytorch_clipboard(screen.shown.problem(), *screen.shown.trace, title_of(screen.shown)),
             tr("exports.copied_pytorch_script_computes",
                "Copied a PyTorch script that recomputes these numbers")};

@@ -10,37 +10,37 @@
 namespace headscope::app {
 
 /// A copy of the content of the screen, for an export job.
-struct OnScreen {
+struct ScreenSnapshot {
     Shown shown; ///< with a trace
     ViewState view;
 };
 
 /// Writes the canvas as .png, .svg or .pdf, depending on the extension. Throws Error(input).
-void write_picture(const OnScreen& screen, const PictureChoice& choice, const std::string& path);
+void write_picture(const ScreenSnapshot& screen, const PictureChoice& choice, const std::string& path);
 /// Returns that picture as PNG bytes.
-std::string picture_png(const OnScreen& screen, const PictureChoice& choice);
+std::string picture_png(const ScreenSnapshot& screen, const PictureChoice& choice);
 /// The same picture within a size limit in pixels.
-PicturePreview preview_picture(const OnScreen& screen, const PictureChoice& choice, int wide, int high);
+PicturePreview preview_picture(const ScreenSnapshot& screen, const PictureChoice& choice, int wide, int high);
 /// Writes the main tensor of the canvas, or the visible part of a long map, as .npy, .csv, .tsv or
 /// .safetensors; the table of another screen as .csv or .tsv. Throws Error(input).
-void write_numbers(const OnScreen& screen, const std::string& path);
+void write_numbers(const ScreenSnapshot& screen, const std::string& path);
 /// Returns a sentence about the part of a long map that a picture, or its numbers, contain; empty on other
 /// screens.
-std::string written_part(const OnScreen& screen, bool numbers);
+std::string part_description(const ScreenSnapshot& screen, bool numbers);
 /// Writes the attention input as a PyTorch script. Throws Error(input).
-void write_script(const OnScreen& screen, const std::string& path);
+void write_script(const ScreenSnapshot& screen, const std::string& path);
 
 /// Text for the clipboard, and a sentence that describes it. All functions throw Error(input) if there is
 /// nothing to copy or too much.
 struct Copied {
     std::string text, said;
 };
-Copied copy_stage(const OnScreen& screen);
+Copied copy_stage(const ScreenSnapshot& screen);
 /// The matrix of the cell that the inspector shows: the hovered one, else the selected one.
-Copied copy_matrix(const OnScreen& screen);
-Copied copy_script(const OnScreen& screen);
+Copied copy_matrix(const ScreenSnapshot& screen);
+Copied copy_script(const ScreenSnapshot& screen);
 /// The list of the strongest weights far from the diagonal of a long map.
-Copied copy_far_weights(const OnScreen& screen);
+Copied copy_far_weights(const ScreenSnapshot& screen);
 
 /// Supported extensions, the default first.
 const std::vector<std::string>& picture_suffixes();

@@ -42,10 +42,11 @@ std::vector<Place> places_beside(const std::vector<std::string>& recent) {
 
 /// "gpt2-l5-first-hidden" for a file of weights.
 std::string attention_stem(const AppState& state) {
-    const AttentionSetPtr given = given_weights(state);
+    const AttentionSetPtr given = weights_without_stages(state);
     const AttentionInfo& info = given->info();
     return file_stem(fs::path(info.title).stem().string()) + "-" +
-           file_stem(open_layer_name(reads_checkpoint(state) ? *state.shown.document : *state.document)) +
+           file_stem(
+               open_layer_name(shows_transformed_weights(state) ? *state.shown.document : *state.document)) +
            reading_suffix(state.view.attention.reading);
 }
 
@@ -107,9 +108,9 @@ OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::p
                      : !last_folder.empty() ? last_folder
                                             : fs::current_path(none);
     options.places = places_beside(files.recent);
-    const std::string stem = given_weights(state) != nullptr ? attention_stem(state)
-                             : files.path.empty()            ? file_stem(state.document->recipe.sentence)
-                                                             : fs::path(files.path).stem().string();
+    const std::string stem = weights_without_stages(state) != nullptr ? attention_stem(state)
+                             : files.path.empty() ? file_stem(state.document->recipe.sentence)
+                                                  : fs::path(files.path).stem().string();
     const Screen screen = screen_of(state.shown, state.view);
     const std::string stage = name_on_canvas(screen, state);
     std::vector<std::string> formats;

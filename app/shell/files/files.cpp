@@ -183,7 +183,7 @@ void Files::do_step(const Step& step) {
                               setup_.leave_lesson();
                               files_.chooser.reset();
                               files_.path.clear();
-                              workspace_.show_fresh();
+                              workspace_.show_initial();
                               if (anew.to_course)
                                   state_.view.tab = LeftTab::course;
                           },
@@ -251,7 +251,7 @@ void Files::recover(const Recovery& recovery) {
     job_.start(
         tr("files.recovering", "Recovering {}", recovery.title), true,
         [this, recovery, revision](Progress&) -> FileJob::Done {
-            project::OpenedProject opened = take_recovery(recovery);
+            project::OpenedProject opened = load_recovery(recovery);
             Loaded loaded{make_document(opened.recipe, revision), recovery.project_path,
                           std::move(opened.view), std::move(opened.notes)};
             return [this, recovery, loaded = std::move(loaded)] {
@@ -306,7 +306,7 @@ void Files::offer_models() {
         return;
     using Offered = std::vector<OfferedModel>;
     const Derived<Offered> found = models_.ask<Offered>(
-        {models_for_, ""}, Urgency::on_screen, [](Progress&, const auto&) { return cached_models(); });
+        {models_for_, ""}, Priority::on_screen, [](Progress&, const auto&) { return cached_models(); });
     if (!found.done)
         return;
     if (found.value != nullptr)
@@ -314,7 +314,7 @@ void Files::offer_models() {
     models_for_ = nullptr;
 }
 
-void Files::copy(Copied (*what)(const OnScreen&)) {
+void Files::copy(Copied (*what)(const ScreenSnapshot&)) {
     if (!state_.shown.ready())
         return;
     const Copied copied = what({state_.shown, state_.view});
@@ -346,7 +346,7 @@ void Files::document_changed() {
     if (path_of_checkpoint_ != of_checkpoint())
         files_.path.clear();
     files_.unsaved = workspace_.unsaved();
-    files_.lesson = workspace_.laid_aside();
+    files_.lesson = workspace_.is_suspended();
     if (autosave_) {
         if (files_.unsaved && !of_checkpoint())
             autosave_->note(workspace_.own().document, files_.path);
@@ -425,7 +425,7 @@ void Files::settle() {
 }
 
 void Files::look_for_recoveries() {
-    recoveries_ = found_recoveries(setup_.state_folder);
+    recoveries_ = find_recoveries(setup_.state_folder);
     for (const Recovery& found : recoveries_) {
         const bool named = !found.project_path.empty();
         files_.recoveries.push_back(

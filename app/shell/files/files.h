@@ -103,7 +103,7 @@ private:
                    const std::string& part = {}); ///< `part`: description of the part of a map
     void choose(PathPurpose purpose);
     void offer_models(); ///< adds the models of the Hugging Face cache to the chooser when they are known
-    void copy(Copied (*what)(const OnScreen&));
+    void copy(Copied (*what)(const ScreenSnapshot&));
     void copy_picture();
     void look_for_recoveries();
     const Recovery& recovery(const std::string& path) const;
@@ -135,7 +135,7 @@ private:
     bool quitting_ = false, path_of_checkpoint_ = false; ///< the latter is about FilesState::path
     std::string wants_model_;                   ///< path of the project whose model the user is choosing
     std::string recovered_edits_;               ///< file of a dead run whose edits are on screen; empty: none
-    ModelPartPtr kept_part_;                    ///< the part whose edits are in kept_file_
+    RunSpecPtr kept_part_;                      ///< the part whose edits are in kept_file_
     std::shared_ptr<const KeptFile> kept_file_; ///< null: not written
     double kept_at_ = -1;                       ///< time of the last write, in the seconds of frame()
     std::shared_ptr<const int> models_for_;     ///< token of the chooser that waits for them; null: none

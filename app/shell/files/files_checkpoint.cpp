@@ -46,8 +46,8 @@ bool fits(const std::string& patch, const Document& document) {
     if (!document.is_checkpoint())
         return false;
     try {
-        return project::could_be_model({{}, format::Safetensors::open_lazily(patch)},
-                                       document.part()->model->model->path());
+        return project::matches_model({{}, format::Safetensors::open_lazily(patch)},
+                                      document.part()->model->model->path());
     } catch (const Error&) {
         return true; // opening it reports the error
     }
@@ -63,7 +63,7 @@ std::vector<std::string> cached_paths() {
 
 /// Restores the questions and the text that they refer to.
 void ask_again(Workspace& workspace, SessionState& state, const Questions& asked) {
-    const ModelPartPtr part = state.document->part();
+    const RunSpecPtr part = state.document->part();
     if (!asked.prompt.empty() && asked.prompt != part->prompt)
         workspace.session().act(TypePrompt{asked.prompt});
     if (!asked.prompt.empty() && asked.pair != part->pair)
@@ -113,11 +113,11 @@ void Files::load_edits(const std::string& path, bool recovered) {
     if (!fits(path, *workspace_.own().document))
         return load_work(path, {}, nullptr);
     setup_.leave_lesson();
-    const ModelPartPtr part = state_.document->part();
+    const RunSpecPtr part = state_.document->part();
     job_.start(
         tr("common.opening", "Opening {}", file_name(path)), true,
         [this, path, part, recovered, run = state_.model.run](Progress&) -> FileJob::Done {
-            auto edited = std::make_shared<ModelPart>(*part);
+            auto edited = std::make_shared<RunSpec>(*part);
             edited->edits = checkpoint::load_patch(*part->model->model, path);
             edited->marks = marks_of(*run, edited->edits);
             const auto questions =
@@ -175,7 +175,7 @@ void Files::load_work(const std::string& path, const std::string& model, const R
             if (!place)
                 place = project::find_model(work, own_path, cached_paths());
             if (!place)
-                return ask(project::missing_model(work.project, own_path));
+                return ask(project::missing_model_message(work.project, own_path));
             const checkpoint::TextModelPtr text = checkpoint::open_text_model(*place);
             try {
                 checkpoint::check_identity(checkpoint::read_patch_header(work.file).made_for, *text->model,
@@ -223,7 +223,7 @@ void Files::keep_edits() {
     if (!edits_to_keep() || keeper_.busy() || now_ < kept_at_ + keep_gap)
         return;
     kept_at_ = now_;
-    const ModelPartPtr part = workspace_.own().document->part();
+    const RunSpecPtr part = workspace_.own().document->part();
     project::CheckpointProject project = project_of(workspace_.own(), {}, files_.path);
     project.metadata = autosave_metadata(files_.path);
     keeper_.start(

@@ -18,7 +18,7 @@ bool has_text(const DocumentPtr& saved, const Document& now) {
 } // namespace
 
 void Files::save() {
-    if (workspace_.laid_aside())
+    if (workspace_.is_suspended())
         return failed(tr("files_writing.not_saved_lessons_problem",
                          "Not saved: this is the lesson's problem, not your project. Save as… gives it a "
                          "file of its own."));
@@ -40,7 +40,7 @@ void Files::save_path(const std::string& path) {
 void Files::save_to(const std::string& path) {
     if (job_.busy())
         return;
-    if (workspace_.laid_aside())
+    if (workspace_.is_suspended())
         return save_lesson_to(path);
     job_.start(
         tr("common.saving", "Saving {}", file_name(path)), false,
@@ -90,18 +90,19 @@ void Files::chosen(const std::string& path) {
             [path, screen = preview_.screen(), choice = files_.picture](Progress&) {
                 write_picture(screen, choice, path);
             },
-            written_part(preview_.screen(), false));
+            part_description(preview_.screen(), false));
     case PathPurpose::numbers: {
-        OnScreen screen{state_.shown, state_.view};
-        const std::string part = written_part(screen, true);
+        ScreenSnapshot screen{state_.shown, state_.view};
+        const std::string part = part_description(screen, true);
         return write_out(
             tr("files_writing.writing", "Writing {}", file_name(path)), path,
             [path, screen = std::move(screen)](Progress&) { write_numbers(screen, path); }, part);
     }
     case PathPurpose::script:
-        return write_out(
-            tr("files_writing.writing", "Writing {}", file_name(path)), path,
-            [path, screen = OnScreen{state_.shown, state_.view}](Progress&) { write_script(screen, path); });
+        return write_out(tr("files_writing.writing", "Writing {}", file_name(path)), path,
+                         [path, screen = ScreenSnapshot{state_.shown, state_.view}](Progress&) {
+                             write_script(screen, path);
+                         });
     case PathPurpose::film: {
         FilmSource source{setup_.film, state_.document, state_.view};
         source.options.recipe = state_.document->recipe;

@@ -2,7 +2,7 @@
 
 #include "app/draw/pages/pages.h"
 #include "app/draw/panels/guide_texts.h"
-#include "app/state/walk.h"
+#include "app/state/step_strip.h"
 #include "core/base/message.h"
 #include "core/trace/stage.h"
 
@@ -29,7 +29,7 @@ FilmText text_of_stage(const AppState& state) {
 } // namespace
 
 void film_stages(Recorder& recorder, const analysis::ReadingOptions& reading) {
-    const Walk walk = recorder.state().view.walk;
+    const StepStrip walk = recorder.state().view.walk;
     const std::int64_t layer = recorder.state().view.attention.layer;
     const std::size_t all = walk.before.size() + walk.layer.size() + walk.after.size();
     int filmed = 0;
@@ -41,7 +41,7 @@ void film_stages(Recorder& recorder, const analysis::ReadingOptions& reading) {
             const auto wanted = stop == StageGroup::weights ? reading : analysis::ReadingOptions{};
             if (wanted != std::exchange(read, wanted))
                 actions.insert(wanted == analysis::ReadingOptions{} ? actions.begin() : actions.end(),
-                               ReadWeights{wanted});
+                               SetReadingOptions{wanted});
             recorder.act(actions);
             recorder.rest(recorder.look().rest, text_of_stage(recorder.state()));
             recorder.report(++filmed, static_cast<int>(all));

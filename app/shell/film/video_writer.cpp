@@ -164,7 +164,7 @@ private:
                                 : tr("video_writer.ffmpeg_could_not_make_2",
                                      "ffmpeg could not make the film: \"{}\"; repair its installation, or "
                                      "record an .html file, which needs no ffmpeg",
-                                     text::plain_beginning(said)));
+                                     text::plain_excerpt(said)));
     }
 
     Descriptor output_, messages_;

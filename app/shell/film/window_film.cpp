@@ -19,7 +19,7 @@ void settle(Program& program) {
 
 /// Opens the checkpoint of the source at its layer and head.
 void open_again(Program& program, const FilmSource& source, Progress& progress) {
-    const ModelPart& part = *source.document->part();
+    const RunSpec& part = *source.document->part();
     const ModelTexts texts{.prompt = part.prompt,
                            .target = part.two_texts() ? std::optional(part.target) : std::nullopt,
                            .pair = part.pair};
@@ -32,7 +32,7 @@ void open_again(Program& program, const FilmSource& source, Progress& progress) 
 }
 
 /// Copies the view settings that a film shares with the window.
-void look_alike(ViewState& view, const ViewState& source) {
+void copy_view_settings(ViewState& view, const ViewState& source) {
     view.dark = source.dark;
     view.numbers = source.numbers;
     view.same_scale = source.same_scale;
@@ -64,7 +64,7 @@ void write_film(const FilmSource& source, const FilmChoice& choice, const std::s
     if (lesson.empty() && source.document->is_checkpoint())
         open_again(program, source, progress);
     settle(program);
-    look_alike(program.state().view, source.view);
+    copy_view_settings(program.state().view, source.view);
     const std::unique_ptr<FilmWriter> writer =
         film_writer(film_format(path),
                     {.title = film_title(program.state(), lesson),

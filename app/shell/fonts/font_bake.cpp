@@ -21,7 +21,7 @@ struct Drawn {
     std::pair<int, int> place = {}; // position in the atlas
 };
 
-std::vector<Drawn> draw_glyphs(std::span<FontWish> wishes, std::vector<std::uint8_t>& pixels) {
+std::vector<Drawn> draw_glyphs(std::span<FontRequest> wishes, std::vector<std::uint8_t>& pixels) {
     std::vector<Drawn> drawn;
     for (std::size_t font = 0; font < wishes.size(); ++font) {
         const FontFile* sized = nullptr;
@@ -100,10 +100,10 @@ void add_glyph(ImFontAtlas& atlas, ImFont& font, char32_t code_point, const Glyp
                   v, u + width * atlas.TexUvScale.x, v + height * atlas.TexUvScale.y, glyph.advance);
 }
 
-AtlasShelf bake_fonts(ImFontAtlas& atlas, std::span<FontWish> wishes, float spare) {
+AtlasShelf bake_fonts(ImFontAtlas& atlas, std::span<FontRequest> wishes, float spare) {
     atlas.Clear();
     atlas.Flags = ImFontAtlasFlags_NoMouseCursors;
-    for (FontWish& wish : wishes)
+    for (FontRequest& wish : wishes)
         wish.made = start_font(atlas, wish.pixels);
     ImFontAtlasBuildInit(&atlas);
 

@@ -13,7 +13,7 @@
 namespace headscope::app {
 
 /// A font to bake: its em size in pixels and the source file of each character.
-struct FontWish {
+struct FontRequest {
     struct Glyph {
         char32_t code_point;
         FontFile* file;
@@ -62,7 +62,7 @@ private:
 /// that capitals are vertically centered. Needs no ImGui context.
 ///
 /// `spare`: free rows below the used ones, as a fraction of them. Returns the shelf at the first free row.
-AtlasShelf bake_fonts(ImFontAtlas& atlas, std::span<FontWish> wishes, float spare);
+AtlasShelf bake_fonts(ImFontAtlas& atlas, std::span<FontRequest> wishes, float spare);
 
 /// Returns ImFont::Ascent of a font with an em of `pixels`.
 float ascent_of(float pixels);

@@ -131,7 +131,7 @@ struct FontBook::Impl {
                 for (char32_t control = 0; control < 0x20; ++control)
                     if (const auto sign = static_cast<ImWchar>(text::control_sign(control));
                         one.font->FindGlyphNoFallback(sign) != nullptr)
-                        one.font->AddRemapChar(static_cast<ImWchar>(text::field_stand_in(control)), sign);
+                        one.font->AddRemapChar(static_cast<ImWchar>(text::field_placeholder(control)), sign);
     }
 
     FontFile* file_for(std::size_t role, char32_t c) const {
@@ -144,9 +144,9 @@ struct FontBook::Impl {
     }
 
     void bake() {
-        std::vector<FontWish> wishes;
+        std::vector<FontRequest> wishes;
         for (std::size_t role = 0; role < faces.size(); ++role) {
-            FontWish wish;
+            FontRequest wish;
             for (char32_t c = 0; c < plane; ++c)
                 if (wanted[c])
                     if (FontFile* file = file_for(role, c))

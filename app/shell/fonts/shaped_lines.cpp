@@ -28,7 +28,7 @@ const figure::ShapedText* ShapedLines::find(std::string_view text, figure::Font 
 
 void ShapedLines::end_frame() {
     frames_.end_frame();
-    std::erase_if(lines_, [&](const auto& item) { return frames_.forgets(item.second.asked); });
+    std::erase_if(lines_, [&](const auto& item) { return frames_.is_expired(item.second.asked); });
 }
 
 std::string ShapedLines::missing_font() const {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/draw/kit/frame_count.h"
+#include "app/draw/kit/frame_counter.h"
 #include "app/shell/fonts/fonts.h"
 #include "core/figure/shaped_text.h"
 
@@ -32,7 +32,7 @@ private:
         std::int64_t asked = 0; ///< the last frame that requested it
     };
     std::map<std::tuple<std::string, figure::Font, float>, Line, std::less<>> lines_;
-    FrameCount frames_;
+    FrameCounter frames_;
     std::uint64_t made_ = 0;
 };
 

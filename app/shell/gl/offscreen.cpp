@@ -2,7 +2,7 @@
 
 #include "app/shell/gl/egl_context.h"
 #include "app/shell/gl/gl_surface.h"
-#include "app/shell/gl/imgui_turn.h"
+#include "app/shell/gl/imgui_lock.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/figure/png.h"
@@ -128,18 +128,18 @@ struct OffscreenWindow::Parts {
 };
 
 OffscreenWindow::OffscreenWindow(Ui& ui, int width, int height, float scale) {
-    const ImGuiTurn turn;
+    const ImGuiLock turn;
     parts_ = std::make_unique<Parts>(ui, pixels(width, scale), pixels(height, scale), scale);
 }
 
 OffscreenWindow::~OffscreenWindow() {
-    const ImGuiTurn turn;
+    const ImGuiLock turn;
     parts_.reset();
 }
 
 void OffscreenWindow::draw(float seconds, const std::optional<figure::Point>& mouse) {
     Parts& own = *parts_;
-    const ImGuiTurn turn(own.session.context());
+    const ImGuiLock turn(own.session.context());
     own.surface.build(own.ui, own.width, own.height, own.scale, own.now, [&] {
         ImGuiIO& io = ImGui::GetIO();
         io.DeltaTime = seconds;
@@ -167,7 +167,7 @@ Image render_offscreen(Ui& ui, int width, int height, float scale, const Offscre
 }
 
 std::string png_bytes(const Image& image) {
-    return figure::colour_png(image.rgba, image.width, image.height);
+    return figure::rgb_png(image.rgba, image.width, image.height);
 }
 
 } // namespace headscope::app

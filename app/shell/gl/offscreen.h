@@ -23,7 +23,7 @@ struct OffscreenOptions {
 
 /// Draws a Ui without a display (EGL on Mesa's surfaceless platform). The same Ui in the same state gives the
 /// same bytes. Uses its own ImGui context, which is current while it draws. For one thread; other threads may
-/// use ImGui through ImGuiTurn.
+/// use ImGui through ImGuiLock.
 class OffscreenWindow {
 public:
     /// `width` x `height` logical pixels, `scale` times as many physical pixels per side (at most 16,384,

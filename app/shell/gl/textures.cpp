@@ -56,7 +56,7 @@ ImTextureID TextureCache::find(const figure::GridItem& grid) {
 void TextureCache::end_frame() {
     frames_.end_frame();
     std::erase_if(entries_, [&](const auto& item) {
-        if (!frames_.forgets(item.second.asked))
+        if (!frames_.is_expired(item.second.asked))
             return false;
         glDeleteTextures(1, &item.second.name);
         return true;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/draw/kit/frame_count.h"
+#include "app/draw/kit/frame_counter.h"
 #include "core/figure/scene.h"
 
 #include <imgui.h>
@@ -32,7 +32,7 @@ private:
         std::int64_t asked = 0; ///< the last frame that requested it
     };
     std::unordered_map<std::uint64_t, Entry> entries_;
-    FrameCount frames_;
+    FrameCounter frames_;
 };
 
 } // namespace headscope::app

@@ -34,22 +34,23 @@ bool in_range(const HeadMetrics& head, const ScoreRange& range) {
 
 } // namespace
 
-const ScoreWork* Atlas::work(HeadScore score) const {
+const ScoreProgress* Atlas::work(HeadScore score) const {
     const auto work = works.find(analysis::info_of(score).of);
     return work == works.end() ? nullptr : &work->second;
 }
 
 bool Atlas::offers(HeadScore score) const {
-    const ScoreWork* const on_the_way = work(score);
+    const ScoreProgress* const on_the_way = work(score);
     return known.test(static_cast<std::size_t>(score)) ||
            (on_the_way != nullptr && on_the_way->why_not.empty());
 }
 
-AtlasLook look_of(const Atlas& atlas, const AtlasView& view, const std::string& pattern) {
+ResolvedAtlasView resolve_atlas_view(const Atlas& atlas, const AtlasView& view, const std::string& pattern) {
     using enum HeadScore;
-    AtlasLook look{.colour = first_offered(atlas, view.colour, {probe_induction, induction_text, previous}),
-                   .x = first_offered(atlas, view.x, {probe_induction, induction_text, previous}),
-                   .y = first_offered(atlas, view.y, {copying, first, entropy})};
+    ResolvedAtlasView look{.colour =
+                               first_offered(atlas, view.colour, {probe_induction, induction_text, previous}),
+                           .x = first_offered(atlas, view.x, {probe_induction, induction_text, previous}),
+                           .y = first_offered(atlas, view.y, {copying, first, entropy})};
     analysis::HeadFilter filter;
     try {
         filter = analysis::HeadFilter::parse(view.search);

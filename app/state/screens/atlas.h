@@ -18,20 +18,20 @@
 namespace headscope::app {
 
 /// A map that places heads with similar attention close together, ready to be drawn.
-struct AlikeMap {
+struct SimilarityMap {
     std::vector<std::array<double, 2>> places; ///< (L * H)
     std::int64_t rows = 0, of = 0; ///< number of query rows that were compared, and of all query rows
 };
 
 /// The cells in which a head acts most, by the meaning of its label. See acting_cells.
-struct ActingWeights {
+struct ActingCells {
     std::int64_t layer = 0, head = 0;
     std::vector<analysis::PlacedWeight> cells; ///< in different rows, the largest first
     std::vector<std::string> queries, keys;    ///< texts of the queries (Tq) and the keys (Tk)
 };
 
 /// The progress of a score that needs more than the run of the text.
-struct ScoreWork {
+struct ScoreProgress {
     std::string why_not;           ///< why the score is not available, one sentence; empty: it is or will be
     std::optional<float> fraction; ///< progress of the work; none: complete, or not requested
 };
@@ -44,13 +44,14 @@ struct Atlas {
     std::vector<std::optional<analysis::HeadMetrics>> heads; ///< (L * H); none: not read yet
     std::bitset<analysis::head_score_count> known;           ///< scores that at least one head has
     std::int64_t probe_texts = 0, probe_length = 0;          ///< size of the probe
-    std::map<analysis::ScoreSource, ScoreWork> works;  ///< for scores that need more than the run of the text
+    std::map<analysis::ScoreSource, ScoreProgress>
+        works;                                         ///< for scores that need more than the run of the text
     std::shared_ptr<const analysis::Retrieval> needle; ///< as far as it is measured; null: not measured
-    std::shared_ptr<const AlikeMap> alike;
-    ScoreWork alike_work;
+    std::shared_ptr<const SimilarityMap> alike;
+    ScoreProgress similarity_progress;
     std::shared_ptr<const SurveyedHeads> survey;  ///< source of `heads`; null: this text
     std::shared_ptr<const SurveyedHead> surveyed; ///< the open head; null: not read yet
-    std::shared_ptr<const ActingWeights> acts;    ///< for the open head on this text; null: not known yet
+    std::shared_ptr<const ActingCells> acts;      ///< for the open head on this text; null: not known yet
     std::string survey_error;                     ///< one sentence; empty if there is no error
     bool has_survey = false;                      ///< a survey is open, shown or not
     std::uint64_t version = 0;                    ///< changes with the numbers
@@ -60,13 +61,13 @@ struct Atlas {
         return heads[static_cast<std::size_t>(l * H + h)];
     }
     /// For a score that needs more than the run of the text; null for the others.
-    const ScoreWork* work(analysis::HeadScore score) const;
+    const ScoreProgress* work(analysis::HeadScore score) const;
     /// Returns true if the score is known or will be computed on request.
     bool offers(analysis::HeadScore score) const;
 };
 
 /// The selections that the atlas draws for a view: the requested score if the heads have it, else a default.
-struct AtlasLook {
+struct ResolvedAtlasView {
     analysis::HeadScore colour, x, y;
     std::vector<std::optional<analysis::HeadScore>> labels = {}; ///< (L * H), by the view's thresholds
     std::vector<bool> chosen = {};                               ///< (L * H)
@@ -75,6 +76,6 @@ struct AtlasLook {
 };
 
 /// `pattern`: the letter of a label; selects only heads with that label. Empty: no restriction.
-AtlasLook look_of(const Atlas& atlas, const AtlasView& view, const std::string& pattern);
+ResolvedAtlasView resolve_atlas_view(const Atlas& atlas, const AtlasView& view, const std::string& pattern);
 
 } // namespace headscope::app

@@ -39,7 +39,7 @@ HeadCircuits head_circuits(const checkpoint::ModelRun& run, Progress& progress) 
                            [](const analysis::Composition& one) { return one.largest(); });
     std::ranges::sort(sizes, std::ranges::greater());
     if (!sizes.empty())
-        out.usual_threshold =
+        out.default_threshold =
             static_cast<float>(std::floor(100 * sizes[std::min(lines, sizes.size()) - 1]) / 100);
     return out;
 }

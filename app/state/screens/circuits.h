@@ -37,7 +37,7 @@ struct TokenCircuit {
 struct HeadCircuits {
     std::vector<analysis::Composition> compositions;
     std::vector<std::vector<double>> copying; ///< (L, H), see analysis::ov_copying
-    float usual_threshold = 0;                ///< shows only as many compositions as can be distinguished
+    float default_threshold = 0;              ///< shows only as many compositions as can be distinguished
 };
 
 /// Use the model of a run with the run's edits. For a worker. Throw what vocabulary_circuit, compositions and
@@ -55,7 +55,7 @@ struct CircuitsView {
     std::string error = {};                         ///< one sentence; empty if there is no error
 
     /// Needs `heads`.
-    float threshold() const { return asked.threshold.value_or(heads->usual_threshold); }
+    float threshold() const { return asked.threshold.value_or(heads->default_threshold); }
 };
 
 } // namespace headscope::app

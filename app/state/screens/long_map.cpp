@@ -22,7 +22,7 @@ float map_colour_end(const LongMap& map, const LongMapView& view, int scale) {
     return power_above(std::min(largest, mean * std::max(parts * parts, 1.0F)));
 }
 
-std::string why_no_spots(const LongMap& map, const LongMapView& view) {
+std::string empty_spots_reason(const LongMap& map, const LongMapView& view) {
     if (map.spots != nullptr)
         return map.spots->empty()
                    ? tr("long_map.no_weight_far_diagonal", "No weight that far from the diagonal is above 0")

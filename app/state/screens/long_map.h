@@ -55,9 +55,9 @@ struct LongMap {
     std::string error = {};                ///< reason why there is no more, one sentence
 };
 
-inline constexpr std::int64_t map_tile = 256;      ///< side of a tile in pixels
-inline constexpr std::int64_t map_overview = 2048; ///< longer side of the overview in pixels, at most
-inline constexpr std::int64_t map_from = 2048;     ///< minimum number of tokens for this screen
+inline constexpr std::int64_t map_tile_pixels = 256;      ///< side of a tile in pixels
+inline constexpr std::int64_t max_overview_pixels = 2048; ///< longer side of the overview in pixels, at most
+inline constexpr std::int64_t min_map_tokens = 2048;      ///< minimum number of tokens for this screen
 
 /// Returns the scale of the tiles for a view of this scale. Single weights are only enlarged.
 constexpr int tile_scale(int scale) {
@@ -68,6 +68,6 @@ constexpr int tile_scale(int scale) {
 float map_colour_end(const LongMap& map, const LongMapView& view, int scale);
 
 /// Returns why the list of far weights is empty, without a full stop; empty if it is not.
-std::string why_no_spots(const LongMap& map, const LongMapView& view);
+std::string empty_spots_reason(const LongMap& map, const LongMapView& view);
 
 } // namespace headscope::app

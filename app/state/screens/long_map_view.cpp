@@ -17,21 +17,21 @@ double first_seen(double middle, double room, std::int64_t count) {
 double fitting_pixels(const LongMapView& view, std::int64_t rows, std::int64_t cols) {
     return std::min({static_cast<double>(view.height) / static_cast<double>(rows),
                      static_cast<double>(view.width) / static_cast<double>(cols),
-                     std::ldexp(1.0, -nearest_scale)});
+                     std::ldexp(1.0, -min_map_scale)});
 }
 
 } // namespace
 
 int whole_scale(const LongMapView& view, std::int64_t rows, std::int64_t cols) {
-    int scale = nearest_scale;
+    int scale = min_map_scale;
     while (std::ldexp(static_cast<double>(rows), -scale) > static_cast<double>(view.height) ||
            std::ldexp(static_cast<double>(cols), -scale) > static_cast<double>(view.width))
         ++scale;
     return scale;
 }
 
-MapSight sight_of(const LongMapView& view, std::int64_t rows, std::int64_t cols) {
-    MapSight sight;
+VisibleMap visible_map(const LongMapView& view, std::int64_t rows, std::int64_t cols) {
+    VisibleMap sight;
     const int whole = whole_scale(view, rows, cols);
     sight.scale = std::min(view.scale.value_or(whole), whole);
     sight.pixels = view.scale ? std::ldexp(1.0, -sight.scale) : fitting_pixels(view, rows, cols);
@@ -42,8 +42,8 @@ MapSight sight_of(const LongMapView& view, std::int64_t rows, std::int64_t cols)
     return sight;
 }
 
-MapPart seen_part(const LongMapView& view, std::int64_t rows, std::int64_t cols) {
-    const MapSight sight = sight_of(view, rows, cols);
+MapPart visible_part(const LongMapView& view, std::int64_t rows, std::int64_t cols) {
+    const VisibleMap sight = visible_map(view, rows, cols);
     const auto axis = [&](double first, float room, std::int64_t count) {
         const double end =
             std::min(first + static_cast<double>(room) / sight.pixels, static_cast<double>(count));

@@ -27,7 +27,7 @@ struct LongMapView {
 };
 
 /// The visible part of a map.
-struct MapSight {
+struct VisibleMap {
     int scale = 0; ///< scale that is drawn; the whole map is enlarged up to twofold to fill the viewport
     double top = 0, left = 0; ///< the weight at the viewport's upper left; below 0 outside the map
     double pixels = 1;        ///< size of one weight
@@ -37,12 +37,12 @@ struct MapSight {
     float y(double row) const { return static_cast<float>((row - top) * pixels); }
 };
 /// A map that is smaller than the viewport is centered; a larger one fills it.
-MapSight sight_of(const LongMapView& view, std::int64_t rows, std::int64_t cols);
+VisibleMap visible_map(const LongMapView& view, std::int64_t rows, std::int64_t cols);
 /// Returns the part of the map that is visible; at least one weight.
-MapPart seen_part(const LongMapView& view, std::int64_t rows, std::int64_t cols);
+MapPart visible_part(const LongMapView& view, std::int64_t rows, std::int64_t cols);
 
-inline constexpr int nearest_scale = -6; ///< smallest scale: a weight of 64 x 64 pixels
-inline constexpr int reading_scale = -5; ///< scale at which a spot is shown
+inline constexpr int min_map_scale = -6; ///< smallest scale: a weight of 64 x 64 pixels
+inline constexpr int spot_scale = -5;    ///< scale at which a spot is shown
 /// Returns the scale at which the whole map fits.
 int whole_scale(const LongMapView& view, std::int64_t rows, std::int64_t cols);
 

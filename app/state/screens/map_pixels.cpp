@@ -17,7 +17,7 @@ std::vector<float> tile_values(const LongMap& map, const LongMapView& view, cons
         return {made->second->values().begin(), made->second->values().end()};
     if (map.overview == nullptr)
         return {};
-    analysis::TilePixels pixels = analysis::tile_of(*map.overview, tile, map_tile, view.pooling);
+    analysis::TilePixels pixels = analysis::tile_of(*map.overview, tile, map_tile_pixels, view.pooling);
     const bool known = std::ranges::all_of(
         pixels.state, [](analysis::PixelRow row) { return row == analysis::PixelRow::exact; });
     return known ? std::move(pixels.values) : std::vector<float>();
@@ -38,9 +38,9 @@ std::vector<float> tile_values(const LongMap& map, const LongMapView& view, cons
 
 } // namespace
 
-MapPart pixels_part(const LongMap& map, const LongMapView& view) {
-    const MapPart seen = seen_part(view, map.rows, map.cols);
-    const int scale = tile_scale(sight_of(view, map.rows, map.cols).scale);
+MapPart visible_pixel_part(const LongMap& map, const LongMapView& view) {
+    const MapPart seen = visible_part(view, map.rows, map.cols);
+    const int scale = tile_scale(visible_map(view, map.rows, map.cols).scale);
     const auto down = [scale](std::int64_t n) { return n >> scale << scale; };
     const auto up = [scale](std::int64_t n) {
         return (n + (std::int64_t{1} << scale) - 1) >> scale << scale;
@@ -51,23 +51,24 @@ MapPart pixels_part(const LongMap& map, const LongMapView& view) {
     return part;
 }
 
-MapPixels seen_pixels(const LongMap& map, const LongMapView& view) {
-    const int scale = tile_scale(sight_of(view, map.rows, map.cols).scale);
-    const MapPart part = pixels_part(map, view);
+MapPixels visible_pixels(const LongMap& map, const LongMapView& view) {
+    const int scale = tile_scale(visible_map(view, map.rows, map.cols).scale);
+    const MapPart part = visible_pixel_part(map, view);
     const std::int64_t cells = std::int64_t{1} << scale, top = part.row >> scale, left = part.col >> scale,
-                       rows = in_steps(part.rows, cells), cols = in_steps(part.cols, cells);
+                       rows = divide_rounding_up(part.rows, cells),
+                       cols = divide_rounding_up(part.cols, cells);
     MapPixels out{.part = part, .cells = cells, .pooling = view.pooling, .values = Tensor(Shape{rows, cols})};
     for (const analysis::MapTile& tile :
-         analysis::tiles_for(out.part, scale, map_tile, 0, map.rows, map.cols)) {
+         analysis::tiles_for(out.part, scale, map_tile_pixels, 0, map.rows, map.cols)) {
         const std::vector<float> values = tile_values(map, view, tile);
         if (values.empty())
             refuse_unknown(map, view);
-        const MapPart under = analysis::part_under(tile, map_tile, map.rows, map.cols);
-        const std::int64_t width = in_steps(under.cols, out.cells);
-        const std::int64_t tile_top = tile.row * map_tile, tile_left = tile.col * map_tile;
+        const MapPart under = analysis::part_under(tile, map_tile_pixels, map.rows, map.cols);
+        const std::int64_t width = divide_rounding_up(under.cols, out.cells);
+        const std::int64_t tile_top = tile.row * map_tile_pixels, tile_left = tile.col * map_tile_pixels;
         const std::int64_t first = std::max(left, tile_left), end = std::min(left + cols, tile_left + width);
         for (std::int64_t row = std::max(top, tile_top);
-             row < std::min(top + rows, tile_top + in_steps(under.rows, out.cells)); ++row)
+             row < std::min(top + rows, tile_top + divide_rounding_up(under.rows, out.cells)); ++row)
             std::copy_n(values.begin() + (row - tile_top) * width + (first - tile_left), end - first,
                         out.values.data() + (row - top) * cols + (first - left));
     }

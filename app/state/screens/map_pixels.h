@@ -17,9 +17,9 @@ struct MapPixels {
 
 /// Returns the weights under the visible pixels. Rounded to whole pixels, so that it may exceed the view
 /// slightly.
-MapPart pixels_part(const LongMap& map, const LongMapView& view);
+MapPart visible_pixel_part(const LongMap& map, const LongMapView& view);
 /// Throws Error(input), with the reading progress, while some of them are not known.
-MapPixels seen_pixels(const LongMap& map, const LongMapView& view);
+MapPixels visible_pixels(const LongMap& map, const LongMapView& view);
 
 /// Returns those numbers as a table with the first key of each column and the first query of each row.
 std::vector<std::vector<std::string>> map_table(const MapPixels& pixels);

@@ -79,7 +79,7 @@ PatchingPair patching_pair(const checkpoint::TextModelPtr& model, const checkpoi
     return out;
 }
 
-void check_prompts(const ModelPart& part, const std::string& corrupted) {
+void check_prompts(const RunSpec& part, const std::string& corrupted) {
     if (corrupted.empty())
         fail_input(tr("patching_map.no_second_prompt_compare",
                       "there is no second prompt to compare with; type one first"));
@@ -91,7 +91,7 @@ bool by_head(const PatchingMap& map) {
     return map.asked.paths || analysis::info_of(map.asked.kind).by_head;
 }
 
-analysis::HeadPlace sender_of(const PatchingMap& heads, analysis::HeadPlace open) {
+analysis::HeadPlace path_sender(const PatchingMap& heads, analysis::HeadPlace open) {
     constexpr float least = 0.01F;
     const std::int64_t later = std::ssize(heads.cells) - 1;
     const auto size_at = [&](analysis::HeadPlace at) {
@@ -122,8 +122,8 @@ checkpoint::ModelEdits patch_edits(const PatchingPair& pair, const PatchingMap& 
                            : pair.patching->edits(map.asked.kind, row, column, progress);
 }
 
-std::string patch_words(const PatchingPair& pair, const PatchingMap& map, std::int64_t row,
-                        std::int64_t column) {
+std::string patch_description(const PatchingPair& pair, const PatchingMap& map, std::int64_t row,
+                              std::int64_t column) {
     const auto head_of = [](std::int64_t l, std::int64_t h) {
         return "L" + std::to_string(l) + " H" + std::to_string(h);
     };

@@ -13,7 +13,7 @@
 
 namespace headscope::app {
 
-struct ModelPart;
+struct RunSpec;
 
 /// The user's choices on the patching screen.
 struct PatchingQuestion {
@@ -36,7 +36,7 @@ struct PatchingPair {
     double clean_difference = 0, corrupted_difference = 0;
     /// Returns true if the logit differences of the prompts are too similar for a recovered fraction to be
     /// meaningful.
-    bool too_alike() const {
+    bool too_similar() const {
         return std::abs(clean_difference - corrupted_difference) < analysis::least_difference;
     }
     /// The likeliest tokens after either prompt.
@@ -74,12 +74,12 @@ PatchingPair patching_pair(const checkpoint::TextModelPtr& model, const checkpoi
                            const checkpoint::TextPair& corrupted, std::optional<std::int64_t> token,
                            std::optional<std::int64_t> against, Progress& progress);
 /// Throws Error(input) if there is no second prompt or its length differs.
-void check_prompts(const ModelPart& part, const std::string& corrupted);
+void check_prompts(const RunSpec& part, const std::string& corrupted);
 
 /// Returns the head to start paths from, given a map by heads: `open`, if it is not in the last layer and its
 /// cell has an absolute value of at least 0.01; else the head before the last layer with the largest absolute
 /// value; `open` if all of those are 0.
-analysis::HeadPlace sender_of(const PatchingMap& heads, analysis::HeadPlace open);
+analysis::HeadPlace path_sender(const PatchingMap& heads, analysis::HeadPlace open);
 
 /// Returns the edits of the run of one cell. For the worker of the pair. Throws what Patching::edits and
 /// path_edits throw.
@@ -87,8 +87,8 @@ checkpoint::ModelEdits patch_edits(const PatchingPair& pair, const PatchingMap& 
                                    std::int64_t column, Progress& progress);
 /// Returns a sentence that describes the patch of a cell: "The residual stream that enters layer 2 at
 /// position 5 (“·Mary”) comes from the clean prompt."
-std::string patch_words(const PatchingPair& pair, const PatchingMap& map, std::int64_t row,
-                        std::int64_t column);
+std::string patch_description(const PatchingPair& pair, const PatchingMap& map, std::int64_t row,
+                              std::int64_t column);
 /// Returns true if the columns of a map are heads, patched at all positions; else they are positions.
 bool by_head(const PatchingMap& map);
 /// Returns true if the cell's run can be opened: something is patched there, and a layer reads it.

@@ -46,12 +46,12 @@ std::optional<std::int64_t> read(const json& from, const char* name, std::int64_
 
 } // namespace
 
-std::string questions_text(const ModelState& model, const ModelPart& part) {
+std::string questions_text(const ModelState& model, const RunSpec& part) {
     if (!model.position && model.effects == EffectsQuestion{} && model.patching == PatchingQuestion{} &&
         model.circuits == CircuitsQuestion{})
         return {};
     const PatchedRun* const patch = patched_run(part);
-    const ModelPart& own = patch != nullptr ? *patch->own : part;
+    const RunSpec& own = patch != nullptr ? *patch->own : part;
     json asked{{"prompt", own.prompt},
                {"target", own.target},
                {"position", of(model.position)},

@@ -19,7 +19,7 @@ struct Questions {
 };
 
 /// As JSON text for the checkpoint's patch file; empty if the user chose nothing.
-std::string questions_text(const ModelState& model, const ModelPart& part);
+std::string questions_text(const ModelState& model, const RunSpec& part);
 /// Nothing for empty text. Throws Error(input) for text of another format and for tokens that the model does
 /// not have.
 std::optional<Questions> read_questions(const std::string& text, std::int64_t vocab);

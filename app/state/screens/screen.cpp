@@ -157,7 +157,7 @@ bool has_screen(const Document& document, Screen screen) {
         return screen == Screen::map;
     if (screen == Screen::map)
         return (document.is_given() || !document.shows_weights()) &&
-               std::max(document.problem.dims.Tq, document.problem.dims.Tk) >= map_from;
+               std::max(document.problem.dims.Tq, document.problem.dims.Tk) >= min_map_tokens;
     if (screen == Screen::atlas)
         return true;
     if (!document.is_checkpoint())
@@ -204,7 +204,7 @@ Table screen_table(const Shown& shown, const ViewState& view) {
         shown.patching->map != nullptr)
         return table_of(*shown.patching->pair, *shown.patching->map);
     if (screen == Screen::map && shown.map != nullptr)
-        return map_table(seen_pixels(*shown.map, view.attention.long_map));
+        return map_table(visible_pixels(*shown.map, view.attention.long_map));
     if (screen == Screen::why && shown.why != nullptr)
         return table_of(*shown.why);
     if (screen == Screen::circuits && shown.circuits != nullptr && shown.circuits->token != nullptr)
@@ -217,7 +217,7 @@ Table far_weights_table(const Shown& shown, const ViewState& view) {
     if (shown.map == nullptr)
         fail_input(tr("common.numbers_page_not_known",
                       "The numbers of this view are not known yet; try again in a moment."));
-    if (const std::string why = why_no_spots(*shown.map, view.attention.long_map); !why.empty())
+    if (const std::string why = empty_spots_reason(*shown.map, view.attention.long_map); !why.empty())
         fail_input(why + ".");
     return table_of(*shown.map->spots);
 }

@@ -51,7 +51,7 @@ int SwitchRow::add(const char* id, const std::string& caption, const std::vector
 
 float switches_height(const OpenChooser& open, const figure::Rect& card) {
     if (open.purpose == PathPurpose::picture)
-        return folds_picture_options(open, card) ? switch_row : 3 * picture_row + 6;
+        return collapses_picture_options(open, card) ? switch_row : 3 * picture_row + 6;
     return open.purpose == PathPurpose::film ? 2 * switch_row : open.formats.size() > 1 ? switch_row : 0;
 }
 
@@ -64,7 +64,7 @@ void view_switches(OpenChooser& open, figure::Point at, const figure::Rect& card
         kinds.push_back({suffix.substr(1), suffix == open.chooser.suffix()});
     if (const int chosen = row.add("kind", tr("chooser_switches.kind", "Kind"), kinds); chosen >= 0)
         open.chooser.use_suffix(open.formats[static_cast<std::size_t>(chosen)]);
-    if (folds_picture_options(open, card)) {
+    if (collapses_picture_options(open, card)) {
         bool& options = open.picture.instead_of_folder;
         if (const int chosen = row.add("show", tr("chooser_switches.show", "Show"),
                                        {{tr("chooser_switches.folder", "folder"), !options},

@@ -30,7 +30,7 @@ Parts parts_of(const figure::Rect& card, const OpenChooser& open) {
     const float side = card.w >= 600 ? places_width : 0;
     const float x = card.x + chooser_pad + side, w = card.w - 2 * chooser_pad - side;
     out.places = {card.x + chooser_pad, card.y + 60, side, card.h - 60 - 2 * chooser_pad - 34};
-    if (open.purpose == PathPurpose::picture && side > 0 && !folds_picture_options(open, card)) {
+    if (open.purpose == PathPurpose::picture && side > 0 && !collapses_picture_options(open, card)) {
         out.places.h -= preview_height + 12;
         out.preview = {out.places.x, out.places.bottom() + 12, side - 16, preview_height};
     }
@@ -45,7 +45,7 @@ Parts parts_of(const figure::Rect& card, const OpenChooser& open) {
 /// A clickable line, highlighted under the mouse. Logical pixels of the window.
 bool link(const std::string& id, const std::string& text, const figure::Rect& area, bool strong,
           const ViewTools& tools) {
-    const figure::Rect place = dialog_place(area, tools);
+    const figure::Rect place = dialog_to_screen(area, tools);
     ImGui::SetCursorScreenPos({place.x, place.y});
     const bool clicked = invisible_button(id, {place.w, place.h}, tools.surface);
     figure::Scene scene;
@@ -56,7 +56,7 @@ bool link(const std::string& id, const std::string& text, const figure::Rect& ar
              strong ? figure::Font::ui_semibold : figure::Font::ui, 13,
              strong ? tools.theme.ink : tools.theme.text);
     dialog_paint(scene, tools);
-    return tools.focus.offer(place) || clicked;
+    return tools.focus.register_item(place) || clicked;
 }
 
 /// Lists the models on this machine, each with its sizes or the reason why it cannot run. Returns the chosen
@@ -278,7 +278,7 @@ bool replace_question(FileChooser& chooser, const Parts& parts, const ViewTools&
 void view_error(const std::string& error, const figure::Rect& area, const ViewTools& tools) {
     constexpr float size = 13, line = 18;
     constexpr std::size_t most = 3;
-    std::vector<std::string> lines = broken_lines(error, figure::Font::ui, size, area.w, tools);
+    std::vector<std::string> lines = wrapped_lines(error, figure::Font::ui, size, area.w, tools);
     const bool cut = lines.size() > most;
     if (cut) {
         lines.resize(most);
@@ -357,7 +357,7 @@ void view_file_chooser(OpenChooser& open, const ViewTools& tools) {
     const figure::Rect card = begin_dialog("file chooser", 780, 600, tools);
     const Parts parts = parts_of(card, open);
     const Theme& theme = tools.theme;
-    walk_with_tab(tools);
+    move_focus_with_tab(tools);
     // Read these keys before the text field consumes them.
     const bool field_was_empty = chooser.text().empty() && !chooser.new_folder();
     const bool enter = enter_pressed(), escape = escape_pressed(), on_ring = tools.focus.visible();
@@ -366,8 +366,8 @@ void view_file_chooser(OpenChooser& open, const ViewTools& tools) {
                 theme.ink, tools);
     std::optional<std::string> offered;
     int entered = -1;
-    if (folds_picture_options(open, card) && open.picture.instead_of_folder) {
-        view_folded_picture_options(open, {card.x + chooser_pad, parts.crumbs.y}, tools);
+    if (collapses_picture_options(open, card) && open.picture.instead_of_folder) {
+        view_collapsed_picture_options(open, {card.x + chooser_pad, parts.crumbs.y}, tools);
     } else {
         const float below = places(chooser, parts.places, tools) + 14;
         offered =

@@ -23,10 +23,11 @@ figure::Rect message_card(const char* id, const std::string& heading,
     for (const std::string& sentence : sentences)
         height +=
             4 +
-            line * static_cast<float>(
-                       broken_lines(sentence, figure::Font::ui, 13.5F, width - 2 * dialog_pad, tools).size());
+            line *
+                static_cast<float>(
+                    wrapped_lines(sentence, figure::Font::ui, 13.5F, width - 2 * dialog_pad, tools).size());
     const figure::Rect card = begin_dialog(id, width, height, tools);
-    walk_with_tab(tools);
+    move_focus_with_tab(tools);
     dialog_text({card.x + dialog_pad, card.y + 44},
                 fitted(heading, figure::Font::ui_semibold, 17, card.w - 2 * dialog_pad, tools),
                 figure::Font::ui_semibold, 17, tools.theme.ink, tools);
@@ -115,7 +116,7 @@ void recovery_panel(const std::vector<RecoveryOffer>& offers, const ViewTools& t
     const bool enter = enter_for_primary(tools);
     const figure::Rect card = begin_dialog(
         "recovery", 640, 116 + row * static_cast<float>(shown) + (offers.size() > most ? 34 : 8), tools);
-    walk_with_tab(tools);
+    move_focus_with_tab(tools);
     const Theme& theme = tools.theme;
     dialog_text({card.x + dialog_pad, card.y + 46},
                 tr("file_dialogs.headscope_closed_before", "Headscope was closed before this was saved"),
@@ -217,7 +218,7 @@ void view_file_dialogs(const AppState& state, const ViewTools& tools) {
     if (!files.recoveries.empty() && !(files.job && files.job->blocking))
         return recovery_panel(files.recoveries, tools);
     if (files.job && files.job->blocking) {
-        begin_shield("file shield", tools);
+        begin_modal_layer("file shield", tools);
         end_dialog();
     }
 }

@@ -25,7 +25,7 @@ constexpr std::size_t most_recent = 5;
 /// The file actions, with the recent paths between opening and saving, and exporting.
 std::vector<MenuRow> menu_rows(const AppState& state) {
     const FilesState& files = state.files;
-    const Situation now = situation(state);
+    const ActionContext now = situation(state);
     std::vector<MenuRow> rows;
     const auto add = [&](std::string_view id) {
         const ActionInfo& info = action(id);
@@ -177,7 +177,7 @@ float view_file_button(const AppState& state, figure::Point at, const ViewTools&
     if (ImGui::IsItemHovered())
         show_tip(with_key(tr("common.new_open_save_export", "New, open, save and export"), "file menu"),
                  tools);
-    if (tools.focus.offer(place) || clicked || state.asked.file_menu)
+    if (tools.focus.register_item(place) || clicked || state.asked.file_menu)
         ImGui::OpenPopup("File menu");
     const float top = place.bottom() + 4 * scale, foot = ImGui::GetIO().DisplaySize.y - 8 * scale;
     ImGui::SetNextWindowPos({place.x, top});

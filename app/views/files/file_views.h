@@ -24,8 +24,8 @@ void view_picture_options(OpenChooser& open, SwitchRow& beside, figure::Point at
                           const ViewTools& tools);
 /// Returns true if the card is too low for the options next to the files. They then replace the files on
 /// request.
-bool folds_picture_options(const OpenChooser& open, const figure::Rect& card);
-void view_folded_picture_options(OpenChooser& open, figure::Point at, const ViewTools& tools);
+bool collapses_picture_options(const OpenChooser& open, const figure::Rect& card);
+void view_collapsed_picture_options(OpenChooser& open, figure::Point at, const ViewTools& tools);
 /// A small preview of the picture with its size below it, or its size alone.
 void view_picture_preview(OpenChooser& open, const figure::Rect& area, const ViewTools& tools);
 void view_picture_words(OpenChooser& open, const figure::Rect& area, const ViewTools& tools);
@@ -33,7 +33,7 @@ void view_picture_words(OpenChooser& open, const figure::Rect& area, const ViewT
 /// The text of the bottom bar about saving.
 struct SaveStatus {
     std::string text, tip;
-    bool bad = false;
+    bool failed = false;
 };
 SaveStatus save_status(const FilesState& files);
 /// "unsaved changes", "recovery", "file chooser", ...; empty when none is open.

@@ -48,7 +48,7 @@ void size_switch(OpenChooser& open, SwitchRow& row, const ViewTools& tools) {
                  tr("picture_options.width", "Width").c_str(), picture.width.size());
     picture.focus_width = picture.focus_width && !field.active;
     if (field.edited)
-        picture.wrong_width = !take_width(choice, picture.width);
+        picture.wrong_width = !set_width(choice, picture.width);
 }
 
 void theme_switch(PictureChoice& choice, SwitchRow& row) {
@@ -60,14 +60,15 @@ void theme_switch(PictureChoice& choice, SwitchRow& row) {
 }
 
 void ground_and_crop(PictureChoice& choice, SwitchRow& row) {
-    constexpr std::array grounds{FigureGround::theme, FigureGround::white, FigureGround::none};
-    if (const int chosen = row.add(
-            "ground", tr("picture_options.background", "Background"),
-            {{tr("picture_options.theme", "theme"), choice.ground == FigureGround::theme},
-             {tr("picture_options.white", "white"), choice.ground == FigureGround::white},
-             {tr("picture_options.transparent", "transparent"), choice.ground == FigureGround::none}});
+    constexpr std::array grounds{FigureBackground::theme, FigureBackground::white, FigureBackground::none};
+    if (const int chosen =
+            row.add("ground", tr("picture_options.background", "Background"),
+                    {{tr("picture_options.theme", "theme"), choice.background == FigureBackground::theme},
+                     {tr("picture_options.white", "white"), choice.background == FigureBackground::white},
+                     {tr("picture_options.transparent", "transparent"),
+                      choice.background == FigureBackground::none}});
         chosen >= 0)
-        choice.ground = grounds[static_cast<std::size_t>(chosen)];
+        choice.background = grounds[static_cast<std::size_t>(chosen)];
     if (const int chosen = row.add("crop", tr("picture_options.crop", "Crop"),
                                    {{tr("picture_options.content", "to content"), choice.crop},
                                     {tr("common.off", "off"), !choice.crop}});
@@ -99,7 +100,7 @@ void draw_words(const OpenChooser& open, const figure::Rect& area, const ViewToo
 
 } // namespace
 
-bool folds_picture_options(const OpenChooser& open, const figure::Rect& card) {
+bool collapses_picture_options(const OpenChooser& open, const figure::Rect& card) {
     return open.purpose == PathPurpose::picture && card.h < low_card;
 }
 
@@ -112,7 +113,7 @@ void view_picture_options(OpenChooser& open, SwitchRow& beside, figure::Point at
     ground_and_crop(open.picture.choice, second);
 }
 
-void view_folded_picture_options(OpenChooser& open, figure::Point at, const ViewTools& tools) {
+void view_collapsed_picture_options(OpenChooser& open, figure::Point at, const ViewTools& tools) {
     SwitchRow first(open, at, tools);
     theme_switch(open.picture.choice, first);
     size_switch(open, first, tools);

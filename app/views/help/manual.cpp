@@ -28,9 +28,9 @@ void arrow_button(Picture& picture, const figure::Rect& area, bool left, bool po
     picture.scene.add(figure::LineItem{{x + back, y - 6}, {x, y}, colour, 2});
     picture.scene.add(figure::LineItem{{x, y}, {x + back, y + 6}, colour, 2});
     if (possible)
-        picture.add_spot(area, left ? "manual back" : "manual forward", StepManual{left ? -1 : 1},
-                         left ? with_key(tr("common.back", "Back"), "manual back")
-                              : with_key(tr("manual.forward", "Forward"), "manual forward"));
+        picture.add_hotspot(area, left ? "manual back" : "manual forward", StepManual{left ? -1 : 1},
+                            left ? with_key(tr("common.back", "Back"), "manual back")
+                                 : with_key(tr("manual.forward", "Forward"), "manual forward"));
 }
 
 /// The title of the panel, a link to the contents and the closing button.
@@ -48,8 +48,8 @@ Picture manual_header(const figure::Rect& area, const DrawContext& context) {
             picture.scene.add(
                 figure::RectItem{.area = {x, area.y + strip_height - 2, width, 2}, .fill = theme.ink});
         else
-            picture.add_spot({x - 6, area.y, width + 12, strip_height}, text, OpenManual{place},
-                             tr("manual.all_pages_manual", "All pages of the manual"));
+            picture.add_hotspot({x - 6, area.y, width + 12, strip_height}, text, OpenManual{place},
+                                tr("manual.all_pages_manual", "All pages of the manual"));
         return x + width + 20;
     };
     words(words(area.x + manual_pad, tr("common.manual", "Manual"), true, {}),
@@ -59,13 +59,13 @@ Picture manual_header(const figure::Rect& area, const DrawContext& context) {
         figure::LineItem{{cross.x - 5, cross.y - 5}, {cross.x + 5, cross.y + 5}, theme.muted, 1.5F});
     picture.scene.add(
         figure::LineItem{{cross.x - 5, cross.y + 5}, {cross.x + 5, cross.y - 5}, theme.muted, 1.5F});
-    picture.add_spot({cross.x - 16, area.y + 6, 32, 32}, "close manual", CloseManual{},
-                     with_key(tr("manual.close_manual", "Close the manual"), "let go"));
+    picture.add_hotspot({cross.x - 16, area.y + 6, 32, 32}, "close manual", CloseManual{},
+                        with_key(tr("manual.close_manual", "Close the manual"), "let go"));
     return picture;
 }
 
 void search_field(const figure::Rect& area, ManualPanel& panel, const ViewTools& tools) {
-    if (tools.focus.offer(physical(area, tools)))
+    if (tools.focus.register_item(physical(area, tools)))
         panel.take_keyboard = true;
     const bool waits = panel.take_keyboard && !panel.typing;
     if (waits)
@@ -85,7 +85,7 @@ void search_field(const figure::Rect& area, ManualPanel& panel, const ViewTools&
     if (ImGui::IsItemDeactivated() && escape_pressed())
         panel.search = before;
     if (ImGui::IsItemDeactivated() && enter_pressed())
-        if (const std::vector<manual::Found>& found = look_up(panel); !found.empty())
+        if (const std::vector<manual::SearchResult>& found = look_up(panel); !found.empty())
             tools.send(OpenManual{{found.front().page->name, found.front().section->anchor}});
     panel.typing = ImGui::IsItemActive();
     if (panel.typing)
@@ -130,9 +130,9 @@ void view_manual(const AppState& state, const figure::Rect& place, ManualPanel& 
     draw_text(picture, context, right - taken, baseline, screen, figure::Font::ui, 12.5F, theme.text);
     picture.scene.add(
         figure::LineItem{{right - taken, baseline + 3.5F}, {right, baseline + 3.5F}, theme.muted, 1});
-    picture.add_spot({right - taken - 4, below, taken + 8, trail_high}, screen,
-                     OpenManual{place_of_screen(state.shown, state.view)},
-                     tr("manual.manual_says_screen", "Opens the manual at this screen"));
+    picture.add_hotspot({right - taken - 4, below, taken + 8, trail_high}, screen,
+                        OpenManual{manual_place_of_screen(state.shown, state.view)},
+                        tr("manual.manual_says_screen", "Opens the manual at this screen"));
     show_picture(picture, origin.x, origin.y, tools, nullptr);
     search_field({area.x + manual_pad, y, area.w - 2 * manual_pad - 2 * button_wide - 14, search_high}, panel,
                  tools);

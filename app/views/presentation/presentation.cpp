@@ -49,7 +49,8 @@ float presentation_zoom(const Presentation& presentation, float width, float hei
                       smallest, largest);
 }
 
-bool follow_mouse(PointerSpot& spot, const std::optional<figure::Point>& mouse, double seconds, bool moves) {
+bool move_spot_to_mouse(PointerSpot& spot, const std::optional<figure::Point>& mouse, double seconds,
+                        bool moves) {
     constexpr float near = 0.25F; // logical pixels
     const PointerSpot before = spot;
     const bool was_seen = spot.strength > 0;
@@ -62,8 +63,8 @@ bool follow_mouse(PointerSpot& spot, const std::optional<figure::Point>& mouse, 
                                 : 1 - static_cast<float>(std::exp(-seconds / follow_seconds));
         spot.at = {spot.at.x + x * share, spot.at.y + y * share};
     }
-    spot.rested = way > near ? 0 : spot.rested + seconds;
-    const bool seen = mouse && spot.rested < rest_seconds;
+    spot.seconds_at_rest = way > near ? 0 : spot.seconds_at_rest + seconds;
+    const bool seen = mouse && spot.seconds_at_rest < rest_seconds;
     const auto step = moves ? static_cast<float>(seconds / fade_seconds) : 1.0F;
     spot.strength = std::clamp(spot.strength + (seen ? step : -step), 0.0F, 1.0F);
     return seen || spot.strength != before.strength;

@@ -10,9 +10,9 @@ struct ViewTools;
 
 /// A soft spot that shows the audience where the mouse is.
 struct PointerSpot {
-    figure::Point at;   ///< logical pixels of the window
-    float strength = 0; ///< 0: invisible; 1: fully visible
-    double rested = 0;  ///< seconds since the mouse last moved
+    figure::Point at;           ///< logical pixels of the window
+    float strength = 0;         ///< 0: invisible; 1: fully visible
+    double seconds_at_rest = 0; ///< seconds since the mouse last moved
 };
 
 /// The state of a presentation, which shows the canvas alone.
@@ -34,7 +34,8 @@ float presentation_zoom(const Presentation& presentation, float width, float hei
 
 /// Moves the spot to the mouse (empty: outside the window), at once or, if `moves`, as a short motion. Fades
 /// it out when the mouse rests. `seconds`: since the last frame. Returns true if another frame must follow.
-bool follow_mouse(PointerSpot& spot, const std::optional<figure::Point>& mouse, double seconds, bool moves);
+bool move_spot_to_mouse(PointerSpot& spot, const std::optional<figure::Point>& mouse, double seconds,
+                        bool moves);
 
 /// The spot or the blank window, over everything else.
 void view_presentation(const Presentation& presentation, const figure::Rect& window, const ViewTools& tools);

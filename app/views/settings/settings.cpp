@@ -110,7 +110,7 @@ std::vector<Setting> settings(const AppState& state) {
          key_hint("smaller") + ", " + key_hint("larger")},
         on_off(
             tr("settings.motion", "Motion"), view.moves(), [](bool on) { return SetMotion{on}; },
-            view.less_motion && !view.motion
+            view.reduced_motion && !view.motion
                 ? tr("settings.desktop_asks_none", "{}; the desktop asks for none", key_hint("motion"))
                 : key_hint("motion")),
         on_off(
@@ -178,7 +178,7 @@ void view_settings(const AppState& state, const ViewTools& tools) {
     for (const Setting& setting : all)
         height += height_of(setting);
     const figure::Rect card = begin_dialog("settings", settings_width, height, tools);
-    walk_with_tab(tools);
+    move_focus_with_tab(tools);
     const bool enter = enter_pressed();
     if (enter && tools.focus.visible())
         tools.focus.activate();

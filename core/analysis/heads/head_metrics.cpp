@@ -28,7 +28,7 @@ bool ends_text(const std::string& token) {
 
 bool is_all_punctuation(const std::string& readable) {
     bool all = !readable.empty();
-    text::for_each_letter(readable, [&](char32_t letter, std::size_t, std::size_t) {
+    text::for_each_code_point(readable, [&](char32_t letter, std::size_t, std::size_t) {
         all = all && text::is_punctuation(letter);
     });
     return all;

@@ -24,7 +24,7 @@ struct Cut {
     std::vector<std::size_t> bytes; ///< of each letter; one more for the end
 
     Cut(const text::Tokenizer& tokenizer, std::string_view of) : encoding(tokenizer.encode(of)) {
-        text::for_each_letter(of, [&](char32_t, std::size_t at, std::size_t) { bytes.push_back(at); });
+        text::for_each_code_point(of, [&](char32_t, std::size_t at, std::size_t) { bytes.push_back(at); });
         bytes.push_back(of.size());
     }
     /// Tokens that come from the text; those of the post-processor do not count.

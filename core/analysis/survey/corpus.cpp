@@ -25,7 +25,7 @@ constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 bool is_utf8(std::string_view text) {
     for (std::size_t at = 0; at < text.size();) {
-        const auto letter = text::letter_at(text, at);
+        const auto letter = text::code_point_at(text, at);
         if (!letter)
             return false;
         at += letter->size;

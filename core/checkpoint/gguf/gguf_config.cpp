@@ -34,7 +34,7 @@ constexpr std::array config_rows{
 class ConfigBuilder {
 public:
     explicit ConfigBuilder(const GgufFile& file)
-        : file_(file), metadata_(file.metadata()), row_(find_row(file.metadata())),
+        : file_(file), metadata_(file.metadata()), row_(find_row(metadata_)),
           prefix_(std::string(row_.architecture) + ".") {}
 
     json build();

@@ -140,7 +140,7 @@ public:
         case ValueType::int32:
             return integer<std::int32_t>(key);
         case ValueType::float32:
-            return format::as_written(header_.number<float>(key));
+            return format::double_of_decimal_text(header_.number<float>(key));
         case ValueType::boolean:
             return boolean(key);
         case ValueType::string:

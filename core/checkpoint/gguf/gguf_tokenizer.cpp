@@ -93,13 +93,13 @@ std::optional<std::size_t> special_id(const ConfigReader& metadata, const GgufVo
 
 /// Puts tokens before and after every text; null where there are none.
 json template_of(const GgufVocabulary& words, std::optional<std::size_t> before,
-                 std::optional<std::size_t> after, text::SecondBegin second) {
+                 std::optional<std::size_t> after, text::SecondBeginToken second) {
     if (!before && !after)
         return nullptr;
     const auto token = [&](std::optional<std::size_t> id) {
         return id ? json::array({words.tokens[*id], std::uint64_t{*id}}) : json();
     };
-    return text::end_tokens(token(before), token(after), second);
+    return text::begin_end_post_processor(token(before), token(after), second);
 }
 
 /// Begin and end tokens, as add_bos_token and add_eos_token say.
@@ -110,7 +110,7 @@ json ends_of(const ConfigReader& metadata, const GgufVocabulary& words, bool usu
                eos = special_id(metadata, words, "eos", {});
     return template_of(words, wanted("tokenizer.ggml.add_bos_token", usually_begins) ? bos : std::nullopt,
                        wanted("tokenizer.ggml.add_eos_token", false) ? eos : std::nullopt,
-                       text::SecondBegin::again);
+                       text::SecondBeginToken::repeated);
 }
 
 // The patterns are those of the families' own tokenizer.json.
@@ -212,7 +212,7 @@ json merges_by_score(const GgufVocabulary& words, const std::vector<double>& sco
             ids.emplace(words.tokens[id], id);
     std::vector<Merge> merges;
     for (const auto& [piece, id] : ids)
-        text::for_each_letter(piece, [&, piece = piece, id = id](char32_t, std::size_t at, std::size_t) {
+        text::for_each_code_point(piece, [&, piece = piece, id = id](char32_t, std::size_t at, std::size_t) {
             if (at > 0 && ids.contains(piece.substr(0, at)) && ids.contains(piece.substr(at)))
                 merges.push_back({scores[id], piece.substr(0, at), piece.substr(at)});
         });
@@ -289,7 +289,7 @@ json word_piece_description(const ConfigReader& metadata, const GgufVocabulary& 
               {"strip_accents", !cased},
               {"lowercase", !cased}}},
             {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
-            {"post_processor", template_of(words, cls, sep, text::SecondBegin::without)},
+            {"post_processor", template_of(words, cls, sep, text::SecondBeginToken::omitted)},
             {"decoder", {{"type", "WordPiece"}}},
             {"model",
              {{"type", "WordPiece"},

@@ -36,7 +36,7 @@ CheckpointIdentity read_identity(const text::JsonField& field) {
     identity.config_sha256 = field.at("config_sha256").string();
     for (const text::JsonField& file : field.at("files").elements())
         identity.files.push_back({file.at("name").string(),
-                                  static_cast<std::uint64_t>(file.at("bytes").whole_number(largest_file)),
+                                  static_cast<std::uint64_t>(file.at("bytes").integer(largest_file)),
                                   file.at("header_sha256").string()});
     return identity;
 }
@@ -70,7 +70,7 @@ PatchLayer read_layer(const text::JsonField& field) {
                               "there is no weight \"{}\" of attention, norms or MLP that can be changed; a "
                               "later version may have written it",
                               name));
-        layer.originals[*weight] = text::JsonField(digest, originals.place() + "." + name).string();
+        layer.originals[*weight] = text::JsonField(digest, originals.path() + "." + name).string();
     }
     return layer;
 }
@@ -121,14 +121,14 @@ PatchHeader read_patch_header(const format::Safetensors& file) {
     const std::string place = file.source() + ": " + patch_key;
     const json parsed = parse_json_with_bytes(text->second, place);
     const text::JsonField root(parsed, place);
-    if (const text::JsonField field = root.at("version"); field.whole_number(largest_file) != version)
+    if (const text::JsonField field = root.at("version"); field.integer(largest_file) != version)
         field.fail(
             tr("common.program_reads_version_1", "this program reads version 1; use the one that wrote it"));
     PatchHeader header;
     header.made_for = read_identity(root.at("checkpoint"));
     for (const text::JsonField& layer : root.at("layers").elements()) {
         const text::JsonField number = layer.at("layer");
-        if (!header.layers.emplace(number.whole_number(most_layers), read_layer(layer)).second)
+        if (!header.layers.emplace(number.integer(most_layers), read_layer(layer)).second)
             number.fail(tr("patch_identity.each_layer_listed_once", "each layer is listed once"));
     }
     return header;

@@ -89,7 +89,7 @@ ModelInputs labelled(const TextModel& model, ModelInputs inputs) {
     if (model.tokenizer != nullptr)
         inputs.tokens = text::token_labels(*model.tokenizer,
                                            std::vector<text::TokenId>(inputs.ids.begin(), inputs.ids.end()),
-                                           text::BlankMark::hidden);
+                                           text::SpaceMark::hidden);
     for (std::size_t i = 0; i < inputs.ids.size() && model.tokenizer == nullptr; ++i)
         inputs.tokens.push_back(label_of(model, inputs.ids[i]));
     return inputs;
@@ -245,7 +245,7 @@ std::int64_t word_token(const TextModel& model, const std::string& word) {
 std::string label_of(const TextModel& model, std::int64_t id) {
     return model.tokenizer == nullptr
                ? "#" + std::to_string(id)
-               : text::token_label(*model.tokenizer, static_cast<text::TokenId>(id), text::BlankMark::dot);
+               : text::token_label(*model.tokenizer, static_cast<text::TokenId>(id), text::SpaceMark::dot);
 }
 
 } // namespace headscope::checkpoint

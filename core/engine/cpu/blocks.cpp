@@ -52,7 +52,7 @@ void pack_rows(const Kernels& kernels, const Block& block, float* out, std::int6
                      out + col * capacity + first * kernels.panel);
 }
 
-std::int64_t pack_space(const Kernels& kernels) {
+std::int64_t pack_scratch_size(const Kernels& kernels) {
     return packed_depth * whole_panels(kernels, packed_cols);
 }
 
@@ -78,7 +78,7 @@ bool multiply_block(const Kernels& kernels, const Block& A, const Block& B, cons
                                                 .rows = std::min(rows_in_cache, A.rows - row),
                                                 .depth = depth,
                                                 .cols = cols,
-                                                .go_on = k > 0,
+                                                .accumulate = k > 0,
                                                 .last = k + depth == B.rows,
                                                 .bias = bias == nullptr ? nullptr : bias + col,
                                                 .factor = 1.0F});
@@ -115,7 +115,7 @@ bool multiply_packed(const Kernels& kernels, const Block& A, const float* panels
                                                 .rows = std::min(rows_in_cache, A.rows - row),
                                                 .depth = std::min(packed_depth, A.cols - k),
                                                 .cols = cols,
-                                                .go_on = k > 0,
+                                                .accumulate = k > 0,
                                                 .last = k + packed_depth >= A.cols,
                                                 .bias = bias,
                                                 .factor = 1.0F});

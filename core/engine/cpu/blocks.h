@@ -35,12 +35,12 @@ void pack_rows(const Kernels& kernels, const Block& block, float* out, std::int6
 
 /// The number of rows that determines the time of a product. A product of few rows is limited by memory
 /// bandwidth and takes as long as one of 8 rows.
-constexpr std::int64_t rows_of_work(std::int64_t rows) {
+constexpr std::int64_t effective_rows(std::int64_t rows) {
     return rows < 8 ? 8 : rows;
 }
 
 /// The size of the scratch memory of multiply_block, in numbers.
-std::int64_t pack_space(const Kernels& kernels);
+std::int64_t pack_scratch_size(const Kernels& kernels);
 
 /// C = A B + bias for a block of any size; the caller provides `scratch`. Returns false if a number of C is
 /// not finite.

@@ -51,7 +51,7 @@ std::shared_ptr<Tensor> CpuDense::multiply(const Tensor& x, const Tensor& W, con
     const std::int64_t flops = flops_of({&product, 1});
     std::vector<ProductPart>& parts = machine_->parts;
     divide_products({&product, 1}, machine_->threads_for(flops), parts);
-    const std::int64_t space = pack_space(machine_->kernels);
+    const std::int64_t space = pack_scratch_size(machine_->kernels);
     float* const scratch = machine_->scratch_for(space);
     machine_->for_tasks(cancel, static_cast<std::int64_t>(parts.size()), flops,
                         [&](std::int64_t index, int worker) {
@@ -70,7 +70,7 @@ std::shared_ptr<Tensor> CpuDense::multiply_by_rows(const Tensor& x, const Tensor
     const std::int64_t columns = table.shape()[0], depth = X.cols;
     const auto y = make(widened(x, columns));
     const std::int64_t tasks = (columns + table_rows - 1) / table_rows;
-    const std::int64_t flops = 2 * rows_of_work(X.rows) * depth * columns;
+    const std::int64_t flops = 2 * effective_rows(X.rows) * depth * columns;
     if (X.rows == 1) {
         machine_->for_tasks(cancel, tasks, flops, [&](std::int64_t task, int) {
             const std::int64_t first = task * table_rows, count = std::min(table_rows, columns - first);
@@ -102,7 +102,7 @@ std::shared_ptr<Tensor> CpuDense::multiply_by_rows(const Tensor& x, const Tensor
                                   .rows = count,
                                   .depth = some,
                                   .cols = rows,
-                                  .go_on = k > 0,
+                                  .accumulate = k > 0,
                                   .last = k + some == depth});
             }
             turn_over(results, packed_columns, count, rows, b == nullptr ? nullptr : b->data() + first,

@@ -74,7 +74,7 @@ constexpr std::array steps{Step{Operation::split, move}, Step{Operation::head_no
 } // namespace
 
 void CpuRun::make_head_rows(const TensorInfo& stage) {
-    const Tensor& from = made(source_of(stage.inputs[0], parts_));
+    const Tensor& from = computed_stage(source_of(stage.inputs[0], parts_));
     Tensor& to = make(stage.id);
     const std::int64_t count = to.shape()[1], T = to.shape()[2], width = to.shape()[3];
     const Step& step = *std::ranges::find(steps, stage.operation, &Step::operation);

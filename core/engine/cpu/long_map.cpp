@@ -84,7 +84,7 @@ LongMap::~LongMap() = default;
 /// row of pixels that row `first` belongs to; for a mean it receives sums.
 void LongMap::State::pool_rows(const MapPart& part, std::int64_t first, std::int64_t count,
                                std::int64_t cells, Pooling pooling, float* tile, float* out) const {
-    const std::int64_t width = in_steps(part.cols, cells), row = part.row + first;
+    const std::int64_t width = divide_rounding_up(part.cols, cells), row = part.row + first;
     const auto [begin, stop] = keys_of(row, count);
     const std::int64_t end = std::min(part.col + part.cols, stop), panel = scores.kernels().panel;
     for (std::int64_t col = std::max(part.col, begin) / panel * panel; col < end; col += keys_at_once) {
@@ -112,13 +112,15 @@ void LongMap::State::pool_rows(const MapPart& part, std::int64_t first, std::int
 
 Tensor LongMap::pooled(const MapPart& part, std::int64_t cells, Pooling pooling, Progress& progress) const {
     check_part(rows(), cols(), part);
-    const std::int64_t height = in_steps(part.rows, cells), width = in_steps(part.cols, cells);
+    const std::int64_t height = divide_rounding_up(part.rows, cells),
+                       width = divide_rounding_up(part.cols, cells);
     require_map_memory(
         static_cast<std::uint64_t>(height) * static_cast<std::uint64_t>(width),
         tr("common.take_smaller_rectangle_overview", "take a smaller rectangle, or an overview"));
     Tensor out(Shape{height, width}, 0.0F);
     // A task has whole rows of pixels, and enough queries for the kernels.
-    const std::int64_t pixels = in_steps(rows_at_once, cells), tasks = in_steps(height, pixels);
+    const std::int64_t pixels = divide_rounding_up(rows_at_once, cells),
+                       tasks = divide_rounding_up(height, pixels);
     const std::int64_t flops = 2 * part.rows * part.cols * problem_.dims.dk;
     const auto threads = static_cast<std::size_t>(state_->threads());
     std::vector<RowRuns> runs(threads);
@@ -151,13 +153,14 @@ std::vector<MapBand> LongMap::bands(std::span<const std::int64_t> which, std::in
                                     Progress& progress) const {
     const std::int64_t held = state_->threads() * rows_at_once * RowRuns::numbers;
     require_map_memory(
-        static_cast<std::uint64_t>(in_steps(cols(), cells)) *
+        static_cast<std::uint64_t>(divide_rounding_up(cols(), cells)) *
             static_cast<std::uint64_t>(held + 2 * std::ssize(which)),
         tr("common.take_fewer_pixels_command", "take fewer pixels (on the command line --overview)"));
     std::vector<MapBand> out(which.size());
     // A task has enough queries for the kernels if its bands are adjacent.
-    const std::int64_t group = in_steps(rows_of_bands, cells), count = std::ssize(which);
-    const std::int64_t tasks = in_steps(count, group), flops = 2 * count * cells * cols() * problem_.dims.dk;
+    const std::int64_t group = divide_rounding_up(rows_of_bands, cells), count = std::ssize(which);
+    const std::int64_t tasks = divide_rounding_up(count, group),
+                       flops = 2 * count * cells * cols() * problem_.dims.dk;
     std::vector<RowRuns> runs(static_cast<std::size_t>(state_->threads()));
     std::atomic<std::int64_t> done{0};
     state_->machine->for_tasks(progress, tasks, flops, [&](std::int64_t task, int worker) {
@@ -179,7 +182,7 @@ std::vector<MapBand> LongMap::bands(std::span<const std::int64_t> which, std::in
 /// Computes adjacent bands.
 void LongMap::make_bands(std::span<const std::int64_t> which, std::int64_t cells, RowRuns& runs, MapBand* out,
                          const Progress& cancel) const {
-    const std::int64_t width = in_steps(cols(), cells), first = which.front() * cells;
+    const std::int64_t width = divide_rounding_up(cols(), cells), first = which.front() * cells;
     const std::int64_t end = std::min(rows(), (which.back() + 1) * cells);
     std::vector<double> sums(which.size() * static_cast<std::size_t>(width));
     for (std::size_t n = 0; n < which.size(); ++n)

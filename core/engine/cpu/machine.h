@@ -2,7 +2,7 @@
 
 #include "core/base/progress.h"
 #include "core/engine/cpu/kernels/kernels.h"
-#include "core/engine/cpu/packed_weights.h"
+#include "core/engine/cpu/packed_parameters.h"
 #include "core/engine/cpu/products.h"
 #include "core/engine/cpu/worker_pool.h"
 #include "core/tensor/tensor.h"
@@ -22,25 +22,26 @@ struct CpuMachine {
     const Kernels& kernels;
     WorkerPool pool;
     std::shared_ptr<BufferStore> store = std::make_shared<BufferStore>();
-    PackedWeights packed_weights{};
+    PackedParameters packed_parameters{};
     Tensor scratch{Shape{0}};                                            ///< for all workers; grows
     std::shared_ptr<Tensor> packed = std::make_shared<Tensor>(Shape{0}); ///< for small runs
-    std::array<std::shared_ptr<Tensor>, tensor_count> spare{};           ///< reusable tensors of small stages
+    std::array<std::shared_ptr<Tensor>, tensor_count>
+        reusable_tensors{};              ///< reusable tensors of small stages
     std::vector<WideProduct> products{}; ///< refilled by each run, like the members below
     std::vector<ProductPart> parts{};
     std::vector<std::int64_t> heads{};
 
     /// Returns a tensor for a stage of this shape: a reusable one, or a new one.
     std::shared_ptr<Tensor> tensor_for(TensorId id, const Shape& shape) {
-        std::shared_ptr<Tensor>& one = spare[static_cast<std::size_t>(id)];
+        std::shared_ptr<Tensor>& one = reusable_tensors[static_cast<std::size_t>(id)];
         return one != nullptr && one->shape() == shape ? std::move(one)
                                                        : std::make_shared<Tensor>(shape, store);
     }
 
     /// Takes back a tensor of tensor_for, unless it is also owned elsewhere.
-    void take_back(TensorId id, std::shared_ptr<Tensor>& tensor) {
+    void recycle(TensorId id, std::shared_ptr<Tensor>& tensor) {
         if (tensor != nullptr && tensor.use_count() == 1 && tensor->count() <= small_tensor)
-            spare[static_cast<std::size_t>(id)] = std::move(tensor);
+            reusable_tensors[static_cast<std::size_t>(id)] = std::move(tensor);
     }
 
     /// Returns memory for packed keys and values. Invalidates a small buffer that an earlier call returned.

@@ -22,7 +22,7 @@ std::int64_t row_width(std::int64_t cols, int threads) {
 std::int64_t flops_of(std::span<const WideProduct> products) {
     std::int64_t flops = 0;
     for (const WideProduct& p : products)
-        flops += 2 * rows_of_work(p.A.rows) * p.A.cols * p.B.cols;
+        flops += 2 * effective_rows(p.A.rows) * p.A.cols * p.B.cols;
     return flops;
 }
 

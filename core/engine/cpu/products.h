@@ -24,14 +24,14 @@ struct ProductPart {
     std::int64_t row, rows;
 };
 
-/// The work in FLOP, with the rows of rows_of_work and without the additions of the bias.
+/// The work in FLOP, with the rows of effective_rows and without the additions of the bias.
 std::int64_t flops_of(std::span<const WideProduct> products);
 
 /// Divides products into parts of about equal work, several for each thread: blocks of columns, or tiles of
 /// rows if there are few columns. With one thread, each part is a whole product. Overwrites `parts`.
 void divide_products(std::span<const WideProduct> products, int threads, std::vector<ProductPart>& parts);
 
-/// `scratch`: pack_space numbers, provided by the caller. Returns false if a number is not finite.
+/// `scratch`: pack_scratch_size numbers, provided by the caller. Returns false if a number is not finite.
 bool multiply_part(const Kernels& kernels, const WideProduct& product, const ProductPart& part,
                    float* scratch);
 

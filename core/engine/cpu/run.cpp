@@ -42,7 +42,7 @@ Tensor& CpuRun::make(TensorId id) {
     return *slot;
 }
 
-const Tensor& CpuRun::made(TensorId id) const {
+const Tensor& CpuRun::computed_stage(TensorId id) const {
     const Tensor* mine = tensors_[static_cast<std::size_t>(id)].get();
     return mine != nullptr || previous_ == nullptr ? *mine : *previous_->stage(id);
 }
@@ -56,7 +56,7 @@ bool CpuRun::wants_rows() const {
 
 /// The mean over heads, summed in their order.
 void CpuRun::average_heads() {
-    const Tensor& A = made(TensorId::weights);
+    const Tensor& A = computed_stage(TensorId::weights);
     Tensor& mean = make(TensorId::weights_mean);
     const std::int64_t rows = A.shape()[2];
     const float share = 1.0F / static_cast<float>(d_.H);
@@ -94,7 +94,7 @@ Trace CpuRun::compute() {
             average_heads();
         if (wants(output) && stages_.has(output)) {
             const Weights& w = problem_.weights;
-            const Columns columns{output, &made(concat), w.W_O, w.b_O.get(), 0, d_.D};
+            const Columns columns{output, &computed_stage(concat), w.W_O, w.b_O.get(), 0, d_.D};
             project({&columns, 1});
         }
         wanted_ = asked;
@@ -106,7 +106,7 @@ Trace CpuRun::compute() {
                                       : own(info.id);
     for (const TensorInfo& info : stage_table())
         if (!wants(info.id))
-            machine_.take_back(info.id, own(info.id));
+            machine_.recycle(info.id, own(info.id));
     if (wants(x))
         trace.slot(x) = problem_.x;
     if (previous_ == nullptr) {

@@ -65,10 +65,10 @@ private:
 
     bool wants(TensorId id) const { return wanted_.has(id); }
     bool wants_rows() const;
-    bool is_kept(TensorId id, std::int64_t head) const { return wants(id) && dirty_.has(id, head); }
+    bool is_stored(TensorId id, std::int64_t head) const { return wants(id) && dirty_.has(id, head); }
     Tensor& make(TensorId id);
     std::shared_ptr<Tensor>& own(TensorId id) { return tensors_[static_cast<std::size_t>(id)]; }
-    const Tensor& made(TensorId id) const;
+    const Tensor& computed_stage(TensorId id) const;
     template<class Task>
     void for_tasks(std::int64_t count, std::int64_t flops, const Task& task) {
         machine_.for_tasks(progress_, count, flops, task);
@@ -78,7 +78,7 @@ private:
     void add_columns(std::vector<Columns>& all, TensorId id);
     void project(std::span<const Columns> all);
     /// The machine's cached panels of W, packed now if they are new; null if W is not cached.
-    const float* kept_panels(const TensorPtr& W);
+    const float* cached_panels(const TensorPtr& W);
     [[noreturn]] void fail_projection(const Columns& columns, std::int64_t row, std::int64_t rows) const;
     /// Computes a stage that transforms each head's rows of its first input. Throws Error(input) for numbers
     /// outside float32's range.
@@ -94,9 +94,9 @@ private:
     void apply_masks(const Tile& tile, Scratch& scratch);
     void softmax(const Tile& tile, Scratch& scratch);
     void sum_values(const Tile& tile, Scratch& scratch);
-    void send_out(const Tile& tile, Scratch& scratch);
-    void keep(TensorId id, const Tile& tile, const float* rows, std::int64_t stride);
-    void load(TensorId id, const Tile& tile, float* rows, std::int64_t stride) const;
+    void write_head_output(const Tile& tile, Scratch& scratch);
+    void store_rows(TensorId id, const Tile& tile, const float* rows, std::int64_t stride);
+    void load_rows(TensorId id, const Tile& tile, float* rows, std::int64_t stride) const;
     /// The address of row r of the tile in a tensor (B, H, Tq, width) of this run.
     float* row_of(Tensor& tensor, const Tile& tile, std::int64_t r) const {
         return tensor.data() +

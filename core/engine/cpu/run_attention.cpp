@@ -18,7 +18,7 @@ constexpr std::int64_t most_rows = 48;             ///< of a tile
 constexpr std::int64_t scores_in_cache = 96 << 10; ///< numbers; a tile of scores fits into the L2 cache
 constexpr std::int64_t keys_in_cache = 256;        ///< keys per block of values while they are summed
 /// bytes of weights from which stores bypass the caches
-constexpr std::size_t past_caches_from = std::size_t{8} << 20;
+constexpr std::size_t cache_bypass_bytes = std::size_t{8} << 20;
 
 /// The number of rows of a tile: tiles of about equal size, in multiples of the kernels' rows.
 std::int64_t tile_rows(const Kernels& kernels, std::int64_t Tq, std::int64_t key_stride) {
@@ -40,8 +40,8 @@ StageSet steps_up_to(TensorId last) {
     return steps;
 }
 
-void CpuRun::keep(TensorId id, const Tile& tile, const float* rows, std::int64_t stride) {
-    if (!is_kept(id, tile.h))
+void CpuRun::store_rows(TensorId id, const Tile& tile, const float* rows, std::int64_t stride) {
+    if (!is_stored(id, tile.h))
         return;
     Tensor& tensor = *own(id);
     const std::int64_t cols = tensor.shape()[3];
@@ -50,7 +50,7 @@ void CpuRun::keep(TensorId id, const Tile& tile, const float* rows, std::int64_t
 }
 
 /// Loads rows of the previous trace as the starting point.
-void CpuRun::load(TensorId id, const Tile& tile, float* rows, std::int64_t stride) const {
+void CpuRun::load_rows(TensorId id, const Tile& tile, float* rows, std::int64_t stride) const {
     const Tensor& tensor = *previous_->stage(id);
     const std::int64_t cols = tensor.shape()[3];
     for (std::int64_t r = 0; r < tile.rows; ++r)
@@ -62,7 +62,7 @@ void CpuRun::load(TensorId id, const Tile& tile, float* rows, std::int64_t strid
 /// Scores that are not stored are scaled at once.
 void CpuRun::score(const Tile& tile, Scratch& scratch) {
     using enum TensorId;
-    const bool all = is_kept(scores, tile.h) || is_kept(scaled, tile.h);
+    const bool all = is_stored(scores, tile.h) || is_stored(scaled, tile.h);
     const std::int64_t begin = all ? 0 : tile.begin / kernels_.panel * kernels_.panel;
     const std::int64_t end = all ? key_stride_ : whole_panels(kernels_, tile.end);
     const Block Q = queries(tile.b, tile.h, tile.first, tile.rows);
@@ -78,10 +78,10 @@ void CpuRun::score(const Tile& tile, Scratch& scratch) {
                     .rows = tile.rows,
                     .depth = d_.dk,
                     .cols = end - begin};
-    product.factor = is_kept(scores, tile.h) ? 1.0F : factor_;
+    product.factor = is_stored(scores, tile.h) ? 1.0F : factor_;
     if (product.cols > 0 && !kernels_.multiply(product))
         fail_scores(tile, scratch.scores);
-    keep(scores, tile, scratch.scores, key_stride_);
+    store_rows(scores, tile, scratch.scores, key_stride_);
 }
 
 /// Adds the mask. Stored scores of masked keys become minus infinity; the softmax reads only allowed keys.
@@ -95,19 +95,19 @@ void CpuRun::apply_masks(const Tile& tile, Scratch& scratch) {
         if (mask.allowed != nullptr)
             for (std::int64_t j = mask.begin; j < mask.end; ++j)
                 s[j] = mask.allowed[j] == 0 ? minus_infinity : s[j];
-        if (is_kept(TensorId::masked, tile.h)) {
+        if (is_stored(TensorId::masked, tile.h)) {
             std::fill(s, s + mask.begin, minus_infinity);
             std::fill(s + mask.end, s + d_.Tk, minus_infinity);
         }
     }
-    keep(TensorId::masked, tile, scratch.scores, key_stride_);
+    store_rows(TensorId::masked, tile, scratch.scores, key_stride_);
 }
 
 /// Works in place on the allowed keys. Subtracting the largest score prevents exp from overflowing.
 void CpuRun::softmax(const Tile& tile, Scratch& scratch) {
-    Tensor* const kept = is_kept(TensorId::weights, tile.h) ? own(TensorId::weights).get() : nullptr;
-    const bool past_caches =
-        kept != nullptr && static_cast<std::size_t>(kept->count()) * sizeof(float) >= past_caches_from;
+    Tensor* const kept = is_stored(TensorId::weights, tile.h) ? own(TensorId::weights).get() : nullptr;
+    const bool bypass_caches =
+        kept != nullptr && static_cast<std::size_t>(kept->count()) * sizeof(float) >= cache_bypass_bytes;
     for (std::int64_t r = 0; r < tile.rows; ++r) {
         const std::int64_t i = tile.first + r;
         const MaskRow mask = mask_.row(tile.b, tile.h, i);
@@ -138,7 +138,7 @@ void CpuRun::softmax(const Tile& tile, Scratch& scratch) {
                 std::fill(out + mask.end, out + d_.Tk, 0.0F);
             }
             kernels_.scale_row(s + mask.begin, count, factor, out == nullptr ? nullptr : out + mask.begin,
-                               past_caches);
+                               bypass_caches);
         }
     }
 }
@@ -162,19 +162,19 @@ void CpuRun::sum_values(const Tile& tile, Scratch& scratch) {
         product.A = scratch.scores + j;
         product.B = V + j * kernels_.panel;
         product.depth = std::min(keys_in_cache, tile.end - j);
-        product.go_on = j > tile.begin;
+        product.accumulate = j > tile.begin;
         product.last = j + product.depth == tile.end;
         finite = kernels_.multiply(product);
     }
     if (!finite)
         fail_rows(tile, scratch.out, d_.dv, tr("common.output", "the output"),
                   tr("common.make_x_w_v", "make X, W_V or the head gain smaller"));
-    keep(TensorId::head_out, tile, scratch.out, d_.dv);
+    store_rows(TensorId::head_out, tile, scratch.out, d_.dv);
 }
 
 /// Multiplies the head's output by its gain, copies it to its columns of the concatenation, and multiplies it
 /// by its rows of W_O.
-void CpuRun::send_out(const Tile& tile, Scratch& scratch) {
+void CpuRun::write_head_output(const Tile& tile, Scratch& scratch) {
     using enum TensorId;
     if (const float times = problem_.gain(tile.h); times != 1.0F) {
         bool finite = true;
@@ -190,7 +190,7 @@ void CpuRun::send_out(const Tile& tile, Scratch& scratch) {
         for (std::int64_t r = 0; r < tile.rows; ++r)
             std::copy_n(scratch.out + r * d_.dv, d_.dv,
                         own(concat)->data() + own(concat)->offset(tile.b, tile.first + r, tile.h * d_.dv));
-    if (is_kept(contributions, tile.h)) {
+    if (is_stored(contributions, tile.h)) {
         float* const rows = row_of(*own(contributions), tile, 0);
         const Block W{problem_.weights.W_O->data() + tile.h * d_.dv * d_.D, d_.D, d_.dv, d_.D};
         if (!multiply_block(kernels_, {scratch.out, d_.dv, tile.rows, d_.dv}, W, nullptr, rows, d_.D,
@@ -210,8 +210,8 @@ void CpuRun::attend(const Tile& tile, Scratch& scratch) {
         score(tile, scratch);
     if (is_dirty(scaled)) {
         if (!is_dirty(scores))
-            load(scores, tile, s, key_stride_);
-        if (!is_dirty(scores) || is_kept(scores, tile.h)) {
+            load_rows(scores, tile, s, key_stride_);
+        if (!is_dirty(scores) || is_stored(scores, tile.h)) {
             bool finite = true;
             for (std::int64_t r = 0; r < tile.rows; ++r)
                 for (float& score : std::span(s + r * key_stride_, static_cast<std::size_t>(d_.Tk))) {
@@ -224,28 +224,28 @@ void CpuRun::attend(const Tile& tile, Scratch& scratch) {
         if (parts_.soft_cap)
             for (std::int64_t r = 0; r < tile.rows; ++r)
                 cap_scores({s + r * key_stride_, static_cast<std::size_t>(d_.Tk)}, problem_.score_cap);
-        keep(scaled, tile, s, key_stride_);
+        store_rows(scaled, tile, s, key_stride_);
     }
     if (is_dirty(masked)) {
         if (!is_dirty(scaled))
-            load(scaled, tile, s, key_stride_);
+            load_rows(scaled, tile, s, key_stride_);
         apply_masks(tile, scratch);
     }
     if (is_dirty(weights)) {
         if (!is_dirty(masked))
-            load(masked, tile, s, key_stride_);
+            load_rows(masked, tile, s, key_stride_);
         softmax(tile, scratch);
     }
     if (is_dirty(head_out)) {
         if (!is_dirty(weights))
-            load(weights, tile, s, key_stride_);
+            load_rows(weights, tile, s, key_stride_);
         sum_values(tile, scratch);
     } else if (previous_ != nullptr) {
-        load(head_out, tile, scratch.out, d_.dv);
+        load_rows(head_out, tile, scratch.out, d_.dv);
     } else {
         return; // a part of an earlier stage
     }
-    send_out(tile, scratch);
+    write_head_output(tile, scratch);
 }
 
 /// Computes all per-head, per-row stages, from the scores on.
@@ -264,12 +264,12 @@ void CpuRun::attend_all(Trace& trace) {
     const std::int64_t rows = tile_rows(kernels_, part_.rows, key_stride_),
                        tiles = (part_.rows + rows - 1) / rows;
     const std::int64_t tasks = part_.batches * count * tiles;
-    const std::int64_t flops = 2 * part_.batches * count * rows_of_work(part_.rows) *
+    const std::int64_t flops = 2 * part_.batches * count * effective_rows(part_.rows) *
                                (d_.Tk * (d_.dk + d_.dv) + (wants(contributions) ? d_.dv * d_.D : 0));
     const auto rounded = [](std::int64_t numbers) { return (numbers + 15) / 16 * 16; };
     const std::int64_t score_space = rows * key_stride_, query_space = rounded(rows * d_.dk),
                        out_space = rounded(rows * d_.dv);
-    const std::int64_t space = rounded(score_space) + query_space + out_space + pack_space(kernels_);
+    const std::int64_t space = rounded(score_space) + query_space + out_space + pack_scratch_size(kernels_);
     float* const memory = machine_.scratch_for(space);
     std::vector<Scratch> scratch;
     scratch.reserve(static_cast<std::size_t>(machine_.pool.threads()));

@@ -34,8 +34,8 @@ WideProduct CpuRun::Columns::product() const {
             .bias = b == nullptr ? nullptr : b->data() + first};
 }
 
-const float* CpuRun::kept_panels(const TensorPtr& W) {
-    const PackedWeights::Place place = machine_.packed_weights.find(kernels_, W);
+const float* CpuRun::cached_panels(const TensorPtr& W) {
+    const PackedParameters::Place place = machine_.packed_parameters.find(kernels_, W);
     if (place.fill) {
         const std::int64_t depth = W->shape()[0], cols = W->shape()[1], step = 4 * kernels_.panel;
         for_tasks((cols + step - 1) / step, 16 * W->count(), [&](std::int64_t task, int) {
@@ -53,14 +53,14 @@ void CpuRun::project(std::span<const Columns> all) {
     for (const Columns& c : all) {
         products.push_back(c.product());
         if (c.first % kernels_.panel == 0)
-            if (const float* const panels = kept_panels(c.W); panels != nullptr)
+            if (const float* const panels = cached_panels(c.W); panels != nullptr)
                 products.back().panels = panels + c.first * c.W->shape()[0];
         products.back().C = make(c.id).data() + c.first;
         products.back().C_stride = c.W->shape()[1];
     }
     std::vector<ProductPart>& parts = machine_.parts;
     divide_products(products, machine_.threads_for(flops_of(products)), parts);
-    const std::int64_t space = pack_space(kernels_);
+    const std::int64_t space = pack_scratch_size(kernels_);
     float* const scratch = machine_.scratch_for(space);
     for_tasks(
         static_cast<std::int64_t>(parts.size()), flops_of(products), [&](std::int64_t index, int worker) {
@@ -113,26 +113,26 @@ void CpuRun::project_heads() {
 /// (rows, dk): a view into q, or into q_heads.
 Block CpuRun::queries(std::int64_t b, std::int64_t h, std::int64_t first, std::int64_t rows) const {
     if (reads_heads_) {
-        const Tensor& Q = made(TensorId::q_heads);
+        const Tensor& Q = computed_stage(TensorId::q_heads);
         return {Q.data() + Q.offset(b, h, first, 0), d_.dk, rows, d_.dk};
     }
-    const Tensor& Q = made(TensorId::q);
+    const Tensor& Q = computed_stage(TensorId::q);
     return {Q.data() + Q.offset(b, first, h * d_.dk), d_.H * d_.dk, rows, d_.dk};
 }
 
 /// (Tk - first_key_, dk) of a key/value head.
 Block CpuRun::keys(std::int64_t b, std::int64_t g) const {
     if (reads_heads_) {
-        const Tensor& K = made(TensorId::k_heads);
+        const Tensor& K = computed_stage(TensorId::k_heads);
         return {K.data() + K.offset(b, g, 0, 0), d_.dk, d_.Tk - first_key_, d_.dk};
     }
-    const Tensor& K = made(TensorId::k);
+    const Tensor& K = computed_stage(TensorId::k);
     return {K.data() + K.offset(b, 0, g * d_.dk), d_.Hkv * d_.dk, d_.Tk - first_key_, d_.dk};
 }
 
 /// (Tk - first_key_, dv) of a key/value head.
 Block CpuRun::values(std::int64_t b, std::int64_t g) const {
-    const Tensor& V = made(TensorId::v);
+    const Tensor& V = computed_stage(TensorId::v);
     return {V.data() + V.offset(b, 0, g * d_.dv), d_.Hkv * d_.dv, d_.Tk - first_key_, d_.dv};
 }
 

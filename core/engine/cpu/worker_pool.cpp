@@ -17,7 +17,7 @@ void rest() {
 
 /// Spins for a short time. Returns true if the condition became true.
 template<class Condition>
-bool look_for(const Condition& condition) {
+bool spin_until(const Condition& condition) {
     for (int look = 0; look < 64; ++look) {
         if (condition())
             return true;
@@ -36,7 +36,8 @@ bool look_for(const Condition& condition) {
 } // namespace
 
 WorkerPool::WorkerPool(int threads)
-    : threads_(threads), shares_(std::make_unique<Share[]>(static_cast<std::size_t>(threads))) {}
+    : threads_(threads),
+      remaining_tasks_(std::make_unique<RemainingTasks[]>(static_cast<std::size_t>(threads))) {}
 
 WorkerPool::~WorkerPool() {
     {
@@ -56,11 +57,11 @@ void WorkerPool::run(std::int64_t count, const std::function<void(std::int64_t, 
         const std::scoped_lock lock(mutex_);
         task_ = &task;
         for (std::int64_t worker = 0; worker < threads_; ++worker) {
-            Share& share = shares_[static_cast<std::size_t>(worker)];
+            RemainingTasks& share = remaining_tasks_[static_cast<std::size_t>(worker)];
             share.next.store(worker * count / threads_);
             share.end = (worker + 1) * count / threads_;
         }
-        fault_ = nullptr;
+        exception_ = nullptr;
         ++round_;
         wake = sleeping_ > 0;
     }
@@ -72,13 +73,13 @@ void WorkerPool::run(std::int64_t count, const std::function<void(std::int64_t, 
         const std::scoped_lock lock(mutex_);
         task_ = nullptr;
     }
-    const auto all_left = [this] { return joined_ == 0; };
-    const bool seen = look_for(all_left);
+    const auto all_left = [this] { return active_workers_ == 0; };
+    const bool seen = spin_until(all_left);
     std::unique_lock lock(mutex_);
     if (!seen)
         changed_.wait(lock, all_left);
-    if (fault_ != nullptr)
-        std::rethrow_exception(std::exchange(fault_, nullptr));
+    if (exception_ != nullptr)
+        std::rethrow_exception(std::exchange(exception_, nullptr));
 }
 
 void WorkerPool::start() {
@@ -90,7 +91,7 @@ void WorkerPool::work(int worker) {
     std::uint64_t seen = 0;
     const auto called = [&] { return stopping_ || round_ != seen; };
     while (true) {
-        if (!look_for(called)) {
+        if (!spin_until(called)) {
             std::unique_lock lock(mutex_);
             ++sleeping_;
             changed_.wait(lock, called);
@@ -103,13 +104,13 @@ void WorkerPool::work(int worker) {
             const std::scoped_lock lock(mutex_);
             seen = round_;
             task = task_;
-            joined_ += task != nullptr ? 1 : 0;
+            active_workers_ += task != nullptr ? 1 : 0;
         }
         if (task == nullptr)
             continue;
         take_tasks(*task, worker);
         const std::scoped_lock lock(mutex_);
-        if (--joined_ == 0)
+        if (--active_workers_ == 0)
             changed_.notify_all();
     }
 }
@@ -117,18 +118,18 @@ void WorkerPool::work(int worker) {
 void WorkerPool::take_tasks(const std::function<void(std::int64_t, int)>& task, int worker) {
     try {
         for (int i = 0; i < threads_; ++i) {
-            Share& share = shares_[static_cast<std::size_t>((worker + i) % threads_)];
+            RemainingTasks& share = remaining_tasks_[static_cast<std::size_t>((worker + i) % threads_)];
             for (std::int64_t index = share.next++; index < share.end; index = share.next++)
                 task(index, worker);
         }
     } catch (...) {
         for (std::int64_t other = 0; other < threads_; ++other) {
-            Share& share = shares_[static_cast<std::size_t>(other)];
+            RemainingTasks& share = remaining_tasks_[static_cast<std::size_t>(other)];
             share.next.store(share.end);
         }
         const std::scoped_lock lock(mutex_);
-        if (fault_ == nullptr)
-            fault_ = std::current_exception();
+        if (exception_ == nullptr)
+            exception_ = std::current_exception();
     }
 }
 

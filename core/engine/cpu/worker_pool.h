@@ -41,17 +41,17 @@ private:
     std::condition_variable changed_;
     const std::function<void(std::int64_t, int)>* task_ = nullptr;
     /// The remaining tasks of one worker, on a cache line of its own.
-    struct alignas(64) Share {
+    struct alignas(64) RemainingTasks {
         std::atomic<std::int64_t> next{0};
         std::int64_t end = 0;
     };
-    std::unique_ptr<Share[]> shares_;
+    std::unique_ptr<RemainingTasks[]> remaining_tasks_;
     std::atomic<std::uint64_t> round_{0};
     /// workers inside the round; run() does not wait for a worker that has not woken up
-    std::atomic<int> joined_{0};
+    std::atomic<int> active_workers_{0};
     std::atomic<bool> stopping_{false};
     int sleeping_ = 0;
-    std::exception_ptr fault_;
+    std::exception_ptr exception_;
 };
 
 } // namespace headscope::cpu

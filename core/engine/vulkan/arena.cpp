@@ -40,16 +40,16 @@ std::string size_text(std::uint64_t bytes) {
 } // namespace
 
 /// The number of bytes to allocate; a slot that must grow frees its old buffer first.
-std::uint64_t Arena::missing(std::span<const Want> wants) const {
+std::uint64_t Arena::missing(std::span<const SlotRequest> wants) const {
     std::uint64_t sum = 0;
-    for (const Want& want : wants)
-        if (const std::uint64_t has = held(want.slot).buffer.bytes(); has < want.bytes)
+    for (const SlotRequest& want : wants)
+        if (const std::uint64_t has = slot_state(want.slot).buffer.bytes(); has < want.bytes)
             sum += want.bytes - has;
     return sum;
 }
 
-void Arena::reserve(std::span<const Want> wants) {
-    for (const Want& want : wants)
+void Arena::reserve(std::span<const SlotRequest> wants) {
+    for (const SlotRequest& want : wants)
         if (want.bytes > gpu_.info().allocation_bytes)
             fail_at_once(gpu_.info().name, want.bytes, gpu_.info().allocation_bytes);
     if (missing(wants) > gpu_.free_bytes()) {
@@ -57,20 +57,20 @@ void Arena::reserve(std::span<const Want> wants) {
         if (const std::uint64_t needs = missing(wants), has = gpu_.free_bytes(); needs > has)
             fail_free(gpu_.info().name, needs, has);
     }
-    for (Held& slot : slots_)
+    for (SlotState& slot : slots_)
         slot.used = 0;
-    for (const Want& want : wants)
+    for (const SlotRequest& want : wants)
         grow(want);
 }
 
-void Arena::add(const Want& want) {
+void Arena::add(const SlotRequest& want) {
     if (const std::uint64_t needs = missing({&want, 1}), has = gpu_.free_bytes(); needs > has)
         fail_free(gpu_.info().name, needs, has);
     grow(want);
 }
 
-void Arena::grow(const Want& want) {
-    Held& slot = held(want.slot);
+void Arena::grow(const SlotRequest& want) {
+    SlotState& slot = slot_state(want.slot);
     if (slot.buffer.bytes() < want.bytes) {
         slot = {};
         slot.buffer = gpu_.make_buffer(want.bytes);
@@ -79,19 +79,19 @@ void Arena::grow(const Want& want) {
 }
 
 void Arena::upload(Slot slot, const TensorPtr& tensor) {
-    if (held(slot).tensor.lock() == tensor)
+    if (slot_state(slot).tensor.lock() == tensor)
         return;
     upload(slot, std::as_bytes(tensor->values()));
-    held(slot).tensor = tensor;
+    slot_state(slot).tensor = tensor;
 }
 
 void Arena::upload(Slot slot, std::span<const std::byte> bytes) {
-    held(slot).tensor.reset();
-    gpu_.upload(held(slot).buffer, bytes);
+    slot_state(slot).tensor.reset();
+    gpu_.upload(slot_state(slot).buffer, bytes);
 }
 
 void Arena::fill(Slot slot, std::uint32_t word) {
-    gpu_.fill(held(slot).buffer, word);
+    gpu_.fill(slot_state(slot).buffer, word);
 }
 
 bool Arena::fits(std::uint64_t bytes) const {
@@ -100,7 +100,7 @@ bool Arena::fits(std::uint64_t bytes) const {
 
 GpuBinding Arena::window(Slot slot, std::uint64_t first, std::uint64_t count, std::uint32_t width,
                          std::uint32_t& shift) const {
-    const Held& from = held(slot);
+    const SlotState& from = slot_state(slot);
     if (from.used <= gpu_.info().binding_bytes) {
         shift = static_cast<std::uint32_t>(first);
         return {&from.buffer, 0, from.used};

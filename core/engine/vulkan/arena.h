@@ -35,16 +35,16 @@ class Arena {
 public:
     explicit Arena(Gpu& gpu) : gpu_(gpu) {}
 
-    struct Want {
+    struct SlotRequest {
         Slot slot;
         std::uint64_t bytes;
     };
     /// Makes the wanted slots at least as large as wanted. Throws Error(machine), before it allocates
     /// anything, if the device has too little memory; the message gives the required and the available
     /// amount.
-    void reserve(std::span<const Want> wants);
+    void reserve(std::span<const SlotRequest> wants);
     /// Adds one slot to those that reserve() allocated.
-    void add(const Want& want);
+    void add(const SlotRequest& want);
 
     /// Frees every buffer. Uploaded and computed data are lost.
     void release() { slots_ = {}; }
@@ -53,7 +53,7 @@ public:
     void upload(Slot slot, const TensorPtr& tensor);
     void upload(Slot slot, std::span<const std::byte> bytes);
     void fill(Slot slot, std::uint32_t word);
-    const GpuBuffer& buffer(Slot slot) const { return held(slot).buffer; }
+    const GpuBuffer& buffer(Slot slot) const { return slot_state(slot).buffer; }
 
     /// Binds the part of a slot that holds `count` elements of `width` bytes from `first` on. `shift` is set
     /// to the index of element `first` in the binding.
@@ -63,18 +63,18 @@ public:
     bool fits(std::uint64_t bytes) const;
 
 private:
-    struct Held {
+    struct SlotState {
         GpuBuffer buffer;
         std::uint64_t used = 0; ///< size for the present problem, in bytes
         std::weak_ptr<const Tensor> tensor;
     };
-    Held& held(Slot slot) { return slots_[static_cast<std::size_t>(slot)]; }
-    const Held& held(Slot slot) const { return slots_[static_cast<std::size_t>(slot)]; }
-    void grow(const Want& want);
-    std::uint64_t missing(std::span<const Want> wants) const;
+    SlotState& slot_state(Slot slot) { return slots_[static_cast<std::size_t>(slot)]; }
+    const SlotState& slot_state(Slot slot) const { return slots_[static_cast<std::size_t>(slot)]; }
+    void grow(const SlotRequest& want);
+    std::uint64_t missing(std::span<const SlotRequest> wants) const;
 
     Gpu& gpu_;
-    std::array<Held, slot_count> slots_;
+    std::array<SlotState, slot_count> slots_;
 };
 
 } // namespace headscope::vulkan

@@ -45,11 +45,11 @@ HeadMap::HeadMap(const Problem& problem, std::int64_t b, std::int64_t h, const e
       kernels_(gpu, arena_, share), scoring_(scoring_of_head(problem, masks_)),
       sink_(problem.weights.sink == nullptr ? -std::numeric_limits<float>::infinity()
                                             : problem.weights.sink->at(h)),
-      known_(u64(dims_.Tq), 0) {
+      has_softmax_(u64(dims_.Tq), 0) {
     const MaskRows::Stored stored = masks_.stored();
-    std::vector<Arena::Want> wants{{Slot::nothing, 64},
-                                   {Slot::faults, fault_count * sizeof(std::uint32_t)},
-                                   {Slot::statistics, u64(dims_.Tq) * 2 * sizeof(float)}};
+    std::vector<Arena::SlotRequest> wants{{Slot::nothing, 64},
+                                          {Slot::faults, fault_count * sizeof(std::uint32_t)},
+                                          {Slot::statistics, u64(dims_.Tq) * 2 * sizeof(float)}};
     const auto want = [&](Slot slot, std::uint64_t bytes) { wants.push_back({slot, (bytes + 3) / 4 * 4}); };
     for (const auto& [tensor, rows] : {std::pair(TensorId::q, dims_.Tq), std::pair(TensorId::k, dims_.Tk)})
         want(slot_of(tensor), u64(rows * padded(dims_.dk)) * sizeof(float));
@@ -90,7 +90,7 @@ Runs HeadMap::runs_of(const MapPart& part, std::int64_t cells, std::int64_t firs
     const std::int64_t from = std::max(begin, runs.col) - runs.col, to = std::min(stop, runs.end) - runs.col;
     if (from < to) {
         runs.first = from / cells;
-        runs.pixels = in_steps(to, cells) - runs.first;
+        runs.pixels = divide_rounding_up(to, cells) - runs.first;
     }
     return runs;
 }
@@ -117,7 +117,7 @@ void HeadMap::add_pieces(std::vector<Piece>& pieces, const MapPart& part, std::i
             const std::int64_t first = part.row + done;
             return Piece{.slab = {.row = first, .rows = rows},
                          .runs = runs_of(part, cells, first, rows),
-                         .to = {.place = done, .width = to.width, .first = to.first}};
+                         .to = {.first_row = done, .width = to.width, .first = to.first}};
         };
         Piece piece = piece_of(1);
         if (!fits(piece))
@@ -134,9 +134,9 @@ void HeadMap::add_pieces(std::vector<Piece>& pieces, const MapPart& part, std::i
     }
 }
 
-bool HeadMap::all_known(std::int64_t first, std::int64_t rows) const {
-    return std::find(known_.begin() + first, known_.begin() + first + rows, 0) ==
-           known_.begin() + first + rows;
+bool HeadMap::all_have_softmax(std::int64_t first, std::int64_t rows) const {
+    return std::find(has_softmax_.begin() + first, has_softmax_.begin() + first + rows, 0) ==
+           has_softmax_.begin() + first + rows;
 }
 
 void HeadMap::read(const std::vector<Piece>& pieces, bool find, bool pool, Progress& progress) {
@@ -153,7 +153,7 @@ void HeadMap::read(const std::vector<Piece>& pieces, bool find, bool pool, Progr
         if (runs.pixels == 0)
             continue;
         kernels_.read_runs(scoring_, slab, runs);
-        if (find && !all_known(slab.row, slab.rows))
+        if (find && !all_have_softmax(slab.row, slab.rows))
             kernels_.find_softmax(scoring_, slab, runs, sink_);
         if (pool)
             kernels_.pool_runs(scoring_, slab, runs, to);
@@ -167,7 +167,7 @@ void HeadMap::read(const std::vector<Piece>& pieces, bool find, bool pool, Progr
     check_faults();
     if (find)
         for (const Piece& piece : pieces)
-            std::fill_n(known_.begin() + piece.slab.row, piece.slab.rows, std::uint8_t{1});
+            std::fill_n(has_softmax_.begin() + piece.slab.row, piece.slab.rows, std::uint8_t{1});
 }
 
 void HeadMap::check_faults() {
@@ -188,12 +188,13 @@ void HeadMap::fail_score(TensorId stage, std::int64_t i) {
     engine::fail_score(dims_, b_, h_, i, bad - row.values().begin());
 }
 
-void HeadMap::read_new_rows(const MapPart& part, Progress& progress) {
+void HeadMap::compute_new_softmax(const MapPart& part, Progress& progress) {
     std::vector<Piece> pieces;
     for (std::int64_t i = part.row; i < part.row + part.rows;) {
         std::int64_t count = 0;
         const auto is_new = [&](std::int64_t row) {
-            return row < part.row + part.rows && known_[u64(row)] == 0 && runs_of(part, 1, row, 1).pixels > 0;
+            return row < part.row + part.rows && has_softmax_[u64(row)] == 0 &&
+                   runs_of(part, 1, row, 1).pixels > 0;
         };
         while (is_new(i + count))
             ++count;
@@ -217,7 +218,7 @@ Tensor HeadMap::weights(const MapPart& part, Progress& progress) {
                                       part.col + runs.first, runs.pixels);
         for (std::int64_t r = 0; r < slab.rows; ++r)
             std::copy_n(some.data() + r * runs.pixels, runs.pixels,
-                        out.data() + (to.place + r) * part.cols + runs.first);
+                        out.data() + (to.first_row + r) * part.cols + runs.first);
         progress.report(static_cast<float>(n + 1) / static_cast<float>(pieces.size()));
     }
     return out;
@@ -225,11 +226,11 @@ Tensor HeadMap::weights(const MapPart& part, Progress& progress) {
 
 std::vector<float> HeadMap::pool(const std::vector<MapPart>& parts, std::int64_t cells, bool find,
                                  Progress& progress) {
-    PixelRows to{.width = in_steps(parts.front().cols, cells)};
+    PixelRows to{.width = divide_rounding_up(parts.front().cols, cells)};
     std::vector<Piece> pieces;
     for (const MapPart& part : parts) {
         add_pieces(pieces, part, cells, to);
-        to.first += in_steps(part.rows, cells);
+        to.first += divide_rounding_up(part.rows, cells);
     }
     std::vector<float> pixels(u64(2 * to.first * to.width));
     arena_.add({Slot::pixels, std::span(pixels).size_bytes()});

@@ -22,7 +22,7 @@ public:
             Gpu& gpu, bool share);
 
     /// Computes the softmax of those rows of the part that have allowed keys in it and were not read before.
-    void read_new_rows(const MapPart& part, Progress& progress);
+    void compute_new_softmax(const MapPart& part, Progress& progress);
     /// Weights of rows that were read, (rows, cols).
     Tensor weights(const MapPart& part, Progress& progress);
     /// The largest weight and the sum of weights of each pixel of each part, one row of pixels after another.
@@ -48,7 +48,7 @@ private:
     void read(const std::vector<Piece>& pieces, bool find, bool pool, Progress& progress);
     void check_faults();
     [[noreturn]] void fail_score(TensorId stage, std::int64_t i);
-    bool all_known(std::int64_t first, std::int64_t rows) const;
+    bool all_have_softmax(std::int64_t first, std::int64_t rows) const;
 
     Dims dims_; ///< of the whole problem
     std::int64_t b_, h_;
@@ -58,7 +58,7 @@ private:
     Kernels kernels_;
     Scoring scoring_; ///< of this head alone
     float sink_;
-    std::vector<std::uint8_t> known_; ///< rows whose softmax is on the device
+    std::vector<std::uint8_t> has_softmax_; ///< rows whose softmax is on the device
 };
 
 } // namespace headscope::vulkan

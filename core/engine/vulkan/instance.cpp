@@ -44,11 +44,17 @@ VKAPI_ATTR VkBool32 VKAPI_CALL hand_on(VkDebugUtilsMessageSeverityFlagBitsEXT,
     return VK_FALSE;
 }
 
+/// Made from the C structure: the type of the callback differs between versions of Vulkan-Hpp.
 vk::DebugUtilsMessengerCreateInfoEXT messenger_info(VulkanOptions& options) {
-    using Severity = vk::DebugUtilsMessageSeverityFlagBitsEXT;
-    using Type = vk::DebugUtilsMessageTypeFlagBitsEXT;
-    return {
-        {}, Severity::eWarning | Severity::eError, Type::eValidation | Type::ePerformance, hand_on, &options};
+    VkDebugUtilsMessengerCreateInfoEXT info{};
+    info.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT;
+    info.messageSeverity =
+        VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
+    info.messageType =
+        VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT;
+    info.pfnUserCallback = hand_on;
+    info.pUserData = &options;
+    return info;
 }
 
 [[noreturn]] void fail(const std::string& sentence) {

@@ -333,14 +333,14 @@ void Kernels::find_softmax(const Scoring& scoring, const Slab& s, const Runs& ru
 }
 
 void Kernels::pool_runs(const Scoring& scoring, const Slab& s, const Runs& runs, const PixelRows& to) {
-    const std::int64_t bands = (to.place + s.rows - 1) / runs.cells - to.place / runs.cells + 1;
+    const std::int64_t bands = (to.first_row + s.rows - 1) / runs.cells - to.first_row / runs.cells + 1;
     dispatch_runs(
         "pool_runs", scoring, s, runs, {threads_}, {groups_of(u64(runs.pixels), threads_), u32(bands), 1},
         [&](std::uint32_t* extra, std::vector<GpuBinding>& bindings) {
-            extra[0] = u32(to.place);
+            extra[0] = u32(to.first_row);
             extra[1] = u32(to.width);
             extra[6] = u32(to.first);
-            const std::int64_t rows = to.first + (to.place + s.rows - 1) / runs.cells + 1;
+            const std::int64_t rows = to.first + (to.first_row + s.rows - 1) / runs.cells + 1;
             std::uint32_t none = 0;
             bindings.push_back(arena_.window(Slot::pixels, 0, u64(2 * rows * to.width), sizeof(float), none));
         });

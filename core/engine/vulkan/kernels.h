@@ -78,8 +78,8 @@ struct Runs {
 
 /// The destination of a slab's pooled runs: rows of pixels of Runs::cells queries, each `width` pixels wide.
 struct PixelRows {
-    std::int64_t place = 0, width = 0; ///< index of the slab's first row among the pooled rows
-    std::int64_t first = 0;            ///< row of pixels that contains pooled row 0
+    std::int64_t first_row = 0, width = 0; ///< index of the slab's first row among the pooled rows
+    std::int64_t first = 0;                ///< row of pixels that contains pooled row 0
 };
 
 /// The stored width: `width` rounded up to a multiple of 4.

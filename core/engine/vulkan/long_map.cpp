@@ -25,29 +25,29 @@ struct MapDevice {
 
     /// Frees the map's device memory: now, or when the running call of another map ends, so that destroying a
     /// map never blocks.
-    void let_go(std::unique_ptr<HeadMap> map) {
-        const std::unique_lock idle(at_work_, std::try_to_lock);
-        const std::scoped_lock lock(leaving_mutex_);
+    void release_map(std::unique_ptr<HeadMap> map) {
+        const std::unique_lock idle(device_mutex_, std::try_to_lock);
+        const std::scoped_lock lock(pending_release_mutex_);
         if (idle)
             map.reset();
         else
-            leaving_.push_back(std::move(map));
+            pending_release_.push_back(std::move(map));
     }
     /// Exclusive use of the device by a map. Its end runs all recorded commands, because they may read memory
     /// that the map frees.
-    class Work {
+    class ExclusiveUse {
     public:
-        explicit Work(MapDevice& device) : device_(device), lock_(device.at_work_) {}
-        Work(const Work&) = delete;
-        Work& operator=(const Work&) = delete;
-        ~Work() {
+        explicit ExclusiveUse(MapDevice& device) : device_(device), lock_(device.device_mutex_) {}
+        ExclusiveUse(const ExclusiveUse&) = delete;
+        ExclusiveUse& operator=(const ExclusiveUse&) = delete;
+        ~ExclusiveUse() {
             try {
                 device_.gpu.finish();
             } catch (const Error&) {
                 device_.failed = true;
             }
-            const std::scoped_lock lock(device_.leaving_mutex_);
-            device_.leaving_.clear();
+            const std::scoped_lock lock(device_.pending_release_mutex_);
+            device_.pending_release_.clear();
         }
 
     private:
@@ -56,8 +56,8 @@ struct MapDevice {
     };
 
 private:
-    std::mutex at_work_, leaving_mutex_;
-    std::vector<std::unique_ptr<HeadMap>> leaving_; ///< must be destroyed before `gpu`
+    std::mutex device_mutex_, pending_release_mutex_;
+    std::vector<std::unique_ptr<HeadMap>> pending_release_; ///< must be destroyed before `gpu`
 };
 
 std::shared_ptr<MapDevice> map_device(std::size_t number) {
@@ -81,12 +81,12 @@ struct LongMap::State {
     explicit State(std::shared_ptr<MapDevice> of) : device(std::move(of)) {}
     State(const State&) = delete;
     State& operator=(const State&) = delete;
-    ~State() { device->let_go(std::move(head)); }
+    ~State() { device->release_map(std::move(head)); }
 
     /// Calls `call` while this map has exclusive use of the device.
     template<class Call>
     auto with_device(const Progress& progress, const Call& call) {
-        const MapDevice::Work work(*device);
+        const MapDevice::ExclusiveUse work(*device);
         progress.check();
         try {
             return call();
@@ -118,7 +118,7 @@ class PixelRow {
 public:
     PixelRow(const float* pixels, std::int64_t queries, std::int64_t cells, std::int64_t cols)
         : pixels_(pixels), queries_(queries), cells_(cells), cols_(cols) {}
-    std::int64_t width() const { return in_steps(cols_, cells_); }
+    std::int64_t width() const { return divide_rounding_up(cols_, cells_); }
     float largest(std::int64_t col) const { return pixels_[2 * col]; }
     float mean(std::int64_t col) const {
         const std::int64_t weights = queries_ * std::min(cells_, cols_ - col * cells_);
@@ -157,13 +157,14 @@ std::string LongMap::device() const {
 
 Tensor LongMap::pooled(const MapPart& part, std::int64_t cells, Pooling pooling, Progress& progress) const {
     check_part(rows(), cols(), part);
-    const std::int64_t height = in_steps(part.rows, cells), width = in_steps(part.cols, cells);
+    const std::int64_t height = divide_rounding_up(part.rows, cells),
+                       width = divide_rounding_up(part.cols, cells);
     require_map_memory(
         static_cast<std::uint64_t>(height) * static_cast<std::uint64_t>(width),
         tr("common.take_smaller_rectangle_overview", "take a smaller rectangle, or an overview"));
     return state_->with_device(progress, [&] {
         HeadMap& head = *state_->head;
-        head.read_new_rows(part, progress);
+        head.compute_new_softmax(part, progress);
         if (cells == 1)
             return head.weights(part, progress);
         Tensor out(Shape{height, width});
@@ -186,7 +187,7 @@ Tensor LongMap::pooled(const MapPart& part, std::int64_t cells, Pooling pooling,
 
 std::vector<MapBand> LongMap::bands(std::span<const std::int64_t> which, std::int64_t cells,
                                     Progress& progress) const {
-    const std::int64_t width = in_steps(cols(), cells);
+    const std::int64_t width = divide_rounding_up(cols(), cells);
     require_map_memory(
         2 * static_cast<std::uint64_t>(width) * which.size(),
         tr("common.take_fewer_pixels_command", "take fewer pixels (on the command line --overview)"));

@@ -118,8 +118,8 @@ void VulkanRun::plan(const Slab& s) {
 }
 
 void VulkanRun::reserve() {
-    std::vector<Arena::Want> wants_bytes{{Slot::nothing, 64},
-                                         {Slot::faults, fault_count * sizeof(std::uint32_t)}};
+    std::vector<Arena::SlotRequest> wants_bytes{{Slot::nothing, 64},
+                                                {Slot::faults, fault_count * sizeof(std::uint32_t)}};
     const auto want = [&](Slot slot, std::uint64_t bytes) { wants_bytes.push_back({slot, bytes}); };
     for_inputs(problem_, [&](TensorId id, const TensorPtr& tensor) {
         want(slot_of(id), float_bytes(tensor->count()));
@@ -219,7 +219,7 @@ void VulkanRun::for_stored_rows(Slot slot, const Shape& heads, const Take& take)
                 take(b, h, i, from);
 }
 
-void VulkanRun::keep_heads(Slot slot, TensorId stage) {
+void VulkanRun::download_heads(Slot slot, TensorId stage) {
     if (!wants(stage))
         return;
     Tensor& to = make(stage);
@@ -232,7 +232,7 @@ void VulkanRun::keep_heads(Slot slot, TensorId stage) {
 }
 
 /// Stores the same numbers token by token.
-void VulkanRun::keep_joined(Slot slot, TensorId stage, TensorId heads) {
+void VulkanRun::download_joined(Slot slot, TensorId stage, TensorId heads) {
     if (!wants(stage))
         return;
     Tensor& to = make(stage);
@@ -242,7 +242,7 @@ void VulkanRun::keep_joined(Slot slot, TensorId stage, TensorId heads) {
     });
 }
 
-void VulkanRun::keep(Slot slot, TensorId stage, const Slab& s, std::int64_t width) {
+void VulkanRun::download_stage(Slot slot, TensorId stage, const Slab& s, std::int64_t width) {
     Tensor& tensor = make(stage);
     const auto first = static_cast<std::size_t>(tensor.offset(s.b, s.h, s.row, 0));
     const auto count = static_cast<std::size_t>(s.entries * s.heads * s.rows * width);
@@ -299,11 +299,11 @@ void VulkanRun::attend(const Slab& s) {
     check_rows();
     for (const TensorId stage : rectangle_stages)
         if (wants(stage))
-            keep(slot_of(stage), stage, s, d_.Tk);
+            download_stage(slot_of(stage), stage, s, d_.Tk);
     if (wants(weights_mean))
         add_to_mean(s);
     if (wants(contributions))
-        keep(slot_of(contributions), contributions, s, d_.D);
+        download_stage(slot_of(contributions), contributions, s, d_.D);
 }
 
 void VulkanRun::project_output() {
@@ -414,13 +414,13 @@ void VulkanRun::make_heads() {
     for (const TensorId heads : {q_heads, k_heads, v_heads}) {
         const std::vector<TensorId> steps = steps_to(heads, parts);
         const Slot slot = slot_of(steps.front());
-        keep_joined(slot, steps.front(), heads);
+        download_joined(slot, steps.front(), heads);
         for (const TensorId stage : std::span(steps).subspan(1)) {
             if (!needed.has(stage))
                 continue;
             kernels_.make_head_rows(problem_, tensor_info(stage, parts), slot);
             check_projections();
-            keep_heads(slot, stage);
+            download_heads(slot, stage);
         }
     }
 }

@@ -38,10 +38,10 @@ private:
     void make_heads();
     template<class Take>
     void for_stored_rows(Slot slot, const Shape& heads, const Take& take);
-    void keep_heads(Slot slot, TensorId stage);
-    void keep_joined(Slot slot, TensorId stage, TensorId heads);
+    void download_heads(Slot slot, TensorId stage);
+    void download_joined(Slot slot, TensorId stage, TensorId heads);
     void attend(const Slab& slab);
-    void keep(Slot slot, TensorId stage, const Slab& slab, std::int64_t width);
+    void download_stage(Slot slot, TensorId stage, const Slab& slab, std::int64_t width);
     void add_to_mean(const Slab& slab);
     void project_output();
     void check_projections();

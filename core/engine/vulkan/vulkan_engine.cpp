@@ -43,14 +43,14 @@ struct VulkanEngine::State {
     Gpu gpu;
     Arena arena;
     Kernels kernels;
-    std::mutex at_work; ///< locked during a run
+    std::mutex run_mutex; ///< locked during a run
 
 private:
     void release() {
-        if (const std::unique_lock idle(at_work, std::try_to_lock); idle)
+        if (const std::unique_lock idle(run_mutex, std::try_to_lock); idle)
             arena.release();
     }
-    KeptForNextRun buffers_{[this] { release(); }};
+    ReleasableCache buffers_{[this] { release(); }};
 };
 
 VulkanEngine::VulkanEngine(std::size_t number, const VulkanOptions& options)
@@ -70,7 +70,7 @@ Trace VulkanEngine::run(const Problem& problem, StageSet wanted, Progress& progr
     const auto start = std::chrono::steady_clock::now();
     validate(problem);
     engine::require_memory_for(problem, wanted);
-    const std::scoped_lock working(state_->at_work);
+    const std::scoped_lock working(state_->run_mutex);
     VulkanRun run(problem, wanted, progress, state_->gpu, state_->arena, state_->kernels);
     Trace trace = run.compute();
     trace.device = name();

@@ -11,7 +11,7 @@ namespace headscope::text {
 namespace {
 
 /// Index of the first byte of the character that ends at `end`.
-std::size_t begin_of_letter_before(std::string_view text, std::size_t end) {
+std::size_t begin_of_previous_code_point(std::string_view text, std::size_t end) {
     std::size_t at = end - 1;
     while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U)
         --at;
@@ -20,18 +20,19 @@ std::size_t begin_of_letter_before(std::string_view text, std::size_t end) {
 
 bool word_letter_before(std::string_view text, std::size_t end) {
     return end > 0 &&
-           is_word_letter(letter_at(text, begin_of_letter_before(text, end)).value_or(Letter{}).value);
+           is_word_character(
+               code_point_at(text, begin_of_previous_code_point(text, end)).value_or(CodePoint{}).value);
 }
 
 bool word_letter_at(std::string_view text, std::size_t at) {
-    return at < text.size() && is_word_letter(letter_at(text, at).value_or(Letter{}).value);
+    return at < text.size() && is_word_character(code_point_at(text, at).value_or(CodePoint{}).value);
 }
 
 /// The start of the white space before `end`, but not before `least`.
 std::size_t begin_of_space(std::string_view text, std::size_t end, std::size_t least) {
     while (end > least) {
-        const std::size_t at = begin_of_letter_before(text, end);
-        if (!is_whitespace(letter_at(text, at).value_or(Letter{}).value))
+        const std::size_t at = begin_of_previous_code_point(text, end);
+        if (!is_whitespace(code_point_at(text, at).value_or(CodePoint{}).value))
             break;
         end = at;
     }
@@ -39,15 +40,15 @@ std::size_t begin_of_space(std::string_view text, std::size_t end, std::size_t l
 }
 
 std::size_t end_of_space(std::string_view text, std::size_t at) {
-    for (auto letter = letter_at(text, at); letter && is_whitespace(letter->value);
-         letter = letter_at(text, at))
+    for (auto letter = code_point_at(text, at); letter && is_whitespace(letter->value);
+         letter = code_point_at(text, at))
         at += letter->size;
     return at;
 }
 
 AddedToken read_token(const JsonField& field) {
     AddedToken token;
-    token.id = static_cast<TokenId>(field.at("id").whole_number(std::numeric_limits<TokenId>::max()));
+    token.id = static_cast<TokenId>(field.at("id").integer(std::numeric_limits<TokenId>::max()));
     token.content = field.at("content").string();
     token.special = field.boolean_or("special", false);
     token.single_word = field.boolean_or("single_word", false);
@@ -60,21 +61,21 @@ AddedToken read_token(const JsonField& field) {
 } // namespace
 
 void TokenFinder::add(std::string text, const AddedToken& token) {
-    if (text.empty() || places_.contains(text))
+    if (text.empty() || token_indices_.contains(text))
         return;
     auto& lengths = lengths_[static_cast<unsigned char>(text.front())];
     if (const auto place = std::ranges::lower_bound(lengths, text.size(), std::greater<>());
         place == lengths.end() || *place != text.size())
         lengths.insert(place, text.size());
     tokens_.push_back(std::make_unique<const std::pair<std::string, AddedToken>>(std::move(text), token));
-    places_.emplace(tokens_.back()->first, tokens_.size() - 1);
+    token_indices_.emplace(tokens_.back()->first, tokens_.size() - 1);
 }
 
 const AddedToken* TokenFinder::longest_at(std::string_view text, std::size_t at, std::size_t& size) const {
     for (const std::size_t length : lengths_[static_cast<unsigned char>(text[at])]) {
         if (length > text.size() - at)
             continue;
-        if (const auto found = places_.find(text.substr(at, length)); found != places_.end()) {
+        if (const auto found = token_indices_.find(text.substr(at, length)); found != token_indices_.end()) {
             size = length;
             return &tokens_[found->second]->second;
         }
@@ -82,7 +83,7 @@ const AddedToken* TokenFinder::longest_at(std::string_view text, std::size_t at,
     return nullptr;
 }
 
-std::vector<TextPart> TokenFinder::cut(const AlignedText& text) const {
+std::vector<TextPart> TokenFinder::split(const AlignedText& text) const {
     const std::string_view bytes = text.bytes();
     std::vector<TextPart> parts;
     std::size_t done = 0;
@@ -147,15 +148,15 @@ void AddedTokens::prepare(const Normalizer& normalizer) {
             raw_.add(token.content, token);
 }
 
-std::vector<TextPart> AddedTokens::cut(const AlignedText& text, const Normalizer& normalizer) const {
+std::vector<TextPart> AddedTokens::split(const AlignedText& text, const Normalizer& normalizer) const {
     std::vector<TextPart> parts;
-    for (TextPart& raw : raw_.cut(text)) {
+    for (TextPart& raw : raw_.split(text)) {
         if (raw.id) {
             parts.push_back(std::move(raw));
             continue;
         }
         const AlignedText rewritten = normalizer ? normalizer(raw.text) : raw.text;
-        for (TextPart& part : normalized_.cut(rewritten))
+        for (TextPart& part : normalized_.split(rewritten))
             parts.push_back(std::move(part));
     }
     return parts;

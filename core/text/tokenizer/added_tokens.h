@@ -30,12 +30,12 @@ class TokenFinder {
 public:
     void add(std::string text, const AddedToken& token);
     /// Splits the whole text into parts, none of them empty.
-    std::vector<TextPart> cut(const AlignedText& text) const;
+    std::vector<TextPart> split(const AlignedText& text) const;
 
 private:
     const AddedToken* longest_at(std::string_view text, std::size_t at, std::size_t& size) const;
 
-    std::unordered_map<std::string_view, std::size_t> places_; ///< index into tokens_ for each text
+    std::unordered_map<std::string_view, std::size_t> token_indices_; ///< index into tokens_ for each text
     std::vector<std::unique_ptr<const std::pair<std::string, AddedToken>>> tokens_;
     std::array<std::vector<std::size_t>, 256>
         lengths_; ///< for each byte: lengths of the tokens that begin with it, longest first
@@ -50,7 +50,7 @@ public:
     /// Normalizes the tokens that are searched for in normalized text.
     void prepare(const Normalizer& normalizer);
     /// Splits the raw text at tokens, normalizes the parts between them and splits those parts again.
-    std::vector<TextPart> cut(const AlignedText& text, const Normalizer& normalizer) const;
+    std::vector<TextPart> split(const AlignedText& text, const Normalizer& normalizer) const;
     bool is_special(TokenId id) const { return special_.contains(id); }
 
 private:

@@ -14,7 +14,7 @@ AlignedText::AlignedText(std::string_view utf8) : bytes_(utf8) {
     spans_.reserve(utf8.size());
     std::int32_t position = 0;
     for (std::size_t at = 0; at < utf8.size(); ++position) {
-        const auto letter = letter_at(utf8, at);
+        const auto letter = code_point_at(utf8, at);
         if (!letter)
             fail_input(tr("aligned_text.text_not_utf_8",
                           "the text is not UTF-8 at byte {}; convert it to UTF-8", at));

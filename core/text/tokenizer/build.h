@@ -10,17 +10,18 @@ namespace headscope::text {
 std::unique_ptr<Tokenizer> build_tokenizer(const nlohmann::json& description, const std::string& name);
 
 /// Controls whether the begin token is repeated before the second of two texts.
-enum class SecondBegin : bool { without, again };
+enum class SecondBeginToken : bool { omitted, repeated };
 /// A post-processor that adds tokens, each ["text", id] or null, before and after a text, and after the
 /// second of two.
-nlohmann::json end_tokens(const nlohmann::json& before, const nlohmann::json& after, SecondBegin second);
+nlohmann::json begin_end_post_processor(const nlohmann::json& before, const nlohmann::json& after,
+                                        SecondBeginToken second);
 
 /// Returns true if the tokenizer in a folder marks which of two texts a token belongs to; see
 /// Encoding::types.
-bool gives_token_types(const std::string& folder);
+bool has_token_types(const std::string& folder);
 
 /// The reason why load_tokenizer rejects the kind of tokenizer in a folder, determined without reading its
 /// vocabulary; empty if it does not.
-std::string tokenizer_problem(const std::string& folder);
+std::string unsupported_tokenizer_reason(const std::string& folder);
 
 } // namespace headscope::text

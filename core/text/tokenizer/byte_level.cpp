@@ -33,14 +33,14 @@ const Alphabet& alphabet() {
 
 } // namespace
 
-std::string_view letter_of_byte(unsigned char byte) {
+std::string_view byte_level_character(unsigned char byte) {
     return alphabet().letters[byte];
 }
 
-std::optional<std::string> bytes_of_letters(std::string_view utf8) {
+std::optional<std::string> bytes_of_byte_level_text(std::string_view utf8) {
     std::string bytes;
     bool known = true;
-    for_each_letter(utf8, [&](char32_t letter, std::size_t, std::size_t) {
+    for_each_code_point(utf8, [&](char32_t letter, std::size_t, std::size_t) {
         const auto found = alphabet().bytes.find(letter);
         known = known && found != alphabet().bytes.end();
         if (known)

@@ -10,8 +10,8 @@ namespace headscope::text {
 // Latin-1 bytes map to themselves, the other bytes to U+0100 and above.
 
 /// The UTF-8 of a byte's character.
-std::string_view letter_of_byte(unsigned char byte);
+std::string_view byte_level_character(unsigned char byte);
 /// The bytes that such characters represent; nullopt if the text has any other character.
-std::optional<std::string> bytes_of_letters(std::string_view utf8);
+std::optional<std::string> bytes_of_byte_level_text(std::string_view utf8);
 
 } // namespace headscope::text

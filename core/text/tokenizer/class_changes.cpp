@@ -86,7 +86,7 @@ private:
     std::uint64_t next_ = 0;
 };
 
-void add_tokens(json& description, const FolderOptions& options, std::span<const UsualToken> usual) {
+void add_tokens(json& description, const FolderOptions& options, std::span<const DefaultSpecialToken> usual) {
     json& added = description["added_tokens"];
     if (added.is_null())
         added = json::array();
@@ -157,13 +157,14 @@ void set_ends(json& description, const FolderOptions& options) {
                eos = token(stops, options.token("eos_token", ends->eos));
     // A token that the file lacks cannot be added; the file's own post-processor is the better guess then.
     if (begins != bos.is_null() && stops != eos.is_null())
-        description["post_processor"] = end_tokens(bos, eos, SecondBegin::again);
+        description["post_processor"] = begin_end_post_processor(bos, eos, SecondBeginToken::repeated);
 }
 
 } // namespace
 
-void apply_class(json& description, const FolderOptions& options, std::span<const UsualToken> usual) {
-    if (!description.is_object() || !options.is_named())
+void apply_tokenizer_class(json& description, const FolderOptions& options,
+                           std::span<const DefaultSpecialToken> usual) {
+    if (!description.is_object() || !options.has_tokenizer_files())
         return;
     add_tokens(description, options, usual);
     set_normalizer(description, options);

@@ -29,7 +29,7 @@ std::string replaced(std::string_view text, const Pattern& pattern, std::string_
 Texts decode_byte_level(const Texts& tokens) {
     std::string bytes;
     for (const std::string& token : tokens)
-        bytes += bytes_of_letters(token).value_or(token);
+        bytes += bytes_of_byte_level_text(token).value_or(token);
     return {to_utf8_lossy(bytes)};
 }
 
@@ -66,7 +66,7 @@ Decoder read_word_piece_decoder(const JsonField& field) {
 
 Decoder read_metaspace_decoder(const JsonField& field) {
     const auto named = field.find("replacement");
-    const std::string mark = named ? named->letter() : "\u2581";
+    const std::string mark = named ? named->character() : "\u2581";
     const bool prefixed = field.find("prepend_scheme") ? field.at("prepend_scheme").string() != "never"
                                                        : field.boolean_or("add_prefix_space", true);
     return [pattern = literal_pattern(mark), prefixed](Texts tokens) {
@@ -123,8 +123,8 @@ Texts decode_bytes(const Texts& tokens) {
 /// Removes up to `start` copies of a character from the front of each token and up to `stop` from its end.
 Decoder read_strip_decoder(const JsonField& field) {
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
-    return [content = field.at("content").letter(), start = field.at("start").whole_number(most),
-            stop = field.at("stop").whole_number(most)](Texts tokens) {
+    return [content = field.at("content").character(), start = field.at("start").integer(most),
+            stop = field.at("stop").integer(most)](Texts tokens) {
         for (std::string& token : tokens) {
             std::string_view rest = token;
             for (std::int64_t i = 0; i < start && rest.starts_with(content); ++i)

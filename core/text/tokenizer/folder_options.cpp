@@ -188,7 +188,7 @@ std::string FolderOptions::token(const char* key, std::string_view otherwise) co
     return found ? text_of(*found) : std::string(otherwise);
 }
 
-json FolderOptions::added_tokens(const KnownTokens& known, std::span<const UsualToken> usual) const {
+json FolderOptions::added_tokens(const KnownTokens& known, std::span<const DefaultSpecialToken> usual) const {
     struct Special {
         JsonField token;
         bool lstrip = false;
@@ -196,7 +196,7 @@ json FolderOptions::added_tokens(const KnownTokens& known, std::span<const Usual
     std::vector<Special> specials;
     std::vector<json> texts; // the fields of usual tokens refer to these
     texts.reserve(usual.size());
-    for (const UsualToken& token : usual)
+    for (const DefaultSpecialToken& token : usual)
         if (const auto found = named(token.key))
             specials.push_back({*found, found->value().is_string() && token.lstrip});
         else if (!files_->config.contains(token.key) && known.id_of(std::string(token.text)))
@@ -219,8 +219,7 @@ json FolderOptions::added_tokens(const KnownTokens& known, std::span<const Usual
     std::map<std::int64_t, std::string> added;
     const JsonField added_file(files_->added, folder_ + "/added_tokens.json:");
     for (const auto& [text, id] : files_->added.items())
-        added.emplace(added_file.at(text.c_str()).whole_number(std::numeric_limits<std::int32_t>::max()),
-                      text);
+        added.emplace(added_file.at(text.c_str()).integer(std::numeric_limits<std::int32_t>::max()), text);
     for (const auto& [id, text] : added) {
         const json content = text;
         entries.add(entry_of(JsonField(content, text), special_texts.contains(text), false));

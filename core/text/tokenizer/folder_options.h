@@ -21,7 +21,7 @@ struct KnownTokens {
 };
 
 /// A special token that a kind of tokenizer has even if no file names it.
-struct UsualToken {
+struct DefaultSpecialToken {
     const char* key; ///< such as "mask_token"
     std::string_view text;
     bool lstrip = false; ///< includes the white space before it
@@ -44,9 +44,9 @@ public:
     std::string token(const char* key, std::string_view otherwise) const;
     /// The entries of "added_tokens", with their ids, in addition to a vocabulary. Usual tokens that no file
     /// names are included only if the vocabulary has them, because the model has no row for others.
-    nlohmann::json added_tokens(const KnownTokens& known, std::span<const UsualToken> usual) const;
+    nlohmann::json added_tokens(const KnownTokens& known, std::span<const DefaultSpecialToken> usual) const;
     /// Returns true if the folder has a file that gives the kind of tokenizer.
-    bool is_named() const { return named_; }
+    bool has_tokenizer_files() const { return named_; }
 
 private:
     struct Files;

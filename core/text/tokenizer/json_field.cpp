@@ -28,8 +28,8 @@ JsonField JsonField::at(const char* key) const {
         fail(tr("common.should_object", "it should be an object"));
     const auto found = value_->find(key);
     if (found == value_->end())
-        fail_input(tr("common.no_add", "{} has no \"{}\"; add it", place_, key));
-    return {*found, place_ + (place_.ends_with(':') ? " " : ".") + key};
+        fail_input(tr("common.no_add", "{} has no \"{}\"; add it", path_, key));
+    return {*found, path_ + (path_.ends_with(':') ? " " : ".") + key};
 }
 
 std::optional<JsonField> JsonField::find(const char* key) const {
@@ -47,7 +47,7 @@ std::vector<JsonField> JsonField::elements() const {
     std::vector<JsonField> fields;
     fields.reserve(value_->size());
     for (const json& element : *value_)
-        fields.emplace_back(element, place_ + "[" + std::to_string(fields.size()) + "]");
+        fields.emplace_back(element, path_ + "[" + std::to_string(fields.size()) + "]");
     return fields;
 }
 
@@ -63,15 +63,15 @@ bool JsonField::boolean() const {
     return value_->get<bool>();
 }
 
-std::int64_t JsonField::whole_number(std::int64_t largest) const {
+std::int64_t JsonField::integer(std::int64_t largest) const {
     if (!value_->is_number_unsigned() || value_->get<std::uint64_t>() > static_cast<std::uint64_t>(largest))
         fail(tr("json_field.should_whole_number_0", "it should be a whole number from 0 to {}", largest));
     return value_->get<std::int64_t>();
 }
 
-std::string JsonField::letter() const {
+std::string JsonField::character() const {
     std::string text = string();
-    if (count_letters(text) != 1)
+    if (count_code_points(text) != 1)
         fail(tr("json_field.should_one_character", "it should be one character"));
     return text;
 }
@@ -88,7 +88,7 @@ bool JsonField::boolean_or(const char* key, bool otherwise) const {
 
 void JsonField::fail(const std::string& wanted) const {
     // Translators: a place in a file, what is there, and a sentence such as "it should be a list".
-    fail_input(tr("json_field.is", "{} is {}; {}", place_, shown(*value_), wanted));
+    fail_input(tr("json_field.is", "{} is {}; {}", path_, shown(*value_), wanted));
 }
 
 } // namespace headscope::text

@@ -13,11 +13,11 @@ namespace headscope::text {
 /// which must outlive the field. All readers throw Error(input).
 class JsonField {
 public:
-    JsonField(const nlohmann::json& value, std::string place) : value_(&value), place_(std::move(place)) {}
+    JsonField(const nlohmann::json& value, std::string place) : value_(&value), path_(std::move(place)) {}
 
     const nlohmann::json& value() const { return *value_; }
     /// For example `tokenizer.json: model.vocab`.
-    const std::string& place() const { return place_; }
+    const std::string& path() const { return path_; }
 
     /// The value of a key of this object. Throws if this is not an object or lacks the key.
     JsonField at(const char* key) const;
@@ -29,9 +29,9 @@ public:
     std::string string() const;
     bool boolean() const;
     /// An integer in [0, largest].
-    std::int64_t whole_number(std::int64_t largest) const;
+    std::int64_t integer(std::int64_t largest) const;
     /// A string of exactly one character.
-    std::string letter() const;
+    std::string character() const;
 
     std::string string_or(const char* key, std::string_view otherwise) const;
     bool boolean_or(const char* key, bool otherwise) const;
@@ -41,7 +41,7 @@ public:
 
 private:
     const nlohmann::json* value_;
-    std::string place_;
+    std::string path_;
 };
 
 } // namespace headscope::text

@@ -91,21 +91,23 @@ json token_and_id(const json& vocab, const json& added, const std::string& text,
                   name, text));
 }
 
-constexpr std::array gpt2_tokens{UsualToken{"bos_token", "<|endoftext|>"},
-                                 UsualToken{"eos_token", "<|endoftext|>"},
-                                 UsualToken{"unk_token", "<|endoftext|>"},
-                                 UsualToken{"sep_token", ""},
-                                 UsualToken{"pad_token", ""},
-                                 UsualToken{"cls_token", ""},
-                                 UsualToken{"mask_token", ""}};
-constexpr std::array roberta_tokens{UsualToken{"bos_token", "<s>"},          UsualToken{"eos_token", "</s>"},
-                                    UsualToken{"unk_token", "<unk>"},        UsualToken{"sep_token", "</s>"},
-                                    UsualToken{"pad_token", "<pad>"},        UsualToken{"cls_token", "<s>"},
-                                    UsualToken{"mask_token", "<mask>", true}};
-constexpr std::array bert_tokens{UsualToken{"bos_token", ""},       UsualToken{"eos_token", ""},
-                                 UsualToken{"unk_token", "[UNK]"},  UsualToken{"sep_token", "[SEP]"},
-                                 UsualToken{"pad_token", "[PAD]"},  UsualToken{"cls_token", "[CLS]"},
-                                 UsualToken{"mask_token", "[MASK]"}};
+constexpr std::array gpt2_tokens{DefaultSpecialToken{"bos_token", "<|endoftext|>"},
+                                 DefaultSpecialToken{"eos_token", "<|endoftext|>"},
+                                 DefaultSpecialToken{"unk_token", "<|endoftext|>"},
+                                 DefaultSpecialToken{"sep_token", ""},
+                                 DefaultSpecialToken{"pad_token", ""},
+                                 DefaultSpecialToken{"cls_token", ""},
+                                 DefaultSpecialToken{"mask_token", ""}};
+constexpr std::array roberta_tokens{
+    DefaultSpecialToken{"bos_token", "<s>"},          DefaultSpecialToken{"eos_token", "</s>"},
+    DefaultSpecialToken{"unk_token", "<unk>"},        DefaultSpecialToken{"sep_token", "</s>"},
+    DefaultSpecialToken{"pad_token", "<pad>"},        DefaultSpecialToken{"cls_token", "<s>"},
+    DefaultSpecialToken{"mask_token", "<mask>", true}};
+constexpr std::array bert_tokens{
+    DefaultSpecialToken{"bos_token", ""},       DefaultSpecialToken{"eos_token", ""},
+    DefaultSpecialToken{"unk_token", "[UNK]"},  DefaultSpecialToken{"sep_token", "[SEP]"},
+    DefaultSpecialToken{"pad_token", "[PAD]"},  DefaultSpecialToken{"cls_token", "[CLS]"},
+    DefaultSpecialToken{"mask_token", "[MASK]"}};
 
 /// GPT-2 and related tokenizers. RoBERTa differs in the special tokens around a text.
 std::unique_ptr<Tokenizer> from_merges(const fs::path& folder, const FolderOptions& options) {
@@ -136,7 +138,7 @@ std::unique_ptr<Tokenizer> from_merges(const fs::path& folder, const FolderOptio
                                          {"add_prefix_space", add_blank}};
     else if (options.flag("add_bos_token", false))
         description["post_processor"] =
-            end_tokens(end("bos_token", "<|endoftext|>"), nullptr, SecondBegin::without);
+            begin_end_post_processor(end("bos_token", "<|endoftext|>"), nullptr, SecondBeginToken::omitted);
     return build_tokenizer(description, folder.string());
 }
 
@@ -168,23 +170,23 @@ std::unique_ptr<Tokenizer> from_word_pieces(const fs::path& folder, const Folder
     return build_tokenizer(description, folder.string());
 }
 
-constexpr std::array other_tokens{UsualToken{"bos_token", ""}, UsualToken{"eos_token", ""},
-                                  UsualToken{"unk_token", ""}, UsualToken{"sep_token", ""},
-                                  UsualToken{"pad_token", ""}, UsualToken{"cls_token", ""},
-                                  UsualToken{"mask_token", ""}};
+constexpr std::array other_tokens{DefaultSpecialToken{"bos_token", ""}, DefaultSpecialToken{"eos_token", ""},
+                                  DefaultSpecialToken{"unk_token", ""}, DefaultSpecialToken{"sep_token", ""},
+                                  DefaultSpecialToken{"pad_token", ""}, DefaultSpecialToken{"cls_token", ""},
+                                  DefaultSpecialToken{"mask_token", ""}};
 
-std::span<const UsualToken> usual_tokens(const std::string& name) {
+std::span<const DefaultSpecialToken> usual_tokens(const std::string& name) {
     if (is_one_of(bert_classes, name))
         return bert_tokens;
     if (is_one_of(roberta_classes, name))
         return roberta_tokens;
-    return is_one_of(gpt2_classes, name) ? std::span<const UsualToken>(gpt2_tokens) : other_tokens;
+    return is_one_of(gpt2_classes, name) ? std::span<const DefaultSpecialToken>(gpt2_tokens) : other_tokens;
 }
 
 /// Loads a folder with a tokenizer.json.
 std::unique_ptr<Tokenizer> from_description(const std::string& file, const FolderOptions& options) {
     json description = parse_json(read_file(file), file);
-    apply_class(description, options, usual_tokens(options.tokenizer_class()));
+    apply_tokenizer_class(description, options, usual_tokens(options.tokenizer_class()));
     return build_tokenizer(description, file);
 }
 
@@ -216,7 +218,7 @@ std::string problem_of(Source source, const fs::path& folder, const std::string&
 
 } // namespace
 
-json end_tokens(const json& before, const json& after, SecondBegin second) {
+json begin_end_post_processor(const json& before, const json& after, SecondBeginToken second) {
     json single = json::array(), pair = json::array(), specials = json::object();
     const auto put = [&](const json& token, std::uint64_t type) {
         if (token.is_null())
@@ -232,14 +234,14 @@ json end_tokens(const json& before, const json& after, SecondBegin second) {
     single.push_back({{"Sequence", {{"id", "A"}, {"type_id", 0U}}}});
     pair.push_back(single.back());
     put(after, 0);
-    if (second == SecondBegin::again)
+    if (second == SecondBeginToken::repeated)
         put(before, 1);
     pair.push_back({{"Sequence", {{"id", "B"}, {"type_id", 1U}}}});
     put(after, 1);
     return {{"type", "TemplateProcessing"}, {"single", single}, {"pair", pair}, {"special_tokens", specials}};
 }
 
-bool gives_token_types(const std::string& folder) {
+bool has_token_types(const std::string& folder) {
     std::error_code ignored;
     if (!fs::is_directory(folder, ignored))
         return true;
@@ -255,7 +257,7 @@ bool gives_token_types(const std::string& folder) {
     }
 }
 
-std::string tokenizer_problem(const std::string& folder) {
+std::string unsupported_tokenizer_reason(const std::string& folder) {
     std::error_code ignored;
     if (!fs::is_directory(folder, ignored))
         return {};

@@ -71,10 +71,10 @@ std::vector<ByteRange> ranges_of(std::vector<Part> parts, SplitBehavior behavior
 
 } // namespace
 
-Pattern letter_pattern(bool (*fits)(char32_t)) {
+Pattern code_point_pattern(bool (*fits)(char32_t)) {
     return [fits](std::string_view text) {
         std::vector<ByteRange> found;
-        for_each_letter(text, [&](char32_t letter, std::size_t at, std::size_t size) {
+        for_each_code_point(text, [&](char32_t letter, std::size_t at, std::size_t size) {
             if (fits(letter))
                 found.push_back({at, at + size});
         });
@@ -102,7 +102,7 @@ Pattern read_pattern(const JsonField& field) {
     if (const auto text = field.find("String"))
         return literal_pattern(text->string());
     if (const auto text = field.find("Regex"))
-        return regex_pattern(Regex(text->string(), text->place()));
+        return regex_pattern(Regex(text->string(), text->path()));
     field.fail(tr("pattern.should_hold_string_regex", "it should hold \"String\" or \"Regex\""));
 }
 

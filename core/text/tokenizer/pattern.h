@@ -12,7 +12,7 @@ namespace headscope::text {
 using Pattern = std::function<std::vector<ByteRange>(std::string_view text)>;
 
 /// Matches each single code point for which `fits` is true.
-Pattern letter_pattern(bool (*fits)(char32_t));
+Pattern code_point_pattern(bool (*fits)(char32_t));
 /// Matches each occurrence of a text; an empty text has no matches.
 Pattern literal_pattern(std::string text);
 Pattern regex_pattern(Regex regex);

@@ -17,7 +17,7 @@ struct SpecialToken {
 };
 
 TokenId read_id(const JsonField& field) {
-    return static_cast<TokenId>(field.whole_number(std::numeric_limits<TokenId>::max()));
+    return static_cast<TokenId>(field.integer(std::numeric_limits<TokenId>::max()));
 }
 
 void append(Encoding& out, const SpecialToken& token, std::int32_t type) {
@@ -51,7 +51,7 @@ std::vector<SpecialToken> read_special(const JsonField& field) {
 
 std::int32_t read_type(const JsonField& piece) {
     const auto type = piece.find("type_id");
-    return type ? static_cast<std::int32_t>(type->whole_number(std::numeric_limits<std::int32_t>::max())) : 0;
+    return type ? static_cast<std::int32_t>(type->integer(std::numeric_limits<std::int32_t>::max())) : 0;
 }
 
 /// The template for one text, or for two.
@@ -96,10 +96,10 @@ PostProcessor read_template_post_processor(const JsonField& field) {
 /// Excludes the white space at the ends of a token from its offsets. With `blank_was_added`, the first space
 /// of the first token is not in the text.
 void trim(Encoding& encoding, bool blank_was_added) {
-    static const char32_t byte_blank = to_letters(letter_of_byte(' ')).front();
+    static const char32_t byte_blank = to_code_points(byte_level_character(' ')).front();
     const auto solid = [](char32_t letter) { return letter != byte_blank && !is_whitespace(letter); };
     for (std::size_t i = 0; i < encoding.ids.size(); ++i) {
-        const std::u32string letters = to_letters(encoding.tokens[i]);
+        const std::u32string letters = to_code_points(encoding.tokens[i]);
         const auto first = std::ranges::find_if(letters, solid);
         const auto last = std::find_if(letters.rbegin(), letters.rend(), solid);
         auto leading = static_cast<std::int32_t>(first - letters.begin());

@@ -34,7 +34,7 @@ AlignedText as_byte_letters(const AlignedText& text) {
     AlignedText out;
     out.reserve(2 * text.size());
     for (std::size_t i = 0; i < text.size(); ++i)
-        out.append(letter_of_byte(static_cast<unsigned char>(text.bytes()[i])), text.source(i));
+        out.append(byte_level_character(static_cast<unsigned char>(text.bytes()[i])), text.source(i));
     return out;
 }
 
@@ -70,8 +70,8 @@ PreTokenizer read_byte_level_pre_tokenizer(const JsonField& field) {
 
 PreTokenizer read_bert_pre_tokenizer() {
     return [](const AlignedText& text) {
-        const Words words = split(text, letter_pattern(is_whitespace), SplitBehavior::removed);
-        return cut_each(words, splitter(letter_pattern(is_punctuation), SplitBehavior::isolated));
+        const Words words = split(text, code_point_pattern(is_whitespace), SplitBehavior::removed);
+        return cut_each(words, splitter(code_point_pattern(is_punctuation), SplitBehavior::isolated));
     };
 }
 
@@ -85,10 +85,10 @@ std::vector<ByteRange> word_runs(std::string_view text) {
     enum class Kind { blank, word, other };
     std::vector<ByteRange> runs;
     Kind before = Kind::blank;
-    for_each_letter(text, [&](char32_t letter, std::size_t at, std::size_t size) {
-        const Kind kind = is_word_letter(letter)  ? Kind::word
-                          : is_whitespace(letter) ? Kind::blank
-                                                  : Kind::other;
+    for_each_code_point(text, [&](char32_t letter, std::size_t at, std::size_t size) {
+        const Kind kind = is_word_character(letter) ? Kind::word
+                          : is_whitespace(letter)   ? Kind::blank
+                                                    : Kind::other;
         if (kind != Kind::blank && kind == before)
             runs.back().end = at + size;
         else if (kind != Kind::blank)
@@ -117,11 +117,11 @@ PrefixScheme read_scheme(const JsonField& field) {
 
 PreTokenizer read_metaspace_pre_tokenizer(const JsonField& field) {
     const auto named = field.find("replacement");
-    const std::string mark = named ? named->letter() : "\u2581";
+    const std::string mark = named ? named->character() : "\u2581";
     return [mark, scheme = read_scheme(field),
             cuts = field.boolean_or("split", true)](const AlignedText& text) {
         AlignedText marked;
-        for_each_letter(text.bytes(), [&](char32_t letter, std::size_t at, std::size_t size) {
+        for_each_code_point(text.bytes(), [&](char32_t letter, std::size_t at, std::size_t size) {
             if (letter == U' ')
                 marked.append(mark, text.source(at));
             else
@@ -139,14 +139,14 @@ PreTokenizer read_metaspace_pre_tokenizer(const JsonField& field) {
 
 PreTokenizer read_punctuation_pre_tokenizer(const JsonField& field) {
     const auto behavior = field.find("behavior");
-    return splitter(letter_pattern(is_punctuation),
+    return splitter(code_point_pattern(is_punctuation),
                     behavior ? read_behavior(*behavior) : SplitBehavior::isolated);
 }
 
 PreTokenizer read_digits_pre_tokenizer(const JsonField& field) {
-    return splitter(letter_pattern(is_numeric), field.boolean_or("individual_digits", false)
-                                                    ? SplitBehavior::isolated
-                                                    : SplitBehavior::contiguous);
+    return splitter(code_point_pattern(is_numeric), field.boolean_or("individual_digits", false)
+                                                        ? SplitBehavior::isolated
+                                                        : SplitBehavior::contiguous);
 }
 
 PreTokenizer read_sequence_pre_tokenizer(const JsonField& field) {
@@ -178,7 +178,7 @@ PreTokenizer read_pre_tokenizer(const JsonField& field) {
     if (type == "Whitespace")
         return splitter(word_runs, SplitBehavior::removed, true);
     if (type == "WhitespaceSplit")
-        return splitter(letter_pattern(is_whitespace), SplitBehavior::removed);
+        return splitter(code_point_pattern(is_whitespace), SplitBehavior::removed);
     if (type == "Digits")
         return read_digits_pre_tokenizer(field);
     if (type == "Punctuation")

@@ -90,7 +90,7 @@ Regex::Regex(std::string_view pattern, std::string place) : place_(std::move(pla
         // Translators: the second {} is what the library for such expressions says, in English.
         fail_input(tr("regex.no_regular_expression_read",
                       "{} is not a valid regular expression: {} in {}; correct it", place_,
-                      message_of(error, &info), plain_beginning(pattern)));
+                      message_of(error, &info), plain_excerpt(pattern)));
     const auto code = std::make_shared<Code>();
     code->program.reset(program);
     code_ = code;
@@ -119,7 +119,7 @@ std::vector<ByteRange> Regex::find_all(std::string_view text) const {
             match.begin == match.end && !found.empty() && found.back().end == match.end;
         if (!after_another && (found.empty() || match.begin >= found.back().end))
             found.push_back(match);
-        const std::size_t step = match.end > at ? 0 : letter_at(text, at).value_or(Letter{0, 1}).size;
+        const std::size_t step = match.end > at ? 0 : code_point_at(text, at).value_or(CodePoint{0, 1}).size;
         at = std::max(match.end, at) + step;
     }
     return found;

@@ -14,7 +14,7 @@ constexpr std::string_view replacement = "\uFFFD";
 constexpr std::string_view metaspace = "\u2581";
 constexpr std::size_t longest_character = 4; ///< bytes of UTF-8
 
-std::string visible(std::string text, BlankMark mark) {
+std::string visible(std::string text, SpaceMark mark) {
     constexpr std::array<std::pair<std::string_view, std::string_view>, 4> marks{
         {{metaspace, " "}, {"\r", "␍"}, {"\n", "⏎"}, {"\t", "⇥"}}};
     for (const auto& [from, to] : marks)
@@ -35,7 +35,7 @@ std::string visible(std::string text, BlankMark mark) {
     }
     text = std::move(shown);
     if (text.front() == ' ')
-        text.replace(0, 1, mark == BlankMark::dot ? "·" : "");
+        text.replace(0, 1, mark == SpaceMark::dot ? "·" : "");
     return text;
 }
 
@@ -44,7 +44,7 @@ bool whole(const std::string& text) {
 }
 
 /// The text of one token; empty if the token is only part of a character.
-std::string spelled(const Tokenizer& tokenizer, TokenId id, BlankMark mark) {
+std::string label_of_token(const Tokenizer& tokenizer, TokenId id, SpaceMark mark) {
     const std::string token(tokenizer.token_text(id));
     if (token.empty())
         return "#" + std::to_string(id);
@@ -58,10 +58,10 @@ std::string spelled(const Tokenizer& tokenizer, TokenId id, BlankMark mark) {
 } // namespace
 
 std::vector<std::string> token_labels(const Tokenizer& tokenizer, std::span<const TokenId> ids,
-                                      BlankMark mark) {
+                                      SpaceMark mark) {
     std::vector<std::string> labels;
     for (const TokenId id : ids)
-        labels.push_back(spelled(tokenizer, id, mark));
+        labels.push_back(label_of_token(tokenizer, id, mark));
     for (std::size_t i = 0; i < ids.size(); ++i) {
         if (!labels[i].empty())
             continue;
@@ -81,7 +81,7 @@ std::vector<std::string> token_labels(const Tokenizer& tokenizer, std::span<cons
     return labels;
 }
 
-std::string token_label(const Tokenizer& tokenizer, TokenId id, BlankMark mark) {
+std::string token_label(const Tokenizer& tokenizer, TokenId id, SpaceMark mark) {
     return token_labels(tokenizer, std::span(&id, 1), mark).front();
 }
 

@@ -97,7 +97,7 @@ private:
     Encoding encode_alone(std::string_view text) const {
         Encoding encoding;
         std::vector<WordToken> tokens;
-        for (const TextPart& part : words_.added.cut(AlignedText(text), normalizer_))
+        for (const TextPart& part : words_.added.split(AlignedText(text), normalizer_))
             if (part.id)
                 append(encoding, *part.id, part.text.bytes(), part.text.source(0, part.text.size()));
             else if (pre_tokenizer_)
@@ -135,9 +135,10 @@ private:
         model_(word.bytes(), tokens);
         for (const WordToken& token : tokens)
             append(out, token.id,
-                   token.shows_word ? std::string_view(word.bytes())
-                                          .substr(token.range.begin, token.range.end - token.range.begin)
-                                    : words_.of_model->text(token.id),
+                   token.displays_word_text
+                       ? std::string_view(word.bytes())
+                             .substr(token.range.begin, token.range.end - token.range.begin)
+                       : words_.of_model->text(token.id),
                    word.source(token.range.begin, token.range.end));
     }
 

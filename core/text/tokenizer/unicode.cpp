@@ -34,11 +34,11 @@ std::size_t maximal_part(std::string_view bytes) {
 
 } // namespace
 
-std::optional<Letter> letter_at(std::string_view text, std::size_t at) {
+std::optional<CodePoint> code_point_at(std::string_view text, std::size_t at) {
     if (at >= text.size())
         return std::nullopt;
     if (const auto byte = static_cast<unsigned char>(text[at]); byte < 0x80)
-        return Letter{byte, 1};
+        return CodePoint{byte, 1};
     constexpr std::size_t longest = 4;
     utf8proc_int32_t value = 0;
     const auto size =
@@ -46,12 +46,12 @@ std::optional<Letter> letter_at(std::string_view text, std::size_t at) {
                          static_cast<utf8proc_ssize_t>(std::min(longest, text.size() - at)), &value);
     if (size < 1)
         return std::nullopt;
-    return Letter{static_cast<char32_t>(value), static_cast<std::size_t>(size)};
+    return CodePoint{static_cast<char32_t>(value), static_cast<std::size_t>(size)};
 }
 
-std::u32string to_letters(std::string_view utf8) {
+std::u32string to_code_points(std::string_view utf8) {
     std::u32string letters;
-    for_each_letter(utf8, [&](char32_t letter, std::size_t, std::size_t) { letters += letter; });
+    for_each_code_point(utf8, [&](char32_t letter, std::size_t, std::size_t) { letters += letter; });
     return letters;
 }
 
@@ -61,17 +61,17 @@ void append_utf8(std::string& out, char32_t letter) {
     out.append(reinterpret_cast<const char*>(bytes.data()), static_cast<std::size_t>(size));
 }
 
-std::size_t count_letters(std::string_view utf8) {
+std::size_t count_code_points(std::string_view utf8) {
     return static_cast<std::size_t>(std::ranges::count_if(
         utf8, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }));
 }
 
 std::size_t cluster_end(std::string_view text, std::size_t at) {
-    auto before = letter_at(text, at);
+    auto before = code_point_at(text, at);
     utf8proc_int32_t state = 0;
     while (before) {
         at += before->size;
-        const auto next = letter_at(text, at);
+        const auto next = code_point_at(text, at);
         if (next && utf8proc_grapheme_break_stateful(static_cast<utf8proc_int32_t>(before->value),
                                                      static_cast<utf8proc_int32_t>(next->value), &state))
             break;
@@ -84,7 +84,7 @@ std::string to_utf8_lossy(std::string_view bytes) {
     std::string out;
     out.reserve(bytes.size());
     for (std::size_t at = 0; at < bytes.size();) {
-        if (const auto letter = letter_at(bytes, at)) {
+        if (const auto letter = code_point_at(bytes, at)) {
             out += bytes.substr(at, letter->size);
             at += letter->size;
         } else {
@@ -137,7 +137,7 @@ bool is_ideograph_for_bert(char32_t letter) {
            between(letter, 0xF900, 0xFAFF) || between(letter, 0x2F800, 0x2FA1F);
 }
 
-bool is_word_letter(char32_t letter) {
+bool is_word_character(char32_t letter) {
     const auto kind = category(letter);
     const bool is_letter = kind >= UTF8PROC_CATEGORY_LU && kind <= UTF8PROC_CATEGORY_LO;
     const bool circled = between(letter, 0x24B6, 0x24E9) || between(letter, 0x1F130, 0x1F149) ||

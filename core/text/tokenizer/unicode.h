@@ -8,27 +8,27 @@
 namespace headscope::text {
 
 /// A code point of a UTF-8 text and its length in bytes.
-struct Letter {
+struct CodePoint {
     char32_t value = 0;
     std::size_t size = 0;
 };
 
 /// The code point that begins at byte `at` of a UTF-8 text; nullopt for invalid UTF-8 and at the end.
-std::optional<Letter> letter_at(std::string_view text, std::size_t at);
+std::optional<CodePoint> code_point_at(std::string_view text, std::size_t at);
 
 /// Calls `visit(code point, first byte, bytes)` for each code point of a valid UTF-8 text.
 template<class Visit>
-void for_each_letter(std::string_view text, const Visit& visit) {
+void for_each_code_point(std::string_view text, const Visit& visit) {
     for (std::size_t at = 0; at < text.size();) {
-        const Letter letter = letter_at(text, at).value_or(Letter{0xFFFD, 1});
+        const CodePoint letter = code_point_at(text, at).value_or(CodePoint{0xFFFD, 1});
         visit(letter.value, at, letter.size);
         at += letter.size;
     }
 }
 
-std::u32string to_letters(std::string_view utf8);
+std::u32string to_code_points(std::string_view utf8);
 void append_utf8(std::string& out, char32_t letter);
-std::size_t count_letters(std::string_view utf8);
+std::size_t count_code_points(std::string_view utf8);
 
 /// The end of the extended grapheme cluster (Unicode Standard Annex 29) that begins at byte `at` of a valid
 /// text.
@@ -48,7 +48,7 @@ bool is_nonspacing_mark(char32_t letter);    ///< Mn
 bool is_control_for_bert(char32_t letter);   ///< Cc, Cf, Co except tab, newline, carriage return
 bool is_ideograph_for_bert(char32_t letter); ///< the CJK blocks of Google's BERT
 /// Letters, digits, marks, connectors: \w of Rust's regular expressions.
-bool is_word_letter(char32_t letter);
+bool is_word_character(char32_t letter);
 /// The full lower-case mapping: one code point, or two for U+0130.
 std::u32string lower_case(char32_t letter);
 

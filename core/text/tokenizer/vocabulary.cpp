@@ -21,8 +21,8 @@ Vocabulary Vocabulary::read(const JsonField& field) {
         const bool fits = id.is_number_unsigned() &&
                           id.get<std::uint64_t>() <= std::uint64_t{std::numeric_limits<TokenId>::max()};
         if (!fits)
-            static_cast<void>(JsonField(id, field.place() + "[\"" + text + "\"]")
-                                  .whole_number(std::numeric_limits<TokenId>::max()));
+            static_cast<void>(JsonField(id, field.path() + "[\"" + text + "\"]")
+                                  .integer(std::numeric_limits<TokenId>::max()));
         vocabulary.add(text, id.get<TokenId>());
     }
     return vocabulary;
@@ -41,7 +41,7 @@ Vocabulary Vocabulary::read_pieces(const JsonField& field) {
     TokenId id = 0;
     for (const nlohmann::json& piece : field.value()) {
         if (!piece.is_array() || piece.size() != 2 || !piece[0].is_string() || !piece[1].is_number())
-            JsonField(piece, field.place() + "[" + std::to_string(id) + "]")
+            JsonField(piece, field.path() + "[" + std::to_string(id) + "]")
                 .fail(tr("vocabulary.should_token_score_such",
                          "it should be a token and its score, such as [\"the\", -3.5]"));
         vocabulary.add(piece[0].get<std::string>(), id++);

@@ -21,6 +21,7 @@ OTHERS = {"recording.md": "check_record.py"}
 # Commands that are not run, each by a part of it, with the reason.
 NOT_RUN = {
     "headscope --": "opens a window and stays",
+    "headscope my-lesson.md": "opens a window and stays",
     "headscope-bench": "measures the machine",
     "headscope record": "films have a test of their own",
     "mine.headscope": "a file that a program of the reader writes",
@@ -121,6 +122,13 @@ def prepare(folder):
     (folder / "corpus.txt").write_text((sentence + "\n") * 4)
     (folder / "story.txt").write_text(sentence * 300)
     shutil.copy(SOURCES / "assets/lessons/masks.md", folder / "lesson.md")
+    # The lesson that the page on lessons prints, where the reader saves it and in the folder of the reader's lessons.
+    page = (SOURCES / "assets/manual/lessons.md").read_text()
+    lesson = re.search(r"^````\n(.*?)^````$", page, re.S | re.M)[1]
+    lessons = folder / ".local/share/headscope/lessons"
+    lessons.mkdir(parents=True)
+    for place in (folder, lessons):
+        (place / "my-lesson.md").write_text(lesson)
 
 
 def commands_of(page):

@@ -33,7 +33,7 @@ struct Saved {
         checkpoint::ModelEdits edits;
         edits[1].gains.assign(static_cast<std::size_t>(a.H), 1.0F);
         edits[1].gains[2] = 0.25F;
-        project::CheckpointProject project{.model = project::place_of(model->model->path(), path),
+        project::CheckpointProject project{.model = project::model_location(model->model->path(), path),
                                            .text = prompt,
                                            .ids = checkpoint::prompt_inputs(*model, prompt).ids};
         project.questions =
@@ -139,8 +139,8 @@ TEST_CASE("the command line says what is wrong with a project of a checkpoint", 
     fs::copy(gpt2, model);
     const checkpoint::TextModelPtr opened = checkpoint::open_text_model(model);
     project::save_checkpoint_project(
-        *opened->model, {}, {.model = project::place_of(model, moved), .text = "1 2 3", .ids = {1, 2, 3}},
-        moved);
+        *opened->model, {},
+        {.model = project::model_location(model, moved), .text = "1 2 3", .ids = {1, 2, 3}}, moved);
     CHECK(output_of(both(explain, {moved})) ==
           output_of({"explain", "--what", "logits", "--model", gpt2, "--ids", "1,2,3"}));
     fs::rename(model, saved.folder.file("elsewhere"));

@@ -92,8 +92,8 @@ TEST_CASE("the window refuses logits that are not finite in the words of the com
         all_text(draw_predictions({state.shown, state.view, theme(false), measure, 312, 848}, state.model));
     std::ranges::replace(text, '\n', ' ');
     CHECK_THAT(text, Contains(not_finite_words) && !Contains("has no language-model head"));
-    CHECK(input_error([&] { workspace.session().act(WriteOn{true}); }) == not_finite_words);
-    CHECK(input_error([&] { workspace.session().act(WriteToken{}); }) == not_finite_words);
+    CHECK(input_error([&] { workspace.session().act(SetGenerating{true}); }) == not_finite_words);
+    CHECK(input_error([&] { workspace.session().act(GenerateToken{}); }) == not_finite_words);
     const checkpoint::TextModelPtr model = state.document->part()->model;
     CHECK(input_error([&] {
               effects_of(*model, *state.model.run, *state.model.unedited, {}, 4, checkpoint::Stack::own,

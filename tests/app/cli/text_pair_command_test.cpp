@@ -173,7 +173,7 @@ TEST_CASE("--project keeps two texts", "[pair][checkpoint_project]") {
     const std::string path = pair.folder.file("p.headscope");
     project::save_checkpoint_project(
         *model->model, {},
-        {.model = project::place_of(pair.model, path),
+        {.model = project::model_location(pair.model, path),
          .text = first_of_pair,
          .text_pair = second_of_pair,
          .ids = checkpoint::prompt_inputs(*model, first_of_pair, {}, second_of_pair).ids},

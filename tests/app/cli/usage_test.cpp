@@ -365,7 +365,7 @@ std::pair<json, std::string> heads(std::vector<std::string> options) {
 
 } // namespace
 
-TEST_CASE("heads says which label was found beside the first token") {
+TEST_CASE("heads says which label was found apart from the first token") {
     const std::string file = test_data("/attention/gpt2_planet_f16.npy");
     const auto [rows, err] = heads({"--attention", file});
     CHECK(err.empty());
@@ -374,7 +374,7 @@ TEST_CASE("heads says which label was found beside the first token") {
     CHECK(rows[4 * 12 + 11]["label"] == "previous token");
     CHECK_FALSE(rows[4 * 12 + 11].contains("beside_first_token"));
     CHECK_THAT(run_program({"heads", "--attention", file}).out,
-               Contains("previous token (beside the first token)"));
+               Contains("previous token (apart from the first token)"));
 }
 
 TEST_CASE("heads measures without the first token's column") {

@@ -33,7 +33,7 @@ struct Place {
     bool on_map = false;
     Problem long_text{};
 
-    Situation now() const {
+    ActionContext now() const {
         return {.view = view,
                 .files = files,
                 .problem = on_map ? long_text : document->problem,
@@ -134,7 +134,7 @@ std::vector<Place> places() {
     return all;
 }
 
-bool possible(const ActionInfo& row, const Situation& now) {
+bool possible(const ActionInfo& row, const ActionContext& now) {
     return row.send && row.here(now) && why_not(row, now).empty();
 }
 
@@ -173,7 +173,7 @@ TEST_CASE("every action says in plain words what it does", "[actions]") {
 
 TEST_CASE("a key means one action at most, wherever the program stands", "[actions]") {
     for (const Place& place : places()) {
-        const Situation now = place.now();
+        const ActionContext now = place.now();
         // A framed slider takes the arrow keys from everything else.
         const auto meant = [&](const ActionInfo& row, const Chord& chord) {
             return possible(row, now) && pressed_with(row, chord) &&
@@ -188,7 +188,7 @@ TEST_CASE("a key means one action at most, wherever the program stands", "[actio
                 CHECK(std::ranges::count_if(
                           actions(), [&](const ActionInfo& other) { return meant(other, chord); }) <= 1);
                 if (meant(row, chord))
-                    CHECK(meaning_of(chord, now).action == &row);
+                    CHECK(key_meaning(chord, now).action == &row);
             }
     }
 }
@@ -208,7 +208,7 @@ TEST_CASE("Shift counts only where an action asks for it", "[actions]") {
     const auto means = [&](const char* place, const Chord& chord) {
         const auto at = std::ranges::find(all, place, &Place::name);
         REQUIRE(at != all.end());
-        const ActionInfo* found = meaning_of(chord, at->now()).action;
+        const ActionInfo* found = key_meaning(chord, at->now()).action;
         return found == nullptr ? std::string() : found->id;
     };
     CHECK(means("own, 0", {letter('M')}) == "mean");
@@ -231,9 +231,9 @@ TEST_CASE("Shift counts only where an action asks for it", "[actions]") {
 
 TEST_CASE("a digit is the number of a head, and no key alone changes what is not selected", "[actions]") {
     for (const Place& place : places()) {
-        const Situation now = place.now();
+        const ActionContext now = place.now();
         for (const Key key : all_keys()) {
-            const Meaning meaning = meaning_of({key}, now);
+            const KeyMeaning meaning = key_meaning({key}, now);
             INFO(place.name << ", " << chord_text({key}));
             if (key >= digit(0) && key <= digit(9) && meaning.action != nullptr)
                 CHECK(meaning.action->id == "head " + chord_text({key}));
@@ -247,18 +247,18 @@ TEST_CASE("a digit is the number of a head, and no key alone changes what is not
 
 TEST_CASE("what lies over the canvas takes keys away", "[actions]") {
     const Place place = places().front();
-    const auto means = [&](Over over, const Chord& chord) {
-        Situation now = place.now();
+    const auto means = [&](Overlay over, const Chord& chord) {
+        ActionContext now = place.now();
         now.over = over;
-        return meaning_of(chord, now).action != nullptr;
+        return key_meaning(chord, now).action != nullptr;
     };
-    const std::pair<Chord, Over> last[] = {
-        {{letter('A')}, Over::nothing},  {{Key::tab}, Over::nothing},       {ctrl('Z'), Over::list},
-        {ctrl('C'), Over::list},         {{Key::left_bracket}, Over::list}, {{Key::F1}, Over::field},
-        {{Key::escape}, Over::field},    {ctrl('O'), Over::field},          {alt('F'), Over::field},
-        {ctrl(Key::plus), Over::dialog}, {ctrl(digit(0)), Over::dialog}};
+    const std::pair<Chord, Overlay> last[] = {
+        {{letter('A')}, Overlay::nothing},  {{Key::tab}, Overlay::nothing},       {ctrl('Z'), Overlay::list},
+        {ctrl('C'), Overlay::list},         {{Key::left_bracket}, Overlay::list}, {{Key::F1}, Overlay::field},
+        {{Key::escape}, Overlay::field},    {ctrl('O'), Overlay::field},          {alt('F'), Overlay::field},
+        {ctrl(Key::plus), Overlay::dialog}, {ctrl(digit(0)), Overlay::dialog}};
     for (const auto& [chord, under] : last)
-        for (const Over over : {Over::nothing, Over::list, Over::field, Over::dialog}) {
+        for (const Overlay over : {Overlay::nothing, Overlay::list, Overlay::field, Overlay::dialog}) {
             INFO(chord_text(chord));
             CHECK(means(over, chord) == (over <= under));
         }
@@ -267,22 +267,22 @@ TEST_CASE("what lies over the canvas takes keys away", "[actions]") {
 TEST_CASE("a key with Ctrl, and a letter, say why they do nothing", "[actions]") {
     Place place{.name = "saved"};
     place.files.path = "/somewhere/a.headscope";
-    CHECK(meaning_of(ctrl('S'), place.now()).missing == "Nothing has changed since it was saved");
+    CHECK(key_meaning(ctrl('S'), place.now()).missing == "Nothing has changed since it was saved");
     place.files.unsaved = true;
-    CHECK(meaning_of(ctrl('S'), place.now()).action == &action("save"));
+    CHECK(key_meaning(ctrl('S'), place.now()).action == &action("save"));
     place.weights_file = place.weights_alone = true;
-    CHECK(meaning_of(ctrl_shift('S'), place.now()).missing.find("how they were computed is not known") !=
+    CHECK(key_meaning(ctrl_shift('S'), place.now()).missing.find("how they were computed is not known") !=
           std::string::npos);
-    Situation empty = place.now();
+    ActionContext empty = place.now();
     empty.shown = nullptr;
     empty.pictured = false;
-    CHECK(meaning_of(ctrl('E'), empty).missing == "Nothing is computed yet");
-    CHECK(meaning_of({digit(9)}, empty).missing.empty());
+    CHECK(key_meaning(ctrl('E'), empty).missing == "Nothing is computed yet");
+    CHECK(key_meaning({digit(9)}, empty).missing.empty());
 }
 
 TEST_CASE("the list of keys holds every key of the page and no other", "[actions]") {
     for (const Place& place : places()) {
-        const Situation now = place.now();
+        const ActionContext now = place.now();
         const std::vector<KeyLine> lines = key_lines(now);
         std::string all;
         for (const KeyLine& line : lines) {
@@ -421,7 +421,7 @@ TEST_CASE("on the map of a file the filters have their keys, but for those that 
     const std::vector<Place> all = places();
     const auto means = [&](const char* place, const Chord& chord) {
         const auto at = std::ranges::find(all, place, &Place::name);
-        const ActionInfo* found = meaning_of(chord, at->now()).action;
+        const ActionInfo* found = key_meaning(chord, at->now()).action;
         return found == nullptr ? std::string() : found->id;
     };
     for (const analysis::ReadingInfo& reading : analysis::readings()) {

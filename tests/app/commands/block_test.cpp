@@ -72,7 +72,7 @@ TEST_CASE("a block of x stays in its batch entry, and a bias is one row") {
     CHECK_THAT(refusal(document, EditBlock{{TensorId::b_O, {5, 0, 0, 0}, 2, 3}, Zero{}}),
                Catch::Contains("does not fit into b_O of shape (8)"));
     CHECK_THAT(refusal(document, EditBlock{{TensorId::b_O, {0, 0, 0, 0}, 1, 8},
-                                           Randomise{app::Distribution::xavier_normal, 1, 1}}),
+                                           Randomize{app::Distribution::xavier_normal, 1, 1}}),
                Catch::Contains("which b_O is not"));
 }
 
@@ -88,7 +88,7 @@ TEST_CASE("what cannot be done is said in one sentence, and the document stays")
     CHECK_THAT(refusal(tens, EditBlock{of_W_O(0, 0, 8, 8), ScaleBy{3e38F}}),
                Catch::Contains("exceed the range of float32"));
     check(EditBlock{of_W_O(0, 0, 8, 8), AddNoise{-1, 1}}, "must be 0 or more");
-    check(EditBlock{of_W_O(0, 0, 8, 8), Randomise{app::Distribution::normal, NAN, 1}}, "standard deviation");
+    check(EditBlock{of_W_O(0, 0, 8, 8), Randomize{app::Distribution::normal, NAN, 1}}, "standard deviation");
     check(EditBlock{of_W_O(6, 0, 3, 1), Zero{}}, "does not fit into W_O of shape (8, 8)");
     check(EditBlock{of_W_O(-1, 0, 1, 1), Zero{}}, "does not fit");
     check(EditBlock{of_W_O(0, 0, 0, 1), Zero{}}, "does not fit");
@@ -96,7 +96,7 @@ TEST_CASE("what cannot be done is said in one sentence, and the document stays")
     check(EditBlock{{TensorId::scores, {}, 1, 1}, Zero{}}, "cannot be edited");
     check(EditBlock{{TensorId::b_O, {}, 1, 1}, Zero{}}, "cannot be edited");
     check(EditCell{{TensorId::W_O, {8, 0, 0, 0}}, 1}, "does not fit");
-    check(EditBlock{{TensorId::x, {}, 1, 1}, Randomise{app::Distribution::xavier_uniform, 1, 1}},
+    check(EditBlock{{TensorId::x, {}, 1, 1}, Randomize{app::Distribution::xavier_uniform, 1, 1}},
           "which x is not");
     check(SetHeads{3}, "H = 3 does not divide the width 8");
     check(SetGain{0, NAN}, "finite");
@@ -133,7 +133,7 @@ TEST_CASE("random operations follow their seed and their width") {
         return values_of(W_O(app::apply(before, EditBlock{all, operation})), all);
     };
     const auto uniform = [&](std::uint64_t seed) {
-        return values(Randomise{app::Distribution::xavier_uniform, 1, seed});
+        return values(Randomize{app::Distribution::xavier_uniform, 1, seed});
     };
     CHECK(uniform(3) == uniform(3));
     CHECK(uniform(3) != uniform(4));
@@ -141,8 +141,8 @@ TEST_CASE("random operations follow their seed and their width") {
     CHECK(std::ranges::all_of(uniform(3), [&](float v) { return std::abs(v) <= limit; }));
     CHECK(std::ranges::any_of(uniform(3), [&](float v) { return std::abs(v) > 0.8F * limit; }));
     // The same stream of normal numbers, in two widths.
-    const auto narrow = values(Randomise{app::Distribution::xavier_normal, 1, 5});
-    const auto wide = values(Randomise{app::Distribution::normal, 2, 5});
+    const auto narrow = values(Randomize{app::Distribution::xavier_normal, 1, 5});
+    const auto wide = values(Randomize{app::Distribution::normal, 2, 5});
     const double ratio = 2 / std::sqrt(2.0 / 16);
     for (std::size_t i = 0; i < narrow.size(); ++i)
         CHECK(static_cast<double>(wide[i]) == Approx(ratio * static_cast<double>(narrow[i])));

@@ -53,9 +53,9 @@ Command any_command() {
     case 3:
         return EditBlock{block, AddNoise{number(), seed}};
     case 4:
-        return EditBlock{block, Randomise{app::Distribution::xavier_uniform, 1, seed}};
+        return EditBlock{block, Randomize{app::Distribution::xavier_uniform, 1, seed}};
     case 5:
-        return EditBlock{block, Randomise{app::Distribution::normal, number(), seed}};
+        return EditBlock{block, Randomize{app::Distribution::normal, number(), seed}};
     case 6:
         return EditBlock{block, MakeIdentity{}};
     case 7:
@@ -140,7 +140,7 @@ TEST_CASE("ten thousand edits of a large matrix stay within the byte budget") {
     };
     // A quarter of the budget, the steps that are always kept, and all of a budget that is less than those.
     for (const Kept& kept :
-         {Kept{256, 48, 64}, Kept{40, History::kept_steps, History::kept_steps + 1}, Kept{8, 5, 8}}) {
+         {Kept{256, 48, 64}, Kept{40, History::min_undo_steps, History::min_undo_steps + 1}, Kept{8, 5, 8}}) {
         History history(document, kept.budget * one);
         std::size_t most = 0;
         for (std::uint64_t step = 1; step <= 3'000; ++step) {

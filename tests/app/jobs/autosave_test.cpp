@@ -72,7 +72,7 @@ TEST_CASE("a document reaches the disk by itself and is forgotten when it is sav
     autosave.note(document(1), "/projects/a.headscope");
     CHECK(wait_for([&] { return autosave.saved(); }));
     CHECK(writes == 1);
-    CHECK(found_recoveries(folder.file("state")).empty()); // the program lives
+    CHECK(find_recoveries(folder.file("state")).empty()); // the program lives
 
     autosave.forget();
     autosave.flush();
@@ -93,12 +93,12 @@ TEST_CASE("documents in quick succession are written together, the newest in the
         autosave.note(document(edits), "/p");
     }
     CHECK(writes < edits / 2);
-    const std::vector<Recovery> found = found_recoveries(folder.file(""));
+    const std::vector<Recovery> found = find_recoveries(folder.file(""));
     REQUIRE(found.size() == 1);
     CHECK(found[0].project_path == "/p");
     CHECK(found[0].title == document(edits)->recipe.sentence);
     CHECK(found[0].edited_at > 0);
-    const project::OpenedProject taken = take_recovery(found[0]);
+    const project::OpenedProject taken = load_recovery(found[0]);
     CHECK(taken.notes.empty());
     CHECK(project::same_bits(taken.recipe, document(edits)->recipe));
     discard_recovery(found[0]);
@@ -126,7 +126,7 @@ TEST_CASE("an edit after a save is kept again", "[autosave]") {
         autosave.forget();
         autosave.note(saved, "/p");
     }
-    CHECK(found_recoveries(folder.file("")).size() == 1);
+    CHECK(find_recoveries(folder.file("")).size() == 1);
 }
 
 TEST_CASE("a folder that cannot be written gives one sentence, once", "[autosave]") {
@@ -158,9 +158,9 @@ TEST_CASE("a program killed in mid-edit leaves the last document", "[autosave]")
                 ::pause();
             },
             0ms);
-        const std::vector<Recovery> found = found_recoveries(folder.file(""));
+        const std::vector<Recovery> found = find_recoveries(folder.file(""));
         REQUIRE(found.size() == 1);
-        const project::OpenedProject taken = take_recovery(found[0]);
+        const project::OpenedProject taken = load_recovery(found[0]);
         CHECK(taken.notes.empty());
         CHECK(project::same_bits(taken.recipe, document(3)->recipe));
     }
@@ -177,9 +177,9 @@ TEST_CASE("a program killed in mid-edit leaves the last document", "[autosave]")
                     }
                 },
                 after);
-            const std::vector<Recovery> found = found_recoveries(folder.file(""));
+            const std::vector<Recovery> found = find_recoveries(folder.file(""));
             REQUIRE(found.size() == 1);
-            const project::OpenedProject taken = take_recovery(found[0]);
+            const project::OpenedProject taken = load_recovery(found[0]);
             CHECK(taken.notes.empty());
             const float cell = taken.recipe.edits.at(TensorId::W_O)->at(0, 0);
             const int k = static_cast<int>(std::lround(cell / 0.1F));
@@ -188,7 +188,7 @@ TEST_CASE("a program killed in mid-edit leaves the last document", "[autosave]")
             discard_recovery(found[0]);
         }
     }
-    for (const Recovery& left : found_recoveries(folder.file("")))
+    for (const Recovery& left : find_recoveries(folder.file("")))
         discard_recovery(left);
     CHECK(folder.entries() == 0); // no lock, no half-written file
 }
@@ -211,13 +211,13 @@ TEST_CASE("programs that run at once keep to their own files", "[autosave]") {
         Autosave third(folder.file(""), {});
         third.note(document(3), "/c");
         third.flush();
-        const std::vector<Recovery> found = found_recoveries(folder.file(""));
+        const std::vector<Recovery> found = find_recoveries(folder.file(""));
         REQUIRE(found.size() == 1);
         CHECK(found[0].project_path == "/b");
         discard_recovery(found[0]);
         third.forget();
     }
-    CHECK(found_recoveries(folder.file("")).empty());
+    CHECK(find_recoveries(folder.file("")).empty());
     first.forget();
     first.flush();
 }
@@ -229,13 +229,13 @@ TEST_CASE("what cannot be recovered is put aside, what is another's is left alon
     write_file_atomically(folder.file(".autosave-1-3.headscope.1.0.tmp"), "half");
     write_file_atomically(folder.file("recent.json"), "[]");
     write_file_atomically(folder.file("mine.headscope"), "");
-    CHECK(found_recoveries(folder.file("")).empty());
+    CHECK(find_recoveries(folder.file("")).empty());
     CHECK(std::filesystem::exists(folder.file("autosave-1-1.headscope.damaged")));
     CHECK(std::filesystem::exists(folder.file("recent.json")));
     CHECK(std::filesystem::exists(folder.file("mine.headscope")));
     CHECK(folder.entries() == 3);
-    CHECK(found_recoveries(folder.file("nowhere")).empty());
-    CHECK(found_recoveries("").empty());
+    CHECK(find_recoveries(folder.file("nowhere")).empty());
+    CHECK(find_recoveries("").empty());
 }
 
 TEST_CASE("a cut autosave gives what is left of it", "[autosave]") {
@@ -244,15 +244,15 @@ TEST_CASE("a cut autosave gives what is left of it", "[autosave]") {
         Autosave autosave(folder.file(""), {});
         autosave.note(document(4), "/p");
     }
-    const Recovery whole = found_recoveries(folder.file("")).at(0);
+    const Recovery whole = find_recoveries(folder.file("")).at(0);
     const std::string bytes = read_file(whole.file.string());
     std::filesystem::resize_file(whole.file, bytes.size() - 1);
-    const std::vector<Recovery> cut = found_recoveries(folder.file(""));
+    const std::vector<Recovery> cut = find_recoveries(folder.file(""));
     REQUIRE(cut.size() == 1);
     CHECK(cut[0].project_path == "/p");
     CHECK(cut[0].title == whole.title);
     CHECK(cut[0].edited_at == whole.edited_at);
-    const project::OpenedProject left = take_recovery(cut[0]);
+    const project::OpenedProject left = load_recovery(cut[0]);
     REQUIRE(left.notes.size() == 2);
     CHECK_THAT(left.notes[0], Catch::Contains("is damaged"));
     CHECK_THAT(left.notes[1], Catch::Contains("could not be recovered"));

@@ -42,9 +42,9 @@ TEST_CASE("a value is made once, by a worker, and kept for whoever asks again", 
     DerivedValues values([&] { std::call_once(once, [&] { woken.release(); }); });
     const DerivedKey key{object(), "the answer"};
     const auto make = [&](Progress&, const Put&) { return ++made, 42; };
-    const Derived<int> first = values.ask<int>(key, Urgency::on_screen, make);
+    const Derived<int> first = values.ask<int>(key, Priority::on_screen, make);
     values.wait();
-    const Derived<int> second = values.ask<int>(key, Urgency::on_screen, make);
+    const Derived<int> second = values.ask<int>(key, Priority::on_screen, make);
     REQUIRE(second.value != nullptr);
     CHECK(*second.value == 42);
     CHECK(second.done);
@@ -64,7 +64,7 @@ TEST_CASE("a coarse value is there before the fine one, with the share of the wo
     DerivedValues values({});
     Gate gate;
     const DerivedKey key{object(), "map"};
-    values.ask<int>(key, Urgency::on_screen, [&](Progress& progress, const Put& put) {
+    values.ask<int>(key, Priority::on_screen, [&](Progress& progress, const Put& put) {
         put(1);
         progress.report(0.5F);
         gate.pass(progress);
@@ -88,7 +88,7 @@ TEST_CASE("a coarse value is there before the fine one, with the share of the wo
 TEST_CASE("a short wait ends when its time is over, or when nothing is left to be made", "[derived]") {
     DerivedValues values({});
     Gate gate;
-    values.ask<int>({object(), "slow"}, Urgency::on_screen, [&](Progress& progress, const Put&) {
+    values.ask<int>({object(), "slow"}, Priority::on_screen, [&](Progress& progress, const Put&) {
         gate.pass(progress);
         return 1;
     });
@@ -107,9 +107,9 @@ TEST_CASE("an error is a value: it is told, and the work is not tried again", "[
         put(7);
         fail_input("the file is gone; choose another");
     };
-    values.ask<int>(key, Urgency::on_screen, make);
+    values.ask<int>(key, Priority::on_screen, make);
     values.wait();
-    const Derived<int> broken = values.ask<int>(key, Urgency::on_screen, make);
+    const Derived<int> broken = values.ask<int>(key, Priority::on_screen, make);
     values.wait();
     CHECK(broken.done);
     CHECK(broken.error == "the file is gone; choose another");
@@ -117,7 +117,7 @@ TEST_CASE("an error is a value: it is told, and the work is not tried again", "[
     CHECK(*broken.value == 7);
     CHECK(tried == 1);
     const DerivedKey large{key.of, "large"};
-    values.ask<int>(large, Urgency::on_screen, [](Progress&, const Put&) -> int { throw std::bad_alloc(); });
+    values.ask<int>(large, Priority::on_screen, [](Progress&, const Put&) -> int { throw std::bad_alloc(); });
     values.wait();
     CHECK(values.peek<int>(large).error.find("memory") != std::string::npos);
 }
@@ -126,10 +126,10 @@ TEST_CASE("what follows from an object that is gone is cancelled and dropped", "
     DerivedValues values({});
     Gate gate, never;
     const auto old = object(), kept = object();
-    values.ask<int>({kept, "first"}, Urgency::on_screen, [](Progress&, const Put&) { return 1; });
+    values.ask<int>({kept, "first"}, Priority::on_screen, [](Progress&, const Put&) { return 1; });
     values.wait();
     std::atomic<bool> cancelled = false;
-    values.ask<int>({old, "runs"}, Urgency::on_screen, [&](Progress& progress, const Put& put) {
+    values.ask<int>({old, "runs"}, Priority::on_screen, [&](Progress& progress, const Put& put) {
         gate.began.release();
         while (!progress.cancelled())
             std::this_thread::yield();
@@ -137,7 +137,7 @@ TEST_CASE("what follows from an object that is gone is cancelled and dropped", "
         put(5);
         return 6; // too late
     });
-    values.ask<int>({old, "waits"}, Urgency::background, [&](Progress& progress, const Put&) {
+    values.ask<int>({old, "waits"}, Priority::background, [&](Progress& progress, const Put&) {
         never.pass(progress);
         return 2;
     });
@@ -164,17 +164,17 @@ TEST_CASE("what is on screen goes first, then the rest in the order of asking", 
             return 0;
         };
     };
-    values.ask<int>({of, "gate"}, Urgency::on_screen, [&](Progress& progress, const Put&) {
+    values.ask<int>({of, "gate"}, Priority::on_screen, [&](Progress& progress, const Put&) {
         gate.pass(progress);
         return 0;
     });
     gate.began.acquire();
     for (const char* name : {"a", "b", "c", "d"})
-        values.ask<int>({of, name}, Urgency::background, note(name));
+        values.ask<int>({of, name}, Priority::background, note(name));
     values.begin_frame();
-    values.ask<int>({of, "gate"}, Urgency::on_screen, note("gate"));
-    values.ask<int>({of, "seen"}, Urgency::on_screen, note("seen"));
-    values.ask<int>({of, "c"}, Urgency::on_screen, note("c")); // was asked for already; now it is in sight
+    values.ask<int>({of, "gate"}, Priority::on_screen, note("gate"));
+    values.ask<int>({of, "seen"}, Priority::on_screen, note("seen"));
+    values.ask<int>({of, "c"}, Priority::on_screen, note("c")); // was asked for already; now it is in sight
     gate.open = true;
     values.wait();
     CHECK(order == std::vector<std::string>{"seen", "c", "a", "b", "d"});
@@ -190,10 +190,10 @@ TEST_CASE("work in the background stops for what is on screen, and is done after
         gate.pass(progress);
         return 1;
     };
-    values.ask<int>({of, "slow"}, Urgency::background, slow);
+    values.ask<int>({of, "slow"}, Priority::background, slow);
     gate.began.acquire();
     std::binary_semaphore seen(0);
-    values.ask<int>({of, "seen"}, Urgency::on_screen, [&](Progress&, const Put&) {
+    values.ask<int>({of, "seen"}, Priority::on_screen, [&](Progress&, const Put&) {
         seen.release();
         return 2;
     });
@@ -216,13 +216,13 @@ TEST_CASE("what scrolled away before it was begun is forgotten", "[derived]") {
         gate.pass(progress);
         return 0;
     };
-    values.ask<int>({of, "hold"}, Urgency::on_screen, hold);
+    values.ask<int>({of, "hold"}, Priority::on_screen, hold);
     gate.began.acquire();
-    values.ask<int>({of, "away"}, Urgency::on_screen, count);
+    values.ask<int>({of, "away"}, Priority::on_screen, count);
     for (int frame = 0; frame < 3; ++frame) {
         values.begin_frame();
-        values.ask<int>({of, "hold"}, Urgency::on_screen, hold);
-        values.ask<int>({of, "stays"}, Urgency::on_screen, count);
+        values.ask<int>({of, "hold"}, Priority::on_screen, hold);
+        values.ask<int>({of, "stays"}, Priority::on_screen, count);
     }
     gate.open = true;
     values.wait();
@@ -239,7 +239,7 @@ TEST_CASE("values stay within the budget: the least recently asked go first, nev
     const auto ask = [&](const std::string& name) {
         values.begin_frame();
         values.begin_frame(); // the values of the previous request are no longer on screen
-        values.ask<int>({of, name}, Urgency::on_screen, make, 100);
+        values.ask<int>({of, name}, Priority::on_screen, make, 100);
         values.wait();
     };
     for (const char* name : {"a", "b", "c"})
@@ -253,7 +253,7 @@ TEST_CASE("values stay within the budget: the least recently asked go first, nev
     CHECK(values.peek<int>({of, "c"}).done);
     values.begin_frame();
     for (const char* name : {"v", "w", "x", "y"})
-        values.ask<int>({of, name}, Urgency::on_screen, make, 100);
+        values.ask<int>({of, name}, Priority::on_screen, make, 100);
     values.wait();
     for (const char* name : {"v", "w", "x", "y"})
         CHECK(values.peek<int>({of, name}).done);
@@ -264,7 +264,7 @@ TEST_CASE("values that end cancel the work under way", "[derived]") {
     Gate gate;
     {
         DerivedValues values({});
-        values.ask<int>({object(), "endless"}, Urgency::background, [&](Progress& progress, const Put&) {
+        values.ask<int>({object(), "endless"}, Priority::background, [&](Progress& progress, const Put&) {
             gate.pass(progress);
             return 0;
         });
@@ -282,7 +282,7 @@ TEST_CASE("whoever waits for the end finds that nothing is held for the work any
     });
     DerivedValues values({});
     const DerivedKey key{object(), "of a model"};
-    values.ask<int>(key, Urgency::on_screen,
+    values.ask<int>(key, Priority::on_screen,
                     [held = std::move(model)](Progress&, const Put&) { return *held; });
     while (!values.peek<int>(key).done)
         std::this_thread::yield();
@@ -304,7 +304,7 @@ TEST_CASE("a value that is stopped keeps what it has put, and goes on from there
         }
         return from + 100;
     };
-    const Urgency urgency = GENERATE(Urgency::on_screen, Urgency::background);
+    const Priority urgency = GENERATE(Priority::on_screen, Priority::background);
     values.ask<int>(key, urgency, make);
     gate.began.acquire();
     values.stop<int>(key, true);
@@ -331,12 +331,12 @@ TEST_CASE("a value that waits in the background can be stopped, and begins when 
     DerivedValues values({});
     Gate gate;
     const DerivedKey first{object(), "first"}, second{object(), "second"};
-    values.ask<int>(first, Urgency::background, [&](Progress& progress, const Put&) {
+    values.ask<int>(first, Priority::background, [&](Progress& progress, const Put&) {
         gate.pass(progress);
         return 1;
     });
     gate.began.acquire();
-    values.ask<int>(second, Urgency::background, [](Progress&, const Put&) { return 2; });
+    values.ask<int>(second, Priority::background, [](Progress&, const Put&) { return 2; });
     values.stop<int>(second, true);
     gate.open = true;
     values.wait();

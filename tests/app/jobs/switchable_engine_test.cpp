@@ -1,4 +1,4 @@
-#include "app/jobs/engine_desk.h"
+#include "app/jobs/engine_selector.h"
 #include "app/jobs/runner.h"
 #include "core/base/error.h"
 #include "core/engine/cpu/cpu_engine.h"
@@ -62,7 +62,7 @@ engine::DeviceList two_devices() {
     return {{engine::cpu_device(), {.id = "vulkan:0", .name = "played", .detail = "by the CPU"}}, {}};
 }
 
-void wait_for(EngineDesk& desk) {
+void wait_for(EngineSelector& desk) {
     while (desk.busy()) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
         desk.poll();
@@ -74,7 +74,7 @@ void wait_for(EngineDesk& desk) {
 TEST_CASE("an engine is made on the worker when it is chosen, and gives the same numbers") {
     const std::thread::id here = std::this_thread::get_id();
     std::thread::id made_on;
-    EngineDesk desk(
+    EngineSelector desk(
         "cpu",
         [&](const std::string& id) {
             if (id != "cpu")
@@ -100,7 +100,7 @@ TEST_CASE("an engine is made on the worker when it is chosen, and gives the same
 }
 
 TEST_CASE("the CPU goes on when the chosen engine cannot be made, and says why") {
-    EngineDesk desk("vulkan:1", maker(0), two_devices);
+    EngineSelector desk("vulkan:1", maker(0), two_devices);
     Runner runner(desk.engine(), {});
     const RunResult result = run_on(runner, first_lesson_document());
     REQUIRE(result.trace != nullptr);
@@ -116,7 +116,7 @@ TEST_CASE("the CPU goes on when the chosen engine cannot be made, and says why")
 }
 
 TEST_CASE("a device lost in the middle of a run costs nothing but a sentence") {
-    EngineDesk desk("vulkan:0", maker(2), two_devices);
+    EngineSelector desk("vulkan:0", maker(2), two_devices);
     Runner runner(desk.engine(), {});
     CHECK(run_on(runner, first_lesson_document()).trace->device == "vulkan:0");
     const RunResult second = run_on(runner, first_lesson_document());
@@ -137,7 +137,7 @@ TEST_CASE("a fault of the input is no reason to change the engine") {
 }
 
 TEST_CASE("devices are looked for, and engines compared, in the background") {
-    EngineDesk desk("auto", maker(0), two_devices);
+    EngineSelector desk("auto", maker(0), two_devices);
     Runner runner(desk.engine(), {});
     CHECK_FALSE(desk.act({EngineAction::Kind::look}, first_lesson_document()));
     CHECK(desk.busy());
@@ -155,7 +155,7 @@ TEST_CASE("devices are looked for, and engines compared, in the background") {
     CHECK(desk.state().comparison->error.empty());
     CHECK(desk.state().comparison->second == "vulkan:0");
     CHECK(desk.state().comparison->stages.size() == stages_of().size());
-    EngineDesk failing("vulkan:1", maker(0), two_devices);
+    EngineSelector failing("vulkan:1", maker(0), two_devices);
     failing.act({EngineAction::Kind::compare}, first_lesson_document());
     wait_for(failing);
     CHECK_THAT(failing.state().comparison->error, Contains("there is no such device"));

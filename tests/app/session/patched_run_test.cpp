@@ -48,7 +48,7 @@ struct PatchedPocket {
         workspace.settle();
         workspace.take_results();
     }
-    const ModelPart& part() const { return *state.document->part(); }
+    const RunSpec& part() const { return *state.document->part(); }
     const PatchingMap& map() const { return *state.shown.patching->map; }
     /// Returns the difference in the current run, after the last token.
     double difference(const PatchingPair& pair) const {

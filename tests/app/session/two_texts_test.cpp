@@ -34,7 +34,7 @@ struct OpenPair {
         workspace.session().act(action);
         settle();
     }
-    const ModelPart& part() const { return *state.document->part(); }
+    const RunSpec& part() const { return *state.document->part(); }
 };
 
 bool same(const Tensor& a, const Tensor& b) {

@@ -63,7 +63,7 @@ std::string folder_of(const std::string& name) {
 }
 
 /// Returns the tokens that the command line generates: with its cache, one token at a time.
-Ids generated(const ModelPart& part, const Ids& prompt, std::int64_t tokens,
+Ids generated(const RunSpec& part, const Ids& prompt, std::int64_t tokens,
               const checkpoint::SamplingSettings& settings) {
     checkpoint::Generator generator(part.model->model, checkpoint::token_inputs(*part.model, prompt),
                                     part.edits);
@@ -117,8 +117,8 @@ TEST_CASE("Step writes the tokens that generate writes", "[writing]") {
     const Ids prompt = open.ids();
     REQUIRE(open.state.model.next);
     for (int step = 0; step < 4; ++step)
-        open.act(WriteToken{});
-    CHECK(open.ids() == generated(*open.state.document->part(), prompt, 4, usual_sampling));
+        open.act(GenerateToken{});
+    CHECK(open.ids() == generated(*open.state.document->part(), prompt, 4, default_sampling));
     CHECK(open.state.document->part()->written == 4);
     CHECK(open.state.document->problem.dims.Tq == 9);
     CHECK(open.state.model.run->inputs().ids == open.ids());
@@ -133,7 +133,7 @@ TEST_CASE("Step writes the tokens that generate writes", "[writing]") {
                 .temperature = temperature, .top_k = 5, .top_p = {}, .seed = 7};
             open.act(SetSampling{settings});
             CHECK(open.state.model.next->draw.has_value() == (temperature > 0));
-            open.act(WriteToken{});
+            open.act(GenerateToken{});
             CHECK(open.ids() == generated(*open.state.document->part(), before, 1, settings));
         }
     }
@@ -144,20 +144,20 @@ TEST_CASE("Step writes the tokens that generate writes", "[writing]") {
             open.workspace.run(SetGain{head, 0});
         open.settle();
         for (int step = 0; step < 3; ++step)
-            open.act(WriteToken{});
-        const ModelPart& part = *open.state.document->part();
+            open.act(GenerateToken{});
+        const RunSpec& part = *open.state.document->part();
         REQUIRE(part.edits.size() == 1);
         CHECK(open.ids() == generated(part, before, 3, open.state.model.sampling));
     }
     SECTION("Take back removes them one by one, and no more") {
         for (std::size_t left = 8; left >= 5; --left) {
-            open.act(TakeBack{});
+            open.act(RemoveTokens{});
             CHECK(open.ids().size() == left);
         }
         CHECK(open.state.model.prompt == "3 1 4 1 5");
         CHECK(open.ids() == prompt);
         CHECK(open.state.view.row == -1);
-        CHECK_THROWS_AS(open.act(TakeBack{}), Error);
+        CHECK_THROWS_AS(open.act(RemoveTokens{}), Error);
     }
     SECTION("an earlier token is where the text is written on from") {
         const auto button = [&](std::int64_t at) {
@@ -170,18 +170,18 @@ TEST_CASE("Step writes the tokens that generate writes", "[writing]") {
         for (const std::int64_t at : {3, 8}) // in the prompt, and the last
             CHECK(std::ranges::count(button(at).hotspots, label, &Hotspot::label) == 0);
         const Ids before = open.ids();
-        open.act(std::get<TakeBack>(std::get<ModelAction>(action_of(button(6), label))));
+        open.act(std::get<RemoveTokens>(std::get<ModelAction>(action_of(button(6), label))));
         CHECK(open.ids() == Ids(before.begin(), before.begin() + 7));
         open.workspace.move_in_history(-1);
         open.settle();
         CHECK(open.ids() == before);
-        CHECK_THROWS_AS(open.act(TakeBack{5}), Error);
+        CHECK_THROWS_AS(open.act(RemoveTokens{5}), Error);
     }
     SECTION("a candidate that was not drawn begins a branch, and undo leaves it") {
         const Ids before = open.ids();
         const checkpoint::Distribution& next = *open.state.model.next;
         const std::int64_t other = next.candidates[next.taken == 0 ? 1 : 0].id;
-        open.act(WriteToken{other});
+        open.act(GenerateToken{other});
         Ids wanted = before;
         wanted.push_back(other);
         CHECK(open.ids() == wanted);
@@ -198,26 +198,26 @@ TEST_CASE("Step writes the tokens that generate writes", "[writing]") {
         };
         const Ids written = open.ids();
         CHECK(open.state.model.branches.empty());
-        open.act(TakeBack{2});
-        open.act(TakeBack{});
+        open.act(RemoveTokens{2});
+        open.act(RemoveTokens{});
         const checkpoint::Distribution& next = *open.state.model.next;
-        open.act(WriteToken{next.candidates[next.taken == 0 ? 1 : 0].id});
+        open.act(GenerateToken{next.candidates[next.taken == 0 ? 1 : 0].id});
         const Ids other = open.ids();
         REQUIRE(open.state.model.branches.size() == 1);
         CHECK(open.state.model.branches[0]->inputs->ids == written);
-        CHECK(parts_at(*open.state.model.branches[0], *open.state.document->part()) == 6);
+        CHECK(shared_token_count(*open.state.model.branches[0], *open.state.document->part()) == 6);
         const Picture drawn = picture();
         CHECK(std::ranges::count(drawn.hotspots, "branch 0, token 2", &Hotspot::label) == 1);
         CHECK(std::ranges::count(drawn.hotspots, "branch 0, token 3", &Hotspot::label) == 0);
         check_layout(drawn, 312);
-        open.act(std::get<TakeBranch>(std::get<ModelAction>(action_of(drawn, "branch 0, token 0"))));
+        open.act(std::get<SelectBranch>(std::get<ModelAction>(action_of(drawn, "branch 0, token 0"))));
         CHECK(open.ids() == written);
         CHECK(open.state.document->part()->written == 4);
         REQUIRE(open.state.model.branches.size() == 1);
         CHECK(open.state.model.branches[0]->inputs->ids == other);
         // A text that continues a branch is not listed as a branch.
-        open.act(TakeBranch{0});
-        open.act(WriteToken{});
+        open.act(SelectBranch{0});
+        open.act(GenerateToken{});
         REQUIRE(open.state.model.branches.size() == 1);
         CHECK(open.state.model.branches[0]->inputs->ids == written);
         open.act(TypePrompt{"9 9"});
@@ -234,13 +234,13 @@ TEST_CASE("a step waits for the run that is under way", "[writing]") {
     OpenCheckpoint open(folder_of("gpt2_tiny"));
     const Ids prompt{7, 8, 9};
     open.workspace.session().act(TypePrompt{"7 8 9"});
-    open.workspace.session().act(WriteToken{});
+    open.workspace.session().act(GenerateToken{});
     CHECK(open.state.document->part()->written == 0);
     open.settle();
-    CHECK(open.ids() == generated(*open.state.document->part(), prompt, 1, usual_sampling));
+    CHECK(open.ids() == generated(*open.state.document->part(), prompt, 1, default_sampling));
 
-    open.workspace.session().act(WriteToken{});
-    open.workspace.session().act(TakeBack{}); // takes back the pending token
+    open.workspace.session().act(GenerateToken{});
+    open.workspace.session().act(RemoveTokens{}); // takes back the pending token
     open.settle();
     CHECK(open.ids().size() == 4);
     CHECK(open.state.model.prompt == open.state.document->part()->prompt);
@@ -248,13 +248,13 @@ TEST_CASE("a step waits for the run that is under way", "[writing]") {
 
 TEST_CASE("a text longer than a model was trained on is run, and no token is written after it", "[writing]") {
     Progress progress;
-    ModelPart part = *open_model(checkpoint::model_folder("pocket"), {"Anna"}, 0, progress).part;
+    RunSpec part = *open_model(checkpoint::model_folder("pocket"), {"Anna"}, 0, progress).part;
     const std::int64_t most = part.model->model->architecture().longest_text();
     REQUIRE(part.model->model->architecture().position_rows == 0);
     const auto why_at = [&](std::int64_t length) {
         part.inputs = std::make_shared<const checkpoint::ModelInputs>(
             checkpoint::token_inputs(*part.model, Ids(static_cast<std::size_t>(length), 7)));
-        return why_full(part);
+        return text_full_reason(part);
     };
     CHECK(why_at(most - 1).empty());
     CHECK(why_at(most).find("the most that the model was trained on") != std::string::npos);
@@ -265,21 +265,21 @@ TEST_CASE("a text longer than a model was trained on is run, and no token is wri
 
 TEST_CASE("a text is written until it is full, and says so", "[writing]") {
     OpenCheckpoint open(folder_of("gpt2_tiny"), ids_text(62));
-    CHECK(open.state.model.cannot_write.empty());
+    CHECK(open.state.model.generation_blocked_reason.empty());
     double now = 0;
-    open.act(WriteOn{true});
+    open.act(SetGenerating{true});
     open.second(now);
     CHECK(open.ids().size() == 64);
     CHECK_FALSE(open.state.model.writing);
-    CHECK(open.state.model.cannot_write ==
+    CHECK(open.state.model.generation_blocked_reason ==
           "The text has 64 tokens, the most that the model has positions for.");
-    CHECK_THROWS_AS(open.act(WriteToken{}), Error);
-    CHECK_THROWS_AS(open.act(WriteOn{true}), Error);
-    open.act(TakeBack{});
-    CHECK(open.state.model.cannot_write.empty());
+    CHECK_THROWS_AS(open.act(GenerateToken{}), Error);
+    CHECK_THROWS_AS(open.act(SetGenerating{true}), Error);
+    open.act(RemoveTokens{});
+    CHECK(open.state.model.generation_blocked_reason.empty());
 
-    open.workspace.session().act(WriteToken{});
-    open.workspace.session().act(WriteToken{}); // there is no place for it when it comes
+    open.workspace.session().act(GenerateToken{});
+    open.workspace.session().act(GenerateToken{}); // there is no place for it when it comes
     open.settle();
     CHECK(open.ids().size() == 64);
     CHECK_FALSE(open.state.error.empty());
@@ -288,11 +288,11 @@ TEST_CASE("a text is written until it is full, and says so", "[writing]") {
 TEST_CASE("Run writes at most 8 tokens a second, until Stop or the end of the text", "[writing]") {
     OpenCheckpoint open(folder_of("gpt2_tiny"));
     double now = 0;
-    open.act(WriteOn{true});
+    open.act(SetGenerating{true});
     open.second(now);
     CHECK(open.state.model.writing);
     CHECK((open.ids().size() > 5 + 6 && open.ids().size() <= 5 + 9));
-    open.act(WriteOn{false});
+    open.act(SetGenerating{false});
     const Ids stopped = open.ids();
     open.second(now);
     CHECK(open.ids() == stopped);
@@ -301,11 +301,11 @@ TEST_CASE("Run writes at most 8 tokens a second, until Stop or the end of the te
     const std::filesystem::path made = folder.file("checkpoint");
     std::filesystem::copy(folder_of("gpt2_tiny"), made);
     const std::int64_t last =
-        generated(*open.state.document->part(), {3, 1, 4, 1, 5}, 2, usual_sampling).back();
+        generated(*open.state.document->part(), {3, 1, 4, 1, 5}, 2, default_sampling).back();
     write_file_atomically((made / "generation_config.json").string(),
                           "{\"eos_token_id\": " + std::to_string(last) + "}");
     OpenCheckpoint ends(made.string());
-    ends.act(WriteOn{true});
+    ends.act(SetGenerating{true});
     ends.second(now);
     CHECK_FALSE(ends.state.model.writing);
     CHECK(ends.ids().size() <= 7);
@@ -316,7 +316,7 @@ TEST_CASE("Run writes at most 8 tokens a second, until Stop or the end of the te
 TEST_CASE("a masked model is not written on", "[writing]") {
     OpenCheckpoint open(folder_of("bert_tiny"));
     CHECK_FALSE(open.state.model.next);
-    open.act(WriteToken{});
+    open.act(GenerateToken{});
     CHECK(open.state.document->part()->written == 0);
 }
 
@@ -355,7 +355,7 @@ TEST_CASE("the panel of the next token says all of it, and nothing overlaps", "[
     OpenCheckpoint open(folder_of("gpt2_tiny"));
     const figure::TextMeasure measure = approximate_measure();
     for (int step = 0; step < 2; ++step)
-        open.act(WriteToken{});
+        open.act(GenerateToken{});
     for (const double temperature : {0.8, 0.0, 2.0})
         for (const float width : {280.0F, 312.0F, 480.0F}) {
             open.act(SetSampling{{.temperature = temperature, .top_k = 6, .top_p = 0.9, .seed = 1}});
@@ -364,7 +364,7 @@ TEST_CASE("the panel of the next token says all of it, and nothing overlaps", "[
             check_layout(picture, width);
             const checkpoint::Distribution& next = *open.state.model.next;
             const Action take = action_of(picture, "take token " + std::to_string(open.drawn()));
-            CHECK(std::get<WriteToken>(std::get<ModelAction>(take)).id == open.drawn());
+            CHECK(std::get<GenerateToken>(std::get<ModelAction>(take)).id == open.drawn());
             const std::string text = sentences(picture);
             CHECK(std::ranges::count(picture.hotspots, std::string("Step"), &Hotspot::label) == 1);
             CHECK((text.find("Gray: cut off") != std::string::npos) == (next.draw && next.kept < 8));

@@ -10,7 +10,7 @@ namespace headscope::test {
 using namespace headscope::app;
 namespace {
 
-OnScreen weights_of(const std::string& sentence) {
+ScreenSnapshot weights_of(const std::string& sentence) {
     project::Recipe recipe;
     recipe.sentence = sentence;
     const DocumentPtr document = make_document(recipe, 1);
@@ -22,7 +22,7 @@ OnScreen weights_of(const std::string& sentence) {
 } // namespace
 
 TEST_CASE("a stage is copied as one matrix below the other", "[files]") {
-    OnScreen screen = weights_of("cats sleep");
+    ScreenSnapshot screen = weights_of("cats sleep");
     const Copied copied = copy_stage(screen);
     CHECK(copied.said == "Copied weights, 1 × 2 × 2 × 2, one matrix below the other");
     // Two heads of two rows, an empty line between them.

@@ -48,7 +48,7 @@ TEST_CASE("motion goes off by one switch, which is remembered and goes before wh
     read_preferences(preferences_json(view), later);
     CHECK_FALSE(later.moves());
     app::apply(later, SetMotion{true}, dims);
-    later.less_motion = true;
+    later.reduced_motion = true;
     CHECK(later.moves());
 }
 

@@ -92,7 +92,7 @@ TEST_CASE("rows of weights that are read otherwise sum to 1 or are empty") {
         const auto held = some_set(some_tokens());
         const ReadSet read(held, {.merge_words = true});
         RC_ASSERT(read.info().Tq ==
-                  static_cast<std::int64_t>(text::words_of_pieces(held->query_pieces(0)).size()));
+                  static_cast<std::int64_t>(text::group_pieces_into_words(held->query_pieces(0)).size()));
         RC_ASSERT(read.info().Tk <= held->info().Tk);
     });
 }

@@ -116,7 +116,7 @@ TEST_CASE("rotary tables that do not fit are named") {
     CHECK_THAT(input_error([&] { validate(problem); }), Contains("sin") && Contains("finite"));
     problem = grouped_problem(1);
     problem.dims.Hkv = 4;
-    CHECK_THAT(input_error([&] { with_heads(problem, 2); }), Contains("rotated by position"));
+    CHECK_THAT(input_error([&] { with_head_count(problem, 2); }), Contains("rotated by position"));
     problem = grouped_problem(1);
     problem.x_kv = random_tensor({2, 70, 12}, 8);
     CHECK_THAT(input_error([&] { validate(problem); }), Contains("X_kv"));

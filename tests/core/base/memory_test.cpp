@@ -90,9 +90,9 @@ TEST_CASE("a file that does not fit into memory blames the machine and not the f
     } catch (const Error& fault) {
         CHECK(fault.kind() == ErrorKind::machine);
         CHECK_THAT(fault.what(), Contains("is too large for the memory that is free"));
-        CHECK(is_of_memory_shortage("layer 3: " + std::string(fault.what())));
+        CHECK(is_memory_shortage_message("layer 3: " + std::string(fault.what())));
     }
-    CHECK_FALSE(is_of_memory_shortage("layer 3: another fault"));
+    CHECK_FALSE(is_memory_shortage_message("layer 3: another fault"));
 }
 
 TEST_CASE("sizes have the unit that a reader would choose") {

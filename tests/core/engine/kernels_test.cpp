@@ -71,7 +71,7 @@ TEST_CASE("products of all small sizes, with edges, in parts of the depth, with 
                                      .rows = rows,
                                      .depth = 4,
                                      .cols = cols,
-                                     .go_on = false,
+                                     .accumulate = false,
                                      .last = false,
                                      .bias = bias->data(),
                                      .factor = 0.5F};
@@ -79,7 +79,7 @@ TEST_CASE("products of all small sizes, with edges, in parts of the depth, with 
                 product.A += 4;
                 product.B += 4 * kernels->panel;
                 product.depth = depth - 4;
-                product.go_on = product.last = true;
+                product.accumulate = product.last = true;
                 CHECK(kernels->multiply(product));
                 double worst = 0;
                 for (std::int64_t r = 0; r < rows; ++r)

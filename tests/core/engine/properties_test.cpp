@@ -148,7 +148,7 @@ TEST_CASE("laws of multi-head attention: keys, batches and heads") {
 
     rc::prop("averaging key/value heads that are equal brings the grouped problem back", [] {
         const Problem grouped = any_problem();
-        const Problem back = with_kv_heads(with_repeated_heads(grouped), grouped.dims.Hkv);
+        const Problem back = with_kv_head_count(with_repeated_heads(grouped), grouped.dims.Hkv);
         RC_ASSERT(back.dims == grouped.dims);
         RC_ASSERT(bitwise_difference(run(back), run(grouped)) == "");
     });
@@ -157,13 +157,13 @@ TEST_CASE("laws of multi-head attention: keys, batches and heads") {
         Problem problem = with_repeated_heads(any_problem());
         problem.mask.clear();
         problem.gains.clear();
-        const Problem one = with_heads(problem, 1);
+        const Problem one = with_head_count(problem, 1);
         RC_ASSERT(one.weights.W_Q == problem.weights.W_Q);
         RC_ASSERT(one.weights.W_K == problem.weights.W_K);
         RC_ASSERT(one.weights.W_V == problem.weights.W_V);
         RC_ASSERT(one.weights.W_O == problem.weights.W_O);
         const Trace before = run(problem), merged = run(one);
-        RC_ASSERT(bitwise_difference(run(with_heads(one, problem.dims.H)), before) == "");
+        RC_ASSERT(bitwise_difference(run(with_head_count(one, problem.dims.H)), before) == "");
         // Q, K and V do not know about heads.
         RC_ASSERT(difference(merged.stage(TensorId::q), *before.stage(TensorId::q)) == "");
         RC_ASSERT(merged.stage(TensorId::scores)->shape()[1] == 1);

@@ -152,19 +152,20 @@ private:
 TEST_CASE("a map is made on the device that is named, or left to the CPU where that may be", "[registry]") {
     const Problem problem = problem_of_70();
     Progress progress;
-    const auto weights_on = [&](const std::string& id, MapFailure failure) {
+    const auto weights_on = [&](const std::string& id, MapErrorPolicy failure) {
         const std::unique_ptr<WeightsMap> map = make_map(id, problem, 0, 1, progress, failure);
         CHECK(map->device().starts_with(id == "vulkan" ? "vulkan:" : "cpu"));
         return map->rectangle({0, 0, 70, 70}, progress);
     };
-    const Tensor expected = weights_on("cpu", MapFailure::said);
-    CHECK(std::ranges::equal(weights_on("auto", MapFailure::said).values(), expected.values()));
-    CHECK(error_kind([&] { weights_on("vulkan:77", MapFailure::said); }) == ErrorKind::machine);
-    CHECK(std::ranges::equal(weights_on("vulkan:77", MapFailure::left_to_cpu).values(), expected.values()));
+    const Tensor expected = weights_on("cpu", MapErrorPolicy::said);
+    CHECK(std::ranges::equal(weights_on("auto", MapErrorPolicy::said).values(), expected.values()));
+    CHECK(error_kind([&] { weights_on("vulkan:77", MapErrorPolicy::said); }) == ErrorKind::machine);
+    CHECK(std::ranges::equal(weights_on("vulkan:77", MapErrorPolicy::fall_back_to_cpu).values(),
+                             expected.values()));
     CHECK_THAT(input_error([&] { make_map("auto", problem, 0, 2, progress); }), Contains("no head 2"));
     if (!devices().missing.empty())
         return;
-    const Tensor vulkan = weights_on("vulkan", MapFailure::said);
+    const Tensor vulkan = weights_on("vulkan", MapErrorPolicy::said);
     CHECK(difference(&vulkan, expected) == "");
 }
 

@@ -164,7 +164,7 @@ TEST_CASE("a cancelled run leaves no file and no folder, and what was there stay
 TEST_CASE("a file whose numbers cannot be made is not there") {
     const TemporaryFolder folder;
     format::SafetensorsWriter writer;
-    writer.add_made("a", Shape{3}, [](const format::SafetensorsWriter::NumberSink& sink) {
+    writer.add_generated("a", Shape{3}, [](const format::SafetensorsWriter::NumberSink& sink) {
         sink(std::vector<float>{1, 2});
     });
     const auto write = [&] {

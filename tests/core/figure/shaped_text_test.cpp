@@ -85,9 +85,9 @@ TEST_CASE("text beside an emoji keeps the colour of the text, and the emoji its 
     // A letter, its smoothed edge, an opaque yellow, a black of its own, nothing.
     const std::vector<std::uint32_t> in_white{0xFFFFFFFF, 0x80808080, 0xFFF0C020, 0xFF000000, 0};
     const std::vector<std::uint32_t> in_black{0xFF000000, 0x80000000, 0xFFF0C020, 0xFF000000, 0};
-    const InkAndColours parts = ink_and_colours(in_white, in_black);
+    const InkAndColors parts = separate_ink_and_colors(in_white, in_black);
     CHECK(parts.ink == std::vector<Color>{0xFFFFFFFF, 0x80FFFFFF, 0xFFFFFF, 0xFFFFFF, 0xFFFFFF});
     CHECK(parts.colours == std::vector<Color>{0, 0, rgb(0xF0C020), rgb(0), 0});
     // Where nothing has its own color, there is one picture.
-    CHECK(ink_and_colours({0xFFFFFFFF, 0x80808080}, {0xFF000000, 0x80000000}).colours.empty());
+    CHECK(separate_ink_and_colors({0xFFFFFFFF, 0x80808080}, {0xFF000000, 0x80000000}).colours.empty());
 }

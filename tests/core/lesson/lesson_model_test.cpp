@@ -2,8 +2,8 @@
 #include "core/base/error.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/engine/engine.h"
+#include "core/lesson/additional_passes.h"
 #include "core/lesson/check.h"
-#include "core/lesson/further_passes.h"
 #include "core/lesson/panel_figure.h"
 #include "tests/catch.h"
 
@@ -59,11 +59,11 @@ std::string model_lesson(const std::string& front, const std::string& step) {
 
 std::vector<std::string> model_faults(const std::string& text) {
     const ParsedLesson parsed = parse_lesson(text, "test");
-    std::vector<LessonFault> faults = parsed.faults;
+    std::vector<LessonError> faults = parsed.faults;
     if (faults.empty())
         faults = check_lesson(parsed.lesson, *engine::make_engine("cpu"), nullptr);
     std::vector<std::string> sentences;
-    for (const LessonFault& fault : faults)
+    for (const LessonError& fault : faults)
         sentences.push_back(fault.sentence);
     return sentences;
 }
@@ -150,10 +150,10 @@ TEST_CASE("what a lesson reads of further passes is computed ahead", "[lesson][m
         "|\n\n- {{recovered(head, 6, Zanzibar, John)}}\n";
     const ParsedLesson parsed = parse_lesson(model_lesson("model: pocket", step), "test");
     REQUIRE(parsed.faults.empty());
-    compute_ahead(parsed.lesson, pocket.run, Progress());
+    precompute_passes(parsed.lesson, pocket.run, Progress());
     Progress cancelled;
     cancelled.cancel();
-    CHECK_THROWS_AS(compute_ahead(parsed.lesson, pocket.run, cancelled), Error);
+    CHECK_THROWS_AS(precompute_passes(parsed.lesson, pocket.run, cancelled), Error);
     CHECK(Expression::parse("1 + max(recovered(head, 6, Mary, John), lost(1, Mary))").functions() ==
           std::vector<std::string>{"max", "recovered", "lost"});
 }
@@ -267,7 +267,7 @@ TEST_CASE("a preset takes the place of a model, and a model that of a preset", "
     preset.preset = "random";
     preset.H = 2;
     preset.gains = {HeadGain{{}, 0, 0}};
-    const StepScene first = laid_over(preset, model), second = laid_over(model, preset);
+    const StepScene first = combine_scenes(preset, model), second = combine_scenes(model, preset);
     CHECK(first.model == "pocket");
     CHECK((!first.preset && !first.H && first.gains.empty()));
     CHECK(second.preset == "random");

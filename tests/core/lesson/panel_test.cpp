@@ -113,34 +113,34 @@ TEST_CASE("three sharp heads blur to the entropy of three words on their way to 
         for (const LessonBlock& block : step.blocks)
             if (const auto* found = std::get_if<LessonPanel>(&block)) {
                 panel = found;
-                scene = laid_over(lesson.scene, step.scene);
+                scene = combine_scenes(lesson.scene, step.scene);
             }
     REQUIRE(panel != nullptr);
     const project::Recipe recipe = recipe_of(scene);
     const Problem problem = project::with_edits(project::build_recipe(recipe).problem, recipe);
-    const auto sharp = figure_of<BlurFigure>(*panel, {}, problem),
-               blurred = figure_of<BlurFigure>(*panel, {{"merged", 1}}, problem);
+    const auto sharp = figure_of<MergeFigure>(*panel, {}, problem),
+               blurred = figure_of<MergeFigure>(*panel, {{"merged", 1}}, problem);
     REQUIRE(sharp.heads.size() == 3);
     std::vector<std::string> read;
-    for (const BlurFigure::Head& head : sharp.heads) {
+    for (const MergeFigure::Head& head : sharp.heads) {
         CHECK(head.entropy < 0.05);
         CHECK(head.weights[static_cast<std::size_t>(head.top)] > 0.99F);
         read.push_back(sharp.words[static_cast<std::size_t>(head.top)]);
     }
     CHECK(read == std::vector<std::string>{"animal", "was", "tired"});
-    for (const BlurFigure::Head& head : blurred.heads) {
+    for (const MergeFigure::Head& head : blurred.heads) {
         CHECK(std::abs(head.entropy - std::log(3.0)) < 0.03);
-        for (const BlurFigure::Head& other : sharp.heads)
+        for (const MergeFigure::Head& other : sharp.heads)
             CHECK(std::abs(head.weights[static_cast<std::size_t>(other.top)] - 1.0F / 3) < 0.01F);
     }
-    CHECK(std::ranges::is_sorted(sharp.entropy_by_share, {}, &std::pair<double, double>::second));
-    CHECK(std::abs(sharp.entropy_by_share.back().second - blurred.entropy) < 1e-6);
+    CHECK(std::ranges::is_sorted(sharp.entropy_by_fraction, {}, &std::pair<double, double>::second));
+    CHECK(std::abs(sharp.entropy_by_fraction.back().second - blurred.entropy) < 1e-6);
 
     // The panel shows the same for every H that the learner chose.
     project::Recipe one = recipe;
     one.H = 1;
     const auto again =
-        figure_of<BlurFigure>(*panel, {}, project::with_edits(project::build_recipe(one).problem, one));
+        figure_of<MergeFigure>(*panel, {}, project::with_edits(project::build_recipe(one).problem, one));
     CHECK(again.heads[2].weights == sharp.heads[2].weights);
 }
 
@@ -153,11 +153,11 @@ TEST_CASE("panels are read by line, and refuse what they cannot use") {
                                  "```quiz\nquestion: Q\nchoices:\n- {text: a, why: b, right: true}\n"
                                  "- {text: c, why: d}\n- {text: e, why: f}\n```\n";
         const ParsedLesson parsed = parse_lesson(text, "t.md");
-        std::vector<LessonFault> faults = parsed.faults;
+        std::vector<LessonError> faults = parsed.faults;
         if (faults.empty())
             faults = check_lesson(parsed.lesson, *engine::make_engine("cpu"), nullptr);
         std::string lines;
-        for (const LessonFault& fault : faults)
+        for (const LessonError& fault : faults)
             lines += std::to_string(fault.line) + ": " + fault.sentence + "\n";
         return lines;
     };
@@ -171,7 +171,7 @@ TEST_CASE("panels are read by line, and refuse what they cannot use") {
         CHECK(faults_of(good).empty());
     finds("kind: pie", "9: \"kind\" of the panel is \"pie\"");
     finds("H: 8", "9: the panel has no \"kind\"");
-    finds("kind: cost\nT: 0", "10: \"T\" of the panel is 0; it starts at 1");
+    finds("kind: cost\nT: 0", "10: \"T\" of the panel is 0; it should be at least 1");
     finds("kind: cost\nwidth: 3", "10: the panel has no entry \"width\"");
     finds("kind: loop\nT: 3", "10: the panel has no entry \"T\"");
     finds("kind: cost\nknobs: [T, W]", "10: the panel has no knob \"W\"");

@@ -30,7 +30,7 @@ std::string block(const std::string& kind, const std::string& text) {
 
 TEST_CASE("the smallest lesson has no faults") {
     const ParsedLesson parsed = parse_lesson(front + step + quiz, "t.md");
-    for (const LessonFault& fault : parsed.faults)
+    for (const LessonError& fault : parsed.faults)
         FAIL_CHECK(fault.line << ": " << fault.sentence);
     REQUIRE(parsed.lesson.steps.size() == 1);
     CHECK(parsed.lesson.steps.front().title == "S");
@@ -42,7 +42,7 @@ TEST_CASE("the lessons of the corpus have faults as their names say") {
     int files = 0;
     for (const auto& entry : std::filesystem::directory_iterator(test_data("/corpus/lesson"))) {
         const std::string name = entry.path().filename().string();
-        const std::vector<LessonFault> faults = parse_lesson(read_file(entry.path().string()), name).faults;
+        const std::vector<LessonError> faults = parse_lesson(read_file(entry.path().string()), name).faults;
         CAPTURE(name, faults.empty() ? "" : faults.front().sentence);
         CHECK(faults.empty() == name.starts_with("good_"));
         ++files;
@@ -119,9 +119,9 @@ TEST_CASE("faults name their line and say what is wrong") {
          13, "has no \"why\""}};
     for (const Broken& broken : all) {
         CAPTURE(broken.text);
-        const std::vector<LessonFault> faults = parse_lesson(broken.text, "t.md").faults;
+        const std::vector<LessonError> faults = parse_lesson(broken.text, "t.md").faults;
         bool found = false;
-        for (const LessonFault& fault : faults) {
+        for (const LessonError& fault : faults) {
             UNSCOPED_INFO(fault.line << ": " << fault.sentence);
             found |= fault.line == broken.line && fault.sentence.find(broken.words) != std::string::npos;
         }
@@ -145,20 +145,20 @@ TEST_CASE("a scene laid over another replaces, adds edits, and ends a mask") {
     const StepScene under =
         scene("preset: first-lesson\nsentence: The cat sat\nmask: '[{\"kind\":\"causal\"}]'\n"
               "H: 4\nedit: {W_O: 0}\npoint: weights[0]");
-    const StepScene over = laid_over(under, scene("mask: none\nedit: {W_Q: 1}\npoint: x"));
+    const StepScene over = combine_scenes(under, scene("mask: none\nedit: {W_Q: 1}\npoint: x"));
     CHECK(over.sentence == "The cat sat");
     CHECK(over.H == 4);
     CHECK(over.edits.size() == 2);
     CHECK(over.point.size() == 1);
     // Outlines stay if only numbers change.
-    CHECK(laid_over(under, scene("mask: none\ngain: {0: 0}\nedit: {W_Q: 1}")).point.size() == 1);
-    CHECK(laid_over(under, scene("row: cat")).point.empty());
-    CHECK(laid_over(under, scene("sentence: A dog")).point.empty());
+    CHECK(combine_scenes(under, scene("mask: none\ngain: {0: 0}\nedit: {W_Q: 1}")).point.size() == 1);
+    CHECK(combine_scenes(under, scene("row: cat")).point.empty());
+    CHECK(combine_scenes(under, scene("sentence: A dog")).point.empty());
     CHECK(recipe_of(over).extra_mask.empty());
     CHECK(recipe_of(under).extra_mask.size() == 1);
-    CHECK(recipe_of(laid_over(scene("mask: causal"), scene("mask: '[{\"kind\":\"causal\"}]'"))).mask ==
+    CHECK(recipe_of(combine_scenes(scene("mask: causal"), scene("mask: '[{\"kind\":\"causal\"}]'"))).mask ==
           project::MaskChoice::none);
-    const StepScene other = laid_over(under, scene("preset: eight-experts"));
+    const StepScene other = combine_scenes(under, scene("preset: eight-experts"));
     CHECK(!other.sentence); // the preset's own
 }
 
@@ -169,19 +169,19 @@ TEST_CASE("a scene's second sentence stays, is replaced, and ends") {
     CHECK(kv(translation) == "Le chat boit de l'eau froide"); // the preset's own
     StepScene sentence;
     sentence.sentence = "The dog drinks";
-    CHECK(kv(laid_over(translation, sentence)) == "Le chat boit de l'eau froide");
+    CHECK(kv(combine_scenes(translation, sentence)) == "Le chat boit de l'eau froide");
     StepScene second;
     second.kv_sentence = "Le chien boit";
-    const StepScene both = laid_over(laid_over(translation, sentence), second);
+    const StepScene both = combine_scenes(combine_scenes(translation, sentence), second);
     CHECK(kv(both) == "Le chien boit");
     CHECK(recipe_of(both).sentence == "The dog drinks");
     StepScene none;
     none.kv_sentence = "";
-    CHECK(kv(laid_over(both, none)).empty());
+    CHECK(kv(combine_scenes(both, none)).empty());
     StepScene other;
     other.preset = "first-lesson";
-    CHECK(kv(laid_over(both, other)).empty());
-    CHECK(recipe_of(laid_over(both, other)).sentence == "The cat sat down");
+    CHECK(kv(combine_scenes(both, other)).empty());
+    CHECK(recipe_of(combine_scenes(both, other)).sentence == "The cat sat down");
 }
 
 TEST_CASE("a quotation with a condition is read, brackets and all, and one that cannot be read is a fault") {

@@ -113,10 +113,10 @@ TEST_CASE("a page is read with its headings, links and listings", "[manual]") {
 }
 
 TEST_CASE("a search finds sections, those with the words in their heading first", "[manual]") {
-    const std::vector<Found> lens = search("logit LENS");
+    const std::vector<SearchResult> lens = search("logit LENS");
     REQUIRE_FALSE(lens.empty());
     CHECK(lens.front().section->anchor == "logit-lens");
-    for (const Found& one : lens) {
+    for (const SearchResult& one : lens) {
         const std::string all = lowered(one.section->title + " " + one.section->text);
         CHECK(all.find("logit") != std::string::npos);
         CHECK(all.find("lens") != std::string::npos);

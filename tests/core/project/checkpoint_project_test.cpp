@@ -29,7 +29,7 @@ checkpoint::ModelEdits some_edits(const checkpoint::Model& model) {
 }
 
 project::CheckpointProject some_project(const std::string& path) {
-    return {.model = project::place_of(test_data("/models/gpt2_tiny"), path),
+    return {.model = project::model_location(test_data("/models/gpt2_tiny"), path),
             .text = "3 1 4 \"ü\n",
             .ids = {3, 1, 4},
             .written = 1,
@@ -109,8 +109,8 @@ TEST_CASE("a project of a newer version, and one for another model, say so", "[c
     const project::OpenedCheckpointProject opened =
         project::parse_checkpoint_project(with(R"({"format":1,"model":{}})"), "p.headscope");
     CHECK_THROWS_WITH(project::edits_of_project(other, opened), Contains("is a different one"));
-    CHECK(project::could_be_model(opened, model.path()));
-    CHECK_FALSE(project::could_be_model(opened, other.path()));
+    CHECK(project::matches_model(opened, model.path()));
+    CHECK_FALSE(project::matches_model(opened, other.path()));
 }
 
 TEST_CASE("the model of a project is found where it lies now", "[checkpoint_project]") {
@@ -119,7 +119,7 @@ TEST_CASE("the model of a project is found where it lies now", "[checkpoint_proj
     fs::create_directories(folder.file("a/work"));
     fs::copy(test_data("/models/gpt2_tiny"), there);
     project::save_checkpoint_project(checkpoint::Model::open(there), {},
-                                     {.model = project::place_of(there, path), .text = "1", .ids = {1}},
+                                     {.model = project::model_location(there, path), .text = "1", .ids = {1}},
                                      path);
     const auto found = [&](const std::string& project_path, const std::vector<std::string>& others = {}) {
         return project::find_model(project::open_checkpoint_project(project_path), project_path, others)
@@ -134,7 +134,7 @@ TEST_CASE("the model of a project is found where it lies now", "[checkpoint_proj
     CHECK(found(folder.file("b/work/p.headscope")).empty());
     CHECK(found(folder.file("b/work/p.headscope"), {test_data("/models/bert_tiny"), folder.file("other")}) ==
           folder.file("other"));
-    CHECK_THAT(project::missing_model(
+    CHECK_THAT(project::missing_model_message(
                    project::open_checkpoint_project(folder.file("b/work/p.headscope")).project, path),
                Contains("p.headscope was saved with the model gpt2, which is no longer at " + there));
 }

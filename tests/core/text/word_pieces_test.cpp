@@ -10,7 +10,7 @@ namespace {
 using List = std::vector<std::string>;
 
 List words(const List& pieces) {
-    return joined_words(pieces, readable_tokens(pieces), words_of_pieces(pieces));
+    return joined_words(pieces, readable_tokens(pieces), group_pieces_into_words(pieces));
 }
 
 } // namespace
@@ -46,6 +46,6 @@ TEST_CASE("special tokens frame or fill a text; [MASK] and [UNK] stand for words
 }
 
 TEST_CASE("the first of all tokens begins a word whatever it looks like") {
-    CHECK(words_of_pieces({"##ed", "##ing", "x"}) == std::vector<TokenRun>{{0, 2}, {2, 1}});
-    CHECK(words_of_pieces({}).empty());
+    CHECK(group_pieces_into_words({"##ed", "##ing", "x"}) == std::vector<TokenRun>{{0, 2}, {2, 1}});
+    CHECK(group_pieces_into_words({}).empty());
 }

@@ -123,7 +123,7 @@ TEST_CASE("limits of size are told with what was given") {
         many += "w ";
     CHECK_THAT(refused_sentence(many), Catch::Contains("4096"));
 
-    CHECK(split_words(std::string(max_word_letters, 'x')).size() == 1);
+    CHECK(split_words(std::string(max_word_code_points, 'x')).size() == 1);
     CHECK_THAT(refused_sentence("a " + std::string(5000, 'x')),
                Catch::Contains("5000") && Catch::Contains("byte 2 "));
     std::string marks = "a";

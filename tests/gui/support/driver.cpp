@@ -1,6 +1,6 @@
 #include "tests/gui/support/driver.h"
 
-#include "app/shell/gl/imgui_turn.h"
+#include "app/shell/gl/imgui_lock.h"
 #include "tests/gui/support/screen.h"
 
 #include <GLFW/glfw3.h>
@@ -35,14 +35,14 @@ Driver::~Driver() {
 
 void Driver::wait(int frames, double seconds) {
     for (; frames > 0; --frames) {
-        const ImGuiTurn turn(context_);
+        const ImGuiLock turn(context_);
         surface_.refresh(scale_ * ui_.zoom());
         ImGuiIO& io = ImGui::GetIO();
         io.Fonts = &surface_.fonts().atlas();
         io.FontDefault = surface_.font(figure::Font::ui, 13);
         io.DisplaySize = {width_, height_};
         io.DeltaTime = static_cast<float>(seconds);
-        tell_typing();
+        update_want_text_input();
         input_.apply(io);
         begin_recording();
         ImGui::NewFrame();

@@ -22,7 +22,7 @@ struct Learner : Desk {
     }
     const CourseState& course() const { return program.state().course; }
     LessonProgress progress() const { return course().of_open(); }
-    bool away() const { return is_away(course(), *program.state().document); }
+    bool away() const { return has_left_scene(course(), *program.state().document); }
     project::Recipe recipe() const { return program.state().document->recipe; }
 
     /// Clicks an item of the lesson panel.

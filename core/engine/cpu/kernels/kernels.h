@@ -16,7 +16,7 @@ struct Product {
     float* C = nullptr; ///< (rows, cols)
     std::int64_t C_stride = 0;
     std::int64_t rows = 0, depth = 0, cols = 0;
-    bool go_on = false;          ///< C contains the sums over an earlier part of the depth; add to them
+    bool accumulate = false;     ///< C contains the sums over an earlier part of the depth; add to them
     bool last = true;            ///< this part of the depth is the last: apply factor and bias
     const float* bias = nullptr; ///< cols numbers, or null
     float factor = 1.0F;
@@ -44,9 +44,9 @@ struct Kernels {
     /// row[j] = exp(row[j] - largest), exactly 0 below the normal range and at minus infinity. Returns the
     /// sum.
     float (*exponentials)(float* row, std::int64_t count, float largest);
-    /// row[j] *= factor, copied to `out` unless `out` is null. past_caches: bypass the caches when writing
+    /// row[j] *= factor, copied to `out` unless `out` is null. bypass_caches: bypass the caches when writing
     /// `out`, for an `out` much larger than they are.
-    void (*scale_row)(float* row, std::int64_t count, float factor, float* out, bool past_caches);
+    void (*scale_row)(float* row, std::int64_t count, float factor, float* out, bool bypass_caches);
     /// In place: x Phi(x), its approximation by tanh, and x sigmoid(x). The error of each is below 3e-7, or
     /// below 3e-6 times the result if that is less.
     void (*gelu)(float* x, std::int64_t count);

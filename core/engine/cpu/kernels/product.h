@@ -50,7 +50,7 @@ inline Vec multiply_rows(const Product& p, std::int64_t cols, const float* A, co
     for (int r = 0; r < R; ++r)
 #pragma GCC unroll 2
         for (int n = 0; n < panel_vectors; ++n)
-            sums[r][n] = p.go_on ? load(C + r * p.C_stride, n) : Vec::zero();
+            sums[r][n] = p.accumulate ? load(C + r * p.C_stride, n) : Vec::zero();
     const float* third[(R + 2) / 3];
 #pragma GCC unroll 12
     for (int r = 0; r < R; r += 3)

@@ -65,7 +65,7 @@ inline float exponentials(float* row, std::int64_t count, float largest) {
     return sum_of((sums[0] + sums[1]) + (sums[2] + sums[3]));
 }
 
-inline void scale_row(float* row, std::int64_t count, float factor, float* out, bool past_caches) {
+inline void scale_row(float* row, std::int64_t count, float factor, float* out, bool bypass_caches) {
     const Vec times = Vec::all(factor);
     const auto step = static_cast<std::int64_t>(Vec::lanes);
     std::int64_t j = 0;
@@ -74,7 +74,7 @@ inline void scale_row(float* row, std::int64_t count, float factor, float* out, 
     if (out == nullptr)
         for (; j + step <= count; j += step)
             (Vec::load(row + j) * times).store(row + j);
-    else if (past_caches && aligned)
+    else if (bypass_caches && aligned)
         for (; j + step <= count; j += step) {
             const Vec w = Vec::load(row + j) * times;
             w.store(row + j);
@@ -92,7 +92,7 @@ inline void scale_row(float* row, std::int64_t count, float factor, float* out, 
         if (out != nullptr)
             w.store_some(out + j, count - j);
     }
-    if (past_caches)
+    if (bypass_caches)
         finish_stores();
 }
 

@@ -93,7 +93,7 @@ private:
     void add_merge(const JsonField& all, std::uint32_t rank) {
         const nlohmann::json& entry = all.value()[rank];
         const auto refuse = [&](const std::string& wanted) {
-            JsonField(entry, all.place() + "[" + std::to_string(rank) + "]").fail(wanted);
+            JsonField(entry, all.path() + "[" + std::to_string(rank) + "]").fail(wanted);
         };
         std::string_view left, right;
         const auto text = [](const nlohmann::json& value) {
@@ -130,7 +130,7 @@ private:
                 symbols.push_back({.token = *waiting});
             waiting.reset();
         };
-        for_each_letter(word, [&](char32_t letter, std::size_t at, std::size_t size) {
+        for_each_code_point(word, [&](char32_t letter, std::size_t at, std::size_t size) {
             std::optional<TokenId> id = letter < letters_.size() ? letters_[letter] : std::nullopt;
             std::string text;
             if (!id) {
@@ -140,7 +140,7 @@ private:
             if (id) {
                 flush();
                 symbols.push_back({.token = {*id, {at, at + size}}});
-            } else if (bytes_.spell(text)) {
+            } else if (bytes_.covers(text)) {
                 for (std::size_t i = 0; i < text.size(); ++i) {
                     const std::size_t place = at + std::min(i, size - 1);
                     symbols.push_back({.token = {bytes_.token(text[i]), {place, place + 1}}});

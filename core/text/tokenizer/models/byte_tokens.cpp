@@ -11,7 +11,7 @@ ByteTokens::ByteTokens(const Vocabulary& vocabulary) {
             vocabulary.find(std::string{'<', '0', 'x', digits[byte / 16], digits[byte % 16], '>'});
 }
 
-bool ByteTokens::spell(std::string_view text) const {
+bool ByteTokens::covers(std::string_view text) const {
     return std::ranges::all_of(
         text, [&](char byte) { return tokens_[static_cast<unsigned char>(byte)].has_value(); });
 }

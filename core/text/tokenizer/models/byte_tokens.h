@@ -15,7 +15,7 @@ public:
     explicit ByteTokens(const Vocabulary& vocabulary);
 
     /// Returns true if every byte of the text has a token.
-    bool spell(std::string_view text) const;
+    bool covers(std::string_view text) const;
     /// The token of a byte that has one.
     TokenId token(char byte) const { return *tokens_[static_cast<unsigned char>(byte)]; }
 

@@ -12,7 +12,7 @@ struct WordToken {
     TokenId id = 0;
     ByteRange range;
     /// The token is displayed as these bytes of the word instead of the vocabulary's spelling.
-    bool shows_word = false;
+    bool displays_word_text = false;
 };
 
 /// Appends the tokens of one word. Several threads may call one model at once.

@@ -124,8 +124,7 @@ public:
             if (scores_.empty())
                 unknown->fail(tr("unigram.vocab_empty_should_hold",
                                  "its vocab is empty and should hold the unknown token"));
-            unknown_ =
-                static_cast<TokenId>(unknown->whole_number(static_cast<std::int64_t>(scores_.size()) - 1));
+            unknown_ = static_cast<TokenId>(unknown->integer(static_cast<std::int64_t>(scores_.size()) - 1));
         }
         if (field.boolean_or("byte_fallback", false))
             bytes_ = ByteTokens(*vocabulary_);
@@ -169,7 +168,7 @@ private:
     std::vector<BestStep> best_steps(std::string_view word) const {
         std::vector<BestStep> best(word.size() + 1);
         for (std::size_t at = 0; at < word.size();) {
-            const Letter letter = letter_at(word, at).value_or(Letter{0xFFFD, 1});
+            const CodePoint letter = code_point_at(word, at).value_or(CodePoint{0xFFFD, 1});
             bool covered = false;
             tree_.for_each_prefix(word.substr(at), [&](TokenId id, std::size_t size) {
                 covered = covered || size == letter.size;
@@ -203,11 +202,11 @@ private:
             out.push_back(token);
         } else if (const auto id = vocabulary_->find(text)) {
             out.push_back({*id, token.range});
-        } else if (bytes_.spell(text)) {
+        } else if (bytes_.covers(text)) {
             for (const char byte : text)
                 out.push_back({bytes_.token(byte), token.range});
         } else {
-            token.shows_word = true;
+            token.displays_word_text = true;
             out.push_back(token);
         }
     }

@@ -16,8 +16,7 @@ public:
     WordPiece(const JsonField& field, std::shared_ptr<const Vocabulary> vocabulary)
         : vocabulary_(std::move(vocabulary)), prefix_(field.string_or("continuing_subword_prefix", "##")) {
         if (const auto most = field.find("max_input_chars_per_word"))
-            most_letters_ =
-                static_cast<std::size_t>(most->whole_number(std::numeric_limits<std::int32_t>::max()));
+            most_letters_ = static_cast<std::size_t>(most->integer(std::numeric_limits<std::int32_t>::max()));
         const std::string unknown = field.string_or("unk_token", "[UNK]");
         const auto id = vocabulary_->find(unknown);
         if (!id)
@@ -28,7 +27,7 @@ public:
 
     void operator()(std::string_view word, std::vector<WordToken>& out) const {
         const std::size_t before = out.size();
-        bool known = count_letters(word) <= most_letters_;
+        bool known = count_code_points(word) <= most_letters_;
         for (std::size_t at = 0; known && at < word.size();) {
             const auto token = longest_at(word, at);
             known = token.has_value();

@@ -24,7 +24,7 @@ std::vector<Placed> decompose(const AlignedText& text, bool compatibility) {
     const auto options = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_DECOMPOSE |
                                                         (compatibility ? UTF8PROC_COMPAT : 0));
     std::vector<Placed> letters;
-    for_each_letter(text.bytes(), [&](char32_t letter, std::size_t at, std::size_t) {
+    for_each_code_point(text.bytes(), [&](char32_t letter, std::size_t at, std::size_t) {
         constexpr std::size_t longest = 32; // U+FDFA has the longest decomposition, 18
         std::array<utf8proc_int32_t, longest> parts{};
         int last_class = UTF8PROC_BOUNDCLASS_START;

@@ -13,7 +13,7 @@ namespace {
 template<class Write>
 AlignedText rewritten(const AlignedText& text, const Write& write) {
     AlignedText out;
-    for_each_letter(text.bytes(), [&](char32_t letter, std::size_t at, std::size_t) {
+    for_each_code_point(text.bytes(), [&](char32_t letter, std::size_t at, std::size_t) {
         write(out, letter, text.source(at));
     });
     return out;
@@ -85,7 +85,7 @@ Normalizer read_strip_normalizer(const JsonField& field) {
     return [left = field.boolean_or("strip_left", true),
             right = field.boolean_or("strip_right", true)](const AlignedText& text) {
         std::size_t begin = text.size(), end = 0;
-        for_each_letter(text.bytes(), [&](char32_t letter, std::size_t at, std::size_t size) {
+        for_each_code_point(text.bytes(), [&](char32_t letter, std::size_t at, std::size_t size) {
             if (is_whitespace(letter))
                 return;
             begin = std::min(begin, at);

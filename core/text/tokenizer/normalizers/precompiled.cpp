@@ -149,14 +149,14 @@ public:
 
     /// Replaces the bytes [begin, end).
     void append(std::size_t begin, std::size_t end, std::string_view replacement) {
-        for_each_letter(replacement, [&](char32_t letter, std::size_t, std::size_t) {
+        for_each_code_point(replacement, [&](char32_t letter, std::size_t, std::size_t) {
             TextSpan source = text_.source(begin);
             if (out_.empty())
                 first_left_ = begin;
             if (begin == first_left_)
                 source.begin = text_.source(0).begin;
             out_.append(letter, source);
-            if (const auto here = letter_at(text_.bytes(), begin); here && begin + here->size < end)
+            if (const auto here = code_point_at(text_.bytes(), begin); here && begin + here->size < end)
                 begin += here->size;
         });
     }
@@ -181,7 +181,7 @@ AlignedText replaced_clusters(const AlignedText& text, const Charsmap& map) {
         if (const auto whole = cluster.size() < too_long ? map.find(cluster) : std::nullopt)
             out.append(at, end, *whole);
         else
-            for_each_letter(cluster, [&](char32_t, std::size_t offset, std::size_t size) {
+            for_each_code_point(cluster, [&](char32_t, std::size_t offset, std::size_t size) {
                 const std::string_view letter = cluster.substr(offset, size);
                 out.append(at + offset, at + offset + size, map.find(letter).value_or(letter));
             });

@@ -415,8 +415,8 @@ TEST_CASE("a row without keys, a gain of 0 and the bias that is left are said pl
     CHECK(says(TensorId::head_out, {0, 1, 1, 0}, "every weight is 0"));
     CHECK(says(TensorId::output, {0, 1, 3, 0}, "only b_O is left"));
     CHECK_FALSE(says(TensorId::output, {0, 2, 3, 0}, "only b_O is left"));
-    CHECK(says(TensorId::output, {0, 2, 3, 0}, "Head 0, gain 0"));
-    CHECK(says(TensorId::concat, {0, 2, 1, 0}, "this head is ablated"));
+    CHECK(says(TensorId::output, {0, 2, 3, 0}, "Head 0, ablated"));
+    CHECK(says(TensorId::concat, {0, 2, 1, 0}, "The gain of this head is 0: it is ablated"));
 }
 
 TEST_CASE("shared key/value heads and the comparison of heads name the right ones", "[inspector]") {

@@ -10,9 +10,9 @@ TEST_CASE("pixels of numbers are made anew when the numbers are gone or others")
     int made = 0;
     const auto make = [&] { return std::vector<figure::Color>{static_cast<figure::Color>(++made)}; };
     auto owner = std::make_shared<int>(1);
-    const auto first = cache.find_of(owner, 7, make);
+    const auto first = cache.find_owned(owner, 7, make);
     CHECK(made == 1);
-    const auto again = cache.find_of(owner, 7, make);
+    const auto again = cache.find_owned(owner, 7, make);
     CHECK(made == 1);
     CHECK(again.pixels == first.pixels);
     CHECK(again.name == first.name);
@@ -20,12 +20,12 @@ TEST_CASE("pixels of numbers are made anew when the numbers are gone or others")
 
     // Another owner, at whatever address.
     owner = std::make_shared<int>(2);
-    const auto other = cache.find_of(owner, 7, make);
+    const auto other = cache.find_owned(owner, 7, make);
     CHECK(made == 2);
     CHECK(other.name != first.name);
     CHECK(cache.bytes() == sizeof(figure::Color));
     owner.reset();
-    cache.find_of(std::make_shared<int>(3), 7, make);
+    cache.find_owned(std::make_shared<int>(3), 7, make);
     CHECK(made == 3);
 }
 
@@ -34,12 +34,12 @@ TEST_CASE("pixels of numbers that are gone are not kept") {
     const auto make = [] { return std::vector<figure::Color>(100, 5); };
     const auto here = std::make_shared<int>(1);
     for (int n = 0; n < 20; ++n)
-        cache.find_of(std::make_shared<int>(n), key_of({static_cast<std::uint64_t>(n)}), make);
-    cache.find_of(here, 1, make);
+        cache.find_owned(std::make_shared<int>(n), key_of({static_cast<std::uint64_t>(n)}), make);
+    cache.find_owned(here, 1, make);
     CHECK(cache.bytes() == 100 * sizeof(figure::Color));
     cache.find(2, make); // of nobody
-    cache.find_of(std::make_shared<int>(3), 3, make);
-    cache.find_of(here, 4, make);
+    cache.find_owned(std::make_shared<int>(3), 3, make);
+    cache.find_owned(here, 4, make);
     CHECK(cache.bytes() == 300 * sizeof(figure::Color));
 }
 
@@ -47,8 +47,8 @@ TEST_CASE("pixels that are alone over the budget are still handed out") {
     PixelCache cache(4);
     const auto owner = std::make_shared<int>(1);
     const auto make = [] { return std::vector<figure::Color>(100, 5); };
-    CHECK(cache.find_of(owner, 1, make).pixels->size() == 100);
-    CHECK(cache.find_of(owner, 2, make).pixels->size() == 100);
+    CHECK(cache.find_owned(owner, 1, make).pixels->size() == 100);
+    CHECK(cache.find_owned(owner, 2, make).pixels->size() == 100);
 }
 
 TEST_CASE("what no frame asks for is let go, and what every frame asks for stays") {
@@ -58,11 +58,11 @@ TEST_CASE("what no frame asks for is let go, and what every frame asks for stays
     const std::function<int()> look = [&] { return ++looked; };
     const auto owner = std::make_shared<int>(1);
     cache.find(1, make);
-    cache.find_of(owner, 2, make);
+    cache.find_owned(owner, 2, make);
     cache.found<int>(owner, 3, look);
-    for (std::int64_t frame = 0; frame <= FrameCount::kept_frames; ++frame) {
+    for (std::int64_t frame = 0; frame <= FrameCounter::kept_frames; ++frame) {
         cache.find(4, make);
-        cache.find_of(owner, 5, make);
+        cache.find_owned(owner, 5, make);
         cache.found<int>(owner, 6, look);
         CHECK(cache.bytes() == 400 * sizeof(figure::Color));
         cache.end_frame();
@@ -71,7 +71,7 @@ TEST_CASE("what no frame asks for is let go, and what every frame asks for stays
     CHECK(looked == 2);
     CHECK(cache.bytes() == 200 * sizeof(figure::Color));
     cache.find(1, make);
-    cache.find_of(owner, 2, make);
+    cache.find_owned(owner, 2, make);
     cache.found<int>(owner, 3, look);
     CHECK(made == 6);
     CHECK(looked == 3);
@@ -80,7 +80,7 @@ TEST_CASE("what no frame asks for is let go, and what every frame asks for stays
 TEST_CASE("pixels of numbers that are gone go with the frame") {
     PixelCache cache;
     auto owner = std::make_shared<int>(1);
-    cache.find_of(owner, 1, [] { return std::vector<figure::Color>(100, 5); });
+    cache.find_owned(owner, 1, [] { return std::vector<figure::Color>(100, 5); });
     cache.end_frame();
     CHECK(cache.bytes() == 100 * sizeof(figure::Color));
     owner.reset();

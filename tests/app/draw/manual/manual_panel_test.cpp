@@ -15,13 +15,13 @@ TEST_CASE("every stop and every screen has a place in the manual", "[manual]") {
     for (int stop = 0; stop < stop_count; ++stop) {
         view.group = static_cast<StageGroup>(stop);
         INFO(group_info(view.group).label);
-        const manual::Place place = place_of_screen(shown, view);
+        const manual::Place place = manual_place_of_screen(shown, view);
         CHECK(place.page == "stages");
         CHECK_FALSE(place.anchor.empty());
         CHECK(manual::find_section(place) != nullptr);
     }
     view.attention.screen = Screen::atlas;
-    CHECK(place_of_screen(shown, view) == manual::Place{"atlas", ""});
+    CHECK(manual_place_of_screen(shown, view) == manual::Place{"atlas", ""});
 }
 
 TEST_CASE("no text of the manual is wider than its panel", "[manual]") {

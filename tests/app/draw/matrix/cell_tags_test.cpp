@@ -1,6 +1,6 @@
 #include "app/draw/matrix/cell_tags.h"
 
-#include "app/draw/kit/free_paper.h"
+#include "app/draw/kit/free_space.h"
 #include "app/draw/matrix/matrix.h"
 #include "tests/app/support/weights_fixture.h"
 #include "tests/catch.h"

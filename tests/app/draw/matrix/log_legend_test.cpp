@@ -1,4 +1,4 @@
-#include "app/draw/kit/free_paper.h"
+#include "app/draw/kit/free_space.h"
 #include "app/draw/matrix/matrix.h"
 #include "tests/app/support/fixture.h"
 #include "tests/catch.h"

@@ -31,10 +31,10 @@ TEST_CASE("lines are wider for larger weights, from 0.8 to 4", "[weights]") {
     for (const WeightsView as : {WeightsView::arcs, WeightsView::graph}) {
         const ViewState view = weights_view(as);
         const DrawContext context{shown, view, theme(false), rough_measure, 960, 848};
-        const Reading reading(context, HeadsView::each, 0);
+        const FigureWeights reading(context, HeadsView::each, 0);
         // The same links drawn separately: faint ones first, then those of the current row.
         std::vector<Link> links = links_of(reading, 2);
-        std::ranges::stable_sort(links, {}, &Link::strong);
+        std::ranges::stable_sort(links, {}, &Link::in_focused_row);
         const auto curves = curves_of(draw_page(shown, view));
         REQUIRE(curves.size() >= links.size());
         for (std::size_t a = 0; a < links.size(); ++a)
@@ -52,7 +52,7 @@ TEST_CASE("lines are drawn for the weights that reach the threshold, never for m
     const Shown shown = fixture.make();
     const ViewState view = weights_view(WeightsView::arcs);
     const DrawContext context{shown, view, theme(false), rough_measure, 960, 848};
-    const Reading reading(context, HeadsView::each, 1);
+    const FigureWeights reading(context, HeadsView::each, 1);
     const LinkThresholds least = link_thresholds(context.dims());
     std::map<std::pair<std::int64_t, std::int64_t>, Link> drawn;
     for (const Link& link : links_of(reading, 7))
@@ -60,13 +60,13 @@ TEST_CASE("lines are drawn for the weights that reach the threshold, never for m
     for (std::int64_t i = 0; i < 12; ++i)
         for (std::int64_t j = 0; j < 12; ++j) {
             const float weight = shown.value({TensorId::weights, {0, 1, i, j}});
-            const bool expected = i != 4 && j <= i && weight >= (i == 7 ? least.spoken : least.others);
+            const bool expected = i != 4 && j <= i && weight >= (i == 7 ? least.focused : least.others);
             INFO(i << ", " << j << ": " << weight);
             REQUIRE((drawn.contains({i, j})) == expected);
             if (expected) {
                 const Link& link = drawn.at({i, j});
                 CHECK(link.value == weight);
-                CHECK(link.strong == (i == 7));
+                CHECK(link.in_focused_row == (i == 7));
             }
         }
 }
@@ -79,9 +79,9 @@ TEST_CASE("a row that reads all keys alike keeps its lines, however long the sen
         const Shown shown = fixture.make();
         const ViewState view = weights_view(WeightsView::arcs);
         const DrawContext context{shown, view, theme(false), rough_measure, 960, 848};
-        const auto links = links_of(Reading(context, HeadsView::each, 0), 0);
+        const auto links = links_of(FigureWeights(context, HeadsView::each, 0), 0);
         INFO("T " << T);
-        CHECK(std::ranges::count(links, true, &Link::strong) == static_cast<std::ptrdiff_t>(T));
+        CHECK(std::ranges::count(links, true, &Link::in_focused_row) == static_cast<std::ptrdiff_t>(T));
     }
 }
 
@@ -134,9 +134,9 @@ TEST_CASE("rows that are still to come have no lines while rows are stepped thro
     ViewState view = weights_view(WeightsView::arcs);
     view.row = 1;
     const DrawContext context{shown, view, theme(false), rough_measure, 960, 848};
-    CHECK(spoken_place(context).row == 1);
+    CHECK(focused_cell(context).row == 1);
     bool first = false;
-    for (const Link& link : links_of(Reading(context, HeadsView::each, 0), 1)) {
+    for (const Link& link : links_of(FigureWeights(context, HeadsView::each, 0), 1)) {
         CHECK(link.i <= 1);
         first = first || link.i == 0;
     }
@@ -150,7 +150,7 @@ TEST_CASE("the two signs of a difference have the two ends of the diverging colo
         view.dark = dark;
         view.heads_view = HeadsView::difference;
         const DrawContext context{shown, view, theme(dark), rough_measure, 960, 848};
-        const Reading reading = reading_in_focus(context);
+        const FigureWeights reading = focused_figure_weights(context);
         CHECK(reading.line_color(0.5F) == theme(dark).diverging.back());
         CHECK(reading.line_color(-0.5F) == theme(dark).diverging.front());
         bool positive = false, negative = false;

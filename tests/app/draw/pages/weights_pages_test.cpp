@@ -1,5 +1,5 @@
 #include "app/draw/kit/format.h"
-#include "app/draw/kit/free_paper.h"
+#include "app/draw/kit/free_space.h"
 #include "app/draw/matrix/matrix.h"
 #include "tests/app/support/weights_fixture.h"
 #include "tests/catch.h"

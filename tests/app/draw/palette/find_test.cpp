@@ -23,9 +23,9 @@ Picture canvas_of(const Shown& shown, const ViewState& view) {
 TEST_CASE("tokens are found by their letters, in the order of the text", "[find]") {
     const Shown shown = make_shown({.Tq = 5, .Tk = 5, .tokens = {"The", "cat", "and", "the", "Äther"}});
     const auto found = [&](const char* typed) { return find_in_view(shown, {}, typed); };
-    CHECK(found("the") == std::vector<Finding>{std::int64_t{0}, std::int64_t{3}, std::int64_t{4}});
-    CHECK(found("AT") == std::vector<Finding>{std::int64_t{1}});
-    CHECK(found("äth") == std::vector<Finding>{std::int64_t{4}});
+    CHECK(found("the") == std::vector<FindMatch>{std::int64_t{0}, std::int64_t{3}, std::int64_t{4}});
+    CHECK(found("AT") == std::vector<FindMatch>{std::int64_t{1}});
+    CHECK(found("äth") == std::vector<FindMatch>{std::int64_t{4}});
     CHECK(found("dog").empty());
     CHECK(found("").empty());
 }
@@ -47,15 +47,15 @@ TEST_CASE("numbers are found as they are printed, in every matrix on screen", "[
                     std::string text = number(value, 2);
                     if (text.starts_with("−"))
                         text.replace(0, std::string_view("−").size(), "-");
-                    const std::vector<Finding> found = find_in_view(shown, canvas, text);
+                    const std::vector<FindMatch> found = find_in_view(shown, canvas, text);
                     printed += found.empty() ? 0 : 1;
                     negative += !found.empty() && text.starts_with('-') ? 1 : 0;
-                    for (const Finding& one : found) {
+                    for (const FindMatch& one : found) {
                         const CellAddress& at = std::get<CellAddress>(one);
                         CHECK(std::abs(static_cast<double>(shown.value(at)) - value) < 0.0101);
                     }
                     if (!found.empty())
-                        CHECK(std::ranges::find(found, Finding(cell)) != found.end());
+                        CHECK(std::ranges::find(found, FindMatch(cell)) != found.end());
                 }
         INFO(group_info(stage).label);
         CHECK(printed > 8);
@@ -68,7 +68,7 @@ TEST_CASE("a found token is selected where the inspector speaks of its row", "[f
     const Shown shown = make_shown({});
     ViewState view;
     const auto selected = [&](std::int64_t token) {
-        const Actions sent = show_token(shown, view, token);
+        const Actions sent = select_token(shown, view, token);
         REQUIRE(sent.size() == (view.row < 0 ? 1 : 2));
         return *std::get<Select>(std::get<ViewChange>(sent.back())).cell;
     };
@@ -85,7 +85,7 @@ TEST_CASE("a found token is selected where the inspector speaks of its row", "[f
     const CellAddress output = selected(3);
     CHECK(output.tensor == TensorId::output);
     CHECK(output.at[1] == 3);
-    const Actions sent = show_token(shown, view, 3);
+    const Actions sent = select_token(shown, view, 3);
     CHECK(std::get<GoTo>(std::get<ViewChange>(sent.front())).row == 3);
 }
 

@@ -35,12 +35,12 @@ struct PaletteWorld {
     FilesState files{};
     CourseState course{};
     Dims dims = shown.dims();
-    Situation now{.view = view,
-                  .files = files,
-                  .problem = shown.problem(),
-                  .shown = &dims,
-                  .pictured = true,
-                  .own_heads = 2};
+    ActionContext now{.view = view,
+                      .files = files,
+                      .problem = shown.problem(),
+                      .shown = &dims,
+                      .pictured = true,
+                      .own_heads = 2};
 
     PaletteWorld() {
         lesson::Lesson first;
@@ -252,8 +252,8 @@ TEST_CASE("@ and # narrow the list", "[palette]") {
     CHECK(world.titles("@1") == std::vector<std::string>{"Go to:", "H1"});
     CHECK(world.titles("#") == std::vector<std::string>{"Go to:", "The", "cat", "sat", "down"});
     CHECK(world.titles("#cat") == std::vector<std::string>{"Go to:", "cat"});
-    CHECK(nothing_found("#dog") == "No token is found for “dog”.");
-    CHECK(nothing_found("dog") == "Nothing is found for “dog”.");
+    CHECK(no_match_message("#dog") == "No token is found for “dog”.");
+    CHECK(no_match_message("dog") == "Nothing is found for “dog”.");
 }
 
 TEST_CASE("the palette remembers three entries, the newest first", "[palette]") {
@@ -263,7 +263,7 @@ TEST_CASE("the palette remembers three entries, the newest first", "[palette]") 
         CHECK((palette.open && palette.typed.empty() && palette.lit == 0));
         palette.typed = "typed";
         palette.lit = 5;
-        close_after(palette, id);
+        close_and_remember(palette, id);
         CHECK_FALSE(palette.open);
     }
     CHECK(palette.recent == std::vector<std::string>{"d", "b", "c"});

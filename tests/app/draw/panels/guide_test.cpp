@@ -266,7 +266,7 @@ TEST_CASE("the guide is honest about ties, single tokens and rows without keys",
           std::string::npos);
     const Shown half = make_shown({.mask = {SlidingWindowCausalMask{2}}, .scale = 0.0F});
     CHECK(joined(guide_text(half, at_stage(group)))
-              .find("Its largest weight, 0.50, goes to “cat” and, in equal parts, to 1 more.") !=
+              .find("Its largest weight, 0.50, goes to “cat” and, with the same value, to 1 more.") !=
           std::string::npos);
     const Shown one = make_shown({.Tq = 1, .Tk = 1, .tokens = {"one"}});
     CHECK(joined(guide_text(one, at_stage(group))).find("With one key there is no choice") !=

@@ -114,20 +114,20 @@ TEST_CASE("what is not there has no row on the Start page", "[panels][start]") {
 TEST_CASE("the course goes on where the learner left it", "[panels][start]") {
     Page page;
     CourseState& course = page.course;
-    CHECK_FALSE(course.begun());
+    CHECK_FALSE(course.any_started());
     const auto button = [&] { return page.labels().at(1); };
     course.progress["lesson-2"] = opened_to(0);
-    CHECK(course.begun());
+    CHECK(course.any_started());
     CHECK(button() == "Resume");
     course.progress["lesson-2"] = opened_to(2);
     CHECK(button() == "Resume step 2");
     CHECK(sent<LessonAction, OpenLesson>(action_of(page.draw(), button())).id == "lesson-2");
     course.progress["lesson-2"] = opened_to(3);
     CHECK(button() == "Resume quiz");
-    CHECK(course.part_opened(*course.lessons[1]) == 0.8F);
+    CHECK(course.fraction_opened(*course.lessons[1]) == 0.8F);
     course.progress["lesson-2"] = opened_to(4);
     CHECK(button() == "Start lesson 1");
-    CHECK_THAT(all_text(page.draw()), Catch::Contains("3 lessons on the live engine, 1 done"));
+    CHECK_THAT(all_text(page.draw()), Catch::Contains("3 lessons with live numbers, 1 done"));
     // The open lesson before one that was left earlier.
     course.progress["lesson-1"] = opened_to(1);
     course.progress["lesson-3"] = opened_to(2);

@@ -57,7 +57,7 @@ TEST_CASE("a control character in a text field is drawn as its sign", "[one line
         const ImFontGlyph* const sign =
             font->FindGlyphNoFallback(static_cast<ImWchar>(text::control_sign(control)));
         const ImFontGlyph* const drawn =
-            font->FindGlyphNoFallback(static_cast<ImWchar>(text::field_stand_in(control)));
+            font->FindGlyphNoFallback(static_cast<ImWchar>(text::field_placeholder(control)));
         REQUIRE(sign != nullptr);
         CHECK(drawn == sign);
     }

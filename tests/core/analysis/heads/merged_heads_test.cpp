@@ -55,7 +55,7 @@ TEST_CASE("heads that share nothing keep their weights") {
 TEST_CASE("heads merged wholly are the one head that owns all their columns") {
     const Problem problem = random_problem(2);
     const std::array<std::int64_t, 2> both{0, 1};
-    const TensorPtr one = weights_of(with_heads(problem, 1)),
+    const TensorPtr one = weights_of(with_head_count(problem, 1)),
                     merged = weights_of(merged_heads(problem, both, 1));
     CHECK(largest_difference(*one, 0, *merged, 0) < 1e-6F);
     CHECK(largest_difference(*one, 0, *merged, 1) < 1e-6F);

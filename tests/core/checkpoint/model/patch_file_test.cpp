@@ -229,7 +229,7 @@ TEST_CASE("a patch is refused for any other checkpoint, which is told by what di
     move_number("transformer.h.0.mlp.c_fc.weight");
     CHECK(fault().empty());
     CHECK_THAT(input_error([&] { load_patch(Model::open(test_data("/models/bert_tiny")), path); }),
-               Contains("another"));
+               Contains("a different one"));
 }
 
 TEST_CASE("nothing is written into a checkpoint's folder") {

@@ -36,7 +36,7 @@ public:
     std::string fault() const {
         return input_error([&] { load_tokenizer(folder_.file("")); });
     }
-    std::string problem() const { return tokenizer_problem(folder_.file("")); }
+    std::string problem() const { return unsupported_tokenizer_reason(folder_.file("")); }
 
 private:
     TemporaryFolder folder_;
@@ -66,7 +66,7 @@ TEST_CASE("a vocabulary of another kind is refused by name", "[tokenizer]") {
     const std::string sentence = input_error([] { load_tokenizer(vocabularies + "japanese_vocab"); });
     CHECK_THAT(sentence,
                Contains("BertJapaneseTokenizer") && Contains("--ids") && Contains("tokenizer.json"));
-    CHECK(tokenizer_problem(vocabularies + "japanese_vocab") == sentence);
+    CHECK(unsupported_tokenizer_reason(vocabularies + "japanese_vocab") == sentence);
 
     TokenizerFolder pieces("bert_like_uncased", {"vocab.txt"});
     CHECK(pieces.problem().empty());

@@ -9,7 +9,7 @@ using namespace headscope::text;
 namespace {
 
 std::vector<std::string> labels(const std::string& tokenizer, const std::string& text,
-                                BlankMark mark = BlankMark::dot) {
+                                SpaceMark mark = SpaceMark::dot) {
     const auto loaded = load_tokenizer(test_data("/tokenizers/") + tokenizer);
     return token_labels(*loaded, loaded->encode(text).ids, mark);
 }
@@ -25,7 +25,7 @@ std::string joined(const std::vector<std::string>& parts) {
 
 TEST_CASE("tokens of every kind of vocabulary are read as characters", "[tokenizer]") {
     CHECK(joined(labels("gpt2_like", "The cat\nsat")) == "The·cat⏎sat");
-    CHECK(joined(labels("gpt2_like", "The cat\nsat", BlankMark::hidden)) == "Thecat⏎sat");
+    CHECK(joined(labels("gpt2_like", "The cat\nsat", SpaceMark::hidden)) == "Thecat⏎sat");
     const auto llama = labels("llama2_like", "The cat");
     CHECK(llama.front() == "<s>");
     CHECK(joined(llama) == "<s>·The·cat");
@@ -52,9 +52,9 @@ TEST_CASE("a character that was cut into tokens stands in each of them", "[token
 
 TEST_CASE("what cannot be read keeps a name", "[tokenizer]") {
     const auto loaded = load_tokenizer(test_data("/tokenizers/gpt2_like"));
-    CHECK(token_label(*loaded, 100000, BlankMark::dot) == "#100000");
-    CHECK(joined(token_labels(*loaded, loaded->encode("\x10").ids, BlankMark::dot)) == "<0x10>");
+    CHECK(token_label(*loaded, 100000, SpaceMark::dot) == "#100000");
+    CHECK(joined(token_labels(*loaded, loaded->encode("\x10").ids, SpaceMark::dot)) == "<0x10>");
     // The first of four bytes on its own.
     const auto ids = loaded->encode("\U0001F98A").ids;
-    CHECK(token_label(*loaded, ids.front(), BlankMark::dot) == loaded->token_text(ids.front()));
+    CHECK(token_label(*loaded, ids.front(), SpaceMark::dot) == loaded->token_text(ids.front()));
 }

@@ -1,0 +1,99 @@
+#include "app/jobs/engine_selector.h"
+
+#include "core/base/error.h"
+#include "core/base/message.h"
+
+#include <utility>
+
+namespace headscope::app {
+
+namespace {
+
+/// Runs a problem on the CPU and on another device.
+EngineComparison compare(const EngineMaker& make, const std::string& id, const Problem& problem,
+                         Progress& progress) {
+    EngineComparison result{.first = "cpu", .second = id};
+    try {
+        const Trace first = make("cpu")->run(problem, StageSet::all(), progress);
+        const std::unique_ptr<engine::Engine> other = make(id);
+        // The first run compiles kernels; the second is timed.
+        other->run(problem, StageSet::all(), progress);
+        const Trace second = other->run(problem, StageSet::all(), progress);
+        result.second = second.device;
+        result.first_seconds = first.seconds;
+        result.second_seconds = second.seconds;
+        result.stages = analysis::stage_differences(first, second);
+    } catch (const std::bad_alloc&) {
+        result.error =
+            tr("engine_desk.two_traces_problem_need",
+               "Not enough free memory for two traces of this problem; take fewer tokens or heads.");
+    } catch (const std::exception& fault) {
+        result.error = fault.what();
+    }
+    return result;
+}
+
+/// The list of devices depends only on the machine.
+const DerivedKey device_list{nullptr, "devices"};
+
+} // namespace
+
+EngineSelector::EngineSelector(const std::string& id, EngineMaker make,
+                               std::function<engine::DeviceList()> look)
+    : make_(std::move(make)), look_(std::move(look)), made_(std::make_unique<SwitchableEngine>(id, make_)),
+      engine_(made_.get()), values_({}) {
+    state_.chosen = id;
+}
+
+std::unique_ptr<engine::Engine> EngineSelector::engine() {
+    return std::move(made_);
+}
+
+bool EngineSelector::act(const EngineAction& action, const DocumentPtr& document) {
+    switch (action.kind) {
+    case EngineAction::Kind::look:
+        if (!state_.found && !state_.looking) {
+            state_.looking = true;
+            values_.ask<engine::DeviceList>(device_list, Priority::background,
+                                            [this](Progress&, const auto&) { return look_(); });
+        }
+        return false;
+    case EngineAction::Kind::choose:
+        if (action.id == state_.chosen && engine_->notice().empty())
+            return false;
+        state_.chosen = action.id;
+        engine_->choose(action.id);
+        return true;
+    case EngineAction::Kind::compare:
+        if (state_.comparing)
+            return false;
+        state_.comparing = true;
+        state_.comparison.reset();
+        comparing_ = {document, "comparison"};
+        values_.ask<EngineComparison>(
+            comparing_, Priority::background,
+            [this, id = state_.chosen.starts_with("vulkan") ? state_.chosen : "vulkan", document](
+                Progress& progress, const auto&) { return compare(make_, id, document->problem, progress); });
+        break;
+    }
+    return false;
+}
+
+void EngineSelector::poll() {
+    state_.notice = engine_->notice();
+    if (const auto found = values_.peek<engine::DeviceList>(device_list); state_.looking && found.done) {
+        state_.looking = false;
+        if (found.value != nullptr)
+            state_.found = *found.value;
+    }
+    if (const auto compared = values_.peek<EngineComparison>(comparing_); state_.comparing && compared.done) {
+        state_.comparing = false;
+        if (compared.value != nullptr)
+            state_.comparison = *compared.value;
+        // Keep the devices; release the document, which may belong to a closed checkpoint.
+        values_.retain({nullptr});
+        comparing_ = {};
+    }
+}
+
+} // namespace headscope::app
