@@ -41,7 +41,7 @@ constexpr std::array<StepRow, step_count> rows{{
     {Step::logits, Page::vocabulary},
     {Step::probabilities, Page::vocabulary},
 }};
-static_assert(in_order(rows, &StepRow::step));
+static_assert(is_in_enum_order(rows, &StepRow::step));
 
 } // namespace
 

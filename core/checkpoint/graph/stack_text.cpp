@@ -41,7 +41,7 @@ constexpr std::array<FunctionRow, graph::function_count> functions{{
     {Activation::sigmoid, graph::Function::sigmoid},
     {Activation::linear, graph::Function::identity},
 }};
-static_assert(in_order(functions, &FunctionRow::activation));
+static_assert(is_in_enum_order(functions, &FunctionRow::activation));
 
 } // namespace
 

@@ -65,7 +65,7 @@ std::string block_formula(const GraphOfModel& one, AttentionPlace place, TensorI
     for (const TensorId input : made_from(a, id, id == final_norm ? a.layers - 1 : place.layer))
         from.emplace_back(tensor_info(input).name);
     if (const auto norm = norm_weights(a, id)) {
-        // The norm of a stream after its sum has the weights of norm1 or norm2 in the same layer.
+        // The norm of the residual stream after a sum has the weights of norm1 or norm2 in the same layer.
         const std::string scaled = weighted(one, prefix, norm->weight, norm->bias);
         return a.norm == NormKind::layer ? out + " = (" + from[0] + " − mean) ÷ √(variance + ε)" + scaled
                                          : out + " = " + from[0] + " ÷ √(mean of its squares + ε)" + scaled;
@@ -244,7 +244,7 @@ TEST_CASE("each stage around an attention is a node with the words and the input
             const std::vector<TensorId> stages = layer_stages(a, place);
             for (const TensorId id : stages)
                 check(place, id);
-            // The stream that enters is the last stage of the attention before it.
+            // The residual stream that enters is the last stage of the attention before it.
             if (place.layer > 0 || place.stack == Stack::cross) {
                 const AttentionPlace before = attention_place(model, n - 1);
                 CHECK(graph.find(one.name(place, TensorId::resid_in)) ==

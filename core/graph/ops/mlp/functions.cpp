@@ -49,7 +49,7 @@ constexpr std::array<FunctionRow, function_count> functions{{
     {Function::sigmoid, "sigmoid", sigmoid, "torch.sigmoid($)"},
     {Function::identity, "identity", [](double x) { return x; }, "$"},
 }};
-static_assert(in_order(functions, &FunctionRow::function));
+static_assert(is_in_enum_order(functions, &FunctionRow::function));
 
 const FunctionRow& info_of(Function function) {
     return functions[static_cast<std::size_t>(function)];
