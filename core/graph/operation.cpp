@@ -47,7 +47,8 @@ constexpr std::array<OperationRow, op_count> rows{{
     {Op::expert_linear, ops::expert_linear},
     {Op::expert_sum, ops::expert_sum},
 }};
-static_assert(is_in_enum_order(rows, &OperationRow::op), "every operation has a row, in the order of the enum");
+static_assert(is_in_enum_order(rows, &OperationRow::op),
+              "every operation has a row, in the order of the enum");
 
 } // namespace
 
