@@ -8,6 +8,7 @@ using Catch::Approx;
 
 namespace Catch {
 using Matchers::EndsWith;
+using Matchers::Equals;
 using Matchers::StartsWith;
 
 // In version 3, the name Contains is used for ranges.

@@ -88,7 +88,7 @@ struct GroupInfo {
 
 const TensorInfo& tensor_info(TensorId id);
 /// As the stage is computed in a problem with these parts.
-const TensorInfo& tensor_info(TensorId id, const ProblemParts& parts);
+const TensorInfo& tensor_info(TensorId id, ProblemParts parts);
 const GroupInfo& group_info(StageGroup group);
 /// The stages, each after those that it reads.
 std::span<const TensorInfo> stage_table();

@@ -518,7 +518,7 @@ const TensorInfo& tensor_info(TensorId id) {
     return *all_rows[static_cast<std::size_t>(id)];
 }
 
-const TensorInfo& tensor_info(TensorId id, const ProblemParts& parts) {
+const TensorInfo& tensor_info(TensorId id, ProblemParts parts) {
     for (const Row& row : variants)
         if (row.id == id && parts.*row.when)
             return row;
