@@ -16,7 +16,7 @@ constexpr std::size_t digit_count = 64;
 /// The offset of the digits; npos if there are none. Inside a text of the header, quotation marks would have
 /// a backslash before them.
 std::size_t find_digits(std::string_view bytes) {
-    const std::string before = '"' + std::string(checksum_key) + "\":\"";
+    const std::string before = "\"" + std::string(checksum_key) + "\":\"";
     const std::size_t at = bytes.find(before);
     if (at == std::string_view::npos || bytes.size() - at < before.size() + digit_count + 1)
         return std::string_view::npos;

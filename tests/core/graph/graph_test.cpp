@@ -17,12 +17,12 @@ namespace labels = headscope::graph::labels;
 namespace {
 
 constexpr graph::Label W{"W", untranslated("W"), "W", graph::Step::qkv};
-const Axes rows{{"B", 1}, {"Tq", 2}, {"D", 3}};
+const Axes x_axes{{"B", 1}, {"Tq", 2}, {"D", 3}};
 
 /// y = x W in layer 1, then x + y.
 Graph small_graph() {
     Builder g;
-    const Value x = g.input(labels::x, rows);
+    const Value x = g.input(labels::x, x_axes);
     Builder layer = g.layer(graph::Stack::own, 1);
     const Value in = layer.alias(labels::resid_in, x);
     const Value y = layer.linear(labels::attn_out, in, layer.parameter(W, {{"D", 3}, {"D", 3}}));
@@ -30,14 +30,14 @@ Graph small_graph() {
     return g.finish();
 }
 
-const graph::Leaves numbers{
+const graph::Leaves small_numbers{
     {"x", make_tensor({1, 2, 3}, std::vector<float>{1, 2, 3, 4, 5, 6})},
     {"layers.1.W", make_tensor({3, 3}, std::vector<float>{1, 0, 0, 0, 2, 0, 0, 0, 3})}};
 
 std::string misfit(const std::function<void(Builder&, const Value&)>& build) {
     return input_error([&] {
         Builder g;
-        build(g, g.input(labels::x, rows));
+        build(g, g.input(labels::x, x_axes));
     });
 }
 
@@ -73,7 +73,7 @@ TEST_CASE("the inputs of a node that do not fit together are named", "[graph]") 
     CHECK_THAT(
         misfit([](Builder& g, const Value& x) { g.make(labels::q_heads, graph::Op::split_heads, {}, {x}); }),
         Contains("q_heads = split_heads(x): input 1"));
-    CHECK_THAT(misfit([](Builder& g, const Value&) { g.input(labels::x, rows); }),
+    CHECK_THAT(misfit([](Builder& g, const Value&) { g.input(labels::x, x_axes); }),
                Contains("two nodes named x"));
     CHECK_THAT(misfit([](Builder& g, const Value& x) { g.alias(labels::x, x); }),
                Contains("two nodes named x"));
@@ -82,13 +82,13 @@ TEST_CASE("the inputs of a node that do not fit together are named", "[graph]") 
 TEST_CASE("a run computes what is captured, whole or in part", "[graph]") {
     const Graph graph = small_graph();
     const graph::Evaluation run =
-        graph::evaluate(graph, numbers, {{"layers.1.resid_mid", {{"Tq", {1, 1}}, {"D", {1}}}}, {"x"}});
+        graph::evaluate(graph, small_numbers, {{"layers.1.resid_mid", {{"Tq", {1, 1}}, {"D", {1}}}}, {"x"}});
     CHECK(run["layers.1.resid_mid"].axes == Axes{{"B", 1}, {"Tq", 1}, {"D", 2}});
     CHECK(run["layers.1.resid_mid"].values == std::vector<double>{15, 24});
     CHECK(run["layers.1.resid_in"].values == std::vector<double>{1, 2, 3, 4, 5, 6});
     CHECK_FALSE(run.has("layers.1.attn_out"));
     const auto error = [&](const std::vector<graph::Part>& captures) {
-        return input_error([&] { static_cast<void>(graph::evaluate(graph, numbers, captures)); });
+        return input_error([&] { static_cast<void>(graph::evaluate(graph, small_numbers, captures)); });
     };
     CHECK_THAT(error({{"layers.1.resid", {}}}), Contains("nearest names are layers.1.resid_"));
     CHECK_THAT(error({{"x", {{"Tk", {}}}}}), Contains("x has no axis Tk; it has B, Tq, D"));
@@ -104,11 +104,11 @@ TEST_CASE("a run asks for the leaves that it needs, and names those that are wro
     std::vector<std::string> asked;
     const graph::LeafSource source = [&](const graph::Node& node) {
         asked.push_back(node.name);
-        return numbers.at(node.name);
+        return small_numbers.at(node.name);
     };
     static_cast<void>(graph::evaluate(graph, source, {{"x"}}));
     CHECK(asked == std::vector<std::string>{"x"});
-    graph::Leaves few = numbers;
+    graph::Leaves few = small_numbers;
     few.erase("layers.1.W");
     const auto error = [&] {
         return input_error([&] { static_cast<void>(graph::evaluate(graph, few, {{"layers.1.resid_mid"}})); });
@@ -121,7 +121,7 @@ TEST_CASE("a run asks for the leaves that it needs, and names those that are wro
 TEST_CASE("PyTorch's lines of a node are assignments to its name", "[graph]") {
     // Compared with torch by hand for all sample graphs; here some of each kind.
     const auto line = [](const std::string& sample, const std::string& node) {
-        for (const test::SampleGraph& one : test::sample_graphs())
+        for (const graph::SampleGraph& one : graph::sample_graphs())
             if (one.name == sample)
                 return one.graph.pytorch(one.graph.find(node));
         return std::string("no such graph");
@@ -139,7 +139,7 @@ TEST_CASE("PyTorch's lines of a node are assignments to its name", "[graph]") {
           "concat = (head_out * gain.reshape(1, -1, 1, 1)).transpose(1, 2).flatten(-2)\n");
     CHECK(line("gated MLP", "mlp_act") == "mlp_act = torch.nn.functional.silu(mlp_gate) * mlp_pre\n");
     CHECK(line("attention", "x").empty());
-    for (const test::SampleGraph& one : test::sample_graphs())
+    for (const graph::SampleGraph& one : graph::sample_graphs())
         for (graph::NodeId id = 0; id < static_cast<graph::NodeId>(one.graph.nodes().size()); ++id) {
             const std::string lines = one.graph.pytorch(id);
             INFO(lines);
@@ -149,7 +149,7 @@ TEST_CASE("PyTorch's lines of a node are assignments to its name", "[graph]") {
 }
 
 TEST_CASE("the cost of a node counts its products and its numbers", "[graph]") {
-    for (const test::SampleGraph& one : test::sample_graphs()) {
+    for (const graph::SampleGraph& one : graph::sample_graphs()) {
         if (one.name != "attention")
             continue;
         // q: 2 x 3 tokens, D 4, H dk 16; scores: 2 x 4 heads x 3 x 3, dk 4.

@@ -10,10 +10,7 @@
 // Each operation states the same facts several times: as numbers, as cells that are read, as arithmetic, as a
 // linear map. The tests derive each from the numbers.
 
-using namespace headscope;
-using namespace headscope::graph;
-using headscope::test::random_leaves;
-using headscope::test::sample_graphs;
+namespace headscope::graph {
 
 namespace {
 
@@ -48,7 +45,7 @@ struct Sample {
 /// Calls visit for each node of the sample graphs that is computed, with the numbers of a run.
 template<class Visit>
 void each_node(std::uint64_t seed, const Visit& visit) {
-    for (const test::SampleGraph& sample : sample_graphs()) {
+    for (const SampleGraph& sample : sample_graphs()) {
         const Leaves leaves = random_leaves(sample.graph, seed);
         const Evaluation run =
             evaluate_all(sample.graph, [&](const Node& node) { return leaves.at(node.name); });
@@ -158,7 +155,7 @@ void check_arithmetic(const Arithmetic& arithmetic, const std::vector<Operand>& 
 
 TEST_CASE("the sample graphs have every operation", "[graph]") {
     std::set<Op> seen;
-    for (const test::SampleGraph& sample : sample_graphs())
+    for (const SampleGraph& sample : sample_graphs())
         for (const Node& node : sample.graph.nodes())
             seen.insert(node.op);
     for (int op = 0; op < op_count; ++op) {
@@ -266,3 +263,5 @@ TEST_CASE("an operation that says it is linear is the linear map that it states"
         Op::expert_linear, Op::expert_sum};
     CHECK(linear == expected);
 }
+
+} // namespace headscope::graph

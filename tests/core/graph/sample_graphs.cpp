@@ -8,12 +8,10 @@
 
 #include <map>
 
-namespace headscope::test {
+namespace headscope::graph {
 
 namespace {
 
-using namespace headscope::graph;
-namespace labels = headscope::graph::labels;
 using A = headscope::Axis;
 
 constexpr Dims dims{
@@ -224,7 +222,7 @@ std::vector<SampleGraph> sample_graphs() {
     return samples;
 }
 
-graph::Leaves random_leaves(const graph::Graph& graph, std::uint64_t seed) {
+Leaves random_leaves(const Graph& graph, std::uint64_t seed) {
     Numbers numbers(seed);
     Leaves leaves;
     for (const Node& node : graph.nodes()) {
@@ -246,4 +244,4 @@ graph::Leaves random_leaves(const graph::Graph& graph, std::uint64_t seed) {
     return leaves;
 }
 
-} // namespace headscope::test
+} // namespace headscope::graph
