@@ -162,6 +162,22 @@ TEST_CASE("a translation has the steps, values, gates and questions of its origi
           }) == 1);
 }
 
+TEST_CASE("the position of a choice does not give the answer away") {
+    std::map<std::ptrdiff_t, int> right_at;
+    int questions = 0;
+    for (const FoundLesson& found : find_lessons({}, "en"))
+        for (const Question& question : found.parsed.lesson.quiz) {
+            const auto right = std::ranges::find(question.choices, true, &QuizChoice::right);
+            ++right_at[right - question.choices.begin()];
+            ++questions;
+        }
+    for (std::ptrdiff_t position = 0; position < 3; ++position) {
+        CAPTURE(position, questions);
+        CHECK(right_at[position] * 4 > questions);
+        CHECK(right_at[position] * 5 < questions * 2);
+    }
+}
+
 TEST_CASE("a single lesson file can be named beside folders, and brings no others") {
     const TemporaryFolder folder;
     std::string text = asset("lessons/by-hand.md");
