@@ -277,11 +277,8 @@ void show_model(app::Program& program, const SceneOptions& options) {
     app::ModelTexts texts{.prompt = options.text.value_or(""),
                           .target = options.decoder.text,
                           .pair = options.second.text.value_or("")};
-    if (model->tokenizer != nullptr) {
+    if (model->tokenizer != nullptr)
         options.second.check(model->pairs, architecture);
-        if (texts.pair.empty())
-            warn_of_typed_pair(*model->tokenizer, model->pairs, texts.prompt);
-    }
     checkpoint::ModelEdits edits;
     std::optional<app::Questions> asked;
     if (options.patch) {
@@ -294,14 +291,13 @@ void show_model(app::Program& program, const SceneOptions& options) {
         if (own && options.decoder.text.value_or(work.project.decoder_text) == work.project.decoder_text)
             texts = app::texts_of(work.project);
     }
+    if (asked) // the decision refers to the project's own prompt
+        asked->one_text = asked->one_text && asked->prompt == texts.prompt;
+    if (model->tokenizer != nullptr && texts.pair.empty() && !(asked && asked->one_text))
+        warn_of_typed_pair(*model->tokenizer, model->pairs, texts.prompt);
     program.open_checkpoint(app::open_model(model, texts, 0, edits, progress));
-    if (asked) {
-        app::ModelState& state = program.state().model;
-        state.position = asked->position;
-        state.effects = asked->effects;
-        state.patching = asked->patching;
-        state.circuits = asked->circuits;
-    }
+    if (asked)
+        app::restore_questions(program.state().model, *asked);
     program.settle();
     edit_model(program, options);
     if (architecture.encoder != nullptr)

@@ -40,8 +40,9 @@ struct ModelState {
     std::string prompt, pair, target;               ///< content of the fields, valid or not
     std::optional<checkpoint::TextPair> typed_pair; ///< the texts around a separator in the prompt, until the
                                                     ///< user decides whether they are a pair
-    std::string error;           ///< one sentence about a text or the last run; empty if there is no error
-    checkpoint::ModelRunPtr run; ///< newest finished run
+    bool one_text = false; ///< the user decided that the prompt stays one text in spite of its separator
+    std::string error;     ///< one sentence about a text or the last run; empty if there is no error
+    checkpoint::ModelRunPtr run;      ///< newest finished run
     checkpoint::ModelRunPtr unedited; ///< the same text without edits
     bool running = false;
     float fraction = 0;                   ///< progress of the current run

@@ -145,6 +145,42 @@ TEST_CASE("a project and the file for recovery keep two texts", "[model][pair][c
     end_recording();
 }
 
+TEST_CASE("a project keeps the decision that a prompt stays one text", "[model][pair][checkpoint_project]") {
+    TemporaryFolder folder;
+    const std::string asked = folder.file("asked.headscope"), decided = folder.file("decided.headscope"),
+                      patch = folder.file("decided.patch.safetensors");
+    const std::string model = make_pair_folder(folder);
+    {
+        FilesDesk desk(folder);
+        desk.open(model, pair_as_one);
+        REQUIRE(screen_shows("w55 inside one text"));
+        desk.save_as(asked);
+        desk.Desk::press("Keep one text");
+        desk.save_as(decided);
+        desk.act(SetGain{0, 0.5F});
+        desk.settle();
+        desk.save_as(patch);
+        REQUIRE(desk.program.state().error.empty());
+        end_recording();
+    }
+    for (const std::string& path : {decided, patch, asked}) {
+        INFO(path);
+        FilesDesk desk(folder);
+        if (path == patch)
+            desk.open(model, "w4");
+        desk.open(path);
+        REQUIRE(desk.program.state().error.empty());
+        CHECK(texts_of_desk(desk).prompt == pair_as_one);
+        CHECK(screen_shows("w55 inside one text") == (path == asked));
+        // The decision ends with the separator, as in the window that made it.
+        desk.type_over("##prompt", "w4");
+        CHECK_FALSE(screen_shows("w55 inside one text"));
+        desk.type_over("##prompt", pair_as_one);
+        CHECK(screen_shows("w55 inside one text"));
+        end_recording();
+    }
+}
+
 TEST_CASE("a model without a form for two texts has no second field, and the socket refuses one",
           "[model][pair]") {
     const TemporaryFolder folder;

@@ -70,10 +70,8 @@ void ask_again(Workspace& workspace, SessionState& state, const Questions& asked
         workspace.session().act(TypePair{asked.pair});
     if (part->two_texts() && !asked.target.empty() && asked.target != part->target)
         workspace.session().act(TypeTarget{asked.target});
-    state.model.position = asked.position;
-    state.model.effects = asked.effects;
-    state.model.patching = asked.patching;
-    state.model.circuits = asked.circuits;
+    restore_questions(state.model, asked);
+    workspace.session().follow();
 }
 
 } // namespace

@@ -48,7 +48,7 @@ std::optional<std::int64_t> read(const json& from, const char* name, std::int64_
 
 std::string questions_text(const ModelState& model, const RunSpec& part) {
     if (!model.position && model.effects == EffectsQuestion{} && model.patching == PatchingQuestion{} &&
-        model.circuits == CircuitsQuestion{})
+        model.circuits == CircuitsQuestion{} && !model.one_text)
         return {};
     const PatchedRun* const patch = patched_run(part);
     const RunSpec& own = patch != nullptr ? *patch->own : part;
@@ -69,6 +69,8 @@ std::string questions_text(const ModelState& model, const RunSpec& part) {
                  {"threshold", model.circuits.threshold ? json(*model.circuits.threshold) : json()}}}};
     if (!own.pair.empty())
         asked["pair"] = own.pair;
+    if (model.one_text)
+        asked["one_text"] = true;
     return dump_json(asked);
 }
 
@@ -97,13 +99,22 @@ std::optional<Questions> read_questions(const std::string& text, std::int64_t vo
                                      .kind = kind->kind,
                                      .paths = patching.at("paths").get<bool>()},
                         .circuits = {.token = read(circuits, "token", vocab),
-                                     .through_mlp = circuits.at("through_mlp").get<bool>()}};
+                                     .through_mlp = circuits.at("through_mlp").get<bool>()},
+                        .one_text = all.value("one_text", false)};
         if (const json& threshold = circuits.at("threshold"); !threshold.is_null())
             asked.circuits.threshold = std::clamp(threshold.get<float>(), 0.0F, 1.0F);
         return asked;
     } catch (const json::exception&) {
         fail_damaged();
     }
+}
+
+void restore_questions(ModelState& model, const Questions& asked) {
+    model.position = asked.position;
+    model.effects = asked.effects;
+    model.patching = asked.patching;
+    model.circuits = asked.circuits;
+    model.one_text = asked.one_text;
 }
 
 } // namespace headscope::app

@@ -16,6 +16,7 @@ struct Questions {
     EffectsQuestion effects;
     PatchingQuestion patching;
     CircuitsQuestion circuits;
+    bool one_text = false; ///< the prompt stays one text in spite of its separator
 };
 
 /// As JSON text for the checkpoint's patch file; empty if the user chose nothing.
@@ -23,5 +24,7 @@ std::string questions_text(const ModelState& model, const RunSpec& part);
 /// Nothing for empty text. Throws Error(input) for text of another format and for tokens that the model does
 /// not have.
 std::optional<Questions> read_questions(const std::string& text, std::int64_t vocab);
+/// Restores all questions. The texts that they refer to must be in the model already.
+void restore_questions(ModelState& model, const Questions& asked);
 
 } // namespace headscope::app
