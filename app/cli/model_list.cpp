@@ -41,17 +41,30 @@ std::string as_text(const std::vector<LocalModel>& models) {
         if (!model.family.empty())
             text += "  " + app::model_summary(model) +
                     ", tokenizer: " + (model.tokenizer.empty() ? "none" : model.tokenizer) + "\n";
-        text += "  " + (model.problem.empty() ? "runs" : "does not run: " + model.problem) + "\n  " +
-                model.path + "\n";
+        text += "  " + (model.problem.empty() ? "runs" : "does not run: " + model.problem) + "\n";
+        if (!model.path.empty())
+            text += "  " + model.path + "\n";
     }
     return text;
+}
+
+/// A packaged model has no path if it cannot be unpacked. This does not hide the other models.
+LocalModel packaged_model(const std::string& name) {
+    try {
+        return checkpoint::describe_model(name, checkpoint::model_folder(name));
+    } catch (const Error& fault) {
+        LocalModel unusable;
+        unusable.name = name;
+        unusable.problem = fault.what();
+        return unusable;
+    }
 }
 
 /// Returns packaged models, then those in the cache, then those in the folders.
 std::vector<LocalModel> find_models(const std::vector<std::string>& folders) {
     std::vector<LocalModel> all;
     for (const std::string& name : checkpoint::packaged_models())
-        all.push_back(checkpoint::describe_model(name, checkpoint::model_folder(name)));
+        all.push_back(packaged_model(name));
     const auto add = [&](const std::string& folder) {
         const std::vector<LocalModel> found = checkpoint::local_models(folder);
         all.insert(all.end(), found.begin(), found.end());

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """check_home.py PROGRAM: runs commands and the window where no file of the user can be written: HOME is not set, does not
-exist, is a file, or is a folder on a read-only file system. Everything that needs no such file must work as usual."""
+exist, is a file, or is a folder on a read-only file system or of another user. Everything that needs no such file must work
+as usual."""
+import os
 import pathlib
 import subprocess
 import sys
@@ -10,6 +12,7 @@ import desktop
 from desktop import Failure
 
 PROMPT = "When Mary and John went to the shop, John gave a book to"
+OTHER_PROMPT = PROMPT.replace("John gave", "Mary gave")
 
 
 def check(holds, text):
@@ -37,6 +40,7 @@ class Home:
 
 
 def run_commands(home, program, folder):
+    """Runs one command of each kind that reads or writes a folder of the user: settings, cache, temporary files."""
     weights = folder / "weights.npy"
     home.run(program, "trace", "The cat sat down", "--stages", "weights", "-o", weights)
     check(weights.stat().st_size > 100, f"{home.what}: trace wrote nothing")
@@ -50,6 +54,30 @@ def run_commands(home, program, folder):
     check("Mary" in said, f"{home.what}: pocket says {said}")
     home.run(program, "heads", "--model", "pocket", "--text", PROMPT, "-o", folder / "heads.csv")
     home.run(program, "record", "The cat sat down", "--stages", "--size", "640x480", "-o", folder / "film.html")
+    for file in folder.iterdir():
+        file.unlink()
+
+
+def run_other_commands(home, program, folder):
+    """Runs the other commands, which should read and write the same folders."""
+    texts = folder / "texts.txt"
+    texts.write_text(f"{PROMPT}\n{OTHER_PROMPT}\n", encoding="utf-8")
+    pocket = ("--model", "pocket", "--text", PROMPT)
+    for words, name in (
+            (("trace", *pocket), "trace.safetensors"),
+            (("explain", *pocket, "--what", "lens"), "lens.json"),
+            (("patch", "--model", "pocket", "--what", "residual", "--clean", PROMPT, "--corrupted", OTHER_PROMPT,
+              "--answer", " Mary", "--against", " John"), "patch.json"),
+            (("survey", "--model", "pocket", "--texts", texts, "--limit", 1), "survey.sqlite"),
+            (("map", "The cat sat down", "--head", 0, "--overview", 4), "map.npy"),
+            (("export", "The cat sat down"), "script.py"),
+            (("render", "The cat sat down"), "stage.pdf"),
+            (("record", "The cat sat down", "--stages", "--size", "640x480"), "film.gif")):  # fmt: skip
+        home.run(program, *words, "-o", folder / name)
+        check((folder / name).stat().st_size > 20, f"{home.what}: {words[0]} wrote nothing")
+    home.run(program, "model", "info", "pocket")
+    home.run(program, "tokenize", "--model", "pocket", PROMPT)
+    home.run(program, "lesson", "play", "first-lesson")
     for file in folder.iterdir():
         file.unlink()
 
@@ -75,13 +103,30 @@ def read_only(folder):
     return words if tried.returncode == 0 else None
 
 
+def another_user(program, folder):
+    """The words before a command that run it as a user who may not write to `folder`; None if this user cannot."""
+    folder.chmod(0o555)
+    if os.geteuid() != 0:
+        return []
+    words = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    try:
+        tried = subprocess.run([*words, str(program), "--version"], capture_output=True)
+    except OSError:
+        return None
+    return words if tried.returncode == 0 else None
+
+
 def main():
     program = pathlib.Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as place, desktop.Display() as display:
         place = pathlib.Path(place)
-        results, file, closed, temporary = (place / name for name in ("results", "file", "closed", "temporary"))
-        for folder in (results, closed, temporary):
+        results, file, closed, foreign, temporary = (
+            place / name for name in ("results", "file", "closed", "foreign", "temporary"))  # fmt: skip
+        for folder in (results, closed, foreign, temporary):
             folder.mkdir()
+        place.chmod(0o755)  # another user reaches the folders below
+        for folder in (results, temporary):
+            folder.chmod(0o777)
         file.touch()
         homes = [Home("HOME is not set", None, temporary), Home("HOME does not exist", "/proc/nowhere", temporary),
                  Home("HOME is a file", file, temporary)]
@@ -90,8 +135,15 @@ def main():
             print("skipped: a read-only HOME, because this user cannot mount")
         else:
             homes.append(Home("HOME is read-only", closed, temporary, mounted))
+        other = another_user(program, foreign)
+        if other is None:
+            print("skipped: a HOME of another user, because this user cannot run the program as another")
+        else:
+            homes.append(Home("HOME belongs to another user", foreign, temporary, other))
         for home in homes:
             run_commands(home, program, results)
+            if home in (homes[0], homes[-1]):
+                run_other_commands(home, program, results)
             run_window(home, program, display, results)
             run_window(home, program, display, results, "pocket")
             print(f"{home.what}: commands and window work")

@@ -11,7 +11,7 @@ namespace headscope::checkpoint {
 /// A checkpoint on this machine, as the headers of its files describe it.
 struct LocalModel {
     std::string name;   ///< "openai-community/gpt2"
-    std::string path;   ///< of its folder or GGUF file
+    std::string path;   ///< of its folder or GGUF file; empty for a packaged model that cannot be unpacked
     std::string family; ///< "gpt2"; empty, as what follows, when it cannot be opened here
     std::int64_t layers = 0;
     std::int64_t H = 0;

@@ -257,6 +257,22 @@ TEST_CASE(
     check_failure({"model", "list", folder.file("nowhere")}, 1, "nowhere");
 }
 
+TEST_CASE("model list shows the other models where pocket cannot be unpacked") {
+    const std::map<std::string, std::string> closed{
+        {"XDG_CACHE_HOME", "/proc/cache"}, {"TMPDIR", "/proc"}, {"HF_HUB_CACHE", "/proc"}};
+    const ProgramRun run = run_program({"model", "list", "--json", models + "bert_tiny"}, "", closed);
+    INFO(run.err);
+    REQUIRE(run.code == 0);
+    const json found = json::parse(run.out);
+    REQUIRE(found.size() == 2);
+    CHECK((found[0].at("name") == "pocket" && found[0].at("path") == "" && found[0].at("runs") == false));
+    CHECK_THAT(found[0].at("problem").get<std::string>(), Contains("XDG_CACHE_HOME"));
+    CHECK(found[1].at("runs") == true);
+    const ProgramRun text = run_program({"model", "list"}, "", closed);
+    CHECK(text.code == 0);
+    CHECK_THAT(text.out, Catch::StartsWith("pocket\n  does not run: pocket cannot be unpacked: "));
+}
+
 TEST_CASE("a text is cut into tokens by the tokenizer beside the model") {
     const TemporaryFolder folder;
     for (const char* name : {"config.json", "model.safetensors"})
