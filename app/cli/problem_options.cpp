@@ -125,10 +125,16 @@ void exclude_problem(CLI::App& command, CLI::Option& other) {
 }
 
 void add_device_option(CLI::App& command, std::string& device) {
-    command.add_option("--device", device, "auto, cpu, vulkan or vulkan:N")
+    // Not a validator of CLI11: since version 2.4 it drops values of the environment that a validator
+    // rejects.
+    const auto take = [&device](const std::string& id) {
+        if (const std::string fault = check_device(id); !fault.empty())
+            throw CLI::ValidationError("--device", fault);
+        device = id;
+    };
+    command.add_option_function<std::string>("--device", take, "auto, cpu, vulkan or vulkan:N")
         ->envname("HEADSCOPE_DEVICE")
-        ->check(check_device)
-        ->capture_default_str();
+        ->default_str(device);
 }
 
 void run_on_processor(const std::string& device) {

@@ -165,7 +165,7 @@ TextBox text_box(const char* id, std::string& text, const figure::Rect& area, bo
     const bool entered_by_ring = tools.focus.register_item(dialog_to_screen(area, tools));
     const TextFrame frame(area, {.stroke = tools.theme.ink, .stroke_width = 1.5F}, text, tools);
     if (focus || entered_by_ring)
-        ImGui::SetKeyboardFocusHere();
+        focus_next_item();
     TextBox box;
     FieldKeys keys{on_tab, focus, static_cast<int>(selected)};
     // ImGui's own tabbing would jump between text fields and skip the other items of the focus ring.

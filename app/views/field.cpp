@@ -45,7 +45,7 @@ void show_field(const TextField& field, const figure::Rect& area, const ViewTool
     // In a field that keeps the keyboard after Enter, the caret was at the end.
     const bool to_end = waits && (field.acts_on_each_letter || field.keeps_keyboard || field.caret_at_end);
     if (tools.focus.register_text_field(area) || waits) {
-        ImGui::SetKeyboardFocusHere();
+        focus_next_item();
         if (waits && !to_end)
             edit = {};
     }

@@ -1,5 +1,6 @@
 #include "app/views/controls/items.h"
 #include "app/views/dialog.h"
+#include "app/views/imgui_keys.h"
 #include "app/views/scrolled.h"
 #include "app/views/text_frame.h"
 #include "app/views/views.h"
@@ -49,7 +50,7 @@ void view_find(const AppState& state, const figure::Rect& canvas, const Picture&
                       : find.keyboard == Find::Keyboard::take_at_end   ? Caret::at_end
                                                                        : Caret::stays;
         if (!find.has_keyboard())
-            ImGui::SetKeyboardFocusHere();
+            focus_next_item();
         ImGui::PushAllowKeyboardFocus(false);
         input_text("##find", tr("find.find_token_number", "Find a token or a number"), find.typed,
                    ImGuiInputTextFlags_CallbackAlways, place_caret, &caret, tools.surface);

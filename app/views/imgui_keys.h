@@ -1,6 +1,9 @@
 #pragma once
 
 #include <imgui.h>
+#if IMGUI_VERSION_NUM == 19010
+#include <imgui_internal.h>
+#endif
 
 namespace headscope::app {
 
@@ -32,6 +35,15 @@ inline bool letter_pressed(char letter) {
 #else
     return ImGui::IsKeyPressed(static_cast<ImGuiKey>(ImGuiKey_A + (letter - 'A')), false);
 #endif
+}
+
+/// Gives the keyboard to the next item, from the next frame on.
+inline void focus_next_item() {
+#if IMGUI_VERSION_NUM == 19010
+    // This version ignores the call if an item of another window had the focus (Dear ImGui issue 7226).
+    ImGui::GetCurrentContext()->NavFocusScopeId = ImGui::GetCurrentContext()->CurrentFocusScopeId;
+#endif
+    ImGui::SetKeyboardFocusHere();
 }
 
 } // namespace headscope::app

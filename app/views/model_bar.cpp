@@ -3,6 +3,7 @@
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
 #include "app/views/files/file_views.h"
+#include "app/views/imgui_keys.h"
 #include "app/views/text_frame.h"
 #include "app/views/views.h"
 #include "core/base/message.h"
@@ -69,7 +70,7 @@ void prompt_field(const AppState& state, const PromptField& field, const figure:
         paint_here(scene, tools);
     }
     if (field.take_keyboard)
-        ImGui::SetKeyboardFocusHere();
+        focus_next_item();
     ImGui::PushAllowKeyboardFocus(false);
     std::string text = field.text;
     const TypedText typed =

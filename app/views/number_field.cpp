@@ -1,6 +1,7 @@
 #include "app/draw/kit/format.h"
 #include "app/state/block.h"
 #include "app/views/controls/items.h"
+#include "app/views/imgui_keys.h"
 #include "app/views/situation.h"
 #include "app/views/text_frame.h"
 #include "app/views/views.h"
@@ -27,7 +28,11 @@ void type_first(const std::string& text) {
     ImGuiIO& io = ImGui::GetIO();
     const std::vector<ImWchar> later(io.InputQueueCharacters.begin(), io.InputQueueCharacters.end());
     io.InputQueueCharacters.resize(0);
-    io.AddInputCharactersUTF8(text.c_str());
+    for (const char *at = text.data(), *end = at + text.size(); at < end;) {
+        unsigned int code_point = 0;
+        at += ImTextCharFromUtf8(&code_point, at, end);
+        io.InputQueueCharacters.push_back(static_cast<ImWchar>(code_point));
+    }
     for (const ImWchar c : later)
         io.InputQueueCharacters.push_back(c);
 }
@@ -88,7 +93,7 @@ float view_number_field(const AppState& state, const figure::Rect& area, const V
                            .muted = aside},
                           edit.text, tools);
     if (edit.take_keyboard && !edit.active)
-        ImGui::SetKeyboardFocusHere();
+        focus_next_item();
     const bool was_active = edit.active;
     // Input from before the field had the keyboard: a number, possibly Enter or Tab, and further input.
     char end = 0;

@@ -54,7 +54,7 @@ void type_into(Palette& palette, const figure::Rect& area, const ViewTools& tool
     // ImGui gives the mouse to a clicked row until the button is released.
     if (!palette.has_keyboard && !ImGui::IsMouseDown(ImGuiMouseButton_Left) &&
         !ImGui::IsMouseReleased(ImGuiMouseButton_Left))
-        ImGui::SetKeyboardFocusHere();
+        focus_next_item();
     ImGui::PushAllowKeyboardFocus(false);
     input_text("##palette",
                tr("palette.type_few_letters_head",

@@ -1,4 +1,5 @@
 #include "app/views/files/file_views.h"
+#include "app/views/imgui_keys.h"
 #include "app/views/text_frame.h"
 #include "app/views/views.h"
 #include "core/base/message.h"
@@ -171,7 +172,7 @@ std::optional<std::string> sentence_field(const AppState& state, const SentenceF
     const bool fixed = !field.tip.empty();
     ImGui::BeginDisabled(fixed);
     if (field.take_keyboard)
-        ImGui::SetKeyboardFocusHere();
+        focus_next_item();
     // Tab moves the focus ring; ImGui's own tabbing would jump into this field and stay there.
     ImGui::PushAllowKeyboardFocus(false);
     std::string text = field.text;

@@ -327,6 +327,8 @@ int pixels(float logical, float scale) {
 CairoSurface pdf_surface(const Scene& scene, double scale, std::string& bytes) {
     CairoSurface surface(
         cairo_pdf_surface_create_for_stream(append, &bytes, scene.width * scale, scene.height * scale));
+    // Version 1.4 has no compressed object streams: other programs find the date and the size of the page.
+    cairo_pdf_surface_restrict_to_version(surface.get(), CAIRO_PDF_VERSION_1_4);
     // A fixed date, so that the same picture gives the same file.
     cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_CREATE_DATE, "2000-01-01T00:00:00Z");
     return surface;

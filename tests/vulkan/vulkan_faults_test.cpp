@@ -113,5 +113,5 @@ TEST_CASE("validation catches a barrier that was left out") {
     vulkan::VulkanEngine engine(0, validated.options);
     engine.run(some_problem());
     REQUIRE_FALSE(validated.messages.empty());
-    CHECK_THAT(validated.messages.front(), Contains("SYNC-HAZARD"));
+    CHECK_THAT(validated.messages.front(), Contains("READ_AFTER_WRITE"));
 }

@@ -106,6 +106,9 @@ AtlasShelf bake_fonts(ImFontAtlas& atlas, std::span<FontRequest> wishes, float s
     for (FontRequest& wish : wishes)
         wish.made = start_font(atlas, wish.pixels);
     ImFontAtlasBuildInit(&atlas);
+    // Dear ImGui 1.90 has made the sizes whole numbers.
+    for (std::size_t i = 0; i < wishes.size(); ++i)
+        atlas.ConfigData[static_cast<int>(i)].SizePixels = wishes[i].pixels;
 
     std::vector<std::uint8_t> pixels;
     std::vector<Drawn> drawn = draw_glyphs(wishes, pixels);

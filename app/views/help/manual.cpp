@@ -2,6 +2,7 @@
 #include "app/draw/kit/controls.h"
 #include "app/views/controls/items.h"
 #include "app/views/dialog.h"
+#include "app/views/imgui_keys.h"
 #include "app/views/scrolled.h"
 #include "app/views/text_frame.h"
 #include "app/views/views.h"
@@ -73,7 +74,7 @@ void search_field(const figure::Rect& area, ManualPanel& panel, const ViewTools&
     const TextFrame frame(area, {.size = 13.5F, .stroke = tools.theme.line2}, panel.search, tools);
     Caret caret = waits ? Caret::at_end : Caret::stays;
     if (waits)
-        ImGui::SetKeyboardFocusHere();
+        focus_next_item();
     const std::string before = panel.search, hint = tr("common.search_manual", "Search the manual"),
                       with_its_key = with_key(hint, "search manual");
     const bool fits_key = tools.measure(with_its_key, figure::Font::ui, 13.5F) + 28 <= area.w;

@@ -11,11 +11,20 @@
 namespace headscope::app {
 namespace {
 
-// ImGuiIO is plain data but for AddInputCharacter and AddFocusEvent, which need no context.
+/// The frames of a Dear ImGui context of its own.
 struct Frames {
     InputQueue queue;
-    ImGuiIO io;
+    ImGuiContext* before = ImGui::GetCurrentContext();
+    ImGuiContext* context = ImGui::CreateContext();
+    ImGuiIO& io = (ImGui::SetCurrentContext(context), ImGui::GetIO());
 
+    Frames() = default;
+    Frames(const Frames&) = delete;
+    Frames& operator=(const Frames&) = delete;
+    ~Frames() {
+        ImGui::DestroyContext(context);
+        ImGui::SetCurrentContext(before);
+    }
     void next() {
         io.MouseWheel = io.MouseWheelH = 0;
         io.InputQueueCharacters.resize(0);
