@@ -12,11 +12,7 @@ FallbackMap::Current FallbackMap::current() const {
     return current_;
 }
 
-FallbackMap::Current FallbackMap::fall_back(const Current& failed, const std::string& reason,
-                                            Progress& progress) const {
-    const std::lock_guard one_maker(making_);
-    if (Current now = current(); now.map != failed.map)
-        return now;
+FallbackMap::Current FallbackMap::fall_back(const std::string& reason, Progress& progress) const {
     const Current made{make_("cpu", progress), true, reason};
     const std::lock_guard lock(mutex_);
     current_ = made;
@@ -26,7 +22,8 @@ FallbackMap::Current FallbackMap::fall_back(const Current& failed, const std::st
 template<class Ask>
 std::invoke_result_t<Ask, const WeightsMap&> FallbackMap::with_fallback(Progress& progress,
                                                                         const Ask& ask) const {
-    const Current asked = current(); // keeps the map alive although another thread may replace it
+    const std::lock_guard one_at_a_time(asking_);
+    const Current asked = current();
     std::string reason;
     try {
         return ask(*asked.map);
@@ -37,7 +34,7 @@ std::invoke_result_t<Ask, const WeightsMap&> FallbackMap::with_fallback(Progress
             throw;
         reason = fault.what();
     }
-    return ask(*fall_back(asked, reason, progress).map);
+    return ask(*fall_back(reason, progress).map);
 }
 
 FallbackMap::FallbackMap(const std::string& id, Make make, Progress& progress) : make_(std::move(make)) {
@@ -48,7 +45,7 @@ FallbackMap::FallbackMap(const std::string& id, Make make, Progress& progress) :
     } catch (const Error& fault) {
         if (fault.kind() != ErrorKind::machine)
             throw;
-        current_ = fall_back(current_, fault.what(), progress);
+        current_ = fall_back(fault.what(), progress);
     }
     device_ = current_.map->device();
 }

@@ -10,7 +10,8 @@
 
 namespace headscope::engine {
 
-/// Computes on a device and falls back to the CPU after a device error. Any thread may use every member.
+/// Computes on a device and falls back to the CPU after a device error. Any thread may use every member:
+/// pooled() and bands() wait for each other, because a map serves one thread at a time.
 class FallbackMap final : public WeightsMap {
 public:
     /// Creates a map on the device with an id of make_engine; "cpu" is included.
@@ -34,14 +35,14 @@ private:
         std::string reason; ///< empty on the device
     };
     Current current() const;
-    /// Replaces `failed` by the CPU's map, or returns the map that another thread has created meanwhile.
-    Current fall_back(const Current& failed, const std::string& reason, Progress& progress) const;
+    /// Replaces the map by the CPU's. For the thread that holds asking_, and for the constructor.
+    Current fall_back(const std::string& reason, Progress& progress) const;
     template<class Ask>
     std::invoke_result_t<Ask, const WeightsMap&> with_fallback(Progress& progress, const Ask& ask) const;
 
     Make make_;
-    mutable std::mutex making_; ///< locked while the CPU's map is created; never by the window's queries
-    mutable std::mutex mutex_;  ///< guards current_; locked only briefly
+    mutable std::mutex asking_; ///< locked while a map computes; never by the window's queries
+    mutable std::mutex mutex_;  ///< guards current_; locked only briefly, also inside asking_
     mutable Current current_;
     std::string device_; ///< of the first map
 };

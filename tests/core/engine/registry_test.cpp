@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <fstream>
 #include <thread>
 
@@ -236,6 +237,38 @@ TEST_CASE("a map is read by other threads while the CPU takes it over", "[regist
         CHECK(wrong == 0);
         CHECK(on_cpu == 1);
     }
+}
+
+TEST_CASE("a map is asked by one thread at a time", "[registry]") {
+    struct Asked {
+        std::atomic<int> now = 0, most = 0;
+    } asked;
+    class SlowMap : public FailingMap {
+    public:
+        explicit SlowMap(Asked& asked) : FailingMap(ErrorKind::machine), asked_(asked) {}
+        Tensor pooled(const MapPart&, std::int64_t, Pooling, Progress&) const override {
+            asked_.most = std::max(asked_.most.load(), ++asked_.now);
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+            --asked_.now;
+            return Tensor(Shape{1, 1}, 0.5F);
+        }
+
+    private:
+        Asked& asked_;
+    };
+    Progress progress;
+    const FallbackMap map(
+        "card", [&](const std::string&, Progress&) { return std::make_unique<SlowMap>(asked); }, progress);
+    std::vector<std::thread> threads;
+    for (int thread = 0; thread < 4; ++thread)
+        threads.emplace_back([&] {
+            Progress own;
+            map.rectangle({0, 0, 1, 1}, own);
+        });
+    CHECK(map.rows() == 1); // does not wait
+    for (std::thread& thread : threads)
+        thread.join();
+    CHECK(asked.most == 1);
 }
 
 TEST_CASE("an unknown device is refused with what there is", "[registry]") {
