@@ -204,6 +204,17 @@ TEST_CASE("the keys of the ways to read weights stand whole in German", "[.langu
     CHECK(screen_shows("Umschalt M"));
 }
 
+TEST_CASE("the sum of the largest components has its whole name in German", "[.language]") {
+    use_language("de");
+    Desk desk("first-lesson", "", 1600, 1000);
+    desk.open(checkpoint::model_folder("pocket"), "When Mary and John went to the shop, John gave a book to");
+    desk.act(ShowScreen{Screen::effects});
+    desk.act(AskEffects{AskEffects::What::token, "Mary"});
+    desk.act(AskEffects{AskEffects::What::against, "John"});
+    desk.settle();
+    CHECK(screen_shows("Logit von ·Mary − ·John"));
+}
+
 TEST_CASE("parts of the arithmetic lead to the glossary by their German names too", "[.language]") {
     use_language("de");
     for (const auto& [name, anchor] : {std::pair("Skalarprodukt", "dot-product"), {"Maske", "mask"}}) {

@@ -19,17 +19,28 @@ using figure::Align;
 using figure::Font;
 
 constexpr std::size_t listed_sources = 5, listed_writers = 12;
+constexpr float number_room = 62;
 
 void row(Sheet& sheet, const std::string& name, double value, double limit, int decimals,
          bool strong = false) {
     const Theme& theme = sheet.context.theme;
-    constexpr float number_room = 62, bar = 76;
+    constexpr float bar = 76;
     const float end = sheet.right - number_room;
     sheet.put(sheet.left, name, end - bar - 8 - sheet.left, strong ? Font::ui_semibold : Font::ui,
               Sheet::text_size, strong ? theme.ink : theme.text);
     draw_signed_bar(sheet.picture, theme, {end - bar, sheet.y, bar, Sheet::row_height}, value, limit);
     sheet.put(sheet.right, signed_number(value, decimals), number_room, Font::mono, Sheet::text_size,
               strong ? theme.ink : theme.text, Align::right);
+    sheet.y += Sheet::row_height;
+}
+
+/// Adds the sum of the rows. It has no bar, which leaves room for its name.
+void total_row(Sheet& sheet, const std::string& name, double value, int decimals) {
+    const Theme& theme = sheet.context.theme;
+    sheet.put(sheet.left, name, sheet.right - number_room - 8 - sheet.left, Font::ui_semibold,
+              Sheet::text_size, theme.ink);
+    sheet.put(sheet.right, signed_number(value, decimals), number_room, Font::mono, Sheet::text_size,
+              theme.ink, Align::right);
     sheet.y += Sheet::row_height;
 }
 
@@ -118,8 +129,8 @@ void add_largest(Sheet& sheet) {
                  static_cast<std::int64_t>(others), others),
             rest, limit, decimals);
     sheet.rule(62);
-    row(sheet, tr("effects_inspector.logit", "logit of {}", logit_label(effects)), effects.attribution.logit,
-        limit * 1e9, decimals, true);
+    total_row(sheet, tr("effects_inspector.logit", "logit of {}", logit_label(effects)),
+              effects.attribution.logit, decimals);
     if (effects.attribution.capped != effects.attribution.logit)
         sheet.row(tr("common.after_soft_cap", "after the soft cap"),
                   signed_number(effects.attribution.capped, decimals));

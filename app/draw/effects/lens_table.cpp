@@ -16,7 +16,7 @@ namespace {
 using figure::Align;
 using figure::Font;
 
-constexpr float lens_names = 62, row_height = 22, smallest_cell = 54;
+constexpr float least_names = 62, row_height = 22, smallest_cell = 54;
 
 } // namespace
 
@@ -25,7 +25,9 @@ float draw_lens(Picture& picture, const DrawContext& context, float y) {
     if (lens == nullptr || lens->layers.empty())
         return y;
     const Theme& theme = context.theme;
-    const float right = context.width - canvas_pad, left = canvas_pad + lens_names;
+    const std::string embedding = tr("common.embed", "embed");
+    const float names = std::max(least_names, context.measure(embedding, Font::ui, 12) + 8),
+                right = context.width - canvas_pad, left = canvas_pad + names;
     draw_hairline(picture, context, canvas_pad, y, right - canvas_pad);
     const float taken =
         draw_text(picture, context, canvas_pad, y + 30, tr("lens_table.logit_lens", "Logit lens"),
@@ -60,8 +62,7 @@ float draw_lens(Picture& picture, const DrawContext& context, float y) {
     for (std::size_t l = 0; l < lens->layers.size(); ++l) {
         const float row = top + row_height * static_cast<float>(l);
         draw_text(picture, context, left - 8, figure::baseline_for(row + row_height / 2, 12),
-                  l == 0 ? tr("common.embed", "embed") : "L" + std::to_string(l - 1), Font::ui, 12,
-                  theme.muted, Align::right);
+                  l == 0 ? embedding : "L" + std::to_string(l - 1), Font::ui, 12, theme.muted, Align::right);
         for (std::size_t n = 0; n < shown; ++n) {
             const EffectsLens::Cell& cell = lens->layers[l][first + n];
             const figure::Rect area{left + cell_w * static_cast<float>(n), row, cell_w - 1, row_height - 1};
