@@ -95,7 +95,7 @@ void copy_one(AppState& state, CopyOne::What what) {
             fail_input(tr("edit_keys.no_token_chosen_press", "no token was chosen; right-click one first"));
         return put(tokens[at], tr("edit_keys.copied", "Copied “{}”.", text::plain_text(tokens[at])));
     }
-    const auto cell = state.view.selected ? state.view.selected : spoken_of(state.shown, state.view);
+    const auto cell = state.view.selected ? state.view.selected : current_cell(state.shown, state.view);
     if (!cell || !state.shown.holds(*cell))
         fail_input(
             tr("edit_keys.number_not_known_yet", "this number is not known yet; try again in a moment"));

@@ -46,7 +46,7 @@ ActionContext situation(const AppState& state) {
             .pictured = has_picture(state.shown, screen),
             .own_heads = given == nullptr ? document.problem.dims.H : given->info().own_heads(),
             .compare = side_on_screen(state),
-            .spoken_of = [&state] { return spoken_of(state.shown, state.view); },
+            .spoken_of = [&state] { return current_cell(state.shown, state.view); },
             .token = state.menu.thing ? state.menu.thing->token : -1,
             .token_of_second = state.menu.thing && state.menu.thing->of_second,
             .presenting = state.presentation.on,

@@ -36,7 +36,7 @@ void point_everywhere(Desk& desk) {
             // The inspector shows the cell, with its name and its number.
             const std::string address = address_text(desk.shown(), wanted);
             CHECK(screen_shows(address));
-            CHECK(spoken_of(desk.shown(), desk.view()) == wanted);
+            CHECK(current_cell(desk.shown(), desk.view()) == wanted);
             ++pointed;
             desk.driver.move(1, 1);
             desk.driver.wait(2);
@@ -83,7 +83,7 @@ TEST_CASE("a click keeps a cell, the inspector and the guide show it, Esc lets i
     desk.driver.move(1, 1);
     desk.driver.wait(2);
     CHECK_FALSE(desk.view().hover);
-    CHECK(spoken_of(desk.shown(), desk.view()) == wanted);
+    CHECK(current_cell(desk.shown(), desk.view()) == wanted);
     CHECK(screen_shows("weights[0][cat, down]"));
     desk.driver.key(GLFW_KEY_ESCAPE);
     desk.driver.wait(2);
@@ -108,7 +108,7 @@ TEST_CASE("what is selected stays while another cell is pointed at", "[gui][hove
     desk.driver.wait(2);
     CHECK(desk.view().selected == CellAddress{grid.tensor, grid.index(0, 1)});
     CHECK(desk.view().hover == CellAddress{grid.tensor, grid.index(2, 2)});
-    CHECK(spoken_of(desk.shown(), desk.view()) == desk.view().hover);
+    CHECK(current_cell(desk.shown(), desk.view()) == desk.view().hover);
 }
 
 TEST_CASE("a shorter sentence drops addresses that it no longer has", "[gui][hover]") {

@@ -145,7 +145,7 @@ TEST_CASE("with the mouse elsewhere the inspector explains the likeliest token's
           "[gui][model][narrow]") {
     NarrowDesk desk(test_data("/models/llama_tiny_tied"), "12,7,30,5,9,11");
     desk.show(StageGroup::logits);
-    const auto cell = spoken_of(desk.shown(), desk.view());
+    const auto cell = current_cell(desk.shown(), desk.view());
     REQUIRE(cell);
     const std::span<const float> logits = desk.shown().tensor(TensorId::logits)->values();
     CHECK(logits[static_cast<std::size_t>(cell->at[2])] == std::ranges::max(logits));

@@ -97,7 +97,7 @@ TEST_CASE("rows are stepped through with Down and Up, in every stage", "[gui][pr
         for (std::int64_t row = 0; row < rows; ++row) {
             desk.driver.key(GLFW_KEY_DOWN);
             CHECK(desk.view().row == row);
-            CHECK(spoken_of(desk.shown(), desk.view()).has_value());
+            CHECK(current_cell(desk.shown(), desk.view()).has_value());
         }
         desk.driver.key(GLFW_KEY_DOWN);
         CHECK(desk.view().row == -1);

@@ -32,11 +32,11 @@ TEST_CASE("after a drag the number that was dragged is looked at, and keys move 
     const CellAddress dragged{TensorId::norm1_weight, {4, 0, 0, 0}},
         next{TensorId::norm1_weight, {5, 0, 0, 0}};
     drag_norm_weight(desk, dragged);
-    CHECK(spoken_of(desk.shown(), desk.view()) == dragged);
+    CHECK(current_cell(desk.shown(), desk.view()) == dragged);
     CHECK(screen_shows("outlined: d 4."));
     desk.press_key(GLFW_KEY_RIGHT);
     CHECK(desk.view().group == StageGroup::norm1);
-    CHECK(spoken_of(desk.shown(), desk.view()) == next);
+    CHECK(current_cell(desk.shown(), desk.view()) == next);
     CHECK(screen_shows("outlined: d 5."));
     // A hand that trembles does not take the look away; one that moves does.
     const figure::Point at = middle_of(desk.program.canvas(), {TensorId::norm1_weight, {9, 0, 0, 0}});

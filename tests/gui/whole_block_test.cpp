@@ -249,7 +249,7 @@ TEST_CASE("the pages around attention show the numbers that trace writes", "[mod
                     CHECK(off < 1e-5F);
                 }
                 // The inspector's number belongs to the current cell.
-                const auto cell = spoken_of(desk.shown(), desk.view());
+                const auto cell = current_cell(desk.shown(), desk.view());
                 REQUIRE(cell);
                 CHECK(cell->tensor == id);
                 CHECK(cell->at[1] == 5);
@@ -386,10 +386,10 @@ TEST_CASE("a row or a cell beyond the tokens on screen is not looked up", "[gui]
     REQUIRE(desk.shown().dims().Tq == 8);
     ViewState& view = desk.program.state().view;
     view.row = 8;
-    CHECK(spoken_of(desk.shown(), view)->at[1] == 7);
+    CHECK(current_cell(desk.shown(), view)->at[1] == 7);
     view.selected = CellAddress{TensorId::resid_out, {0, 8, 0, 0}};
     CHECK_FALSE(desk.shown().holds(*view.selected));
-    CHECK(spoken_of(desk.shown(), view)->at[1] == 7);
+    CHECK(current_cell(desk.shown(), view)->at[1] == 7);
     desk.driver.wait();
     view.selected->at[1] = 7;
     CHECK(desk.shown().holds(*view.selected));

@@ -35,7 +35,7 @@ public:
           labels(row_label_width(c, false) + 12), stages(inside(c.shown)) {
         const float room = left_width() - labels;
         units = strongest_units(context, i, static_cast<std::size_t>(std::max(room / unit_width, 1.0F)));
-        const auto cell = spoken_of(shown, context.view);
+        const auto cell = current_cell(shown, context.view);
         chosen = current_unit(shown, context.view);
         unit = (cell ? unit_of(*cell) : std::nullopt).value_or(chosen);
         for (const std::int64_t k : {chosen, unit}) // those that are looked at have their places

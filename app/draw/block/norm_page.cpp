@@ -41,7 +41,7 @@ public:
           i(row_around(c)), source(row_of(shown, from, i)), out(row_of(shown, id, i)),
           numbers(norm_numbers(*shown.block->architecture, source)),
           layer_norm(shown.block->architecture->norm == checkpoint::NormKind::layer) {
-        const auto cell = spoken_of(shown, context.view);
+        const auto cell = current_cell(shown, context.view);
         d = cell ? std::min(cell->at[is_block_weight(cell->tensor) ? 0 : 2], shown.dims().D - 1) : 0;
     }
 

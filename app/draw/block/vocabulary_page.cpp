@@ -117,7 +117,7 @@ Picture draw_vocabulary_page(const DrawContext& context) {
                               : logit[static_cast<std::size_t>(tokens.front())];
     const float least =
         shares ? 0.0F : std::min(0.0F, *std::ranges::min_element(logit)); // bars begin at the lowest or at 0
-    const auto cell = spoken_of(shown, context.view);
+    const auto cell = current_cell(shown, context.view);
     const std::int64_t spoken = cell && cell->tensor == id ? cell->at[2] : chosen;
     double sum = 0;
     for (const std::int64_t token : tokens) {
@@ -193,7 +193,7 @@ Picture draw_vocabulary_change(const DrawContext& context) {
         return id == probabilities ? percent_text(static_cast<double>(value))
                                    : number(static_cast<double>(value), 2);
     };
-    const auto cell = spoken_of(context.shown, context.view);
+    const auto cell = current_cell(context.shown, context.view);
     const float zero = bar + room / 2;
     for (const std::int64_t token : tokens) {
         const float by = change[at(token)], baseline = figure::baseline_for(y + token_height / 2, 13),

@@ -141,7 +141,7 @@ void write_head(Sheet& sheet, std::int64_t h) {
 Picture draw_attention_inspector(const DrawContext& context) {
     Sheet sheet(context);
     sheet.link_terms();
-    const auto cell = spoken_of(context.shown, context.view);
+    const auto cell = current_cell(context.shown, context.view);
     if (!cell || (cell->tensor != TensorId::weights && cell->tensor != TensorId::weights_mean)) {
         sheet.y = 18;
         sheet.paragraph(tr("attention_inspector.point_weight_read", "Hover over a weight to read it."),

@@ -126,7 +126,7 @@ void Picture::append(Picture other, float dx, float dy) {
     all_of(other.tags, tags);
 }
 
-std::optional<CellAddress> spoken_of(const Shown& shown, const ViewState& view) {
+std::optional<CellAddress> current_cell(const Shown& shown, const ViewState& view) {
     if (const auto focus = view.focus(); focus && shown.holds(*focus))
         return focus;
     const TensorId id = main_tensor(view);

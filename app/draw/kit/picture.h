@@ -118,7 +118,7 @@ TensorId main_tensor(const ViewState& view);
 /// The current cell, used for outlines and the inspector: the hovered cell, otherwise the selected one,
 /// otherwise in B − A the cell with the largest change, otherwise the largest cell of the row stepped through
 /// (or of a default row) in the focused head. Empty only without a trace.
-std::optional<CellAddress> spoken_of(const Shown& shown, const ViewState& view);
+std::optional<CellAddress> current_cell(const Shown& shown, const ViewState& view);
 
 /// "weights[0][sat, cat]": an index is a word if the word is unique in the sentence, else word@position.
 std::string address_text(const Shown& shown, const CellAddress& cell);

@@ -157,7 +157,7 @@ std::optional<CellAddress> current_cell_on_canvas(const DrawContext& context) {
     const bool differs = context.compare != nullptr && draws_difference(context.view) &&
                          effective(*context.compare, context.view.compare) == Compare::difference;
     const auto cell =
-        spoken_of(differs ? context.compare->difference(context.view.group) : context.shown, context.view);
+        current_cell(differs ? context.compare->difference(context.view.group) : context.shown, context.view);
     return cell && context.shown.holds(*cell) ? cell : std::nullopt;
 }
 

@@ -27,7 +27,7 @@ std::string label_text(const Problem& problem, bool keys, std::int64_t i) {
 
 /// The row or column of the current cell in a grid, or of its input cells; -1 if it has none there.
 std::int64_t spoken_line(const DrawContext& context, const MatrixGrid& grid, bool column) {
-    const auto cell = spoken_of(context.shown, context.view);
+    const auto cell = current_cell(context.shown, context.view);
     // An exported figure does not outline a default cell, and its labels are not bold for one.
     if (!cell || (!context.controls && !context.view.focus()))
         return -1;

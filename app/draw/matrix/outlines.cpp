@@ -185,7 +185,7 @@ void outline_all(Picture& picture, const DrawContext& context, std::vector<Matri
     for (const lesson::CellRange& cells : context.view.points)
         outline_cells(picture, context, grids, cells);
     std::erase_if(grids, [](const MatrixGrid& grid) { return !grid.outlined; });
-    const auto cell = spoken_of(context.shown, context.view);
+    const auto cell = current_cell(context.shown, context.view);
     // A default cell is not outlined while a lesson points at cells, nor in an exported figure.
     const bool chosen_alone = !context.view.points.empty() || !context.controls;
     if (!cell || (chosen_alone && !context.view.focus()))

@@ -167,7 +167,7 @@ ProductWindow product_window(const DrawContext& context, const ProductSpec& spec
     if (!cell) { // the current cell without mouse and selection
         ViewState still = context.view;
         still.hover.reset();
-        cell = spoken_of(context.shown, still);
+        cell = current_cell(context.shown, still);
     }
     if (cell) {
         if (cell->tensor == spec.left.tensor) {

@@ -192,7 +192,7 @@ std::vector<FigureWeights> figure_weights_of(const DrawContext& context) {
 
 FocusedCell focused_cell(const DrawContext& context) {
     FocusedCell place{context.view.row >= 0 ? context.view.row : 2, -1};
-    if (const auto cell = spoken_of(context.shown, context.view)) {
+    if (const auto cell = current_cell(context.shown, context.view)) {
         const TensorInfo& info = tensor_info(cell->tensor);
         for (int axis = 0; axis < info.rank(); ++axis) {
             const std::int64_t at = cell->at[static_cast<std::size_t>(axis)];

@@ -64,7 +64,7 @@ std::vector<FigureWeights> figure_weights_of(const DrawContext& context);
 /// The focused figure: that of view.head, the difference, or the mean.
 FigureWeights focused_figure_weights(const DrawContext& context);
 
-/// The focused query row, and the key if the focused cell has one (otherwise -1). See spoken_of().
+/// The focused query row, and the key if the focused cell has one (otherwise -1). See current_cell().
 struct FocusedCell {
     std::int64_t row = 0, key = -1;
 };

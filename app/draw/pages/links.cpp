@@ -140,7 +140,7 @@ void draw_links(Picture& picture, const FigureWeights& reading, const std::vecto
                           reading.kind() == HeadsView::difference && links[n].value < 0);
             }
     const FocusedCell spoken = focused_cell(context);
-    const auto cell = spoken_of(context.shown, context.view);
+    const auto cell = current_cell(context.shown, context.view);
     for (std::size_t n = 0; n < links.size(); ++n) {
         const Link& link = links[n];
         // A mean or a difference has no cell in the trace: its line is identified by row and key.

@@ -58,7 +58,7 @@ Actions select_token(const Shown& shown, const ViewState& view, std::int64_t tok
     row.drag.reset();
     if (view.row >= 0)
         out.push_back(GoTo{view.group, token});
-    if (const auto cell = spoken_of(shown, row))
+    if (const auto cell = current_cell(shown, row))
         out.push_back(Select{*cell});
     return out;
 }

@@ -25,7 +25,7 @@ struct GuideContext {
           i(view.row >= 0 ? std::min(view.row, dims.Tq - 1) : std::min<std::int64_t>(2, dims.Tq - 1)) {
         ViewState still = view;
         still.hover.reset();
-        marked = spoken_of(shown, still);
+        marked = current_cell(shown, still);
     }
 
     /// The column of the marked cell if it is in this row of the tensor, otherwise `other`.

@@ -4,7 +4,7 @@
 
 namespace headscope::app {
 
-/// The arithmetic of the current cell (see spoken_of()) in the order of computation, for any cell of any
+/// The arithmetic of the current cell (see current_cell()) in the order of computation, for any cell of any
 /// stage or input. As wide as context.width and as high as its content. Its numbers are those of the trace;
 /// sums are computed before rounding.
 Picture draw_inspector(const DrawContext& context);

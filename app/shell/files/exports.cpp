@@ -251,7 +251,7 @@ Copied copy_stage(const ScreenSnapshot& screen) {
 }
 
 Copied copy_matrix(const ScreenSnapshot& screen) {
-    const auto cell = spoken_of(screen.shown, screen.view);
+    const auto cell = current_cell(screen.shown, screen.view);
     const Tensor* tensor = cell ? screen.shown.tensor(cell->tensor) : nullptr;
     if (tensor == nullptr)
         fail_input(tr("exports.no_matrix_copy_point",

@@ -357,7 +357,7 @@ TEST_CASE("the inspector tells a cell in A and B, what it touches and which head
     pair.view.selected.reset();
     pair.view.compare = Compare::difference;
     const CellAddress most{TensorId::output, *pair.compare.of(TensorId::output)->largest_at};
-    CHECK(spoken_of(pair.compare.difference(StageGroup::output), pair.view) == most);
+    CHECK(current_cell(pair.compare.difference(StageGroup::output), pair.view) == most);
     CHECK_THAT(all_text(draw_inspector(pair.panel())), Catch::StartsWith(address_text(pair.b, most) + "\n"));
     // Without a baseline none of it is there.
     const DrawContext alone{pair.b, pair.view, theme(false), pair.measure, 312, 800};
