@@ -17,12 +17,12 @@ std::string as_json(const engine::DeviceList& found) {
         rows.push_back({{"id", device.id},
                         {"name", device.name},
                         {"detail", device.detail},
-                        {"graphics_processor", device.real},
+                        {"graphics_processor", device.is_hardware},
                         {"usable", device.usable}});
     const engine::AutoChoice choice = engine::auto_choice(found);
     nlohmann::ordered_json all = {{"devices", rows}, {"auto", choice.id}, {"reason", choice.reason}};
-    if (!found.missing.empty())
-        all["missing"] = found.missing;
+    if (!found.no_vulkan_reason.empty())
+        all["missing"] = found.no_vulkan_reason;
     return dump_json(all, 2) + "\n";
 }
 
@@ -30,8 +30,8 @@ std::string as_text(const engine::DeviceList& found) {
     std::string text;
     for (const engine::Device& device : found.devices)
         text += device.id + ": " + device.name + (device.detail.empty() ? "" : "; " + device.detail) + "\n";
-    if (!found.missing.empty())
-        text += "vulkan: " + found.missing + "\n";
+    if (!found.no_vulkan_reason.empty())
+        text += "vulkan: " + found.no_vulkan_reason + "\n";
     const engine::AutoChoice choice = engine::auto_choice(found);
     return text + "auto takes " + choice.id + ": " + choice.reason + "\n";
 }

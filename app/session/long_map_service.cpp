@@ -119,7 +119,7 @@ void LongMapService::follow() {
     if (map.value != nullptr) {
         out.device = (*map.value)->device();
         if (fallback_reason_.empty())
-            fallback_reason_ = (*map.value)->fallen();
+            fallback_reason_ = (*map.value)->fallback_reason();
         follow_overview(out, *map.value);
         follow_tiles(out, *map.value);
         follow_weights(out, *map.value);
@@ -128,7 +128,7 @@ void LongMapService::follow() {
         point_at(out);
     }
     out.chosen = chosen_;
-    out.fallen = fallback_reason_;
+    out.fallback_reason = fallback_reason_;
     state_.shown.map = std::make_shared<const LongMap>(std::move(out));
 }
 

@@ -330,7 +330,7 @@ std::optional<Shown> Workspace::take_results() {
     state_.engines = engines_.state();
     if (const LongMap* map = state_.shown.map.get();
         map != nullptr && map->chosen == state_.engines.chosen && state_.engines.notice.empty())
-        state_.engines.notice = map->fallen;
+        state_.engines.notice = map->fallback_reason;
     std::optional<RunResult> result = runner_.poll();
     state_.running = runner_.busy();
     if (!result)

@@ -47,16 +47,16 @@ public:
 
 /// A device of this machine that can compute.
 struct Device {
-    std::string id;          ///< the value of --device: "cpu", "vulkan:0"
-    std::string name = {};   ///< of the processor
-    std::string detail = {}; ///< limits, in one line
-    bool real = false;       ///< a graphics processor, not a software emulation
-    bool usable = true;      ///< false: `detail` says what it lacks
+    std::string id;           ///< the value of --device: "cpu", "vulkan:0"
+    std::string name = {};    ///< of the processor
+    std::string detail = {};  ///< limits, in one line
+    bool is_hardware = false; ///< a graphics processor, not a software emulation
+    bool usable = true;       ///< false: `detail` says what it lacks
 };
 
 struct DeviceList {
-    std::vector<Device> devices; ///< the CPU first
-    std::string missing;         ///< why there is no Vulkan device, in one sentence; empty if there is one
+    std::vector<Device> devices;  ///< the CPU first
+    std::string no_vulkan_reason; ///< why there is no Vulkan device, in one sentence; empty if there is one
 };
 
 /// The CPU as a device. Loads no driver.
@@ -79,7 +79,7 @@ AutoChoice auto_choice(const DeviceList& found);
 std::unique_ptr<Engine> make_engine(const std::string& id);
 
 /// The reaction to a device error in a map: the error is thrown, or the CPU computes the map from then on.
-enum class MapErrorPolicy : std::uint8_t { said, fall_back_to_cpu };
+enum class MapErrorPolicy : std::uint8_t { throw_error, fall_back_to_cpu };
 
 /// The attention weights of head h in batch entry b, for sequences of any length, on the device that `id`
 /// names in make_engine. "auto" uses a graphics processor if the scores are as much work as a large run, and
@@ -88,6 +88,6 @@ enum class MapErrorPolicy : std::uint8_t { said, fall_back_to_cpu };
 /// throws.
 std::unique_ptr<WeightsMap> make_map(const std::string& id, const Problem& problem, std::int64_t b,
                                      std::int64_t h, Progress& progress,
-                                     MapErrorPolicy failure = MapErrorPolicy::said);
+                                     MapErrorPolicy failure = MapErrorPolicy::throw_error);
 
 } // namespace headscope::engine

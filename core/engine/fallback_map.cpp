@@ -54,7 +54,7 @@ std::string FallbackMap::device() const {
     return current().on_cpu ? "cpu" : device_;
 }
 
-std::string FallbackMap::fallen() const {
+std::string FallbackMap::fallback_reason() const {
     return current().reason;
 }
 

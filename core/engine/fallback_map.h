@@ -19,7 +19,7 @@ public:
     FallbackMap(const std::string& id, Make make, Progress& progress);
 
     std::string device() const override;
-    std::string fallen() const override;
+    std::string fallback_reason() const override;
     std::int64_t rows() const override { return current().map->rows(); }
     std::int64_t cols() const override { return current().map->cols(); }
     Tensor pooled(const MapPart& part, std::int64_t cells, Pooling pooling,

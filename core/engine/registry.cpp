@@ -37,7 +37,7 @@ const Device* first_vulkan(const DeviceList& found, bool real_only) {
     for (const Device& device : found.devices) {
         if (device.id == "cpu" || !device.usable)
             continue;
-        if (device.real)
+        if (device.is_hardware)
             return &device;
         if (software == nullptr)
             software = &device;
@@ -64,8 +64,8 @@ std::unique_ptr<Engine> make_real_gpu() {
 std::string vulkan_id(const std::string& id) {
     const DeviceList found = devices();
     const bool vulkan = id == "vulkan" || id.starts_with(vulkan_prefix);
-    if (vulkan && !found.missing.empty())
-        throw Error(ErrorKind::machine, found.missing);
+    if (vulkan && !found.no_vulkan_reason.empty())
+        throw Error(ErrorKind::machine, found.no_vulkan_reason);
     if (id == "vulkan")
         if (const Device* device = first_vulkan(found, false))
             return device->id;
@@ -101,9 +101,9 @@ DeviceList devices() {
     try {
         for (const vulkan::VulkanDevice& device : vulkan::vulkan_devices())
             found.devices.push_back({std::string(vulkan_prefix) + std::to_string(found.devices.size() - 1),
-                                     device.name, device.detail, device.real, device.usable});
+                                     device.name, device.detail, device.is_hardware, device.usable});
     } catch (const Error& fault) {
-        found.missing = fault.what();
+        found.no_vulkan_reason = fault.what();
     }
     return found;
 }

@@ -49,7 +49,7 @@ public:
     virtual std::string device() const { return "cpu"; }
     /// The reason, in one sentence, why the CPU replaced the requested device; empty if it did not. Any
     /// thread.
-    virtual std::string fallen() const { return ""; }
+    virtual std::string fallback_reason() const { return ""; }
     virtual std::int64_t rows() const = 0;
     virtual std::int64_t cols() const = 0;
     /// Shape (part.rows / cells, part.cols / cells), rounded up: each pixel covers cells x cells weights, or

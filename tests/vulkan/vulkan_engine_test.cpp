@@ -115,7 +115,7 @@ TEST_CASE("a device keeps its buffers from run to run until the program rests") 
     engine.run(problem, StageSet().with(TensorId::output), progress);
     const std::int64_t with = own_memory();
     release_free_buffers();
-    if (!vulkan::vulkan_devices().front().real)
+    if (!vulkan::vulkan_devices().front().is_hardware)
         CHECK(with - own_memory() > 4000); // inputs, queries, keys, values and a slab of scores
     CHECK(bitwise_difference(engine.run(problem, StageSet().with(TensorId::output), progress), first) == "");
 }

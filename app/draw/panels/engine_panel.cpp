@@ -64,9 +64,10 @@ void choices(Sheet& sheet, const EngineState& engines) {
         choice(sheet, engines, device.id, engine_title(device.id), device.usable ? device.name : all, all,
                device.usable);
     }
-    if (!engines.found->missing.empty())
-        sheet.paragraph(tr("engine_panel.no_vulkan_device", "No Vulkan device: {}.", engines.found->missing),
-                        theme.muted);
+    if (!engines.found->no_vulkan_reason.empty())
+        sheet.paragraph(
+            tr("engine_panel.no_vulkan_device", "No Vulkan device: {}.", engines.found->no_vulkan_reason),
+            theme.muted);
 }
 
 void comparison(Sheet& sheet, const EngineComparison& result) {
@@ -109,7 +110,7 @@ Picture draw_engine_panel(const EngineState& engines, const DrawContext& context
         sheet.y += 6;
         sheet.paragraph(tr("common.cpu_goes", "Using the CPU instead: {}.", engines.notice), theme.bad);
     }
-    const bool possible = engines.found && engines.found->missing.empty();
+    const bool possible = engines.found && engines.found->no_vulkan_reason.empty();
     if (possible) {
         sheet.section(tr("engine_panel.compare_engines", "Compare engines"));
         if (engines.comparing) {

@@ -39,9 +39,9 @@ struct LongMap {
     std::int64_t layer = 0; ///< for given weights
     std::int64_t batch = 0, head = 0;
     std::int64_t rows = 0, cols = 0;
-    std::string device = {}; ///< device that computes the weights; empty: none yet
-    std::string chosen = {}; ///< device that was chosen
-    std::string fallen = {}; ///< reason why the CPU computes them instead; empty: it does not
+    std::string device = {};          ///< device that computes the weights; empty: none yet
+    std::string chosen = {};          ///< device that was chosen
+    std::string fallback_reason = {}; ///< reason why the CPU computes them instead; empty: it does not
     std::shared_ptr<const analysis::MapOverview> overview = {}; ///< as far as it is read; null: nothing yet
     float fraction = 0;                                         ///< fraction of the overview that is read
     /// The available tiles of the current scale. Empty at scales that the overview covers.

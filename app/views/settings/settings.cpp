@@ -130,7 +130,7 @@ std::vector<Setting> settings(const AppState& state) {
         of_language(view),
         {tr("settings.computing", "Computing")},
         {tr("settings.device", "Device"), devices(state.engines),
-         state.engines.found && !state.engines.found->missing.empty()
+         state.engines.found && !state.engines.found->no_vulkan_reason.empty()
              ? tr("settings.no_vulkan_device_here", "no Vulkan device here")
              : ""},
         {tr("settings.remembered", "Remembered")},

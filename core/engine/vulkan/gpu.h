@@ -17,7 +17,7 @@ struct GpuInfo {
     std::string name;
     std::string driver;                    ///< "Vulkan 1.3.230, llvmpipe, Mesa 22.3.6"
     bool software = false;                 ///< the device is software that runs on the CPU
-    bool real = false;                     ///< the device is a graphics processor, integrated or not
+    bool is_hardware = false;              ///< the device is a graphics processor, integrated or not
     bool unified = false;                  ///< the device shares its memory with the CPU
     bool usable = false;                   ///< the device offers Vulkan 1.2 and a compute queue
     std::uint64_t binding_bytes = 0;       ///< limit of one storage buffer binding

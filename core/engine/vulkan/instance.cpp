@@ -221,9 +221,9 @@ GpuInfo describe(const vk::raii::PhysicalDevice& device, const VulkanOptions& op
     info.name = core.deviceName.data();
     info.driver = "Vulkan " + version_text(core.apiVersion);
     info.software = core.deviceType == vk::PhysicalDeviceType::eCpu;
-    info.real = core.deviceType == vk::PhysicalDeviceType::eDiscreteGpu ||
-                core.deviceType == vk::PhysicalDeviceType::eIntegratedGpu ||
-                core.deviceType == vk::PhysicalDeviceType::eVirtualGpu;
+    info.is_hardware = core.deviceType == vk::PhysicalDeviceType::eDiscreteGpu ||
+                       core.deviceType == vk::PhysicalDeviceType::eIntegratedGpu ||
+                       core.deviceType == vk::PhysicalDeviceType::eVirtualGpu;
     info.unified = core.deviceType == vk::PhysicalDeviceType::eIntegratedGpu || info.software;
     info.usable = core.apiVersion >= needed_version && compute_family(device) >= 0;
     info.binding_bytes = limits.maxStorageBufferRange;

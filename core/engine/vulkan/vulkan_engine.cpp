@@ -82,7 +82,7 @@ Trace VulkanEngine::run(const Problem& problem, StageSet wanted, Progress& progr
 std::vector<VulkanDevice> vulkan_devices(const VulkanOptions& options) {
     std::vector<VulkanDevice> found;
     for (const GpuInfo& info : list_gpus(options))
-        found.push_back({info.name, detail_of(info), info.real, info.usable});
+        found.push_back({info.name, detail_of(info), info.is_hardware, info.usable});
     return found;
 }
 

@@ -12,9 +12,9 @@ namespace headscope::vulkan {
 /// A description of a Vulkan device of this machine.
 struct VulkanDevice {
     std::string name;
-    std::string detail;  ///< limits, in one line
-    bool real = false;   ///< a graphics processor, not software that emulates one
-    bool usable = false; ///< false: the device lacks something; `detail` says what
+    std::string detail;       ///< limits, in one line
+    bool is_hardware = false; ///< a graphics processor, not software that emulates one
+    bool usable = false;      ///< false: the device lacks something; `detail` says what
 };
 
 /// The name on the badge and in metadata: "vulkan:0".

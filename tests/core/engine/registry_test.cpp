@@ -21,9 +21,9 @@ namespace {
 const Device processor{.id = "cpu", .name = "processor", .detail = "2 threads"};
 const Device software{.id = "vulkan:0", .name = "llvmpipe", .detail = "software"};
 const Device old_card{
-    .id = "vulkan:1", .name = "old card", .detail = "lacks storage", .real = true, .usable = false};
-const Device card{.id = "vulkan:2", .name = "card", .detail = "8 GB", .real = true};
-const Device second_card{.id = "vulkan:3", .name = "card", .detail = "16 GB", .real = true};
+    .id = "vulkan:1", .name = "old card", .detail = "lacks storage", .is_hardware = true, .usable = false};
+const Device card{.id = "vulkan:2", .name = "card", .detail = "8 GB", .is_hardware = true};
+const Device second_card{.id = "vulkan:3", .name = "card", .detail = "16 GB", .is_hardware = true};
 
 std::string taken_of(const std::vector<Device>& found) {
     return auto_choice({found, {}}).id;
@@ -65,7 +65,7 @@ TEST_CASE("the CPU is listed first, with its name, its threads and its kernels",
     const Device& cpu = found.devices.front();
     CHECK(cpu.id == "cpu");
     CHECK(cpu.usable);
-    CHECK_FALSE(cpu.real);
+    CHECK_FALSE(cpu.is_hardware);
     const ProcessorInfo info;
     if (!info.name.empty())
         CHECK(cpu.name == info.name);
@@ -83,7 +83,7 @@ TEST_CASE("the CPU is listed first, with its name, its threads and its kernels",
 
 TEST_CASE("Vulkan devices are numbered in their order, or it is said why there is none", "[registry]") {
     const DeviceList found = devices();
-    CHECK((found.devices.size() == 1) == !found.missing.empty());
+    CHECK((found.devices.size() == 1) == !found.no_vulkan_reason.empty());
     for (std::size_t n = 1; n < found.devices.size(); ++n) {
         const Device& device = found.devices[n];
         CHECK(device.id == "vulkan:" + std::to_string(n - 1));
@@ -111,7 +111,7 @@ TEST_CASE("auto takes the first graphics processor that can be used, else the CP
 TEST_CASE("auto stays on the CPU with small work, and with all work beside software Vulkan", "[registry]") {
     const DeviceList found = devices();
     const auto card_of_this_machine = std::ranges::find_if(
-        found.devices, [](const Device& device) { return device.real && device.usable; });
+        found.devices, [](const Device& device) { return device.is_hardware && device.usable; });
     const std::unique_ptr<Engine> engine = make_engine("auto");
     CHECK(output_of(*engine, 64).device == "cpu");
     CHECK(output_of(*engine, 800).device ==
@@ -158,15 +158,15 @@ TEST_CASE("a map is made on the device that is named, or left to the CPU where t
         CHECK(map->device().starts_with(id == "vulkan" ? "vulkan:" : "cpu"));
         return map->rectangle({0, 0, 70, 70}, progress);
     };
-    const Tensor expected = weights_on("cpu", MapErrorPolicy::said);
-    CHECK(std::ranges::equal(weights_on("auto", MapErrorPolicy::said).values(), expected.values()));
-    CHECK(error_kind([&] { weights_on("vulkan:77", MapErrorPolicy::said); }) == ErrorKind::machine);
+    const Tensor expected = weights_on("cpu", MapErrorPolicy::throw_error);
+    CHECK(std::ranges::equal(weights_on("auto", MapErrorPolicy::throw_error).values(), expected.values()));
+    CHECK(error_kind([&] { weights_on("vulkan:77", MapErrorPolicy::throw_error); }) == ErrorKind::machine);
     CHECK(std::ranges::equal(weights_on("vulkan:77", MapErrorPolicy::fall_back_to_cpu).values(),
                              expected.values()));
     CHECK_THAT(input_error([&] { make_map("auto", problem, 0, 2, progress); }), Contains("no head 2"));
-    if (!devices().missing.empty())
+    if (!devices().no_vulkan_reason.empty())
         return;
-    const Tensor vulkan = weights_on("vulkan", MapErrorPolicy::said);
+    const Tensor vulkan = weights_on("vulkan", MapErrorPolicy::throw_error);
     CHECK(difference(&vulkan, expected) == "");
 }
 
@@ -187,13 +187,13 @@ TEST_CASE("the CPU goes on with a map whose device fails, and with no other fail
     const FallbackMap lost = map_of(ErrorKind::machine);
     CHECK(lost.rectangle({0, 0, 1, 1}, progress).at(0, 0) == 0.5F);
     CHECK(lost.device() == "card");
-    CHECK(lost.fallen().empty());
+    CHECK(lost.fallback_reason().empty());
     CHECK(lost.rows() == 1);
     CHECK(lost.rectangle({69, 0, 1, 70}, progress).shape() == Shape{1, 70});
     CHECK(lost.overview(10, Pooling::max, progress).cells == 7);
     CHECK(on_cpu == 1);
     CHECK(lost.device() == "cpu");
-    CHECK(lost.fallen() == "no more");
+    CHECK(lost.fallback_reason() == "no more");
     const FallbackMap stopped = map_of(ErrorKind::cancelled);
     CHECK(error_kind([&] { stopped.overview(1, Pooling::max, progress); }) == ErrorKind::cancelled);
     CHECK(on_cpu == 1);
@@ -220,7 +220,7 @@ TEST_CASE("a map is read by other threads while the CPU takes it over", "[regist
                 const std::int64_t rows = map.rows();
                 if ((rows != 1 && rows != 70) || (map.device() == "cpu") < (rows == 70))
                     ++wrong;
-                if (map.device() == "cpu" && map.fallen() != "no more")
+                if (map.device() == "cpu" && map.fallback_reason() != "no more")
                     ++wrong;
             }
         });
@@ -277,6 +277,6 @@ TEST_CASE("an unknown device is refused with what there is", "[registry]") {
         CHECK(error_kind([&] { make_engine(id); }) == ErrorKind::machine);
     }
     CHECK_THROWS_WITH(make_engine("abacus"), Contains("abacus") && Contains("cpu"));
-    if (devices().missing.empty())
+    if (devices().no_vulkan_reason.empty())
         CHECK_THROWS_WITH(make_engine("vulkan:77"), Contains("vulkan:77") && Contains("vulkan:0"));
 }

@@ -31,7 +31,7 @@ TEST_CASE("the engine panel lists what can be chosen, and only that can be click
     engines.found =
         engine::DeviceList{{{.id = "cpu", .name = "processor", .detail = "2 threads"},
                             {.id = "vulkan:0", .name = "old card", .detail = "too old", .usable = false},
-                            {.id = "vulkan:1", .name = "card", .detail = "8 GB", .real = true}},
+                            {.id = "vulkan:1", .name = "card", .detail = "8 GB", .is_hardware = true}},
                            {}};
     engines.notice = "the device is lost";
     engines.comparison = EngineComparison{.first = "cpu", .second = "vulkan:1", .stages = {}, .error = {}};
