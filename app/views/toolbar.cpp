@@ -177,7 +177,7 @@ std::optional<std::string> sentence_field(const AppState& state, const SentenceF
     ImGui::PushAllowKeyboardFocus(false);
     std::string text = field.text;
     const TypedText typed = text_input(field.id, fixed ? field.tip : field.hint, text, 0, Caret::stays, true,
-                                       text::ControlCharacters::blanks, tools);
+                                       text::ControlCharacters::spaces, tools);
     ImGui::PopAllowKeyboardFocus();
     ImGui::EndDisabled();
     if (tools.focus.register_item(physical(area, tools)) && !fixed)

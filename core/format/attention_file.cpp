@@ -328,7 +328,7 @@ std::vector<std::vector<bool>> padding_in(const Safetensors& file, const Attenti
 void finish(AttentionInfo& info, const AttentionTokens& tokens, const NumberType& type,
             const std::string& path) {
     check_tokens(tokens, info);
-    if (tokens.sequences && info.L > 1)
+    if (tokens.is_per_sequence && info.L > 1)
         info.axis = SetAxis::sequences;
     info.title = std::filesystem::path(path).filename().string();
     info.source = path;

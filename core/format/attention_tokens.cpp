@@ -84,7 +84,7 @@ std::vector<bool> padding_of(const std::vector<std::string>& pieces) {
 }
 
 void set_queries(AttentionTokens& tokens, std::vector<std::vector<std::string>> pieces) {
-    tokens.sequences = pieces.size() > 1;
+    tokens.is_per_sequence = pieces.size() > 1;
     tokens.queries = readable(pieces);
     for (const std::vector<std::string>& list : pieces)
         tokens.padding.push_back(padding_of(list));

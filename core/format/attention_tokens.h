@@ -15,7 +15,8 @@ struct AttentionTokens {
     std::vector<std::vector<std::string>> key_pieces;   ///< `keys` in the vocabulary's spelling
     std::vector<std::vector<bool>> padding; ///< flags of padding queries: one list, one per sequence, or none
     std::string source;                     ///< the file or the metadata entry with the tokens
-    bool sequences = false; ///< each sequence has a list, so the first axis of the weights counts sequences
+    bool is_per_sequence =
+        false; ///< each sequence has a list, so the first axis of the weights counts sequences
 };
 
 /// Parses tokens in JSON: a list of strings; a list of such lists, one per sequence; or an object with

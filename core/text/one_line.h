@@ -9,7 +9,7 @@ namespace headscope::text {
 /// Treatment of control characters, such as line ends and tabs, in a one-line text field.
 enum class ControlCharacters : std::uint8_t {
     trimmed, ///< replaced by spaces; removed at both ends of a pasted text
-    blanks,
+    spaces,
     kept, ///< kept in the text, and shown as visible signs
 };
 

@@ -49,7 +49,7 @@ public:
         compare_positions(W_Q_, W_K_, distance, first_ + d, dk, 4);
     }
     /// Makes every word whose class is not `busy` attend to the first token, an attention sink.
-    void rest(std::int64_t d, WordClass busy, double gain) const {
+    void attend_to_first_unless(std::int64_t d, WordClass busy, double gain) const {
         for (std::size_t c = 0; c < word_class_count; ++c)
             if (static_cast<WordClass>(c) != busy)
                 ask(d, class_columns + static_cast<std::int64_t>(c), gain);
@@ -85,7 +85,7 @@ void verb_to_subject(const Head& head) {
     head.offer(0, column(WordClass::noun), 1);
     head.offer(0, column(WordClass::pronoun), 1);
     head.offer(0, column(WordClass::unknown), 0.97);
-    head.rest(1, WordClass::verb, gain);
+    head.attend_to_first_unless(1, WordClass::verb, gain);
     nearest(head, 1);
 }
 
@@ -94,7 +94,7 @@ void determiner_to_noun(const Head& head) {
     head.ask(0, column(WordClass::determiner), gain);
     head.offer(0, column(WordClass::noun), 1);
     head.offer(0, column(WordClass::unknown), 0.97);
-    head.rest(1, WordClass::determiner, gain);
+    head.attend_to_first_unless(1, WordClass::determiner, gain);
     nearest(head, -1);
 }
 
@@ -114,7 +114,7 @@ void pronoun_to_noun(const Head& head) {
     head.ask(0, column(WordClass::pronoun), gain);
     head.offer(0, column(WordClass::noun), 1);
     head.offer(0, column(WordClass::unknown), 0.97);
-    head.rest(1, WordClass::pronoun, gain);
+    head.attend_to_first_unless(1, WordClass::pronoun, gain);
     // Personal pronouns attend to a person; "it" avoids persons, and prefers an animal or a thing to a place
     // or a time.
     constexpr double match = 10;

@@ -29,8 +29,8 @@ TEST_CASE("a field of one line keeps every control character and shows a sign fo
 }
 
 TEST_CASE("elsewhere line ends and tabs are blanks, so that no words are fused", "[one line]") {
-    CHECK(to_field("the cat\nsat\r\ndown\ton\rit", Controls::blanks) == "the cat sat down on it");
-    CHECK(pasted_into_field("\nthe cat\n", Controls::blanks) == " the cat ");
+    CHECK(to_field("the cat\nsat\r\ndown\ton\rit", Controls::spaces) == "the cat sat down on it");
+    CHECK(pasted_into_field("\nthe cat\n", Controls::spaces) == " the cat ");
     CHECK(pasted_into_field("\t1.5\r\n", Controls::trimmed) == "1.5");
     CHECK(pasted_into_field("1.5\n2.5\n", Controls::trimmed) == "1.5 2.5");
     CHECK(pasted_into_field("\r\n", Controls::trimmed).empty());
