@@ -290,7 +290,7 @@ void Painter::operator()(const figure::TextItem& item) const {
                                {1, 1}, {0, 1}, tint);
         };
         layer(shaped->picture, item.color);
-        layer(shaped->coloured, item.color | 0xFFFFFFU);
+        layer(shaped->colored, item.color | 0xFFFFFFU);
         return;
     }
     const ImFont& font = *face.font;

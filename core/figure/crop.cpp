@@ -90,25 +90,25 @@ public:
     }
 
     void operator()(const RectItem& item) {
-        if ((visible(item.fill) && item.fill != background_) ||
-            (visible(item.stroke) && item.stroke_width > 0))
+        if ((is_visible(item.fill) && item.fill != background_) ||
+            (is_visible(item.stroke) && item.stroke_width > 0))
             add(around(item.area));
     }
     void operator()(const LineItem& item) {
-        if (visible(item.color) && divides(item))
+        if (is_visible(item.color) && divides(item))
             dividers_.join(around({item.from, item.to}));
-        else if (visible(item.color))
+        else if (is_visible(item.color))
             add(around({item.from, item.to}, item.width / 2));
     }
     void operator()(const CurveItem& item) {
-        if (visible(item.color)) // a curve stays within the hull of its four points
+        if (is_visible(item.color)) // a curve stays within the hull of its four points
             add(around({item.from, item.control_from, item.control_to, item.to}, item.width / 2));
     }
     void operator()(const PolygonItem& item) {
         Bounds bounds;
         for (const Point& point : item.points)
             bounds.include(point);
-        if (visible(item.fill) && item.points.size() > 2)
+        if (is_visible(item.fill) && item.points.size() > 2)
             add(bounds);
     }
     void operator()(const TextItem& item) { add_text(item); }
@@ -119,7 +119,7 @@ public:
 
 private:
     void add_text(const TextItem& item) {
-        if (item.text.empty() || !visible(item.color))
+        if (item.text.empty() || !is_visible(item.color))
             return;
         // No character is wider than twice its size: most texts need not be measured.
         const float most = 2 * item.size * static_cast<float>(item.text.size());

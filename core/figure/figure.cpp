@@ -194,12 +194,12 @@ public:
         const Rect& r = item.area;
         if (r.w <= 0 || r.h <= 0)
             return;
-        if (visible(item.fill)) {
+        if (is_visible(item.fill)) {
             outline(r, item.radius, 0);
             paint_with(item.fill, item.radius > 0);
             cairo_fill(&cairo_);
         }
-        if (visible(item.stroke) && item.stroke_width > 0) {
+        if (is_visible(item.stroke) && item.stroke_width > 0) {
             outline(r, item.radius, item.stroke_width / 2);
             paint_with(item.stroke, item.radius > 0);
             cairo_set_line_width(&cairo_, std::max<double>(item.stroke_width, hairline_));
@@ -208,7 +208,7 @@ public:
     }
 
     void operator()(const LineItem& item) const {
-        if (!visible(item.color))
+        if (!is_visible(item.color))
             return;
         cairo_move_to(&cairo_, item.from.x, item.from.y);
         cairo_line_to(&cairo_, item.to.x, item.to.y);
@@ -218,7 +218,7 @@ public:
     }
 
     void operator()(const CurveItem& item) const {
-        if (!visible(item.color))
+        if (!is_visible(item.color))
             return;
         cairo_move_to(&cairo_, item.from.x, item.from.y);
         cairo_curve_to(&cairo_, item.control_from.x, item.control_from.y, item.control_to.x,
@@ -229,7 +229,7 @@ public:
     }
 
     void operator()(const PolygonItem& item) const {
-        if (item.points.size() < 3 || !visible(item.fill))
+        if (item.points.size() < 3 || !is_visible(item.fill))
             return;
         for (const Point& point : item.points)
             cairo_line_to(&cairo_, point.x, point.y);
@@ -239,7 +239,7 @@ public:
     }
 
     void operator()(const TextItem& item) const {
-        if (item.text.empty() || !visible(item.color))
+        if (item.text.empty() || !is_visible(item.color))
             return;
         set_text(layout_, item.text, item.font, item.size);
         const double width = width_of(layout_);
@@ -433,7 +433,7 @@ TextMeasure figure_measure() {
 InkAndColors separate_ink_and_colors(const std::vector<std::uint32_t>& in_white,
                                      const std::vector<std::uint32_t>& in_black) {
     InkAndColors out;
-    std::vector<Color> colours;
+    std::vector<Color> colors;
     bool any = false;
     for (std::size_t i = 0; i < in_white.size(); ++i) {
         // Only ink differs between the two images, by the same amount in every color channel.
@@ -442,11 +442,11 @@ InkAndColors separate_ink_and_colors(const std::vector<std::uint32_t>& in_white,
         const std::uint32_t ink =
             std::min(alpha, green(in_white[i]) - std::min(green(in_white[i]), green(in_black[i])));
         out.ink.push_back(ink << 24 | 0xFFFFFFU);
-        colours.push_back(unpremultiplied((alpha - ink) << 24 | (in_black[i] & 0xFFFFFFU)));
+        colors.push_back(unpremultiplied((alpha - ink) << 24 | (in_black[i] & 0xFFFFFFU)));
         any = any || alpha - ink > 2; // smaller values are rounding
     }
     if (any)
-        out.colours = std::move(colours);
+        out.colors = std::move(colors);
     return out;
 }
 
@@ -482,9 +482,9 @@ ShapedText shape_text(std::string_view text, Font font, float size) {
                         .smooth = true}; // otherwise it would be jagged if rotated
     };
     out.picture = picture(std::move(parts.ink));
-    if (!parts.colours.empty())
-        out.coloured = picture(std::move(parts.colours));
-    out.missing = missing_character(*layout, text, font, size);
+    if (!parts.colors.empty())
+        out.colored = picture(std::move(parts.colors));
+    out.missing_character = missing_character(*layout, text, font, size);
     return out;
 }
 

@@ -21,7 +21,7 @@ constexpr Color rgb(std::uint32_t hex, std::uint32_t alpha = 255) {
 constexpr Color with_alpha(Color color, std::uint32_t alpha) {
     return (color & 0x00FFFFFFU) | alpha << 24;
 }
-constexpr bool visible(Color color) {
+constexpr bool is_visible(Color color) {
     return color >> 24 != 0;
 }
 

@@ -96,9 +96,9 @@ struct Writer {
 
     void operator()(const RectItem& item) {
         const std::string corner = item.radius > 0 ? attribute("rx", item.radius) : " class=\"s\"";
-        if (visible(item.fill))
+        if (is_visible(item.fill))
             out += "<rect" + box(item.area) + corner + colored("fill", item.fill) + "/>\n";
-        if (visible(item.stroke) && item.stroke_width > 0) {
+        if (is_visible(item.stroke) && item.stroke_width > 0) {
             const double inset = item.stroke_width / 2;
             const std::string inner =
                 item.radius > 0 ? attribute("rx", std::max(0.0, item.radius - inset)) : " class=\"s\"";
@@ -108,19 +108,19 @@ struct Writer {
     }
     void operator()(const LineItem& item) {
         const bool straight = item.from.x == item.to.x || item.from.y == item.to.y;
-        if (visible(item.color))
+        if (is_visible(item.color))
             out += "<path" + std::string(straight ? " class=\"s\"" : "") + " d=\"M" + pair(item.from) + 'L' +
                    pair(item.to) + '"' + colored("stroke", item.color) +
                    attribute("stroke-width", item.width) + "/>\n";
     }
     void operator()(const CurveItem& item) {
-        if (visible(item.color))
+        if (is_visible(item.color))
             out += "<path fill=\"none\" d=\"M" + pair(item.from) + 'C' + pair(item.control_from) + ' ' +
                    pair(item.control_to) + ' ' + pair(item.to) + '"' + colored("stroke", item.color) +
                    attribute("stroke-width", item.width) + "/>\n";
     }
     void operator()(const PolygonItem& item) {
-        if (item.points.size() < 3 || !visible(item.fill))
+        if (item.points.size() < 3 || !is_visible(item.fill))
             return;
         out += "<polygon points=\"";
         for (const Point& point : item.points)
@@ -129,7 +129,7 @@ struct Writer {
         out += colored("fill", item.fill) + "/>\n";
     }
     void operator()(const TextItem& item) {
-        if (item.text.empty() || !visible(item.color))
+        if (item.text.empty() || !is_visible(item.color))
             return;
         constexpr std::array<std::string_view, 3> anchors = {"", " text-anchor=\"middle\"",
                                                              " text-anchor=\"end\""};

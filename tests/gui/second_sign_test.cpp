@@ -33,13 +33,13 @@ std::string place(const figure::Rect& area) {
 /// Returns a picture without its colors: shapes, texts, and the edges in images.
 std::string without_colours(const figure::Scene& scene) {
     std::string out;
-    const auto filled = [](figure::Color colour) { return figure::visible(colour) ? "1" : "0"; };
+    const auto filled = [](figure::Color colour) { return figure::is_visible(colour) ? "1" : "0"; };
     for (const figure::SceneItem& item : scene.items)
         std::visit(
             Overloaded{
                 [&](const figure::RectItem& i) {
                     out += "rect " + place(i.area) + filled(i.fill) + filled(i.stroke) + " " +
-                           std::to_string(figure::visible(i.stroke) ? i.stroke_width : 0) +
+                           std::to_string(figure::is_visible(i.stroke) ? i.stroke_width : 0) +
                            std::to_string(i.radius) + "\n";
                 },
                 [&](const figure::LineItem& i) { out += "line " + place(i.from) + place(i.to) + "\n"; },

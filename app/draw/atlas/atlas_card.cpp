@@ -154,11 +154,11 @@ void draw_words(Sheet& sheet, const std::vector<std::string>& queries, const std
     const Theme& theme = context.theme;
     float x = left;
     const auto word = [&](const std::string& text, figure::Color back, figure::Color ink) {
-        const float pad = figure::visible(back) ? 5.0F : 0.0F,
+        const float pad = figure::is_visible(back) ? 5.0F : 0.0F,
                     width = context.measure(text, Font::ui, 12.5F) + 2 * pad;
         if (x + width > right)
             return;
-        if (figure::visible(back))
+        if (figure::is_visible(back))
             sheet.picture.scene.add(figure::RectItem{.area = {x, y, width, 20}, .fill = back, .radius = 3});
         draw_text(sheet.picture, context, x + pad, figure::baseline_for(y + 10, 12.5F), text, Font::ui, 12.5F,
                   ink);

@@ -82,10 +82,10 @@ void draw_mark(Picture& picture, const AtlasScene& scene, std::int64_t l, figure
                                                        {at.x + reach, at.y + reach * 0.8F},
                                                        {at.x - reach, at.y + reach * 0.8F}};
     };
-    if (figure::visible(rim))
+    if (figure::is_visible(rim))
         picture.scene.add(figure::PolygonItem{shape(half * 1.15F + thick), rim});
     // The background shows through a pale mark, not its rim.
-    if (figure::visible(rim) && fill >> 24 != 255)
+    if (figure::is_visible(rim) && fill >> 24 != 255)
         picture.scene.add(figure::PolygonItem{shape(half * 1.15F), scene.context.theme.canvas});
     picture.scene.add(figure::PolygonItem{shape(half * 1.15F), fill});
 }

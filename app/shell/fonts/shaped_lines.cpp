@@ -21,7 +21,7 @@ const figure::ShapedText* ShapedLines::find(std::string_view text, figure::Font 
         line.shaped = figure::shape_text(text, role, pixels);
         // Keys of grids are hashes; these keys count up from a fixed start value.
         line.shaped.picture.key = 0x5348415045440000ULL + ++made_;
-        line.shaped.coloured.key = 0x5348415045440000ULL + ++made_;
+        line.shaped.colored.key = 0x5348415045440000ULL + ++made_;
     }
     return &line.shaped;
 }
@@ -32,11 +32,11 @@ void ShapedLines::end_frame() {
 }
 
 std::string ShapedLines::missing_font() const {
-    const auto lacking =
-        std::ranges::find_if(lines_, [](const auto& item) { return item.second.shaped.missing != 0; });
+    const auto lacking = std::ranges::find_if(
+        lines_, [](const auto& item) { return item.second.shaped.missing_character != 0; });
     if (lacking == lines_.end())
         return {};
-    const char32_t c = lacking->second.shaped.missing;
+    const char32_t c = lacking->second.shaped.missing_character;
     struct Range {
         char32_t first, last;
         const char* package;

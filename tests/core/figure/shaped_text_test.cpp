@@ -47,8 +47,8 @@ TEST_CASE("Arabic letters join when a line is shaped", "[shaped]") {
     // Joined, the letters beh are shorter than three letters that stand alone.
     CHECK(advance_of("ببب") < 0.8F * 3 * advance_of("ب"));
     const ShapedText word = shape_text("ببب", Font::ui, 26);
-    CHECK(word.missing == 0);
-    CHECK_FALSE(word.coloured.pixels);
+    CHECK(word.missing_character == 0);
+    CHECK_FALSE(word.colored.pixels);
     CHECK(word.picture.smooth); // words above columns are turned
     CHECK(ink_of(word, 0, word.picture.cols) > 0);
 }
@@ -76,7 +76,7 @@ TEST_CASE("a line of words that begins with a right-to-left word runs from the l
 
 TEST_CASE("a character of no font is said, and its box is drawn", "[shaped]") {
     const ShapedText line = shape_text("a\U0010FFFD", Font::ui, 26);
-    CHECK(line.missing == 0x10FFFD);
+    CHECK(line.missing_character == 0x10FFFD);
     CHECK(line.advance > advance_of("a"));
     CHECK(ink_of(line, 0, line.picture.cols) > 0);
 }
@@ -87,7 +87,7 @@ TEST_CASE("text beside an emoji keeps the colour of the text, and the emoji its 
     const std::vector<std::uint32_t> in_black{0xFF000000, 0x80000000, 0xFFF0C020, 0xFF000000, 0};
     const InkAndColors parts = separate_ink_and_colors(in_white, in_black);
     CHECK(parts.ink == std::vector<Color>{0xFFFFFFFF, 0x80FFFFFF, 0xFFFFFF, 0xFFFFFF, 0xFFFFFF});
-    CHECK(parts.colours == std::vector<Color>{0, 0, rgb(0xF0C020), rgb(0), 0});
+    CHECK(parts.colors == std::vector<Color>{0, 0, rgb(0xF0C020), rgb(0), 0});
     // Where nothing has its own color, there is one picture.
-    CHECK(separate_ink_and_colors({0xFFFFFFFF, 0x80808080}, {0xFF000000, 0x80000000}).colours.empty());
+    CHECK(separate_ink_and_colors({0xFFFFFFFF, 0x80808080}, {0xFF000000, 0x80000000}).colors.empty());
 }
