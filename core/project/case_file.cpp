@@ -135,7 +135,7 @@ CaseHeads heads_of_case(const format::Safetensors& file) {
     const std::int64_t queries = columns_of(file, "W_Q"), keys = columns_of(file, "W_K");
     const std::int64_t common = std::max<std::int64_t>(std::gcd(queries, keys), 1);
     CaseHeads heads{
-        .H = H.value_or(std::max<std::int64_t>(queries / common, 1)), .Hkv = 1, .told = H.has_value()};
+        .H = H.value_or(std::max<std::int64_t>(queries / common, 1)), .Hkv = 1, .from_file = H.has_value()};
     const bool shared = queries > 0 && keys > 0 && heads.H * keys % queries == 0;
     heads.Hkv = Hkv.value_or(shared ? heads.H * keys / queries : heads.H);
     return heads;

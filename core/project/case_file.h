@@ -31,7 +31,7 @@ bool is_case(const format::Safetensors& file);
 
 struct CaseHeads {
     std::int64_t H = 1, Hkv = 1;
-    bool told = false; ///< given by the file; else the smallest number that its weights allow
+    bool from_file = false; ///< given by the file; else the smallest number that its weights allow
 };
 /// Infers H from the metadata "heads", else from a tensor over heads (expect.weights and the like, a mask for
 /// each head); Hkv from the metadata "kv_heads", else from a head width equal to Q's. Reads only the header.

@@ -165,7 +165,7 @@ format::Safetensors header_of(const std::string& path) {
     try {
         return format::Safetensors::open_lazily(path);
     } catch (const Error&) {
-        std::set<std::string> lost;
+        std::set<std::string> missing_tensors;
         return repaired(read_project_bytes(path), path, lost);
     }
 }
@@ -209,8 +209,8 @@ OpenedProject recover_project(const std::string& path) {
 
 OpenedProject recover_project_bytes(std::string bytes, const std::string& source) {
     check_size(bytes.size(), source);
-    ReadOptions rules{.omit_unreadable = true, .lost = {}};
-    const format::Safetensors file = repaired(bytes, source, rules.lost);
+    ReadOptions rules{.omit_unreadable = true, .missing_tensors = {}};
+    const format::Safetensors file = repaired(bytes, source, rules.missing_tensors);
     OpenedProject opened = settled(file, rules, source);
     if (is_damaged(checksum_matches(bytes), file, project_json(file)))
         opened.notes.insert(opened.notes.begin(),

@@ -31,8 +31,8 @@ struct StoredProject {
 
 /// Treatment of parts that cannot be read.
 struct ReadOptions {
-    bool omit_unreadable = false; ///< omit the part and add a note, instead of throwing
-    std::set<std::string> lost;   ///< tensors whose bytes are missing
+    bool omit_unreadable = false;          ///< omit the part and add a note, instead of throwing
+    std::set<std::string> missing_tensors; ///< tensors whose bytes are missing
 };
 
 /// The JSON of a project, an object with a format. Throws Error(input) if the file contains none.

@@ -148,7 +148,7 @@ private:
                           "{}: {} is {}; it should be the name of a tensor of the file", file_.source(), what,
                           dump(name)));
         std::string key = name.get<std::string>();
-        if (rules_.lost.contains(key))
+        if (rules_.missing_tensors.contains(key))
             fail_input(tr("project_reader.tensor_lies_part_missing",
                           "tensor {} is in the missing part of {}; take it from another copy", key,
                           file_.source()));

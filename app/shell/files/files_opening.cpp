@@ -85,7 +85,7 @@ void Files::load_problem(const std::string& path) {
             recipe.base = std::make_shared<const Problem>(
                 project::load_case({.path = path, .H = heads.H, .Hkv = heads.Hkv}));
             Loaded loaded{make_document(recipe, revision), {}, {}, {}};
-            if (!heads.told)
+            if (!heads.from_file)
                 loaded.notes.push_back(untold_heads(file_name(path), heads));
             return [this, path, loaded = std::move(loaded)] {
                 put_in_place(loaded, true); // the tensors of a file: no unsaved work

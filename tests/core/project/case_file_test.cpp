@@ -96,7 +96,7 @@ TEST_CASE("the heads of every golden case are those of its manifest") {
             format::Safetensors::open_lazily(test_data("/mha/") + name + ".safetensors");
         CHECK(is_case(file));
         const CaseHeads heads = heads_of_case(file);
-        CHECK(heads.told);
+        CHECK(heads.from_file);
         CHECK(heads.H == one["H"].get<std::int64_t>());
         CHECK(heads.Hkv == one["H_kv"].get<std::int64_t>());
         ++seen;
@@ -110,23 +110,23 @@ TEST_CASE("heads that a case file does not tell are the fewest, and metadata tel
     };
     const auto zeros = [](const Shape& shape) { return std::make_shared<const Tensor>(shape, 0.0F); };
     format::SafetensorsWriter plain = without({});
-    CHECK((heads(plain).H == 1 && heads(plain).Hkv == 1 && !heads(plain).told));
+    CHECK((heads(plain).H == 1 && heads(plain).Hkv == 1 && !heads(plain).from_file));
     plain.set_metadata("heads", "4");
-    CHECK((heads(plain).H == 4 && heads(plain).Hkv == 4 && heads(plain).told));
+    CHECK((heads(plain).H == 4 && heads(plain).Hkv == 4 && heads(plain).from_file));
     plain.set_metadata("kv_heads", "2");
     CHECK(heads(plain).Hkv == 2);
 
     format::SafetensorsWriter masked = without({"mask.add"});
     masked.add("mask.add", zeros({1, 2, 4, 4}));
-    CHECK((heads(masked).H == 2 && heads(masked).told));
+    CHECK((heads(masked).H == 2 && heads(masked).from_file));
     format::SafetensorsWriter one_for_all = without({"mask.add"});
     one_for_all.add("mask.add", zeros({1, 1, 4, 4}));
-    CHECK_FALSE(heads(one_for_all).told);
+    CHECK_FALSE(heads(one_for_all).from_file);
 
     format::SafetensorsWriter shared = without({"W_K", "W_V"});
     shared.add("W_K", zeros({8, 2}));
     shared.add("W_V", zeros({8, 2}));
-    CHECK((heads(shared).H == 4 && heads(shared).Hkv == 1 && !heads(shared).told));
+    CHECK((heads(shared).H == 4 && heads(shared).Hkv == 1 && !heads(shared).from_file));
 
     for (const char* const wrong : {"0", "-2", "two", "2.5", ""}) {
         format::SafetensorsWriter bad = without({});
