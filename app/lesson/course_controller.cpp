@@ -160,10 +160,11 @@ void CourseController::follow(const Shown& shown) {
 
 void CourseController::keep_own(const Shown& shown) {
     const DocumentPtr& document = shown.document;
-    if (course_.own != nullptr || course_.pending_scene != nullptr || has_left_scene(course_, *document))
+    if (course_.page_numbers != nullptr || course_.pending_scene != nullptr ||
+        has_left_scene(course_, *document))
         return;
     if (std::holds_alternative<project::Recipe>(course_.given)) {
-        course_.own = std::make_shared<const lesson::PageNumbers>(
+        course_.page_numbers = std::make_shared<const lesson::PageNumbers>(
             lesson::PageNumbers{{document, &document->problem}, shown.trace});
         return;
     }
@@ -172,7 +173,7 @@ void CourseController::keep_own(const Shown& shown) {
     const lesson::LessonModelPtr& model = course_.model;
     const std::int64_t layer = course_.scene().layer.value_or(0);
     const checkpoint::LayerRun& run = lesson::layer_of(*model, layer);
-    course_.own = std::make_shared<const lesson::PageNumbers>(
+    course_.page_numbers = std::make_shared<const lesson::PageNumbers>(
         lesson::PageNumbers{{model, &*run.problem}, {model, &run.trace}, model, layer});
 }
 

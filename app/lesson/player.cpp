@@ -60,7 +60,7 @@ std::set<std::string> controls_moved(const project::Recipe& before, const projec
 std::vector<Action> turn_to(CourseState& course, int page, const Document& now) {
     course.page = std::clamp(page, 0, std::max(course.pages() - 1, 0));
     course.panels.clear();
-    course.own.reset();
+    course.page_numbers.reset();
     LessonProgress& progress = course.progress[course.open->id];
     progress.page = course.page;
     progress.furthest = std::max(progress.furthest, course.page);
@@ -195,7 +195,7 @@ void close_lesson(CourseState& course) {
     // The computed values hold the model.
     course.pass = nullptr;
     course.model = nullptr;
-    course.own.reset();
+    course.page_numbers.reset();
     course.panels.clear();
 }
 

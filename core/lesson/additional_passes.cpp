@@ -50,7 +50,7 @@ void each_expression(const Question& question, const TakeExpression& take) {
     each_expression(question.text, take);
     for (const QuizChoice& choice : question.choices) {
         each_expression(choice.text, take);
-        each_expression(choice.why, take);
+        each_expression(choice.explanation, take);
     }
 }
 
@@ -94,7 +94,7 @@ const LessonModel& AdditionalPasses::before() {
     return *before_;
 }
 
-double AdditionalPasses::lost(analysis::HeadPlace head, TokenPair words) {
+double AdditionalPasses::ablation_loss(analysis::HeadPlace head, TokenPair words) {
     const std::lock_guard lock(one_at_a_time_);
     auto& losses = losses_[words];
     if (losses.empty()) {

@@ -37,7 +37,7 @@ public:
     const LessonModel& before();
     /// The decrease of the logits when that head is ablated; see analysis::ablation_sweep. Throws
     /// Error(input) for a head that does not exist.
-    double lost(analysis::HeadPlace head, TokenPair words);
+    double ablation_loss(analysis::HeadPlace head, TokenPair words);
     /// The fraction of the logit difference that a patch recovers; see analysis::Patching, whose errors it
     /// throws. row, column: in the kind's map. Throws Error(input) for a position outside the map.
     double recovered(analysis::PatchKind kind, std::int64_t row, std::int64_t column, TokenPair words);

@@ -249,7 +249,7 @@ private:
         ++tally_.panels;
         const std::vector<Knob> knobs = knobs_of(panel, {});
         for (const Knob& knob : knobs)
-            check_knob(panel, {}, knob.name, knob.rest);
+            check_knob(panel, {}, knob.name, knob.lesson_value);
         compute_panel(panel, {}, stage.problem, stage.model.get(), engine_);
         for (const Knob& knob : knobs)
             for (const double end : {knob.low, knob.high})
@@ -392,7 +392,8 @@ private:
                                   },
                                   [&](const Callout& b) {
                                       // A callout that appears only after a change describes that change.
-                                      if (stands(b, state) && state_inside(b, state).own != nullptr)
+                                      if (is_shown(b, state) &&
+                                          state_inside(b, state).page_numbers != nullptr)
                                           check_after_change(b.blocks, state);
                                   },
                                   [](const auto&) {}},
@@ -408,7 +409,7 @@ private:
             ++tally_.changes;
             LessonState state = other.state();
             state.edited = true;
-            state.own = &own;
+            state.page_numbers = &own;
             check_after_change(step.blocks, state);
         }
     }
@@ -422,7 +423,7 @@ private:
         check(question.text, state);
         for (const QuizChoice& choice : question.choices) {
             check(choice.text, state);
-            check(choice.why, state);
+            check(choice.explanation, state);
         }
         tally_.words = words;
     }

@@ -25,7 +25,7 @@ std::vector<LessonError> check_lesson(const Lesson& lesson, engine::Engine& engi
 bool is_correct(const FillTable& table, const std::string& typed, float value);
 
 /// Returns true if a boxed aside is shown: its condition is true, or it has none.
-bool stands(const Callout& callout, const LessonState& state);
+bool is_shown(const Callout& callout, const LessonState& state);
 
 /// A value as the lesson prints it: with the decimals that the lesson specifies, else two; an integer that
 /// reads no tensor cell has none. While the learner's problem is on screen instead of the page's own, prints
@@ -41,7 +41,8 @@ Printed printed(const LiveValue& value, const LessonState& state);
 /// A number with that many decimals, formatted for prose.
 std::string with_decimals(double number, int decimals);
 
-/// The state with the page's own problem in place of the one on screen. `state.own` must not be null.
+/// The state with the page's own problem in place of the one on screen. `state.page_numbers` must not be
+/// null.
 LessonState page_state(const LessonState& state);
 
 /// The state on screen, for comparison with the page's own: in the same layer, even if another one is open.

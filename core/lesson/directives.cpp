@@ -247,8 +247,8 @@ std::optional<Question> read_question(const Fence& fence, std::vector<LessonErro
     for (Fields& entry : fields.maps("choices")) {
         QuizChoice choice;
         choice.text = read_spans(entry.required_text("text"), entry.line(), faults);
-        choice.why = read_spans(entry.required_text("why"), entry.line(), faults);
-        choice.right = entry.flag("right").value_or(false);
+        choice.explanation = read_spans(entry.required_text("why"), entry.line(), faults);
+        choice.correct = entry.flag("right").value_or(false);
         entry.report_unknown_entries();
         question.choices.push_back(std::move(choice));
     }
@@ -256,7 +256,7 @@ std::optional<Question> read_question(const Fence& fence, std::vector<LessonErro
     if (count < fewest_choices || count > most_choices)
         fields.fault("choices", tr("directives.question_choices_needs_3",
                                    "the question has {} choices; it needs 3 to 5", count));
-    if (std::ranges::count(question.choices, true, &QuizChoice::right) != 1)
+    if (std::ranges::count(question.choices, true, &QuizChoice::correct) != 1)
         fields.fault("choices", tr("directives.question_needs_one_choice",
                                    "a question needs one choice with right: true"));
     question.scene = inner_scene(fields, "show");

@@ -32,7 +32,8 @@ struct LessonState {
     std::string_view screen = "stages";           ///< of the model; see StepScene::screen
     std::string_view patched = {};                ///< on the patching screen; see StepScene::patched
     std::array<std::int64_t, 2> patch = {-1, -1}; ///< on the patching screen: the selected cell
-    const PageNumbers* own = nullptr; ///< the page's own numbers, while others are on screen; else null
+    const PageNumbers* page_numbers =
+        nullptr; ///< the page's own numbers, while others are on screen; else null
 };
 
 /// The value of an expression: a number or a text.

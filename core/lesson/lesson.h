@@ -98,8 +98,8 @@ struct Callout {
 
 struct QuizChoice {
     Spans text;
-    bool right = false;
-    Spans why; ///< refers to something on the canvas
+    bool correct = false;
+    Spans explanation; ///< refers to something on the canvas
 };
 struct Question {
     Spans text;

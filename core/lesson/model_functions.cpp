@@ -78,7 +78,7 @@ public:
     LessonValue lost() const {
         need(2, 3);
         const std::span<const float> row = logits_at(model_.run.logits, arguments_.size());
-        return model_.additional->lost(
+        return model_.additional->ablation_loss(
             {state_.layer, head_number(0)},
             {token(1, row), arguments_.size() == 3 ? std::optional(token(2, row)) : std::nullopt});
     }

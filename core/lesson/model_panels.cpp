@@ -217,7 +217,7 @@ PositionsFigure positions_figure(const PositionsPanel& panel) {
     const double own = angle(panel.pair);
     PositionsFigure figure{.distance = panel.query - panel.key,
                            .angle = degrees(own),
-                           .turned = std::remainder(degrees(own * steps), 2 * half_turn),
+                           .rotation = std::remainder(degrees(own * steps), 2 * half_turn),
                            .pair = std::cos(own * steps),
                            .all = mean(steps),
                            .bias = -slope * std::abs(steps),

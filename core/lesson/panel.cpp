@@ -53,10 +53,10 @@ public:
     void number(const std::string& name, const std::string& says, double rest, double low, double high) {
         const auto own = set_.find(name);
         all.push_back({.name = name,
-                       .says = says,
+                       .description = says,
                        .low = low,
                        .high = high,
-                       .rest = rest,
+                       .lesson_value = rest,
                        .value = std::clamp(own == set_.end() ? rest : own->second, low, high),
                        .decimals = 2});
     }
@@ -72,10 +72,10 @@ private:
         if (only_stops)
             value = *std::prev(std::ranges::upper_bound(stops, value));
         Knob knob{.name = name,
-                  .says = says,
+                  .description = says,
                   .low = stops.front(),
                   .high = stops.back(),
-                  .rest = static_cast<double>(rest),
+                  .lesson_value = static_cast<double>(rest),
                   .value = value};
         knob.slider_values = std::move(stops);
         all.push_back(std::move(knob));

@@ -88,12 +88,12 @@ struct LessonPanel {
 
 /// One knob and its current value.
 struct Knob {
-    std::string name; ///< "T"
-    std::string says; ///< the meaning of the number
+    std::string name;        ///< "T"
+    std::string description; ///< the meaning of the number
     std::vector<double> slider_values =
         {};                   ///< slider values, ascending; empty: any value between low and high
     double low = 0, high = 1; ///< range of typed values
-    double rest = 0;          ///< the lesson's own value
+    double lesson_value = 0;  ///< the lesson's own value
     double value = 0;
     int decimals = 0;
 };

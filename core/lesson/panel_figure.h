@@ -58,11 +58,11 @@ struct LoopFigure {
 struct SamplingFigure {
     struct Row {
         std::string word;
-        double probability = 0, kept = 0; ///< of the model, and after temperature and cutoffs
+        double probability = 0, sampling_probability = 0; ///< of the model, and after temperature and cutoffs
     };
-    std::vector<Row> rows; ///< most probable first
-    std::int64_t kept = 0; ///< number of tokens that can be sampled
-    double entropy = 0;    ///< of the model's own distribution, in nats
+    std::vector<Row> rows;            ///< most probable first
+    std::int64_t candidate_count = 0; ///< number of tokens that can be sampled
+    double entropy = 0;               ///< of the model's own distribution, in nats
 };
 
 struct HeadsFigure {
@@ -94,7 +94,7 @@ struct PathFigure {
 struct PositionsFigure {
     std::int64_t distance = 0; ///< query - key
     double angle = 0;          ///< of the pair for one step, in degrees
-    double turned = 0;         ///< rotation of the pair over the distance, in degrees, from -180 to 180
+    double rotation = 0;       ///< rotation of the pair over the distance, in degrees, from -180 to 180
     double pair = 0;           ///< cosine of that angle
     double all = 0;            ///< mean of the cosines of all pairs
     double bias = 0;           ///< of head 0

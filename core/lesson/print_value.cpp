@@ -66,21 +66,21 @@ Printed printed(const LiveValue& value, const LessonState& state) {
 }
 
 LessonState page_state(const LessonState& state) {
-    const PageNumbers& own = *state.own;
+    const PageNumbers& own = *state.page_numbers;
     LessonState out = with_numbers(state, *own.problem, *own.trace, own.model.get(), own.layer);
     out.edited = out.text_changed = false;
     return out;
 }
 
 LessonState current_state(const LessonState& state) {
-    if (state.own == nullptr || state.own->model == nullptr || state.model == nullptr)
+    if (state.page_numbers == nullptr || state.page_numbers->model == nullptr || state.model == nullptr)
         return with_numbers(state, state.problem, state.trace, state.model, state.layer);
-    const checkpoint::LayerRun& layer = layer_of(*state.model, state.own->layer);
-    return with_numbers(state, *layer.problem, layer.trace, state.model, state.own->layer);
+    const checkpoint::LayerRun& layer = layer_of(*state.model, state.page_numbers->layer);
+    return with_numbers(state, *layer.problem, layer.trace, state.model, state.page_numbers->layer);
 }
 
 LessonState state_inside(const Callout& callout, const LessonState& state) {
-    if (!callout.when || state.own == nullptr || stands(callout, page_state(state)))
+    if (!callout.when || state.page_numbers == nullptr || stands(callout, page_state(state)))
         return state;
     return current_state(state);
 }
@@ -96,7 +96,7 @@ bool stands(const Callout& callout, const LessonState& state) {
 std::string print_value(const LiveValue& value, const LessonState& state) {
     if (!value.quoted.empty())
         return value.quoted;
-    if (state.own == nullptr)
+    if (state.page_numbers == nullptr)
         return printed(value, state).text;
     std::optional<Printed> own, now;
     try {

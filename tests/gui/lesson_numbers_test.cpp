@@ -37,7 +37,7 @@ public:
             add(question->text);
             for (const lesson::QuizChoice& choice : question->choices) {
                 add(choice.text);
-                add(choice.why);
+                add(choice.explanation);
             }
         }
     }

@@ -315,7 +315,7 @@ TEST_CASE("quiz answers are judged at once, summed up and forgotten on demand", 
         CHECK(screen_shows("question " + std::to_string(q + 1) + " of " + std::to_string(questions)));
         CHECK_FALSE(screen_shows("your answer"));
         const auto& choices = learner.course().open->quiz[static_cast<std::size_t>(q)].choices;
-        const auto good = std::ranges::find(choices, true, &lesson::QuizChoice::right) - choices.begin();
+        const auto good = std::ranges::find(choices, true, &lesson::QuizChoice::correct) - choices.begin();
         const bool miss = q == 1;
         learner.press("choice " + std::to_string(miss ? (good + 1) % std::ssize(choices) : good));
         right += miss ? 0 : 1;

@@ -224,7 +224,7 @@ std::string answered(bool right) {
     desk.act(GoToPage{1 + course.steps()});
     const auto& choices = course.question()->choices;
     int answer = 0;
-    while (choices[static_cast<std::size_t>(answer)].right != right)
+    while (choices[static_cast<std::size_t>(answer)].correct != right)
         ++answer;
     desk.act(AnswerQuestion{0, answer});
     std::string verdicts;

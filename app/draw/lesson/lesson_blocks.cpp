@@ -70,7 +70,7 @@ private:
 
     void draw(const lesson::Callout& callout) {
         if (callout.when) {
-            if (!lesson::stands(callout, state_))
+            if (!lesson::is_shown(callout, state_))
                 return;
             const lesson::LessonState inside = lesson::state_inside(callout, state_);
             BlockColumn column(picture_, context_, course_, inside, x_, y_, width_);

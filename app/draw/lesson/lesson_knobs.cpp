@@ -66,7 +66,7 @@ void draw_knob(PanelColumn& column, const lesson::LessonPanel& panel, const less
     const float middle = column.y + knob_height / 2;
     draw_text(picture, column.context, column.x, figure::baseline_for(middle, 13), knob_label(knob),
               figure::Font::ui_medium, 13, theme.ink);
-    picture.tips.push_back({{column.x, column.y, name_width, knob_height}, knob.says});
+    picture.tips.push_back({{column.x, column.y, name_width, knob_height}, knob.description});
     const std::string label = "panel " + std::to_string(panel.line) + " " + knob.name;
     const int line = panel.line;
     const auto turn = [line, name = knob.name](double value) {
@@ -96,14 +96,14 @@ void draw_knob(PanelColumn& column, const lesson::LessonPanel& panel, const less
              .low = low,
              .high = high,
              .value = place,
-             .rest = place_of(knob, knob.rest),
+             .rest = place_of(knob, knob.lesson_value),
              .action =
                  [turn, stops = knob.slider_values](float to) {
                      return turn(stops.empty() ? static_cast<double>(to)
                                                : stops[static_cast<std::size_t>(std::lround(to))]);
                  },
              .tip = tr("lesson_knobs.double_click_back_lesson",
-                       "{}. Double click: back to the lesson's value", knob.says),
+                       "{}. Double click: back to the lesson's value", knob.description),
              .grain = knob.slider_values.empty() ? 0.01F : 1.0F});
     picture.fields.push_back(
         {.area = {column.right() - knob_field_width, column.y + 2, knob_field_width, 23},

@@ -132,24 +132,24 @@ void draw_sampling(PanelColumn& column, const lesson::SamplingFigure& figure) {
     const float x = column.x + name, length = column.width - name - value;
     double most = 0;
     for (const lesson::SamplingFigure::Row& row : figure.rows)
-        most = std::max({most, row.probability, row.kept});
+        most = std::max({most, row.probability, row.sampling_probability});
     for (const lesson::SamplingFigure::Row& row : figure.rows) {
-        const bool kept = row.kept > 0;
+        const bool kept = row.sampling_probability > 0;
         table.name(shortened(row.word, 11), figure::Font::ui_medium, kept ? theme.ink : theme.muted);
-        draw_bar(column, x, length, row.kept / most, theme.text);
+        draw_bar(column, x, length, row.sampling_probability / most, theme.text);
         const float was = x + length * static_cast<float>(row.probability / most);
         column.picture.scene.add(
             figure::RectItem{.area = {was - 1, column.y + 2, 2, table_row - 5}, .fill = theme.ink});
-        table.put(0, kept ? percent_text(row.kept) : tr("lesson_model_panels.cut", "cut off"),
+        table.put(0, kept ? percent_text(row.sampling_probability) : tr("lesson_model_panels.cut", "cut off"),
                   figure::Font::mono, kept ? theme.ink : theme.muted);
         table.end(tr("lesson_model_panels.models_own", "{}: the model's own probability is {}, drawn with {}",
-                     row.word, number(row.probability, 4), number(row.kept, 4)));
+                     row.word, number(row.probability, 4), number(row.sampling_probability, 4)));
     }
     column.y += 3;
     column.words(tr_n("lesson_model_panels.token_drawn_tick",
                       "{} token can be drawn. A tick marks the model's own probability.",
-                      "{} tokens can be drawn. A tick marks the model's own probability.", figure.kept,
-                      grouped(figure.kept)),
+                      "{} tokens can be drawn. A tick marks the model's own probability.",
+                      figure.candidate_count, grouped(figure.candidate_count)),
                  theme.muted);
 }
 
@@ -220,7 +220,8 @@ void draw_positions(PanelColumn& column, const lesson::PositionsFigure& figure) 
          number(static_cast<double>(figure.distance), 0), theme.text);
     line(tr("lesson_model_panels.pair_turns_each_step", "rotation of the pair, per step"),
          number(figure.angle, 2) + "°", pair);
-    line(tr("lesson_model_panels.over_distance", "over the distance"), number(figure.turned, 0) + "°", pair);
+    line(tr("lesson_model_panels.over_distance", "over the distance"), number(figure.rotation, 0) + "°",
+         pair);
     line(tr("lesson_model_panels.cosine", "its cosine"), number(figure.pair, 2), pair);
     line(tr("lesson_model_panels.mean_cosine_pairs", "mean cosine, {} pairs", figure.pairs),
          number(figure.all, 2), all);

@@ -130,10 +130,11 @@ lesson::LessonState lesson_state(const Shown& shown, const ViewState& view, cons
             .patched = patched_id(shown),
             .patch = view.attention.patch,
             // While the page's own numbers are on screen, there is nothing to compare.
-            .own = course.own != nullptr && (has_left_scene(course, *shown.document) ||
-                                             shown.document->layer() != course.own->layer)
-                       ? course.own.get()
-                       : nullptr};
+            .page_numbers =
+                course.page_numbers != nullptr && (has_left_scene(course, *shown.document) ||
+                                                   shown.document->layer() != course.page_numbers->layer)
+                    ? course.page_numbers.get()
+                    : nullptr};
 }
 
 std::string difficulty_text(const lesson::Lesson& lesson) {

@@ -45,11 +45,11 @@ float draw_choice(Picture& picture, const DrawContext& context, const CourseStat
     const lesson::LessonState state = lesson_state(context.shown, context.view, course);
     const bool answered = answer != nullptr, chosen = answered && *answer == c;
     const float x = course_pad, width = context.width - 2 * course_pad;
-    const std::string verdict = !answered                 ? ""
-                                : chosen && !choice.right ? tr("lesson_quiz.answer", "your answer")
-                                : chosen       ? tr("lesson_quiz.right_answer", "right, your answer")
-                                : choice.right ? tr("lesson_quiz.right_correct", "right")
-                                               : "";
+    const std::string verdict = !answered                   ? ""
+                                : chosen && !choice.correct ? tr("lesson_quiz.answer", "your answer")
+                                : chosen         ? tr("lesson_quiz.right_answer", "right, your answer")
+                                : choice.correct ? tr("lesson_quiz.right_correct", "right")
+                                                 : "";
     Picture words;
     lesson::Spans text = choice.text;
     for (lesson::Span& span : text)
@@ -59,26 +59,26 @@ float draw_choice(Picture& picture, const DrawContext& context, const CourseStat
                                 {.size = 14, .line = 20, .color = theme.ink, .strong = theme.ink});
     if (!verdict.empty()) { // on its own line: next to the answer it would leave the answer too little width
         draw_text(words, context, x + choice_pad, baseline, verdict, figure::Font::ui_medium, 12.5F,
-                  choice.right ? theme.good : theme.bad);
+                  choice.correct ? theme.good : theme.bad);
         baseline += 19;
     }
     if (answered)
         baseline = draw_spans(words, context, x + choice_pad, baseline + 1, width - choice_pad - 12,
-                              choice.why, state,
+                              choice.explanation, state,
                               {.size = 13,
                                .line = 19,
-                               .color = chosen || choice.right ? theme.text : theme.muted,
+                               .color = chosen || choice.correct ? theme.text : theme.muted,
                                .strong = theme.ink});
     const figure::Rect area{x, y, width, baseline - y - 8};
-    if (answered && (chosen || choice.right)) {
+    if (answered && (chosen || choice.correct)) {
         picture.scene.add(
-            figure::RectItem{.area = area, .fill = choice.right ? theme.good_back : theme.bad_back});
+            figure::RectItem{.area = area, .fill = choice.correct ? theme.good_back : theme.bad_back});
         picture.scene.add(
-            figure::RectItem{.area = {x, y, 3, area.h}, .fill = choice.right ? theme.good : theme.bad});
+            figure::RectItem{.area = {x, y, 3, area.h}, .fill = choice.correct ? theme.good : theme.bad});
     } else if (!answered) {
         picture.scene.add(figure::RectItem{.area = area, .stroke = theme.line, .radius = 6});
     }
-    draw_mark(picture, context, {x + 22, y + 20}, answered, choice.right, chosen);
+    draw_mark(picture, context, {x + 22, y + 20}, answered, choice.correct, chosen);
     picture.append(std::move(words), 0, 0);
     if (!answered)
         picture.add_hotspot(area, "choice " + std::to_string(c), AnswerQuestion{q, c});
@@ -141,7 +141,7 @@ float draw_summary(Picture& picture, const DrawContext& context, const CourseSta
         if (q < course.questions()) {
             const auto& choices = course.open->quiz[static_cast<std::size_t>(q)].choices;
             right +=
-                c < static_cast<int>(choices.size()) && choices[static_cast<std::size_t>(c)].right ? 1 : 0;
+                c < static_cast<int>(choices.size()) && choices[static_cast<std::size_t>(c)].correct ? 1 : 0;
         }
     draw_text(picture, context, course_pad, y + 18, course.open->title, figure::Font::ui, 12.5F, theme.muted);
     draw_text(picture, context, course_pad, y + 60,
@@ -152,7 +152,7 @@ float draw_summary(Picture& picture, const DrawContext& context, const CourseSta
         const lesson::Question& question = course.open->quiz[static_cast<std::size_t>(q)];
         const auto found = progress.answers.find(q);
         const bool answered = found != progress.answers.end();
-        const bool good = answered && question.choices[static_cast<std::size_t>(found->second)].right;
+        const bool good = answered && question.choices[static_cast<std::size_t>(found->second)].correct;
         draw_mark(picture, context, {course_pad + 10, y + 12}, answered, good, answered);
         const float top = y;
         y = draw_spans(picture, context, course_pad + 30, y + 17, width - 30, question.text,

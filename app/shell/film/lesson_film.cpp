@@ -57,7 +57,7 @@ private:
                                   },
                                   [&](const lesson::FillTable& b) { paragraphs_.push_back(b.task); },
                                   [&](const lesson::Callout& b) {
-                                      if (!lesson::stands(b, state_))
+                                      if (!lesson::is_shown(b, state_))
                                           return;
                                       PageWords inside(lesson::state_inside(b, state_));
                                       std::ranges::move(inside.of(b.blocks), std::back_inserter(paragraphs_));
@@ -133,11 +133,11 @@ void open_gates(Recorder& recorder, const lesson::Step& step) {
 
 void answer(Recorder& recorder, const lesson::Question& question) {
     const int number = recorder.state().course.question_index();
-    const auto right = std::ranges::find(question.choices, true, &lesson::QuizChoice::right);
+    const auto right = std::ranges::find(question.choices, true, &lesson::QuizChoice::correct);
     recorder.act({AnswerQuestion{number, static_cast<int>(std::distance(question.choices.begin(), right))}});
     const PageWords words(recorder.state());
     rest(recorder, {tr("lesson_film.question", "Question {}", number + 1),
-                    {words.of(question.text), words.of(right->text), words.of(right->why)}});
+                    {words.of(question.text), words.of(right->text), words.of(right->explanation)}});
 }
 
 } // namespace

@@ -139,9 +139,9 @@ TEST_CASE("a translation has the steps, values, gates and questions of its origi
         REQUIRE(german.quiz.size() == english.quiz.size());
         for (std::size_t i = 0; i < english.quiz.size(); ++i) {
             CHECK(german.quiz[i].choices.size() == english.quiz[i].choices.size());
-            CHECK(std::ranges::find(german.quiz[i].choices, true, &QuizChoice::right) -
+            CHECK(std::ranges::find(german.quiz[i].choices, true, &QuizChoice::correct) -
                       german.quiz[i].choices.begin() ==
-                  std::ranges::find(english.quiz[i].choices, true, &QuizChoice::right) -
+                  std::ranges::find(english.quiz[i].choices, true, &QuizChoice::correct) -
                       english.quiz[i].choices.begin());
         }
     }

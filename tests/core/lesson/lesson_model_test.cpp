@@ -284,20 +284,20 @@ TEST_CASE("panels of a model show its numbers", "[lesson][model]") {
 
     const LessonPanel sampling{SamplingPanel{}};
     const auto plain = std::get<SamplingFigure>(figure(sampling, {}));
-    CHECK(plain.kept == 1536);
+    CHECK(plain.candidate_count == 1536);
     REQUIRE(plain.rows.size() == 8);
     CHECK(plain.rows[0].word == "Mary");
-    CHECK(plain.rows[0].kept == Approx(plain.rows[0].probability));
+    CHECK(plain.rows[0].sampling_probability == Approx(plain.rows[0].probability));
     const auto cut = std::get<SamplingFigure>(figure(sampling, {{"top_k", 2}}));
-    CHECK(cut.kept == 2);
-    CHECK(cut.rows[0].kept + cut.rows[1].kept == Approx(1));
-    CHECK(cut.rows[2].kept == 0);
-    CHECK(std::get<SamplingFigure>(figure(sampling, {{"top_p", 0.9}})).kept == 2); // 0.802 + 0.173
-    CHECK(std::get<SamplingFigure>(figure(sampling, {{"top_p", 0.8}})).kept == 1);
+    CHECK(cut.candidate_count == 2);
+    CHECK(cut.rows[0].sampling_probability + cut.rows[1].sampling_probability == Approx(1));
+    CHECK(cut.rows[2].sampling_probability == 0);
+    CHECK(std::get<SamplingFigure>(figure(sampling, {{"top_p", 0.9}})).candidate_count == 2); // 0.802 + 0.173
+    CHECK(std::get<SamplingFigure>(figure(sampling, {{"top_p", 0.8}})).candidate_count == 1);
     // exp(l / 2): the ratio of two tokens becomes its root.
     const auto warm = std::get<SamplingFigure>(figure(sampling, {{"temperature", 2}}));
-    CHECK(warm.rows[0].kept / warm.rows[1].kept ==
-          Approx(std::sqrt(plain.rows[0].kept / plain.rows[1].kept)));
+    CHECK(warm.rows[0].sampling_probability / warm.rows[1].sampling_probability ==
+          Approx(std::sqrt(plain.rows[0].sampling_probability / plain.rows[1].sampling_probability)));
 
     const LessonPanel heads{HeadsPanel{{"effect", "attribution", "reads", "without"}, "Mary", "John", 3}};
     const auto table = std::get<HeadsFigure>(figure(heads, {}));
@@ -338,11 +338,11 @@ TEST_CASE("positions turn pairs by angles that fall from pair to pair", "[lesson
     const PositionsFigure fast = at(9, 6, 0);
     CHECK(fast.distance == 3);
     CHECK(fast.angle == Approx(57.29578));
-    CHECK(fast.turned == Approx(3 * 57.29578));
+    CHECK(fast.rotation == Approx(3 * 57.29578));
     CHECK(fast.pair == Approx(std::cos(3.0)));
     CHECK(fast.bias == Approx(-3 * 0.5)); // H = 8: the first slope is 2^-1
     CHECK(at(30, 27, 5).all == Approx(fast.all));
-    CHECK(at(6, 9, 0).turned == Approx(-3 * 57.29578));
+    CHECK(at(6, 9, 0).rotation == Approx(-3 * 57.29578));
     CHECK(at(9, 6, 6).angle == Approx(57.29578 * std::pow(10000.0, -0.5)));
     // Two rows of sines, Vaswani et al. 2017, have a product of that form.
     double sines = 0;

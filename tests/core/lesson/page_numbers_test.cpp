@@ -32,7 +32,7 @@ std::string said(const std::string& expression, const project::Recipe& now) {
     const Run page(two_heads()), changed(now);
     const PageNumbers own{.problem = page.problem, .trace = page.trace};
     LessonState state{.problem = *changed.problem, .trace = *changed.trace};
-    state.own = &own;
+    state.page_numbers = &own;
     return print_value({.expression = Expression::parse(expression), .decimals = {}, .quoted = {}, .line = 0},
                        state);
 }
@@ -96,10 +96,10 @@ TEST_CASE("what a page says only after a change speaks of that change alone") {
     const Run changed(off);
     const PageNumbers own{.problem = page.problem, .trace = page.trace};
     LessonState state{.problem = *changed.problem, .trace = *changed.trace};
-    state.own = &own;
+    state.page_numbers = &own;
     const auto inside = [&](std::size_t block) {
         const auto& callout = std::get<Callout>(parsed.lesson.steps[0].blocks[block]);
-        REQUIRE(stands(callout, state));
+        REQUIRE(is_shown(callout, state));
         return print_value(*std::get<Paragraph>(callout.blocks[0]).spans[1].value,
                            state_inside(callout, state));
     };
