@@ -49,7 +49,7 @@ bool in_word(char c) {
 /// The words under which a term is found: its name, and the text in parentheses after it.
 std::vector<std::string> forms_of(const std::string& name) {
     std::vector<std::string> forms;
-    std::string rest = lowered(name);
+    std::string rest = to_ascii_lower(name);
     const auto add = [&](std::string form) {
         if (form.empty())
             return;
@@ -92,11 +92,11 @@ Forms all_forms() {
 
 /// Distinguishes RoPE from rope: a form with capitals inside matches only with the same capitals.
 bool has_same_capitals(std::string_view found, std::string_view name) {
-    const std::string low = lowered(name);
-    auto place = low.find(lowered(found));
+    const std::string low = to_ascii_lower(name);
+    auto place = low.find(to_ascii_lower(found));
     if (place == std::string::npos && found.ends_with('s')) { // a plural
         found.remove_suffix(1);
-        place = low.find(lowered(found));
+        place = low.find(to_ascii_lower(found));
     }
     if (place == std::string::npos)
         return true;
@@ -157,7 +157,7 @@ lesson::Spans with_terms(const lesson::Spans& spans, std::set<std::string>& met)
             out.push_back(span);
             continue;
         }
-        const std::string low = lowered(span.text);
+        const std::string low = to_ascii_lower(span.text);
         const auto put = [&](std::size_t begin, std::size_t end, const std::string& link) {
             if (end > begin)
                 out.push_back(

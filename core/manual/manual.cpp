@@ -103,7 +103,7 @@ std::vector<Page> read_all() {
 
 } // namespace
 
-std::string lowered(std::string_view text) {
+std::string to_ascii_lower(std::string_view text) {
     std::string low(text);
     std::ranges::transform(low, low.begin(),
                            [](unsigned char c) { return static_cast<char>(std::tolower(c)); });

@@ -43,7 +43,7 @@ std::optional<Place> place_of(std::string_view link);
 std::string link_to(const Place& place);
 
 /// Converts ASCII capitals to lower case.
-std::string lowered(std::string_view text);
+std::string to_ascii_lower(std::string_view text);
 /// The text of spans, without their styles.
 std::string plain(const lesson::Spans& spans);
 

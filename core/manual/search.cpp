@@ -30,7 +30,7 @@ int score_of_word(const std::string& text, const std::string& word, int once, in
 /// Quotes one line of the text, around the first of the words.
 void quote(SearchResult& found, const std::vector<std::string>& words) {
     const std::string& text = found.section->text;
-    const std::string low = lowered(text);
+    const std::string low = to_ascii_lower(text);
     std::size_t first = std::string::npos;
     for (const std::string& word : words)
         first = std::min(first, low.find(word));
@@ -41,7 +41,7 @@ void quote(SearchResult& found, const std::vector<std::string>& words) {
     if (end < text.size())
         end = std::max(text.rfind(' ', end), begin);
     found.line = (begin > 0 ? "… " : "") + text.substr(begin, end - begin) + (end < text.size() ? " …" : "");
-    const std::string line = lowered(found.line);
+    const std::string line = to_ascii_lower(found.line);
     for (const std::string& word : words)
         for (std::size_t at = line.find(word); at != std::string::npos;
              at = line.find(word, at + word.size()))
@@ -53,14 +53,14 @@ void quote(SearchResult& found, const std::vector<std::string>& words) {
 
 std::vector<SearchResult> search(std::string_view asked) {
     std::vector<std::string> words;
-    std::istringstream stream(lowered(asked));
+    std::istringstream stream(to_ascii_lower(asked));
     for (std::string word; stream >> word;)
         words.push_back(word);
     std::vector<std::pair<int, SearchResult>> all;
     for (const Page& page : pages())
         for (const Section& section : page.sections) {
-            const std::string heading = lowered(section.title), title = lowered(page.title),
-                              text = lowered(section.text);
+            const std::string heading = to_ascii_lower(section.title), title = to_ascii_lower(page.title),
+                              text = to_ascii_lower(section.text);
             int total = 0;
             const bool every = !words.empty() && std::ranges::all_of(words, [&](const std::string& word) {
                 const int here = score_of_word(heading, word, in_heading, 1) +

@@ -117,11 +117,11 @@ TEST_CASE("a search finds sections, those with the words in their heading first"
     REQUIRE_FALSE(lens.empty());
     CHECK(lens.front().section->anchor == "logit-lens");
     for (const SearchResult& one : lens) {
-        const std::string all = lowered(one.section->title + " " + one.section->text);
+        const std::string all = to_ascii_lower(one.section->title + " " + one.section->text);
         CHECK(all.find("logit") != std::string::npos);
         CHECK(all.find("lens") != std::string::npos);
         for (const auto& [begin, length] : one.marks) {
-            const std::string word = lowered(one.line.substr(begin, length));
+            const std::string word = to_ascii_lower(one.line.substr(begin, length));
             CHECK((word == "logit" || word == "lens"));
         }
         if (one.section->text.find("lens") != std::string::npos)
@@ -143,10 +143,10 @@ TEST_CASE("the glossary's terms are short, and each leads to a page that says mo
             continue;
         const std::string name = plain(heading->spans);
         INFO(name);
-        CHECK(names.empty() == (names.lower_bound(lowered(name)) == names.end() && names.empty()));
+        CHECK(names.empty() == (names.lower_bound(to_ascii_lower(name)) == names.end() && names.empty()));
         if (!names.empty())
-            CHECK(*names.rbegin() < lowered(name)); // in alphabetical order
-        names.insert(lowered(name));
+            CHECK(*names.rbegin() < to_ascii_lower(name)); // in alphabetical order
+        names.insert(to_ascii_lower(name));
         REQUIRE(i + 1 < page.blocks.size());
         const auto& entry = std::get<lesson::Paragraph>(page.blocks[i + 1]);
         CHECK(plain(entry.spans).size() < 340);
