@@ -355,8 +355,8 @@ std::unique_ptr<app::Program> make_program(const SceneOptions& options, const ap
 void check_program(app::Program& program) {
     program.settle();
     check_error(program);
-    if (!program.state().engines.notice.empty())
-        throw Error(ErrorKind::machine, program.state().engines.notice);
+    if (!program.state().engines.fallback_reason.empty())
+        throw Error(ErrorKind::machine, program.state().engines.fallback_reason);
 }
 
 void show_scene(app::Program& program, const SceneOptions& options, const app::DocumentPtr& document) {

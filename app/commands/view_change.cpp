@@ -23,7 +23,7 @@ void go_to(ViewState& view, StageGroup group, std::int64_t row) {
         view.selected.reset();
         view.brush = {}; // it belongs to the view where it was turned on
         view.previous_step = view.group;
-        view.arrival = view.moves() ? 0.0F : 1.0F;
+        view.arrival = view.animates() ? 0.0F : 1.0F;
         if (group == StageGroup::split) {
             view.apart = 0.0F;
             view.apart_target = 1.0F;
@@ -198,7 +198,7 @@ void apply(ViewState& view, const ViewChange& change, const Dims& dims) {
                           [&](const LongMapChange& c) { app::apply(view.attention.long_map, c, dims); },
                           [&](const PointAt& c) {
                               view.points = c.cells;
-                              view.pointing = c.cells.empty() ? 1.0F : view.moves() ? 0.0F : at_once;
+                              view.pointing = c.cells.empty() ? 1.0F : view.animates() ? 0.0F : at_once;
                           }},
                change);
     clamp_to(view, dims);
@@ -237,7 +237,7 @@ void clamp_to(ViewState& view, const Dims& dims) {
 }
 
 bool advance(ViewState& view, double now, double seconds_since_last, const Dims& dims) {
-    if (!view.moves()) {
+    if (!view.animates()) {
         view.apart = view.apart_target;
         view.joined = view.joined_target;
     }

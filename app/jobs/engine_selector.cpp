@@ -52,8 +52,8 @@ std::unique_ptr<engine::Engine> EngineSelector::engine() {
 bool EngineSelector::act(const EngineAction& action, const DocumentPtr& document) {
     switch (action.kind) {
     case EngineAction::Kind::look:
-        if (!state_.found && !state_.looking) {
-            state_.looking = true;
+        if (!state_.found && !state_.listing) {
+            state_.listing = true;
             values_.ask<engine::DeviceList>(device_list, Priority::background,
                                             [this](Progress&, const auto&) { return look_(); });
         }
@@ -81,8 +81,8 @@ bool EngineSelector::act(const EngineAction& action, const DocumentPtr& document
 
 void EngineSelector::poll() {
     state_.notice = engine_->notice();
-    if (const auto found = values_.peek<engine::DeviceList>(device_list); state_.looking && found.done) {
-        state_.looking = false;
+    if (const auto found = values_.peek<engine::DeviceList>(device_list); state_.listing && found.done) {
+        state_.listing = false;
         if (found.value != nullptr)
             state_.found = *found.value;
     }

@@ -24,7 +24,7 @@ public:
     /// Updates `state` with finished results.
     void poll();
     /// Returns true if background work is in progress.
-    bool busy() const { return state_.looking || state_.comparing; }
+    bool busy() const { return state_.listing || state_.comparing; }
     const EngineState& state() const { return state_; }
 
 private:

@@ -114,7 +114,7 @@ std::optional<CourseController::OpenedScene> CourseController::take_scene(const 
         fail_input(found.error);
     const OpenedModel& opened = *found.value;
     const bool there = now.is_checkpoint() && same_pass(*opened.part, *now.part());
-    (scene->of_page ? course_.given : course_.button_input) = there ? now.part() : opened.part;
+    (scene->of_page ? course_.page_input : course_.button_input) = there ? now.part() : opened.part;
     OpenedScene out{{}, scene->label, {}};
     if (there)
         out.view.emplace_back(OpenHead{scene->scene.layer.value_or(0), scene->scene.head.value_or(0)});
@@ -163,7 +163,7 @@ void CourseController::keep_own(const Shown& shown) {
     if (course_.page_numbers != nullptr || course_.pending_scene != nullptr ||
         has_left_scene(course_, *document))
         return;
-    if (std::holds_alternative<project::Recipe>(course_.given)) {
+    if (std::holds_alternative<project::Recipe>(course_.page_input)) {
         course_.page_numbers = std::make_shared<const lesson::PageNumbers>(
             lesson::PageNumbers{{document, &document->problem}, shown.trace});
         return;
@@ -178,7 +178,7 @@ void CourseController::keep_own(const Shown& shown) {
 }
 
 void CourseController::follow_model(const Document& shown) {
-    const auto* const given = std::get_if<RunSpecPtr>(&course_.given);
+    const auto* const given = std::get_if<RunSpecPtr>(&course_.page_input);
     if (given == nullptr || !shown.is_checkpoint() ||
         (*given)->model->model->path() != shown.part()->model->model->path()) {
         course_.pass = nullptr;

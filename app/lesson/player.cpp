@@ -28,7 +28,7 @@ std::vector<Action> show(CourseState& course, const lesson::StepScene& scene, co
     if (scene.model) {
         course.pending_scene = std::make_shared<const ModelScene>(ModelScene{scene, label, of_page});
         if (of_page)
-            course.given = {};
+            course.page_input = {};
         return {};
     }
     const project::Recipe recipe = lesson::recipe_of(scene);
@@ -38,7 +38,7 @@ std::vector<Action> show(CourseState& course, const lesson::StepScene& scene, co
     const Problem problem = project::with_edits(project::build_recipe(recipe).problem, recipe);
     const std::vector<Action> view = view_of(scene, problem);
     actions.insert(actions.end(), view.begin(), view.end());
-    (of_page ? course.given : course.button_input) = recipe;
+    (of_page ? course.page_input : course.button_input) = recipe;
     return actions;
 }
 
@@ -153,10 +153,10 @@ std::vector<Action> play(CourseState& course, const LessonAction& action, const 
                    },
                    [&](const ShowScene& a) {
                        const lesson::StepScene scene = lesson::combine_scenes(course.scene(), a.scene);
-                       course.driven.clear();
+                       course.highlighted_controls.clear();
                        if (!scene.model) // these controls do not apply to a model
-                           course.driven = controls_moved(now.recipe, lesson::recipe_of(scene));
-                       course.highlight_strength = course.driven.empty() ? 0.0F : 1.0F;
+                           course.highlighted_controls = controls_moved(now.recipe, lesson::recipe_of(scene));
+                       course.highlight_strength = course.highlighted_controls.empty() ? 0.0F : 1.0F;
                        return show(course, scene, now, tr("player.lesson_show_me", "lesson: show me"), false);
                    },
                    [&](const ReturnToLesson&) {
@@ -190,7 +190,7 @@ std::vector<Action> play(CourseState& course, const LessonAction& action, const 
 void close_lesson(CourseState& course) {
     course.open = nullptr;
     course.page = 0;
-    course.given = course.button_input = {};
+    course.page_input = course.button_input = {};
     course.pending_scene.reset();
     // The computed values hold the model.
     course.pass = nullptr;

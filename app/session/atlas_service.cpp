@@ -140,7 +140,7 @@ void AtlasService::add_model_scores(Atlas& atlas, Holders& holders, const checkp
     const bool own = state_.view.attention.stack == checkpoint::Stack::own,
                problem = state_.document->is_experiment();
     if (run == nullptr || !own || run->model().encoder() != nullptr) {
-        atlas.works[ScoreSource::probe].why_not =
+        atlas.works[ScoreSource::probe].unavailable_reason =
             run != nullptr
                 ? tr("atlas_desk.model_two_texts_not", "A model with two texts cannot be probed with one.")
             : problem ? tr("atlas_desk.problem_no_vocabulary_take",
@@ -161,7 +161,7 @@ void AtlasService::add_model_scores(Atlas& atlas, Holders& holders, const checkp
         holders.push_back(probe.value);
     }
     if (run == nullptr || !own || !run->model().has_head()) {
-        atlas.works[ScoreSource::model].why_not =
+        atlas.works[ScoreSource::model].unavailable_reason =
             run != nullptr ? tr("atlas_desk.heads_lead_no_logits", "These heads do not lead to logits.")
             : problem      ? tr("atlas_desk.problem_no_vocabulary_head",
                                 "A problem has no vocabulary that a head could write.")
@@ -192,7 +192,7 @@ std::shared_ptr<const Value> AtlasService::runs_of(Atlas& atlas, HeadScore score
 
 void AtlasService::add_effects(Atlas& atlas, Holders& holders, const checkpoint::ModelRunPtr& run) {
     if (run == nullptr || !run->model().has_head()) {
-        atlas.works[ScoreSource::further_runs].why_not =
+        atlas.works[ScoreSource::further_runs].unavailable_reason =
             run != nullptr ? tr("atlas_desk.checkpoint_no_head_gives",
                                 "The checkpoint has no unembedding that gives logits.")
             : state_.document->is_experiment()
@@ -219,7 +219,7 @@ void AtlasService::add_shares(Atlas& atlas, Holders& holders, const checkpoint::
         return;
     if (run == nullptr) {
         if (!state_.document->is_experiment()) // its run provides the contributions
-            atlas.works[ScoreSource::contributions].why_not =
+            atlas.works[ScoreSource::contributions].unavailable_reason =
                 tr("atlas_desk.weights_alone_known_nothing_2",
                    "Only the weights are known, not a head's contribution to the output.");
         return;
@@ -245,7 +245,7 @@ void AtlasService::add_retrieval(Atlas& atlas, Holders& holders, const checkpoin
     else if (!writes_text(run->model()))
         why_not = tr("atlas_desk.model_not_go_text", "This model does not continue a text.");
     if (!why_not.empty()) {
-        atlas.works[ScoreSource::needles].why_not = why_not;
+        atlas.works[ScoreSource::needles].unavailable_reason = why_not;
         return;
     }
     using analysis::Retrieval;
@@ -263,7 +263,7 @@ void AtlasService::add_retrieval(Atlas& atlas, Holders& holders, const checkpoin
 
 void AtlasService::add_alike(Atlas& atlas, Holders& holders, const AttentionSetPtr& set) {
     const DerivedKey key{set, "alike"};
-    const auto alike = state_.view.attention.atlas.pane == AtlasPane::alike
+    const auto alike = state_.view.attention.atlas.pane == AtlasPane::similarity
                            ? values_.ask<SimilarityMap>(
                                  key, Priority::on_screen,
                                  [set](Progress& progress, const auto&) {
@@ -271,7 +271,7 @@ void AtlasService::add_alike(Atlas& atlas, Holders& holders, const AttentionSetP
                                      return SimilarityMap{analysis::scaled_to_plane(all), all.rows, all.of};
                                  })
                            : values_.peek<SimilarityMap>(key);
-    atlas.alike = alike.value;
+    atlas.similarity = alike.value;
     atlas.similarity_progress = {alike.error, alike.done ? std::nullopt : std::optional(alike.fraction)};
     holders.push_back(alike.value);
 }
@@ -294,7 +294,7 @@ void AtlasService::add_acts(Atlas& atlas, Holders& holders, const AttentionSetPt
 }
 
 void AtlasService::follow_survey(Atlas& atlas, Holders& holders) {
-    const std::string& path = state_.model.survey;
+    const std::string& path = state_.model.survey_path;
     atlas.has_survey = !path.empty();
     if (path.empty() || !state_.document->is_checkpoint() ||
         state_.view.attention.atlas.tab != AtlasTab::survey)

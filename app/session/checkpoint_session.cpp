@@ -298,7 +298,7 @@ void CheckpointSession::act(const ModelAction& action) {
                 stop_writing();
                 if (c.on && !state().model.generation_blocked_reason.empty())
                     fail_input(state().model.generation_blocked_reason);
-                state().model.writing = c.on;
+                state().model.generating = c.on;
             },
             [&](const RemoveTokens& c) { take_back(c.tokens); }, [&](const AskEffects& c) { ask_effects(c); },
             [&](const AskPatching& c) { ask_patching(c); }, [&](const AskCircuits& c) { ask_circuits(c); },
@@ -313,7 +313,7 @@ void CheckpointSession::act(const ModelAction& action) {
             },
             [&](const LeavePatch&) { leave_patch(); }, [&](const SwapPrompts&) { swap_prompts(); },
             [&](const OpenSurvey& c) {
-                state().model.survey = c.path;
+                state().model.survey_path = c.path;
                 app::apply(state().view, ShowScreen{Screen::atlas});
                 app::apply(state().view, ShowAtlasTab{AtlasTab::survey});
             },

@@ -98,8 +98,8 @@ void CheckpointSession::continue_generation() {
 void CheckpointSession::stop_writing(std::string why) {
     waiting_.reset();
     next_token_at_ = 0;
-    state().model.writing = false;
-    state().model.stopped = std::move(why);
+    state().model.generating = false;
+    state().model.stop_reason = std::move(why);
 }
 
 void CheckpointSession::take_back(std::int64_t tokens) {
@@ -138,17 +138,17 @@ void CheckpointSession::sample_next() {
 
 bool CheckpointSession::advance(double now) {
     constexpr double seconds_between = 1.0 / 8;
-    if (state().model.writing && !waiting_ && now >= next_token_at_) {
+    if (state().model.generating && !waiting_ && now >= next_token_at_) {
         next_token_at_ = now + seconds_between;
         waiting_ = GenerateToken{};
         continue_generation();
     }
-    return state().model.writing;
+    return state().model.generating;
 }
 
 void CheckpointSession::token_generated(std::int64_t id) {
     const checkpoint::TextModel& model = *state().document->part()->model;
-    if (!state().model.writing)
+    if (!state().model.generating)
         return;
     if (std::ranges::find(model.end_ids, id) != model.end_ids.end())
         stop_writing(tr("checkpoint_texts.stopped_ends_text", "Stopped: “{}” ends a text.",

@@ -108,7 +108,8 @@ void LongMapService::follow() {
     // Keep the overview and the tiles when another engine is chosen: they differ only by rounding.
     if (std::exchange(chosen_, state_.engines.chosen) != state_.engines.chosen)
         fallback_reason_.clear();
-    const std::string device = state_.engines.notice.empty() && fallback_reason_.empty() ? chosen_ : "cpu";
+    const std::string device =
+        state_.engines.fallback_reason.empty() && fallback_reason_.empty() ? chosen_ : "cpu";
     const auto map = values_.ask<MapPtr>(
         key(" map " + device), Priority::on_screen,
         [document, b = out.batch, h = out.head, device](Progress& progress, const auto&) {
@@ -124,10 +125,10 @@ void LongMapService::follow() {
         follow_tiles(out, *map.value);
         follow_weights(out, *map.value);
         if (out.row && given != nullptr)
-            out.row->off = given->set->is_off(out.layer, out.head, out.row->query, out.row->sum);
+            out.row->invalid_sum = given->set->is_off(out.layer, out.head, out.row->query, out.row->sum);
         point_at(out);
     }
-    out.chosen = chosen_;
+    out.chosen_device = chosen_;
     out.fallback_reason = fallback_reason_;
     state_.shown.map = std::make_shared<const LongMap>(std::move(out));
 }

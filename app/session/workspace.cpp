@@ -57,7 +57,7 @@ bool must_release_trace(const Shown& shown, const Document& next) {
     if (shown.document == nullptr || !shown.document->is_checkpoint() || !next.is_checkpoint())
         return false;
     return has_large_stages(shown.dims()) &&
-           (shown.awaits() || open_attention(*shown.document) != open_attention(next));
+           (shown.is_pending() || open_attention(*shown.document) != open_attention(next));
 }
 
 /// Keeps a checkpoint's values other than the trace on screen after an edit until the session has recomputed
@@ -328,16 +328,17 @@ std::optional<Shown> Workspace::take_results() {
     session_->take_results();
     engines_.poll();
     state_.engines = engines_.state();
-    if (const LongMap* map = state_.shown.map.get();
-        map != nullptr && map->chosen == state_.engines.chosen && state_.engines.notice.empty())
-        state_.engines.notice = map->fallback_reason;
+    if (const LongMap* map = state_.shown.map.get(); map != nullptr &&
+                                                     map->chosen_device == state_.engines.chosen &&
+                                                     state_.engines.fallback_reason.empty())
+        state_.engines.fallback_reason = map->fallback_reason;
     std::optional<RunResult> result = runner_.poll();
     state_.running = runner_.busy();
     if (!result)
         return std::nullopt;
     if (result->trace == nullptr) {
         state_.error = result->error;
-        if (state_.shown.awaits())
+        if (state_.shown.is_pending())
             show_again(*result->document);
         return std::nullopt;
     }

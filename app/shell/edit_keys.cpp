@@ -96,7 +96,7 @@ void copy_one(AppState& state, CopyOne::What what) {
         return put(tokens[at], tr("edit_keys.copied", "Copied “{}”.", text::plain_text(tokens[at])));
     }
     const auto cell = state.view.selected ? state.view.selected : current_cell(state.shown, state.view);
-    if (!cell || !state.shown.holds(*cell))
+    if (!cell || !state.shown.is_known(*cell))
         fail_input(
             tr("edit_keys.number_not_known_yet", "this number is not known yet; try again in a moment"));
     const std::string name = address_text(state.shown, *cell);

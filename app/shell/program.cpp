@@ -244,7 +244,7 @@ void Program::frame(Surface& surface, double now) {
     moving_ = compare_.fade_flash(since) || moving_;
     lessons_.course().follow(state_.shown);
     moving_ = lessons_.course().fade_marks(since) || moving_;
-    const bool awaits = state_.shown.awaits();
+    const bool awaits = state_.shown.is_pending();
     times_.note(awaits);
 
     // Dear ImGui keeps data of windows that are not on screen for a minute by default.
@@ -288,7 +288,7 @@ void Program::frame(Surface& surface, double now) {
         moving_ = move_spot_to_mouse(state_.presentation.spot,
                                      inside ? std::optional(figure::Point{mouse.x / scale, mouse.y / scale})
                                             : std::nullopt,
-                                     since, state_.view.moves()) ||
+                                     since, state_.view.animates()) ||
                   moving_;
     }
     const bool free = !state_.files.dialog_open() && !state_.settings_open;

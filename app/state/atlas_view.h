@@ -13,9 +13,9 @@ namespace headscope::app {
 
 /// The content of the pane next to the grid of heads in the atlas.
 enum class AtlasPane : std::uint8_t {
-    scatter, ///< a scatter plot of all heads by two scores
-    alike,   ///< a map that places heads with similar attention close together
-    list     ///< a list with one row per head
+    scatter,    ///< a scatter plot of all heads by two scores
+    similarity, ///< a map that places heads with similar attention close together
+    list        ///< a list with one row per head
 };
 
 /// The source of the numbers that the atlas shows.

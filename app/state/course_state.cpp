@@ -63,16 +63,16 @@ bool same_pass(const RunSpec& a, const RunSpec& b) {
 }
 
 bool has_left_scene(const CourseState& course, const Document& now) {
-    return course.open != nullptr && differs(course.given, now);
+    return course.open != nullptr && differs(course.page_input, now);
 }
 
 bool is_retyped(const CourseState& course, const Document& now) {
     if (course.open == nullptr)
         return false;
-    if (const auto* recipe = std::get_if<project::Recipe>(&course.given))
+    if (const auto* recipe = std::get_if<project::Recipe>(&course.page_input))
         return now.is_checkpoint() || recipe->sentence != now.recipe.sentence ||
                recipe->kv_sentence != now.recipe.kv_sentence;
-    const auto* part = std::get_if<RunSpecPtr>(&course.given);
+    const auto* part = std::get_if<RunSpecPtr>(&course.page_input);
     return part != nullptr && (!now.is_checkpoint() || (*part)->inputs->ids != now.part()->inputs->ids);
 }
 

@@ -29,7 +29,7 @@ struct LessonProgress {
 struct ModelScene {
     lesson::StepScene scene;
     std::string label;   ///< label of the history entry
-    bool of_page = true; ///< sets CourseState::given, else `button_input`
+    bool of_page = true; ///< sets CourseState::page_input, else `button_input`
 };
 
 /// A panel of the open page: the learner's settings and the result.
@@ -59,7 +59,7 @@ struct CourseState {
     std::shared_ptr<const lesson::Lesson> open;                 ///< null: the table of contents is shown
     int page = 0;
     /// The attention input or the pass that belongs to the page. See has_left_scene.
-    LessonInput given;
+    LessonInput page_input;
     LessonInput button_input; ///< the input or pass that a button of the page set last
     int button_line = 0;      ///< line of that button's scene in the lesson file; 0: no button was pressed
     std::shared_ptr<const ModelScene> pending_scene;  ///< a model that is being opened; null: none
@@ -72,7 +72,7 @@ struct CourseState {
     std::map<std::string, std::map<int, std::string>> typed;
     std::map<int, PanelState> panels; ///< the panels of the open page, by line in the lesson file
     /// Captions of the toolbar controls that "show me" has just moved and that are highlighted.
-    std::set<std::string> driven;
+    std::set<std::string> highlighted_controls;
     float highlight_strength = 0; ///< strength of the highlight: 1 at first, then falls to 0
 
     int steps() const { return open == nullptr ? 0 : static_cast<int>(open->steps.size()); }

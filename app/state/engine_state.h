@@ -26,10 +26,10 @@ struct EngineComparison {
 
 /// The engines as shown by the badge and its panel.
 struct EngineState {
-    bool looking = false, comparing = false; ///< true while that runs in the background
+    bool listing = false, comparing = false; ///< true while that runs in the background
     std::optional<engine::DeviceList> found; ///< none until the devices were listed
     std::string chosen = "auto";
-    std::string notice; ///< reason why the CPU runs instead of the chosen device, one sentence
+    std::string fallback_reason; ///< reason why the CPU runs instead of the chosen device, one sentence
     std::optional<EngineComparison> comparison;
 };
 

@@ -53,16 +53,16 @@ struct ModelState {
     std::string
         compared_prompt; ///< the second prompt, while its stages are shown instead of the clean prompt's
     CircuitsQuestion circuits;
-    std::string survey;     ///< path of the open survey; empty: none
-    std::string recomputed; ///< one sentence about the layers that the last run computed
+    std::string survey_path; ///< path of the open survey; empty: none
+    std::string recomputed;  ///< one sentence about the layers that the last run computed
 
     // Generation.
     checkpoint::SamplingSettings sampling = default_sampling;
     std::optional<checkpoint::Distribution> next; ///< after the text of `run`; empty: no next token
     std::string generation_blocked_reason; ///< reason why no token can follow, one sentence; empty: one can
-    bool writing = false;                  ///< generation is active, token after token
+    bool generating = false;               ///< generation is active, token after token
     bool measuring = false;                ///< runs for the map on screen are active
-    std::string stopped;                   ///< reason why generation stopped on its own, one sentence
+    std::string stop_reason;               ///< reason why generation stopped on its own, one sentence
     std::vector<RunSpecPtr> branches;      ///< earlier continuations of the same prompt, newest first
 };
 

@@ -43,7 +43,7 @@ const Tensor* Shown::tensor(TensorId id) const {
     return problem().input(id);
 }
 
-bool Shown::holds(const CellAddress& cell) const {
+bool Shown::is_known(const CellAddress& cell) const {
     const Tensor* const numbers = tensor(cell.tensor);
     if (numbers == nullptr)
         return false;

@@ -50,17 +50,17 @@ struct Shown {
     /// Returns true if there is something to show.
     bool ready() const { return trace != nullptr || (document != nullptr && document->is_long()); }
     /// Returns true if the trace was released and the next one is pending.
-    bool awaits() const { return document != nullptr && !ready(); }
+    bool is_pending() const { return document != nullptr && !ready(); }
     const Problem& problem() const { return document->problem; }
     const Dims& dims() const { return document->problem.dims; }
     /// Returns a stage or an input; null if the problem does not have it (always for mask, head gain and
     /// absent biases). Logits and probabilities have only one row, see BlockTrace.
     const Tensor* tensor(TensorId id) const;
     /// Returns true if the number is known: its tensor exists and, for logits and probabilities, has its row.
-    bool holds(const CellAddress& cell) const;
+    bool is_known(const CellAddress& cell) const;
     /// Returns the owner of a tensor's memory. Other numbers have another owner.
     std::shared_ptr<const void> owner(TensorId id) const;
-    /// Returns one number; holds(cell) must be true.
+    /// Returns one number; is_known(cell) must be true.
     float value(const CellAddress& cell) const;
 };
 

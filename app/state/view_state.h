@@ -97,11 +97,11 @@ struct ViewState {
     float arrival = 1.0F;                           ///< animation: 0 when a step is reached, 1 at rest
     float pointing = 1.0F;                          ///< animation of the cells that a lesson points at
 
-    std::optional<bool> flash_changes; ///< the user's choice; empty: as moves()
+    std::optional<bool> flash_changes; ///< the user's choice; empty: as animates()
     std::optional<bool> motion;        ///< the user's choice; empty: the desktop's setting
     bool reduced_motion = false;       ///< the desktop asks for reduced motion
-    bool moves() const { return motion.value_or(!reduced_motion); }
-    bool flashes() const { return flash_changes.value_or(moves()); }
+    bool animates() const { return motion.value_or(!reduced_motion); }
+    bool flashes() const { return flash_changes.value_or(animates()); }
 
     bool playing = false;
     float speed = 1.0F;         ///< 0.5, 1, 2 or 4

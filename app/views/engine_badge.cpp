@@ -54,7 +54,7 @@ float view_engine_badge(const AppState& state, float right, const ViewTools& too
     const std::string time = trace == nullptr || !state.timed ? "" : time_text(trace->seconds);
     const bool incomplete = shows_transformed_weights(state) && state.model.run != nullptr &&
                             !state.model.run->model().ignored_tensors().empty();
-    const bool warns = !state.engines.notice.empty() || incomplete;
+    const bool warns = !state.engines.fallback_reason.empty() || incomplete;
     const std::string captioned =
         warns ? "⚠ " + tr("engine_badge.engine", "engine") : tr("engine_badge.engine", "engine");
     const float caption = tools.measure(captioned, figure::Font::ui, 13);
@@ -93,9 +93,9 @@ float view_engine_badge(const AppState& state, float right, const ViewTools& too
                                  "This model runs without {}, which Headscope does not support for its "
                                  "family: its numbers may be wrong.",
                                  state.model.run->model().ignored_tensors().front())
-                 : warns    ? tr("common.cpu_goes", "Using the CPU instead: {}.", state.engines.notice)
-                            : tr("engine_badge.time_last_run_click",
-                                 "Time of the last run. {} Click to choose the engine.", state.recomputed),
+                 : warns ? tr("common.cpu_goes", "Using the CPU instead: {}.", state.engines.fallback_reason)
+                         : tr("engine_badge.time_last_run_click",
+                              "Time of the last run. {} Click to choose the engine.", state.recomputed),
                  tools);
     }
     engine_list(state, place, tools);

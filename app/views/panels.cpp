@@ -287,7 +287,7 @@ DrawContext draw_context(const AppState& state, const ViewTools& tools, float wi
 
 void view_canvas(const AppState& state, const figure::Rect& whole, const ViewTools& tools,
                  std::optional<CellAddress>& hovered, Picture& kept) {
-    if (state.shown.awaits())
+    if (state.shown.is_pending())
         scrolled_picture("awaited", whole, tools, nullptr, &kept, [&](float width, float height) {
             return draw_canvas(context_of(state, tools, width, height));
         });

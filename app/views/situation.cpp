@@ -37,7 +37,7 @@ ActionContext situation(const AppState& state) {
             .edited = document.is_checkpoint() && !document.part()->edits.empty(),
             .lesson = state.course.open != nullptr,
             .writes = state.model.next.has_value(),
-            .writing = state.model.writing,
+            .writing = state.model.generating,
             .screen = screen,
             .map = screen == Screen::map ? state.shown.map.get() : nullptr,
             .long_document = document.is_long(),

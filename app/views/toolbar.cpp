@@ -300,7 +300,8 @@ void view_toolbar(const AppState& state, const figure::Rect& area, const ViewToo
     // Draws a ring for a moment around what "show me" has just changed.
     figure::Scene rings;
     const auto ring = [&](std::string_view caption, const figure::Rect& place) {
-        if (state.course.driven.contains(std::string(caption)) && state.course.highlight_strength > 0)
+        if (state.course.highlighted_controls.contains(std::string(caption)) &&
+            state.course.highlight_strength > 0)
             rings.add(figure::RectItem{
                 .area = {place.x - 4, place.y - 4, place.w + 8, place.h + 8},
                 .stroke = figure::with_alpha(

@@ -193,7 +193,7 @@ TEST_CASE("a problem has an atlas, with the scores of its panel of heads", "[gui
 
 TEST_CASE("brush, search and labels choose the same heads on board, scatter and list", "[gui][atlas]") {
     AtlasDesk desk;
-    CHECK_FALSE(desk.look().choosing);
+    CHECK_FALSE(desk.look().is_filtered);
     desk.change(BrushScores{{{HeadScore::probe_induction, 0.5F, 1.0F}}});
     std::int64_t expected = 0;
     for (std::int64_t l = 0; l < 4; ++l)
@@ -207,7 +207,7 @@ TEST_CASE("brush, search and labels choose the same heads on board, scatter and 
     CHECK(screen_shows("L2 H0"));
     desk.press("All heads");
     desk.driver.key(GLFW_KEY_A, GLFW_MOD_ALT);
-    CHECK_FALSE(desk.look().choosing);
+    CHECK_FALSE(desk.look().is_filtered);
     CHECK(desk.chosen().search.empty());
 
     desk.press("Scatter");
@@ -316,8 +316,8 @@ TEST_CASE("scores are chosen from a list; the effect is measured once somebody a
     CHECK(desk.atlas().needle->texts == 30);
     CHECK(desk.score(2, 7, HeadScore::retrieval) == static_cast<float>(desk.atlas().needle->scores[2][7]));
     desk.press("Alike");
-    REQUIRE(desk.atlas().alike != nullptr);
-    CHECK(desk.atlas().alike->places.size() == 32);
+    REQUIRE(desk.atlas().similarity != nullptr);
+    CHECK(desk.atlas().similarity->places.size() == 32);
     CHECK(screen_shows("mapped to a plane by"));
 }
 
@@ -437,7 +437,7 @@ TEST_CASE("a file of weights has an atlas of what weights alone say", "[gui][atl
     const Atlas& atlas = *desk.shown().atlas;
     CHECK(atlas.known.test(static_cast<std::size_t>(HeadScore::entropy)));
     CHECK_FALSE(atlas.offers(HeadScore::copying));
-    CHECK_FALSE(atlas.works.at(analysis::ScoreSource::probe).why_not.empty());
+    CHECK_FALSE(atlas.works.at(analysis::ScoreSource::probe).unavailable_reason.empty());
     CHECK(screen_shows("Head atlas"));
     // The layers of the file are called 2, 10 and 11, and so they are found.
     desk.act(SearchHeads{"L10"});

@@ -108,7 +108,7 @@ TEST_CASE("a file of more tokens than can be held opens as a map, and is zoomed 
         CHECK(desk.shown().map->selected->weight == 0.75F);
         REQUIRE(desk.shown().map->row);
         CHECK(desk.shown().map->row->sum == Approx(1).epsilon(1e-5));
-        CHECK_FALSE(desk.shown().map->row->off);
+        CHECK_FALSE(desk.shown().map->row->invalid_sum);
         CHECK(screen_shows("3,700 back"));
         desk.driver.key(GLFW_KEY_HOME);
         desk.settle();
@@ -156,7 +156,7 @@ TEST_CASE("a file of more tokens than can be held opens as a map, and is zoomed 
         CHECK(screen_shows("1 row does not sum to 1"));
         desk.act(GoToWeight{3000, 2000});
         CHECK(desk.shown().map->selected->weight == 1.0F);
-        CHECK(desk.shown().map->row->off);
+        CHECK(desk.shown().map->row->invalid_sum);
         CHECK(screen_shows("2.0000 ⚠"));
     }
     SECTION("filters, the atlas and the panels are those of every file") {

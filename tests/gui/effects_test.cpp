@@ -166,7 +166,7 @@ TEST_CASE("every head is switched off in turn, as whole runs do it", "[gui][effe
     const auto without =
         checkpoint::ModelRun::compute(run.model_ptr(), run.inputs(), edits, nullptr, {}, progress);
     const std::int64_t token = desk.shown().effects->question.token;
-    CHECK(sweep.heads[1][3]->lost == Approx(logit_of(run, token) - logit_of(*without, token)).margin(1e-4));
+    CHECK(sweep.heads[1][3]->loss == Approx(logit_of(run, token) - logit_of(*without, token)).margin(1e-4));
     CHECK(screen_shows("Fall of the logit under zero ablation"));
     CHECK(screen_shows("Largest falls and rises"));
 }

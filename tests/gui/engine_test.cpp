@@ -21,7 +21,7 @@ const EngineState& engines(const Desk& desk) {
 /// Frames until nothing is under way in the background.
 void wait_for_background(Desk& desk) {
     desk.driver.wait(2);
-    while (engines(desk).looking || engines(desk).comparing) {
+    while (engines(desk).listing || engines(desk).comparing) {
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
         desk.driver.wait(1);
     }
@@ -73,7 +73,7 @@ TEST_CASE("the same sentence shows the same numbers on every engine", "[gui][eng
     const auto first = desk.shown().trace;
     REQUIRE(desk.click("engine vulkan:0", "##Popup"));
     wait_for_background(desk);
-    CHECK(engines(desk).notice.empty());
+    CHECK(engines(desk).fallback_reason.empty());
     CHECK(desk.shown().trace->device == "vulkan:0");
     CHECK(screen_shows("Vulkan 0"));
     for (const analysis::StageDifference& stage : analysis::stage_differences(*first, *desk.shown().trace)) {
@@ -98,14 +98,14 @@ TEST_CASE("an engine that cannot be had leaves the CPU and a sentence", "[gui][e
     desk.act(EngineAction{EngineAction::Kind::choose, "vulkan:77"});
     CHECK(desk.program.state().document == before);
     CHECK(desk.shown().trace->device == "cpu");
-    CHECK_THAT(engines(desk).notice, Catch::Contains("vulkan:77") && Catch::Contains("cpu"));
+    CHECK_THAT(engines(desk).fallback_reason, Catch::Contains("vulkan:77") && Catch::Contains("cpu"));
     open_engines(desk);
     CHECK(screen_shows("Using the CPU instead"));
     desk.driver.key(GLFW_KEY_ESCAPE);
     desk.type_sentence("The bank by the river");
     CHECK(desk.problem().tokens.size() == 5);
     desk.act(EngineAction{EngineAction::Kind::choose, "cpu"});
-    CHECK(engines(desk).notice.empty());
+    CHECK(engines(desk).fallback_reason.empty());
 }
 
 } // namespace headscope::test

@@ -148,7 +148,7 @@ TEST_CASE("a step slides in and comes to rest, and show me rings what it moved",
     CHECK(desk.view().previous_step == StageGroup::weights);
     desk.settle();
     REQUIRE(desk.click("Show me"));
-    CHECK(desk.program.state().course.driven == std::set<std::string>{"mask"});
+    CHECK(desk.program.state().course.highlighted_controls == std::set<std::string>{"mask"});
     desk.settle();
     CHECK(desk.program.state().course.highlight_strength == 0);
     // Where the desktop asks for no animations there is none.

@@ -149,12 +149,12 @@ TEST_CASE("a long map has its far weight on the engine that is chosen, and witho
             CHECK(desk.shown().map->row->sum == Approx(1).epsilon(1e-5));
         };
         shows_weight();
-        CHECK(desk.program.state().engines.notice.empty() == (desk.shown().map->device == device));
+        CHECK(desk.program.state().engines.fallback_reason.empty() == (desk.shown().map->device == device));
         CHECK(screen_shows("⚠ engine") == (desk.shown().map->device != device));
         desk.act(EngineAction{EngineAction::Kind::choose, "cpu"});
         shows_weight();
         CHECK(desk.shown().map->device == "cpu");
-        CHECK(desk.program.state().engines.notice.empty());
+        CHECK(desk.program.state().engines.fallback_reason.empty());
         CHECK_FALSE(screen_shows("⚠ engine"));
     }
 }

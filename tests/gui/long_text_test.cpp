@@ -18,9 +18,9 @@ TEST_CASE("the picture of a layer of a long text stays until the next one's stag
     REQUIRE(desk.program.focus() != nullptr);
     const figure::Rect focused = desk.program.focus()->area();
     desk.driver.key(GLFW_KEY_PAGE_DOWN);
-    REQUIRE(desk.driver.wait_until([&] { return desk.shown().awaits(); }));
+    REQUIRE(desk.driver.wait_until([&] { return desk.shown().is_pending(); }));
     desk.driver.wait();
-    if (desk.shown().awaits()) {
+    if (desk.shown().is_pending()) {
         CHECK(desk.program.keeps_picture());
         CHECK(desk.program.report(1).find("\"grids\":[]") != std::string::npos);
     }

@@ -29,7 +29,7 @@ TEST_CASE("each row of the settings sets what its key sets", "[gui][settings]") 
     choose(desk, "Theme dark");
     CHECK(desk.view().dark);
     choose(desk, "Motion off");
-    CHECK_FALSE(desk.view().moves());
+    CHECK_FALSE(desk.view().animates());
     choose(desk, "Ring changed cells off");
     CHECK_FALSE(desk.view().flashes());
     choose(desk, "Colors of cells magma");

@@ -353,7 +353,7 @@ TEST_CASE("an inspector beside B − A waits for a layer whose numbers around at
     desk.act(Select{CellAddress{TensorId::resid_in, {0, 0, 0, 0}}});
     desk.settle();
     const Comparison& compare = desk.program.state().compare;
-    REQUIRE(compare.difference(StageGroup::resid_out).holds(*desk.view().selected));
+    REQUIRE(compare.difference(StageGroup::resid_out).is_known(*desk.view().selected));
     Shown coming = desk.shown();
     coming.block = nullptr;
     const figure::TextMeasure measure = [](std::string_view text, figure::Font, float size) {
@@ -388,9 +388,9 @@ TEST_CASE("a row or a cell beyond the tokens on screen is not looked up", "[gui]
     view.row = 8;
     CHECK(current_cell(desk.shown(), view)->at[1] == 7);
     view.selected = CellAddress{TensorId::resid_out, {0, 8, 0, 0}};
-    CHECK_FALSE(desk.shown().holds(*view.selected));
+    CHECK_FALSE(desk.shown().is_known(*view.selected));
     CHECK(current_cell(desk.shown(), view)->at[1] == 7);
     desk.driver.wait();
     view.selected->at[1] = 7;
-    CHECK(desk.shown().holds(*view.selected));
+    CHECK(desk.shown().is_known(*view.selected));
 }

@@ -43,10 +43,10 @@ TEST_CASE("a text is written on with buttons and keys", "[gui][writing]") {
 
     desk.driver.key(GLFW_KEY_SPACE, GLFW_MOD_CONTROL);
     CHECK(desk.driver.wait_until([&] { return tokens(desk) >= 9; }));
-    CHECK(model.writing);
+    CHECK(model.generating);
     desk.driver.key(GLFW_KEY_ESCAPE);
     desk.driver.wait(2);
-    CHECK_FALSE(model.writing);
+    CHECK_FALSE(model.generating);
     desk.settle();
     const std::size_t stopped = tokens(desk);
     desk.driver.wait(40);

@@ -85,7 +85,7 @@ Actions flip_inspector(const ActionContext& now) {
     return {OpenInspector{!now.inspector_open}};
 }
 Actions flip_motion(const ActionContext& now) {
-    return {SetMotion{!now.view.moves()}};
+    return {SetMotion{!now.view.animates()}};
 }
 Actions settings(const ActionContext&) {
     return {OpenSettings{}, EngineAction{EngineAction::Kind::look}};

@@ -32,7 +32,7 @@ std::vector<GridHead> rows_of(const AtlasScene& scene, HeadScore by) {
     std::vector<GridHead> rows;
     for (std::int64_t l = 0; l < scene.atlas.L; ++l)
         for (std::int64_t h = 0; h < scene.atlas.H; ++h)
-            if (!scene.look.choosing || scene.chosen(l, h))
+            if (!scene.look.is_filtered || scene.chosen(l, h))
                 rows.push_back({l, h});
     const bool ascending = scene.view().ascending;
     // Heads without the score are last.
@@ -135,7 +135,7 @@ std::vector<Choice> scores_of(const AtlasScene& scene, AtlasMenu what, HeadScore
             choices.push_back({.label = name_of(info.score),
                                .action = ChooseScore{what, info.score},
                                .on = info.score == now,
-                               .tip = offered ? tr(info.formula) : work->why_not,
+                               .tip = offered ? tr(info.formula) : work->unavailable_reason,
                                .enabled = offered});
     }
     return choices;

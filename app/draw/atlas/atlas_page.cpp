@@ -124,7 +124,7 @@ float draw_beside(Picture& picture, const AtlasScene& scene, const figure::Rect&
             // Translators: three views of all heads: a scatter plot, a similarity map, a list
             segment(tr("atlas_page.scatter", "Scatter"), AtlasPane::scatter,
                     tr("atlas_page.all_heads_two_scores", "All heads by two scores")),
-            segment(tr("atlas_page.alike", "Alike"), AtlasPane::alike,
+            segment(tr("atlas_page.alike", "Alike"), AtlasPane::similarity,
                     tr("atlas_page.heads_read_alike_stand",
                        "Heads with similar attention weights are close together")),
             segment(tr("atlas_page.list", "List"), AtlasPane::list,
@@ -136,9 +136,9 @@ float draw_beside(Picture& picture, const AtlasScene& scene, const figure::Rect&
                 picture, context, room.x + width + 12, y + 2, tr("atlas_page.stretched", "Stretched"),
                 scene.view().stretched, StretchAxes{!scene.view().stretched},
                 tr("atlas_page.spreads_heads_near_zero", "Spreads heads near zero, with asinh axes"));
-        const float button = scene.look.choosing ? 90.0F : 0.0F, find = std::min(room.w - button, 320.0F);
+        const float button = scene.look.is_filtered ? 90.0F : 0.0F, find = std::min(room.w - button, 320.0F);
         draw_search(picture, scene, room.x, y + 42, find);
-        if (scene.look.choosing)
+        if (scene.look.is_filtered)
             draw_text_button(picture, context, room.x + find + 10, y + 44,
                              tr("common.all_heads", "All heads"), false, ChooseAllHeads{},
                              with_key(tr("atlas_page.takes_back_brush_search",

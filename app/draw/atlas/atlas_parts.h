@@ -26,7 +26,7 @@ struct AtlasScene {
         return l == context.view.attention.layer && h == context.view.head;
     }
     bool chosen(std::int64_t l, std::int64_t h) const {
-        return look.choosing && look.chosen[static_cast<std::size_t>(l * atlas.H + h)];
+        return look.is_filtered && look.chosen[static_cast<std::size_t>(l * atlas.H + h)];
     }
     /// "L4 H2".
     const std::string& name(std::int64_t l, std::int64_t h) const {

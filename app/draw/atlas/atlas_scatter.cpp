@@ -46,7 +46,7 @@ struct Plane {
 std::optional<figure::Point> place_of(const AtlasScene& scene, const Plane& plane, std::int64_t l,
                                       std::int64_t h) {
     if (plane.alike) {
-        const auto& [x, y] = scene.atlas.alike->places[static_cast<std::size_t>(l * scene.atlas.H + h)];
+        const auto& [x, y] = scene.atlas.similarity->places[static_cast<std::size_t>(l * scene.atlas.H + h)];
         return plane.at(x, y);
     }
     const auto x = scene.score(l, h, scene.look.x), y = scene.score(l, h, scene.look.y);
@@ -243,7 +243,7 @@ std::vector<NamedMark> draw_points(Picture& picture, const AtlasScene& scene, co
                 const auto at = place_of(scene, plane, l, h);
                 if (!at)
                     continue;
-                const bool pale = scene.look.choosing && !scene.chosen(l, h) && !stands_out;
+                const bool pale = scene.look.is_filtered && !scene.chosen(l, h) && !stands_out;
                 const float size = stands_out ? dot + 2 : dot;
                 if (stands_out)
                     picture.scene.add(figure::RectItem{
@@ -325,12 +325,12 @@ void draw_layers(Picture& picture, const AtlasScene& scene, float x, float basel
 }
 
 Plane plane_of(const AtlasScene& scene, const figure::Rect& area) {
-    const bool alike = scene.view().pane == AtlasPane::alike;
+    const bool alike = scene.view().pane == AtlasPane::similarity;
     if (!alike)
         return {area, axis_of(scene, scene.look.x, scene.view().stretched),
                 axis_of(scene, scene.look.y, scene.view().stretched), false};
     double reach = 1e-9;
-    for (const auto& [x, y] : scene.atlas.alike->places)
+    for (const auto& [x, y] : scene.atlas.similarity->places)
         reach = std::max({reach, std::abs(x), std::abs(y)});
     const ScoreAxis axis{.low = -1.08 * reach, .high = 1.08 * reach};
     return {area, axis, axis, true};
@@ -338,8 +338,8 @@ Plane plane_of(const AtlasScene& scene, const figure::Rect& area) {
 
 /// `score`: the score's name; empty for the similarity map.
 std::string work_words(const std::string& score, const ScoreProgress& work) {
-    if (!work.why_not.empty() || !work.fraction)
-        return work.why_not;
+    if (!work.unavailable_reason.empty() || !work.fraction)
+        return work.unavailable_reason;
     const std::string share = percent_text(static_cast<double>(*work.fraction));
     return score.empty() ? tr("atlas_scatter.how_alike_heads_read",
                               "The similarity of the heads is being measured: {} done.", share)
@@ -348,8 +348,8 @@ std::string work_words(const std::string& score, const ScoreProgress& work) {
 
 /// Describes the measurements in progress for the scores along the axes.
 std::string awaited(const AtlasScene& scene) {
-    if (scene.view().pane == AtlasPane::alike)
-        return scene.atlas.alike == nullptr ? work_words({}, scene.atlas.similarity_progress) : "";
+    if (scene.view().pane == AtlasPane::similarity)
+        return scene.atlas.similarity == nullptr ? work_words({}, scene.atlas.similarity_progress) : "";
     for (const HeadScore score : {scene.look.x, scene.look.y})
         if (const ScoreProgress* const work = scene.atlas.work(score))
             if (const std::string words = work_words(name_of(score), *work); !words.empty())
@@ -362,8 +362,8 @@ std::string awaited(const AtlasScene& scene) {
 float draw_atlas_scatter(Picture& picture, const AtlasScene& scene, const figure::Rect& room) {
     const DrawContext& context = scene.context;
     const Theme& theme = context.theme;
-    const bool alike = scene.view().pane == AtlasPane::alike;
-    const bool drawn = !alike || scene.atlas.alike != nullptr;
+    const bool alike = scene.view().pane == AtlasPane::similarity;
+    const bool drawn = !alike || scene.atlas.similarity != nullptr;
     constexpr float left = 48, foot = 26;
     const figure::Rect area{room.x + (alike ? 0 : left), room.y, room.w - (alike ? 0 : left), room.h - foot};
     float y = room.bottom() + 6;
@@ -391,7 +391,7 @@ float draw_atlas_scatter(Picture& picture, const AtlasScene& scene, const figure
         y += 40;
     }
     if (alike && drawn) {
-        const SimilarityMap& map = *scene.atlas.alike;
+        const SimilarityMap& map = *scene.atlas.similarity;
         std::string says =
             map.rows < map.of
                 ? tr("atlas_scatter.closer_more_alike_two",
@@ -410,12 +410,12 @@ float draw_atlas_scatter(Picture& picture, const AtlasScene& scene, const figure
         draw_layers(picture, scene, area.x, y + 12);
     const std::int64_t chosen = scene.look.chosen_count;
     const std::string count =
-        scene.look.choosing
+        scene.look.is_filtered
             ? tr_n("atlas_scatter.head_chosen", "{} head of {} selected", "{} heads of {} selected", chosen,
                    grouped(chosen), grouped(scene.atlas.L * scene.atlas.H))
             : tr("atlas_scatter.drag_over_points_choose", "Drag over points to select heads");
-    draw_text(picture, context, area.x, y + 36, count, scene.look.choosing ? Font::ui_semibold : Font::ui,
-              12.5F, scene.look.choosing ? theme.ink : theme.muted);
+    draw_text(picture, context, area.x, y + 36, count, scene.look.is_filtered ? Font::ui_semibold : Font::ui,
+              12.5F, scene.look.is_filtered ? theme.ink : theme.muted);
     return y + 50;
 }
 

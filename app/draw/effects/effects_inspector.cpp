@@ -161,7 +161,7 @@ void add_without(Sheet& sheet, const LogitPart& part) {
         sheet.section(tr("effects_inspector.gives_mean_output", "Mean ablation"), what);
         sheet.row(tr("effects_inspector.own_output", "with its own output"), signed_number(sweep->before, 2));
         sheet.row(tr("effects_inspector.mean_measured", "with its mean output, measured"),
-                  signed_number(sweep->before - cell->lost, 2), true);
+                  signed_number(sweep->before - cell->loss, 2), true);
         sheet.row(tr("effects_inspector.kl_prediction", "KL divergence"),
                   tr("common.nats", "{} nats", number(cell->divergence, 4)));
         return;
@@ -172,10 +172,10 @@ void add_without(Sheet& sheet, const LogitPart& part) {
     sheet.row(tr("effects_inspector.without_direct", "without it, direct"),
               signed_number(sweep->before - part.value, 2));
     sheet.row(tr("effects_inspector.without_measured", "without it, measured"),
-              signed_number(sweep->before - cell->lost, 2), true);
+              signed_number(sweep->before - cell->loss, 2), true);
     sheet.row(tr("effects_inspector.kl_prediction", "KL divergence"),
               tr("common.nats", "{} nats", number(cell->divergence, 4)));
-    const double others = part.value - cell->lost;
+    const double others = part.value - cell->loss;
     sheet.paragraph(tr("effects_inspector.direct_measured_differ",
                        "Direct and measured differ by {}: without the head, later layers read a different "
                        "residual stream, and the final norm has another scale.",
@@ -195,7 +195,7 @@ void add_losses(Sheet& sheet) {
     for (std::size_t l = 0; l < sweep->heads.size(); ++l)
         for (std::size_t h = 0; h < sweep->heads[l].size(); ++h)
             if (const auto& cell = sweep->heads[l][h])
-                losses.push_back({static_cast<std::int64_t>(l), static_cast<std::int64_t>(h), cell->lost});
+                losses.push_back({static_cast<std::int64_t>(l), static_cast<std::int64_t>(h), cell->loss});
     std::ranges::stable_sort(losses, std::ranges::greater{},
                              [](const Loss& loss) { return std::abs(loss.lost); });
     losses.resize(std::min(losses.size(), listed_writers));
@@ -237,7 +237,7 @@ Picture draw_effects_inspector(const DrawContext& context) {
         sheet.headline(
             (lost != nullptr ? "lost[" : "effect[") + std::to_string(l) + "][" + std::to_string(h) + "][" +
                 word_label(effects->queries, effects->question.position) + "]",
-            signed_number(lost != nullptr ? lost->lost : part.value, 2),
+            signed_number(lost != nullptr ? lost->loss : part.value, 2),
             lost == nullptr ? tr("effects_inspector.logits", "logits towards {}", effects->token)
             : shows_mean_ablation(context) ? tr("common.falls_heads_mean", "fall under mean ablation")
                                            : tr("common.falls_without_head", "fall under zero ablation"));

@@ -123,10 +123,10 @@ TableCell cell_of(const DrawContext& context, std::int64_t l, std::int64_t h) {
         return {std::nullopt, context.shown.sweep_stopped
                                   ? tr("common.not_measured", "{}: not measured", head)
                                   : tr("common.not_reached_yet", "{}: not reached yet", head)};
-    const std::string lost = number(known->lost, 3), changes = number(known->divergence, 4);
+    const std::string lost = number(known->loss, 3), changes = number(known->divergence, 4);
     const bool difference = !effects.against.empty();
     if (shows_mean_ablation(context))
-        return {known->lost, difference ? tr("effects_page.mean_output_difference",
+        return {known->loss, difference ? tr("effects_page.mean_output_difference",
                                              "With the mean output of {} the logit difference falls by {}; "
                                              "KL divergence of the prediction: {} nats",
                                              head, lost, changes)
@@ -134,7 +134,7 @@ TableCell cell_of(const DrawContext& context, std::int64_t l, std::int64_t h) {
                                              "With the mean output of {} the logit falls by {}; KL "
                                              "divergence of the prediction: {} nats",
                                              head, lost, changes)};
-    return {known->lost,
+    return {known->loss,
             difference
                 ? tr("effects_page.without_difference_falls",
                      "Without {} the logit difference falls by {}; KL divergence of the prediction: {} nats",

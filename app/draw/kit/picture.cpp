@@ -127,7 +127,7 @@ void Picture::append(Picture other, float dx, float dy) {
 }
 
 std::optional<CellAddress> current_cell(const Shown& shown, const ViewState& view) {
-    if (const auto focus = view.focus(); focus && shown.holds(*focus))
+    if (const auto focus = view.focus(); focus && shown.is_known(*focus))
         return focus;
     const TensorId id = main_tensor(view);
     if (shown.trace == nullptr || shown.tensor(id) == nullptr)

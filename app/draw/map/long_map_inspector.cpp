@@ -75,7 +75,7 @@ void add_row(Sheet& sheet, const MapScene& scene) {
     const MapRow& row = *scene.map.row;
     sheet.section(tr("common.row_2", "This row"), tr("common.query", "query {}", grouped(row.query)));
     sheet.row(tr("long_map_inspector.sum_weights", "sum of its weights"),
-              number(row.sum, 4) + (row.off ? " ⚠" : ""), row.off);
+              number(row.sum, 4) + (row.invalid_sum ? " ⚠" : ""), row.invalid_sum);
     if (row.not_finite > 0)
         sheet.row(tr("long_map_inspector.no_finite_number", "not finite"), grouped(row.not_finite) + " ⚠",
                   true);

@@ -54,8 +54,8 @@ void Comparison::reset() {
     obstacle_.clear();
     if (!marked() || now_.document == nullptr)
         return;
-    obstacle_ = now_.awaits()  ? tr("common.computed", "Computing …")
-                : is_pending() ? tr("comparison.computed_layer", "A is being computed for this layer.")
+    obstacle_ = now_.is_pending() ? tr("common.computed", "Computing …")
+                : is_pending()    ? tr("comparison.computed_layer", "A is being computed for this layer.")
                 : now_.document->shows_weights()
                     ? tr("common.filtered_weights_not_compared",
                          "Filtered weights are not compared; the other stages are.")
@@ -158,7 +158,7 @@ std::optional<CellAddress> current_cell_on_canvas(const DrawContext& context) {
                          effective(*context.compare, context.view.compare) == Compare::difference;
     const auto cell =
         current_cell(differs ? context.compare->difference(context.view.group) : context.shown, context.view);
-    return cell && context.shown.holds(*cell) ? cell : std::nullopt;
+    return cell && context.shown.is_known(*cell) ? cell : std::nullopt;
 }
 
 Compare effective(const Comparison& comparison, Compare asked) {

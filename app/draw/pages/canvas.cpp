@@ -73,7 +73,7 @@ bool has_block_of_page(const DrawContext& context) {
 }
 
 Picture draw_page(const DrawContext& context) {
-    if (context.shown.awaits())
+    if (context.shown.is_pending())
         return draw_awaited(context);
     if (const Screen screen = screen_of(context.shown, context.view); screen != Screen::stages)
         return draw_screen(screen, context);
@@ -94,7 +94,7 @@ Picture draw_page(const DrawContext& context) {
 /// canvas scrolls. A model's head is next to the grid of heads, and its view fits the remaining width.
 float least_width(const DrawContext& context) {
     constexpr float readable = 480;
-    const bool page = !context.shown.awaits() && !context.shown.document->has_head_grid() &&
+    const bool page = !context.shown.is_pending() && !context.shown.document->has_head_grid() &&
                       screen_of(context.shown, context.view) == Screen::stages;
     return page && context.controls ? readable : 0;
 }

@@ -106,9 +106,10 @@ Picture draw_engine_panel(const EngineState& engines, const DrawContext& context
     const Theme& theme = context.theme;
     sheet.y = 12;
     choices(sheet, engines);
-    if (!engines.notice.empty()) {
+    if (!engines.fallback_reason.empty()) {
         sheet.y += 6;
-        sheet.paragraph(tr("common.cpu_goes", "Using the CPU instead: {}.", engines.notice), theme.bad);
+        sheet.paragraph(tr("common.cpu_goes", "Using the CPU instead: {}.", engines.fallback_reason),
+                        theme.bad);
     }
     const bool possible = engines.found && engines.found->no_vulkan_reason.empty();
     if (possible) {

@@ -261,14 +261,14 @@ void write_generation_buttons(Sheet& sheet, const ModelState& model, bool writte
         with_key(tr("writing_panel.puts_drawn_token_behind", "Appends the drawn token to the text"),
                  "write token"),
         full);
-    draw_step_button(sheet, 1,
-                     model.writing ? tr("writing_panel.stop", "Stop") : tr("writing_panel.run_verb", "Run"),
-                     SetGenerating{!model.writing}, false,
-                     with_key(model.writing ? tr("writing_panel.writes_no_further_token", "Stops writing")
-                                            : tr("writing_panel.writes_token_after_token",
-                                                 "Writes token after token, at most 8 a second"),
-                              "write on"),
-                     model.writing ? "" : full);
+    draw_step_button(
+        sheet, 1, model.generating ? tr("writing_panel.stop", "Stop") : tr("writing_panel.run_verb", "Run"),
+        SetGenerating{!model.generating}, false,
+        with_key(model.generating ? tr("writing_panel.writes_no_further_token", "Stops writing")
+                                  : tr("writing_panel.writes_token_after_token",
+                                       "Writes token after token, at most 8 a second"),
+                 "write on"),
+        model.generating ? "" : full);
     draw_step_button(
         sheet, 2, tr("writing_panel.take_back", "Take back"), RemoveTokens{}, false,
         with_key(tr("common.takes_newest_written_token", "Removes the newest written token"), "take back"),
@@ -280,7 +280,7 @@ void write_next_token(Sheet& sheet, const ModelState& model, const checkpoint::T
     const DrawContext& context = sheet.context;
     const Theme& theme = context.theme;
     const checkpoint::Distribution& next = *model.next;
-    for (const std::string& sentence : {model.stopped, model.generation_blocked_reason})
+    for (const std::string& sentence : {model.stop_reason, model.generation_blocked_reason})
         if (!sentence.empty())
             sheet.paragraph(sentence, theme.text);
     sheet.section(tr("writing_panel.write", "Write on"),

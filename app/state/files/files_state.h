@@ -100,12 +100,12 @@ struct FilesState {
     std::optional<FileJobView> job;
     std::string notice; ///< one sentence about the last action; empty if none is shown
 
-    static constexpr double patience = 0.3; ///< seconds before the progress of a job is shown
+    static constexpr double progress_delay = 0.3; ///< seconds before the progress of a job is shown
 
     /// Returns true if a dialog is open over the window and takes the keyboard.
     bool dialog_open() const {
         return chooser || question || damaged || !recoveries.empty() ||
-               (job && (job->blocking || job->seconds > patience));
+               (job && (job->blocking || job->seconds > progress_delay));
     }
     /// "lesson.headscope", or the title of a project without a file.
     std::string name() const {

@@ -42,7 +42,7 @@ const ScoreProgress* Atlas::work(HeadScore score) const {
 bool Atlas::offers(HeadScore score) const {
     const ScoreProgress* const on_the_way = work(score);
     return known.test(static_cast<std::size_t>(score)) ||
-           (on_the_way != nullptr && on_the_way->why_not.empty());
+           (on_the_way != nullptr && on_the_way->unavailable_reason.empty());
 }
 
 ResolvedAtlasView resolve_atlas_view(const Atlas& atlas, const AtlasView& view, const std::string& pattern) {
@@ -56,7 +56,7 @@ ResolvedAtlasView resolve_atlas_view(const Atlas& atlas, const AtlasView& view, 
         filter = analysis::HeadFilter::parse(view.search);
     } catch (const Error&) { // the search field shows the error
     }
-    look.choosing = !filter.empty() || !view.brush.empty() || view.brushed || !pattern.empty();
+    look.is_filtered = !filter.empty() || !view.brush.empty() || view.brushed || !pattern.empty();
     for (std::int64_t l = 0; l < atlas.L; ++l)
         for (std::int64_t h = 0; h < atlas.H; ++h) {
             const std::optional<HeadMetrics>& head = atlas.at(l, h);
@@ -67,8 +67,8 @@ ResolvedAtlasView resolve_atlas_view(const Atlas& atlas, const AtlasView& view, 
                               view.brush, [&](const ScoreRange& range) { return in_range(*head, range); });
             if (!pattern.empty())
                 chosen = chosen && pattern.front() == (label ? analysis::info_of(*label).label.letter : '-');
-            if (view.brushed && atlas.alike != nullptr) {
-                const auto& [x, y] = atlas.alike->places[static_cast<std::size_t>(l * atlas.H + h)];
+            if (view.brushed && atlas.similarity != nullptr) {
+                const auto& [x, y] = atlas.similarity->places[static_cast<std::size_t>(l * atlas.H + h)];
                 const auto& [left, right, low, high] = *view.brushed;
                 chosen = chosen && x >= static_cast<double>(left) && x <= static_cast<double>(right) &&
                          y >= static_cast<double>(low) && y <= static_cast<double>(high);

@@ -32,8 +32,8 @@ struct ActingCells {
 
 /// The progress of a score that needs more than the run of the text.
 struct ScoreProgress {
-    std::string why_not;           ///< why the score is not available, one sentence; empty: it is or will be
-    std::optional<float> fraction; ///< progress of the work; none: complete, or not requested
+    std::string unavailable_reason; ///< why the score is not available, one sentence; empty: it is or will be
+    std::optional<float> fraction;  ///< progress of the work; none: complete, or not requested
 };
 
 /// All scores of all heads, ready to be drawn.
@@ -47,7 +47,7 @@ struct Atlas {
     std::map<analysis::ScoreSource, ScoreProgress>
         works;                                         ///< for scores that need more than the run of the text
     std::shared_ptr<const analysis::Retrieval> needle; ///< as far as it is measured; null: not measured
-    std::shared_ptr<const SimilarityMap> alike;
+    std::shared_ptr<const SimilarityMap> similarity;
     ScoreProgress similarity_progress;
     std::shared_ptr<const SurveyedHeads> survey;  ///< source of `heads`; null: this text
     std::shared_ptr<const SurveyedHead> surveyed; ///< the open head; null: not read yet
@@ -71,7 +71,7 @@ struct ResolvedAtlasView {
     analysis::HeadScore colour, x, y;
     std::vector<std::optional<analysis::HeadScore>> labels = {}; ///< (L * H), by the view's thresholds
     std::vector<bool> chosen = {};                               ///< (L * H)
-    bool choosing = false;                                       ///< a filter is active
+    bool is_filtered = false;                                    ///< a filter is active
     std::int64_t chosen_count = 0;
 };
 

@@ -130,7 +130,7 @@ EffectsSweep effects_sweep(const checkpoint::ModelRun& run, const Effects& effec
         [&](const analysis::HeadEffect& effect) {
             const double after =
                 difference([&](std::size_t n) { return static_cast<double>(effect.logits[n]); });
-            cell(effect.place, effect.head) = {.lost = out.before - after, .divergence = effect.divergence};
+            cell(effect.place, effect.head) = {.loss = out.before - after, .divergence = effect.divergence};
             out.limit = std::max(out.limit, std::abs(out.before - after));
             ++out.done;
             put(out);

@@ -61,7 +61,7 @@ struct EffectsLens {
 /// The effect of ablating each head on the same two logits.
 struct EffectsSweep {
     struct Cell {
-        double lost = 0;       ///< decrease of the logit difference when the head is ablated
+        double loss = 0;       ///< decrease of the logit difference when the head is ablated
         double divergence = 0; ///< KL(before || after) of the next token in nats
     };
     std::vector<std::vector<std::optional<Cell>>> heads; ///< (L, H) of the stack; empty: not computed yet

@@ -20,7 +20,7 @@ struct ViewState;
 struct MapRow {
     std::int64_t query = 0;
     double sum = 0;              ///< sum of the finite weights
-    bool off = false;            ///< the sum is not one that a softmax can give
+    bool invalid_sum = false;    ///< the sum is not one that a softmax can give
     std::int64_t not_finite = 0; ///< weights that are NaN or infinite
     std::int64_t strongest = 0;  ///< the key with the largest weight
     float strongest_weight = 0;

@@ -34,7 +34,7 @@ Table table_of(const Effects& effects, const EffectsSweep* sweep) {
         for (std::size_t h = 0; h < sweep->heads[l].size(); ++h)
             if (const auto& cell = sweep->heads[l][h])
                 table.push_back(
-                    {effects.heads[l][h]->writer.name(), text_of(cell->lost), text_of(cell->divergence)});
+                    {effects.heads[l][h]->writer.name(), text_of(cell->loss), text_of(cell->divergence)});
     return table;
 }
 

@@ -207,7 +207,7 @@ void job_panel(const FileJobView& job, const ViewTools& tools) {
 
 void view_file_dialogs(const AppState& state, const ViewTools& tools) {
     const FilesState& files = state.files;
-    if (files.job && files.job->seconds > FilesState::patience)
+    if (files.job && files.job->seconds > FilesState::progress_delay)
         return job_panel(*files.job, tools);
     if (files.question)
         return unsaved_question(*files.question, tools);

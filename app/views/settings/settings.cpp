@@ -109,7 +109,7 @@ std::vector<Setting> settings(const AppState& state) {
           {"+", false, zoomed(step)}},
          key_hint("smaller") + ", " + key_hint("larger")},
         on_off(
-            tr("settings.motion", "Motion"), view.moves(), [](bool on) { return SetMotion{on}; },
+            tr("settings.motion", "Motion"), view.animates(), [](bool on) { return SetMotion{on}; },
             view.reduced_motion && !view.motion
                 ? tr("settings.desktop_asks_none", "{}; the desktop asks for none", key_hint("motion"))
                 : key_hint("motion")),

@@ -37,7 +37,7 @@ TEST_CASE("of a long text the stages of one layer are let go before those of ano
     REQUIRE(shown.trace != nullptr);
     open.open_layer(1);
     open.workspace.session().settle();
-    CHECK(shown.awaits()); // the run of layer 1 is out
+    CHECK(shown.is_pending()); // the run of layer 1 is out
     CHECK(shown.document->layer() == 0);
     open.settle();
     REQUIRE(shown.trace != nullptr);
@@ -69,7 +69,7 @@ TEST_CASE("a layer of a long text that cannot be computed leaves the layer befor
     open.open_layer(1);
     open.settle();
     CHECK(open.state.error.find("leaves float32's range") != std::string::npos);
-    CHECK(shown.awaits());
+    CHECK(shown.is_pending());
     open.settle();
     REQUIRE(shown.trace != nullptr);
     CHECK(shown.document->layer() == 0);

@@ -75,7 +75,7 @@ TEST_CASE("a sweep that is stopped keeps what it measured, and goes on to what a
             for (std::size_t h = 0; h < whole.heads[l].size(); ++h)
                 if (const auto& cell = sweep.heads[l][h]) {
                     ++measured;
-                    CHECK(cell->lost == whole.heads[l][h]->lost);
+                    CHECK(cell->loss == whole.heads[l][h]->loss);
                     CHECK(cell->divergence == whole.heads[l][h]->divergence);
                 }
         CHECK(measured == sweep.done);

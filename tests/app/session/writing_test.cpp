@@ -270,7 +270,7 @@ TEST_CASE("a text is written until it is full, and says so", "[writing]") {
     open.act(SetGenerating{true});
     open.second(now);
     CHECK(open.ids().size() == 64);
-    CHECK_FALSE(open.state.model.writing);
+    CHECK_FALSE(open.state.model.generating);
     CHECK(open.state.model.generation_blocked_reason ==
           "The text has 64 tokens, the most that the model has positions for.");
     CHECK_THROWS_AS(open.act(GenerateToken{}), Error);
@@ -290,7 +290,7 @@ TEST_CASE("Run writes at most 8 tokens a second, until Stop or the end of the te
     double now = 0;
     open.act(SetGenerating{true});
     open.second(now);
-    CHECK(open.state.model.writing);
+    CHECK(open.state.model.generating);
     CHECK((open.ids().size() > 5 + 6 && open.ids().size() <= 5 + 9));
     open.act(SetGenerating{false});
     const Ids stopped = open.ids();
@@ -307,10 +307,10 @@ TEST_CASE("Run writes at most 8 tokens a second, until Stop or the end of the te
     OpenCheckpoint ends(made.string());
     ends.act(SetGenerating{true});
     ends.second(now);
-    CHECK_FALSE(ends.state.model.writing);
+    CHECK_FALSE(ends.state.model.generating);
     CHECK(ends.ids().size() <= 7);
     CHECK(ends.ids().back() == last);
-    CHECK(ends.state.model.stopped == "Stopped: “#" + std::to_string(last) + "” ends a text.");
+    CHECK(ends.state.model.stop_reason == "Stopped: “#" + std::to_string(last) + "” ends a text.");
 }
 
 TEST_CASE("a masked model is not written on", "[writing]") {

@@ -35,9 +35,9 @@ TEST_CASE("a language that was chosen is remembered, and none says nothing") {
 TEST_CASE("motion goes off by one switch, which is remembered and goes before what the desktop asks") {
     const Dims dims{1, 3, 3, 8, 8, 2, 2, 4, 4};
     ViewState view;
-    CHECK(view.moves());
+    CHECK(view.animates());
     app::apply(view, SetMotion{false}, dims);
-    CHECK_FALSE(view.moves());
+    CHECK_FALSE(view.animates());
     CHECK_FALSE(view.flashes());
     app::apply(view, GoTo{StageGroup::split, -1}, dims);
     CHECK(view.arrival == 1.0F);

@@ -33,7 +33,7 @@ TEST_CASE("the engine panel lists what can be chosen, and only that can be click
                             {.id = "vulkan:0", .name = "old card", .detail = "too old", .usable = false},
                             {.id = "vulkan:1", .name = "card", .detail = "8 GB", .is_hardware = true}},
                            {}};
-    engines.notice = "the device is lost";
+    engines.fallback_reason = "the device is lost";
     engines.comparison = EngineComparison{.first = "cpu", .second = "vulkan:1", .stages = {}, .error = {}};
     engines.comparison->stages.push_back({.stage = TensorId::weights, .largest = 2.5e-7, .magnitude = 1});
     const Picture known = draw_engine_panel(engines, context);
