@@ -59,7 +59,7 @@ bool EngineSelector::act(const EngineAction& action, const DocumentPtr& document
         }
         return false;
     case EngineAction::Kind::choose:
-        if (action.id == state_.chosen && engine_->notice().empty())
+        if (action.id == state_.chosen && engine_->fallback_reason().empty())
             return false;
         state_.chosen = action.id;
         engine_->choose(action.id);
@@ -80,7 +80,7 @@ bool EngineSelector::act(const EngineAction& action, const DocumentPtr& document
 }
 
 void EngineSelector::poll() {
-    state_.notice = engine_->notice();
+    state_.fallback_reason = engine_->fallback_reason();
     if (const auto found = values_.peek<engine::DeviceList>(device_list); state_.listing && found.done) {
         state_.listing = false;
         if (found.value != nullptr)

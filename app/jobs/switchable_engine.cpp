@@ -13,12 +13,12 @@ void SwitchableEngine::choose(const std::string& id) {
     const std::scoped_lock lock(mutex_);
     chosen_ = id;
     changed_ = true;
-    notice_.clear();
+    fallback_reason_.clear();
 }
 
-std::string SwitchableEngine::notice() const {
+std::string SwitchableEngine::fallback_reason() const {
     const std::scoped_lock lock(mutex_);
-    return notice_;
+    return fallback_reason_;
 }
 
 std::string SwitchableEngine::name() const {
@@ -31,7 +31,7 @@ void SwitchableEngine::fall_back(const std::string& id, const std::string& sente
     const std::scoped_lock lock(mutex_);
     // Skip the notice if another device was chosen in the meantime.
     if (chosen_ == id && !changed_)
-        notice_ = sentence;
+        fallback_reason_ = sentence;
 }
 
 engine::Engine& SwitchableEngine::chosen_engine() {

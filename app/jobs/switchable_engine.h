@@ -14,14 +14,14 @@ using EngineMaker = std::function<std::unique_ptr<engine::Engine>(const std::str
 
 /// The engine that was chosen last, created at the next run on the thread of that run. If it cannot be
 /// created, or the machine fails during a run, the CPU does this run and all later ones until the next
-/// choice. choose() and notice() are thread-safe.
+/// choice. choose() and fallback_reason() are thread-safe.
 class SwitchableEngine : public engine::Engine {
 public:
     explicit SwitchableEngine(std::string id, EngineMaker make = engine::make_engine);
 
     void choose(const std::string& id);
     /// Returns why the CPU runs instead of the chosen engine, in one sentence; empty if it does not.
-    std::string notice() const;
+    std::string fallback_reason() const;
 
     /// Id of the chosen device: "auto", "cpu", "vulkan:0".
     std::string name() const override;
@@ -42,7 +42,7 @@ private:
     mutable std::mutex mutex_;
     std::string chosen_;
     bool changed_ = true; ///< the chosen engine has not been created yet
-    std::string notice_;
+    std::string fallback_reason_;
 };
 
 } // namespace headscope::app

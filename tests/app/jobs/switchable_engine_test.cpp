@@ -133,7 +133,7 @@ TEST_CASE("a fault of the input is no reason to change the engine") {
     Problem problem = first_lesson_document()->problem;
     problem.temperature = -1;
     CHECK_THROWS_AS(static_cast<engine::Engine&>(engine).run(problem), Error);
-    CHECK(engine.notice().empty());
+    CHECK(engine.fallback_reason().empty());
 }
 
 TEST_CASE("devices are looked for, and engines compared, in the background") {
