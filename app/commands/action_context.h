@@ -40,11 +40,11 @@ struct ActionContext {
     bool long_document = false;     ///< only the map of a head can be shown
     bool measuring = false;         ///< runs for the current map are active
     const Dims* shown = nullptr;    ///< sizes of the shown trace; null: nothing is computed yet
-    bool pictured = false;          ///< the canvas shows numbers, for a long text without a trace
+    bool shows_numbers = false;     ///< the canvas shows numbers, for a long text without a trace
     std::int64_t own_heads = 0;     ///< heads of the shown layer, without the mean
     Compare compare = Compare::now; ///< the version on screen
     /// The cell that outlines and inspector refer to; may be empty.
-    std::function<std::optional<CellAddress>()> spoken_of = {};
+    std::function<std::optional<CellAddress>()> focused_cell = {};
     bool left_open = true, inspector_open = true;
     std::int64_t token = -1;                        ///< subject of the context menu; -1: none
     bool token_of_second = false;                   ///< it is in the second text, which has no queries
@@ -54,7 +54,7 @@ struct ActionContext {
     bool manual_open = false;                       ///< the manual replaces the left panel
     bool manual_typing = false;                     ///< and its field has the keyboard focus
     bool manual_back = false, manual_forth = false; ///< its history has places to go back or forward to
-    bool walking = false;                           ///< a control has Tab focus
+    bool has_tab_focus = false;                     ///< a control has Tab focus
     bool stepping = false;                          ///< and arrow keys move it
     bool typing_number = false; ///< the field of the selected number is about to take the keyboard
     Overlay over = Overlay::nothing;

@@ -209,7 +209,7 @@ bool Program::settled() const {
 std::string Program::report(float scale) const {
     return app::report(
         state_, canvas_,
-        {.revision = revision_, .scale = scale, .settled = settled(), .walking = focus_.visible()});
+        {.revision = revision_, .scale = scale, .settled = settled(), .has_tab_focus = focus_.visible()});
 }
 
 void Program::begin_action(RepeatedRequest asked) {

@@ -115,7 +115,7 @@ std::string report(const AppState& state, const Picture& canvas, const WindowFac
                                           : "";
     out["presenting"] = state.presentation.on;
     ActionContext now = situation(state);
-    now.walking = facts.walking;
+    now.has_tab_focus = facts.has_tab_focus;
     out["actions"] = actions_json(now);
     auto& grids = out["grids"] = nlohmann::json::array();
     for (const MatrixGrid& grid : canvas.grids)

@@ -13,7 +13,7 @@ struct WindowFacts {
     std::uint64_t revision = 0; ///< counts the shown documents
     float scale = 1;            ///< pixels per logical pixel
     bool settled = false;       ///< no animation and no computation is active
-    bool walking = false;       ///< a control has Tab focus
+    bool has_tab_focus = false; ///< a control has Tab focus
 };
 
 /// Returns the content of the screen as JSON: stage, row, sentence, revision, and the position of each matrix

@@ -130,7 +130,7 @@ ActionContext situation(const AppState& state, const WindowNow& window) {
     ActionContext now = situation(state);
     now.left_open = window.left_open;
     now.inspector_open = window.inspector_open;
-    now.walking = window.walking;
+    now.has_tab_focus = window.has_tab_focus;
     now.stepping = window.stepping;
     return now;
 }

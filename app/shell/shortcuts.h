@@ -13,8 +13,8 @@ bool pressed(Key key, bool repeat = false);
 /// Window state that is not part of AppState.
 struct WindowNow {
     bool left_open, inspector_open;
-    bool walking;  ///< a control has Tab focus
-    bool stepping; ///< and arrow keys move it
+    bool has_tab_focus; ///< a control has Tab focus
+    bool stepping;      ///< and arrow keys move it
 };
 
 /// Returns the situation of this frame, except for the element that covers the canvas.

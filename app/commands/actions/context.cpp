@@ -7,9 +7,9 @@ namespace headscope::app {
 namespace {
 
 std::optional<CellAddress> cell_of(const ActionContext& now) {
-    return now.view.selected ? now.view.selected
-           : now.spoken_of   ? now.spoken_of()
-                             : std::optional<CellAddress>();
+    return now.view.selected  ? now.view.selected
+           : now.focused_cell ? now.focused_cell()
+                              : std::optional<CellAddress>();
 }
 
 std::string needs_known_cell(const ActionContext& now) {

@@ -9,7 +9,8 @@ std::string unless_busy(const ActionContext& now) {
     return now.files.job ? tr("common.not_over_yet", "{} has not finished yet", now.files.job->label) : "";
 }
 std::string needs_numbers(const ActionContext& now) {
-    return now.pictured ? unless_busy(now) : tr("common.nothing_computed_yet", "Nothing is computed yet");
+    return now.shows_numbers ? unless_busy(now)
+                             : tr("common.nothing_computed_yet", "Nothing is computed yet");
 }
 std::string needs_problem(const ActionContext& now) {
     return now.weights_file

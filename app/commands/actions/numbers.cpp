@@ -83,7 +83,7 @@ bool types_numbers(const ActionContext& now) {
 }
 
 std::string needs_copied(const ActionContext& now) {
-    return now.map != nullptr && now.pictured ? "" : needs_trace(now);
+    return now.map != nullptr && now.shows_numbers ? "" : needs_trace(now);
 }
 
 std::string needs_pasted(const ActionContext& now) {

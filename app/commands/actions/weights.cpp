@@ -74,7 +74,7 @@ std::function<Actions(const ActionContext&)> stack(checkpoint::Stack of) {
 /// Moves from the current weight to a neighboring one.
 std::function<Actions(const ActionContext&)> weight(int rows, int cols) {
     return [rows, cols](const ActionContext& now) {
-        auto cell = now.spoken_of();
+        auto cell = now.focused_cell();
         const TensorInfo& info = tensor_info(cell->tensor);
         for (std::size_t axis = 0; axis < static_cast<std::size_t>(info.rank()); ++axis) {
             if (info.axes[axis] == Axis::Tq)
@@ -87,7 +87,7 @@ std::function<Actions(const ActionContext&)> weight(int rows, int cols) {
 }
 
 std::string needs_weight(const ActionContext& now) {
-    return now.shown != nullptr && now.spoken_of && now.spoken_of()
+    return now.shown != nullptr && now.focused_cell && now.focused_cell()
                ? ""
                : tr("common.nothing_computed_yet", "Nothing is computed yet");
 }

@@ -49,7 +49,7 @@ Actions handle_escape(const ActionContext& now) {
 }
 
 std::string needs_control(const ActionContext& now) {
-    return now.walking ? "" : tr("window.tab_goes_control_first", "Go to a control with Tab first");
+    return now.has_tab_focus ? "" : tr("window.tab_goes_control_first", "Go to a control with Tab first");
 }
 
 std::string needs_stepped(const ActionContext& now) {

@@ -45,9 +45,9 @@ struct Place {
                 .writes = checkpoint,
                 .map = on_map ? &map : nullptr,
                 .shown = &shown,
-                .pictured = true,
+                .shows_numbers = true,
                 .own_heads = 9,
-                .spoken_of =
+                .focused_cell =
                     [] {
                         return CellAddress{TensorId::weights, {0, 0, 0, 0}};
                     },
@@ -56,7 +56,7 @@ struct Place {
                 .manual_open = manual,
                 .manual_back = manual,
                 .manual_forth = manual,
-                .walking = walking,
+                .has_tab_focus = walking,
                 .stepping = stepping};
     }
 };
@@ -84,7 +84,7 @@ std::vector<Place> places() {
             place.view.selected = CellAddress{TensorId::x, {0, 0, 0}};
             all.push_back(place);
             place.name += ", walking";
-            place.walking = true;
+            place.has_tab_focus = true;
             all.push_back(place);
         }
     Place predicting{.name = "checkpoint, Predict"};
@@ -95,7 +95,7 @@ std::vector<Place> places() {
     predicting.manual = true;
     all.push_back(predicting);
     Place slider{.name = "a framed slider"};
-    slider.walking = slider.stepping = true;
+    slider.has_tab_focus = slider.stepping = true;
     all.push_back(slider);
     Place atlas{.name = "checkpoint, atlas"};
     atlas.checkpoint = true;
@@ -125,7 +125,7 @@ std::vector<Place> places() {
             place.checkpoint = checkpoint;
             place.weights_file = !checkpoint;
             place.weights_alone = true;
-            place.walking = walking;
+            place.has_tab_focus = walking;
             place.view.attention.possible = every_reading();
             place.view.attention.possible.norm_weighted = false;
             place.view.selected = CellAddress{TensorId::weights, {0, 0, 0, 0}};
@@ -275,7 +275,7 @@ TEST_CASE("a key with Ctrl, and a letter, say why they do nothing", "[actions]")
           std::string::npos);
     ActionContext empty = place.now();
     empty.shown = nullptr;
-    empty.pictured = false;
+    empty.shows_numbers = false;
     CHECK(key_meaning(ctrl('E'), empty).missing == "Nothing is computed yet");
     CHECK(key_meaning({digit(9)}, empty).missing.empty());
 }

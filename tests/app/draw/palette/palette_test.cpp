@@ -39,7 +39,7 @@ struct PaletteWorld {
                       .files = files,
                       .problem = shown.problem(),
                       .shown = &dims,
-                      .pictured = true,
+                      .shows_numbers = true,
                       .own_heads = 2};
 
     PaletteWorld() {
