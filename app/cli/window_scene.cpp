@@ -348,7 +348,7 @@ std::unique_ptr<app::Program> make_program(const SceneOptions& options, const ap
                             .device = options.problem.device(),
                             .lesson_folders = lesson::lesson_folders(options.lessons),
                             .language = options.language});
-    program->state().timed = false;
+    program->state().shows_run_time = false;
     return program;
 }
 

@@ -323,7 +323,7 @@ void Program::frame(Surface& surface, double now) {
 
     state_.pixels.end_frame();
     state_.typing = ImGui::IsAnyItemActive() && ImGui::GetIO().WantTextInput;
-    state_.asked = {};
+    state_.requests = {};
     moving_ = hovered_spot != state_.hovered || moving_;
     state_.hovered = std::move(hovered_spot);
     for (const Action& action : actions) {

@@ -167,7 +167,7 @@ void apply(AppState& state, FocusRing& focus, const Picture& canvas, const Windo
         Overloaded{[&](const MoveTabFocus& walk) { walk.by == 0 ? focus.clear() : focus.move(walk.by); },
                    [&](const PressControl&) { focus.activate(); },
                    [&](const StepControl& arrows) { focus.step(arrows.steps); },
-                   [&](const OpenFileMenu&) { state.asked.file_menu = true; },
+                   [&](const OpenFileMenu&) { state.requests.file_menu = true; },
                    [&](const OpenPalette&) {
                        state.view.help_open = false;
                        open_palette(state.palette);
@@ -187,9 +187,9 @@ void apply(AppState& state, FocusRing& focus, const Picture& canvas, const Windo
                    [&](const Present&) { present(state); },
                    [&](const ResizePresentation& wanted) { resize(state.presentation, wanted.tenths); },
                    [&](const DarkenPresentation& wanted) { state.presentation.dark = wanted.dark; },
-                   [&](const ReadOn& wanted) { state.asked.pages_to_turn += wanted.by; },
+                   [&](const ReadOn& wanted) { state.requests.pages_to_turn += wanted.by; },
                    [&](const TypeSentence& wanted) {
-                       (wanted.second ? state.asked.kv_sentence : state.asked.sentence) = true;
+                       (wanted.second ? state.requests.kv_sentence : state.requests.sentence) = true;
                    },
                    [&](const TypeNumber& typed) {
                        if (side_on_screen(state) == Compare::baseline) // typing edits B, so show it

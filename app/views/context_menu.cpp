@@ -42,11 +42,11 @@ void walk_items(ContextMenu& menu, const std::vector<std::string>& missing) {
     if (by == 0)
         return;
     const bool down = by > 0;
-    std::size_t row = menu.lit < count ? menu.lit : down ? count - 1 : 0;
+    std::size_t row = menu.highlighted < count ? menu.highlighted : down ? count - 1 : 0;
     for (std::size_t tried = 0; tried < count; ++tried) {
         row = (row + (down ? 1 : count - 1)) % count;
         if (missing[row].empty()) {
-            menu.lit = row;
+            menu.highlighted = row;
             return;
         }
     }
@@ -61,31 +61,31 @@ const ActionInfo* choose_item(const std::vector<const ActionInfo*>& rows,
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const bool moved = ImGui::GetIO().MouseDelta.x != 0 || ImGui::GetIO().MouseDelta.y != 0;
     const ActionInfo* chosen = nullptr;
-    const std::size_t lit = menu.lit;
+    const std::size_t lit = menu.highlighted;
     walk_items(menu, missing);
     float y = 0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const float height = item_height(missing[i]);
-        paint(item_scene(*rows[i], missing[i], i == menu.lit, y, width, tools.theme), start.x, start.y,
-              tools.surface, *ImGui::GetWindowDrawList());
-        if (i == menu.lit)
+        paint(item_scene(*rows[i], missing[i], i == menu.highlighted, y, width, tools.theme), start.x,
+              start.y, tools.surface, *ImGui::GetWindowDrawList());
+        if (i == menu.highlighted)
             draw_list_focus({start.x + 4 * scale, start.y + y * scale, (width - 8) * scale, height * scale},
                             tools);
         ImGui::SetCursorScreenPos({start.x, start.y + y * scale});
         if (invisible_button(rows[i]->id, {width * scale, height * scale}, tools.surface) &&
             missing[i].empty())
             chosen = rows[i];
-        if (i == menu.lit && i != lit)
+        if (i == menu.highlighted && i != lit)
             ImGui::SetScrollHereY(0.5F);
         if (ImGui::IsItemHovered()) {
             if (moved)
-                menu.lit = missing[i].empty() ? i : ContextMenu::no_row;
+                menu.highlighted = missing[i].empty() ? i : ContextMenu::no_row;
             show_tip(rows[i]->tip, tools);
         }
         y += height;
     }
-    if (menu.lit < rows.size() && key_pressed(ImGuiKey_Enter, false))
-        chosen = rows[menu.lit];
+    if (menu.highlighted < rows.size() && key_pressed(ImGuiKey_Enter, false))
+        chosen = rows[menu.highlighted];
     return chosen;
 }
 
@@ -104,7 +104,7 @@ void place_menu(const ContextMenu& menu, ImVec2 size, float scale) {
     const ImGuiViewport& window = *ImGui::GetMainViewport();
     const float edge = window_edge * scale, most = window.Size.y - 2 * edge;
     ImGui::SetNextWindowSizeConstraints({0, 0}, {window.Size.x, most});
-    if (!menu.asked)
+    if (!menu.opens_next_frame)
         return;
     const ImVec2 corner = menu.at
                               ? ImVec2(window.Pos.x + menu.at->x * scale, window.Pos.y + menu.at->y * scale)
@@ -136,10 +136,10 @@ void view_context_menu(const ActionContext& now, ContextMenu& menu, const ViewTo
                               tools.measure(keys, figure::Font::mono, item_small),
                           2 * item_edge + tools.measure(missing.back(), figure::Font::ui, item_small)});
     }
-    if (menu.asked)
+    if (menu.opens_next_frame)
         ImGui::OpenPopup(id);
     place_menu(menu, {width * scale, menu_height(missing) * scale}, scale);
-    menu.asked = false;
+    menu.opens_next_frame = false;
     // Whole pixels: ImGui shows a scroll bar for a fraction of a pixel even if all rows fit.
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, std::round(menu_pad * scale)});
     if (ImGui::BeginPopup(id, ImGuiWindowFlags_NoMove)) {

@@ -69,8 +69,8 @@ void view_course(const AppState& state, const figure::Rect& area, const ViewTool
     Picture page;
     scrolled_picture(id.c_str(), text, tools, nullptr, &page,
                      [&](float width, float height) {
-                         if (foot && state.asked.pages_to_turn != 0)
-                             read_on(state.asked.pages_to_turn, tools);
+                         if (foot && state.requests.pages_to_turn != 0)
+                             read_on(state.requests.pages_to_turn, tools);
                          return draw_course(draw_context(state, tools, width, height), state.course);
                      },
                      {.pointing = asked.GetBool(to_task) ? at_once : 1});

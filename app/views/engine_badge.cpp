@@ -51,7 +51,7 @@ float view_engine_badge(const AppState& state, float right, const ViewTools& too
     const std::string name = engine_title(trace != nullptr                         ? trace->device
                                           : map != nullptr && !map->device.empty() ? map->device
                                                                                    : "cpu");
-    const std::string time = trace == nullptr || !state.timed ? "" : time_text(trace->seconds);
+    const std::string time = trace == nullptr || !state.shows_run_time ? "" : time_text(trace->seconds);
     const bool incomplete = shows_transformed_weights(state) && state.model.run != nullptr &&
                             !state.model.run->model().ignored_tensors().empty();
     const bool warns = !state.engines.fallback_reason.empty() || incomplete;
@@ -61,9 +61,10 @@ float view_engine_badge(const AppState& state, float right, const ViewTools& too
     // Wide enough for any time and name, so that the badge does not move when they change.
     const float name_width = std::max(tools.measure(name, figure::Font::ui_medium, 13),
                                       tools.measure("CPU", figure::Font::ui_medium, 13));
-    const float time_width = state.timed ? std::max(tools.measure(time, figure::Font::mono, 12.5F),
-                                                    tools.measure("000.0 ms", figure::Font::mono, 12.5F))
-                                         : 0;
+    const float time_width = state.shows_run_time
+                                 ? std::max(tools.measure(time, figure::Font::mono, 12.5F),
+                                            tools.measure("000.0 ms", figure::Font::mono, 12.5F))
+                                 : 0;
     const float width = caption + name_width + time_width + 66;
     const figure::Rect area{right - width, 10, width, 32};
     figure::Scene scene;

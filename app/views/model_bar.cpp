@@ -111,7 +111,7 @@ void prompt_fields(const AppState& state, const figure::Rect& area, const ViewTo
                                : with_key(tr("model_bar.model_reads", "Input of the model"), "sentence"),
                   .text = state.model.prompt,
                   .valid = state.document->part()->prompt,
-                  .take_keyboard = state.asked.sentence,
+                  .take_keyboard = state.requests.sentence,
                   .second = false,
                   .typed = [](const std::string& text) { return TypePrompt{text}; }},
                  {area.x, area.y, width, area.h}, tools);
@@ -125,7 +125,7 @@ void prompt_fields(const AppState& state, const figure::Rect& area, const ViewTo
                                 "joins both as the model was trained."),
                       .text = state.model.pair,
                       .valid = state.document->part()->pair,
-                      .take_keyboard = state.asked.kv_sentence && !two,
+                      .take_keyboard = state.requests.kv_sentence && !two,
                       .second = true,
                       .typed = [](const std::string& text) { return TypePair{text}; }},
                      {area.x + width + gap, area.y, second, area.h}, tools);
@@ -140,7 +140,7 @@ void prompt_fields(const AppState& state, const figure::Rect& area, const ViewTo
                                   "Output of the decoder so far, after its start token"),
                   .text = state.model.target,
                   .valid = state.document->part()->target,
-                  .take_keyboard = state.asked.kv_sentence,
+                  .take_keyboard = state.requests.kv_sentence,
                   .second = true,
                   .typed = [](const std::string& text) { return TypeTarget{text}; }},
                  {area.x + both + gap, area.y, both, area.h}, tools);

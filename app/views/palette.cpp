@@ -63,7 +63,7 @@ void type_into(Palette& palette, const figure::Rect& area, const ViewTools& tool
     ImGui::PopAllowKeyboardFocus();
     palette.has_keyboard = ImGui::IsItemActive();
     if (palette.typed != before) {
-        palette.lit = 0;
+        palette.highlighted = 0;
         palette.follow = true;
     }
 }
@@ -73,13 +73,13 @@ void walk_rows(Palette& palette, std::size_t count) {
     const std::pair<KeyName, int> steps[] = {
         {ImGuiKey_DownArrow, 1}, {ImGuiKey_UpArrow, -1}, {ImGuiKey_PageDown, 9}, {ImGuiKey_PageUp, -9}};
     const int last = static_cast<int>(count) - 1;
-    int lit = std::min(static_cast<int>(palette.lit), last);
+    int lit = std::min(static_cast<int>(palette.highlighted), last);
     for (const auto& [key, by] : steps)
         if (key_pressed(key)) {
             lit += by;
             palette.follow = true;
         }
-    palette.lit = static_cast<std::size_t>(std::clamp(lit, 0, std::max(last, 0)));
+    palette.highlighted = static_cast<std::size_t>(std::clamp(lit, 0, std::max(last, 0)));
 }
 
 /// Draws the visible rows. Returns the row that was clicked, or null.
@@ -101,7 +101,7 @@ const PaletteRow* draw_rows(const std::vector<PaletteRow>& rows, Palette& palett
         const PaletteRow& row = rows[i];
         const float top = y, heading = row.heading.empty() ? 0 : palette_heading;
         y += heading + palette_row;
-        const bool lit = i == palette.lit;
+        const bool lit = i == palette.highlighted;
         if (lit && palette.follow && (top < shown_from || y > shown_to))
             ImGui::SetScrollY((top < shown_from ? top : y - area.h) * scale);
         if (y < shown_from || top > shown_to)
@@ -117,7 +117,7 @@ const PaletteRow* draw_rows(const std::vector<PaletteRow>& rows, Palette& palett
         if (invisible_button(row.entry->id, {area.w * scale, palette_row * scale}, tools.surface))
             clicked = &row;
         if (moved && ImGui::IsItemHovered())
-            palette.lit = i;
+            palette.highlighted = i;
     }
     ImGui::SetCursorScreenPos(start);
     ImGui::Dummy({1, y * scale});
@@ -184,7 +184,7 @@ void view_palette(const AppState& state, const ActionContext& now, Palette& pale
         dialog_text({card.x + 20, figure::baseline_for(area.y + palette_row, 13.5F)},
                     fitted(no_match_message(palette.typed), figure::Font::ui, 13.5F, card.w - 40, tools),
                     figure::Font::ui, 13.5F, tools.theme.text, tools);
-    const PaletteRow* const lit = rows.empty() ? nullptr : &rows[palette.lit];
+    const PaletteRow* const lit = rows.empty() ? nullptr : &rows[palette.highlighted];
     draw_foot(lit == nullptr ? nullptr : lit->entry, {card.x, card.bottom() - foot_high, card.w, foot_high},
               tools);
     if (enter)

@@ -31,8 +31,8 @@ struct ContextMenu {
     std::optional<MenuSubject> thing; ///< empty: the menu is closed
     /// Top left corner, logical pixels of the window; empty: at the mouse.
     std::optional<figure::Point> at = {};
-    bool asked = false;       ///< opens in the next frame
-    std::size_t lit = no_row; ///< the highlighted row, which Return activates
+    bool opens_next_frame = false;    ///< opens in the next frame
+    std::size_t highlighted = no_row; ///< the highlighted row, which Return activates
     static constexpr std::size_t no_row = ~std::size_t{0};
 };
 
@@ -60,10 +60,10 @@ struct AppState : SessionState {
     bool settings_open = false;
     Presentation presentation;
     bool typing = false; ///< a text field has the keyboard
-    ViewRequests asked;
+    ViewRequests requests;
     /// The engine badge shows how long the last run took. Off for pictures without a window, so that they are
     /// reproducible.
-    bool timed = true;
+    bool shows_run_time = true;
 };
 
 } // namespace headscope::app

@@ -207,16 +207,16 @@ void sentence_fields(const AppState& state, const figure::Rect& area, const View
     if (const auto typed =
             sentence_field(state,
                            {"##sentence", tr("common.type_sentence", "Type a sentence"), two ? "q" : "", tip,
-                            state.sentence, recipe.sentence, state.asked.sentence, false},
+                            state.sentence, recipe.sentence, state.requests.sentence, false},
                            {area.x, area.y, width, area.h}, tools))
         tools.send(SetSentence{*typed});
     if (!two)
         return;
-    if (const auto typed =
-            sentence_field(state,
-                           {"##kv_sentence", tr("toolbar.type_second_sentence", "Type a second sentence"),
-                            "k v", tip, state.kv_sentence, recipe.kv_sentence, state.asked.kv_sentence, true},
-                           {area.x + width + fields_gap, area.y, width, area.h}, tools))
+    if (const auto typed = sentence_field(
+            state,
+            {"##kv_sentence", tr("toolbar.type_second_sentence", "Type a second sentence"), "k v", tip,
+             state.kv_sentence, recipe.kv_sentence, state.requests.kv_sentence, true},
+            {area.x + width + fields_gap, area.y, width, area.h}, tools))
         tools.send(SetKvSentence{typed});
 }
 

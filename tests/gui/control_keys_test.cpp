@@ -221,11 +221,11 @@ TEST_CASE("Tab and arrows walk the rows of menus", "[gui][focus][keys]") {
     desk.driver.key(GLFW_KEY_F10, GLFW_MOD_SHIFT);
     desk.driver.wait(3);
     press(desk, next);
-    const std::size_t lit = desk.program.state().menu.lit;
+    const std::size_t lit = desk.program.state().menu.highlighted;
     press(desk, next);
-    CHECK(desk.program.state().menu.lit > lit);
+    CHECK(desk.program.state().menu.highlighted > lit);
     press(desk, before, back);
-    CHECK(desk.program.state().menu.lit == lit);
+    CHECK(desk.program.state().menu.highlighted == lit);
 }
 
 } // namespace headscope::test

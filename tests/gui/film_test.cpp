@@ -34,7 +34,7 @@ void ask(FilesDesk& desk, const std::string& path, const std::string& kind = "ki
 /// Returns the film that the command line makes of the same problem.
 std::string filmed(const project::Recipe& recipe) {
     Program program({.recipe = recipe, .device = "cpu"});
-    program.state().timed = false;
+    program.state().shows_run_time = false;
     program.settle();
     const FilmLook look{.width = 1280, .height = 720, .rest = 1};
     const auto writer =

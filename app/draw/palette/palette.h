@@ -17,7 +17,7 @@ namespace headscope::app {
 struct Palette {
     bool open = false;
     std::string typed = {};
-    std::size_t lit = 0;             ///< the highlighted row, which Return activates
+    std::size_t highlighted = 0;     ///< the highlighted row, which Return activates
     bool follow = false;             ///< the list scrolls to this row in the next frame
     bool has_keyboard = false;       ///< its field had the keyboard in the previous frame
     std::vector<std::string> recent; ///< ids of recent choices, newest first; not saved

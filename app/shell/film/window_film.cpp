@@ -60,7 +60,7 @@ void write_film(const FilmSource& source, const FilmChoice& choice, const std::s
     const std::string lesson = choice.of_lesson ? choice.lesson : "";
     FilmLook look{.width = choice.width, .height = choice.height, .rest = choice.rest};
     Program program(source.options);
-    program.state().timed = false; // no timing on screen, which would differ between films
+    program.state().shows_run_time = false; // no timing on screen, which would differ between films
     if (lesson.empty() && source.document->is_checkpoint())
         open_again(program, source, progress);
     settle(program);

@@ -177,7 +177,7 @@ float view_file_button(const AppState& state, figure::Point at, const ViewTools&
     if (ImGui::IsItemHovered())
         show_tip(with_key(tr("common.new_open_save_export", "New, open, save and export"), "file menu"),
                  tools);
-    if (tools.focus.register_item(place) || clicked || state.asked.file_menu)
+    if (tools.focus.register_item(place) || clicked || state.requests.file_menu)
         ImGui::OpenPopup("File menu");
     const float top = place.bottom() + 4 * scale, foot = ImGui::GetIO().DisplaySize.y - 8 * scale;
     ImGui::SetNextWindowPos({place.x, top});

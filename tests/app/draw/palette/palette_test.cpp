@@ -260,9 +260,9 @@ TEST_CASE("the palette remembers three entries, the newest first", "[palette]") 
     Palette palette;
     for (const char* id : {"a", "b", "c", "b", "d"}) {
         open_palette(palette);
-        CHECK((palette.open && palette.typed.empty() && palette.lit == 0));
+        CHECK((palette.open && palette.typed.empty() && palette.highlighted == 0));
         palette.typed = "typed";
-        palette.lit = 5;
+        palette.highlighted = 5;
         close_and_remember(palette, id);
         CHECK_FALSE(palette.open);
     }
