@@ -40,7 +40,7 @@ struct LongMap {
     std::int64_t batch = 0, head = 0;
     std::int64_t rows = 0, cols = 0;
     std::string device = {};          ///< device that computes the weights; empty: none yet
-    std::string chosen = {};          ///< device that was chosen
+    std::string chosen_device = {};   ///< device that was chosen
     std::string fallback_reason = {}; ///< reason why the CPU computes them instead; empty: it does not
     std::shared_ptr<const analysis::MapOverview> overview = {}; ///< as far as it is read; null: nothing yet
     float fraction = 0;                                         ///< fraction of the overview that is read
