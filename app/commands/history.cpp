@@ -102,7 +102,7 @@ void History::keep_budget() {
 std::vector<std::string> steps_of(const History& history) {
     constexpr std::size_t most = 100;
     const auto& states = history.states();
-    std::vector<std::string> steps = states.front().earlier;
+    std::vector<std::string> steps = states.front().steps_before_saving;
     for (std::size_t i = 1; i <= history.position(); ++i)
         steps.push_back(states[i].label);
     if (steps.size() > most)

@@ -24,7 +24,7 @@ public:
         std::uint64_t gesture = 0; ///< the gesture of that change: one drag, one stretch of typing
         /// For the first state: labels of the steps before the last save, oldest first. They cannot be
         /// undone.
-        std::vector<std::string> earlier = {};
+        std::vector<std::string> steps_before_saving = {};
     };
 
     /// byte_budget: limit for all states except the current one. The oldest states are dropped first: beyond
@@ -36,7 +36,9 @@ public:
     /// the same change to the current state, replaces that state: one gesture is one step.
     void push(State state);
     /// Sets the labels of the steps before the first state.
-    void set_earlier_steps(std::vector<std::string> earlier) { states_.front().earlier = std::move(earlier); }
+    void set_earlier_steps(std::vector<std::string> earlier) {
+        states_.front().steps_before_saving = std::move(earlier);
+    }
     /// Moves by that many states, clamped, and returns the current document.
     const DocumentPtr& move(std::int64_t by);
 

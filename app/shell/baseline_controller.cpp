@@ -52,7 +52,7 @@ void BaselineController::list_history() {
     lines.resize(std::min({lines.size(), states.size(), history.position()}));
     for (std::size_t i = lines.size(); i < states.size(); ++i)
         lines.push_back({states[i].label, states[i].detail});
-    lines.front().earlier = states.front().earlier;
+    lines.front().steps_before_saving = states.front().steps_before_saving;
     const DocumentPtr& baseline = state_.compare.baseline().document;
     for (std::size_t i = 0; i < states.size(); ++i)
         lines[i].baseline = baseline != nullptr && states[i].document == baseline;

@@ -17,13 +17,13 @@ namespace {
 void follow_drag(CellDrag& drag, AppState& state, float scale, const Sink& send) {
     const ImGuiIO& io = ImGui::GetIO();
     constexpr float threshold = 3; // small movements during a click are not a drag
-    const bool upwards = drag.by_height != 0;
+    const bool upwards = drag.change_per_pixel != 0;
     const float way = upwards ? drag.start_y - io.MousePos.y / scale : io.MousePos.x / scale - drag.start_x;
     drag.moved = drag.moved || std::abs(way) >= threshold;
     if (!drag.moved || state.shown.tensor(drag.cell.tensor) == nullptr)
         return;
     const float grain = drag_step(state, drag.cell.tensor, io.KeyShift);
-    const float by = upwards ? drag.by_height * (io.KeyShift ? 0.1F : 1.0F) : grain;
+    const float by = upwards ? drag.change_per_pixel * (io.KeyShift ? 0.1F : 1.0F) : grain;
     const float value = round_to_grain(drag.start_value + way * by, grain);
     if (value != drag.value)
         send(EditCell{drag.cell, value});

@@ -133,7 +133,7 @@ std::string report(const AppState& state, const Picture& canvas, const WindowFac
                          {"by_row", grid.relative_to_row_max},
                          {"low", grid.low},
                          {"high", grid.high},
-                         {"actual", grid.actual}});
+                         {"actual", grid.shows_own_values}});
     return dump_json(out);
 }
 

@@ -31,7 +31,7 @@ struct CellDrag {
     CellAddress cell;
     float start_value = 0;
     float start_x = 0, start_y = 0; ///< logical pixels of the window
-    float by_height = 0;            ///< see MatrixGrid
+    float change_per_pixel = 0;     ///< see MatrixGrid
     bool moved = false;
     float value = start_value; ///< the last value that was sent
 };

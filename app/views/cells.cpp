@@ -8,7 +8,7 @@ namespace headscope::app {
 namespace {
 
 bool paintable(const MatrixGrid& grid, const CellAddress& cell) {
-    return grid.actual && is_score(cell.tensor);
+    return grid.shows_own_values && is_score(cell.tensor);
 }
 
 /// Paints all cells from the last painted cell to this one, so that a fast stroke has no gaps.
@@ -45,10 +45,11 @@ void react_to_cell(const MatrixGrid& grid, const CellAddress& cell, const ViewTo
         paint_mask(cell, tools);
         return;
     }
-    const bool editable = tools.value && grid.actual && takes_number(cell.tensor);
+    const bool editable = tools.value && grid.shows_own_values && takes_number(cell.tensor);
     const ImGuiIO& io = ImGui::GetIO();
     if (editable && !io.KeyShift)
-        ImGui::SetMouseCursor(grid.by_height != 0 ? ImGuiMouseCursor_ResizeNS : ImGuiMouseCursor_ResizeEW);
+        ImGui::SetMouseCursor(grid.change_per_pixel != 0 ? ImGuiMouseCursor_ResizeNS
+                                                         : ImGuiMouseCursor_ResizeEW);
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Right)) {
         const auto block = tools.view == nullptr ? std::nullopt : selected_block(*tools.view);
         if (!block || !block->contains(cell))
@@ -57,7 +58,7 @@ void react_to_cell(const MatrixGrid& grid, const CellAddress& cell, const ViewTo
         return;
     }
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
-        if (io.KeyShift && grid.actual && tools.view != nullptr) {
+        if (io.KeyShift && grid.shows_own_values && tools.view != nullptr) {
             tools.send(SelectTo{cell, true});
             return;
         }
@@ -71,14 +72,14 @@ void react_to_cell(const MatrixGrid& grid, const CellAddress& cell, const ViewTo
                                   .start_value = value,
                                   .start_x = io.MousePos.x / scale,
                                   .start_y = io.MousePos.y / scale,
-                                  .by_height = grid.by_height,
+                                  .change_per_pixel = grid.change_per_pixel,
                                   .value = value}});
         }
         return;
     }
     if (tools.view == nullptr || !tools.view->selecting || !tools.view->selected)
         return;
-    const bool elsewhere = tools.view->selected->tensor != cell.tensor || !grid.actual;
+    const bool elsewhere = tools.view->selected->tensor != cell.tensor || !grid.shows_own_values;
     const CellAddress& end = tools.view->block_end ? *tools.view->block_end : *tools.view->selected;
     if (!elsewhere && cell != end)
         tools.send(SelectTo{cell, true});

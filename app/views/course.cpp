@@ -78,12 +78,12 @@ void view_course(const AppState& state, const figure::Rect& area, const ViewTool
     if (!foot)
         return;
     constexpr float task_begins = 60; // the title and the first line of the task
-    if (page.pointed.w > 0 && page.pointed.y + task_begins > text.bottom())
+    if (page.pointed_area.w > 0 && page.pointed_area.y + task_begins > text.bottom())
         asked.SetBool(to_task, view_task_below(text, tools));
     const Picture buttons = draw_course_foot(draw_context(state, tools, area.w, course_foot), state.course);
     show_footer(buttons, text, tools);
     // Tab moves from the canvas to the page's open task, otherwise to the button that turns the page.
-    figure::Rect first = page.pointed;
+    figure::Rect first = page.pointed_area;
     if (first.w == 0 && !buttons.hotspots.empty()) {
         first = buttons.hotspots.back().area;
         first = {first.x + text.x, first.y + text.bottom(), first.w, first.h};

@@ -17,7 +17,8 @@ constexpr float bar_width = 340, bar_high = 26;
 std::string counted_text(const Find& find, std::size_t count) {
     if (find.typed.empty())
         return "";
-    return count == 0 ? tr("find.not_found", "not found") : tr("common.of_2", "{} of {}", find.at + 1, count);
+    return count == 0 ? tr("find.not_found", "not found")
+                      : tr("common.of_2", "{} of {}", find.selected + 1, count);
 }
 
 } // namespace
@@ -66,13 +67,13 @@ void view_find(const AppState& state, const figure::Rect& canvas, const Picture&
     const std::size_t count = std::max<std::size_t>(found.size(), 1);
     const bool changed = find.typed != before;
     if (changed)
-        find.at = 0;
+        find.selected = 0;
     else if (entered)
-        find.at += ImGui::GetIO().KeyShift ? count - 1 : 1;
-    find.at %= count;
+        find.selected += ImGui::GetIO().KeyShift ? count - 1 : 1;
+    find.selected %= count;
     find.follow = (changed || entered) && !found.empty();
     if (find.follow)
-        for (const Action& action : select_match(state.shown, state.view, found[find.at]))
+        for (const Action& action : select_match(state.shown, state.view, found[find.selected]))
             tools.send(action);
     dialog_text({area.right() - 12, figure::baseline_for(area.y + area.h / 2, 12.5F)},
                 counted_text(find, found.size()), figure::Font::ui, 12.5F,

@@ -130,8 +130,9 @@ const PaletteRow* draw_rows(const std::vector<PaletteRow>& rows, Palette& palett
 void draw_foot(const PaletteEntry* entry, const figure::Rect& area, const ViewTools& tools) {
     const float x = area.x + 20, room = area.w - 40;
     if (entry != nullptr) {
-        const std::string says =
-            entry->missing.empty() ? entry->tip : tr("palette.not_now", "Not now: {}", entry->missing);
+        const std::string says = entry->disabled_reason.empty()
+                                     ? entry->tip
+                                     : tr("palette.not_now", "Not now: {}", entry->disabled_reason);
         dialog_text({x, figure::baseline_for(area.y + 19, 12.5F)},
                     fitted(says, figure::Font::ui, 12.5F, room, tools), figure::Font::ui, 12.5F,
                     tools.theme.text, tools);
@@ -193,7 +194,7 @@ void view_palette(const AppState& state, const ActionContext& now, Palette& pale
     const float scale = tools.surface.scale();
     const bool outside = ImGui::IsMouseClicked(ImGuiMouseButton_Left) &&
                          !card.contains((mouse.x - origin.x) / scale, (mouse.y - origin.y) / scale);
-    if (chosen != nullptr && chosen->entry->missing.empty()) {
+    if (chosen != nullptr && chosen->entry->disabled_reason.empty()) {
         for (const Action& action : chosen->entry->send(now))
             tools.send(action);
         close_and_remember(palette, chosen->entry->id);

@@ -46,7 +46,7 @@ float between_lines(const figure::Scene& scene, float top, float pointed_top) {
 /// Scrolls the current region until the area that a lesson points at is visible, during the motion of
 /// pointing.
 void bring_into_sight(const Picture& picture, const figure::Rect& area, float pointing, float scale) {
-    const figure::Rect& pointed = picture.pointed;
+    const figure::Rect& pointed = picture.pointed_area;
     constexpr float margin = 24, pull = 0.3F, last_part = 0.9F;
     const auto wanted = [&](float from, float to, float room, float now) {
         const float far = std::max(now, to + margin - room);
@@ -268,7 +268,7 @@ void scrolled_picture(const char* id, const figure::Rect& area, const ViewTools&
     // Scroll once more at the end: slow frames may arrive there from far away.
     bool& was_pointing = *ImGui::GetStateStorage()->GetBoolRef(ImGui::GetID("pointing"), false);
     const bool ends = std::exchange(was_pointing, how.pointing < 1);
-    if ((how.pointing < 1 || ends) && picture.pointed.w > 0 && width + height > 0)
+    if ((how.pointing < 1 || ends) && picture.pointed_area.w > 0 && width + height > 0)
         bring_into_sight(picture, area, how.pointing, scale);
     if (kept != nullptr) {
         const ImVec2 window = ImGui::GetMainViewport()->Pos;

@@ -18,8 +18,9 @@ bool has_picture(const Shown& shown, Screen screen) {
 } // namespace
 
 Compare side_on_screen(const AppState& state) {
-    return screen_of(state.shown, state.view) == Screen::stages ? effective(state.compare, state.view.compare)
-                                                                : Compare::now;
+    return screen_of(state.shown, state.view) == Screen::stages
+               ? side_to_show(state.compare, state.view.compare)
+               : Compare::now;
 }
 
 ActionContext situation(const AppState& state) {
@@ -55,7 +56,7 @@ ActionContext situation(const AppState& state) {
             .manual_open = state.manual.open,
             .manual_typing = state.manual.typing,
             .manual_back = !state.manual.back.empty(),
-            .manual_forth = !state.manual.ahead.empty()};
+            .manual_forth = !state.manual.forward.empty()};
 }
 
 } // namespace headscope::app

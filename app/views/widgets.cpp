@@ -149,7 +149,7 @@ bool show_slider(const Slider& slider, const figure::Rect& area, const ViewTools
             tools.send(slider.action(value));
     };
     if (keyed.pressed || (ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)))
-        send(slider.rest);
+        send(slider.default_value);
     else if (keyed.steps.any())
         send(slider.stepped(keyed.steps));
     else if (ImGui::IsItemActive())

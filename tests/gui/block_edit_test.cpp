@@ -406,7 +406,7 @@ TEST_CASE("the point on the activation curve is dragged, what comes after follow
         const float computed = desk.shown().value(act);
         const auto point = [&] {
             for (const MatrixGrid& grid : desk.program.canvas().grids)
-                if (grid.by_height != 0)
+                if (grid.change_per_pixel != 0)
                     return figure::Point{grid.area.x + grid.area.w / 2, grid.area.y + grid.area.h / 2};
             FAIL("there is no point to drag");
             return figure::Point{};

@@ -179,7 +179,7 @@ TEST_CASE("with other sizes the switch is greyed and says why; it comes back whe
     CHECK_FALSE(desk.click("A baseline"));
     CHECK(check_printed_numbers(desk.program.canvas(), computed(desk.problem()), desk.problem()) > 0);
     for (const MatrixGrid& grid : desk.program.canvas().grids)
-        CHECK(grid.actual);
+        CHECK(grid.shows_own_values);
     desk.act(SetHeads{2});
     CHECK(bar_says(desk, "Largest change") != bar_says(desk, "no number differs from A"));
     CHECK(desk.view().compare == Compare::difference);

@@ -122,7 +122,8 @@ TEST_CASE("a project is opened as it was looked at when it was saved", "[gui][fi
     CHECK(view.selected == cell);
     // The previous steps are listed, and not undone.
     REQUIRE(desk.program.state().history.size() == 1);
-    CHECK(desk.program.state().history.front().earlier == std::vector<std::string>{"edit W_O[5, 1]"});
+    CHECK(desk.program.state().history.front().steps_before_saving ==
+          std::vector<std::string>{"edit W_O[5, 1]"});
     desk.act(ShowTab{LeftTab::edit});
     CHECK(screen_shows("none since it was saved"));
     CHECK(screen_shows("edit W_O[5, 1]"));

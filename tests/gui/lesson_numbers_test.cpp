@@ -186,7 +186,7 @@ struct LessonReader : Desk {
         std::optional<bool> found;
         for (const MatrixGrid& grid : program.canvas().grids)
             if (const auto at =
-                    grid.tensor == cell.tensor && grid.actual ? grid.find(cell.at) : std::nullopt) {
+                    grid.tensor == cell.tensor && grid.shows_own_values ? grid.find(cell.at) : std::nullopt) {
                 const figure::Rect area = grid.cell(at->first, at->second);
                 const bool here = std::ranges::any_of(screen_texts(), [&](const ScreenText& text) {
                     return beside_lesson(text) && (area.contains(text.x, text.y) || in_its_tag(cell, text)) &&

@@ -316,7 +316,7 @@ TEST_CASE("what a page points at has one frame, in a list and where a step betwe
          {std::pair("next-word", 1), {"next-word", 3}, {"a-stack-of-layers", 3}}) {
         learner.turn_to(lesson, page);
         INFO(lesson << ", page " << page);
-        const figure::Rect& pointed = learner.program.canvas().pointed;
+        const figure::Rect& pointed = learner.program.canvas().pointed_area;
         REQUIRE(pointed.w > 0);
         // The ground below the dashes of a frame.
         const auto frames = std::ranges::count_if(learner.program.canvas().scene.items, [](const auto& item) {

@@ -147,7 +147,7 @@ std::string parts(bool several) {
                     .cols = 1,
                     .cell_w = 60,
                     .cell_h = 30};
-    spec.share = [several](std::int64_t, std::int64_t, std::int64_t head) {
+    spec.head_contribution = [several](std::int64_t, std::int64_t, std::int64_t head) {
         return several ? 0.4F : head == 0 ? 0.8F : 0.0F;
     };
     draw_matrix(paper.picture, paper.context, spec);

@@ -122,7 +122,7 @@ const std::vector<LabelInfo>& atlas_labels() {
     static const std::vector<LabelInfo> all = [] {
         std::vector<LabelInfo> words;
         for (const Pattern& pattern : patterns())
-            words.push_back({pattern.letter, pattern.label, pattern.says});
+            words.push_back({pattern.letter, pattern.label, pattern.meaning});
         return words;
     }();
     return all;

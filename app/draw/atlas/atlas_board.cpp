@@ -119,7 +119,7 @@ void draw_tile(Picture& picture, const AtlasScene& scene, const Tiles& tiles, st
     const DrawContext& context = scene.context;
     const Theme& theme = context.theme;
     const figure::Rect area = tiles.at(l, h);
-    const bool open = scene.open(l, h), chosen = scene.chosen(l, h), hovered = scene.hovered(l, h);
+    const bool open = scene.is_open(l, h), chosen = scene.is_chosen(l, h), hovered = scene.hovered(l, h);
     const float reach = open ? 2.5F : chosen || hovered ? 1.5F : 0.5F;
     if (tiles.maps() || open || chosen || hovered)
         picture.scene.add(

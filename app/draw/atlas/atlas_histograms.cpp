@@ -32,7 +32,7 @@ Counts counts_of(const AtlasScene& scene, HeadScore score, const ScoreAxis& axis
             const auto bin =
                 std::min(bins - 1, static_cast<std::size_t>(axis.place(*value) * static_cast<double>(bins)));
             counts.largest = std::max(counts.largest, ++counts.all[bin]);
-            counts.chosen[bin] += scene.chosen(l, h) ? 1 : 0;
+            counts.chosen[bin] += scene.is_chosen(l, h) ? 1 : 0;
         }
     return counts;
 }

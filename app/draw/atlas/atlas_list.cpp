@@ -32,7 +32,7 @@ std::vector<GridHead> rows_of(const AtlasScene& scene, HeadScore by) {
     std::vector<GridHead> rows;
     for (std::int64_t l = 0; l < scene.atlas.L; ++l)
         for (std::int64_t h = 0; h < scene.atlas.H; ++h)
-            if (!scene.look.is_filtered || scene.chosen(l, h))
+            if (!scene.look.is_filtered || scene.is_chosen(l, h))
                 rows.push_back({l, h});
     const bool ascending = scene.view().ascending;
     // Heads without the score are last.
@@ -49,7 +49,7 @@ void draw_row(Picture& picture, const AtlasScene& scene, const GridHead& row,
               const std::vector<HeadScore>& columns, const figure::Rect& area) {
     const DrawContext& context = scene.context;
     const Theme& theme = context.theme;
-    const bool open = scene.open(row.layer, row.head), hovered = scene.hovered(row.layer, row.head);
+    const bool open = scene.is_open(row.layer, row.head), hovered = scene.hovered(row.layer, row.head);
     if (open || hovered)
         picture.scene.add(figure::RectItem{.area = area, .fill = theme.highlight});
     if (open)

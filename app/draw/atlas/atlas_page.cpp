@@ -86,8 +86,8 @@ void draw_chips(Picture& picture, const AtlasScene& scene, const figure::Rect& r
         picture.add_hotspot(area, "label " + (label.text.empty() ? "none" : std::string(label.text.english)),
                             MarkPattern{letter},
                             on ? tr("atlas_page.click_takes_choice_back",
-                                    "{}: {}. A click clears the selection.", words, label.says)
-                               : words + ": " + label.says);
+                                    "{}: {}. A click clears the selection.", words, label.meaning)
+                               : words + ": " + label.meaning);
         x += width + 8;
     }
 }

@@ -22,10 +22,10 @@ struct AtlasScene {
 
     const AtlasView& view() const { return context.view.attention.atlas; }
     const AttentionInfo& info() const { return context.board->info(); }
-    bool open(std::int64_t l, std::int64_t h) const {
+    bool is_open(std::int64_t l, std::int64_t h) const {
         return l == context.view.attention.layer && h == context.view.head;
     }
-    bool chosen(std::int64_t l, std::int64_t h) const {
+    bool is_chosen(std::int64_t l, std::int64_t h) const {
         return look.is_filtered && look.chosen[static_cast<std::size_t>(l * atlas.H + h)];
     }
     /// "L4 H2".
@@ -69,7 +69,7 @@ std::string name_of(analysis::HeadScore score);
 struct LabelInfo {
     char letter;
     Message text;
-    std::string says;
+    std::string meaning;
 };
 const std::vector<LabelInfo>& atlas_labels();
 

@@ -99,7 +99,7 @@ float draw_atlas_pinned(Picture& picture, const AtlasScene& scene, const figure:
     for (std::size_t n = 0; n < heads.size(); ++n) {
         const auto [l, h] = heads[n];
         const float x = left + pitch * static_cast<float>(n);
-        const bool open = scene.open(l, h);
+        const bool open = scene.is_open(l, h);
         const std::string name = scene.name(l, h);
         draw_text(picture, context, x, name_baseline, name, open ? Font::mono_semibold : Font::mono, 14,
                   theme.ink);

@@ -237,13 +237,13 @@ std::vector<NamedMark> draw_points(Picture& picture, const AtlasScene& scene, co
     for (const bool over : {false, true})
         for (std::int64_t l = 0; l < scene.atlas.L; ++l)
             for (std::int64_t h = 0; h < scene.atlas.H; ++h) {
-                const bool stands_out = scene.open(l, h) || scene.hovered(l, h);
+                const bool stands_out = scene.is_open(l, h) || scene.hovered(l, h);
                 if (stands_out != over)
                     continue;
                 const auto at = place_of(scene, plane, l, h);
                 if (!at)
                     continue;
-                const bool pale = scene.look.is_filtered && !scene.chosen(l, h) && !stands_out;
+                const bool pale = scene.look.is_filtered && !scene.is_chosen(l, h) && !stands_out;
                 const float size = stands_out ? dot + 2 : dot;
                 if (stands_out)
                     picture.scene.add(figure::RectItem{
@@ -255,14 +255,14 @@ std::vector<NamedMark> draw_points(Picture& picture, const AtlasScene& scene, co
                 const HeadEdits* const edits = scene.edits(l, h);
                 const bool off = edits != nullptr && edits->ablated();
                 draw_mark(picture, scene, l, *at, size, off ? theme.canvas : colour,
-                          scene.chosen(l, h) ? theme.ink
-                          : off              ? colour
-                          : few              ? theme.canvas
-                                             : 0,
-                          scene.chosen(l, h) || off ? 1.5F : 1.0F);
+                          scene.is_chosen(l, h) ? theme.ink
+                          : off                 ? colour
+                          : few                 ? theme.canvas
+                                                : 0,
+                          scene.is_chosen(l, h) || off ? 1.5F : 1.0F);
                 picture.add_hotspot({at->x - 7, at->y - 7, 14, 14}, "point " + scene.name(l, h),
                                     OpenHead{l, h}, scene.tip(l, h, {scene.look.x, scene.look.y}));
-                if (stands_out || scene.chosen(l, h))
+                if (stands_out || scene.is_chosen(l, h))
                     named.push_back({l, h, {at->x - size / 2, at->y - size / 2, size, size}, stands_out});
             }
     return named;

@@ -67,8 +67,8 @@ int add_product(Sheet& sheet, const CellAddress& cell) {
                     .name = address_text(shown, cell),
                     .total = static_cast<double>(shown.value(cell))};
     if (bias != nullptr)
-        table.others.push_back({.label = "+ " + product.bias_name + "[" + n(column) + "]",
-                                .value = static_cast<double>(bias->data()[column])});
+        table.single_terms.push_back({.label = "+ " + product.bias_name + "[" + n(column) + "]",
+                                      .value = static_cast<double>(bias->data()[column])});
     return draw_terms(sheet, table);
 }
 
@@ -291,7 +291,7 @@ int add_logit(Sheet& sheet, const CellAddress& cell) {
                         .name = cap == 0 ? address_text(shown, {logits, cell.at}) : tr("common.sum", "sum"),
                         .total = cap == 0 ? total : sum + added};
     if (bias != nullptr)
-        sum_table.others.push_back({.label = "+ b_U[" + n(token) + "]", .value = added});
+        sum_table.single_terms.push_back({.label = "+ b_U[" + n(token) + "]", .value = added});
     const int decimals = draw_terms(sheet, sum_table);
     if (block.architecture->tied)
         sheet.paragraph(tr("block_inspector.row_w_u_also",

@@ -255,7 +255,7 @@ private:
     }
 
     /// The point as something to drag: a pixel upwards adds `by_height` to the activation.
-    void add_handle(const CellAddress& act, figure::Point at, float by_height) {
+    void add_handle(const CellAddress& act, figure::Point at, float change_per_pixel) {
         constexpr float reach = 10;
         picture.grids.push_back({.tensor = act.tensor,
                                  .origin = act.at,
@@ -266,8 +266,8 @@ private:
                                  .area = {at.x - reach, at.y - reach, 2 * reach, 2 * reach},
                                  .pitch_x = 2 * reach,
                                  .pitch_y = 2 * reach,
-                                 .actual = context.showing == Compare::now,
-                                 .by_height = by_height});
+                                 .shows_own_values = context.showing == Compare::now,
+                                 .change_per_pixel = change_per_pixel});
     }
 
     /// The words whose logits the unit moves most. Returns the lower edge.

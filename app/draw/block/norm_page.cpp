@@ -222,7 +222,7 @@ private:
                         .area = {left(), top, width(), bottom - top},
                         .pitch_x = pitch,
                         .pitch_y = bottom - top,
-                        .actual = row.actual};
+                        .shows_own_values = row.actual};
         picture.grids.push_back(std::move(grid));
     }
 

@@ -221,7 +221,7 @@ Picture draw_vocabulary_change(const DrawContext& context) {
                                  .area = area,
                                  .pitch_x = area.w,
                                  .pitch_y = area.h,
-                                 .actual = false});
+                                 .shows_own_values = false});
         y += token_height;
     }
     picture.scene.add(figure::LineItem{

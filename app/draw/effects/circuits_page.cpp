@@ -104,7 +104,7 @@ float draw_graph(Picture& picture, const DrawContext& context, const CircuitsVie
              .low = 0,
              .high = 0.6F,
              .value = view.threshold(),
-             .rest = heads.default_threshold,
+             .default_value = heads.default_threshold,
              .action = [](float value) { return AskCircuits{.threshold = value}; },
              .tip = tr("circuits_page.compositions_below_left", "Hides compositions weaker than this")},
             theme.ink);

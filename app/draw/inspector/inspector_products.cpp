@@ -70,13 +70,13 @@ int add_projection(Sheet& sheet, const CellAddress& cell, const std::string& nam
                     .name = address_text(shown, cell),
                     .total = static_cast<double>(shown.value(cell))};
     if (const auto term = bias_term(shown, reads[2]))
-        table.others.push_back(*term);
+        table.single_terms.push_back(*term);
     const auto limit = static_cast<double>(shown.problem().qkv_limit);
     if (limit == 0 || std::abs(table.total) < limit)
         return draw_terms(sheet, table);
     const double cut = table.total;
     table.name = tr("common.sum", "sum");
-    table.total = table.others.empty() ? 0 : table.others.front().value;
+    table.total = table.single_terms.empty() ? 0 : table.single_terms.front().value;
     for (const Term& term : table.groups[0].terms)
         table.total += term.value;
     const int decimals = draw_terms(sheet, table);
@@ -184,7 +184,7 @@ int add_output_terms(Sheet& sheet, const CellAddress& cell) {
                                 .head = h});
     }
     if (const auto term = bias_term(shown, reads[2]))
-        table.others.push_back(*term);
+        table.single_terms.push_back(*term);
     return draw_terms(sheet, table);
 }
 

@@ -121,7 +121,7 @@ int add_shares(Sheet& sheet, const CellAddress& cell) {
     ShareBar(sheet, pieces, total);
     return draw_terms(sheet, {.signs = true,
                               .groups = {{.terms = std::move(shares)}},
-                              .others = std::move(bias),
+                              .single_terms = std::move(bias),
                               .name = "output",
                               .total = total});
 }

@@ -29,7 +29,7 @@ std::optional<ShownDifference> difference_of_heads(const DrawContext& context, c
 
 std::optional<ShownDifference> difference_from_a(const DrawContext& context, const CellAddress& cell) {
     const Comparison* const compare = context.compare;
-    if (compare == nullptr || effective(*compare, context.view.compare) != Compare::difference ||
+    if (compare == nullptr || side_to_show(*compare, context.view.compare) != Compare::difference ||
         !draws_difference(context.view) || compare->of(cell.tensor) == nullptr ||
         std::ranges::find(results_of(context.view.group), cell.tensor) ==
             results_of(context.view.group).end())

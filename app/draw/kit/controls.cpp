@@ -75,7 +75,7 @@ void draw_strip_tabs(Picture& picture, const DrawContext& context, const std::ve
     const auto on = static_cast<std::size_t>(std::ranges::find(tabs, true, &Segment::on) - tabs.begin());
     const std::size_t current = on < tabs.size() ? on : 0;
     const StripLayout places = lay_out_strip(widths, gap, edge, context.width, current);
-    if (places.before || places.more_after)
+    if (places.more_before || places.more_after)
         picture.scene.add(figure::ClipItem{{0, 0, context.width, height}});
     for (std::size_t n = 0; n < tabs.size(); ++n) {
         const Segment& tab = tabs[n];
@@ -89,7 +89,7 @@ void draw_strip_tabs(Picture& picture, const DrawContext& context, const std::ve
             spot.w > 0)
             picture.add_hotspot(spot, prefix + tab.label, tab.action, tab.tip);
     }
-    if (places.before || places.more_after)
+    if (places.more_before || places.more_after)
         picture.scene.add(figure::ClipItem{});
     const auto step = [&](const std::string& label, std::size_t to) {
         const Segment& tab = tabs[std::min(to, tabs.size() - 1)];
@@ -147,7 +147,8 @@ void draw_track(Picture& picture, const DrawContext& context, const figure::Rect
     scene.add(figure::RectItem{.area = track, .fill = theme.line2, .radius = 2});
     scene.add(figure::RectItem{
         .area = {track.x, track.y, place(slider.value) - track.x, track.h}, .fill = colour, .radius = 2});
-    scene.add(figure::RectItem{.area = {place(slider.rest) - 0.5F, track.y - 4, 1, 12}, .fill = theme.muted});
+    scene.add(figure::RectItem{.area = {place(slider.default_value) - 0.5F, track.y - 4, 1, 12},
+                               .fill = theme.muted});
     const float knob = place(slider.value);
     scene.add(figure::RectItem{.area = {knob - 8, track.y - 6, 16, 16},
                                .fill = theme.raise,

@@ -24,7 +24,7 @@ struct Slider {
     std::string label; ///< unique in its picture
     float low = 0, high = 1;
     float value = 0;
-    float rest = 0; ///< value after a double click
+    float default_value = 0; ///< value after a double click
     std::function<Action(float)> action;
     std::string tip;
     float grain = 0.01F; ///< values are multiples of this; the default fits two decimals

@@ -33,9 +33,9 @@ struct MatrixGrid {
     float low = 0, high = 0;          ///< values at the ends of the color map
     bool relative_to_row_max = false; ///< these values are distances from the largest value of the row
     bool outlined = true;             ///< takes part in outlines and hovering
-    bool actual = true;               ///< cells show the tensor's own values, not a difference or a mean
+    bool shows_own_values = true;     ///< cells show the tensor's own values, not a difference or a mean
     /// The change of a dragged number per pixel upward; 0: numbers are dragged sideways.
-    float by_height = 0;
+    float change_per_pixel = 0;
 
     figure::Rect cell(std::int64_t row, std::int64_t col) const;
     Index index(std::int64_t row, std::int64_t col) const;
@@ -63,8 +63,9 @@ struct Picture {
     std::vector<TextField> fields;
     std::vector<DropDown> lists;
     std::vector<CellTag> tags;
-    figure::Rect pointed{}; ///< encloses everything that a lesson points at in this picture; may be empty
-    bool scrolls = false;   ///< on screen: larger than its region
+    figure::Rect
+        pointed_area{};   ///< encloses everything that a lesson points at in this picture; may be empty
+    bool scrolls = false; ///< on screen: larger than its region
     float width_for_all_numbers =
         0; ///< the width at which all numbers are printed; 0: all are printed already
 
@@ -83,7 +84,7 @@ struct HistoryLine {
     std::string label, detail;
     bool baseline = false; ///< this state is A
     /// On the first line: earlier steps, oldest first, from before the project was last saved.
-    std::vector<std::string> earlier = {};
+    std::vector<std::string> steps_before_saving = {};
 };
 
 /// The arguments of every drawing function.

@@ -21,9 +21,9 @@ StripLayout lay_out_strip(const std::vector<float>& widths, float gap, float edg
                          gap * static_cast<float>(current) + widths[current] / 2;
     const float passed_by = std::clamp(middle - room / 2, 0.0F, std::max(length - room, 0.0F));
     StripLayout places;
-    places.before = passed_by > 0;
+    places.more_before = passed_by > 0;
     places.more_after = length - room > passed_by;
-    places.first = places.before ? step_width : 0;
+    places.first = places.more_before ? step_width : 0;
     places.last = places.more_after ? room - step_width : room;
     float x = edge - passed_by;
     for (const float width : widths) {
@@ -47,7 +47,7 @@ void draw_strip_buttons(Picture& picture, const Theme& theme, const StripLayout&
         spot.area = {left, 0, step_width, height};
         picture.hotspots.push_back(std::move(spot));
     };
-    if (places.before)
+    if (places.more_before)
         step(0, Pointing::left, before);
     if (places.more_after)
         step(width - step_width, Pointing::right, behind);

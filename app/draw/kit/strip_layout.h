@@ -12,7 +12,7 @@ namespace headscope::app {
 struct StripLayout {
     std::vector<float> left;   ///< left edge of each name
     float first = 0, last = 0; ///< the clickable part of the strip between the buttons
-    bool before = false,
+    bool more_before = false,
          more_after = false; ///< there are more names beyond the left end; beyond the right end
 };
 StripLayout lay_out_strip(const std::vector<float>& widths, float gap, float edge, float room,

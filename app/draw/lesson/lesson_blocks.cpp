@@ -87,8 +87,8 @@ private:
 
     /// Marks the area drawn since `top` as the page's open task, unless an earlier task is marked.
     void point_at_task(float top) {
-        if (picture_.pointed.w == 0)
-            picture_.pointed = {x_, top, width_, y_ - top};
+        if (picture_.pointed_area.w == 0)
+            picture_.pointed_area = {x_, top, width_, y_ - top};
     }
 
     void draw(const lesson::Gate& gate) {

@@ -96,7 +96,7 @@ void draw_knob(PanelColumn& column, const lesson::LessonPanel& panel, const less
              .low = low,
              .high = high,
              .value = place,
-             .rest = place_of(knob, knob.lesson_value),
+             .default_value = place_of(knob, knob.lesson_value),
              .action =
                  [turn, stops = knob.slider_values](float to) {
                      return turn(stops.empty() ? static_cast<double>(to)

@@ -29,7 +29,7 @@ void draw_page(TextColumn& column, Picture& picture, const manual::Page& page,
             },
             page.blocks[i]);
         if (sought != nullptr && sought->block == i)
-            picture.pointed = {manual_pad, top, 1, column.y() - top};
+            picture.pointed_area = {manual_pad, top, 1, column.y() - top};
     }
 }
 
@@ -117,15 +117,15 @@ void open_manual(ManualPanel& panel, const manual::Place& place) {
     const bool elsewhere = panel.at != place;
     if (panel.open && elsewhere) {
         panel.back.push_back({panel.at, panel.scroll});
-        panel.ahead.clear();
+        panel.forward.clear();
     }
     panel.open = true;
     go(panel, place, -1);
 }
 
 void step_manual(ManualPanel& panel, int by) {
-    auto& from = by < 0 ? panel.back : panel.ahead;
-    auto& to = by < 0 ? panel.ahead : panel.back;
+    auto& from = by < 0 ? panel.back : panel.forward;
+    auto& to = by < 0 ? panel.forward : panel.back;
     if (from.empty())
         return;
     to.push_back({panel.at, panel.scroll});
@@ -142,7 +142,7 @@ const std::vector<manual::SearchResult>& look_up(ManualPanel& panel) {
     return *panel.found;
 }
 
-std::string trail(const ManualPanel& panel) {
+std::string breadcrumb(const ManualPanel& panel) {
     const manual::Page* const page = manual::find_page(panel.at.page);
     return !panel.search.empty() ? tr("manual_panel.search", "Search")
            : page == nullptr     ? tr("common.contents", "Contents")

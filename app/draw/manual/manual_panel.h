@@ -29,7 +29,7 @@ struct ManualPanel {
         manual::Place place;
         float scroll;
     };
-    std::vector<Visit> back, ahead; ///< the newest last
+    std::vector<Visit> back, forward; ///< the newest last
 };
 
 inline constexpr float manual_pad = 24;
@@ -50,6 +50,6 @@ manual::Place manual_place_of_screen(const Shown& shown, const ViewState& view);
 /// which the panel is open.
 Picture draw_manual(const DrawContext& context, const ManualPanel& panel);
 /// The current location for the line above the page: "Models › Effects".
-std::string trail(const ManualPanel& panel);
+std::string breadcrumb(const ManualPanel& panel);
 
 } // namespace headscope::app

@@ -192,7 +192,7 @@ void draw_main(Picture& picture, const MapScene& scene, const figure::Rect& room
                              .low = scene.view.linear ? 0.0F : log_scale_low(end),
                              .high = end,
                              .outlined = false,
-                             .actual = scene.sight().scale <= 0});
+                             .shows_own_values = scene.sight().scale <= 0});
 }
 
 /// The selected weight if it has been looked up, otherwise the selected part, otherwise the visible part.

@@ -77,7 +77,8 @@ public:
         const MatrixGrid* largest = nullptr;
         figure::Rect own;
         for (const MatrixGrid& grid : grids_) {
-            const auto at = grid.tensor == cell.tensor && grid.actual ? grid.find(cell.at) : std::nullopt;
+            const auto at =
+                grid.tensor == cell.tensor && grid.shows_own_values ? grid.find(cell.at) : std::nullopt;
             if (!at)
                 continue;
             const figure::Rect area = grid.cell(at->first, at->second);

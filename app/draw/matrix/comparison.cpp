@@ -155,13 +155,13 @@ float symmetric_end(float largest) {
 
 std::optional<CellAddress> current_cell_on_canvas(const DrawContext& context) {
     const bool differs = context.compare != nullptr && draws_difference(context.view) &&
-                         effective(*context.compare, context.view.compare) == Compare::difference;
+                         side_to_show(*context.compare, context.view.compare) == Compare::difference;
     const auto cell =
         current_cell(differs ? context.compare->difference(context.view.group) : context.shown, context.view);
     return cell && context.shown.is_known(*cell) ? cell : std::nullopt;
 }
 
-Compare effective(const Comparison& comparison, Compare asked) {
+Compare side_to_show(const Comparison& comparison, Compare asked) {
     return comparison.comparable() ? asked : Compare::now;
 }
 

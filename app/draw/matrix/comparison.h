@@ -68,7 +68,7 @@ std::optional<CellAddress> current_cell_on_canvas(const DrawContext& context);
 float symmetric_end(float largest);
 
 /// The side on screen if `asked` was requested: B if A is not comparable.
-Compare effective(const Comparison& comparison, Compare asked);
+Compare side_to_show(const Comparison& comparison, Compare asked);
 /// Returns true if the view can show B − A. Arcs, text and graph show fractions of attention and always show
 /// B.
 bool draws_difference(const ViewState& view);

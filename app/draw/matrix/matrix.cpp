@@ -28,9 +28,9 @@ struct CellNumbers {
 };
 
 std::string cell_text(const MatrixSpec& spec, float value, int decimals) {
-    if ((spec.plus || spec.zero_as_dot) && value == 0)
+    if ((spec.plus_sign || spec.zero_as_dot) && value == 0)
         return "·";
-    return spec.plus ? signed_number(value, decimals) : number(value, decimals);
+    return spec.plus_sign ? signed_number(value, decimals) : number(value, decimals);
 }
 
 bool with_bars(const MatrixSpec& spec) {
@@ -42,12 +42,12 @@ CellNumbers fit_numbers(const MatrixSpec& spec, const std::vector<float>& values
         return {};
     // Keep enough decimals that small changes are not printed as zeros.
     const auto wide_number = [](float value) { return std::isfinite(value) && std::abs(value) >= 100.0F; };
-    const int fewest =
-        !spec.plus && (spec.high >= 100.0F || (spec.row_maxima && std::ranges::any_of(values, wide_number)))
-            ? 0 // large scores have three digits anyway
-        : !spec.plus || spec.high >= 0.1F ? 1
-        : spec.high >= 0.01F              ? 2
-                                          : 3;
+    const int fewest = !spec.plus_sign && (spec.high >= 100.0F ||
+                                           (spec.row_maxima && std::ranges::any_of(values, wide_number)))
+                           ? 0 // large scores have three digits anyway
+                       : !spec.plus_sign || spec.high >= 0.1F ? 1
+                       : spec.high >= 0.01F                   ? 2
+                                                              : 3;
     // The frame of a selected cell and the bar leave little height for the number.
     const bool wide = spec.cell_w >= 60.0F, low = with_bars(spec) && spec.cell_h < 30.0F;
     for (int decimals = spec.decimals; decimals >= fewest; --decimals) {
@@ -55,7 +55,7 @@ CellNumbers fit_numbers(const MatrixSpec& spec, const std::vector<float>& values
         for (const float value : values)
             if (std::isfinite(value))
                 widest = std::max(widest, columns(cell_text(spec, value, decimals)));
-        const float margin = spec.fill == CellFill::owned || spec.plus ? number_margin : heat_margin;
+        const float margin = spec.fill == CellFill::owned || spec.plus_sign ? number_margin : heat_margin;
         const float room =
             (spec.cell_w - 2 * margin) / (digit_width * static_cast<float>(std::max(widest, 1)));
         if (room >= smallest_text - 0.01F)
@@ -89,14 +89,14 @@ void draw_value_bar(Picture& picture, const DrawContext& context, const MatrixSp
             head < 0 ? context.theme.muted : context.theme.head(head, context.dims().H).colour;
         const float left = middle + std::clamp(std::min(from, to) * unit, -cell.w / 2, cell.w / 2);
         float right = middle + std::clamp(std::max(from, to) * unit, -cell.w / 2, cell.w / 2);
-        if (spec.share && right - left > 3) // a gap between the segments of heads
+        if (spec.head_contribution && right - left > 3) // a gap between the segments of heads
             --right;
         picture.scene.add(figure::RectItem{.area = {left, y, right - left, 3.0F}, .fill = color});
     };
-    if (spec.share) {
+    if (spec.head_contribution) {
         float positive = 0, negative = 0;
         for (std::int64_t h = 0; h < context.dims().H; ++h) {
-            const float part = spec.share(row, col, h);
+            const float part = spec.head_contribution(row, col, h);
             float& end = part < 0 ? negative : positive;
             piece(end, end + part, h);
             end += part;
@@ -173,7 +173,7 @@ MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const Matri
                                                             : spec.low,
                     .high = spec.high,
                     .relative_to_row_max = spec.row_maxima != nullptr && spec.fill == CellFill::heat,
-                    .actual = !spec.value && context.showing == Compare::now};
+                    .shows_own_values = !spec.value && context.showing == Compare::now};
 
     const std::int64_t done = spec.rows_stepped < 0 ? spec.rows : spec.rows_stepped;
     // Dims the rows that are not stepped through yet.

@@ -33,7 +33,7 @@ struct MatrixSpec {
     std::shared_ptr<const std::vector<float>> row_maxima = {};
     float low = 0, high = 1; ///< ends of the color scale; for owned cells the bar of `high` fills half a cell
     int decimals = 2;        ///< maximum
-    bool plus = false;       ///< positive numbers have a plus sign (differences)
+    bool plus_sign = false;  ///< positive numbers have a plus sign (differences)
     bool zero_as_dot = false; ///< an exact zero is printed as a dot, as in differences
     /// The index of the head that owns a cell, or -1; only for owned cells. Default: no owner.
     std::function<std::int64_t(std::int64_t row, std::int64_t col)> owner = {};
@@ -42,7 +42,7 @@ struct MatrixSpec {
     /// Returns true for masked cells, in addition to those that are minus infinity; default: none.
     std::function<bool(std::int64_t row, std::int64_t col)> forbidden = {};
     /// The contribution of a head to a cell. If set, the bar below the number has one segment per head.
-    std::function<float(std::int64_t row, std::int64_t col, std::int64_t head)> share = {};
+    std::function<float(std::int64_t row, std::int64_t col, std::int64_t head)> head_contribution = {};
     std::int64_t rows_stepped = -1; ///< dims later rows, which are not stepped through yet; -1: none
 };
 

@@ -43,7 +43,7 @@ std::vector<figure::Color> pixels_of(const DrawContext& context, const MatrixSpe
     for (std::int64_t row = 0; row < spec.rows; ++row)
         for (std::int64_t col = 0; col < spec.cols; ++col) {
             const float value = value_at(row, col);
-            if (spec.plus && std::isinf(value))
+            if (spec.plus_sign && std::isinf(value))
                 pixels.push_back(context.theme.muted); // masked only in A or only in B
             else if (!std::isfinite(value) || (spec.forbidden && spec.forbidden(row, col)))
                 pixels.push_back(context.theme.line); // a uniform color: a pattern would look like numbers
@@ -149,7 +149,7 @@ void draw_matrix_image(Picture& picture, const DrawContext& context, const Matri
             key_of({reinterpret_cast<std::uintptr_t>(tensor), whole(spec.tensor), whole(spec.row_axis),
                     whole(spec.col_axis), whole(spec.rows), whole(spec.cols),
                     std::bit_cast<std::uint32_t>(spec.high), std::bit_cast<std::uint32_t>(spec.low),
-                    reinterpret_cast<std::uintptr_t>(spec.ramp), whole(spec.fill), whole(spec.plus),
+                    reinterpret_cast<std::uintptr_t>(spec.ramp), whole(spec.fill), whole(spec.plus_sign),
                     whole(context.theme.dark), whole(cell.across), whole(cell.down), whole(down.pixels),
                     whole(across.pixels), whole(by_row)});
         for (const std::int64_t at : spec.origin)

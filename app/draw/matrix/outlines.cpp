@@ -77,11 +77,11 @@ void outline_pointed(Picture& picture, const DrawContext& context, const figure:
     }
     // The canvas scrolls to all outlined areas, or if they are too high, to the topmost one.
     constexpr float around_it = 48;
-    const figure::Rect all = picture.pointed.w > 0 ? united(picture.pointed, cells) : cells;
-    if (picture.pointed.w == 0 || all.h + around_it <= context.height)
-        picture.pointed = all;
-    else if (cells.y < picture.pointed.y)
-        picture.pointed = cells;
+    const figure::Rect all = picture.pointed_area.w > 0 ? united(picture.pointed_area, cells) : cells;
+    if (picture.pointed_area.w == 0 || all.h + around_it <= context.height)
+        picture.pointed_area = all;
+    else if (cells.y < picture.pointed_area.y)
+        picture.pointed_area = cells;
     outline_dashed(picture, context.theme, grown(cells, 1.25F + away), 2.5F);
 }
 
@@ -164,7 +164,7 @@ void outline_cells(Picture& picture, const DrawContext& context, const std::vect
     for (const bool actual : {true, false}) {
         std::vector<Part> parts;
         for (const MatrixGrid& grid : grids) {
-            const auto part = grid.actual == actual ? pointed_part(grid, cells) : std::nullopt;
+            const auto part = grid.shows_own_values == actual ? pointed_part(grid, cells) : std::nullopt;
             if (!part)
                 continue;
             const figure::Rect area =

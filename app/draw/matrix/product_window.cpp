@@ -76,9 +76,9 @@ MatrixSpec part_of(const MatrixSpec& spec, const Range& rows, const Range& cols)
         part.value = moved(spec.value);
     if (spec.forbidden)
         part.forbidden = moved(spec.forbidden);
-    if (spec.share)
-        part.share = [share = spec.share, r = rows.first, c = cols.first](std::int64_t row, std::int64_t col,
-                                                                          std::int64_t head) {
+    if (spec.head_contribution)
+        part.head_contribution = [share = spec.head_contribution, r = rows.first,
+                                  c = cols.first](std::int64_t row, std::int64_t col, std::int64_t head) {
             return share(row + r, col + c, head);
         };
     return part;

@@ -45,7 +45,8 @@ void draw_selection(Picture& picture, const DrawContext& context) {
         return;
     std::vector<figure::Rect> places;
     for (const MatrixGrid& grid : picture.grids)
-        if (const auto part = grid.outlined && grid.actual ? shown_part(grid, *block) : std::nullopt)
+        if (const auto part =
+                grid.outlined && grid.shows_own_values ? shown_part(grid, *block) : std::nullopt)
             places.push_back(*part);
     for (const figure::Rect& part : places) {
         const auto around = [&](float by) {

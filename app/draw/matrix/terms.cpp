@@ -66,9 +66,10 @@ TermTable shortened_table(TermTable table) {
             shown.push_back(table.groups[g]);
         }
         const auto others = static_cast<std::int64_t>(sizes.size() - kept.size());
-        table.others.insert(table.others.begin(), {.label = tr("terms.more_heads_together",
-                                                               "… {} more heads, together", grouped(others)),
-                                                   .value = rest});
+        table.single_terms.insert(
+            table.single_terms.begin(),
+            {.label = tr("terms.more_heads_together", "… {} more heads, together", grouped(others)),
+             .value = rest});
         table.groups = std::move(shown);
     }
     for (TermGroup& group : table.groups)
@@ -87,7 +88,7 @@ std::vector<double> parts_of_total(const TermTable& table) {
             parts.push_back(group.subtotal);
         }
     }
-    const std::vector<double> others = values_of(table.others);
+    const std::vector<double> others = values_of(table.single_terms);
     parts.insert(parts.end(), others.begin(), others.end());
     return parts;
 }
@@ -142,7 +143,7 @@ public:
         heading();
         for (const TermGroup& group : table_.groups)
             write_group(group);
-        for (const Term& term : table_.others)
+        for (const Term& term : table_.single_terms)
             write_plain(term, figure::Font::mono);
         if (!table_.name.empty()) {
             sheet_.rule(columns_.numbers[2] + 8);
@@ -186,7 +187,7 @@ private:
                 }
             }
         }
-        for (const Term& term : table_.others)
+        for (const Term& term : table_.single_terms)
             widen(c.numbers[2], wide(text(term.value, decimals[2])));
         const float room = sheet_.width() - c.taken() - term_gap;
         c.bar = c.factors() && room >= narrowest_bar ? std::min(room, widest_bar) : 0;

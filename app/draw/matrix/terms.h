@@ -32,9 +32,9 @@ struct TermTable {
     bool words = false;                      ///< labels are words, not numbers
     bool signs = false;                      ///< positive numbers have a "+"
     std::vector<TermGroup> groups = {};
-    std::vector<Term> others = {}; ///< added after the groups: a bias
-    std::string name;              ///< name of the total; empty: the total is not written
-    double total = 0;              ///< from the trace
+    std::vector<Term> single_terms = {}; ///< added after the groups: a bias
+    std::string name;                    ///< name of the total; empty: the total is not written
+    double total = 0;                    ///< from the trace
 };
 
 inline constexpr std::size_t longest_table = 16; ///< up to this number, all terms are written

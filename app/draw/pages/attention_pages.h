@@ -60,7 +60,7 @@ bool is_without_value(const DrawContext& context, std::int64_t h, std::int64_t i
 struct Pattern {
     Message label; ///< empty for heads without a clear pattern
     char letter;
-    std::string says; ///< its meaning, in a few words of the user's language
+    std::string meaning; ///< its meaning, in a few words of the user's language
 };
 /// One pattern for each score that names heads, and one for heads without a label.
 const std::vector<Pattern>& patterns();

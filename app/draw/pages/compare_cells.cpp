@@ -13,8 +13,8 @@ MatrixSpec difference_spec(const DrawContext& context, MatrixSpec spec) {
     if (!context.difference())
         return spec;
     spec.fill = CellFill::diverging;
-    spec.plus = true;
-    spec.share = {};
+    spec.plus_sign = true;
+    spec.head_contribution = {};
     spec.row_maxima.reset();
     spec.high = context.compare->limit(context.view.group);
     if (spec.value) {

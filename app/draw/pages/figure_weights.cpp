@@ -174,7 +174,7 @@ void FigureWeights::add_cell(Picture& picture, std::int64_t i, std::int64_t j, c
                                     : log_colours() ? log_scale_low(end)
                                                     : 0.0F,
                              .high = end,
-                             .actual = !difference});
+                             .shows_own_values = !difference});
 }
 
 FigureWeights focused_figure_weights(const DrawContext& context) {

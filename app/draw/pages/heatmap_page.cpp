@@ -386,7 +386,7 @@ void draw_combined(Picture& picture, const DrawContext& context, const Subject& 
             return std::isinf(left) || std::isinf(right) ? -INFINITY : left - right;
         };
         spec.fill = CellFill::diverging;
-        spec.plus = true;
+        spec.plus_sign = true;
         spec.row_maxima.reset();
         spec.high = symmetric_limit(context, spec);
         text = {pair_word(context, a, other),

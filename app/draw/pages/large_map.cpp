@@ -210,7 +210,7 @@ MatrixSpec spec_of(const FigureWeights& reading, const Window& window, float end
                     .ramp = &reading.ramp(),
                     .log = reading.log_colours(),
                     .high = end};
-    spec.plus = difference;
+    spec.plus_sign = difference;
     if (difference)
         spec.value = [reading, part](std::int64_t i, std::int64_t j) {
             return reading.at(part.row + i, part.col + j);
@@ -255,7 +255,7 @@ void draw_cells(Picture& picture, const DrawContext& context, const FigureWeight
                                     : spec.log                       ? log_scale_low(end)
                                                                      : 0,
                              .high = end,
-                             .actual = !spec.value});
+                             .shows_own_values = !spec.value});
     picture.scene.add(
         figure::RectItem{.area = {window.area.x - 1, window.area.y - 1, window.area.w + 2, window.area.h + 2},
                          .stroke = context.theme.line2});

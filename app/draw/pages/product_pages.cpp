@@ -361,7 +361,7 @@ Picture draw_output_page(const DrawContext& context) {
     product.right.owner = [dv = dims.dv](std::int64_t row, std::int64_t) { return row / dv; };
     const Shown& shown = context.shown;
     const std::int64_t b = context.view.batch;
-    product.result.share = [&shown, b](std::int64_t row, std::int64_t col, std::int64_t h) {
+    product.result.head_contribution = [&shown, b](std::int64_t row, std::int64_t col, std::int64_t h) {
         return shown.value({TensorId::contributions, {b, h, row, col}});
     };
     product.result.rows_stepped = rows_done(context);

@@ -132,7 +132,7 @@ float draw_sum_of_heads(Picture& picture, const DrawContext& context, const figu
                     .rows = dims.Tq,
                     .cols = dims.D};
             const Shown& shown = context.shown;
-            spec.share = [&shown, b](std::int64_t row, std::int64_t c, std::int64_t h) {
+            spec.head_contribution = [&shown, b](std::int64_t row, std::int64_t c, std::int64_t h) {
                 return shown.value({TensorId::contributions, {b, h, row, c}});
             };
         } else {

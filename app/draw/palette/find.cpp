@@ -22,7 +22,8 @@ void add_cells(std::vector<FindMatch>& found, const Picture& canvas, const std::
             printed->align != figure::Align::center || printed->angle != 0)
             continue;
         for (const MatrixGrid& grid : canvas.grids)
-            if (const auto cell = grid.actual ? grid.at(printed->at.x, printed->at.y) : std::nullopt) {
+            if (const auto cell =
+                    grid.shows_own_values ? grid.at(printed->at.x, printed->at.y) : std::nullopt) {
                 if (std::ranges::find(found, FindMatch(*cell)) == found.end())
                     found.emplace_back(*cell);
                 break;
@@ -68,7 +69,7 @@ Picture point_at_selected_match(Picture canvas, const Find& find, const ViewStat
         for (const MatrixGrid& grid : canvas.grids)
             if (grid.tensor == view.selected->tensor)
                 if (const auto place = grid.find(view.selected->at))
-                    canvas.pointed = grid.cell(place->first, place->second);
+                    canvas.pointed_area = grid.cell(place->first, place->second);
     return canvas;
 }
 

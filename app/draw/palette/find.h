@@ -14,8 +14,8 @@ namespace headscope::app {
 struct Find {
     bool open = false;
     std::string typed;
-    std::size_t at = 0;  ///< index of the selected match
-    bool follow = false; ///< the canvas scrolls to the selection in the next frame
+    std::size_t selected = 0; ///< index of the selected match
+    bool follow = false;      ///< the canvas scrolls to the selection in the next frame
     /// The keyboard in the next frame: no change; taken by the field, with its text selected; taken with the
     /// caret at the end.
     enum class Keyboard : std::uint8_t { stays, take_select_all, take_at_end } keyboard = Keyboard::stays;

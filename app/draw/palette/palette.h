@@ -47,13 +47,13 @@ struct PaletteEntry {
     std::string title = {};
     std::string detail = {};                 ///< shown after the title; may be empty
     std::string tip = {};                    ///< its effect, as a sentence without a period
-    std::string words = {};                  ///< synonyms
+    std::string synonyms = {};               ///< synonyms
     std::string search_words = {};           ///< further words for the search
     std::string keys = {};                   ///< "Ctrl Shift S"; may be empty
     std::vector<std::string> more_keys = {}; ///< other keys for the same action
     bool replaces = false;                   ///< replaces the text that the user typed
-    std::string missing = {};                ///< reason why it is disabled; empty: it is enabled
-    /// The actions to send. Call only if `missing` is empty.
+    std::string disabled_reason = {};        ///< reason why it is disabled; empty: it is enabled
+    /// The actions to send. Call only if `disabled_reason` is empty.
     std::function<Actions(const ActionContext&)> send = {};
 };
 

@@ -114,11 +114,11 @@ void add_commands(Entries& entries, const ActionContext& now) {
                            .label = group_label(info),
                            .title = info.title,
                            .tip = info.tip,
-                           .words = info.id + " " + words_for(other_words, info.id),
+                           .synonyms = info.id + " " + words_for(other_words, info.id),
                            .search_words = info.tip,
                            .keys = info.keys.empty() ? "" : chord_text(info.keys.front()),
                            .more_keys = chords_after_first(info),
-                           .missing = why_not(info, now),
+                           .disabled_reason = why_not(info, now),
                            .send = info.send});
     }
 }
@@ -130,7 +130,7 @@ void add_setting(Entries& entries, const std::string& id, const std::string& tit
                        .label = tr("palette_entries.setting", "setting"),
                        .title = title,
                        .tip = tip,
-                       .words = words,
+                       .synonyms = words,
                        .send = [change](const ActionContext&) { return Actions{change}; }});
 }
 
@@ -186,7 +186,7 @@ void add_matrices(Entries& entries, const PaletteSources& sources) {
                            .title = tr("palette_entries.edit", "Edit {}", info.name),
                            .tip = tr("palette_entries.selects_first_number",
                                      "Selects its first number at the stage that reads it"),
-                           .words = tr(info.title),
+                           .synonyms = tr(info.title),
                            .send = [id = info.id](const ActionContext&) { return edit_matrix(id); }});
     };
     for (const TensorInfo& info : input_table())
@@ -210,7 +210,7 @@ void add_stages(Entries& entries, const ActionContext& now) {
                                .title = std::string(info.label),
                                .detail = tr(info.title),
                                .tip = tr("palette_entries.goes_stop_strip", "Goes to this step of the strip"),
-                               .words = words_for(stage_words, info.label),
+                               .synonyms = words_for(stage_words, info.label),
                                .search_words = tr("palette_entries.stage", "stage") + " " + tr(info.title),
                                .send = [stop](const ActionContext&) { return Actions{GoTo{stop}}; }});
         }
@@ -231,8 +231,8 @@ void add_layer_stages(Entries& entries, const ActionContext& now) {
                                .title = layer + tr(name),
                                .detail = tr(title),
                                .tip = tr("palette_entries.goes_stop_strip", "Goes to this step of the strip"),
-                               .words = tr("common.layer_2", "layer {}", l) + " " +
-                                        std::string(name.english) + " " + words_for(stage_words, also),
+                               .synonyms = tr("common.layer_2", "layer {}", l) + " " +
+                                           std::string(name.english) + " " + words_for(stage_words, also),
                                .search_words = tr("palette_entries.stage", "stage") + " " + tr(title),
                                .send = [stop, l](const ActionContext&) {
                                    return Actions{GoTo{stop, -1, l}};
@@ -349,7 +349,7 @@ void add_files(Entries& entries, const ActionContext& now) {
              .detail = detail,
              .tip = tr("palette_entries.opens", "Opens {}", path),
              .search_words = tr("palette_entries.open_recent_file", "open recent file") + " " + detail,
-             .missing = why_not(action("open"), now),
+             .disabled_reason = why_not(action("open"), now),
              .send = [path](const ActionContext&) { return Actions{OpenPath{path}}; }});
     };
     for (const std::string& path : now.files.recent) {

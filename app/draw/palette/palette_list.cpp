@@ -60,7 +60,7 @@ bool is_left_out(EntryKind kind, std::string_view typed) {
 
 bool is_better(const FoundEntry& a, const FoundEntry& b) {
     const auto rank = [](const FoundEntry& one) {
-        return std::tuple(one.answer, -one.kept, -one.match.score, !one.entry->missing.empty(),
+        return std::tuple(one.answer, -one.kept, -one.match.score, !one.entry->disabled_reason.empty(),
                           one.entry->kind == EntryKind::layer_stage, // after the heads of the layer
                           one.match.score == 0 ? 0 : one.entry->title.size(), one.order);
     };
@@ -73,23 +73,23 @@ std::optional<FoundEntry> candidate_for(const PaletteEntry& entry, std::string_v
     const bool keys =
         same_keys(typed, entry.keys) ||
         std::ranges::any_of(entry.more_keys, [&](const std::string& one) { return same_keys(typed, one); });
-    auto match = fuzzy_match(typed, entry.title, entry.words + " " + entry.search_words);
+    auto match = fuzzy_match(typed, entry.title, entry.synonyms + " " + entry.search_words);
     if (!match && !keys)
         return std::nullopt;
     return FoundEntry{&entry, match ? std::move(*match) : FuzzyMatch{},
-                      keys ? MatchQuality::title : match_quality(typed, entry.title, entry.words), 0,
-                      matched_numbered_words(typed, entry.title + " " + entry.words)};
+                      keys ? MatchQuality::title : match_quality(typed, entry.title, entry.synonyms), 0,
+                      matched_numbered_words(typed, entry.title + " " + entry.synonyms)};
 }
 
 Group group_of(const FoundEntry& one, bool recent, bool all) {
     const PaletteEntry& entry = *one.entry;
     const bool called_so = one.answer <= MatchQuality::title_start;
-    return recent && (all || !entry.replaces)     ? recent_group
-           : !entry.missing.empty() && !called_so ? missing_group
-           : entry.replaces                       ? preset_group
-           : entry.kind == EntryKind::command     ? command_group
-           : entry.kind == EntryKind::page        ? manual_group
-                                                  : place_group;
+    return recent && (all || !entry.replaces)             ? recent_group
+           : !entry.disabled_reason.empty() && !called_so ? missing_group
+           : entry.replaces                               ? preset_group
+           : entry.kind == EntryKind::command             ? command_group
+           : entry.kind == EntryKind::page                ? manual_group
+                                                          : place_group;
 }
 
 /// Sort key of a group, from its first row; smaller keys come first.

@@ -94,7 +94,7 @@ float draw_title(figure::Scene& scene, const PaletteRow& row, float x, float roo
 figure::Scene draw_palette_row(const PaletteRow& row, bool lit, float width, const Theme& theme,
                                const figure::TextMeasure& measure) {
     const PaletteEntry& entry = *row.entry;
-    const bool can = entry.missing.empty();
+    const bool can = entry.disabled_reason.empty();
     figure::Scene scene;
     scene.width = width;
     scene.height = palette_row;
@@ -108,7 +108,7 @@ figure::Scene draw_palette_row(const PaletteRow& row, bool lit, float width, con
     const float right = draw_caps(scene, entry.keys, width - edge, theme, measure);
     const float x = edge + kind_width;
     const float end = draw_title(scene, row, x, right - x, can ? theme.ink : theme.muted, measure) + 14;
-    const std::string& detail = can ? entry.detail : entry.missing;
+    const std::string& detail = can ? entry.detail : entry.disabled_reason;
     draw_cut(scene, detail, {end, figure::baseline_for(palette_row / 2, detail_size)}, right - end,
              detail_size, theme.muted, measure);
     return scene;

@@ -59,7 +59,7 @@ void draw_pattern_row(Sheet& sheet, const Pattern& pattern, std::ptrdiff_t count
     sheet.put(sheet.right, grouped(count), 50, figure::Font::mono, 12.5F, theme.text, figure::Align::right);
     sheet.picture.add_hotspot(area, "pattern " + letter, MarkPattern{letter},
                               tr("attention_panels.click_mark_heads_board",
-                                 "{}; click to mark these heads in the grid", pattern.says));
+                                 "{}; click to mark these heads in the grid", pattern.meaning));
     sheet.y = top + 32;
 }
 

@@ -37,9 +37,10 @@ void draw_slider(Sheet& sheet, Slider slider, const std::string& name, figure::C
          .text = shortest_number(slider.value),
          .action = [set = slider.action](const std::string& typed) { return set(parse_number(typed)); },
          .tip = tr("edit_panel.type_exact_value_press", "Type an exact value and press Enter")});
-    if (slider.value != slider.rest)
-        sheet.put(sheet.right - field_width - 8, tr("edit_panel.was", "was {}", number(slider.rest, 2)), 70,
-                  figure::Font::mono, 12, theme.muted, figure::Align::right);
+    if (slider.value != slider.default_value)
+        sheet.put(sheet.right - field_width - 8,
+                  tr("edit_panel.was", "was {}", number(slider.default_value, 2)), 70, figure::Font::mono, 12,
+                  theme.muted, figure::Align::right);
     draw_track(sheet.picture, sheet.context, {sheet.left, top + 34, sheet.width(), 4}, std::move(slider),
                colour);
     sheet.y = top + 54;
@@ -62,7 +63,7 @@ void draw_gains(Sheet& sheet) {
              .low = 0,
              .high = highest_gain,
              .value = problem.gain(h),
-             .rest = 1,
+             .default_value = 1,
              .action =
                  [h](float gain) {
                      return SetGain{h, gain};
@@ -203,7 +204,7 @@ void draw_temperature(Sheet& sheet) {
                  .low = lowest_temperature,
                  .high = highest_temperature,
                  .value = sheet.context.shown.problem().temperature,
-                 .rest = 1,
+                 .default_value = 1,
                  .action = [](float t) { return SetTemperature{t}; },
                  .tip = tr("edit_panel.below_1_softmax_sharpens",
                            "Below 1 the softmax sharpens, above 1 it spreads. Double click: back to 1")},
@@ -230,7 +231,7 @@ void draw_history(Sheet& sheet, float end) {
     const DrawContext& context = sheet.context;
     const Theme& theme = context.theme;
     const auto lines = context.history;
-    const bool older = !lines.empty() && !lines.front().earlier.empty();
+    const bool older = !lines.empty() && !lines.front().steps_before_saving.empty();
     sheet.section(tr("edit_panel.history", "History"),
                   lines.size() < 2 && older ? tr("edit_panel.none_since_saved", "none since it was saved")
                   : lines.size() < 2        ? tr("edit_panel.nothing_edited_yet", "nothing edited yet")
@@ -267,7 +268,7 @@ void draw_history(Sheet& sheet, float end) {
         sheet.y = top + history_row;
     }
     if (!lines.empty() && newest < room)
-        draw_earlier(sheet, end, lines.front().earlier);
+        draw_earlier(sheet, end, lines.front().steps_before_saving);
 }
 
 /// Draws the undo or redo button; only an outline if there is nothing to undo or redo.
@@ -311,7 +312,8 @@ Picture draw_edit(const DrawContext& context) {
     // In a low window the panel scrolls instead of hiding the latest steps.
     constexpr float history_head = 48, buttons = 52;
     const std::size_t steps =
-        context.history.size() + (context.history.empty() ? 0 : context.history.front().earlier.size());
+        context.history.size() +
+        (context.history.empty() ? 0 : context.history.front().steps_before_saving.size());
     const float rows = static_cast<float>(std::clamp<std::size_t>(steps, 3, 6)) * history_row;
     const float foot = std::max(context.height - 56, sheet.y + history_head + rows + buttons);
     draw_history(sheet, foot - buttons);

@@ -188,7 +188,7 @@ void write_sampling(Sheet& sheet, const SamplingSettings& now) {
                             .low = 0,
                             .high = high,
                             .value = static_cast<float>(value),
-                            .rest = static_cast<float>(rest),
+                            .default_value = static_cast<float>(rest),
                             .action = act,
                             .tip = tip};
         const TextField field{.label = label,
@@ -229,7 +229,7 @@ void write_sampling(Sheet& sheet, const SamplingSettings& now) {
                          .low = 1,
                          .high = largest_k,
                          .value = now.top_k ? static_cast<float>(*now.top_k) : largest_k,
-                         .rest = static_cast<float>(*default_sampling.top_k),
+                         .default_value = static_cast<float>(*default_sampling.top_k),
                          .action = [set_k](float k) { return set_k(whole(k)); },
                          .tip = k_tip,
                          .grain = 1});

@@ -117,7 +117,7 @@ void view_manual(const AppState& state, const figure::Rect& place, ManualPanel& 
     const DrawContext context = draw_context(state, tools, area.w, area.h);
     Picture picture = manual_header(area, context);
     const float y = area.y + strip_height + 12, right = area.right() - manual_pad;
-    arrow_button(picture, {right - button_wide, y, button_wide, search_high}, false, !panel.ahead.empty(),
+    arrow_button(picture, {right - button_wide, y, button_wide, search_high}, false, !panel.forward.empty(),
                  tools);
     arrow_button(picture, {right - 2 * button_wide - 6, y, button_wide, search_high}, true,
                  !panel.back.empty(), tools);
@@ -125,9 +125,10 @@ void view_manual(const AppState& state, const figure::Rect& place, ManualPanel& 
     const std::string screen = tr("manual.screen", "This screen");
     const float taken = tools.measure(screen, figure::Font::ui, 12.5F);
     const float baseline = figure::baseline_for(below + trail_high / 2, 12.5F);
-    draw_text(picture, context, area.x + manual_pad, baseline,
-              fitted(trail(panel), figure::Font::ui, 12.5F, right - taken - 16 - area.x - manual_pad, tools),
-              figure::Font::ui, 12.5F, theme.muted);
+    draw_text(
+        picture, context, area.x + manual_pad, baseline,
+        fitted(breadcrumb(panel), figure::Font::ui, 12.5F, right - taken - 16 - area.x - manual_pad, tools),
+        figure::Font::ui, 12.5F, theme.muted);
     draw_text(picture, context, right - taken, baseline, screen, figure::Font::ui, 12.5F, theme.text);
     picture.scene.add(
         figure::LineItem{{right - taken, baseline + 3.5F}, {right, baseline + 3.5F}, theme.muted, 1});
@@ -151,7 +152,7 @@ void view_manual(const AppState& state, const figure::Rect& place, ManualPanel& 
     ImGui::Dummy({0, text.scene.height * scale});
     panel.scroll = ImGui::GetScrollY() / scale;
     if (panel.scroll_to) { // the region applies it once it knows the height of this page
-        panel.scroll = *panel.scroll_to < 0 ? std::max(text.pointed.y - 8, 0.0F) : *panel.scroll_to;
+        panel.scroll = *panel.scroll_to < 0 ? std::max(text.pointed_area.y - 8, 0.0F) : *panel.scroll_to;
         ImGui::SetScrollY(panel.scroll * scale);
     }
     panel.scroll_to.reset();

@@ -86,7 +86,7 @@ TEST_CASE("the stages of the second prompt less those of the first are shown lay
     CHECK(desk.state().document->part()->prompt == text_a);
     desk.act(ShowScreen{Screen::stages});
     desk.act(SetCompare{Compare::now});
-    CHECK(effective(desk.state().compare, desk.state().view.compare) == Compare::now);
+    CHECK(side_to_show(desk.state().compare, desk.state().view.compare) == Compare::now);
     desk.act(DropBaseline{});
     CHECK_FALSE(desk.state().compare.marked());
 }

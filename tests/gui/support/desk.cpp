@@ -172,7 +172,7 @@ int check_printed_numbers(const Picture& picture, const Trace& trace, const Prob
     const Places places = cell_texts(picture.scene);
     int compared = 0, wrong = 0;
     for (const MatrixGrid& grid : picture.grids) {
-        if (!grid.actual)
+        if (!grid.shows_own_values)
             continue;
         const Tensor* const known = trace.stage(grid.tensor);
         const Tensor* const tensor = known != nullptr ? known : problem.input(grid.tensor);

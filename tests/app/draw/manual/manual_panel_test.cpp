@@ -35,7 +35,7 @@ TEST_CASE("no text of the manual is wider than its panel", "[manual]") {
         ManualPanel panel;
         panel.at = {page.name, page.sections.back().anchor};
         const Picture picture = draw_manual(context, panel);
-        CHECK(picture.pointed.y > 0);
+        CHECK(picture.pointed_area.y > 0);
         for (const figure::SceneItem& item : picture.scene.items) {
             const auto* text = std::get_if<figure::TextItem>(&item);
             if (text == nullptr)
@@ -66,8 +66,8 @@ TEST_CASE("the manual goes back and forth with the place of the page", "[manual]
     CHECK_THROWS(open_manual(panel, {"effects", "no-such-heading"}));
     step_manual(panel, -1);
     open_manual(panel, {});
-    CHECK(panel.ahead.empty());
-    CHECK(trail(panel) == "Contents");
+    CHECK(panel.forward.empty());
+    CHECK(breadcrumb(panel) == "Contents");
 }
 
 } // namespace headscope::test

@@ -103,7 +103,7 @@ TEST_CASE("every page shows B − A with signs on the diverging map, and factors
             const bool result = is_result(grid.tensor, group);
             // head_out is a result where it is made, and a factor where it is used.
             INFO(group_info(group).label << " " << tensor_info(grid.tensor).name);
-            CHECK(grid.actual == !result);
+            CHECK(grid.shows_own_values == !result);
             results += result ? 1 : 0;
             if (result) {
                 CHECK(grid.map == "diverging");
@@ -254,7 +254,7 @@ TEST_CASE("a difference keeps its decimals in the narrowest cells of a product",
                     .cell_w = readable_cell,
                     .fill = CellFill::diverging,
                     .high = 2,
-                    .plus = true,
+                    .plus_sign = true,
                     .value = [](std::int64_t, std::int64_t) { return -1.75F; }};
     const DrawContext context = pair.panel();
     const MatrixGrid grid = draw_matrix(picture, context, spec);
@@ -312,7 +312,7 @@ TEST_CASE("the bar names what is on screen, the largest change, and why A does n
     other.view.compare = Compare::difference;
     CHECK_FALSE(other.compare.comparable());
     CHECK(other.compare.of(TensorId::x) == nullptr);
-    CHECK(effective(other.compare, Compare::difference) == Compare::now);
+    CHECK(side_to_show(other.compare, Compare::difference) == Compare::now);
     const DrawContext unfit{other.b, other.view, theme(false),   other.measure, page_width, page_height, true,
                             {},      0,          &other.compare, Compare::now};
     const Picture bar = draw_compare_bar(unfit);

@@ -303,7 +303,7 @@ TEST_CASE("a difference and a mean say what they are", "[weights]") {
         CHECK(has_text(difference, "Head 2 − head 1"));
         CHECK(says(difference, "head 2 reads it more"));
         for (const MatrixGrid& grid : difference.grids)
-            CHECK_FALSE(grid.actual);
+            CHECK_FALSE(grid.shows_own_values);
         view.heads_view = HeadsView::mean;
         const Picture mean = draw_page(shown, view);
         CHECK(has_text(mean, "Mean over 3 heads"));

@@ -116,7 +116,7 @@ TEST_CASE("the palette lists every command of the page once, and places to go to
         CHECK(ids.insert(entry.id).second);
         CHECK_FALSE(entry.title.empty());
         CHECK_FALSE(entry.label.empty());
-        if (entry.missing.empty())
+        if (entry.disabled_reason.empty())
             CHECK_FALSE(entry.send(world.now).empty());
     }
     for (const ActionInfo& info : actions()) {
@@ -160,12 +160,12 @@ TEST_CASE("a command that cannot be done now says why", "[palette]") {
     for (const PaletteEntry& entry : world.entries())
         if (entry.id.starts_with("command ")) {
             INFO(entry.id);
-            CHECK(entry.missing == why_not(action(entry.id.substr(8)), world.now));
+            CHECK(entry.disabled_reason == why_not(action(entry.id.substr(8)), world.now));
         }
     const std::vector<PaletteEntry> entries = world.entries();
     const std::vector<PaletteRow> rows = palette_rows(entries, "set to 0", {});
     REQUIRE_FALSE(rows.empty());
-    CHECK(rows.front().entry->missing == "Select a number of X, W_Q to W_O or a bias first");
+    CHECK(rows.front().entry->disabled_reason == "Select a number of X, W_Q to W_O or a bias first");
 }
 
 TEST_CASE("what was done lately stands first, and what answers best", "[palette]") {
@@ -207,7 +207,7 @@ TEST_CASE("what is called as was typed goes first, and what cannot be done last"
     for (const PaletteRow& row : palette_rows(entries, "framed", {})) {
         INFO(row.entry->title);
         last = last || row.heading == "Not now";
-        CHECK(last == !row.entry->missing.empty());
+        CHECK(last == !row.entry->disabled_reason.empty());
     }
     CHECK(last);
 }
@@ -218,7 +218,7 @@ TEST_CASE("other words and keys find an action, a stage and a setting", "[palett
     const auto found = [&](const char* typed) {
         std::vector<std::string> ids;
         for (const PaletteRow& row : palette_rows(entries, typed, {}))
-            if (row.entry->kind != EntryKind::page && row.entry->missing.empty())
+            if (row.entry->kind != EntryKind::page && row.entry->disabled_reason.empty())
                 ids.push_back(row.entry->id);
         return ids;
     };
