@@ -264,7 +264,7 @@ void Program::frame(Surface& surface, double now) {
         .measure = measure,
         .send = send,
         .value = [this](const CellAddress& cell) { return state_.shown.value(cell); },
-        .is_set =
+        .is_replaced =
             [this](const CellAddress& cell) {
                 return state_.shown.block != nullptr && state_.shown.block->is_set(cell.tensor, cell.at);
             },

@@ -115,8 +115,9 @@ void present(AppState& state) {
 }
 
 void resize(Presentation& presentation, int tenths) {
-    const float larger = std::round(presentation.larger * 10) + static_cast<float>(tenths);
-    presentation.larger = tenths == 0 ? 1.0F : std::clamp(larger / 10, smallest_presented, largest_presented);
+    const float larger = std::round(presentation.zoom_factor * 10) + static_cast<float>(tenths);
+    presentation.zoom_factor =
+        tenths == 0 ? 1.0F : std::clamp(larger / 10, smallest_presented, largest_presented);
 }
 
 } // namespace
@@ -186,7 +187,7 @@ void apply(AppState& state, FocusRing& focus, const Picture& canvas, const Windo
                    [&](const OpenSettings& wanted) { state.settings_open = wanted.open; },
                    [&](const Present&) { present(state); },
                    [&](const ResizePresentation& wanted) { resize(state.presentation, wanted.tenths); },
-                   [&](const DarkenPresentation& wanted) { state.presentation.dark = wanted.dark; },
+                   [&](const DarkenPresentation& wanted) { state.presentation.blank = wanted.dark; },
                    [&](const ReadOn& wanted) { state.requests.pages_to_turn += wanted.by; },
                    [&](const TypeSentence& wanted) {
                        (wanted.second ? state.requests.kv_sentence : state.requests.sentence) = true;
@@ -195,7 +196,7 @@ void apply(AppState& state, FocusRing& focus, const Picture& canvas, const Windo
                        if (side_on_screen(state) == Compare::baseline) // typing edits B, so show it
                            state.view.compare = Compare::now;
                        state.number.take_keyboard = true;
-                       state.number.ahead += typed.text;
+                       state.number.typed_before_focus += typed.text;
                        state.view.inspector_open = state.view.inspector_opened_last = true;
                    },
                    [&](const OpenContextHelp&) {

@@ -102,7 +102,7 @@ void view_head(const AppState& state, const figure::Rect& area, const ViewTools&
     scrolled_picture(
         "canvas", area, tools, &hovered, &kept,
         [&](float width, float height) { return draw_canvas(canvas_context(state, tools, width, height)); },
-        {.page = static_cast<int>(state.view.group)});
+        {.content_id = static_cast<int>(state.view.group)});
     if (!large || kept.grids.empty())
         return;
     const MatrixGrid& grid = kept.grids.back();

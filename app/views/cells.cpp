@@ -63,8 +63,8 @@ void react_to_cell(const MatrixGrid& grid, const CellAddress& cell, const ViewTo
             return;
         }
         tools.send(Select{cell});
-        if (editable && tools.is_set && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left) &&
-            tools.is_set(cell)) {
+        if (editable && tools.is_replaced && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left) &&
+            tools.is_replaced(cell)) {
             tools.send(ResetActivation{cell});
         } else if (editable) {
             const float value = tools.value(cell), scale = tools.surface.scale();

@@ -98,14 +98,14 @@ float view_number_field(const AppState& state, const figure::Rect& area, const V
     // Input from before the field had the keyboard: a number, possibly Enter or Tab, and further input.
     char end = 0;
     std::string later;
-    if (was_active && !edit.ahead.empty()) {
-        const std::size_t at = edit.ahead.find_first_of("\n\t");
+    if (was_active && !edit.typed_before_focus.empty()) {
+        const std::size_t at = edit.typed_before_focus.find_first_of("\n\t");
         if (at != std::string::npos) {
-            end = edit.ahead[at];
-            later = edit.ahead.substr(at + 1);
+            end = edit.typed_before_focus[at];
+            later = edit.typed_before_focus.substr(at + 1);
         }
-        type_first(edit.ahead.substr(0, at));
-        edit.ahead.clear();
+        type_first(edit.typed_before_focus.substr(0, at));
+        edit.typed_before_focus.clear();
     }
     bool tab = false;
     // Tab moves through the numbers while no field is open; ImGui's own tabbing would also open this field.
@@ -115,7 +115,7 @@ float view_number_field(const AppState& state, const figure::Rect& area, const V
                                   ImGuiInputTextFlags_CallbackCompletion,
                               note_tab, &tab, tools.surface);
     ImGui::PopAllowKeyboardFocus();
-    if (!was_active && !edit.ahead.empty())
+    if (!was_active && !edit.typed_before_focus.empty())
         entered = tab = false; // the number and the Enter or Tab after it are still to come
     tab = tab || end == '\t';
     if (end == '\n' && !entered) {
@@ -155,7 +155,7 @@ float view_number_field(const AppState& state, const figure::Rect& area, const V
         ImGui::ClearActiveID();
     // The typed text belongs to the previous cell, even if Enter was pressed before the field was open.
     if (entered || next)
-        edit = {.take_keyboard = !later.empty(), .ahead = std::move(later)};
+        edit = {.take_keyboard = !later.empty(), .typed_before_focus = std::move(later)};
     return height;
 }
 

@@ -252,8 +252,8 @@ void scrolled_picture(const char* id, const figure::Rect& area, const ViewTools&
                  ImGuiWindowFlags_HorizontalScrollbar |
                      (how.by_wheel ? 0 : ImGuiWindowFlags_NoScrollWithMouse));
     ImGui::PopStyleVar();
-    int& shown_page = *ImGui::GetStateStorage()->GetIntRef(ImGui::GetID("page"), how.page);
-    if (std::exchange(shown_page, how.page) != how.page) {
+    int& shown_page = *ImGui::GetStateStorage()->GetIntRef(ImGui::GetID("page"), how.content_id);
+    if (std::exchange(shown_page, how.content_id) != how.content_id) {
         ImGui::SetScrollX(0);
         ImGui::SetScrollY(0);
     }

@@ -12,7 +12,7 @@ struct Scrolling {
     /// ViewState::pointing.
     float pointing = 1;
     bool by_wheel = true;
-    int page = 0; ///< the page shown in the region; a change scrolls to the top
+    int content_id = 0; ///< the page shown in the region; a change scrolls to the top
 };
 inline constexpr float at_once = 0.95F; ///< value of `pointing` that scrolls within one frame
 

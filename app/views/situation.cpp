@@ -51,7 +51,7 @@ ActionContext situation(const AppState& state) {
             .token = state.menu.thing ? state.menu.thing->token : -1,
             .token_of_second = state.menu.thing && state.menu.thing->of_second,
             .presenting = state.presentation.on,
-            .darkened = state.presentation.dark,
+            .darkened = state.presentation.blank,
             .finding = state.find.open,
             .manual_open = state.manual.open,
             .manual_typing = state.manual.typing,

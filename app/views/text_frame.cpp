@@ -14,8 +14,8 @@ namespace {
 
 struct InputEvents {
     Caret caret;
-    const std::optional<std::string>& thrown; ///< empty: Esc removed nothing from this field
-    const std::string& before;                ///< the text of the field when the frame began
+    const std::optional<std::string>& removed; ///< empty: Esc removed nothing from this field
+    const std::string& before;                 ///< the text of the field when the frame began
 };
 
 bool undo_pressed() {
@@ -28,9 +28,9 @@ bool undo_pressed() {
 int on_input_event(ImGuiInputTextCallbackData* data) {
     InputEvents& events = *static_cast<InputEvents*>(data->UserData);
     const std::string_view now(data->Buf, static_cast<std::size_t>(data->BufTextLen));
-    if (events.thrown && now == events.before && now != *events.thrown && undo_pressed()) {
+    if (events.removed && now == events.before && now != *events.removed && undo_pressed()) {
         data->DeleteChars(0, data->BufTextLen);
-        data->InsertChars(0, events.thrown->c_str());
+        data->InsertChars(0, events.removed->c_str());
         return 0;
     }
     data->UserData = &events.caret;
@@ -56,17 +56,17 @@ void keep_in_sight(const std::string& text) {
 
 TypedText text_input(const std::string& id, const std::string& hint, std::string& text, int flags,
                      Caret caret, bool live, text::ControlCharacters controls, const ViewTools& tools) {
-    RemovedTexts* const thrown = tools.removed_texts;
+    RemovedTexts* const removed = tools.removed_texts;
     const bool was_active = ImGui::GetActiveID() == ImGui::GetID(id.c_str());
     std::optional<std::string> former;
     const std::string* known = nullptr;
-    if (thrown != nullptr) {
-        if (thrown->restoring == id) {
-            thrown->restoring.clear();
+    if (removed != nullptr) {
+        if (removed->restoring == id) {
+            removed->restoring.clear();
             if (!was_active) // the user has not started typing again
-                former = thrown->restored;
+                former = removed->restored;
         }
-        if (const auto at = thrown->by_field.find(id); at != thrown->by_field.end())
+        if (const auto at = removed->by_field.find(id); at != removed->by_field.end())
             known = &at->second;
     }
     const std::string before = text, shown_before = text::to_field(text, controls);
@@ -84,11 +84,11 @@ TypedText text_input(const std::string& id, const std::string& hint, std::string
         return {.changed = true, .removed = *known};
     }
     const bool escaped = was_active && !ImGui::IsItemActive() && key_pressed(ImGuiKey_Escape, false);
-    if (thrown != nullptr && escaped && text != before) {
-        thrown->by_field[id] = before;
+    if (removed != nullptr && escaped && text != before) {
+        removed->by_field[id] = before;
         if (live) {
-            thrown->restoring = id;
-            thrown->restored = std::exchange(text, before);
+            removed->restoring = id;
+            removed->restored = std::exchange(text, before);
         }
     }
     const bool enters = (flags & ImGuiInputTextFlags_EnterReturnsTrue) != 0;

@@ -77,9 +77,9 @@ struct FieldEdit {
 /// The text being typed for the selected number.
 struct NumberEdit {
     std::string text = {};
-    bool take_keyboard = false; ///< the field requests the keyboard
-    bool active = false;        ///< the field has the keyboard
-    std::string ahead;          ///< typed before the field had the keyboard, including Enter and Tab
+    bool take_keyboard = false;     ///< the field requests the keyboard
+    bool active = false;            ///< the field has the keyboard
+    std::string typed_before_focus; ///< typed before the field had the keyboard, including Enter and Tab
 };
 
 /// Everything that a view draws with. `field`, `number` and `chooser` hold text being typed and belong to the
@@ -93,7 +93,7 @@ struct ViewTools {
     std::function<float(const CellAddress&)> value =
         {}; ///< value of a visible cell; empty: cells cannot be edited
     /// Returns true if the user replaced the number that a checkpoint computes; empty: none is replaced.
-    std::function<bool(const CellAddress&)> is_set = {};
+    std::function<bool(const CellAddress&)> is_replaced = {};
     const ViewState* view = nullptr;              ///< null: no selecting by mouse, no painting
     bool keeps_selection = false;                 ///< a click outside all cells keeps the selection
     FieldEdit* field = nullptr;                   ///< null: pictures have no fields

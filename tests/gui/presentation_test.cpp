@@ -56,7 +56,7 @@ TEST_CASE("F5 shows the canvas alone and larger, and Esc the window as it was", 
     for (const int key : {GLFW_KEY_LEFT_BRACKET, GLFW_KEY_RIGHT_BRACKET, GLFW_KEY_SLASH})
         desk.press_key(key);
     desk.press_key(GLFW_KEY_EQUAL, GLFW_MOD_CONTROL);
-    CHECK(presentation(desk).larger == Approx(1.1F));
+    CHECK(presentation(desk).zoom_factor == Approx(1.1F));
     CHECK(desk.program.zoom() == Approx(1.1F * 1000 / 600));
     desk.press_key(GLFW_KEY_ESCAPE);
     CHECK_FALSE(presentation(desk).on);
@@ -193,12 +193,12 @@ TEST_CASE("the screen goes dark by one key, and any key of a clicker shows it ag
     desk.press_key(GLFW_KEY_F5);
     const StageGroup stage = desk.view().group;
     desk.press_key(GLFW_KEY_PERIOD);
-    CHECK(presentation(desk).dark);
+    CHECK(presentation(desk).blank);
     desk.press_key(GLFW_KEY_PERIOD);
-    CHECK_FALSE(presentation(desk).dark);
+    CHECK_FALSE(presentation(desk).blank);
     desk.press_key(GLFW_KEY_PERIOD);
     desk.press_key(GLFW_KEY_PAGE_DOWN);
-    CHECK_FALSE(presentation(desk).dark);
+    CHECK_FALSE(presentation(desk).blank);
     CHECK(desk.view().group == stage);
 }
 

@@ -45,7 +45,8 @@ constexpr double fade_seconds = 0.4, follow_seconds = 0.05;
 
 float presentation_zoom(const Presentation& presentation, float width, float height, float beside) {
     constexpr float smallest = 1, largest = 4;
-    return std::clamp(std::min(width / (page_width + beside), height / page_height) * presentation.larger,
+    return std::clamp(std::min(width / (page_width + beside), height / page_height) *
+                          presentation.zoom_factor,
                       smallest, largest);
 }
 
@@ -73,7 +74,7 @@ bool move_spot_to_mouse(PointerSpot& spot, const std::optional<figure::Point>& m
 void view_presentation(const Presentation& presentation, const figure::Rect& window, const ViewTools& tools) {
     const ImVec2 origin = ImGui::GetWindowPos();
     ImDrawList& list = *ImGui::GetForegroundDrawList();
-    if (presentation.dark) {
+    if (presentation.blank) {
         figure::Scene scene;
         scene.add(figure::RectItem{.area = window, .fill = figure::rgb(0x000000)});
         return paint(scene, origin.x, origin.y, tools.surface, list);

@@ -18,8 +18,8 @@ struct PointerSpot {
 /// The state of a presentation, which shows the canvas alone.
 struct Presentation {
     bool on = false;
-    float larger = 1;             ///< the user's factor on the zoom that fits the window; 0.5 to 2
-    bool dark = false;            ///< the window is blank
+    float zoom_factor = 1;        ///< the user's factor on the zoom that fits the window; 0.5 to 2
+    bool blank = false;           ///< the window is blank
     bool was_full_screen = false; ///< the window was full screen before the presentation
     PointerSpot spot;
 };
