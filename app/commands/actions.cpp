@@ -102,7 +102,7 @@ const ActionInfo& action(std::string_view id) {
 }
 
 std::string why_not(const ActionInfo& action, const ActionContext& now) {
-    return action.missing ? action.missing(now) : std::string();
+    return action.unavailable_reason ? action.unavailable_reason(now) : std::string();
 }
 
 KeyMeaning key_meaning(const Chord& pressed, const ActionContext& now) {
@@ -124,11 +124,11 @@ KeyMeaning key_meaning(const Chord& pressed, const ActionContext& now) {
         std::string missing = why_not(row, now);
         if (missing.empty())
             return {&row, {}};
-        if (says_why(pressed) && meaning.missing.empty())
-            meaning.missing = std::move(missing);
+        if (says_why(pressed) && meaning.unavailable_reason.empty())
+            meaning.unavailable_reason = std::move(missing);
     }
-    if (meaning.missing.empty() && now.map != nullptr && says_why(pressed))
-        meaning.missing = why_not_on_map(pressed, now);
+    if (meaning.unavailable_reason.empty() && now.map != nullptr && says_why(pressed))
+        meaning.unavailable_reason = why_not_on_map(pressed, now);
     return meaning;
 }
 

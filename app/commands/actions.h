@@ -28,7 +28,7 @@ struct ActionInfo {
     /// The messages to send. Empty: a mouse or text field gesture, which is handled where it occurs.
     std::function<Actions(const ActionContext&)> send;
     /// Returns why the action is not available now; empty text: it is. No function: always available.
-    std::function<std::string(const ActionContext&)> missing = {};
+    std::function<std::string(const ActionContext&)> unavailable_reason = {};
     /// Text in the list of keys. Absent: the title. Empty: joined to the row of the previous action.
     std::optional<std::string> line = {};
     Overlay under = Overlay::nothing; ///< works while this covers the canvas
@@ -49,7 +49,7 @@ std::string why_not(const ActionInfo& action, const ActionContext& now);
 /// addition, unless an action of the current view requires Shift or Ctrl is held with a letter.
 struct KeyMeaning {
     const ActionInfo* action = nullptr;
-    std::string missing; ///< only for keys with Ctrl and for letters
+    std::string unavailable_reason; ///< only for keys with Ctrl and for letters
 };
 KeyMeaning key_meaning(const Chord& pressed, const ActionContext& now);
 

@@ -155,8 +155,8 @@ void handle_shortcuts(const AppState& state, ActionContext now, const Sink& send
         if (!pressed(key, true))
             continue;
         const KeyMeaning meaning = key_meaning({key, io.KeyCtrl, io.KeyShift, io.KeyAlt}, now);
-        if (!meaning.missing.empty() && pressed(key))
-            send(Explain{meaning.missing + "."});
+        if (!meaning.unavailable_reason.empty() && pressed(key))
+            send(Explain{meaning.unavailable_reason + "."});
         if (meaning.action != nullptr && (meaning.action->repeats || pressed(key)))
             for (const Action& action : meaning.action->send(now))
                 send(action);

@@ -30,7 +30,7 @@ ActionInfo head_row(int head) {
             .keys = {{digit(head)}},
             .here = anywhere,
             .send = always_send(PickHead{head}),
-            .missing =
+            .unavailable_reason =
                 [head](const ActionContext& now) {
                     return now.weights_alone && head >= now.own_heads
                                ? tr_n("stages.layer_head", "The layer has {} head", "The layer has {} heads",

@@ -68,7 +68,7 @@ ActionInfo step_row(const char* id, const std::string& title, const std::string&
             .keys = {key},
             .here = anywhere,
             .send = always_send(StepControl{{.across = across, .up = up, .fine = key.shift}}),
-            .missing = needs_stepped,
+            .unavailable_reason = needs_stepped,
             .line = line,
             .repeats = !ends,
             .steps = true};

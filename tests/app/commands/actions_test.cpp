@@ -267,17 +267,17 @@ TEST_CASE("what lies over the canvas takes keys away", "[actions]") {
 TEST_CASE("a key with Ctrl, and a letter, say why they do nothing", "[actions]") {
     Place place{.name = "saved"};
     place.files.path = "/somewhere/a.headscope";
-    CHECK(key_meaning(ctrl('S'), place.now()).missing == "Nothing has changed since it was saved");
+    CHECK(key_meaning(ctrl('S'), place.now()).unavailable_reason == "Nothing has changed since it was saved");
     place.files.unsaved = true;
     CHECK(key_meaning(ctrl('S'), place.now()).action == &action("save"));
     place.weights_file = place.weights_alone = true;
-    CHECK(key_meaning(ctrl_shift('S'), place.now()).missing.find("how they were computed is not known") !=
-          std::string::npos);
+    CHECK(key_meaning(ctrl_shift('S'), place.now())
+              .unavailable_reason.find("how they were computed is not known") != std::string::npos);
     ActionContext empty = place.now();
     empty.shown = nullptr;
     empty.shows_numbers = false;
-    CHECK(key_meaning(ctrl('E'), empty).missing == "Nothing is computed yet");
-    CHECK(key_meaning({digit(9)}, empty).missing.empty());
+    CHECK(key_meaning(ctrl('E'), empty).unavailable_reason == "Nothing is computed yet");
+    CHECK(key_meaning({digit(9)}, empty).unavailable_reason.empty());
 }
 
 TEST_CASE("the list of keys holds every key of the page and no other", "[actions]") {
