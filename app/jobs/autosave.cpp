@@ -56,7 +56,7 @@ void Autosave::want(Wanted wanted) {
     changed_.notify_all();
 }
 
-void Autosave::note(DocumentPtr document, std::string project_path) {
+void Autosave::request_save(DocumentPtr document, std::string project_path) {
     want({std::move(document), std::move(project_path), seconds_since_1970()});
 }
 

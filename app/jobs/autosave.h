@@ -36,10 +36,10 @@ public:
 
     /// Requests a write; a newer document replaces a pending one. Writes at once, or half a second after the
     /// start of the last write. `project_path`: the document's file, empty if it has none.
-    void note(DocumentPtr document, std::string project_path);
+    void request_save(DocumentPtr document, std::string project_path);
     /// Removes the file: the document was saved elsewhere or discarded.
     void forget();
-    /// Returns true if the last call of note or forget has reached the disk.
+    /// Returns true if the last call of request_save or forget has reached the disk.
     bool saved() const;
     /// Returns a new error message of a failed write, one sentence, once; else empty. Failed writes are
     /// retried.

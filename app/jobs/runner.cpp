@@ -20,7 +20,7 @@ void Runner::submit(DocumentPtr document, bool alone) {
                            });
 }
 
-void Runner::drop() {
+void Runner::cancel() {
     values_.clear();
     submitted_ = {};
     handed_out_ = true;

@@ -35,7 +35,7 @@ public:
     /// `alone`: the run reuses nothing from the previous one, whose trace is released first.
     void submit(DocumentPtr document, bool alone = false);
     /// Cancels the submitted document and releases its result.
-    void drop();
+    void cancel();
     /// Returns the result of the newest submitted document, once.
     std::optional<RunResult> poll();
     /// Waits up to `at_most` for the document submitted since the last call. Returns true if poll() has its

@@ -89,7 +89,7 @@ Workspace::Workspace(SessionState& state, const project::Recipe& recipe, Setup s
 
 void Workspace::compute(const DocumentPtr& document) {
     if (document->is_long()) {
-        runner_.drop();
+        runner_.cancel();
         state_.shown = {document, nullptr, {}};
         return;
     }

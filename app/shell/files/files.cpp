@@ -349,7 +349,7 @@ void Files::document_changed() {
     files_.lesson = workspace_.is_suspended();
     if (autosave_) {
         if (files_.unsaved && !of_checkpoint())
-            autosave_->note(workspace_.own().document, files_.path);
+            autosave_->request_save(workspace_.own().document, files_.path);
         else
             autosave_->forget();
     }

@@ -69,7 +69,7 @@ TEST_CASE("a document reaches the disk by itself and is forgotten when it is sav
     CHECK(autosave.saved());
     CHECK(folder.entries() == 0); // nothing to keep, nothing written
 
-    autosave.note(document(1), "/projects/a.headscope");
+    autosave.request_save(document(1), "/projects/a.headscope");
     CHECK(wait_for([&] { return autosave.saved(); }));
     CHECK(writes == 1);
     CHECK(find_recoveries(folder.file("state")).empty()); // the program lives
@@ -88,9 +88,9 @@ TEST_CASE("documents in quick succession are written together, the newest in the
     {
         Autosave autosave(folder.file(""), [&] { ++writes; });
         for (int k = 0; k < edits; ++k)
-            autosave.note(document(k), "");
+            autosave.request_save(document(k), "");
         CHECK(wait_for([&] { return autosave.saved(); }));
-        autosave.note(document(edits), "/p");
+        autosave.request_save(document(edits), "/p");
     }
     CHECK(writes < edits / 2);
     const std::vector<Recovery> found = find_recoveries(folder.file(""));
@@ -109,9 +109,9 @@ TEST_CASE("a clean end leaves nothing", "[autosave]") {
     const TemporaryFolder folder;
     {
         Autosave autosave(folder.file(""), {});
-        autosave.note(document(1), "");
+        autosave.request_save(document(1), "");
         autosave.flush();
-        autosave.note(document(2), "");
+        autosave.request_save(document(2), "");
         autosave.forget();
     }
     CHECK(folder.entries() == 0);
@@ -122,9 +122,9 @@ TEST_CASE("an edit after a save is kept again", "[autosave]") {
     const DocumentPtr saved = document(1);
     {
         Autosave autosave(folder.file(""), {});
-        autosave.note(saved, "/p");
+        autosave.request_save(saved, "/p");
         autosave.forget();
-        autosave.note(saved, "/p");
+        autosave.request_save(saved, "/p");
     }
     CHECK(find_recoveries(folder.file("")).size() == 1);
 }
@@ -134,12 +134,12 @@ TEST_CASE("a folder that cannot be written gives one sentence, once", "[autosave
     write_file_atomically(folder.file("file"), "");
     for (const std::string& place : {folder.file("file/state"), std::string("/proc/headscope")}) {
         Autosave autosave(place, {});
-        autosave.note(document(1), "");
+        autosave.request_save(document(1), "");
         autosave.flush();
         CHECK_FALSE(autosave.saved());
         const std::string sentence = autosave.take_error();
         CHECK_THAT(sentence, Contains("not autosaved") && Contains(place));
-        autosave.note(document(2), "");
+        autosave.request_save(document(2), "");
         autosave.flush();
         CHECK(autosave.take_error().empty()); // the same error is not reported twice
     }
@@ -152,7 +152,7 @@ TEST_CASE("a program killed in mid-edit leaves the last document", "[autosave]")
             [&](const auto& ready) {
                 Autosave autosave(folder.file(""), {});
                 for (int k = 0; k <= 3; ++k)
-                    autosave.note(document(k), "/p");
+                    autosave.request_save(document(k), "/p");
                 wait_for([&] { return autosave.saved(); });
                 ready();
                 ::pause();
@@ -170,7 +170,7 @@ TEST_CASE("a program killed in mid-edit leaves the last document", "[autosave]")
                 [&](const auto& ready) {
                     Autosave autosave(folder.file(""), {});
                     for (int k = 0;; ++k) {
-                        autosave.note(document(k), "/p");
+                        autosave.request_save(document(k), "/p");
                         autosave.flush();
                         if (k == 5)
                             ready();
@@ -196,12 +196,12 @@ TEST_CASE("a program killed in mid-edit leaves the last document", "[autosave]")
 TEST_CASE("programs that run at once keep to their own files", "[autosave]") {
     const TemporaryFolder folder;
     Autosave first(folder.file(""), {});
-    first.note(document(1), "/a");
+    first.request_save(document(1), "/a");
     first.flush();
     run_and_kill(
         [&](const auto& ready) {
             Autosave second(folder.file(""), {});
-            second.note(document(2), "/b");
+            second.request_save(document(2), "/b");
             second.flush();
             ready();
             ::pause();
@@ -209,7 +209,7 @@ TEST_CASE("programs that run at once keep to their own files", "[autosave]") {
         0ms);
     {
         Autosave third(folder.file(""), {});
-        third.note(document(3), "/c");
+        third.request_save(document(3), "/c");
         third.flush();
         const std::vector<Recovery> found = find_recoveries(folder.file(""));
         REQUIRE(found.size() == 1);
@@ -242,7 +242,7 @@ TEST_CASE("a cut autosave gives what is left of it", "[autosave]") {
     const TemporaryFolder folder;
     {
         Autosave autosave(folder.file(""), {});
-        autosave.note(document(4), "/p");
+        autosave.request_save(document(4), "/p");
     }
     const Recovery whole = find_recoveries(folder.file("")).at(0);
     const std::string bytes = read_file(whole.file.string());

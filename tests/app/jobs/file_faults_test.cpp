@@ -160,9 +160,9 @@ TEST_CASE("an autosave is the last or the one before, a fault is told, and the n
             CAPTURE(error, at);
             {
                 const SystemFault fault(at, error);
-                autosave.note(old, "");
+                autosave.request_save(old, "");
                 autosave.flush();
-                autosave.note(edited, "");
+                autosave.request_save(edited, "");
                 autosave.flush();
                 struck = fault.struck() ? 1 : 0;
             }

@@ -128,7 +128,7 @@ TEST_CASE("a runner whose result is no longer wanted holds nothing of it") {
     result_of(runner, first);
     const std::weak_ptr<const Document> left = std::exchange(first, nullptr);
     CHECK_FALSE(left.expired()); // the next run may take over some of it
-    runner.drop();
+    runner.cancel();
     runner.wait();
     CHECK(left.expired());
     CHECK(result_of(runner, first_lesson()).trace->device == "cpu");
