@@ -40,7 +40,7 @@ public:
     void trace_shown() override;
     void set_visible_layers(std::int64_t first, std::int64_t last) override { board_.look_at(first, last); }
     void act(const ModelAction& action) override;
-    bool advance(double now) override;
+    bool advance_animations(double now) override;
 
     std::string edit_blocked_reason() const override;
     std::string history_label(std::string name) const override;

@@ -136,7 +136,7 @@ void CheckpointSession::sample_next() {
     model.generation_blocked_reason = checkpoint::not_finite_logits(model.run->inputs().T - 1);
 }
 
-bool CheckpointSession::advance(double now) {
+bool CheckpointSession::advance_animations(double now) {
     constexpr double seconds_between = 1.0 / 8;
     if (state().model.generating && !waiting_ && now >= next_token_at_) {
         next_token_at_ = now + seconds_between;

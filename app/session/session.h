@@ -65,7 +65,7 @@ public:
     virtual void act(const ModelAction&) {}
     /// Advances animations and generation to `now` (seconds from program start). Returns true while any is
     /// active.
-    virtual bool advance(double /*now*/) { return false; }
+    virtual bool advance_animations(double /*now*/) { return false; }
 
     // Changes and undo.
     /// Returns why nothing can be changed now, one sentence; empty if it can.

@@ -237,7 +237,7 @@ void Program::frame(Surface& surface, double now) {
     const double since = times_.begin(now);
     const StageGroup stage = state_.view.group;
     moving_ = advance(state_.view, now, since, workspace_.session().document_to_show()->problem.dims);
-    moving_ = workspace_.session().advance(now) || moving_;
+    moving_ = workspace_.session().advance_animations(now) || moving_;
     if (stage != state_.view.group)
         workspace_.session().follow(); // its reading options apply only at the weights stage
     compare_.follow();                 // uses the session's current content

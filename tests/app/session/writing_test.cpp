@@ -43,7 +43,7 @@ struct OpenCheckpoint {
     void second(double& now) {
         for (int frame = 0; frame < 60; ++frame) {
             now += 1.0 / 60;
-            workspace.session().advance(now);
+            workspace.session().advance_animations(now);
             settle();
         }
     }
