@@ -164,7 +164,7 @@ int open_window(const Options& options) {
                           .device = options.device,
                           .wake = app::wake_window,
                           .state_folder = state_folder,
-                          .keeps_nothing = state_folder.empty() ? no_folder : "",
+                          .no_state_folder_reason = state_folder.empty() ? no_folder : "",
                           .lesson_folders = lesson::lesson_folders(options.lessons),
                           .language = language,
                           .offer_picture = [&](std::string png) { clipboard.offer(std::move(png)); }});

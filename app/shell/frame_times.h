@@ -20,7 +20,7 @@ public:
         keeps_picture_ = awaits && last_ - shown_ < longest_kept;
     }
     /// Returns true if the previous picture stays on screen until the next one is ready.
-    bool keeps_picture() const { return keeps_picture_; }
+    bool keeps_previous_frame() const { return keeps_picture_; }
 
 private:
     static constexpr double longest_kept = 0.5;

@@ -46,7 +46,7 @@ bool presents_arithmetic(const AppState& state) {
     return state.presentation.on && step != nullptr && step->scene.select.has_value();
 }
 
-ProgramLayout arrange(const AppState& state, float width, float height) {
+ProgramLayout compute_layout(const AppState& state, float width, float height) {
     if (state.presentation.on)
         return presented(state, width, height);
     const ViewState& view = state.view;

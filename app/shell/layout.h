@@ -15,7 +15,7 @@ struct ProgramLayout {
 };
 
 /// Divides the window among toolbar, panels and canvas. `width`, `height`: of the window, in logical pixels.
-ProgramLayout arrange(const AppState& state, float width, float height);
+ProgramLayout compute_layout(const AppState& state, float width, float height);
 
 /// Returns true if a presented lesson shows the inspector: when its page selects a number, whose arithmetic
 /// the text explains.

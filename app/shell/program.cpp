@@ -32,7 +32,7 @@ Program::Program(const Options& options)
       compare_(state_, workspace_, options.device, options.wake),
       files_(state_, workspace_,
              {.state_folder = options.state_folder,
-              .keeps_nothing = options.keeps_nothing,
+              .no_state_folder_reason = options.no_state_folder_reason,
               .wake = options.wake,
               .show_lesson = [this](const std::string& path) { lessons_.open(path); },
               .leave_lesson = [this] { lessons_.leave(); },
@@ -280,7 +280,7 @@ void Program::frame(Surface& surface, double now) {
     const ImVec2 size = ImGui::GetIO().DisplaySize;
     const float zoomed = zoom();
     window_ = {size.x / scale * zoomed, size.y / scale * zoomed};
-    const ProgramLayout places = arrange(state_, size.x / scale, size.y / scale);
+    const ProgramLayout places = compute_layout(state_, size.x / scale, size.y / scale);
     if (state_.presentation.on) {
         const ImVec2 mouse = ImGui::GetIO().MousePos;
         const bool inside =

@@ -37,7 +37,7 @@ public:
     figure::Color background() const override;
     std::string title() const override;
     bool full_screen() const override { return state_.full_screen; }
-    bool keeps_picture() const override { return times_.keeps_picture(); }
+    bool keeps_previous_frame() const override { return times_.keeps_previous_frame(); }
     bool quitting() const override { return files_.quitting(); }
     void close() override { act(QuitProgram{}); }
 

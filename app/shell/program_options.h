@@ -18,7 +18,7 @@ struct ProgramOptions {
     /// Folder for autosave, recent files and course progress; empty: none.
     std::filesystem::path state_folder = {};
     /// Reason why there is no such folder, one sentence, shown at the first edit. Empty: not shown.
-    std::string keeps_nothing = {};
+    std::string no_state_folder_reason = {};
     std::vector<std::string> lesson_folders = {}; ///< in addition to the built-in lessons
     std::string language = "en";                  ///< language of the lessons
     /// Copies the bytes of a PNG to the desktop's clipboard. Throws Error(machine) if there is none. Empty:

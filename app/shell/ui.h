@@ -32,7 +32,7 @@ public:
     virtual bool full_screen() const { return false; }
     /// Returns true if the picture on screen should stay in place of the frame that was built last, whose
     /// content is still being computed.
-    virtual bool keeps_picture() const { return false; }
+    virtual bool keeps_previous_frame() const { return false; }
     /// Returns the time of the next frame if nothing else happens, on the clock of frame(), for example to
     /// remove a notice.
     virtual double next_frame_at() const { return std::numeric_limits<double>::infinity(); }

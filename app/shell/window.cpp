@@ -369,7 +369,7 @@ private:
             item_active_ = ImGui::IsAnyItemActive();
             typing_ = item_active_ && ImGui::GetIO().WantTextInput;
         }
-        if (!ui_.keeps_picture() && surface_->changed(ui_.background())) {
+        if (!ui_.keeps_previous_frame() && surface_->changed(ui_.background())) {
             surface_->paint(ui_.background());
             glfwSwapBuffers(window_);
         }

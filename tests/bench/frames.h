@@ -24,7 +24,7 @@ public:
     float zoom() const override { return program_.zoom(); }
     figure::Color background() const override { return program_.background(); }
     std::string title() const override { return program_.title(); }
-    bool keeps_picture() const override { return program_.keeps_picture(); }
+    bool keeps_previous_frame() const override { return program_.keeps_previous_frame(); }
     bool quitting() const override { return quit || program_.quitting(); }
 
     std::vector<double> own;       ///< elapsed seconds of each frame

@@ -92,7 +92,8 @@ TEST_CASE("a folder that cannot be written is told on screen") {
 }
 
 TEST_CASE("a program that has nowhere to keep edits says so with the first") {
-    Program program({.recipe = {}, .keeps_nothing = "Your edits are not autosaved: there is no folder."});
+    Program program(
+        {.recipe = {}, .no_state_folder_reason = "Your edits are not autosaved: there is no folder."});
     CHECK(program.state().error.empty());
     program.act(edit(0.25F));
     program.settle();

@@ -99,7 +99,7 @@ TEST_CASE(
 
 TEST_CASE("in a window of 1280 inside its frame both panels are open at first", "[gui][layout]") {
     const Desk desk("first-lesson", "", 1264, 690);
-    const ProgramLayout places = arrange(desk.program.state(), 1264, 690);
+    const ProgramLayout places = compute_layout(desk.program.state(), 1264, 690);
     CHECK(places.left_open);
     CHECK(places.inspector_open);
     CHECK(check_printed_numbers(desk.program.canvas(), computed(desk.problem()), desk.problem()) >= 16);
@@ -304,7 +304,7 @@ TEST_CASE("a checkpoint can be used in a window of 640 x 360", "[gui][layout]") 
     const auto opened = [&](int key) {
         desk.driver.key(key);
         desk.settle();
-        const ProgramLayout places = arrange(desk.program.state(), 640, 360);
+        const ProgramLayout places = compute_layout(desk.program.state(), 640, 360);
         return std::pair(places.left_open, places.inspector_open);
     };
     // One panel at a time has room.

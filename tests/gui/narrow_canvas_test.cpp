@@ -34,7 +34,7 @@ struct NarrowDesk : Desk {
     /// A text of the open head that the canvas cuts; empty: none is.
     std::string past_the_edge() {
         const figure::TextMeasure measure = surface_measure(driver.surface());
-        const float edge = arrange(program.state(), 1280, 720).canvas.right();
+        const float edge = compute_layout(program.state(), 1280, 720).canvas.right();
         for (const figure::SceneItem& item : program.canvas().scene.items)
             if (const auto* const text = std::get_if<figure::TextItem>(&item);
                 text != nullptr && text_area(*text, measure).right() > edge)
@@ -131,7 +131,7 @@ TEST_CASE("the outputs of a head have a legend for each of their colours, inside
     desk.show(StageGroup::head_out);
     CHECK(desk.clash() == "");
     const Picture& canvas = desk.program.canvas();
-    const float top = arrange(desk.program.state(), 1280, 720).canvas.y;
+    const float top = compute_layout(desk.program.state(), 1280, 720).canvas.y;
     bool named = false;
     for (const figure::SceneItem& item : canvas.scene.items)
         if (const auto* const text = std::get_if<figure::TextItem>(&item)) {
@@ -178,7 +178,7 @@ TEST_CASE("in B − A the name of a colour scale ends inside a narrow page", "[g
     desk.act(SetCompare{Compare::difference});
     const figure::TextMeasure measure = surface_measure(desk.driver.surface());
     const Picture& canvas = desk.program.canvas();
-    const float edge = arrange(desk.program.state(), 1280 / 1.5F, 720 / 1.5F).canvas.right();
+    const float edge = compute_layout(desk.program.state(), 1280 / 1.5F, 720 / 1.5F).canvas.right();
     bool named = false;
     for (const figure::SceneItem& item : canvas.scene.items)
         if (const auto* const text = std::get_if<figure::TextItem>(&item)) {
@@ -193,7 +193,7 @@ TEST_CASE("a long line of the graph's legend goes on below inside a narrow page"
     desk.open(checkpoint::model_folder("pocket"), pocket_sentence);
     desk.act(ShowWeightsAs{WeightsView::graph});
     const Picture& canvas = desk.program.canvas();
-    const float edge = arrange(desk.program.state(), 800, 720).canvas.right();
+    const float edge = compute_layout(desk.program.state(), 800, 720).canvas.right();
     const figure::TextMeasure measure = surface_measure(desk.driver.surface());
     for (const figure::SceneItem& item : canvas.scene.items)
         if (const auto* const text = std::get_if<figure::TextItem>(&item); text && text->angle == 0) {
@@ -246,7 +246,7 @@ TEST_CASE("a small problem's split grows with the room", "[gui][layout]") {
     // In a lower window it ends where the room does.
     desk.driver.resize(1280, 720);
     desk.settle();
-    CHECK(desk.program.canvas().scene.height <= arrange(desk.program.state(), 1280, 720).canvas.h);
+    CHECK(desk.program.canvas().scene.height <= compute_layout(desk.program.state(), 1280, 720).canvas.h);
 }
 
 TEST_CASE("every tab of Patching can be clicked in a narrow canvas", "[gui][effects][narrow]") {
@@ -279,7 +279,7 @@ TEST_CASE("the pager of a large weight ends inside the pane beside a board", "[g
          {StageGroup::qkv, StageGroup::head_out, StageGroup::contributions, StageGroup::output}) {
         desk.act(GoTo{group});
         const Picture& canvas = desk.program.canvas();
-        const figure::Rect area = arrange(desk.program.state(), 1280 / 1.5F, 720 / 1.5F).canvas;
+        const figure::Rect area = compute_layout(desk.program.state(), 1280 / 1.5F, 720 / 1.5F).canvas;
         INFO(group_info(group).label);
         for (const Hotspot& spot : canvas.hotspots)
             if (spot.label.starts_with("◀") || spot.label.ends_with("▶"))

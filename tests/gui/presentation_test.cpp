@@ -272,7 +272,7 @@ TEST_CASE("enlarging a page with its arithmetic leaves the canvas room", "[gui][
     desk.press_key(GLFW_KEY_F5);
     const auto places = [&] {
         const float zoom = desk.program.zoom();
-        return arrange(desk.program.state(), 1600 / zoom, 1000 / zoom);
+        return compute_layout(desk.program.state(), 1600 / zoom, 1000 / zoom);
     };
     REQUIRE(places().inspector_open);
     for (int step = 0; step < 5; ++step) {

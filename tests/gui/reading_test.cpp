@@ -70,7 +70,8 @@ TEST_CASE("the first token is hidden and brought back, and the canvas says so") 
         write_picture({desk.shown(), desk.view()}, {}, folder.file("heads.svg"));
         CHECK(read_file(folder.file("heads.svg")).find("First token hidden, rows renormalized") !=
               std::string::npos);
-        CHECK(copy_stage({desk.shown(), desk.view()}).said.find("(first token hidden") != std::string::npos);
+        CHECK(copy_stage({desk.shown(), desk.view()}).message.find("(first token hidden") !=
+              std::string::npos);
         CHECK(reading_suffix(desk.view().attention.reading) == "-first-hidden");
     }
     SECTION("and as it was") {

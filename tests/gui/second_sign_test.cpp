@@ -269,7 +269,7 @@ std::string device(bool fallen) {
 std::string stored(bool failed) {
     Program::Options options;
     if (failed)
-        options.keeps_nothing = "Your edits are not autosaved: there is no folder.";
+        options.no_state_folder_reason = "Your edits are not autosaved: there is no folder.";
     Desk desk(options);
     desk.act(EditCell{{TensorId::W_O, {5, 1, 0, 0}}, 0.25F});
     return signs("⚠ not saved");

@@ -33,7 +33,7 @@ void write_script(const ScreenSnapshot& screen, const std::string& path);
 /// Text for the clipboard, and a sentence that describes it. All functions throw Error(input) if there is
 /// nothing to copy or too much.
 struct Copied {
-    std::string text, said;
+    std::string text, message;
 };
 Copied copy_stage(const ScreenSnapshot& screen);
 /// The matrix of the cell that the inspector shows: the hovered one, else the selected one.

@@ -319,7 +319,7 @@ void Files::copy(Copied (*what)(const ScreenSnapshot&)) {
         return;
     const Copied copied = what({state_.shown, state_.view});
     ImGui::SetClipboardText(copied.text.c_str());
-    say(copied.said);
+    say(copied.message);
 }
 
 void Files::say(std::string sentence) {
@@ -364,8 +364,8 @@ void Files::refresh() {
             files_.save_error = error;
             state_.error = std::move(error);
         }
-    if (files_.unsaved && files_.save_error.empty() && !setup_.keeps_nothing.empty())
-        files_.save_error = state_.error = setup_.keeps_nothing;
+    if (files_.unsaved && files_.save_error.empty() && !setup_.no_state_folder_reason.empty())
+        files_.save_error = state_.error = setup_.no_state_folder_reason;
     const bool kept =
         autosave_ && (of_checkpoint() ? !edits_to_keep() && !keeper_.busy() : autosave_->saved());
     if (kept)

@@ -26,7 +26,7 @@ public:
     struct Setup {
         /// Folder of the autosaved project and the list of recent files; empty: none.
         std::filesystem::path state_folder;
-        std::string keeps_nothing = {};                           ///< see ProgramOptions
+        std::string no_state_folder_reason = {};                  ///< see ProgramOptions
         std::function<void()> wake;                               ///< see ProgramOptions
         std::function<void(const std::string& path)> show_lesson; ///< opens a file; throws Error(input)
         std::function<void()> leave_lesson; ///< closes an open lesson and shows the user's own document

@@ -24,7 +24,7 @@ ScreenSnapshot weights_of(const std::string& sentence) {
 TEST_CASE("a stage is copied as one matrix below the other", "[files]") {
     ScreenSnapshot screen = weights_of("cats sleep");
     const Copied copied = copy_stage(screen);
-    CHECK(copied.said == "Copied weights, 1 × 2 × 2 × 2, one matrix below the other");
+    CHECK(copied.message == "Copied weights, 1 × 2 × 2 × 2, one matrix below the other");
     // Two heads of two rows, an empty line between them.
     const auto gap = copied.text.find("\n\n");
     REQUIRE(gap != std::string::npos);
@@ -33,14 +33,14 @@ TEST_CASE("a stage is copied as one matrix below the other", "[files]") {
     // The copy of only the second head equals the lower part of the copy of both.
     screen.view.selected = CellAddress{TensorId::weights, {0, 1, 1, 0}};
     const Copied second = copy_matrix(screen);
-    CHECK(second.said == "Copied weights[1], 2 × 2");
+    CHECK(second.message == "Copied weights[1], 2 × 2");
     CHECK(copied.text.ends_with("\n\n" + second.text));
     screen.view.hover = CellAddress{TensorId::W_Q, {3, 2, 0, 0}}; // takes precedence over the selection
-    CHECK(copy_matrix(screen).said == "Copied W_Q, 8 × 8");
+    CHECK(copy_matrix(screen).message == "Copied W_Q, 8 × 8");
     screen.view.hover.reset();
     screen.view.selected.reset();
-    CHECK(copy_matrix(screen).said.starts_with("Copied weights[0]")); // the matrix that the inspector shows
-                                                                      // by default
+    CHECK(copy_matrix(screen).message.starts_with("Copied weights[0]")); // the matrix that the inspector
+                                                                         // shows by default
 }
 
 TEST_CASE("files are named after sentences", "[files]") {
