@@ -62,7 +62,7 @@ void write_progress(const std::filesystem::path& path,
 namespace {
 
 /// Returns the first fault, and how to see the others.
-std::string told(const std::vector<lesson::LessonError>& faults) {
+std::string fault_summary(const std::vector<lesson::LessonError>& faults) {
     const std::string first =
         tr("progress.line", "Line {}: {}.", faults.front().line, faults.front().sentence);
     return faults.size() == 1 ? first
@@ -92,7 +92,8 @@ void load_lessons(CourseState& course, const std::vector<std::string>& folders, 
         else if (found.parsed.faults.empty())
             course.lessons.push_back(std::make_shared<const lesson::Lesson>(std::move(found.parsed.lesson)));
         else
-            course.unlisted.push_back({found.path, told(found.parsed.faults), lesson::name_of(found)});
+            course.unlisted.push_back(
+                {found.path, fault_summary(found.parsed.faults), lesson::name_of(found)});
     }
 }
 
