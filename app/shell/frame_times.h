@@ -17,16 +17,16 @@ public:
     void note(bool awaits) {
         if (!awaits)
             shown_ = last_;
-        keeps_picture_ = awaits && last_ - shown_ < longest_kept;
+        keeps_previous_frame_ = awaits && last_ - shown_ < longest_kept;
     }
     /// Returns true if the previous picture stays on screen until the next one is ready.
-    bool keeps_previous_frame() const { return keeps_picture_; }
+    bool keeps_previous_frame() const { return keeps_previous_frame_; }
 
 private:
     static constexpr double longest_kept = 0.5;
     double last_ = -1;
     double shown_ = 0; ///< last time with a trace to show, or without a document
-    bool keeps_picture_ = false;
+    bool keeps_previous_frame_ = false;
 };
 
 } // namespace headscope::app

@@ -308,7 +308,7 @@ void view_canvas(const AppState& state, const figure::Rect& whole, const ViewToo
                          },
                          {.pointing = state.find.follow ? at_once : state.view.pointing,
                           .by_wheel = !wheel_edits,
-                          .page = static_cast<int>(state.view.group)});
+                          .content_id = static_cast<int>(state.view.group)});
     if (screen_of(state.shown, state.view) == Screen::map && !state.shown.document->has_head_grid())
         steer_long_map(state, area, tools);
     if (state.view.arrival < 1) { // a new stage fades in

@@ -47,7 +47,8 @@ struct TypedText {
 };
 /// A text input of one line. Esc leaves it and restores the text from before typing. `live`: every letter
 /// takes effect immediately. The restored text is then returned one frame later, after the typing gesture has
-/// ended, so that both texts become steps of the history. `id` also identifies the field in tools.thrown.
+/// ended, so that both texts become steps of the history. `id` also identifies the field in
+/// tools.removed_texts.
 TypedText text_input(const std::string& id, const std::string& hint, std::string& text, int flags,
                      Caret caret, bool live, text::ControlCharacters controls, const ViewTools& tools);
 /// Makes the next undo type a text again that Esc removed and that was never run.

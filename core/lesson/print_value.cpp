@@ -80,12 +80,12 @@ LessonState current_state(const LessonState& state) {
 }
 
 LessonState state_inside(const Callout& callout, const LessonState& state) {
-    if (!callout.when || state.page_numbers == nullptr || stands(callout, page_state(state)))
+    if (!callout.when || state.page_numbers == nullptr || is_shown(callout, page_state(state)))
         return state;
     return current_state(state);
 }
 
-bool stands(const Callout& callout, const LessonState& state) {
+bool is_shown(const Callout& callout, const LessonState& state) {
     try {
         return !callout.when || callout.when->truth(state);
     } catch (const Error&) {

@@ -254,7 +254,7 @@ private:
         return draw_words(x, below + 6);
     }
 
-    /// The point as something to drag: a pixel upwards adds `by_height` to the activation.
+    /// The point as something to drag: a pixel upwards adds `change_per_pixel` to the activation.
     void add_handle(const CellAddress& act, figure::Point at, float change_per_pixel) {
         constexpr float reach = 10;
         picture.grids.push_back({.tensor = act.tensor,

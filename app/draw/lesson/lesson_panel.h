@@ -7,7 +7,7 @@
 namespace headscope::app {
 
 /// The Course tab of the left panel in its full height: the list of lessons, a step, a question or the
-/// summary. Its `pointed` is the first open task on the page.
+/// summary. Its `pointed_area` is the first open task on the page.
 Picture draw_course(const DrawContext& context, const CourseState& course);
 /// The fixed buttons below the tab; context.width x course_foot.
 Picture draw_course_foot(const DrawContext& context, const CourseState& course);

@@ -46,8 +46,8 @@ const std::vector<manual::SearchResult>& look_up(ManualPanel& panel);
 /// stage.
 manual::Place manual_place_of_screen(const Shown& shown, const ViewState& view);
 
-/// The page, the table of contents or the search result, as high as its content. `pointed` is the heading at
-/// which the panel is open.
+/// The page, the table of contents or the search result, as high as its content. `pointed_area` is the
+/// heading at which the panel is open.
 Picture draw_manual(const DrawContext& context, const ManualPanel& panel);
 /// The current location for the line above the page: "Models › Effects".
 std::string breadcrumb(const ManualPanel& panel);

@@ -96,7 +96,7 @@ TEST_CASE("an engine is made on the worker when it is chosen, and gives the same
     CHECK(desk.act({EngineAction::Kind::choose, "cpu"}, document));
     CHECK(run_on(runner, document).trace->device == "cpu");
     desk.poll();
-    CHECK(desk.state().notice.empty());
+    CHECK(desk.state().fallback_reason.empty());
 }
 
 TEST_CASE("the CPU goes on when the chosen engine cannot be made, and says why") {
@@ -106,12 +106,12 @@ TEST_CASE("the CPU goes on when the chosen engine cannot be made, and says why")
     REQUIRE(result.trace != nullptr);
     CHECK(result.trace->device == "cpu");
     desk.poll();
-    CHECK_THAT(desk.state().notice, Contains("there is no such device"));
+    CHECK_THAT(desk.state().fallback_reason, Contains("there is no such device"));
     // The same may be tried again; another choice clears the sentence.
     CHECK(desk.act({EngineAction::Kind::choose, "vulkan:1"}, first_lesson_document()));
     CHECK(desk.act({EngineAction::Kind::choose, "vulkan:0"}, first_lesson_document()));
     desk.poll();
-    CHECK(desk.state().notice.empty());
+    CHECK(desk.state().fallback_reason.empty());
     CHECK(run_on(runner, first_lesson_document()).trace->device == "vulkan:0");
 }
 
@@ -124,7 +124,7 @@ TEST_CASE("a device lost in the middle of a run costs nothing but a sentence") {
     CHECK(second.error.empty());
     CHECK(second.trace->device == "cpu");
     desk.poll();
-    CHECK_THAT(desk.state().notice, Contains("the device is lost"));
+    CHECK_THAT(desk.state().fallback_reason, Contains("the device is lost"));
     CHECK(run_on(runner, first_lesson_document()).trace->device == "cpu");
 }
 

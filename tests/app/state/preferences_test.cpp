@@ -46,10 +46,10 @@ TEST_CASE("motion goes off by one switch, which is remembered and goes before wh
 
     ViewState later;
     read_preferences(preferences_json(view), later);
-    CHECK_FALSE(later.moves());
+    CHECK_FALSE(later.animates());
     app::apply(later, SetMotion{true}, dims);
     later.reduced_motion = true;
-    CHECK(later.moves());
+    CHECK(later.animates());
 }
 
 } // namespace headscope::test

@@ -29,7 +29,7 @@ TEST_CASE("a right-to-left word among others leaves them in their order", "[shap
     // The marks around it take no room and lack no font.
     const ShapedText bare = shape_text("\u062D", Font::mono, 26);
     const ShapedText alone = shape_text(text::isolated("\u062D"), Font::mono, 26);
-    CHECK(alone.missing == bare.missing);
+    CHECK(alone.missing_character == bare.missing_character);
     CHECK(alone.advance == Approx(bare.advance));
 }
 
