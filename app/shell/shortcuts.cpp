@@ -85,7 +85,7 @@ Overlay over_canvas(const AppState& state) {
 
 /// Without a thing: for the selected number, at its place on the canvas, else for the focused head.
 void ask_menu(AppState& state, std::optional<MenuSubject> thing, const Picture& canvas) {
-    state.menu = {.thing = thing, .asked = true};
+    state.menu = {.thing = thing, .opens_next_frame = true};
     if (thing)
         return;
     const auto& cell = state.view.selected;
