@@ -66,7 +66,7 @@ struct CourseState {
     RunSpecPtr pass;                                  ///< the pass that `model` belongs to
     std::shared_ptr<const lesson::LessonModel> model; ///< the page's checkpoint on screen; null: not yet
     /// The numbers of the page before any change, which its prose quotes; null: not computed yet.
-    std::shared_ptr<const lesson::PageNumbers> own;
+    std::shared_ptr<const lesson::PageNumbers> page_numbers;
     std::map<std::string, LessonProgress> progress; ///< by lesson id
     /// The input typed into the tables of the open lesson: by id of the table, then by cell in row order.
     std::map<std::string, std::map<int, std::string>> typed;

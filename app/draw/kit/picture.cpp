@@ -107,8 +107,8 @@ void Picture::move_by(float dx, float dy) {
     std::ranges::for_each(words, move, &TokenWord::area);
     std::ranges::for_each(tips, move, &Tip::area);
     std::ranges::for_each(tags, move, &CellTag::area);
-    if (pointed.w > 0)
-        move(pointed);
+    if (pointed_area.w > 0)
+        move(pointed_area);
 }
 
 void Picture::append(Picture other, float dx, float dy) {
