@@ -26,8 +26,8 @@ struct Place {
     FilesState files{};
     DocumentPtr document = make_document({.sentence = "the cat sleeps"}, 1);
     Dims shown = document->problem.dims;
-    bool checkpoint = false, weights_file = false, weights_alone = false, lesson = false, walking = false,
-         manual = false, presenting = false;
+    bool checkpoint = false, weights_file = false, weights_alone = false, lesson = false,
+         has_tab_focus = false, manual = false, presenting = false;
     bool stepping = false;
     LongMap map{};
     bool on_map = false;
@@ -56,7 +56,7 @@ struct Place {
                 .manual_open = manual,
                 .manual_back = manual,
                 .manual_forth = manual,
-                .has_tab_focus = walking,
+                .has_tab_focus = has_tab_focus,
                 .stepping = stepping};
     }
 };
