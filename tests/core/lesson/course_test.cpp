@@ -167,7 +167,7 @@ TEST_CASE("the position of a choice does not give the answer away") {
     int questions = 0;
     for (const FoundLesson& found : find_lessons({}, "en"))
         for (const Question& question : found.parsed.lesson.quiz) {
-            const auto right = std::ranges::find(question.choices, true, &QuizChoice::right);
+            const auto right = std::ranges::find(question.choices, true, &QuizChoice::correct);
             ++right_at[right - question.choices.begin()];
             ++questions;
         }
