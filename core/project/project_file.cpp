@@ -166,7 +166,7 @@ format::Safetensors header_of(const std::string& path) {
         return format::Safetensors::open_lazily(path);
     } catch (const Error&) {
         std::set<std::string> missing_tensors;
-        return repaired(read_project_bytes(path), path, lost);
+        return repaired(read_project_bytes(path), path, missing_tensors);
     }
 }
 
