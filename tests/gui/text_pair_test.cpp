@@ -165,7 +165,8 @@ TEST_CASE("a project keeps the decision that a prompt stays one text", "[model][
     }
     for (const std::string& path : {decided, patch, asked}) {
         INFO(path);
-        FilesDesk desk(folder);
+        TemporaryFolder home; // without an autosaved document
+        FilesDesk desk(home);
         if (path == patch)
             desk.open(model, "w4");
         desk.open(path);

@@ -13,7 +13,6 @@ namespace headscope::checkpoint {
 namespace {
 
 using graph::Step;
-using Columns = graph::Parameter::Columns;
 using W = WeightId;
 
 /// A weight that the stage table does not have.
@@ -65,7 +64,7 @@ graph::Parameter::Layout layout_of(Layout layout) {
 /// columns in it.
 struct PackedWeight {
     WeightId whole;
-    Columns columns;
+    graph::Parameter::Columns columns;
 };
 
 std::optional<PackedWeight> packed_weight(const Architecture& a, WeightId weight) {
@@ -147,7 +146,7 @@ std::optional<WeightSource> find_source(const Architecture& architecture, Attent
                                         WeightId weight) {
     const NameMap& names = architecture.names;
     const bool cross = place.stack == Stack::cross;
-    std::optional<Columns> columns;
+    std::optional<graph::Parameter::Columns> columns;
     const TensorName* row = find_row(cross ? names.cross : names.body, weight);
     if (row == nullptr)
         if (const auto packed = packed_weight(architecture, weight)) {
