@@ -21,8 +21,8 @@ using figure::Font;
 constexpr std::size_t listed_sources = 5, listed_writers = 12;
 constexpr float number_room = 62;
 
-void row(Sheet& sheet, const std::string& name, double value, double limit, int decimals,
-         bool strong = false) {
+void component_row(Sheet& sheet, const std::string& name, double value, double limit, int decimals,
+                   bool strong = false) {
     const Theme& theme = sheet.context.theme;
     constexpr float bar = 76;
     const float end = sheet.right - number_room;
@@ -121,13 +121,13 @@ void add_largest(Sheet& sheet) {
         if (part.writer.head >= 0 && part.writer.stack == effects.stack)
             sheet.row_spot("largest " + std::to_string(n), OpenHead{part.writer.layer, part.writer.head},
                            tr("common.look_head", "Select this head"));
-        row(sheet, component_name(part.writer), part.value, limit, decimals, open);
+        component_row(sheet, component_name(part.writer), part.value, limit, decimals, open);
     }
     if (const std::size_t others = parts.size() - count; others > 0)
-        row(sheet,
-            tr_n("common.more_together", "{} more, together", "{} more, together",
-                 static_cast<std::int64_t>(others), others),
-            rest, limit, decimals);
+        component_row(sheet,
+                      tr_n("common.more_together", "{} more, together", "{} more, together",
+                           static_cast<std::int64_t>(others), others),
+                      rest, limit, decimals);
     sheet.rule(62);
     total_row(sheet, tr("effects_inspector.logit", "logit of {}", logit_label(effects)),
               effects.attribution.logit, decimals);
@@ -205,9 +205,10 @@ void add_losses(Sheet& sheet) {
         const Loss& loss = losses[n];
         sheet.row_spot("largest " + std::to_string(n), OpenHead{loss.layer, loss.head},
                        tr("common.look_head", "Select this head"));
-        row(sheet, component_name(sheet.context.shown.effects->part(loss.layer, loss.head).writer), loss.lost,
-            std::max(sweep->limit, 1e-9), 2,
-            loss.layer == sheet.context.view.attention.layer && loss.head == sheet.context.view.head);
+        component_row(sheet, component_name(sheet.context.shown.effects->part(loss.layer, loss.head).writer),
+                      loss.lost, std::max(sweep->limit, 1e-9), 2,
+                      loss.layer == sheet.context.view.attention.layer &&
+                          loss.head == sheet.context.view.head);
     }
     if (sweep->done < sweep->count)
         sheet.paragraph(tr_n("effects_inspector.head", "Measured: {} of {} head.",

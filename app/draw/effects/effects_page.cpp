@@ -18,7 +18,8 @@ using analysis::LogitPart;
 using figure::Align;
 using figure::Font;
 
-constexpr float table_top = 150, label_width = 36, before_mlp = 10, totals_width = 190, number_width = 60;
+constexpr float table_top = 150, label_width = 36, before_mlp = 10, totals_width = 190,
+                part_number_width = 60;
 
 /// The layout of the table: heads, a gap, the MLP, and a bar for the layer.
 struct Table {
@@ -47,7 +48,7 @@ Table table_of(const DrawContext& context) {
                 .right = context.width - canvas_pad};
     const float columns = static_cast<float>(table.H + 1);
     const bool wide = context.width > 620;
-    const float room = table.right - table.left - before_mlp - (wide ? totals_width : number_width);
+    const float room = table.right - table.left - before_mlp - (wide ? totals_width : part_number_width);
     table.cell_w = std::floor(std::clamp(room / columns, 6.0F, 72.0F));
     constexpr float readable = 36;
     table.numbers = table.cell_w >= readable;
@@ -81,7 +82,7 @@ void draw_total(Picture& picture, const DrawContext& context, const Table& table
     const Effects& effects = *context.shown.effects;
     const double total = effects.layers[static_cast<std::size_t>(l)];
     const figure::Rect row = table.head(l, 0);
-    const float bars = table.right - number_width - table.totals;
+    const float bars = table.right - part_number_width - table.totals;
     if (bars > 40) {
         double low = 0, high = 0;
         for (const double one : effects.layers) {
