@@ -394,7 +394,7 @@ Picture draw_effects_strip(const DrawContext& context) {
                                                      "replaced by its mean over this text, at every token"))},
         32, {},
         !shows_losses(context)
-            ? tr("effects_page.norms_held_scale_run", "frozen LayerNorm: its scale is that of this run")
+            ? tr("effects_page.norms_held_scale_run", "frozen norm: its scale is that of this run")
             : "");
     return picture;
 }
@@ -428,10 +428,10 @@ Picture draw_effects_page(const DrawContext& context) {
             picture, context, tr("effects_page.heads_prediction", "Logit attribution of the heads"),
             effects->against.empty()
                 ? tr("effects_page.out_l_h_u",
-                     "contributions[l][h] · (W_U[{}] − mean W_U), after {}, direct path, frozen LayerNorm",
+                     "contributions[l][h] · (W_U[{}] − mean W_U), after {}, direct path, frozen norm",
                      effects->token, after)
                 : tr("effects_page.out_l_h_u_2",
-                     "contributions[l][h] · (W_U[{}] − W_U[{}]), after {}, direct path, frozen LayerNorm",
+                     "contributions[l][h] · (W_U[{}] − W_U[{}]), after {}, direct path, frozen norm",
                      effects->token, effects->against, after));
     draw_question_fields(picture, context);
     const Table table = table_of(context);
