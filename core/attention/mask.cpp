@@ -12,7 +12,7 @@ namespace headscope {
 
 namespace {
 
-constexpr std::int64_t any_distance = std::numeric_limits<std::int64_t>::max() / 4;
+constexpr std::int64_t any_distance = MaskRows::Stored::any_distance;
 
 /// A shape viewed as (B, H, Tq, Tk), in which extents of 1 are repeated.
 struct Broadcast {
@@ -185,19 +185,44 @@ MaskRows::MaskRows(const Mask& mask, const Dims& dims)
     add_strides_ = strides(add);
 }
 
-MaskRow MaskRows::row(std::int64_t b, std::int64_t h, std::int64_t i) const {
-    const std::int64_t position = i + dims_.Tk - dims_.Tq;
+namespace {
+
+/// allowed, add: all rows, or null.
+struct RowData {
+    std::int64_t before, after;
+    const std::uint8_t* allowed;
+    const MaskRows::Strides& allowed_strides;
+    const float* add;
+    const MaskRows::Strides& add_strides;
+};
+
+MaskRow row_at(const RowData& data, const Dims& dims, std::int64_t b, std::int64_t h, std::int64_t i) {
+    const std::int64_t position = i + dims.Tk - dims.Tq;
+    const auto offset = [&](const MaskRows::Strides& s) { return b * s.b + h * s.h + i * s.i; };
     MaskRow row;
-    row.begin = std::clamp<std::int64_t>(position - reach_back_, 0, dims_.Tk);
-    row.end = std::clamp<std::int64_t>(position + reach_ahead_ + 1, row.begin, dims_.Tk);
-    const auto offset = [&](const Strides& s) {
-        return static_cast<std::size_t>(b * s.b + h * s.h + i * s.i);
-    };
-    if (!allowed_.empty())
-        row.allowed = allowed_.data() + offset(allowed_strides_);
-    if (!add_.empty())
-        row.add = add_.data() + offset(add_strides_);
+    row.begin = std::clamp<std::int64_t>(position - data.before, 0, dims.Tk);
+    row.end = std::clamp<std::int64_t>(position + data.after + 1, row.begin, dims.Tk);
+    row.allowed = data.allowed == nullptr ? nullptr : data.allowed + offset(data.allowed_strides);
+    row.add = data.add == nullptr ? nullptr : data.add + offset(data.add_strides);
     return row;
+}
+
+template<class Numbers>
+auto data_of(const Numbers& numbers) {
+    return numbers.empty() ? nullptr : numbers.data();
+}
+
+} // namespace
+
+MaskRow MaskRows::Stored::row(const Dims& dims, std::int64_t b, std::int64_t h, std::int64_t i) const {
+    return row_at({before, after, data_of(allowed), allowed_strides, data_of(add), add_strides}, dims, b, h,
+                  i);
+}
+
+MaskRow MaskRows::row(std::int64_t b, std::int64_t h, std::int64_t i) const {
+    return row_at(
+        {reach_back_, reach_ahead_, data_of(allowed_), allowed_strides_, data_of(add_), add_strides_}, dims_,
+        b, h, i);
 }
 
 bool MaskRows::allows(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <variant>
@@ -84,16 +85,20 @@ public:
         std::int64_t b = 0, h = 0, i = 0;
     };
     /// The data of row(), for engines that evaluate the mask elsewhere. Query i may attend to the keys from p
-    /// - before to p + after, p = i + Tk - Tq, that `allowed` does not exclude. Valid as long as this object.
+    /// - before to p + after, p = i + Tk - Tq, that `allowed` does not exclude. Valid as long as its owner.
     struct Stored {
-        std::int64_t before, after;
+        static constexpr std::int64_t any_distance = std::numeric_limits<std::int64_t>::max() / 4;
+        std::int64_t before = any_distance, after = any_distance;
         std::span<const std::uint8_t> allowed; ///< empty: everything in range
         Strides allowed_strides;
         std::span<const float> add; ///< empty: nothing
         Strides add_strides;
+        bool empty = true; ///< there is no rule
+
+        MaskRow row(const Dims& dims, std::int64_t b, std::int64_t h, std::int64_t i) const;
     };
     Stored stored() const {
-        return {reach_back_, reach_ahead_, allowed_, allowed_strides_, add_, add_strides_};
+        return {reach_back_, reach_ahead_, allowed_, allowed_strides_, add_, add_strides_, empty_};
     }
 
 private:

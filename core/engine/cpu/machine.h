@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/base/progress.h"
+#include "core/engine/cpu/attention_rows.h"
 #include "core/engine/cpu/kernels/kernels.h"
 #include "core/engine/cpu/packed_parameters.h"
 #include "core/engine/cpu/products.h"
@@ -30,6 +31,7 @@ struct CpuMachine {
     std::vector<WideProduct> products{}; ///< refilled by each run, like the members below
     std::vector<ProductPart> parts{};
     std::vector<std::int64_t> heads{};
+    std::vector<RowStages> computed_rows{};
 
     /// Returns a tensor for a stage of this shape: a reusable one, or a new one.
     std::shared_ptr<Tensor> tensor_for(TensorId id, const Shape& shape) {

@@ -2,6 +2,7 @@
 
 #include "core/attention/problem.h"
 #include "core/base/progress.h"
+#include "core/engine/cpu/attention_rows.h"
 #include "core/tensor/tensor.h"
 #include "core/trace/stage_set.h"
 
@@ -10,15 +11,7 @@
 
 namespace headscope::cpu {
 
-struct CpuMachine;
 class CpuRun;
-
-/// Query rows of adjacent heads.
-struct RowPart {
-    std::int64_t b = 0, batches = 1;
-    std::int64_t h = 0, heads = 1;
-    std::int64_t row = 0, rows = 1;
-};
 
 /// Computes the stages of size Tq x Tk, or Tq x D per head, some rows at a time, so that no whole stage is in
 /// memory. The numbers equal those of CpuEngine, bit for bit. Memory: queries, keys and values of all heads,

@@ -1,15 +1,25 @@
 #include "core/engine/cpu/run.h"
 
+#include "core/engine/cpu/projections.h"
+
 #include <algorithm>
 #include <tuple>
 
 namespace headscope::cpu {
 
+namespace {
+
+/// The tensors of the stages in RowStage.
+constexpr std::array<TensorId, row_stage_count> row_stages{
+    TensorId::scores,   TensorId::scaled, TensorId::masked,       TensorId::weights,
+    TensorId::head_out, TensorId::concat, TensorId::contributions};
+
+} // namespace
+
 CpuRun::CpuRun(const Problem& problem, StageSet wanted, Progress& progress, CpuMachine& machine)
     : problem_(problem), d_(problem.dims), wanted_(wanted & StageSet::of(parts_)),
       dirty_(DirtySet::all(problem.dims.H, StageSet::of(parts_))), progress_(progress), machine_(machine),
-      mask_(problem.mask, problem.dims), factor_(score_factor(d_, problem.temperature)),
-      key_stride_(whole_panels(kernels_, d_.Tk)) {}
+      mask_(problem.mask, problem.dims) {}
 
 CpuRun::CpuRun(const Problem& problem, DirtySet dirty, const Trace& previous, Progress& progress,
                CpuMachine& machine)
@@ -54,24 +64,72 @@ bool CpuRun::wants_rows() const {
         [this](TensorId id) { return wants(id); });
 }
 
-/// The mean over heads, summed in their order.
 void CpuRun::average_heads() {
     const Tensor& A = computed_stage(TensorId::weights);
-    Tensor& mean = make(TensorId::weights_mean);
-    const std::int64_t rows = A.shape()[2];
-    const float share = 1.0F / static_cast<float>(d_.H);
-    for_tasks(A.shape()[0] * rows, A.count(), [&](std::int64_t row, int) {
-        const std::int64_t b = row / rows, i = row % rows;
-        float* const out = mean.data() + mean.offset(b, i, 0);
-        std::copy_n(A.data() + A.offset(b, 0, i, 0), d_.Tk, out);
-        for (std::int64_t h = 1; h < d_.H; ++h) {
-            const float* const w = A.data() + A.offset(b, h, i, 0);
-            for (std::int64_t j = 0; j < d_.Tk; ++j)
-                out[j] += w[j];
-        }
-        for (std::int64_t j = 0; j < d_.Tk; ++j)
-            out[j] *= share;
-    });
+    cpu::average_heads(A, make(TensorId::weights_mean), machine_, progress_);
+}
+
+StageSet steps_up_to(TensorId last) {
+    using enum TensorId;
+    StageSet steps;
+    for (const TensorId step : row_stages) {
+        steps = steps.with(step);
+        if (step == last)
+            break;
+    }
+    return steps;
+}
+
+/// The attention from the scores on, without the results.
+AttentionRows CpuRun::attention_rows() {
+    std::vector<RowStages>& computed = machine_.computed_rows;
+    computed.assign(static_cast<std::size_t>(d_.H), 0);
+    for (std::size_t n = 0; n < row_stage_count; ++n)
+        for (std::int64_t h = 0; h < d_.H; ++h)
+            if (dirty_.has(row_stages[n], h))
+                computed[static_cast<std::size_t>(h)] |= bit_of(static_cast<RowStage>(n));
+    return {.dims = d_,
+            .part = part_,
+            .queries = vectors(TensorId::q, TensorId::q_heads, d_.dk),
+            .packed = packed_,
+            .mask = mask_.stored(),
+            .factor = score_factor(d_, problem_.temperature),
+            .score_cap = problem_.score_cap,
+            .sinks = parts_.sink ? problem_.weights.sink->data() : nullptr,
+            .gains = problem_.gains.empty() ? nullptr : problem_.gains.data(),
+            .W_O = problem_.weights.W_O->data(),
+            .computed = computed};
+}
+
+/// Packs the keys and values of the dirty heads for the kernels, after those in the cache.
+void CpuRun::pack() {
+    using enum TensorId;
+    if (cache_ != nullptr) {
+        packed_ = cache_->room_for(d_, kernels_);
+    } else {
+        packed_ = packed_rows(d_, kernels_, d_.Tk);
+        packed_.memory = machine_.packed_for(packed_.count());
+    }
+    if (first_key_ < d_.Tk)
+        pack_keys_and_values(vectors(k, k_heads, d_.dk), vectors(v, v, d_.dv), attention_rows(), first_key_,
+                             machine_, progress_);
+}
+
+/// Computes all per-head, per-row stages, from the scores on.
+void CpuRun::attend_all(Trace& trace) {
+    using enum TensorId;
+    AttentionRows rows = attention_rows();
+    for (std::size_t n = 0; n < row_stage_count; ++n) {
+        const TensorId id = row_stages[n];
+        if ((wants(id) || (id == concat && wants(output))) && stages_.has(id))
+            rows.stored[n] = &make(id);
+        if (previous_ != nullptr)
+            rows.earlier[n] = previous_->stage(id);
+    }
+    if (previous_ != nullptr)
+        std::ranges::copy_if(previous_->fully_masked, std::back_inserter(trace.fully_masked),
+                             [this](const MaskedRow& row) { return !dirty_.has(weights, row.h); });
+    compute_attention(rows, machine_, progress_, trace.fully_masked);
 }
 
 Trace CpuRun::compute() {

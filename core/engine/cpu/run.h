@@ -2,7 +2,8 @@
 
 #include "core/attention/problem.h"
 #include "core/base/progress.h"
-#include "core/engine/cpu/blocks.h"
+#include "core/engine/cpu/attention_rows.h"
+#include "core/engine/cpu/head_rows.h"
 #include "core/engine/cpu/key_value_cache.h"
 #include "core/engine/cpu/machine.h"
 #include "core/engine/cpu/products.h"
@@ -53,58 +54,26 @@ private:
         std::int64_t first, count;
         WideProduct product() const;
     };
-    /// The memory of one worker for a tile of query rows.
-    struct Scratch {
-        float *scores, *queries, *out, *panels;
-        std::vector<MaskedRow> fully_masked;
-    };
-    struct Tile {
-        std::int64_t b, h, first, rows;
-        std::int64_t begin, end; ///< keys outside are not allowed for any of the rows
-    };
-
     bool wants(TensorId id) const { return wanted_.has(id); }
     bool wants_rows() const;
-    bool is_stored(TensorId id, std::int64_t head) const { return wants(id) && dirty_.has(id, head); }
     Tensor& make(TensorId id);
     std::shared_ptr<Tensor>& own(TensorId id) { return tensors_[static_cast<std::size_t>(id)]; }
     const Tensor& computed_stage(TensorId id) const;
-    template<class Task>
-    void for_tasks(std::int64_t count, std::int64_t flops, const Task& task) {
-        machine_.for_tasks(progress_, count, flops, task);
-    }
 
     void project_heads();
     void add_columns(std::vector<Columns>& all, TensorId id);
     void project(std::span<const Columns> all);
-    /// The machine's cached panels of W, packed now if they are new; null if W is not cached.
-    const float* cached_panels(const TensorPtr& W);
     [[noreturn]] void fail_projection(const Columns& columns, std::int64_t row, std::int64_t rows) const;
     /// Computes a stage that transforms each head's rows of its first input. Throws Error(input) for numbers
     /// outside float32's range.
     void make_head_rows(const TensorInfo& row);
-    Block queries(std::int64_t b, std::int64_t h, std::int64_t first, std::int64_t rows) const;
-    Block keys(std::int64_t b, std::int64_t g) const;
-    Block values(std::int64_t b, std::int64_t g) const;
-    void pack_keys_and_values();
-
+    HeadRowStep head_row_step(const TensorInfo& stage) const;
+    /// The rows of heads in `columns`, (B, T, heads width), or in `heads`, (B, heads, T, width), if the
+    /// scores read those.
+    HeadVectors vectors(TensorId columns, TensorId heads, std::int64_t width) const;
+    AttentionRows attention_rows();
+    void pack();
     void attend_all(Trace& trace);
-    void attend(const Tile& tile, Scratch& scratch);
-    void score(const Tile& tile, Scratch& scratch);
-    void apply_masks(const Tile& tile, Scratch& scratch);
-    void softmax(const Tile& tile, Scratch& scratch);
-    void sum_values(const Tile& tile, Scratch& scratch);
-    void write_head_output(const Tile& tile, Scratch& scratch);
-    void store_rows(TensorId id, const Tile& tile, const float* rows, std::int64_t stride);
-    void load_rows(TensorId id, const Tile& tile, float* rows, std::int64_t stride) const;
-    /// The address of row r of the tile in a tensor (B, H, Tq, width) of this run.
-    float* row_of(Tensor& tensor, const Tile& tile, std::int64_t r) const {
-        return tensor.data() +
-               tensor.offset(tile.b - part_.b, tile.h - part_.h, tile.first + r - part_.row, 0);
-    }
-    [[noreturn]] void fail_scores(const Tile& tile, const float* rows) const;
-    [[noreturn]] void fail_rows(const Tile& tile, const float* rows, std::int64_t cols,
-                                const std::string& what, const std::string& remedy) const;
     void average_heads();
 
     const Problem& problem_;
@@ -124,10 +93,8 @@ private:
     CpuMachine& machine_;
     const Kernels& kernels_ = machine_.kernels;
     MaskRows mask_;
-    float factor_;            ///< of the scores: 1 / (sqrt(dk) temperature)
-    std::int64_t key_stride_; ///< numbers per row of scores: Tk, rounded up to whole panels
     std::array<std::shared_ptr<Tensor>, tensor_count> tensors_;
-    PackedRows packed_; ///< of all Tk tokens
+    PackedRows packed_; ///< keys and values of all Tk tokens
 };
 
 } // namespace headscope::cpu

@@ -1,4 +1,5 @@
 #include "core/base/error.h"
+#include "core/engine/cpu/projections.h"
 #include "core/engine/cpu/run.h"
 #include "core/engine/range_fault.h"
 
@@ -34,41 +35,21 @@ WideProduct CpuRun::Columns::product() const {
             .bias = b == nullptr ? nullptr : b->data() + first};
 }
 
-const float* CpuRun::cached_panels(const TensorPtr& W) {
-    const PackedParameters::Place place = machine_.packed_parameters.find(kernels_, W);
-    if (place.fill) {
-        const std::int64_t depth = W->shape()[0], cols = W->shape()[1], step = 4 * kernels_.panel;
-        for_tasks((cols + step - 1) / step, 16 * W->count(), [&](std::int64_t task, int) {
-            const std::int64_t first = task * step;
-            pack_panels(kernels_, {W->data() + first, cols, depth, std::min(step, cols - first)},
-                        place.panels + first * depth);
-        });
-    }
-    return place.panels;
-}
-
 void CpuRun::project(std::span<const Columns> all) {
     std::vector<WideProduct>& products = machine_.products;
     products.clear();
     for (const Columns& c : all) {
         products.push_back(c.product());
         if (c.first % kernels_.panel == 0)
-            if (const float* const panels = cached_panels(c.W); panels != nullptr)
+            if (const float* const panels = cached_panels(c.W, machine_, progress_); panels != nullptr)
                 products.back().panels = panels + c.first * c.W->shape()[0];
         products.back().C = make(c.id).data() + c.first;
         products.back().C_stride = c.W->shape()[1];
     }
-    std::vector<ProductPart>& parts = machine_.parts;
-    divide_products(products, machine_.threads_for(flops_of(products)), parts);
-    const std::int64_t space = pack_scratch_size(kernels_);
-    float* const scratch = machine_.scratch_for(space);
-    for_tasks(
-        static_cast<std::int64_t>(parts.size()), flops_of(products), [&](std::int64_t index, int worker) {
-            const ProductPart& part = parts[static_cast<std::size_t>(index)];
-            const Columns& c = all[part.product];
-            if (!multiply_part(kernels_, products[part.product], part, scratch + worker * space))
-                fail_projection({c.id, c.x, c.W, c.b, c.first + part.first, part.count}, part.row, part.rows);
-        });
+    multiply_all(products, machine_, progress_, [&](const ProductPart& part) {
+        const Columns& c = all[part.product];
+        fail_projection({c.id, c.x, c.W, c.b, c.first + part.first, part.count}, part.row, part.rows);
+    });
 }
 
 void CpuRun::fail_projection(const Columns& columns, std::int64_t row, std::int64_t rows) const {
@@ -107,60 +88,51 @@ void CpuRun::project_heads() {
         if (!stage.verb.empty() && needed.has(stage.id) && stages_.has(stage.id))
             make_head_rows(tensor_info(stage.id, parts_));
     if (rows)
-        pack_keys_and_values();
+        pack();
 }
 
-/// (rows, dk): a view into q, or into q_heads.
-Block CpuRun::queries(std::int64_t b, std::int64_t h, std::int64_t first, std::int64_t rows) const {
-    if (reads_heads_) {
-        const Tensor& Q = computed_stage(TensorId::q_heads);
-        return {Q.data() + Q.offset(b, h, first, 0), d_.dk, rows, d_.dk};
+/// The norm, rotation or split of each head's rows.
+HeadRowStep CpuRun::head_row_step(const TensorInfo& stage) const {
+    const Tensor& from = computed_stage(source_of(stage.inputs[0], parts_));
+    const Shape& shape = from.shape();
+    const bool is_query = head_axis(stage, d_).kv == false;
+    HeadRowStep step{.heads = is_query ? d_.H : d_.Hkv,
+                     .width = stage.axes[3] == Axis::dv ? d_.dv : d_.dk,
+                     .norm_eps = problem_.norm_eps};
+    step.from = shape.rank() == 4
+                    ? HeadVectors{from.data(), shape[1] * shape[2] * shape[3], shape[2] * shape[3], shape[3]}
+                    : HeadVectors{from.data(), shape[1] * shape[2], step.width, shape[2]};
+    switch (stage.operation) {
+    case Operation::head_norm:
+    case Operation::joint_norm:
+        step.kind =
+            stage.operation == Operation::head_norm ? HeadRowStep::Kind::norm : HeadRowStep::Kind::joint_norm;
+        step.weight = problem_.input(stage.inputs[1])->data();
+        break;
+    case Operation::rotation:
+        step.kind = HeadRowStep::Kind::rotation;
+        step.cos = problem_.rotary->cos.get();
+        step.sin = problem_.rotary->sin.get();
+        break;
+    default:
+        break;
     }
-    const Tensor& Q = computed_stage(TensorId::q);
-    return {Q.data() + Q.offset(b, first, h * d_.dk), d_.H * d_.dk, rows, d_.dk};
+    return step;
 }
 
-/// (Tk - first_key_, dk) of a key/value head.
-Block CpuRun::keys(std::int64_t b, std::int64_t g) const {
-    if (reads_heads_) {
-        const Tensor& K = computed_stage(TensorId::k_heads);
-        return {K.data() + K.offset(b, g, 0, 0), d_.dk, d_.Tk - first_key_, d_.dk};
-    }
-    const Tensor& K = computed_stage(TensorId::k);
-    return {K.data() + K.offset(b, 0, g * d_.dk), d_.Hkv * d_.dk, d_.Tk - first_key_, d_.dk};
+void CpuRun::make_head_rows(const TensorInfo& stage) {
+    if (!compute_head_rows(head_row_step(stage), make(stage.id),
+                           [&](std::int64_t h) { return dirty_.has(stage.id, h); }))
+        engine::fail_head_rows(stage.id);
 }
 
-/// (Tk - first_key_, dv) of a key/value head.
-Block CpuRun::values(std::int64_t b, std::int64_t g) const {
-    const Tensor& V = computed_stage(TensorId::v);
-    return {V.data() + V.offset(b, 0, g * d_.dv), d_.Hkv * d_.dv, d_.Tk - first_key_, d_.dv};
-}
-
-/// Packs the keys and values of the dirty heads for the kernels, after those in the cache.
-void CpuRun::pack_keys_and_values() {
-    using enum TensorId;
-    if (cache_ != nullptr) {
-        packed_ = cache_->room_for(d_, kernels_);
-    } else {
-        packed_ = packed_rows(d_, kernels_, d_.Tk);
-        packed_.memory = machine_.packed_for(packed_.count());
-    }
-    const auto is_read = [this](TensorId by, std::int64_t g) {
-        for (std::int64_t h = 0; h < d_.H; ++h)
-            if (d_.kv_head(h) == g && dirty_.has(by, h))
-                return true;
-        return false;
-    };
-    if (first_key_ == d_.Tk)
-        return;
-    const std::int64_t numbers = packed_.heads * (d_.Tk - first_key_) * (packed_.dk + packed_.dv);
-    for_tasks(2 * packed_.heads, 16 * numbers, [&](std::int64_t task, int) {
-        const std::int64_t n = task / 2, b = n / d_.Hkv, g = n % d_.Hkv;
-        if (task % 2 == 0 && is_read(scores, g))
-            pack_transposed_panels(kernels_, keys(b, g), packed_.keys(n), first_key_);
-        if (task % 2 == 1 && is_read(head_out, g))
-            pack_rows(kernels_, values(b, g), packed_.values(n), first_key_, packed_.capacity);
-    });
+/// The values are read in place, because v_heads has the same numbers.
+HeadVectors CpuRun::vectors(TensorId columns, TensorId heads, std::int64_t width) const {
+    const bool in_heads = reads_heads_ && columns != heads;
+    const Tensor& from = computed_stage(in_heads ? heads : columns);
+    const Shape& shape = from.shape();
+    return in_heads ? HeadVectors{from.data(), shape[1] * shape[2] * width, shape[2] * width, width}
+                    : HeadVectors{from.data(), shape[1] * shape[2], width, shape[2]};
 }
 
 } // namespace headscope::cpu

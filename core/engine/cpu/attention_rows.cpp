@@ -1,9 +1,12 @@
+#include "core/engine/cpu/attention_rows.h"
+
 #include "core/base/error.h"
 #include "core/base/message.h"
-#include "core/engine/cpu/run.h"
+#include "core/engine/cpu/machine.h"
 #include "core/engine/range_fault.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <span>
@@ -27,31 +30,82 @@ std::int64_t tile_rows(const Kernels& kernels, std::int64_t Tq, std::int64_t key
     return std::min(Tq, (rows + kernels.rows - 1) / kernels.rows * kernels.rows);
 }
 
-} // namespace
+/// The memory of one worker for a tile of query rows.
+struct Scratch {
+    float *scores, *queries, *out, *panels;
+    std::vector<MaskedRow> fully_masked;
+};
 
-StageSet steps_up_to(TensorId last) {
-    using enum TensorId;
-    StageSet steps;
-    for (const TensorId step : {scores, scaled, masked, weights, head_out, concat, contributions}) {
-        steps = steps.with(step);
-        if (step == last)
-            break;
+struct Tile {
+    std::int64_t b, h, first, rows;
+    std::int64_t begin, end; ///< keys outside are not allowed for any of the rows
+};
+
+/// One run over all tiles.
+class AttentionRun {
+public:
+    AttentionRun(const AttentionRows& in, CpuMachine& machine, Progress& progress)
+        : in_(in), d_(in.dims), machine_(machine), progress_(progress),
+          key_stride_(whole_panels(kernels_, d_.Tk)) {}
+
+    void compute(std::vector<MaskedRow>& fully_masked);
+
+private:
+    bool computes(RowStage stage, std::int64_t head) const {
+        return has_stage(in_.computed[static_cast<std::size_t>(head)], stage);
     }
-    return steps;
-}
+    Tensor* stored(RowStage stage) const { return in_.stored[static_cast<std::size_t>(stage)]; }
+    bool is_stored(RowStage stage, std::int64_t head) const {
+        return stored(stage) != nullptr && computes(stage, head);
+    }
+    void attend(const Tile& tile, Scratch& scratch);
+    void score(const Tile& tile, Scratch& scratch);
+    void scale(const Tile& tile, Scratch& scratch);
+    void apply_masks(const Tile& tile, Scratch& scratch);
+    void softmax(const Tile& tile, Scratch& scratch);
+    void sum_values(const Tile& tile, Scratch& scratch);
+    void write_head_output(const Tile& tile, Scratch& scratch);
+    void store_rows(RowStage stage, const Tile& tile, const float* rows, std::int64_t stride);
+    void load_rows(RowStage stage, const Tile& tile, float* rows, std::int64_t stride) const;
+    /// The queries of the tile's row r.
+    const float* query(const Tile& tile, std::int64_t r) const {
+        const HeadVectors& Q = in_.queries;
+        return Q.data + tile.b * Q.of_entry + tile.h * Q.of_head + (tile.first + r) * Q.of_row;
+    }
+    MaskRow mask_row(const Tile& tile, std::int64_t r) const {
+        return in_.mask.row(d_, tile.b, tile.h, tile.first + r);
+    }
+    /// The packed head that the tile's head reads.
+    std::int64_t packed_head(const Tile& tile) const { return tile.b * d_.Hkv + d_.kv_head(tile.h); }
+    /// The address of row r of the tile in a stored tensor (batches, heads, rows, width).
+    float* row_of(Tensor& tensor, const Tile& tile, std::int64_t r) const {
+        return tensor.data() +
+               tensor.offset(tile.b - in_.part.b, tile.h - in_.part.h, tile.first + r - in_.part.row, 0);
+    }
+    [[noreturn]] void fail_scores(const Tile& tile, const float* rows) const;
+    [[noreturn]] void fail_rows(const Tile& tile, const float* rows, std::int64_t cols,
+                                const std::string& what, const std::string& remedy) const;
 
-void CpuRun::store_rows(TensorId id, const Tile& tile, const float* rows, std::int64_t stride) {
-    if (!is_stored(id, tile.h))
+    const AttentionRows& in_;
+    const Dims& d_;
+    CpuMachine& machine_;
+    Progress& progress_;
+    const Kernels& kernels_ = machine_.kernels;
+    std::int64_t key_stride_; ///< numbers per row of scores: Tk, rounded up to whole panels
+};
+
+void AttentionRun::store_rows(RowStage stage, const Tile& tile, const float* rows, std::int64_t stride) {
+    if (!is_stored(stage, tile.h))
         return;
-    Tensor& tensor = *own(id);
+    Tensor& tensor = *stored(stage);
     const std::int64_t cols = tensor.shape()[3];
     for (std::int64_t r = 0; r < tile.rows; ++r)
         std::copy_n(rows + r * stride, cols, row_of(tensor, tile, r));
 }
 
-/// Loads rows of the previous trace as the starting point.
-void CpuRun::load_rows(TensorId id, const Tile& tile, float* rows, std::int64_t stride) const {
-    const Tensor& tensor = *previous_->stage(id);
+/// Loads rows of an earlier run as the starting point.
+void AttentionRun::load_rows(RowStage stage, const Tile& tile, float* rows, std::int64_t stride) const {
+    const Tensor& tensor = *in_.earlier[static_cast<std::size_t>(stage)];
     const std::int64_t cols = tensor.shape()[3];
     for (std::int64_t r = 0; r < tile.rows; ++r)
         std::copy_n(tensor.data() + tensor.offset(tile.b, tile.h, tile.first + r, 0), cols,
@@ -60,17 +114,16 @@ void CpuRun::load_rows(TensorId id, const Tile& tile, float* rows, std::int64_t 
 
 /// Computes scores of all keys if they are stored, else of the keys that a row of the tile may attend to.
 /// Scores that are not stored are scaled at once.
-void CpuRun::score(const Tile& tile, Scratch& scratch) {
-    using enum TensorId;
+void AttentionRun::score(const Tile& tile, Scratch& scratch) {
+    using enum RowStage;
     const bool all = is_stored(scores, tile.h) || is_stored(scaled, tile.h);
     const std::int64_t begin = all ? 0 : tile.begin / kernels_.panel * kernels_.panel;
     const std::int64_t end = all ? key_stride_ : whole_panels(kernels_, tile.end);
-    const Block Q = queries(tile.b, tile.h, tile.first, tile.rows);
     for (std::int64_t r = 0; r < tile.rows; ++r)
-        std::copy_n(Q.data + r * Q.stride, d_.dk, scratch.queries + r * d_.dk);
+        std::copy_n(query(tile, r), d_.dk, scratch.queries + r * d_.dk);
     Product product{.A = scratch.queries,
                     .A_stride = d_.dk,
-                    .B = packed_.keys(tile.b * d_.Hkv + d_.kv_head(tile.h)) + begin * d_.dk,
+                    .B = in_.packed.keys(packed_head(tile)) + begin * d_.dk,
                     .B_stride = kernels_.panel,
                     .panel_stride = kernels_.panel * d_.dk,
                     .C = scratch.scores + begin,
@@ -78,16 +131,16 @@ void CpuRun::score(const Tile& tile, Scratch& scratch) {
                     .rows = tile.rows,
                     .depth = d_.dk,
                     .cols = end - begin};
-    product.factor = is_stored(scores, tile.h) ? 1.0F : factor_;
+    product.factor = is_stored(scores, tile.h) ? 1.0F : in_.factor;
     if (product.cols > 0 && !kernels_.multiply(product))
         fail_scores(tile, scratch.scores);
     store_rows(scores, tile, scratch.scores, key_stride_);
 }
 
 /// Adds the mask. Stored scores of masked keys become minus infinity; the softmax reads only allowed keys.
-void CpuRun::apply_masks(const Tile& tile, Scratch& scratch) {
-    for (std::int64_t r = 0; r < tile.rows && !mask_.empty(); ++r) {
-        const MaskRow mask = mask_.row(tile.b, tile.h, tile.first + r);
+void AttentionRun::apply_masks(const Tile& tile, Scratch& scratch) {
+    for (std::int64_t r = 0; r < tile.rows && !in_.mask.empty; ++r) {
+        const MaskRow mask = mask_row(tile, r);
         float* const s = scratch.scores + r * key_stride_;
         if (mask.add != nullptr)
             for (std::int64_t j = mask.begin; j < mask.end; ++j)
@@ -95,22 +148,22 @@ void CpuRun::apply_masks(const Tile& tile, Scratch& scratch) {
         if (mask.allowed != nullptr)
             for (std::int64_t j = mask.begin; j < mask.end; ++j)
                 s[j] = mask.allowed[j] == 0 ? minus_infinity : s[j];
-        if (is_stored(TensorId::masked, tile.h)) {
+        if (is_stored(RowStage::masked, tile.h)) {
             std::fill(s, s + mask.begin, minus_infinity);
             std::fill(s + mask.end, s + d_.Tk, minus_infinity);
         }
     }
-    store_rows(TensorId::masked, tile, scratch.scores, key_stride_);
+    store_rows(RowStage::masked, tile, scratch.scores, key_stride_);
 }
 
 /// Works in place on the allowed keys. Subtracting the largest score prevents exp from overflowing.
-void CpuRun::softmax(const Tile& tile, Scratch& scratch) {
-    Tensor* const kept = is_stored(TensorId::weights, tile.h) ? own(TensorId::weights).get() : nullptr;
+void AttentionRun::softmax(const Tile& tile, Scratch& scratch) {
+    Tensor* const kept = is_stored(RowStage::weights, tile.h) ? stored(RowStage::weights) : nullptr;
     const bool bypass_caches =
         kept != nullptr && static_cast<std::size_t>(kept->count()) * sizeof(float) >= cache_bypass_bytes;
     for (std::int64_t r = 0; r < tile.rows; ++r) {
         const std::int64_t i = tile.first + r;
-        const MaskRow mask = mask_.row(tile.b, tile.h, i);
+        const MaskRow mask = mask_row(tile, r);
         float* const s = scratch.scores + r * key_stride_;
         float* const out = kept == nullptr ? nullptr : row_of(*kept, tile, r);
         const std::int64_t count = mask.end - mask.begin;
@@ -126,8 +179,7 @@ void CpuRun::softmax(const Tile& tile, Scratch& scratch) {
             if (out != nullptr)
                 std::fill_n(out, d_.Tk, 0.0F);
         } else {
-            const float sink =
-                parts_.sink ? problem_.weights.sink->at(tile.h) : minus_infinity; // exp of it adds 0
+            const float sink = in_.sinks != nullptr ? in_.sinks[tile.h] : minus_infinity; // exp of it adds 0
             largest = std::max(largest, sink);
             const float factor =
                 1.0F / (kernels_.exponentials(s + mask.begin, count, largest) + std::exp(sink - largest));
@@ -144,19 +196,19 @@ void CpuRun::softmax(const Tile& tile, Scratch& scratch) {
 }
 
 /// A block of values stays in the L1 cache while all rows of the tile read it.
-void CpuRun::sum_values(const Tile& tile, Scratch& scratch) {
+void AttentionRun::sum_values(const Tile& tile, Scratch& scratch) {
     if (tile.begin == tile.end)
         std::fill_n(scratch.out, tile.rows * d_.dv, 0.0F);
     Product product{.A = nullptr,
                     .A_stride = key_stride_,
                     .B = nullptr,
                     .B_stride = kernels_.panel,
-                    .panel_stride = kernels_.panel * packed_.capacity,
+                    .panel_stride = kernels_.panel * in_.packed.capacity,
                     .C = scratch.out,
                     .C_stride = d_.dv,
                     .rows = tile.rows,
                     .cols = d_.dv};
-    const float* const V = packed_.values(tile.b * d_.Hkv + d_.kv_head(tile.h));
+    const float* const V = in_.packed.values(packed_head(tile));
     bool finite = true;
     for (std::int64_t j = tile.begin; j < tile.end; j += keys_in_cache) {
         product.A = scratch.scores + j;
@@ -169,14 +221,14 @@ void CpuRun::sum_values(const Tile& tile, Scratch& scratch) {
     if (!finite)
         fail_rows(tile, scratch.out, d_.dv, tr("common.output", "the output"),
                   tr("common.make_x_w_v", "make X, W_V or the head gain smaller"));
-    store_rows(TensorId::head_out, tile, scratch.out, d_.dv);
+    store_rows(RowStage::head_out, tile, scratch.out, d_.dv);
 }
 
 /// Multiplies the head's output by its gain, copies it to its columns of the concatenation, and multiplies it
 /// by its rows of W_O.
-void CpuRun::write_head_output(const Tile& tile, Scratch& scratch) {
-    using enum TensorId;
-    if (const float times = problem_.gain(tile.h); times != 1.0F) {
+void AttentionRun::write_head_output(const Tile& tile, Scratch& scratch) {
+    using enum RowStage;
+    if (const float times = in_.gains == nullptr ? 1.0F : in_.gains[tile.h]; times != 1.0F) {
         bool finite = true;
         for (std::int64_t n = 0; n < tile.rows * d_.dv; ++n) {
             scratch.out[n] *= times;
@@ -186,13 +238,14 @@ void CpuRun::write_head_output(const Tile& tile, Scratch& scratch) {
             fail_rows(tile, scratch.out, d_.dv, tr("common.output", "the output"),
                       tr("common.make_x_w_v", "make X, W_V or the head gain smaller"));
     }
-    if (dirty_.has(concat, tile.h) && own(concat) != nullptr)
+    if (is_stored(concat, tile.h))
         for (std::int64_t r = 0; r < tile.rows; ++r)
             std::copy_n(scratch.out + r * d_.dv, d_.dv,
-                        own(concat)->data() + own(concat)->offset(tile.b, tile.first + r, tile.h * d_.dv));
+                        stored(concat)->data() +
+                            stored(concat)->offset(tile.b, tile.first + r, tile.h * d_.dv));
     if (is_stored(contributions, tile.h)) {
-        float* const rows = row_of(*own(contributions), tile, 0);
-        const Block W{problem_.weights.W_O->data() + tile.h * d_.dv * d_.D, d_.D, d_.dv, d_.D};
+        float* const rows = row_of(*stored(contributions), tile, 0);
+        const Block W{in_.W_O + tile.h * d_.dv * d_.D, d_.D, d_.dv, d_.D};
         if (!multiply_block(kernels_, {scratch.out, d_.dv, tile.rows, d_.dv}, W, nullptr, rows, d_.D,
                             scratch.panels))
             fail_rows(tile, rows, d_.D, tr("common.contribution", "the contribution"),
@@ -200,72 +253,74 @@ void CpuRun::write_head_output(const Tile& tile, Scratch& scratch) {
     }
 }
 
-/// The dirty stages are the end of the chain scores, scaled, masked, weights, head_out, concat and
-/// contributions; the first of them reads its input from the previous trace.
-void CpuRun::attend(const Tile& tile, Scratch& scratch) {
-    using enum TensorId;
-    const auto is_dirty = [&](TensorId id) { return dirty_.has(id, tile.h); };
+/// Scales scores that are stored or loaded, and caps them.
+void AttentionRun::scale(const Tile& tile, Scratch& scratch) {
+    using enum RowStage;
     float* const s = scratch.scores;
-    if (is_dirty(scores))
-        score(tile, scratch);
-    if (is_dirty(scaled)) {
-        if (!is_dirty(scores))
-            load_rows(scores, tile, s, key_stride_);
-        if (!is_dirty(scores) || is_stored(scores, tile.h)) {
-            bool finite = true;
-            for (std::int64_t r = 0; r < tile.rows; ++r)
-                for (float& score : std::span(s + r * key_stride_, static_cast<std::size_t>(d_.Tk))) {
-                    score *= factor_;
-                    finite = finite && std::isfinite(score);
-                }
-            if (!finite)
-                fail_scores(tile, s);
-        }
-        if (parts_.soft_cap)
-            for (std::int64_t r = 0; r < tile.rows; ++r)
-                cap_scores({s + r * key_stride_, static_cast<std::size_t>(d_.Tk)}, problem_.score_cap);
-        store_rows(scaled, tile, s, key_stride_);
+    if (!computes(scores, tile.h) || is_stored(scores, tile.h)) {
+        bool finite = true;
+        for (std::int64_t r = 0; r < tile.rows; ++r)
+            for (float& score : std::span(s + r * key_stride_, static_cast<std::size_t>(d_.Tk))) {
+                score *= in_.factor;
+                finite = finite && std::isfinite(score);
+            }
+        if (!finite)
+            fail_scores(tile, s);
     }
-    if (is_dirty(masked)) {
-        if (!is_dirty(scaled))
+    if (in_.score_cap != 0.0F)
+        for (std::int64_t r = 0; r < tile.rows; ++r)
+            cap_scores({s + r * key_stride_, static_cast<std::size_t>(d_.Tk)}, in_.score_cap);
+    store_rows(scaled, tile, s, key_stride_);
+}
+
+/// A stage whose input is not computed reads it from an earlier run.
+void AttentionRun::attend(const Tile& tile, Scratch& scratch) {
+    using enum RowStage;
+    const auto is_computed = [&](RowStage stage) { return computes(stage, tile.h); };
+    float* const s = scratch.scores;
+    if (is_computed(scores))
+        score(tile, scratch);
+    if (is_computed(scaled)) {
+        if (!is_computed(scores))
+            load_rows(scores, tile, s, key_stride_);
+        scale(tile, scratch);
+    }
+    if (is_computed(masked)) {
+        if (!is_computed(scaled))
             load_rows(scaled, tile, s, key_stride_);
         apply_masks(tile, scratch);
     }
-    if (is_dirty(weights)) {
-        if (!is_dirty(masked))
+    if (is_computed(weights)) {
+        if (!is_computed(masked))
             load_rows(masked, tile, s, key_stride_);
         softmax(tile, scratch);
     }
-    if (is_dirty(head_out)) {
-        if (!is_dirty(weights))
+    if (is_computed(head_out)) {
+        if (!is_computed(weights))
             load_rows(weights, tile, s, key_stride_);
         sum_values(tile, scratch);
-    } else if (previous_ != nullptr) {
+    } else if (is_computed(concat) || is_computed(contributions)) {
         load_rows(head_out, tile, scratch.out, d_.dv);
     } else {
-        return; // a part of an earlier stage
+        return;
     }
     write_head_output(tile, scratch);
 }
 
-/// Computes all per-head, per-row stages, from the scores on.
-void CpuRun::attend_all(Trace& trace) {
-    using enum TensorId;
-    for (const TensorId id : {scores, scaled, masked, weights, head_out, concat, contributions})
-        if ((wants(id) || (id == concat && wants(output))) && stages_.has(id))
-            make(id);
+void AttentionRun::compute(std::vector<MaskedRow>& fully_masked) {
+    const RowPart& part = in_.part;
     std::vector<std::int64_t>& heads = machine_.heads;
     heads.clear();
-    const StageSet chain = steps_up_to(contributions);
     for (std::int64_t h = 0; h < d_.H; ++h)
-        if (!(dirty_.heads[static_cast<std::size_t>(h)] & chain).empty())
+        if (in_.computed[static_cast<std::size_t>(h)] != 0)
             heads.push_back(h);
     const auto count = static_cast<std::int64_t>(heads.size());
-    const std::int64_t rows = tile_rows(kernels_, part_.rows, key_stride_),
-                       tiles = (part_.rows + rows - 1) / rows;
-    const std::int64_t tasks = part_.batches * count * tiles;
-    const std::int64_t flops = 2 * part_.batches * count * effective_rows(part_.rows) *
-                               (d_.Tk * (d_.dk + d_.dv) + (wants(contributions) ? d_.dv * d_.D : 0));
+    const std::int64_t rows = tile_rows(kernels_, part.rows, key_stride_),
+                       tiles = (part.rows + rows - 1) / rows;
+    const std::int64_t tasks = part.batches * count * tiles;
+    const std::int64_t flops =
+        2 * part.batches * count * effective_rows(part.rows) *
+        (d_.Tk * (d_.dk + d_.dv) + (stored(RowStage::contributions) != nullptr ? d_.dv * d_.D : 0));
     const auto rounded = [](std::int64_t numbers) { return (numbers + 15) / 16 * 16; };
     const std::int64_t score_space = rows * key_stride_, query_space = rounded(rows * d_.dk),
                        out_space = rounded(rows * d_.dv);
@@ -279,16 +334,16 @@ void CpuRun::attend_all(Trace& trace) {
         scratch.push_back({at, q_at, q_at + query_space, q_at + query_space + out_space, {}});
     }
     std::atomic<std::int64_t> done{0};
-    for_tasks(tasks, flops, [&](std::int64_t task, int worker) {
-        const std::int64_t begun = task % tiles * rows, first = part_.row + begun, head = task / tiles;
-        Tile tile{.b = part_.b + head / count,
+    machine_.for_tasks(progress_, tasks, flops, [&](std::int64_t task, int worker) {
+        const std::int64_t begun = task % tiles * rows, first = part.row + begun, head = task / tiles;
+        Tile tile{.b = part.b + head / count,
                   .h = heads[static_cast<std::size_t>(head % count)],
                   .first = first,
-                  .rows = std::min(rows, part_.rows - begun),
+                  .rows = std::min(rows, part.rows - begun),
                   .begin = d_.Tk,
                   .end = 0};
         for (std::int64_t r = 0; r < tile.rows; ++r) {
-            const MaskRow mask = mask_.row(tile.b, tile.h, first + r);
+            const MaskRow mask = mask_row(tile, r);
             if (mask.begin < mask.end) {
                 tile.begin = std::min(tile.begin, mask.begin);
                 tile.end = std::max(tile.end, mask.end);
@@ -296,35 +351,33 @@ void CpuRun::attend_all(Trace& trace) {
         }
         tile.begin = std::min(tile.begin, tile.end);
         attend(tile, scratch[static_cast<std::size_t>(worker)]);
-        progress_.report(static_cast<float>(++done) / static_cast<float>(tasks));
+        const float fraction = static_cast<float>(++done) / static_cast<float>(tasks);
+        progress_.report(in_.progress_begin + (in_.progress_end - in_.progress_begin) * fraction);
     });
-    if (previous_ != nullptr)
-        std::ranges::copy_if(previous_->fully_masked, std::back_inserter(trace.fully_masked),
-                             [this](const MaskedRow& row) { return !dirty_.has(weights, row.h); });
     for (const Scratch& s : scratch)
-        trace.fully_masked.insert(trace.fully_masked.end(), s.fully_masked.begin(), s.fully_masked.end());
-    std::ranges::sort(trace.fully_masked, {}, [](const MaskedRow& r) { return std::tuple(r.b, r.h, r.i); });
+        fully_masked.insert(fully_masked.end(), s.fully_masked.begin(), s.fully_masked.end());
+    std::ranges::sort(fully_masked, {}, [](const MaskedRow& r) { return std::tuple(r.b, r.h, r.i); });
 }
 
-void CpuRun::fail_rows(const Tile& tile, const float* rows, std::int64_t cols, const std::string& what,
-                       const std::string& remedy) const {
+void AttentionRun::fail_rows(const Tile& tile, const float* rows, std::int64_t cols, const std::string& what,
+                             const std::string& remedy) const {
     const float* const bad =
         std::find_if(rows, rows + tile.rows * cols, [](float v) { return !std::isfinite(v); });
     engine::fail_row(what, d_, tile.b, tile.h, tile.first + (bad - rows) / cols, remedy);
 }
 
 /// rows: a tile of scores, scaled or not.
-void CpuRun::fail_scores(const Tile& tile, const float* rows) const {
+void AttentionRun::fail_scores(const Tile& tile, const float* rows) const {
     for (std::int64_t r = 0; r < tile.rows; ++r)
         for (std::int64_t j = 0; j < d_.Tk; ++j) {
             if (std::isfinite(rows[r * key_stride_ + j]))
                 continue;
-            const Block Q = queries(tile.b, tile.h, tile.first + r, 1);
-            const float* const K = packed_.keys(tile.b * d_.Hkv + d_.kv_head(tile.h)) +
+            const float* const Q = query(tile, r);
+            const float* const K = in_.packed.keys(packed_head(tile)) +
                                    j / kernels_.panel * kernels_.panel * d_.dk + j % kernels_.panel;
             float score = 0;
             for (std::int64_t c = 0; c < d_.dk; ++c)
-                score = std::fma(Q.data[c], K[c * kernels_.panel], score);
+                score = std::fma(Q[c], K[c * kernels_.panel], score);
             const bool by_temperature = std::isfinite(score);
             engine::fail_row(tr("common.score_key", "the score of key {}", j), d_, tile.b, tile.h,
                              tile.first + r,
@@ -333,6 +386,38 @@ void CpuRun::fail_scores(const Tile& tile, const float* rows) const {
                                             : tr("common.make_x_w_q", "make X, W_Q or W_K smaller"));
         }
     throw Error(ErrorKind::internal, "a score was called not finite, but is");
+}
+
+} // namespace
+
+void compute_attention(const AttentionRows& attention, CpuMachine& machine, Progress& progress,
+                       std::vector<MaskedRow>& fully_masked) {
+    AttentionRun(attention, machine, progress).compute(fully_masked);
+}
+
+void pack_keys_and_values(const HeadVectors& keys, const HeadVectors& values, const AttentionRows& attention,
+                          std::int64_t first, CpuMachine& machine, const Progress& progress) {
+    const Dims& d = attention.dims;
+    const PackedRows& packed = attention.packed;
+    const auto is_read = [&](RowStage by, std::int64_t g) {
+        for (std::int64_t h = 0; h < d.H; ++h)
+            if (d.kv_head(h) == g && has_stage(attention.computed[static_cast<std::size_t>(h)], by))
+                return true;
+        return false;
+    };
+    const std::int64_t rows = d.Tk - first;
+    const auto block = [rows, &d](const HeadVectors& from, std::int64_t n, std::int64_t width) {
+        return Block{from.data + n / d.Hkv * from.of_entry + n % d.Hkv * from.of_head, from.of_row, rows,
+                     width};
+    };
+    const std::int64_t numbers = packed.heads * rows * (packed.dk + packed.dv);
+    machine.for_tasks(progress, 2 * packed.heads, 16 * numbers, [&](std::int64_t task, int) {
+        const std::int64_t n = task / 2, g = n % d.Hkv;
+        if (task % 2 == 0 && is_read(RowStage::scores, g))
+            pack_transposed_panels(machine.kernels, block(keys, n, d.dk), packed.keys(n), first);
+        if (task % 2 == 1 && is_read(RowStage::head_out, g))
+            pack_rows(machine.kernels, block(values, n, d.dv), packed.values(n), first, packed.capacity);
+    });
 }
 
 } // namespace headscope::cpu

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "core/engine/cpu/attention_rows.h"
+#include "core/tensor/tensor.h"
+
+#include <cstdint>
+#include <functional>
+
+namespace headscope::cpu {
+
+/// A step from the queries or keys of each head to those that the scores read.
+struct HeadRowStep {
+    enum class Kind : std::uint8_t {
+        split,      ///< copies
+        norm,       ///< RMSNorm of each row of each head
+        joint_norm, ///< RMSNorm of each row of all heads, which are adjacent columns
+        rotation    ///< see Rotary in problem.h
+    };
+    Kind kind = Kind::split;
+    HeadVectors from{};
+    std::int64_t heads = 0, width = 0;
+    const float* weight = nullptr; ///< of a norm: (width), or (heads width) with joint_norm
+    float norm_eps = 0;
+    const Tensor *cos = nullptr, *sin = nullptr; ///< (B or 1, T, width)
+};
+
+/// Computes the rows of some heads of `to`, (B, heads, T, width). Returns false if a number is not finite.
+bool compute_head_rows(const HeadRowStep& step, Tensor& to,
+                       const std::function<bool(std::int64_t head)>& is_computed);
+
+} // namespace headscope::cpu
