@@ -11,11 +11,12 @@ CORE = {
     "core/tensor": ["core/base"],
     "core/trace": ["core/base", "core/tensor"],
     "core/graph": ["core/base", "core/tensor"],
+    "core/run": ["core/base", "core/tensor", "core/graph"],
     "core/attention": ["core/base", "core/tensor", "core/trace", "core/graph"],
     "core/text": ["core/base", "core/tensor", "core/trace", "core/graph", "core/attention"],
 }
 CORE["core/format"] = [*CORE["core/text"], "core/text"]
-CORE["core/engine"] = [*CORE["core/text"], "core/text"]
+CORE["core/engine"] = [*CORE["core/text"], "core/text", "core/run"]
 CORE["core/figure"] = [*CORE["core/text"], "core/text"]
 CORE["core/checkpoint"] = [*CORE["core/engine"], "core/engine", "core/format"]
 CORE["core/analysis"] = [*CORE["core/checkpoint"], "core/checkpoint"]

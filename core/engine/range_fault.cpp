@@ -7,15 +7,22 @@ namespace headscope::engine {
 
 void fail_projection(TensorId stage, std::int64_t b, std::int64_t i, std::int64_t c) {
     const TensorInfo& info = tensor_info(stage);
+    fail_projection(info.name, tensor_info(info.inputs[1]).name, b, i, c);
+}
+
+void fail_projection(std::string_view name, std::string_view weight, std::int64_t b, std::int64_t i,
+                     std::int64_t c) {
     fail_input(tr("range_fault.leaves_float32s_range_make",
-                  "{}[{}, {}, {}] leaves float32's range; make X or {} smaller", info.name, b, i, c,
-                  tensor_info(info.inputs[1]).name));
+                  "{}[{}, {}, {}] leaves float32's range; make X or {} smaller", name, b, i, c, weight));
+}
+
+void fail_head_rows(std::string_view name) {
+    fail_input(tr("range_fault.number_leaves_float32s_range",
+                  "a number of {} leaves float32's range; make X, W_Q or W_K smaller", name));
 }
 
 void fail_head_rows(TensorId stage) {
-    fail_input(tr("range_fault.number_leaves_float32s_range",
-                  "a number of {} leaves float32's range; make X, W_Q or W_K smaller",
-                  tensor_info(stage).name));
+    fail_head_rows(tensor_info(stage).name);
 }
 
 void fail_row(const std::string& what, const Dims& dims, std::int64_t b, std::int64_t h, std::int64_t i,

@@ -5,14 +5,19 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace headscope::engine {
 
 // Errors for numbers outside float32's range: Error(input), with the same sentence from every engine.
 
-/// Reports column c of token i of batch entry b in q, k, v or output.
+/// Reports column c of token i of batch entry b of a projection by that weight.
+[[noreturn]] void fail_projection(std::string_view name, std::string_view weight, std::int64_t b,
+                                  std::int64_t i, std::int64_t c);
+/// Same, of q, k, v or output.
 [[noreturn]] void fail_projection(TensorId stage, std::int64_t b, std::int64_t i, std::int64_t c);
 /// Reports a stage that is computed per head from q or k.
+[[noreturn]] void fail_head_rows(std::string_view name);
 [[noreturn]] void fail_head_rows(TensorId stage);
 /// Reports query i of head h, in the user's language. `what`: "the score of key 3", "the output"; remedy:
 /// "make X, W_Q or W_K smaller".

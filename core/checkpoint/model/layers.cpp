@@ -1,9 +1,9 @@
 #include "core/checkpoint/model/layers.h"
 
-#include "core/tensor/views.h"
+#include "core/checkpoint/graph/stack_text.h"
+#include "core/engine/cpu/rows/layer_rows.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace headscope::checkpoint {
 
@@ -17,27 +17,8 @@ std::int64_t rows_of(const Tensor& x) {
     return x.count() / width_of(x);
 }
 
-ConstRow row(const Tensor& x, std::int64_t i = 0) {
-    return {x.data() + i * width_of(x), width_of(x)};
-}
-
-float sigmoid(float v) {
-    return 1.0F / (1.0F + std::exp(-v));
-}
-
-/// In double, so that the bits do not depend on the vectors that sum it up.
-void norm_row(const Tensor& x, std::int64_t i, NormKind kind, const Tensor* weight, const Tensor* bias,
-              double eps, Tensor& y) {
-    Eigen::RowVectorXd centred = row(x, i).cast<double>();
-    if (kind == NormKind::layer)
-        centred.array() -= centred.mean();
-    const double scale = 1.0 / std::sqrt(centred.squaredNorm() / static_cast<double>(centred.size()) + eps);
-    MutableRow out(y.data() + i * width_of(y), width_of(y));
-    out = (centred * scale).cast<float>();
-    if (weight != nullptr)
-        out.array() *= row(*weight).array();
-    if (bias != nullptr)
-        out += row(*bias);
+const float* numbers_of(const Tensor* tensor) {
+    return tensor == nullptr ? nullptr : tensor->data();
 }
 
 } // namespace
@@ -45,56 +26,17 @@ void norm_row(const Tensor& x, std::int64_t i, NormKind kind, const Tensor* weig
 MutableTensor norm(cpu::CpuDense& cpu, const Tensor& x, NormKind kind, const Tensor* weight,
                    const Tensor* bias, double eps) {
     MutableTensor y = cpu.make(x.shape());
-    cpu.for_rows(rows_of(x), 20 * width_of(x), [&](std::int64_t first, std::int64_t count) {
-        for (std::int64_t i = first; i < first + count; ++i)
-            norm_row(x, i, kind, weight, bias, eps, *y);
-    });
+    cpu::norm_rows(cpu, x, kind == NormKind::layer, numbers_of(weight), numbers_of(bias), eps, *y);
     return y;
 }
 
 void activate(cpu::CpuDense& cpu, Tensor& x, Activation activation, const Progress& cancel) {
-    using enum cpu::CpuDense::Function;
-    MutableNumbers numbers(x.data(), x.count());
-    switch (activation) {
-    case Activation::gelu:
-        return cpu.apply(gelu, x.values(), cancel);
-    case Activation::gelu_tanh:
-        return cpu.apply(gelu_tanh, x.values(), cancel);
-    case Activation::silu:
-        return cpu.apply(silu, x.values(), cancel);
-    case Activation::gelu_quick:
-        numbers *= (1.702F * numbers).unaryExpr(&sigmoid);
-        return;
-    case Activation::relu:
-        numbers = numbers.max(0.0F);
-        return;
-    case Activation::relu6:
-        numbers = numbers.max(0.0F).min(6.0F);
-        return;
-    case Activation::relu_square:
-        numbers = numbers.max(0.0F).square();
-        return;
-    case Activation::leaky_relu:
-        numbers = numbers.max(0.01F * numbers);
-        return;
-    case Activation::mish:
-        numbers *= numbers.unaryExpr([](float v) { return std::tanh(std::log1p(std::exp(v))); });
-        return;
-    case Activation::tanh:
-        numbers = numbers.unaryExpr([](float v) { return std::tanh(v); });
-        return;
-    case Activation::sigmoid:
-        numbers = numbers.unaryExpr(&sigmoid);
-        return;
-    case Activation::linear:
-        return;
-    }
+    cpu::activate(cpu, x.values(), function_of(activation), cancel);
 }
 
 MutableTensor sum(cpu::CpuDense& cpu, const Tensor& x, const Tensor& y) {
     MutableTensor out = cpu.make(x.shape());
-    MutableNumbers(out->data(), out->count()) =
-        ConstNumbers(x.data(), x.count()) + ConstNumbers(y.data(), y.count());
+    cpu::add(x.values(), y.values(), out->values());
     return out;
 }
 
@@ -111,7 +53,7 @@ MutableTensor mlp_of_rows(cpu::CpuDense& cpu, const Tensor& x, const WeightSet& 
         if (note)
             note(TensorId::mlp_gate, *opened);
         activate(cpu, *opened, activation, cancel);
-        MutableNumbers(inside->data(), inside->count()) *= ConstNumbers(opened->data(), opened->count());
+        cpu::multiply_by(inside->values(), opened->values());
     } else {
         activate(cpu, *inside, activation, cancel);
     }
@@ -142,11 +84,7 @@ MutableTensor mlp(cpu::CpuDense& cpu, const Tensor& x, const WeightSet& layer, A
 
 TensorPtr softmax(const Tensor& x) {
     auto out = std::make_shared<Tensor>(x.shape());
-    for (std::int64_t i = 0; i < rows_of(x); ++i) {
-        const Eigen::ArrayXd powers = (row(x, i).array() - row(x, i).maxCoeff()).cast<double>().exp();
-        MutableRow(out->data() + i * width_of(x), width_of(x)) =
-            (powers / powers.sum()).cast<float>().matrix();
-    }
+    cpu::softmax_rows(x, *out);
     return out;
 }
 

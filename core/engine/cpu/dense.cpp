@@ -2,9 +2,11 @@
 
 #include "core/engine/cpu/cpu_engine.h"
 #include "core/engine/cpu/machine.h"
-#include "core/engine/cpu/products.h"
+#include "core/engine/cpu/projections.h"
 
 #include <algorithm>
+#include <atomic>
+#include <functional>
 
 namespace headscope::cpu {
 
@@ -46,40 +48,42 @@ std::shared_ptr<Tensor> CpuDense::make(const Shape& shape) const {
 std::shared_ptr<Tensor> CpuDense::multiply(const Tensor& x, const Tensor& W, const Tensor* b,
                                            const Progress& cancel) {
     const auto y = make(widened(x, W.shape()[1]));
-    const WideProduct product{block_of(x), block_of(W), b == nullptr ? nullptr : b->data(), y->data(),
-                              W.shape()[1]};
-    const std::int64_t flops = flops_of({&product, 1});
-    std::vector<ProductPart>& parts = machine_->parts;
-    divide_products({&product, 1}, machine_->threads_for(flops), parts);
-    const std::int64_t space = pack_scratch_size(machine_->kernels);
-    float* const scratch = machine_->scratch_for(space);
-    machine_->for_tasks(cancel, static_cast<std::int64_t>(parts.size()), flops,
-                        [&](std::int64_t index, int worker) {
-                            multiply_part(machine_->kernels, product, parts[static_cast<std::size_t>(index)],
-                                          scratch + worker * space);
-                        });
+    multiply(block_of(x), block_of(W), b == nullptr ? nullptr : b->data(), y->data(), cancel);
+    return y;
+}
+
+bool CpuDense::multiply(const Block& x, const Block& W, const float* b, float* C, const Progress& cancel) {
+    const WideProduct product{x, W, b, C, W.cols};
+    std::atomic<bool> finite = true;
+    multiply_all({&product, 1}, *machine_, cancel, [&](const ProductPart&) { finite = false; });
+    return finite;
+}
+
+std::shared_ptr<Tensor> CpuDense::multiply_by_rows(const Tensor& x, const Tensor& table, const Tensor* b,
+                                                   const Progress& cancel) {
+    auto y = make(widened(x, table.shape()[0]));
+    multiply_by_rows(x, table, b, *y, cancel);
     return y;
 }
 
 /// The table is much larger than x, and its depth is the innermost axis: it is the left factor, read once in
 /// place, and x is the packed one. Each number is the same chain of multiply-adds either way.
-std::shared_ptr<Tensor> CpuDense::multiply_by_rows(const Tensor& x, const Tensor& table, const Tensor* b,
-                                                   const Progress& cancel) {
+void CpuDense::multiply_by_rows(const Tensor& x, const Tensor& table, const Tensor* b, Tensor& y,
+                                const Progress& cancel) {
     const Kernels& kernels = machine_->kernels;
     const Block X = block_of(x);
     const std::int64_t columns = table.shape()[0], depth = X.cols;
-    const auto y = make(widened(x, columns));
     const std::int64_t tasks = (columns + table_rows - 1) / table_rows;
     const std::int64_t flops = 2 * effective_rows(X.rows) * depth * columns;
     if (X.rows == 1) {
         machine_->for_tasks(cancel, tasks, flops, [&](std::int64_t task, int) {
             const std::int64_t first = task * table_rows, count = std::min(table_rows, columns - first);
-            float* const out = y->data() + first;
+            float* const out = y.data() + first;
             kernels.multiply_row_transposed(X.data, table.data() + first * depth, depth, count, out);
             if (b != nullptr)
                 std::transform(out, out + count, b->data() + first, out, std::plus<>());
         });
-        return y;
+        return;
     }
     const auto packed = make(Shape{whole_panels(kernels, X.rows) * depth});
     pack_transposed_panels(kernels, X, packed->data());
@@ -106,10 +110,9 @@ std::shared_ptr<Tensor> CpuDense::multiply_by_rows(const Tensor& x, const Tensor
                                   .last = k + some == depth});
             }
             turn_over(results, packed_columns, count, rows, b == nullptr ? nullptr : b->data() + first,
-                      y->data() + row * columns + first, columns);
+                      y.data() + row * columns + first, columns);
         }
     });
-    return y;
 }
 
 void CpuDense::apply(Function function, std::span<float> x, const Progress& cancel) {

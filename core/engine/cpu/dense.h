@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/base/progress.h"
+#include "core/engine/cpu/blocks.h"
 #include "core/tensor/tensor.h"
 
 #include <cstdint>
@@ -25,9 +26,14 @@ public:
     /// x W + b, W (depth, columns).
     std::shared_ptr<Tensor> multiply(const Tensor& x, const Tensor& W, const Tensor* b,
                                      const Progress& cancel);
+    /// Same, into C (x.rows, B.cols). Returns false if a number is not finite.
+    bool multiply(const Block& x, const Block& W, const float* b, float* C, const Progress& cancel);
     /// x tableᵀ + b, table (columns, depth): the unembedding of a language model.
     std::shared_ptr<Tensor> multiply_by_rows(const Tensor& x, const Tensor& table, const Tensor* b,
                                              const Progress& cancel);
+    /// Same, into y, (B, T, columns).
+    void multiply_by_rows(const Tensor& x, const Tensor& table, const Tensor* b, Tensor& y,
+                          const Progress& cancel);
 
     /// Element-wise functions, applied in place.
     enum class Function : std::uint8_t { gelu, gelu_tanh, silu };

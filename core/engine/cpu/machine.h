@@ -1,10 +1,10 @@
 #pragma once
 
 #include "core/base/progress.h"
-#include "core/engine/cpu/attention_rows.h"
 #include "core/engine/cpu/kernels/kernels.h"
 #include "core/engine/cpu/packed_parameters.h"
 #include "core/engine/cpu/products.h"
+#include "core/engine/cpu/rows/attention_rows.h"
 #include "core/engine/cpu/worker_pool.h"
 #include "core/tensor/tensor.h"
 #include "core/trace/stage.h"

@@ -2,7 +2,7 @@
 
 #include "core/attention/problem.h"
 #include "core/base/progress.h"
-#include "core/engine/cpu/attention_rows.h"
+#include "core/engine/cpu/rows/attention_rows.h"
 #include "core/tensor/tensor.h"
 #include "core/trace/stage_set.h"
 

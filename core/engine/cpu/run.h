@@ -2,12 +2,12 @@
 
 #include "core/attention/problem.h"
 #include "core/base/progress.h"
-#include "core/engine/cpu/attention_rows.h"
-#include "core/engine/cpu/head_rows.h"
 #include "core/engine/cpu/key_value_cache.h"
 #include "core/engine/cpu/machine.h"
 #include "core/engine/cpu/products.h"
 #include "core/engine/cpu/row_parts.h"
+#include "core/engine/cpu/rows/attention_rows.h"
+#include "core/engine/cpu/rows/head_rows.h"
 #include "core/trace/trace.h"
 
 #include <array>

@@ -1,4 +1,4 @@
-#include "core/engine/cpu/head_rows.h"
+#include "core/engine/cpu/rows/head_rows.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/engine/cpu/attention_rows.h"
+#include "core/engine/cpu/rows/attention_rows.h"
 #include "core/tensor/tensor.h"
 
 #include <cstdint>

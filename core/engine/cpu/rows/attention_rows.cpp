@@ -1,4 +1,4 @@
-#include "core/engine/cpu/attention_rows.h"
+#include "core/engine/cpu/rows/attention_rows.h"
 
 #include "core/base/error.h"
 #include "core/base/message.h"

@@ -1,0 +1,331 @@
+#include "core/engine/cpu/machine.h"
+#include "core/engine/cpu/nodes/nodes.h"
+#include "core/engine/cpu/projections.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace headscope::cpu::nodes {
+
+namespace {
+
+constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
+
+constexpr std::size_t place(RowStage stage) {
+    return static_cast<std::size_t>(stage);
+}
+
+/// Numbers for pairs of queries and keys: a node with axes among (B, H, Tq, Tk), the last of them Tk.
+struct PairNumbers {
+    NodeId node = no_node;
+    MaskRows::Strides strides{};
+};
+
+/// Empty if the axes are others.
+std::optional<PairNumbers> pair_numbers(NodeId id, const Node& node, std::int64_t Tk) {
+    const graph::Axes& axes = node.axes;
+    if (axes.rank() == 0 || axes.back(0).name != "Tk" || axes.back(0).size != Tk)
+        return std::nullopt;
+    PairNumbers numbers{.node = id};
+    std::int64_t stride = Tk;
+    for (int axis = axes.rank() - 2; axis >= 0; --axis) {
+        const std::string& name = axes[axis].name;
+        std::int64_t* const to = name == "B"    ? &numbers.strides.b
+                                 : name == "H"  ? &numbers.strides.h
+                                 : name == "Tq" ? &numbers.strides.i
+                                                : nullptr;
+        if (to == nullptr)
+            return std::nullopt;
+        *to = axes.size(axis) == 1 ? 0 : stride;
+        stride *= axes.size(axis);
+    }
+    return numbers;
+}
+
+/// The nodes of one attention; no_node where one is absent, not computed, or computed by another kernel.
+struct Attention {
+    std::array<NodeId, row_stage_count> stages{};
+    NodeId q = no_node, k = no_node, v = no_node; ///< with heads side by side or split
+    NodeId temperature = no_node, sinks = no_node, gains = no_node, W_O = no_node;
+    PairNumbers added{}, allowed{};
+    Dims dims;
+    graph::Scale scale;
+    graph::Mask mask;
+    bool has_mask = false;
+
+    NodeId& operator[](RowStage stage) { return stages[place(stage)]; }
+    NodeId operator[](RowStage stage) const { return stages[place(stage)]; }
+};
+
+/// Computes the stages `first` to `last` of an attention.
+class AttentionKernel final : public Kernel {
+public:
+    AttentionKernel(Attention attention, std::shared_ptr<CpuMachine> machine, std::size_t first,
+                    std::size_t last)
+        : a_(std::move(attention)), machine_(std::move(machine)), first_(first), last_(last) {}
+
+    void compute(Values& values, Progress& progress) const override;
+
+private:
+    bool has(RowStage stage) const {
+        return place(stage) >= first_ && place(stage) <= last_ && a_[stage] != no_node;
+    }
+    bool any_computes(RowStage stage) const {
+        return std::ranges::any_of(machine_->computed_rows,
+                                   [stage](RowStages stages) { return has_stage(stages, stage); });
+    }
+    MaskRows::Stored mask_of(const Values& values) const;
+    bool is_open_outside(const Tensor& numbers, float closed, const MaskRows::Stored& mask) const;
+
+    Attention a_;
+    std::shared_ptr<CpuMachine> machine_;
+    std::size_t first_, last_;
+    mutable std::vector<std::uint8_t> allowed_; ///< of the current run
+};
+
+MaskRows::Stored AttentionKernel::mask_of(const Values& values) const {
+    MaskRows::Stored mask;
+    mask.empty = !a_.has_mask;
+    if (a_.mask.before)
+        mask.before = *a_.mask.before;
+    if (a_.mask.after)
+        mask.after = *a_.mask.after;
+    // Later stages read from the mask only how far a query reaches.
+    if (has(RowStage::masked) && a_.added.node != no_node) {
+        mask.add = values[a_.added.node].values();
+        mask.add_strides = a_.added.strides;
+    }
+    if (has(RowStage::masked) && a_.allowed.node != no_node) {
+        const std::span<const float> flags = values[a_.allowed.node].values();
+        allowed_.resize(flags.size());
+        std::ranges::transform(flags, allowed_.begin(), [](float flag) { return flag != 0 ? 1 : 0; });
+        mask.allowed = allowed_;
+        mask.allowed_strides = a_.allowed.strides;
+    }
+    return mask;
+}
+
+/// Returns true if a pair beyond the reach of the mask has another number than `closed`: an intervention may
+/// let a query attend to it.
+bool AttentionKernel::is_open_outside(const Tensor& numbers, float closed,
+                                      const MaskRows::Stored& mask) const {
+    const Dims& d = a_.dims;
+    const float* row = numbers.data();
+    for (std::int64_t n = 0; n < d.B * d.H * d.Tq; ++n, row += d.Tk) {
+        const MaskRow reach = mask.row(d, n / (d.H * d.Tq), n / d.Tq % d.H, n % d.Tq);
+        const auto is_open = [closed](float number) { return number != closed; };
+        if (std::any_of(row, row + reach.begin, is_open) || std::any_of(row + reach.end, row + d.Tk, is_open))
+            return true;
+    }
+    return false;
+}
+
+void AttentionKernel::compute(Values& values, Progress& progress) const {
+    using enum RowStage;
+    const Dims& d = a_.dims;
+    CpuMachine& machine = *machine_;
+    std::vector<RowStages>& computed = machine.computed_rows;
+    computed.assign(static_cast<std::size_t>(d.H), 0);
+    AttentionRows rows{.dims = d, .part = {.batches = d.B, .heads = d.H, .rows = d.Tq}};
+    for (std::size_t n = 0; n < row_stage_count; ++n) {
+        const NodeId id = a_.stages[n];
+        if (id == no_node)
+            continue;
+        rows.earlier[n] = n <= last_ ? values.find(id) : nullptr;
+        if (n < first_ || n > last_)
+            continue;
+        rows.stored[n] = values.out(id);
+        const run::HeadSet heads = values.computed(id);
+        for (std::int64_t h = 0; h < d.H && heads != 0; ++h)
+            if ((heads & run::head_bit(h, d.H)) != 0)
+                computed[static_cast<std::size_t>(h)] |= bit_of(static_cast<RowStage>(n));
+    }
+    rows.computed = computed;
+    rows.mask = mask_of(values);
+    if (has(weights) && !has(masked) && is_open_outside(values[a_[masked]], minus_infinity, rows.mask))
+        rows.mask = {};
+    if (has(head_out) && !has(weights) && is_open_outside(values[a_[weights]], 0.0F, rows.mask))
+        rows.mask = {};
+    const double temperature =
+        a_.temperature == no_node ? 1.0 : static_cast<double>(*values[a_.temperature].data());
+    const double root = a_.scale.root_of > 0 ? std::sqrt(static_cast<double>(a_.scale.root_of)) : 1.0;
+    rows.factor = static_cast<float>(a_.scale.factor / (root * temperature));
+    rows.score_cap = static_cast<float>(a_.scale.cap);
+    rows.sinks = has(weights) && a_.sinks != no_node ? values[a_.sinks].data() : nullptr;
+    rows.gains =
+        (has(concat) || has(contributions)) && a_.gains != no_node ? values[a_.gains].data() : nullptr;
+    rows.W_O = has(contributions) ? values[a_.W_O].data() : nullptr;
+    const bool has_scores = any_computes(scores), has_values = any_computes(head_out);
+    if (has_scores || has_values) {
+        rows.packed = packed_rows(d, machine.kernels, d.Tk);
+        rows.packed.memory = machine.packed_for(rows.packed.count());
+        if (has_scores)
+            rows.queries = head_vectors(values[a_.q], d.dk);
+        pack_keys_and_values(has_scores ? head_vectors(values[a_.k], d.dk) : HeadVectors(),
+                             has_values ? head_vectors(values[a_.v], d.dv) : HeadVectors(), rows, 0, machine,
+                             progress);
+    }
+    rows.progress_begin = values.progress_begin;
+    rows.progress_end = values.progress_end;
+    std::vector<MaskedRow> empty;
+    compute_attention(rows, machine, progress, empty);
+    for (const MaskedRow& row : empty)
+        values.empty_rows.push_back({a_[weights], row.b, row.h, row.i});
+}
+
+/// Finds the nodes of an attention from its scores on.
+class AttentionFinder {
+public:
+    AttentionFinder(StepList& list, NodeId scores) : list_(list) {
+        a_.stages.fill(no_node);
+        a_[RowStage::scores] = scores;
+    }
+    void add_steps();
+
+private:
+    const Node& input(NodeId id, std::size_t at) const { return list_.node(list_.node(id).inputs[at].node); }
+    NodeId input_id(NodeId id, std::size_t at) const { return optional_input(list_.node(id), at); }
+    void find_stages();
+    bool find_mask(NodeId masked);
+    void find_ends(NodeId head_out);
+    NodeId without_split(NodeId heads, NodeId reader, std::vector<NodeId>& nodes) const;
+
+    StepList& list_;
+    Attention a_;
+};
+
+bool AttentionFinder::find_mask(NodeId masked) {
+    a_.mask = std::get<graph::Mask>(list_.node(masked).attributes);
+    a_.has_mask = a_.mask.before || a_.mask.after || list_.node(masked).inputs.size() > 1;
+    std::size_t next = 1;
+    const auto pairs = [&](bool present, PairNumbers& to) {
+        if (!present)
+            return true;
+        const NodeId id = input_id(masked, next++);
+        const std::optional<PairNumbers> found = pair_numbers(id, list_.node(id), a_.dims.Tk);
+        to = found.value_or(PairNumbers());
+        return found.has_value();
+    };
+    return pairs(a_.mask.adds, a_.added) && pairs(a_.mask.allows, a_.allowed);
+}
+
+void AttentionFinder::find_ends(NodeId head_out) {
+    const NodeId joined = list_.free_reader(head_out, Op::join_heads),
+                 projected = list_.free_reader(head_out, Op::head_projection);
+    if (joined != no_node)
+        a_.gains = input_id(joined, 1);
+    if (projected != no_node && (joined == no_node || input_id(projected, 2) == a_.gains)) {
+        a_.gains = input_id(projected, 2);
+        a_.W_O = input_id(projected, 1);
+        a_.dims.D = list_.node(projected).axes.size(3);
+        a_[RowStage::contributions] = projected;
+    }
+    a_[RowStage::concat] = joined;
+}
+
+/// Each stage reads the one before; the first that is missing ends the search.
+void AttentionFinder::find_stages() {
+    using enum RowStage;
+    const NodeId scores_id = a_[scores];
+    a_.q = input_id(scores_id, 0);
+    a_.k = input_id(scores_id, 1);
+    const graph::Axes &axes = list_.node(scores_id).axes, &keys = list_.node(a_.k).axes;
+    a_.dims = {.B = axes.size(0),
+               .Tq = axes.size(2),
+               .Tk = axes.size(3),
+               .H = axes.size(1),
+               .Hkv = keys.size(1),
+               .dk = keys.size(3),
+               .dv = 1};
+    const NodeId plain = list_.free_reader(scores_id, Op::scale);
+    const NodeId scaled_id = plain != no_node ? plain : list_.free_reader(scores_id, Op::soft_cap);
+    if (scaled_id == no_node)
+        return;
+    a_[scaled] = scaled_id;
+    a_.scale = std::get<graph::Scale>(list_.node(scaled_id).attributes);
+    a_.temperature = input_id(scaled_id, 1);
+    const NodeId masked_id = list_.free_reader(scaled_id, Op::mask);
+    if (masked_id == no_node || !find_mask(masked_id))
+        return;
+    a_[masked] = masked_id;
+    const NodeId weights_id = list_.free_reader(masked_id, Op::softmax);
+    if (weights_id == no_node)
+        return;
+    a_[weights] = weights_id;
+    a_.sinks = input_id(weights_id, 1);
+    const NodeId head_out_id = list_.free_reader(weights_id, Op::value_sum);
+    if (head_out_id == no_node || input(head_out_id, 1).axes.size(1) != a_.dims.Hkv)
+        return;
+    a_.v = input_id(head_out_id, 1);
+    a_.dims.dv = list_.node(a_.v).axes.size(3);
+    a_[head_out] = head_out_id;
+    find_ends(head_out_id);
+}
+
+/// The node whose columns the split copies, if only `reader` needs the copy; the split then belongs to the
+/// step.
+NodeId AttentionFinder::without_split(NodeId heads, NodeId reader, std::vector<NodeId>& nodes) const {
+    if (heads == no_node || list_.node(heads).op != Op::split_heads || !list_.is_internal(heads) ||
+        list_.readers(heads) != std::vector<NodeId>{reader})
+        return heads;
+    nodes.push_back(heads);
+    return input_id(heads, 0);
+}
+
+/// A stage that an intervention changes ends its step: the next one reads the changed numbers.
+void AttentionFinder::add_steps() {
+    using enum RowStage;
+    find_stages();
+    std::size_t first = 0;
+    for (std::size_t last = 0; last < row_stage_count; ++last) {
+        const bool ends =
+            last + 1 == row_stage_count ||
+            (last < place(concat) && a_.stages[last] != no_node && list_.is_intervened(a_.stages[last]));
+        if (!ends)
+            continue;
+        std::vector<NodeId> nodes;
+        const auto has = [&](RowStage stage) {
+            return place(stage) >= first && place(stage) <= last && a_[stage] != no_node;
+        };
+        if (has(scores)) {
+            a_.q = without_split(a_.q, a_[scores], nodes);
+            a_.k = without_split(a_.k, a_[scores], nodes);
+        }
+        if (has(head_out))
+            a_.v = without_split(a_.v, a_[head_out], nodes);
+        for (std::size_t n = first; n <= last; ++n)
+            if (a_.stages[n] != no_node)
+                nodes.push_back(a_.stages[n]);
+        if (!nodes.empty())
+            list_.add(std::move(nodes), std::make_unique<AttentionKernel>(a_, list_.machine(), first, last),
+                      true);
+        first = last + 1;
+    }
+}
+
+class MeanOverHeads final : public Kernel {
+public:
+    MeanOverHeads(NodeId node, NodeId weights, std::shared_ptr<CpuMachine> machine)
+        : node_(node), weights_(weights), machine_(std::move(machine)) {}
+    void compute(Values& values, Progress& progress) const override {
+        if (Tensor* const out = values.out(node_); out != nullptr)
+            average_heads(values[weights_], *out, *machine_, progress);
+    }
+
+private:
+    NodeId node_, weights_;
+    std::shared_ptr<CpuMachine> machine_;
+};
+
+} // namespace
+
+void add_attention(StepList& list) {
+    list.for_each(Op::dot_product, [&](NodeId id, const Node&) { AttentionFinder(list, id).add_steps(); });
+    list.for_each(Op::mean, [&](NodeId id, const Node& node) {
+        list.add({id}, std::make_unique<MeanOverHeads>(id, node.inputs[0].node, list.machine()), false);
+    });
+}
+
+} // namespace headscope::cpu::nodes

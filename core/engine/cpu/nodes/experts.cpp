@@ -1,0 +1,162 @@
+#include "core/engine/cpu/rows/experts.h"
+
+#include "core/engine/cpu/machine.h"
+#include "core/engine/cpu/nodes/nodes.h"
+#include "core/engine/cpu/rows/layer_rows.h"
+
+#include <algorithm>
+
+namespace headscope::cpu::nodes {
+
+namespace {
+
+/// The matrix and bias of one expert in parameters (experts, d_in, d_out) and (experts, d_out).
+ExpertLinear expert_of(const Values& values, NodeId W, NodeId b, std::int64_t expert) {
+    const Shape& shape = values[W].shape();
+    return {.W = {values[W].data() + expert * shape[1] * shape[2], shape[2], shape[1], shape[2]},
+            .b = b == no_node ? nullptr : values[b].data() + expert * shape[2],
+            .owner = {}};
+}
+
+class RouteKernel final : public Kernel {
+public:
+    RouteKernel(NodeId id, const Node& node)
+        : node_(id), numbers_(node.inputs[0].node), used_(std::get<graph::Route>(node.attributes).used) {}
+    void compute(Values& values, Progress&) const override {
+        Tensor* const out = values.out(node_);
+        if (out == nullptr)
+            return;
+        std::ranges::copy(values[numbers_].values(), out->data());
+        route_rows(out->values(), out->shape().back(0), used_);
+    }
+
+private:
+    NodeId node_, numbers_;
+    std::int64_t used_;
+};
+
+/// The nodes of a mixture: expert_sum(fractions, gate(x W_gate, x W_in), W_out).
+struct Mixture {
+    NodeId sum, act, gate, in;
+    NodeId fractions, x, W_gate, b_gate, W_in, b_in, W_out, b_out;
+    float limit;
+};
+
+/// Computes the chosen experts of each token.
+class MixtureKernel final : public Kernel {
+public:
+    MixtureKernel(Mixture mixture, std::shared_ptr<CpuMachine> machine)
+        : m_(mixture), cpu_(std::move(machine)) {}
+    void compute(Values& values, Progress& progress) const override {
+        if (Tensor* const out = values.out(m_.sum); out != nullptr)
+            mix_experts(
+                cpu_, values[m_.x], values[m_.fractions],
+                [&](std::int64_t expert) {
+                    return Expert{.gate = expert_of(values, m_.W_gate, m_.b_gate, expert),
+                                  .in = expert_of(values, m_.W_in, m_.b_in, expert),
+                                  .out = expert_of(values, m_.W_out, m_.b_out, expert)};
+                },
+                gelu_quick_slope, m_.limit, *out, progress);
+    }
+
+private:
+    Mixture m_;
+    mutable CpuDense cpu_;
+};
+
+/// Empty if another kernel, a capture or an intervention needs the numbers in between.
+std::optional<Mixture> find_mixture(const StepList& list, NodeId sum, const Node& node) {
+    const NodeId act = node.inputs[1].node;
+    if (!list.is_internal(act) || list.node(act).op != Op::gate)
+        return std::nullopt;
+    const auto& gate = std::get<graph::Gate>(list.node(act).attributes);
+    const NodeId opens = list.node(act).inputs[0].node, in = list.node(act).inputs[1].node;
+    const auto is_inner = [&](NodeId id, NodeId reader) {
+        return list.is_internal(id) && list.node(id).op == Op::expert_linear &&
+               list.readers(id) == std::vector<NodeId>{reader};
+    };
+    if (gate.limit <= 0 || gate.offset != 1 || gate.function != graph::Function::gelu_quick ||
+        list.readers(act) != std::vector<NodeId>{sum} || !is_inner(opens, act) || !is_inner(in, act) ||
+        list.node(opens).inputs[0].node != list.node(in).inputs[0].node)
+        return std::nullopt;
+    return Mixture{.sum = sum,
+                   .act = act,
+                   .gate = opens,
+                   .in = in,
+                   .fractions = node.inputs[0].node,
+                   .x = list.node(in).inputs[0].node,
+                   .W_gate = list.node(opens).inputs[1].node,
+                   .b_gate = optional_input(list.node(opens), 2),
+                   .W_in = list.node(in).inputs[1].node,
+                   .b_in = optional_input(list.node(in), 2),
+                   .W_out = node.inputs[2].node,
+                   .b_out = optional_input(node, 3),
+                   .limit = static_cast<float>(gate.limit)};
+}
+
+/// x times the matrix of every expert, for a node that is captured.
+class ExpertLinearKernel final : public Kernel {
+public:
+    ExpertLinearKernel(NodeId id, const Node& node, std::shared_ptr<CpuMachine> machine)
+        : node_(id), x_(node.inputs[0].node), W_(node.inputs[1].node), b_(optional_input(node, 2)),
+          cpu_(std::move(machine)) {}
+    void compute(Values& values, Progress& progress) const override {
+        Tensor* const out = values.out(node_);
+        if (out == nullptr)
+            return;
+        const Tensor& x = values[x_];
+        const std::int64_t depth = x.shape().back(0), rows = x.count() / depth, experts = out->shape()[2],
+                           width = out->shape()[3];
+        Tensor of_expert(Shape{rows, width});
+        for (std::int64_t e = 0; e < experts; ++e) {
+            const ExpertLinear expert = expert_of(values, W_, b_, e);
+            cpu_.multiply({x.data(), depth, rows, depth}, expert.W, expert.b, of_expert.data(), progress);
+            for (std::int64_t row = 0; row < rows; ++row)
+                std::copy_n(of_expert.data() + row * width, width, out->data() + (row * experts + e) * width);
+        }
+    }
+
+private:
+    NodeId node_, x_, W_, b_;
+    mutable CpuDense cpu_;
+};
+
+/// The sum over the chosen experts, from their activations.
+class ExpertSumKernel final : public Kernel {
+public:
+    ExpertSumKernel(NodeId id, const Node& node, std::shared_ptr<CpuMachine> machine)
+        : node_(id), fractions_(node.inputs[0].node), act_(node.inputs[1].node), W_(node.inputs[2].node),
+          b_(optional_input(node, 3)), cpu_(std::move(machine)) {}
+    void compute(Values& values, Progress& progress) const override {
+        if (Tensor* const out = values.out(node_); out != nullptr)
+            sum_experts(
+                cpu_, values[act_], values[fractions_],
+                [&](std::int64_t expert) { return expert_of(values, W_, b_, expert); }, *out, progress);
+    }
+
+private:
+    NodeId node_, fractions_, act_, W_, b_;
+    mutable CpuDense cpu_;
+};
+
+} // namespace
+
+void add_experts(StepList& list) {
+    list.for_each(Op::route, [&](NodeId id, const Node& node) {
+        const auto& route = std::get<graph::Route>(node.attributes);
+        if (route.score == graph::Route::Score::softmax_of_chosen && !route.sum_to_one && route.factor == 1)
+            list.add({id}, std::make_unique<RouteKernel>(id, node), false);
+    });
+    list.for_each(Op::expert_sum, [&](NodeId id, const Node& node) {
+        if (const auto found = find_mixture(list, id, node))
+            list.add({found->gate, found->in, found->act, id},
+                     std::make_unique<MixtureKernel>(*found, list.machine()), false);
+        else
+            list.add({id}, std::make_unique<ExpertSumKernel>(id, node, list.machine()), false);
+    });
+    list.for_each(Op::expert_linear, [&](NodeId id, const Node& node) {
+        list.add({id}, std::make_unique<ExpertLinearKernel>(id, node, list.machine()), false);
+    });
+}
+
+} // namespace headscope::cpu::nodes

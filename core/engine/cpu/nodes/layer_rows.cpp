@@ -1,0 +1,173 @@
+#include "core/engine/cpu/rows/layer_rows.h"
+
+#include "core/engine/cpu/machine.h"
+#include "core/engine/cpu/nodes/nodes.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope::cpu::nodes {
+
+namespace {
+
+/// A kernel that computes one node, as a whole.
+class RowsKernel : public Kernel {
+public:
+    RowsKernel(NodeId id, const Node& node, const std::shared_ptr<CpuMachine>& machine)
+        : node_(id), attributes_(node.attributes), cpu_(machine) {
+        for (const graph::Reading& input : node.inputs)
+            inputs_.push_back(input.node);
+    }
+    void compute(Values& values, Progress& progress) const final {
+        if (Tensor* const out = values.out(node_); out != nullptr)
+            fill(*out, values, progress);
+    }
+
+protected:
+    virtual void fill(Tensor& out, const Values& values, const Progress& progress) const = 0;
+    const Tensor& input(const Values& values, std::size_t at) const { return values[inputs_[at]]; }
+    const float* optional(const Values& values, std::size_t at) const {
+        return at < inputs_.size() ? input(values, at).data() : nullptr;
+    }
+    std::size_t input_count() const { return inputs_.size(); }
+    template<class Kind>
+    const Kind& as() const {
+        return std::get<Kind>(attributes_);
+    }
+    CpuDense& cpu() const { return cpu_; }
+
+private:
+    NodeId node_;
+    graph::Attributes attributes_;
+    std::vector<NodeId> inputs_;
+    mutable CpuDense cpu_;
+};
+
+class EmbeddingKernel final : public RowsKernel {
+    using RowsKernel::RowsKernel;
+    /// Adds to zero, as a sum of embeddings does: a row of -0 becomes 0.
+    void fill(Tensor& out, const Values& values, const Progress&) const override {
+        const Tensor &ids = input(values, 0), &table = input(values, 1);
+        const std::int64_t D = table.shape()[1];
+        const auto factor = static_cast<float>(as<graph::Embedding>().factor);
+        for (std::int64_t token = 0; token < ids.count(); ++token) {
+            const float* const row = table.data() + static_cast<std::int64_t>(ids.data()[token]) * D;
+            std::transform(row, row + D, out.data() + token * D, [](float number) { return 0.0F + number; });
+        }
+        if (factor != 1.0F)
+            for (float& number : out.values())
+                number *= factor;
+    }
+};
+
+class AddKernel final : public RowsKernel {
+    using RowsKernel::RowsKernel;
+    void fill(Tensor& out, const Values& values, const Progress&) const override {
+        add(input(values, 0).values(), input(values, 1).values(), out.values());
+        for (std::size_t term = 2; term < input_count(); ++term)
+            add(out.values(), input(values, term).values(), out.values());
+    }
+};
+
+template<bool Centered>
+class NormKernel final : public RowsKernel {
+    using RowsKernel::RowsKernel;
+    void fill(Tensor& out, const Values& values, const Progress&) const override {
+        norm_rows(cpu(), input(values, 0), Centered, optional(values, 1), optional(values, 2),
+                  as<graph::Norm>().eps, out);
+    }
+};
+
+class ActivationKernel final : public RowsKernel {
+    using RowsKernel::RowsKernel;
+    void fill(Tensor& out, const Values& values, const Progress& progress) const override {
+        std::ranges::copy(input(values, 0).values(), out.data());
+        activate(cpu(), out.values(), as<graph::Activation>().function, progress);
+    }
+};
+
+class GateKernel final : public RowsKernel {
+    using RowsKernel::RowsKernel;
+    void fill(Tensor& out, const Values& values, const Progress& progress) const override {
+        const auto& gate = as<graph::Gate>();
+        if (gate.limit > 0) {
+            std::ranges::copy(input(values, 1).values(), out.data());
+            return open_gates(out.values(), input(values, 0).values(), gelu_quick_slope,
+                              static_cast<float>(gate.limit));
+        }
+        std::ranges::copy(input(values, 0).values(), out.data());
+        activate(cpu(), out.values(), gate.function, progress);
+        multiply_by(out.values(), input(values, 1).values());
+    }
+};
+
+class ScaleKernel final : public RowsKernel {
+    using RowsKernel::RowsKernel;
+    void fill(Tensor& out, const Values& values, const Progress&) const override {
+        const auto factor = static_cast<float>(as<graph::Scale>().factor);
+        std::ranges::transform(input(values, 0).values(), out.data(),
+                               [factor](float number) { return factor * number; });
+    }
+};
+
+class SoftCapKernel final : public RowsKernel {
+    using RowsKernel::RowsKernel;
+    void fill(Tensor& out, const Values& values, const Progress&) const override {
+        std::ranges::copy(input(values, 0).values(), out.data());
+        cap_scores(out.values(), static_cast<float>(as<graph::Scale>().cap));
+    }
+};
+
+class SoftmaxKernel final : public RowsKernel {
+    using RowsKernel::RowsKernel;
+    void fill(Tensor& out, const Values& values, const Progress&) const override {
+        softmax_rows(input(values, 0), out);
+    }
+};
+
+/// Adds a step for each free node of a kind that `fits`.
+template<class RowsKind, class Fits>
+void add_all(StepList& list, Op op, const Fits& fits) {
+    list.for_each(op, [&](NodeId id, const Node& node) {
+        if (fits(node))
+            list.add({id}, std::make_unique<RowsKind>(id, node, list.machine()), false);
+    });
+}
+
+} // namespace
+
+void add_layer_rows(StepList& list) {
+    const auto always = [](const Node&) { return true; };
+    const auto of_one_shape = [&](const Node& node) {
+        return std::ranges::all_of(node.inputs, [&](const graph::Reading& input) {
+            return list.node(input.node).axes.shape() == node.axes.shape();
+        });
+    };
+    const auto is_plain_scale = [](const Node& node) {
+        return std::get<graph::Scale>(node.attributes).root_of == 0 && node.inputs.size() == 1;
+    };
+    const auto is_plain_cap = [&](const Node& node) {
+        return is_plain_scale(node) && std::get<graph::Scale>(node.attributes).factor == 1;
+    };
+    const auto has_gate = [&](const Node& node) {
+        const auto& gate = std::get<graph::Gate>(node.attributes);
+        const bool is_plain = gate.limit == 0 && gate.offset == 0;
+        return of_one_shape(node) && (is_plain || (gate.limit > 0 && gate.offset == 1 &&
+                                                   gate.function == graph::Function::gelu_quick));
+    };
+    const auto is_plain_softmax = [](const Node& node) {
+        const auto& softmax = std::get<graph::Softmax>(node.attributes);
+        return !softmax.sink && !softmax.empty_rows;
+    };
+    add_all<EmbeddingKernel>(list, Op::embedding, always);
+    add_all<AddKernel>(list, Op::add, of_one_shape);
+    add_all<NormKernel<false>>(list, Op::rms_norm, always);
+    add_all<NormKernel<true>>(list, Op::layer_norm, always);
+    add_all<ActivationKernel>(list, Op::activation, always);
+    add_all<GateKernel>(list, Op::gate, has_gate);
+    add_all<ScaleKernel>(list, Op::scale, is_plain_scale);
+    add_all<SoftCapKernel>(list, Op::soft_cap, is_plain_cap);
+    add_all<SoftmaxKernel>(list, Op::softmax, is_plain_softmax);
+}
+
+} // namespace headscope::cpu::nodes

@@ -1,0 +1,137 @@
+#include "core/engine/cpu/rows/layer_rows.h"
+
+#include "core/tensor/views.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <vector>
+
+namespace headscope::cpu {
+
+namespace {
+
+std::int64_t width_of(const Tensor& x) {
+    return x.shape().back(0);
+}
+
+std::int64_t rows_of(const Tensor& x) {
+    return x.count() / width_of(x);
+}
+
+ConstRow row(const Tensor& x, std::int64_t i) {
+    return {x.data() + i * width_of(x), width_of(x)};
+}
+
+float sigmoid(float v) {
+    return 1.0F / (1.0F + std::exp(-v));
+}
+
+/// In double, so that the bits do not depend on the vectors that sum it up.
+void norm_row(const Tensor& x, std::int64_t i, bool centered, const float* weight, const float* bias,
+              double eps, Tensor& y) {
+    const std::int64_t width = width_of(y);
+    Eigen::RowVectorXd values = row(x, i).cast<double>();
+    if (centered)
+        values.array() -= values.mean();
+    const double scale = 1.0 / std::sqrt(values.squaredNorm() / static_cast<double>(values.size()) + eps);
+    MutableRow out(y.data() + i * width, width);
+    out = (values * scale).cast<float>();
+    if (weight != nullptr)
+        out.array() *= ConstRow(weight, width).array();
+    if (bias != nullptr)
+        out += ConstRow(bias, width);
+}
+
+} // namespace
+
+void norm_rows(CpuDense& cpu, const Tensor& x, bool centered, const float* weight, const float* bias,
+               double eps, Tensor& y) {
+    cpu.for_rows(rows_of(x), 20 * width_of(x), [&](std::int64_t first, std::int64_t count) {
+        for (std::int64_t i = first; i < first + count; ++i)
+            norm_row(x, i, centered, weight, bias, eps, y);
+    });
+}
+
+void activate(CpuDense& cpu, std::span<float> x, graph::Function function, const Progress& cancel) {
+    MutableNumbers numbers(x.data(), std::ssize(x));
+    switch (function) {
+    case graph::Function::gelu:
+        return cpu.apply(CpuDense::Function::gelu, x, cancel);
+    case graph::Function::gelu_tanh:
+        return cpu.apply(CpuDense::Function::gelu_tanh, x, cancel);
+    case graph::Function::silu:
+        return cpu.apply(CpuDense::Function::silu, x, cancel);
+    case graph::Function::gelu_quick:
+        numbers *= (gelu_quick_slope * numbers).unaryExpr(&sigmoid);
+        return;
+    case graph::Function::relu:
+        numbers = numbers.max(0.0F);
+        return;
+    case graph::Function::relu6:
+        numbers = numbers.max(0.0F).min(6.0F);
+        return;
+    case graph::Function::relu_square:
+        numbers = numbers.max(0.0F).square();
+        return;
+    case graph::Function::leaky_relu:
+        numbers = numbers.max(0.01F * numbers);
+        return;
+    case graph::Function::mish:
+        numbers *= numbers.unaryExpr([](float v) { return std::tanh(std::log1p(std::exp(v))); });
+        return;
+    case graph::Function::tanh:
+        numbers = numbers.unaryExpr([](float v) { return std::tanh(v); });
+        return;
+    case graph::Function::sigmoid:
+        numbers = numbers.unaryExpr(&sigmoid);
+        return;
+    case graph::Function::identity:
+        return;
+    }
+}
+
+void add(std::span<const float> a, std::span<const float> b, std::span<float> y) {
+    MutableNumbers(y.data(), std::ssize(y)) = view_of(a) + view_of(b);
+}
+
+void multiply_by(std::span<float> y, std::span<const float> x) {
+    MutableNumbers(y.data(), std::ssize(y)) *= view_of(x);
+}
+
+void softmax_rows(const Tensor& x, Tensor& y) {
+    for (std::int64_t i = 0; i < rows_of(x); ++i) {
+        const Eigen::ArrayXd powers = (row(x, i).array() - row(x, i).maxCoeff()).cast<double>().exp();
+        MutableRow(y.data() + i * width_of(x), width_of(x)) = (powers / powers.sum()).cast<float>().matrix();
+    }
+}
+
+void route_rows(std::span<float> numbers, std::int64_t count, std::int64_t used) {
+    std::vector<std::int64_t> order(static_cast<std::size_t>(count));
+    for (std::size_t first = 0; first < numbers.size(); first += order.size()) {
+        const std::span<float> row = numbers.subspan(first, order.size());
+        std::iota(order.begin(), order.end(), std::int64_t{0});
+        std::ranges::stable_sort(order, std::greater<>(),
+                                 [&](std::int64_t e) { return row[static_cast<std::size_t>(e)]; });
+        const float largest = row[static_cast<std::size_t>(order.front())];
+        double sum = 0;
+        for (std::int64_t place = 0; place < count; ++place) {
+            float& number = row[static_cast<std::size_t>(order[static_cast<std::size_t>(place)])];
+            number = place < used ? std::exp(number - largest) : 0.0F;
+            sum += static_cast<double>(number);
+        }
+        for (float& number : row)
+            number = static_cast<float>(static_cast<double>(number) / sum);
+    }
+}
+
+void open_gates(std::span<float> in, std::span<const float> gates, float slope, float limit) {
+    const float* from = gates.data();
+    for (float& number : in) {
+        const float gate = std::min(*from++, limit);
+        number = (std::clamp(number, -limit, limit) + 1.0F) * gate / (1.0F + std::exp(-slope * gate));
+    }
+}
+
+} // namespace headscope::cpu

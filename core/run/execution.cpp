@@ -1,0 +1,279 @@
+#include "core/run/execution.h"
+
+#include "core/base/error.h"
+#include "core/base/memory.h"
+#include "core/base/message.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <utility>
+
+namespace headscope::run {
+
+Execution::Execution(const PlanPtr& plan, const Leaves& leaves, NodeInterventions interventions,
+                     const RunPtr& previous, Progress& progress)
+    : plan_(*plan), previous_(previous.get()), progress_(progress), values_(graph_.nodes().size()) {
+    run_->plan_ = plan;
+    run_->leaves_ = leaves;
+    run_->interventions_ = std::move(interventions);
+    run_->tensors_.resize(graph_.nodes().size());
+    run_->parts_.resize(plan_.parts().size());
+    run_->computed_.resize(graph_.nodes().size());
+    if (previous_ != nullptr && &previous_->plan().backend() != &plan_.backend())
+        previous_ = nullptr; // another device may round otherwise
+}
+
+/// Names are compared once for each pair of graphs, which is slower than a small run: keep the graph.
+void Execution::match_graphs() {
+    const graph::Graph& before = previous_->graph();
+    if (same_graph(before, graph_))
+        return;
+    previous_ids_.assign(graph_.nodes().size(), -1);
+    for (const Node& planned : plan_.nodes()) {
+        const graph::Node& node = graph_.node(planned.id);
+        const std::optional<NodeId> found = before.try_find(node.name);
+        if (!found)
+            continue;
+        const graph::Node& other = before.node(*found);
+        const bool same_attributes =
+            node.op == graph::Op::constant || node.attributes == other.attributes; // constants: by numbers
+        const bool same_inputs =
+            std::ranges::equal(node.inputs, other.inputs, [&](const auto& mine, const auto& theirs) {
+                return previous_id(mine.node) == theirs.node;
+            });
+        if (other.name == node.name && node.op == other.op && same_attributes && same_inputs &&
+            node.axes == other.axes)
+            previous_ids_[static_cast<std::size_t>(planned.id)] = *found;
+    }
+}
+
+TensorPtr Execution::known(NodeId id) const {
+    const NodeId before = previous_ == nullptr ? -1 : previous_id(id);
+    return before < 0 ? nullptr : previous_->tensors_[static_cast<std::size_t>(before)];
+}
+
+std::span<const NodeIntervention> Execution::previous_interventions_on(NodeId id) const {
+    const NodeId before = previous_id(id);
+    return before < 0 ? std::span<const NodeIntervention>() : of_node(previous_->interventions_, before);
+}
+
+TensorPtr Execution::leaf(NodeId id, const graph::Node& node) const {
+    const Leaves& leaves = run_->leaves_;
+    TensorPtr numbers;
+    if (const auto* constant = std::get_if<graph::Constant>(&node.attributes))
+        numbers = constant->values;
+    else if (static_cast<std::size_t>(id) < leaves.by_node.size())
+        numbers = leaves.by_node[static_cast<std::size_t>(id)];
+    if (numbers == nullptr && leaves.source != nullptr)
+        numbers = (*leaves.source)(node);
+    if (numbers == nullptr)
+        fail_input(tr("graph.no_numbers", "{} has no numbers; give a tensor with the axes {}", node.name,
+                      node.axes.text()));
+    return numbers;
+}
+
+/// Reads a leaf and applies its interventions.
+void Execution::set_leaf(const Node& node) {
+    Values::Node& value = at(node.id);
+    const graph::Node& of = graph_.node(node.id);
+    value.owner = leaf(node.id, of);
+    if (!(value.owner->shape() == node.shape))
+        fail_input(tr("graph.leaf_shape", "{} has shape {}; it should have the axes {}", of.name,
+                      value.owner->shape().text(), of.axes.text()));
+    if (node.intervened) {
+        auto changed = std::make_shared<Tensor>(value.owner->shape(), value.owner->values());
+        apply(interventions_on(node.id), node.heads, node.all, *changed);
+        value.owner = std::move(changed);
+    }
+    value.numbers = value.owner.get();
+}
+
+HeadSet Execution::heads_with_other_interventions(const Node& node) const {
+    const auto mine = interventions_on(node.id), before = previous_interventions_on(node.id);
+    if (same(mine, before))
+        return 0;
+    HeadSet heads = 0;
+    for (const auto& list : {mine, before})
+        for (const NodeIntervention& one : list)
+            heads |= heads_of(node.heads, one.box);
+    return heads;
+}
+
+HeadSet Execution::changed_heads(const Node& node, const TensorPtr& numbers) const {
+    const TensorPtr before = known(node.id);
+    if (before == numbers)
+        return 0;
+    if (before == nullptr || !(before->shape() == numbers->shape()))
+        return node.all;
+    return different_heads(node.heads, *numbers, *before);
+}
+
+/// Marks the heads whose numbers can differ from those of the previous run.
+void Execution::find_dirty() {
+    const Leaves &mine = run_->leaves_, *const before = previous_ == nullptr ? nullptr : &previous_->leaves_;
+    const bool no_interventions =
+        run_->interventions_.empty() && (previous_ == nullptr || previous_->interventions_.empty());
+    for (std::size_t n = 0; n < plan_.nodes().size(); ++n) {
+        const Node& node = plan_.nodes()[n];
+        Values::Node& value = at(node.id);
+        if (node.leaf) {
+            const auto index = static_cast<std::size_t>(node.id);
+            const bool in_memory = (index < mine.by_node.size() && mine.by_node[index] != nullptr) ||
+                                   graph_.node(node.id).op == graph::Op::constant || node.intervened ||
+                                   node.kept;
+            if (in_memory) {
+                set_leaf(node);
+                value.dirty = before == nullptr ? node.all : changed_heads(node, value.owner);
+                run_->tensors_[index] = value.owner;
+            } else {
+                const bool same_source = before != nullptr && previous_id(node.id) >= 0 &&
+                                         before->source == mine.source && known(node.id) == nullptr;
+                value.dirty = same_source ? 0 : node.all;
+            }
+            continue;
+        }
+        if (before == nullptr || previous_id(node.id) < 0) {
+            value.dirty = node.all;
+            continue;
+        }
+        value.dirty = no_interventions ? 0 : heads_with_other_interventions(node);
+        for (const Plan::Input& input : plan_.inputs(n))
+            value.dirty |= input.spread.readers_of(at(input.node).dirty);
+    }
+}
+
+/// Shares the captured parts that cannot have changed; the heads of the others are wanted.
+void Execution::share_parts() {
+    for (std::size_t n = 0; n < plan_.parts().size(); ++n) {
+        const Plan::Capture& part = plan_.parts()[n];
+        Values::Node& value = at(part.node);
+        const HeadSet heads = heads_of(plan_.find(part.node)->heads, part.box);
+        if (previous_ != nullptr && (heads & value.dirty) == 0)
+            run_->parts_[n] = previous_->find_part(previous_id(part.node), part.box);
+        if (run_->parts_[n] == nullptr)
+            value.wanted |= heads;
+    }
+}
+
+/// Marks the heads to compute: those that are wanted and not known.
+void Execution::find_computed() {
+    share_parts();
+    for (std::size_t n = plan_.nodes().size(); n-- > 0;) {
+        const Node& node = plan_.nodes()[n];
+        Values::Node& value = at(node.id);
+        if (node.leaf)
+            continue;
+        if (node.kept)
+            value.wanted = node.all;
+        if (previous_ == nullptr) { // a capture needs every node
+            value.computed = node.all;
+            continue;
+        }
+        value.owner = known(node.id);
+        value.numbers = value.owner.get();
+        value.computed = value.wanted & (value.owner == nullptr ? node.all : value.dirty);
+        if (value.computed == 0)
+            continue;
+        if (!node.by_heads)
+            value.computed = node.all;
+        for (const Plan::Input& input : plan_.inputs(n))
+            at(input.node).wanted |= input.spread.read_by(value.computed);
+    }
+}
+
+void Execution::allocate(const Node& node) {
+    Values::Node& value = at(node.id);
+    if (!node.stored || value.computed == 0)
+        return;
+    std::shared_ptr<Tensor> out = plan_.backend().make(node.shape);
+    if (value.computed != node.all && value.owner != nullptr)
+        std::ranges::copy(value.owner->values(), out->data());
+    value.out = out.get();
+    value.owner = std::move(out);
+}
+
+/// Applies interventions to the computed heads of a node.
+void Execution::finish_node(const Node& node) {
+    Values::Node& value = at(node.id);
+    if (value.out == nullptr)
+        return;
+    if (node.intervened)
+        apply(interventions_on(node.id), node.heads, value.computed, *value.out);
+    value.numbers = value.out;
+    const graph::Node& of = graph_.node(node.id);
+    if (of.role == graph::Role::stream &&
+        !std::ranges::all_of(value.out->values(), [](float number) { return std::isfinite(number); }))
+        fail_input(tr("run.leaves_float32s_range",
+                      "{} leaves float32's range; make its weights or the interventions smaller", of.name));
+}
+
+void Execution::compute(const Plan::PlannedStep& planned) {
+    progress_.check();
+    bool has_work = false;
+    for (const NodeId id : planned.step.nodes)
+        has_work = has_work || at(id).computed != 0;
+    if (has_work) {
+        for (const NodeId id : planned.step.nodes)
+            allocate(*plan_.find(id));
+        for (const NodeId id : planned.leaves)
+            if (at(id).numbers == nullptr)
+                set_leaf(*plan_.find(id));
+        values_.progress_begin = planned.progress_begin;
+        values_.progress_end = planned.progress_end;
+        planned.step.kernel->compute(values_, progress_);
+        for (const NodeId id : planned.step.nodes)
+            finish_node(*plan_.find(id));
+    }
+    for (std::size_t n = 0; n < plan_.parts().size(); ++n) {
+        const Plan::Capture& part = plan_.parts()[n];
+        if (run_->parts_[n] == nullptr &&
+            std::ranges::find(planned.step.nodes, part.node) != planned.step.nodes.end())
+            run_->parts_[n] = cut(*at(part.node).numbers, part.box);
+    }
+    for (const NodeId id : planned.released)
+        at(id).owner = nullptr;
+}
+
+void Execution::keep_results() {
+    for (const Node& node : plan_.nodes()) {
+        if (node.leaf)
+            continue;
+        Values::Node& value = at(node.id);
+        const auto index = static_cast<std::size_t>(node.id);
+        run_->computed_[index] = value.computed;
+        if (node.kept)
+            run_->tensors_[index] = std::move(value.owner);
+    }
+    run_->empty_rows_ = std::move(values_.empty_rows);
+    if (previous_ == nullptr || previous_->empty_rows_.empty())
+        return;
+    for (const Node& node : plan_.nodes()) {
+        const NodeId before = previous_id(node.id);
+        const HeadSet shared = node.leaf ? 0 : node.all & ~(at(node.id).computed | at(node.id).dirty);
+        for (const EmptyRow& row : previous_->empty_rows_)
+            if (row.node == before && (head_bit(row.h, node.heads.heads) & shared) != 0)
+                run_->empty_rows_.push_back({node.id, row.b, row.h, row.i});
+    }
+    std::ranges::sort(run_->empty_rows_, {},
+                      [](const EmptyRow& row) { return std::tuple(row.node, row.b, row.h, row.i); });
+}
+
+RunPtr Execution::result() {
+    progress_.check();
+    if (previous_ != nullptr)
+        match_graphs();
+    find_dirty();
+    find_computed();
+    if (!fits_in_memory(plan_.bytes())) // sentences take longer than a small run
+        require_memory(plan_.bytes(), tr("common.run", "this run"),
+                       tr("run.capture_less", "capture fewer nodes, or take a shorter text"));
+    for (const Plan::PlannedStep& step : plan_.steps())
+        compute(step);
+    keep_results();
+    plan_.backend().finish();
+    progress_.report(1.0F);
+    return std::move(run_);
+}
+
+} // namespace headscope::run

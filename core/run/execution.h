@@ -1,0 +1,49 @@
+#pragma once
+
+#include "core/run/run.h"
+
+namespace headscope::run {
+
+/// One run of a plan.
+class Execution {
+public:
+    Execution(const PlanPtr& plan, const Leaves& leaves, NodeInterventions interventions,
+              const RunPtr& previous, Progress& progress);
+    RunPtr result();
+
+private:
+    using Node = Plan::Node;
+    Values::Node& at(NodeId id) { return values_.at(id); }
+    /// The node of the previous run with the same name, operation and inputs; -1 if there is none.
+    NodeId previous_id(NodeId id) const {
+        return previous_ids_.empty() ? id : previous_ids_[static_cast<std::size_t>(id)];
+    }
+    void match_graphs();
+    /// The numbers of a node in the previous run; null if it does not have them.
+    TensorPtr known(NodeId id) const;
+    TensorPtr leaf(NodeId id, const graph::Node& node) const;
+    void set_leaf(const Node& node);
+    HeadSet changed_heads(const Node& node, const TensorPtr& numbers) const;
+    HeadSet heads_with_other_interventions(const Node& node) const;
+    void find_dirty();
+    void share_parts();
+    void find_computed();
+    void compute(const Plan::PlannedStep& step);
+    void allocate(const Node& node);
+    void finish_node(const Node& node);
+    void keep_results();
+    std::span<const NodeIntervention> interventions_on(NodeId id) const {
+        return of_node(run_->interventions_, id);
+    }
+    std::span<const NodeIntervention> previous_interventions_on(NodeId id) const;
+
+    std::shared_ptr<Run> run_ = std::make_shared<Run>();
+    const Plan& plan_;
+    const graph::Graph& graph_ = plan_.graph();
+    const Run* previous_;
+    Progress& progress_;
+    Values values_;
+    std::vector<NodeId> previous_ids_; ///< empty: both runs have the same graph
+};
+
+} // namespace headscope::run

@@ -1,0 +1,86 @@
+#include "core/run/part.h"
+
+#include "core/base/error.h"
+#include "core/base/message.h"
+
+#include <cstring>
+
+namespace headscope::run {
+
+Box box_of(const graph::Node& node, const graph::Part& part) {
+    const graph::Axes& axes = node.axes;
+    Box box;
+    for (int axis = 0; axis < axes.rank(); ++axis)
+        box.count[static_cast<std::size_t>(axis)] = axes.size(axis);
+    for (const auto& [name, range] : part.ranges) {
+        const std::optional<int> axis = axes.find(name);
+        if (!axis)
+            fail_input(tr("graph.no_axis", "{} has no axis {}; it has {}", part.node, name, axes.names()));
+        const std::int64_t size = axes.size(*axis);
+        const std::int64_t count = range.count < 0 ? size - range.first : range.count;
+        if (range.first < 0 || count < 1 || range.first + count > size)
+            fail_input(tr("graph.outside_axis", "{} has {} entries along {}, and {} to {} are not among them",
+                          part.node, size, name, range.first, range.first + count - 1));
+        box.first[static_cast<std::size_t>(*axis)] = range.first;
+        box.count[static_cast<std::size_t>(*axis)] = count;
+    }
+    return box;
+}
+
+Shape shape_of(const Box& box, int rank) {
+    return Shape(std::span(box.count).first(static_cast<std::size_t>(rank)));
+}
+
+bool is_whole(const Box& box, const Shape& shape) {
+    return shape_of(box, shape.rank()) == shape;
+}
+
+TensorPtr cut(const Tensor& tensor, const Box& box) {
+    auto part = std::make_shared<Tensor>(shape_of(box, tensor.shape().rank()));
+    for_each_cell(tensor.shape(), box,
+                  [&](std::int64_t from, std::int64_t to) { part->data()[to] = tensor.data()[from]; });
+    return part;
+}
+
+HeadAxis head_axis(const graph::Axes& axes) {
+    const auto are_heads = [](const graph::Axis& axis) { return axis.name == "H" || axis.name == "Hkv"; };
+    for (int axis = 0; axis < axes.rank(); ++axis) {
+        if (are_heads(axes[axis]))
+            return {axis, axes.size(axis), 1};
+        if (axes[axis].is_product() && are_heads(axes[axis].outer_axis()))
+            return {axis, axes[axis].outer_axis().size, axes[axis].inner};
+    }
+    return {};
+}
+
+HeadSet heads_of(const HeadAxis& axis, const Box& box) {
+    if (axis.axis < 0)
+        return 1;
+    const auto at = static_cast<std::size_t>(axis.axis);
+    HeadSet heads = 0;
+    for (std::int64_t cell = box.first[at]; cell < box.first[at] + box.count[at]; ++cell)
+        heads |= head_bit(cell / axis.width, axis.heads);
+    return heads;
+}
+
+HeadSet different_heads(const HeadAxis& axis, const Tensor& a, const Tensor& b) {
+    const auto same_bytes = [&](std::int64_t first, std::int64_t count) {
+        return std::memcmp(a.data() + first, b.data() + first,
+                           static_cast<std::size_t>(count) * sizeof(float)) == 0;
+    };
+    if (axis.axis < 0)
+        return same_bytes(0, a.count()) ? 0 : 1;
+    std::int64_t run = axis.width; // adjacent numbers of one head
+    for (int inner = axis.axis + 1; inner < a.shape().rank(); ++inner)
+        run *= a.shape()[inner];
+    HeadSet heads = 0;
+    for (std::int64_t h = 0; h < axis.heads; ++h)
+        for (std::int64_t first = h * run; first < a.count(); first += axis.heads * run)
+            if (!same_bytes(first, run)) {
+                heads |= head_bit(h, axis.heads);
+                break;
+            }
+    return heads;
+}
+
+} // namespace headscope::run

@@ -1,0 +1,201 @@
+#include "core/run/plan.h"
+
+#include "core/base/error.h"
+#include "core/run/evaluated_node.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace headscope::run {
+
+namespace {
+
+bool is_leaf(graph::Op op) {
+    return op == graph::Op::parameter || op == graph::Op::input || op == graph::Op::constant;
+}
+
+std::uint64_t bytes_of(const Shape& shape) {
+    return sizeof(float) * static_cast<std::uint64_t>(shape.count());
+}
+
+} // namespace
+
+bool same_graph(const graph::Graph& a, const graph::Graph& b) {
+    return a.nodes().data() == b.nodes().data();
+}
+
+Plan::Plan(const graph::Graph& graph, const std::vector<graph::Part>& captures,
+           const NodeInterventions& interventions, Backend& backend)
+    : graph_(graph), backend_(backend), captures_(captures), place_(graph.nodes().size(), -1) {
+    Needs needs(graph);
+    for (const NodeIntervention& one : interventions)
+        if (intervened_.empty() || intervened_.back() != one.node)
+            intervened_.push_back(one.node);
+    for (const graph::Part& part : captures) {
+        const NodeId id = graph.find(part.node);
+        parts_.push_back({part, id, box_of(graph.node(id), part)});
+        needs.at(id).computed = needs.at(id).captured = true;
+    }
+    find_needs(needs);
+    order_steps(backend.steps(needs), needs);
+    find_lifetimes();
+}
+
+void Plan::find_needs(Needs& needs) {
+    const auto count = static_cast<NodeId>(graph_.nodes().size());
+    for (NodeId id = count - 1; id >= 0; --id)
+        if (needs.at(id).computed)
+            for (const graph::Reading& input : graph_.node(id).inputs)
+                needs.at(input.node).computed = true;
+    for (const NodeId id : intervened_)
+        needs.at(id).intervened = needs.at(id).computed;
+    for (NodeId id = 0; id < count; ++id) {
+        if (!needs.at(id).computed)
+            continue;
+        const graph::Node& node = graph_.node(id);
+        const bool leaf = is_leaf(node.op);
+        place_[static_cast<std::size_t>(id)] = static_cast<std::int32_t>(nodes_.size());
+        const HeadAxis heads = head_axis(node.axes);
+        nodes_.push_back({.id = id,
+                          .leaf = leaf,
+                          .intervened = needs.at(id).intervened,
+                          .stored = leaf || needs.is_stored(id),
+                          .heads = heads,
+                          .all = all_heads(heads.heads),
+                          .shape = node.axes.shape()});
+        needs.at(id).computed = !leaf;
+    }
+    std::erase_if(parts_, [this](const Capture& part) {
+        Node& node = nodes_[static_cast<std::size_t>(place_[static_cast<std::size_t>(part.node)])];
+        const bool whole = is_whole(part.box, node.shape);
+        node.kept = node.kept || whole;
+        return whole;
+    });
+}
+
+/// Puts each step after those that it reads.
+void Plan::order_steps(std::vector<Step> made, const Needs& needs) {
+    std::vector<std::int32_t> step_of(graph_.nodes().size(), -1);
+    for (std::size_t n = 0; n < made.size(); ++n)
+        for (const NodeId id : made[n].nodes)
+            step_of[static_cast<std::size_t>(id)] = static_cast<std::int32_t>(n);
+    const std::size_t with_kernel = made.size();
+    for (const Node& node : nodes_)
+        if (needs.is_computed(node.id) && step_of[static_cast<std::size_t>(node.id)] < 0) {
+            step_of[static_cast<std::size_t>(node.id)] = static_cast<std::int32_t>(made.size());
+            made.push_back({{node.id}, make_evaluated_node(graph_, node.id), false});
+        }
+    enum class State : std::uint8_t { waiting, entered, done };
+    std::vector<State> states(made.size(), State::waiting);
+    const auto add = [&](const auto& self, std::size_t n) -> void {
+        if (states[n] == State::done)
+            return;
+        if (states[n] == State::entered)
+            throw Error(ErrorKind::internal, "a kernel reads a result of its own through another one");
+        states[n] = State::entered;
+        for (const NodeId id : made[n].nodes)
+            for (const graph::Reading& input : graph_.node(id).inputs) {
+                Node& read = nodes_[static_cast<std::size_t>(place_[static_cast<std::size_t>(input.node)])];
+                const std::int32_t from = step_of[static_cast<std::size_t>(input.node)];
+                if (from == static_cast<std::int32_t>(n))
+                    continue;
+                read.stored = true;
+                if (from >= 0)
+                    self(self, static_cast<std::size_t>(from));
+            }
+        states[n] = State::done;
+        for (const NodeId id : made[n].nodes)
+            nodes_[static_cast<std::size_t>(place_[static_cast<std::size_t>(id)])].by_heads =
+                made[n].by_heads;
+        steps_.push_back({.step = std::move(made[n]),
+                          .leaves = {},
+                          .released = {},
+                          .progress_begin = 0,
+                          .progress_end = 1,
+                          .evaluated = n >= with_kernel});
+    };
+    for (const Node& node : nodes_)
+        if (const std::int32_t n = step_of[static_cast<std::size_t>(node.id)]; n >= 0)
+            add(add, static_cast<std::size_t>(n));
+}
+
+void Plan::find_lifetimes() {
+    std::vector<std::size_t> first_read(graph_.nodes().size(), steps_.size()),
+        last_read(graph_.nodes().size(), 0);
+    std::vector<double> costs;
+    double all = 0;
+    for (std::size_t n = 0; n < steps_.size(); ++n) {
+        double cost = 1;
+        for (const NodeId id : steps_[n].step.nodes) {
+            const graph::Cost of_node = graph_.cost(id);
+            cost += 2 * of_node.multiply_adds + of_node.bytes;
+            last_read[static_cast<std::size_t>(id)] = n;
+            for (const graph::Reading& input : graph_.node(id).inputs) {
+                const auto read = static_cast<std::size_t>(input.node);
+                first_read[read] = std::min(first_read[read], n);
+                last_read[read] = n;
+            }
+        }
+        costs.push_back(cost);
+        all += cost;
+    }
+    double before = 0;
+    for (std::size_t n = 0; n < steps_.size(); ++n) {
+        steps_[n].progress_begin = static_cast<float>(before / all);
+        before += costs[n];
+        steps_[n].progress_end = static_cast<float>(before / all);
+    }
+    const auto is_cut = [this](NodeId id) {
+        return std::ranges::any_of(parts_, [id](const Capture& part) { return part.node == id; });
+    };
+    for (const Node& node : nodes_) {
+        const auto at = static_cast<std::size_t>(node.id);
+        if (node.leaf && first_read[at] < steps_.size())
+            steps_[first_read[at]].leaves.push_back(node.id);
+        if (node.stored && !node.kept && !is_cut(node.id) && !steps_.empty())
+            steps_[last_read[at]].released.push_back(node.id);
+    }
+    std::uint64_t held = 0;
+    for (const PlannedStep& step : steps_) {
+        for (const NodeId id : step.step.nodes)
+            if (find(id)->stored)
+                held += bytes_of(find(id)->shape);
+        bytes_ = std::max(bytes_, held);
+        for (const NodeId id : step.released)
+            if (!find(id)->leaf)
+                held -= bytes_of(find(id)->shape);
+    }
+}
+
+std::span<const Plan::Input> Plan::inputs(std::size_t at) const {
+    std::call_once(inputs_made_, [this] {
+        inputs_.resize(nodes_.size());
+        for (std::size_t n = 0; n < nodes_.size(); ++n) {
+            const std::vector<graph::Reading>& readings = graph_.node(nodes_[n].id).inputs;
+            for (std::size_t input = 0; input < readings.size(); ++input)
+                inputs_[n].push_back({readings[input].node, Spread(graph_, nodes_[n].id, input)});
+        }
+    });
+    return inputs_[at];
+}
+
+std::vector<NodeId> Plan::evaluated() const {
+    std::vector<NodeId> ids;
+    for (const PlannedStep& step : steps_)
+        if (step.evaluated)
+            ids.push_back(step.step.nodes.front());
+    return ids;
+}
+
+bool Plan::fits(const graph::Graph& graph, const std::vector<graph::Part>& captures,
+                const NodeInterventions& interventions, const Backend& backend) const {
+    if (!same_graph(graph, graph_) || &backend != &backend_ || captures != captures_)
+        return false;
+    std::vector<NodeId> nodes;
+    for (const NodeIntervention& one : interventions)
+        if (nodes.empty() || nodes.back() != one.node)
+            nodes.push_back(one.node);
+    return nodes == intervened_;
+}
+
+} // namespace headscope::run

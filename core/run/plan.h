@@ -1,0 +1,97 @@
+#pragma once
+
+#include "core/run/backend.h"
+#include "core/run/intervention.h"
+#include "core/run/part.h"
+#include "core/run/spread.h"
+
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace headscope::run {
+
+/// The steps that compute the captured nodes of a graph on a backend. Belongs to the graph, the captures and
+/// the set of nodes with interventions; made once and used by each run of them. Immutable; its runs use the
+/// backend, one at a time.
+class Plan {
+public:
+    /// Throws Error(input) for captures that the graph does not have. The backend must outlive the plan.
+    Plan(const graph::Graph& graph, const std::vector<graph::Part>& captures,
+         const NodeInterventions& interventions, Backend& backend);
+
+    struct Input {
+        NodeId node;
+        Spread spread;
+    };
+    struct Node {
+        NodeId id;
+        bool leaf = false, intervened = false;
+        bool kept = false;   ///< captured whole: the run keeps it
+        bool stored = false; ///< in memory during the run
+        bool by_heads = false;
+        HeadAxis heads;
+        HeadSet all = 1;
+        Shape shape;
+    };
+    struct PlannedStep {
+        Step step;
+        std::vector<NodeId> leaves;   ///< leaves that are read here first
+        std::vector<NodeId> released; ///< nodes that are not read later and not kept
+        float progress_begin, progress_end;
+        bool evaluated = false; ///< in double precision
+    };
+    /// A part of a node that the run keeps.
+    struct Capture {
+        graph::Part part;
+        NodeId node;
+        Box box;
+    };
+
+    const graph::Graph& graph() const { return graph_; }
+    Backend& backend() const { return backend_; }
+    const std::vector<graph::Part>& captures() const { return captures_; }
+    /// The nodes that the captures need, leaves included, in topological order.
+    std::span<const Node> nodes() const { return nodes_; }
+    /// Null for a node that is not needed.
+    const Node* find(NodeId id) const {
+        const std::int32_t at = place_[static_cast<std::size_t>(id)];
+        return at < 0 ? nullptr : &nodes_[static_cast<std::size_t>(at)];
+    }
+    std::span<const PlannedStep> steps() const { return steps_; }
+    std::span<const Capture> parts() const { return parts_; }
+    /// The inputs of nodes()[at], with the heads that depend on each other.
+    std::span<const Input> inputs(std::size_t at) const;
+    /// The bytes in memory at a time, at most, without leaves.
+    std::uint64_t bytes() const { return bytes_; }
+    /// The nodes for which the backend has no kernel.
+    std::vector<NodeId> evaluated() const;
+    /// Returns true if the plan is one for these captures and interventions.
+    bool fits(const graph::Graph& graph, const std::vector<graph::Part>& captures,
+              const NodeInterventions& interventions, const Backend& backend) const;
+
+private:
+    void find_needs(Needs& needs);
+    void order_steps(std::vector<Step> made, const Needs& needs);
+    void find_lifetimes();
+
+    graph::Graph graph_;
+    Backend& backend_;
+    std::vector<graph::Part> captures_;
+    std::vector<NodeId> intervened_;
+    std::vector<Capture> parts_;
+    std::vector<Node> nodes_;
+    std::vector<std::int32_t> place_; ///< by node: index in nodes_, or -1
+    std::vector<PlannedStep> steps_;
+    std::uint64_t bytes_ = 0;
+    mutable std::once_flag inputs_made_;
+    mutable std::vector<std::vector<Input>> inputs_;
+};
+using PlanPtr = std::shared_ptr<const Plan>;
+
+/// Returns true if both are the same object, not only equal.
+bool same_graph(const graph::Graph& a, const graph::Graph& b);
+
+} // namespace headscope::run
