@@ -231,18 +231,18 @@ void Execution::compute(const Plan::PlannedStep& planned) {
             std::ranges::find(planned.step.nodes, part.node) != planned.step.nodes.end())
             run_->parts_[n] = cut(*at(part.node).numbers, part.box);
     }
-    for (const NodeId id : planned.released)
+    for (const NodeId id : planned.released) {
         at(id).owner = nullptr;
+        at(id).numbers = nullptr;
+    }
 }
 
 void Execution::keep_results() {
     for (const Node& node : plan_.nodes()) {
-        if (node.leaf)
-            continue;
         Values::Node& value = at(node.id);
         const auto index = static_cast<std::size_t>(node.id);
-        run_->computed_[index] = value.computed;
-        if (node.kept)
+        run_->computed_[index] = node.leaf ? value.dirty : value.computed;
+        if (!node.leaf && node.kept)
             run_->tensors_[index] = std::move(value.owner);
     }
     run_->empty_rows_ = std::move(values_.empty_rows);

@@ -120,8 +120,7 @@ void Plan::order_steps(std::vector<Step> made, const Needs& needs) {
 }
 
 void Plan::find_lifetimes() {
-    std::vector<std::size_t> first_read(graph_.nodes().size(), steps_.size()),
-        last_read(graph_.nodes().size(), 0);
+    std::vector<std::size_t> last_read(graph_.nodes().size(), 0);
     std::vector<double> costs;
     double all = 0;
     for (std::size_t n = 0; n < steps_.size(); ++n) {
@@ -131,9 +130,10 @@ void Plan::find_lifetimes() {
             cost += 2 * of_node.multiply_adds + of_node.bytes;
             last_read[static_cast<std::size_t>(id)] = n;
             for (const graph::Reading& input : graph_.node(id).inputs) {
-                const auto read = static_cast<std::size_t>(input.node);
-                first_read[read] = std::min(first_read[read], n);
-                last_read[read] = n;
+                last_read[static_cast<std::size_t>(input.node)] = n;
+                std::vector<NodeId>& leaves = steps_[n].leaves;
+                if (find(input.node)->leaf && std::ranges::find(leaves, input.node) == leaves.end())
+                    leaves.push_back(input.node);
             }
         }
         costs.push_back(cost);
@@ -150,8 +150,6 @@ void Plan::find_lifetimes() {
     };
     for (const Node& node : nodes_) {
         const auto at = static_cast<std::size_t>(node.id);
-        if (node.leaf && first_read[at] < steps_.size())
-            steps_[first_read[at]].leaves.push_back(node.id);
         if (node.stored && !node.kept && !is_cut(node.id) && !steps_.empty())
             steps_[last_read[at]].released.push_back(node.id);
     }

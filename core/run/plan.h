@@ -38,7 +38,7 @@ public:
     };
     struct PlannedStep {
         Step step;
-        std::vector<NodeId> leaves;   ///< leaves that are read here first
+        std::vector<NodeId> leaves;   ///< that the step reads
         std::vector<NodeId> released; ///< nodes that are not read later and not kept
         float progress_begin, progress_end;
         bool evaluated = false; ///< in double precision

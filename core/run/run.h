@@ -36,7 +36,8 @@ public:
     /// A part of a node: one that was captured, or one of a node that was captured whole. Throws Error(input)
     /// if the node does not have it or it was not captured.
     TensorPtr part(const graph::Part& part) const;
-    /// The heads of a node that this run computed; the others are shared with the run before it.
+    /// The heads of a node that this run computed, or of a leaf that changed; the others are shared with the
+    /// run before it.
     HeadSet computed(NodeId id) const { return computed_[static_cast<std::size_t>(id)]; }
     /// The rows of softmax nodes that have no key, ordered by node, b, h and i.
     const std::vector<EmptyRow>& empty_rows() const { return empty_rows_; }

@@ -87,7 +87,7 @@ TEST_CASE("the bits do not depend on the captures", "[run]") {
 
 TEST_CASE("a run that captures the output holds no scores in memory", "[run]") {
     Numbers numbers(3);
-    constexpr std::int64_t T = 64, H = 4;
+    constexpr std::int64_t T = 256, H = 4;
     const Problem problem =
         generate({.Tq = T, .Tk = T, .D = 16, .Dkv = 16, .H = H, .Hkv = H, .dk = 4, .dv = 4}, {}, numbers);
     GraphRunner graphs;
