@@ -2,7 +2,7 @@
 
 #include "core/base/progress.h"
 #include "core/graph/graph.h"
-#include "core/run/head_set.h"
+#include "core/run/part.h"
 #include "core/tensor/tensor.h"
 
 #include <memory>
@@ -36,6 +36,8 @@ public:
     /// The memory to fill; null if the node is not stored, or if none of its heads is computed. Heads that
     /// are not computed have their numbers already.
     Tensor* out(NodeId id) const { return at(id).out; }
+    /// The part of the node that out() has; null: all of it.
+    const Box* part(NodeId id) const { return at(id).part; }
     /// The heads to compute.
     HeadSet computed(NodeId id) const { return at(id).computed; }
 
@@ -48,6 +50,7 @@ private:
         TensorPtr owner{};
         const Tensor* numbers = nullptr;
         Tensor* out = nullptr;
+        const Box* part = nullptr;
         HeadSet dirty = 0, wanted = 0, computed = 0;
     };
     const Node& at(NodeId id) const { return nodes_[static_cast<std::size_t>(id)]; }
@@ -72,6 +75,8 @@ struct Step {
     std::vector<NodeId> nodes;
     std::unique_ptr<const Kernel> kernel;
     bool by_heads = false; ///< the kernel can compute some heads alone
+    /// Nodes that the kernel can store in part: some indices of each axis but the innermost.
+    std::vector<NodeId> by_parts{};
 };
 
 /// The nodes that a plan computes.

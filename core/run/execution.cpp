@@ -166,11 +166,11 @@ void Execution::find_computed() {
             continue;
         if (node.kept)
             value.wanted = node.all;
-        if (previous_ == nullptr) { // a capture needs every node
+        if (previous_ == nullptr && plan_.parts().empty()) { // a capture needs every node
             value.computed = node.all;
             continue;
         }
-        value.owner = known(node.id);
+        value.owner = node.box ? nullptr : known(node.id);
         value.numbers = value.owner.get();
         value.computed = value.wanted & (value.owner == nullptr ? node.all : value.dirty);
         if (value.computed == 0)
@@ -190,6 +190,7 @@ void Execution::allocate(const Node& node) {
     if (value.computed != node.all && value.owner != nullptr)
         std::ranges::copy(value.owner->values(), out->data());
     value.out = out.get();
+    value.part = node.box ? &*node.box : nullptr;
     value.owner = std::move(out);
 }
 
@@ -206,6 +207,18 @@ void Execution::finish_node(const Node& node) {
         !std::ranges::all_of(value.out->values(), [](float number) { return std::isfinite(number); }))
         fail_input(tr("run.leaves_float32s_range",
                       "{} leaves float32's range; make its weights or the interventions smaller", of.name));
+}
+
+/// A captured part of a node that was computed.
+TensorPtr Execution::cut_part(const Node& node, Box box) const {
+    const Values::Node& value = values_.at(node.id);
+    if (node.box) {
+        if (box == *node.box)
+            return value.owner;
+        for (std::size_t axis = 0; axis < box.first.size(); ++axis)
+            box.first[axis] -= node.box->first[axis];
+    }
+    return cut(*value.numbers, box);
 }
 
 void Execution::compute(const Plan::PlannedStep& planned) {
@@ -229,7 +242,7 @@ void Execution::compute(const Plan::PlannedStep& planned) {
         const Plan::Capture& part = plan_.parts()[n];
         if (run_->parts_[n] == nullptr &&
             std::ranges::find(planned.step.nodes, part.node) != planned.step.nodes.end())
-            run_->parts_[n] = cut(*at(part.node).numbers, part.box);
+            run_->parts_[n] = cut_part(*plan_.find(part.node), part.box);
     }
     for (const NodeId id : planned.released) {
         at(id).owner = nullptr;
@@ -268,11 +281,12 @@ RunPtr Execution::result() {
     if (!fits_in_memory(plan_.bytes())) // sentences take longer than a small run
         require_memory(plan_.bytes(), tr("common.run", "this run"),
                        tr("run.capture_less", "capture fewer nodes, or take a shorter text"));
-    for (const Plan::PlannedStep& step : plan_.steps())
+    for (const Plan::PlannedStep& step : plan_.steps()) {
         compute(step);
+        progress_.report(step.progress_end);
+    }
     keep_results();
     plan_.backend().finish();
-    progress_.report(1.0F);
     return std::move(run_);
 }
 

@@ -31,6 +31,7 @@ private:
     void compute(const Plan::PlannedStep& step);
     void allocate(const Node& node);
     void finish_node(const Node& node);
+    TensorPtr cut_part(const Node& node, Box box) const;
     void keep_results();
     std::span<const NodeIntervention> interventions_on(NodeId id) const {
         return of_node(run_->interventions_, id);

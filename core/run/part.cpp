@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/message.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace headscope::run {
@@ -23,6 +24,16 @@ Box box_of(const graph::Node& node, const graph::Part& part) {
                           part.node, size, name, range.first, range.first + count - 1));
         box.first[static_cast<std::size_t>(*axis)] = range.first;
         box.count[static_cast<std::size_t>(*axis)] = count;
+    }
+    return box;
+}
+
+Box bounding_box(const Box& a, const Box& b) {
+    Box box;
+    for (std::size_t axis = 0; axis < box.first.size(); ++axis) {
+        box.first[axis] = std::min(a.first[axis], b.first[axis]);
+        box.count[axis] =
+            std::max(a.first[axis] + a.count[axis], b.first[axis] + b.count[axis]) - box.first[axis];
     }
     return box;
 }

@@ -13,6 +13,8 @@ struct Box {
 
 /// Throws Error(input) with the node's name for a range outside its axes, or of an axis that it lacks.
 Box box_of(const graph::Node& node, const graph::Part& part);
+/// The smallest box that contains both.
+Box bounding_box(const Box& a, const Box& b);
 /// The shape of a part of an array of that rank.
 Shape shape_of(const Box& box, int rank);
 bool is_whole(const Box& box, const Shape& shape);

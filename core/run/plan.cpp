@@ -38,6 +38,7 @@ Plan::Plan(const graph::Graph& graph, const std::vector<graph::Part>& captures,
     }
     find_needs(needs);
     order_steps(backend.steps(needs), needs);
+    find_boxes();
     find_lifetimes();
 }
 
@@ -99,7 +100,7 @@ void Plan::order_steps(std::vector<Step> made, const Needs& needs) {
                 const std::int32_t from = step_of[static_cast<std::size_t>(input.node)];
                 if (from == static_cast<std::int32_t>(n))
                     continue;
-                read.stored = true;
+                read.stored = read.read = true;
                 if (from >= 0)
                     self(self, static_cast<std::size_t>(from));
             }
@@ -117,6 +118,25 @@ void Plan::order_steps(std::vector<Step> made, const Needs& needs) {
     for (const Node& node : nodes_)
         if (const std::int32_t n = step_of[static_cast<std::size_t>(node.id)]; n >= 0)
             add(add, static_cast<std::size_t>(n));
+}
+
+/// Of a node that is captured in parts and not read by other steps, only these parts are stored.
+void Plan::find_boxes() {
+    for (const PlannedStep& step : steps_)
+        for (const NodeId id : step.step.by_parts) {
+            Node& node = nodes_[static_cast<std::size_t>(place_[static_cast<std::size_t>(id)])];
+            if (node.kept || node.read || node.intervened)
+                continue;
+            for (const Capture& part : parts_)
+                if (part.node == id)
+                    node.box = node.box ? bounding_box(*node.box, part.box) : part.box;
+            if (!node.box)
+                continue;
+            const auto last = static_cast<std::size_t>(node.shape.rank() - 1);
+            node.box->first[last] = 0;
+            node.box->count[last] = node.shape.back(0);
+            node.shape = shape_of(*node.box, node.shape.rank());
+        }
 }
 
 void Plan::find_lifetimes() {

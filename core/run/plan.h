@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,10 +32,12 @@ public:
         bool leaf = false, intervened = false;
         bool kept = false;   ///< captured whole: the run keeps it
         bool stored = false; ///< in memory during the run
+        bool read = false;   ///< by another step
         bool by_heads = false;
+        std::optional<Box> box = {}; ///< the part that is stored; absent: all of it
         HeadAxis heads;
         HeadSet all = 1;
-        Shape shape;
+        Shape shape; ///< of what is stored
     };
     struct PlannedStep {
         Step step;
@@ -75,6 +78,7 @@ public:
 private:
     void find_needs(Needs& needs);
     void order_steps(std::vector<Step> made, const Needs& needs);
+    void find_boxes();
     void find_lifetimes();
 
     graph::Graph graph_;

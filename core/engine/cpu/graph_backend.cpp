@@ -9,6 +9,7 @@ std::vector<run::Step> CpuBackend::steps(const run::Needs& needs) {
     nodes::StepList list(needs, machine_);
     nodes::add_attention(list);
     nodes::add_experts(list);
+    nodes::add_mlps(list);
     nodes::add_products(list);
     nodes::add_head_rows(list);
     nodes::add_layer_rows(list);

@@ -91,7 +91,7 @@ AttentionRows CpuRun::attention_rows() {
     return {.dims = d_,
             .part = part_,
             .queries = vectors(TensorId::q, TensorId::q_heads, d_.dk),
-            .packed = packed_,
+            .packed = &packed_,
             .mask = mask_.stored(),
             .factor = score_factor(d_, problem_.temperature),
             .score_cap = problem_.score_cap,

@@ -94,6 +94,8 @@ TEST_CASE("a run that captures the output holds no scores in memory", "[run]") {
     const auto bytes = [&](const char* node) { return graphs.run(problem, {{node}})->plan().bytes(); };
     CHECK(bytes("output") < sizeof(float) * T * T);
     CHECK(bytes("weights") >= sizeof(float) * H * T * T);
+    const graph::Part row{"weights", {{"H", {1, 1}}, {"Tq", {200, 1}}}};
+    CHECK(graphs.run(problem, {row})->plan().bytes() < sizeof(float) * T * T);
 }
 
 TEST_CASE("an edit recomputes the heads that the CPU engine recomputes, with its bits", "[run][rerun]") {
@@ -143,7 +145,10 @@ TEST_CASE("an edit after a run with few captures has the bits of a run from scra
              {std::vector<graph::Part>{{"output"}}, std::vector<graph::Part>{{"weights"}, {"output"}},
               std::vector<graph::Part>{{"scores"}, {"head_out"}},
               std::vector<graph::Part>{{"q_heads"}, {"contributions"}},
-              std::vector<graph::Part>{{"weights", {{"H", {1, 1}}}}, {"concat"}}}) {
+              std::vector<graph::Part>{{"weights", {{"H", {1, 1}}}}, {"concat"}},
+              std::vector<graph::Part>{{"contributions", {{"H", {1, 2}}, {"Tq", {1, 1}}}},
+                                       {"scores", {{"H", {3, 1}}, {"Tk", {1, 2}}}},
+                                       {"scores", {{"H", {1, 1}}, {"Tq", {2, 1}}}}}}) {
             INFO(name << " " << captures.front().node);
             const ProblemGraph built = graph_of(problem);
             const run::RunPtr previous = graphs.run(built, captures);
@@ -253,8 +258,27 @@ TEST_CASE("a captured part is that part of the node", "[run]") {
     const run::RunPtr some = graphs.run(problem, {part});
     CHECK(same_bits(*some->part(part), *whole->part(part)));
     CHECK(some->part(part)->shape() == Shape{2, 1, 2, 3});
+    CHECK(some->plan().bytes() < whole->plan().bytes());
     CHECK(input_error([&] { static_cast<void>((*some)["weights"]); }) ==
           "weights was not captured; add it to the captures of the run");
+}
+
+TEST_CASE("a part of each stage has the bits of the whole stage", "[run]") {
+    GraphRunner graphs;
+    for (const auto& [name, problem] : problems_of_every_feature()) {
+        const run::RunPtr whole = graphs.run(problem, all_stages(problem));
+        for (const char* stage : {"scores", "scaled", "masked", "weights", "head_out", "contributions"})
+            for (const graph::Range heads : {graph::Range{0, 1}, graph::Range{1, 3}})
+                for (const graph::Range rows : {graph::Range{0, 1}, graph::Range{1, 2}, graph::Range{2, 1}}) {
+                    INFO(name << " " << stage << " " << heads.first << " " << rows.first);
+                    const graph::Part part{stage, {{"B", {1, 1}}, {"H", heads}, {"Tq", rows}}};
+                    const run::RunPtr some = graphs.run(problem, {part});
+                    CHECK(same_bits(*some->part(part), *whole->part(part)));
+                    const run::RunPtr with_output = graphs.run(problem, {part, {"output"}});
+                    CHECK(same_bits(*with_output->part(part), *whole->part(part)));
+                    CHECK(same_bits(*(*with_output)["output"], *(*whole)["output"]));
+                }
+    }
 }
 
 TEST_CASE("captures and interventions that do not fit are refused with the node's name", "[run]") {

@@ -122,6 +122,33 @@ bool AttentionKernel::is_open_outside(const Tensor& numbers, float closed,
     return false;
 }
 
+RowPart row_part(const run::Box& box) {
+    return {.b = box.first[0],
+            .batches = box.count[0],
+            .h = box.first[1],
+            .heads = box.count[1],
+            .row = box.first[2],
+            .rows = box.count[2]};
+}
+
+/// All rows, or the rows of the parts that are stored if nothing is stored whole.
+RowPart part_to_compute(const AttentionRows& rows) {
+    const RowPart all{.batches = rows.dims.B, .heads = rows.dims.H, .rows = rows.dims.Tq};
+    std::int64_t first = all.rows, end = 0;
+    for (std::size_t n = 0; n < row_stage_count; ++n) {
+        if (rows.stored[n] == nullptr)
+            continue;
+        if (!rows.stored_parts[n])
+            return all;
+        first = std::min(first, rows.stored_parts[n]->row);
+        end = std::max(end, rows.stored_parts[n]->row + rows.stored_parts[n]->rows);
+    }
+    RowPart part = all;
+    part.row = first;
+    part.rows = end - first;
+    return end > first ? part : all;
+}
+
 void AttentionKernel::compute(Values& values, Progress& progress) const {
     using enum RowStage;
     const Dims& d = a_.dims;
@@ -137,12 +164,15 @@ void AttentionKernel::compute(Values& values, Progress& progress) const {
         if (n < first_ || n > last_)
             continue;
         rows.stored[n] = values.out(id);
+        if (const run::Box* const box = values.part(id); box != nullptr)
+            rows.stored_parts[n] = row_part(*box);
         const run::HeadSet heads = values.computed(id);
         for (std::int64_t h = 0; h < d.H && heads != 0; ++h)
             if ((heads & run::head_bit(h, d.H)) != 0)
                 computed[static_cast<std::size_t>(h)] |= bit_of(static_cast<RowStage>(n));
     }
     rows.computed = computed;
+    rows.part = part_to_compute(rows);
     rows.mask = mask_of(values);
     if (has(weights) && !has(masked) && is_open_outside(values[a_[masked]], minus_infinity, rows.mask))
         rows.mask = {};
@@ -157,10 +187,12 @@ void AttentionKernel::compute(Values& values, Progress& progress) const {
     rows.gains =
         (has(concat) || has(contributions)) && a_.gains != no_node ? values[a_.gains].data() : nullptr;
     rows.W_O = has(contributions) ? values[a_.W_O].data() : nullptr;
+    PackedRows packed;
     const bool has_scores = any_computes(scores), has_values = any_computes(head_out);
     if (has_scores || has_values) {
-        rows.packed = packed_rows(d, machine.kernels, d.Tk);
-        rows.packed.memory = machine.packed_for(rows.packed.count());
+        packed = packed_rows(d, machine.kernels, d.Tk);
+        packed.memory = machine.packed_for(packed.count());
+        rows.packed = &packed;
         if (has_scores)
             rows.queries = head_vectors(values[a_.q], d.dk);
         pack_keys_and_values(has_scores ? head_vectors(values[a_.k], d.dk) : HeadVectors(),
@@ -285,7 +317,7 @@ void AttentionFinder::add_steps() {
             (last < place(concat) && a_.stages[last] != no_node && list_.is_intervened(a_.stages[last]));
         if (!ends)
             continue;
-        std::vector<NodeId> nodes;
+        std::vector<NodeId> nodes, by_parts;
         const auto has = [&](RowStage stage) {
             return place(stage) >= first && place(stage) <= last && a_[stage] != no_node;
         };

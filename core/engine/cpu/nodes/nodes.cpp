@@ -17,10 +17,11 @@ NodeId StepList::free_reader(NodeId id, Op op) const {
     return no_node;
 }
 
-void StepList::add(std::vector<NodeId> nodes, std::unique_ptr<const Kernel> kernel, bool by_heads) {
+void StepList::add(std::vector<NodeId> nodes, std::unique_ptr<const Kernel> kernel, bool by_heads,
+                   std::vector<NodeId> by_parts) {
     for (const NodeId id : nodes)
         taken_[static_cast<std::size_t>(id)] = true;
-    steps_.push_back({std::move(nodes), std::move(kernel), by_heads});
+    steps_.push_back({std::move(nodes), std::move(kernel), by_heads, std::move(by_parts)});
 }
 
 NodeId optional_input(const Node& node, std::size_t at) {

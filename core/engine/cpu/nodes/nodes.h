@@ -42,7 +42,8 @@ public:
     /// The free reader of that kind whose first input is this node; no_node if there is none.
     NodeId free_reader(NodeId id, Op op) const;
 
-    void add(std::vector<NodeId> nodes, std::unique_ptr<const Kernel> kernel, bool by_heads);
+    void add(std::vector<NodeId> nodes, std::unique_ptr<const Kernel> kernel, bool by_heads,
+             std::vector<NodeId> by_parts = {});
     std::vector<run::Step> take() { return std::move(steps_); }
     /// Calls visit(id, node) for each free node of a kind.
     template<class Visit>
@@ -62,6 +63,7 @@ private:
 // Each function finds the nodes that its kernels can compute and adds their steps.
 void add_attention(StepList& list);    ///< scores to contributions, and the mean over heads
 void add_experts(StepList& list);      ///< mixtures of experts, and their router
+void add_mlps(StepList& list);         ///< MLPs whose inner numbers nobody asks for
 void add_products(StepList& list);     ///< linear
 void add_head_rows(StepList& list);    ///< split, norm and rotation of heads
 void add_layer_rows(StepList& list);   ///< embedding, add, norms, activations, gates, softmax of logits

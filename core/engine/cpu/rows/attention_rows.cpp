@@ -55,8 +55,26 @@ private:
         return has_stage(in_.computed[static_cast<std::size_t>(head)], stage);
     }
     Tensor* stored(RowStage stage) const { return in_.stored[static_cast<std::size_t>(stage)]; }
-    bool is_stored(RowStage stage, std::int64_t head) const {
-        return stored(stage) != nullptr && computes(stage, head);
+    const RowPart& stored_part(RowStage stage) const {
+        const std::optional<RowPart>& part = in_.stored_parts[static_cast<std::size_t>(stage)];
+        return part ? *part : in_.part;
+    }
+    /// The rows of the tile, from its first one, that the result of a stage has.
+    struct RowRange {
+        std::int64_t first, end;
+    };
+    RowRange stored_rows(RowStage stage, const Tile& tile) const {
+        const RowPart& part = stored_part(stage);
+        return {std::max<std::int64_t>(part.row - tile.first, 0),
+                std::min(part.row + part.rows - tile.first, tile.rows)};
+    }
+    bool is_stored(RowStage stage, const Tile& tile) const {
+        if (stored(stage) == nullptr || !computes(stage, tile.h))
+            return false;
+        const RowPart& part = stored_part(stage);
+        const RowRange rows = stored_rows(stage, tile);
+        return tile.b >= part.b && tile.b < part.b + part.batches && tile.h >= part.h &&
+               tile.h < part.h + part.heads && rows.first < rows.end;
     }
     void attend(const Tile& tile, Scratch& scratch);
     void score(const Tile& tile, Scratch& scratch);
@@ -77,10 +95,11 @@ private:
     }
     /// The packed head that the tile's head reads.
     std::int64_t packed_head(const Tile& tile) const { return tile.b * d_.Hkv + d_.kv_head(tile.h); }
-    /// The address of row r of the tile in a stored tensor (batches, heads, rows, width).
-    float* row_of(Tensor& tensor, const Tile& tile, std::int64_t r) const {
-        return tensor.data() +
-               tensor.offset(tile.b - in_.part.b, tile.h - in_.part.h, tile.first + r - in_.part.row, 0);
+    /// The address of row r of the tile in the result of a stage, (batches, heads, rows, width).
+    float* row_of(RowStage stage, const Tile& tile, std::int64_t r) const {
+        const RowPart& part = stored_part(stage);
+        Tensor& tensor = *stored(stage);
+        return tensor.data() + tensor.offset(tile.b - part.b, tile.h - part.h, tile.first + r - part.row, 0);
     }
     [[noreturn]] void fail_scores(const Tile& tile, const float* rows) const;
     [[noreturn]] void fail_rows(const Tile& tile, const float* rows, std::int64_t cols,
@@ -95,12 +114,12 @@ private:
 };
 
 void AttentionRun::store_rows(RowStage stage, const Tile& tile, const float* rows, std::int64_t stride) {
-    if (!is_stored(stage, tile.h))
+    if (!is_stored(stage, tile))
         return;
-    Tensor& tensor = *stored(stage);
-    const std::int64_t cols = tensor.shape()[3];
-    for (std::int64_t r = 0; r < tile.rows; ++r)
-        std::copy_n(rows + r * stride, cols, row_of(tensor, tile, r));
+    const std::int64_t cols = stored(stage)->shape()[3];
+    const RowRange range = stored_rows(stage, tile);
+    for (std::int64_t r = range.first; r < range.end; ++r)
+        std::copy_n(rows + r * stride, cols, row_of(stage, tile, r));
 }
 
 /// Loads rows of an earlier run as the starting point.
@@ -116,14 +135,14 @@ void AttentionRun::load_rows(RowStage stage, const Tile& tile, float* rows, std:
 /// Scores that are not stored are scaled at once.
 void AttentionRun::score(const Tile& tile, Scratch& scratch) {
     using enum RowStage;
-    const bool all = is_stored(scores, tile.h) || is_stored(scaled, tile.h);
+    const bool all = is_stored(scores, tile) || is_stored(scaled, tile);
     const std::int64_t begin = all ? 0 : tile.begin / kernels_.panel * kernels_.panel;
     const std::int64_t end = all ? key_stride_ : whole_panels(kernels_, tile.end);
     for (std::int64_t r = 0; r < tile.rows; ++r)
         std::copy_n(query(tile, r), d_.dk, scratch.queries + r * d_.dk);
     Product product{.A = scratch.queries,
                     .A_stride = d_.dk,
-                    .B = in_.packed.keys(packed_head(tile)) + begin * d_.dk,
+                    .B = in_.packed->keys(packed_head(tile)) + begin * d_.dk,
                     .B_stride = kernels_.panel,
                     .panel_stride = kernels_.panel * d_.dk,
                     .C = scratch.scores + begin,
@@ -131,7 +150,7 @@ void AttentionRun::score(const Tile& tile, Scratch& scratch) {
                     .rows = tile.rows,
                     .depth = d_.dk,
                     .cols = end - begin};
-    product.factor = is_stored(scores, tile.h) ? 1.0F : in_.factor;
+    product.factor = is_stored(scores, tile) ? 1.0F : in_.factor;
     if (product.cols > 0 && !kernels_.multiply(product))
         fail_scores(tile, scratch.scores);
     store_rows(scores, tile, scratch.scores, key_stride_);
@@ -148,7 +167,7 @@ void AttentionRun::apply_masks(const Tile& tile, Scratch& scratch) {
         if (mask.allowed != nullptr)
             for (std::int64_t j = mask.begin; j < mask.end; ++j)
                 s[j] = mask.allowed[j] == 0 ? minus_infinity : s[j];
-        if (is_stored(RowStage::masked, tile.h)) {
+        if (is_stored(RowStage::masked, tile)) {
             std::fill(s, s + mask.begin, minus_infinity);
             std::fill(s + mask.end, s + d_.Tk, minus_infinity);
         }
@@ -158,14 +177,16 @@ void AttentionRun::apply_masks(const Tile& tile, Scratch& scratch) {
 
 /// Works in place on the allowed keys. Subtracting the largest score prevents exp from overflowing.
 void AttentionRun::softmax(const Tile& tile, Scratch& scratch) {
-    Tensor* const kept = is_stored(RowStage::weights, tile.h) ? stored(RowStage::weights) : nullptr;
+    Tensor* const kept = is_stored(RowStage::weights, tile) ? stored(RowStage::weights) : nullptr;
+    const RowRange kept_rows = kept == nullptr ? RowRange{0, 0} : stored_rows(RowStage::weights, tile);
     const bool bypass_caches =
         kept != nullptr && static_cast<std::size_t>(kept->count()) * sizeof(float) >= cache_bypass_bytes;
     for (std::int64_t r = 0; r < tile.rows; ++r) {
         const std::int64_t i = tile.first + r;
         const MaskRow mask = mask_row(tile, r);
         float* const s = scratch.scores + r * key_stride_;
-        float* const out = kept == nullptr ? nullptr : row_of(*kept, tile, r);
+        float* const out =
+            r < kept_rows.first || r >= kept_rows.end ? nullptr : row_of(RowStage::weights, tile, r);
         const std::int64_t count = mask.end - mask.begin;
         float largest = kernels_.largest(s + mask.begin, count);
         if (largest == -minus_infinity)
@@ -203,12 +224,12 @@ void AttentionRun::sum_values(const Tile& tile, Scratch& scratch) {
                     .A_stride = key_stride_,
                     .B = nullptr,
                     .B_stride = kernels_.panel,
-                    .panel_stride = kernels_.panel * in_.packed.capacity,
+                    .panel_stride = kernels_.panel * in_.packed->capacity,
                     .C = scratch.out,
                     .C_stride = d_.dv,
                     .rows = tile.rows,
                     .cols = d_.dv};
-    const float* const V = in_.packed.values(packed_head(tile));
+    const float* const V = in_.packed->values(packed_head(tile));
     bool finite = true;
     for (std::int64_t j = tile.begin; j < tile.end; j += keys_in_cache) {
         product.A = scratch.scores + j;
@@ -238,17 +259,21 @@ void AttentionRun::write_head_output(const Tile& tile, Scratch& scratch) {
             fail_rows(tile, scratch.out, d_.dv, tr("common.output", "the output"),
                       tr("common.make_x_w_v", "make X, W_V or the head gain smaller"));
     }
-    if (is_stored(concat, tile.h))
+    if (is_stored(concat, tile))
         for (std::int64_t r = 0; r < tile.rows; ++r)
             std::copy_n(scratch.out + r * d_.dv, d_.dv,
                         stored(concat)->data() +
                             stored(concat)->offset(tile.b, tile.first + r, tile.h * d_.dv));
-    if (is_stored(contributions, tile.h)) {
-        float* const rows = row_of(*stored(contributions), tile, 0);
+    if (is_stored(contributions, tile)) {
+        const RowRange range = stored_rows(contributions, tile);
+        Tile some = tile;
+        some.first += range.first;
+        some.rows = range.end - range.first;
+        float* const rows = row_of(contributions, some, 0);
         const Block W{in_.W_O + tile.h * d_.dv * d_.D, d_.D, d_.dv, d_.D};
-        if (!multiply_block(kernels_, {scratch.out, d_.dv, tile.rows, d_.dv}, W, nullptr, rows, d_.D,
-                            scratch.panels))
-            fail_rows(tile, rows, d_.D, tr("common.contribution", "the contribution"),
+        if (!multiply_block(kernels_, {scratch.out + range.first * d_.dv, d_.dv, some.rows, d_.dv}, W,
+                            nullptr, rows, d_.D, scratch.panels))
+            fail_rows(some, rows, d_.D, tr("common.contribution", "the contribution"),
                       tr("common.make_x_w_v_2", "make X, W_V, W_O or the head gain smaller"));
     }
 }
@@ -257,7 +282,7 @@ void AttentionRun::write_head_output(const Tile& tile, Scratch& scratch) {
 void AttentionRun::scale(const Tile& tile, Scratch& scratch) {
     using enum RowStage;
     float* const s = scratch.scores;
-    if (!computes(scores, tile.h) || is_stored(scores, tile.h)) {
+    if (!computes(scores, tile.h) || is_stored(scores, tile)) {
         bool finite = true;
         for (std::int64_t r = 0; r < tile.rows; ++r)
             for (float& score : std::span(s + r * key_stride_, static_cast<std::size_t>(d_.Tk))) {
@@ -373,7 +398,7 @@ void AttentionRun::fail_scores(const Tile& tile, const float* rows) const {
             if (std::isfinite(rows[r * key_stride_ + j]))
                 continue;
             const float* const Q = query(tile, r);
-            const float* const K = in_.packed.keys(packed_head(tile)) +
+            const float* const K = in_.packed->keys(packed_head(tile)) +
                                    j / kernels_.panel * kernels_.panel * d_.dk + j % kernels_.panel;
             float score = 0;
             for (std::int64_t c = 0; c < d_.dk; ++c)
@@ -398,7 +423,7 @@ void compute_attention(const AttentionRows& attention, CpuMachine& machine, Prog
 void pack_keys_and_values(const HeadVectors& keys, const HeadVectors& values, const AttentionRows& attention,
                           std::int64_t first, CpuMachine& machine, const Progress& progress) {
     const Dims& d = attention.dims;
-    const PackedRows& packed = attention.packed;
+    const PackedRows& packed = *attention.packed;
     const auto is_read = [&](RowStage by, std::int64_t g) {
         for (std::int64_t h = 0; h < d.H; ++h)
             if (d.kv_head(h) == g && has_stage(attention.computed[static_cast<std::size_t>(h)], by))

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -49,7 +50,7 @@ struct AttentionRows {
     const Dims& dims;
     RowPart part; ///< the rows to compute
     HeadVectors queries{};
-    PackedRows packed{}; ///< keys and values of all Tk tokens
+    const PackedRows* packed = nullptr; ///< keys and values of all Tk tokens
     MaskRows::Stored mask{};
     float factor = 1.0F;          ///< of the scores
     float score_cap = 0.0F;       ///< 0: no cap
@@ -58,8 +59,10 @@ struct AttentionRows {
     const float* W_O = nullptr;   ///< (H dv, D), for contributions
     /// For each head the stages to compute; H entries.
     std::span<const RowStages> computed{};
-    /// The results, with the sizes of `part`; null for stages that are not stored.
+    /// The results; null for stages that are not stored.
     std::array<Tensor*, row_stage_count> stored{};
+    /// The rows that the result of a stage has; absent: those of `part`. Not for concat.
+    std::array<std::optional<RowPart>, row_stage_count> stored_parts{};
     /// Whole stages of an earlier run, read where a stage is computed from one that is not.
     std::array<const Tensor*, row_stage_count> earlier{};
     float progress_begin = 0.0F, progress_end = 1.0F; ///< part of the progress to report
