@@ -327,12 +327,16 @@ void AttentionFinder::add_steps() {
         }
         if (has(head_out))
             a_.v = without_split(a_.v, a_[head_out], nodes);
-        for (std::size_t n = first; n <= last; ++n)
-            if (a_.stages[n] != no_node)
-                nodes.push_back(a_.stages[n]);
+        for (std::size_t n = first; n <= last; ++n) {
+            if (a_.stages[n] == no_node)
+                continue;
+            nodes.push_back(a_.stages[n]);
+            if (n != place(concat)) // the heads are columns of one row
+                by_parts.push_back(a_.stages[n]);
+        }
         if (!nodes.empty())
             list_.add(std::move(nodes), std::make_unique<AttentionKernel>(a_, list_.machine(), first, last),
-                      true);
+                      true, std::move(by_parts));
         first = last + 1;
     }
 }

@@ -89,9 +89,14 @@ void ProductsKernel::compute(Values& values, Progress& progress) const {
         fail(c, part, values[c.of->x], *values.out(c.of->node));
     });
     for (const Columns& c : columns_)
-        if (const float limit = c.of->limit; limit != 0.0F)
-            for (float& y : values.out(c.of->node)->values())
-                y = std::clamp(y, -limit, limit);
+        if (const float limit = c.of->limit; limit != 0.0F) {
+            Tensor& y = *values.out(c.of->node);
+            const std::int64_t width = y.shape().back(0);
+            for (std::int64_t at = c.first; at < y.count(); at += width)
+                for (float& number :
+                     y.values().subspan(static_cast<std::size_t>(at), static_cast<std::size_t>(c.count)))
+                    number = std::clamp(number, -limit, limit);
+        }
 }
 
 void ProductsKernel::fail(const Columns& columns, const ProductPart& part, const Tensor& x, const Tensor& y) {

@@ -73,17 +73,21 @@ void apply(const Row& row) {
 bool compute_head_rows(const HeadRowStep& step, Tensor& to,
                        const std::function<bool(std::int64_t head)>& is_computed) {
     const std::int64_t B = to.shape()[0], T = to.shape()[2];
+    bool finite = true;
     for (std::int64_t row = 0; row < B * T; ++row) {
         const std::int64_t b = row / T, i = row % T;
         double joint_mean = -1;
-        for (std::int64_t h = 0; h < step.heads; ++h)
-            if (is_computed(h))
-                apply({step, b, h, i,
-                       step.from.data + b * step.from.of_entry + h * step.from.of_head + i * step.from.of_row,
-                       to.data() + to.offset(b, h, i, 0), joint_mean});
+        for (std::int64_t h = 0; h < step.heads; ++h) {
+            if (!is_computed(h))
+                continue;
+            float* const out = to.data() + to.offset(b, h, i, 0);
+            apply({step, b, h, i,
+                   step.from.data + b * step.from.of_entry + h * step.from.of_head + i * step.from.of_row,
+                   out, joint_mean});
+            finite = finite && std::all_of(out, out + step.width, [](float y) { return std::isfinite(y); });
+        }
     }
-    return step.kind == HeadRowStep::Kind::split ||
-           std::ranges::all_of(to.values(), [](float y) { return std::isfinite(y); });
+    return step.kind == HeadRowStep::Kind::split || finite;
 }
 
 } // namespace headscope::cpu

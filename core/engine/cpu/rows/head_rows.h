@@ -24,7 +24,8 @@ struct HeadRowStep {
     const Tensor *cos = nullptr, *sin = nullptr; ///< (B or 1, T, width)
 };
 
-/// Computes the rows of some heads of `to`, (B, heads, T, width). Returns false if a number is not finite.
+/// Computes the rows of some heads of `to`, (B, heads, T, width). Returns false if one of their numbers is
+/// not finite, unless the step is a split.
 bool compute_head_rows(const HeadRowStep& step, Tensor& to,
                        const std::function<bool(std::int64_t head)>& is_computed);
 
