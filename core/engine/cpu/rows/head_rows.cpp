@@ -73,6 +73,7 @@ void apply(const Row& row) {
 bool compute_head_rows(const HeadRowStep& step, Tensor& to,
                        const std::function<bool(std::int64_t head)>& is_computed) {
     const std::int64_t B = to.shape()[0], T = to.shape()[2];
+    const bool is_copy = step.kind == HeadRowStep::Kind::split;
     bool finite = true;
     for (std::int64_t row = 0; row < B * T; ++row) {
         const std::int64_t b = row / T, i = row % T;
@@ -84,10 +85,11 @@ bool compute_head_rows(const HeadRowStep& step, Tensor& to,
             apply({step, b, h, i,
                    step.from.data + b * step.from.of_entry + h * step.from.of_head + i * step.from.of_row,
                    out, joint_mean});
-            finite = finite && std::all_of(out, out + step.width, [](float y) { return std::isfinite(y); });
+            finite = finite && (is_copy ||
+                                std::all_of(out, out + step.width, [](float y) { return std::isfinite(y); }));
         }
     }
-    return step.kind == HeadRowStep::Kind::split || finite;
+    return finite;
 }
 
 } // namespace headscope::cpu
