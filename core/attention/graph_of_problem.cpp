@@ -1,5 +1,6 @@
 #include "core/attention/graph_of_problem.h"
 
+#include "core/attention/same_bits.h"
 #include "core/base/overloaded.h"
 #include "core/graph/labels.h"
 #include "core/graph/parts/attention.h"
@@ -7,7 +8,6 @@
 
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 namespace headscope {
 
@@ -17,60 +17,36 @@ namespace labels = graph::labels;
 using graph::OptionalValue;
 using graph::Value;
 
-/// Adds the leaves of a problem to a graph, with their numbers.
+/// Adds the leaves of a problem to a graph.
 class LeafBuilder {
 public:
-    LeafBuilder(graph::Builder& builder, graph::Leaves& leaves, const Problem& problem)
-        : builder_(builder), leaves_(leaves), problem_(problem) {}
+    LeafBuilder(graph::Builder& builder, const ProblemStructure& structure)
+        : builder_(builder), structure_(structure) {}
 
-    Value given(const graph::Label& label, graph::Axes axes, TensorPtr numbers,
-                graph::Input::Kind kind = graph::Input::Kind::numbers) {
-        leaves_.emplace(label.name, std::move(numbers));
-        return builder_.input(label, std::move(axes), kind);
-    }
-    /// A tensor that the problem must have.
+    /// A tensor that every problem has.
     Value tensor(const graph::Label& label, TensorId id) {
-        leaves_.emplace(label.name, problem_.input_ptr(id));
         const graph::Axes axes = axes_of(id);
         return is_parameter(id) ? builder_.parameter(label, axes) : builder_.input(label, axes);
     }
     OptionalValue optional(const graph::Label& label, TensorId id) {
-        return problem_.input(id) == nullptr ? std::nullopt : OptionalValue(tensor(label, id));
+        return structure_.inputs.has(id) ? OptionalValue(tensor(label, id)) : std::nullopt;
     }
     graph::Axes axes_of(TensorId id) const {
         std::vector<graph::Axis> axes;
         const TensorInfo& info = tensor_info(id);
         for (int axis = 0; axis < info.rank(); ++axis)
-            axes.push_back(graph::axis_of(info.axes[static_cast<std::size_t>(axis)], problem_.dims));
+            axes.push_back(graph::axis_of(info.axes[static_cast<std::size_t>(axis)], structure_.dims));
         return graph::Axes(std::move(axes));
     }
 
 private:
     static bool is_parameter(TensorId id) { return id != TensorId::x && id != TensorId::x_kv; }
     graph::Builder& builder_;
-    graph::Leaves& leaves_;
-    const Problem& problem_;
+    const ProblemStructure& structure_;
 };
 
-/// The limits of distance that the rules of a mask set together.
-graph::Mask limits_of(const Mask& mask) {
-    graph::Mask limits;
-    const auto limit = [](std::optional<std::int64_t>& at_most, std::int64_t distance) {
-        at_most = std::min(at_most.value_or(distance), distance);
-    };
-    for (const MaskRule& rule : mask)
-        std::visit(Overloaded{[&](const CausalMask&) { limit(limits.after, 0); },
-                              [&](const SlidingWindowCausalMask& window) {
-                                  limit(limits.before, window.window - 1);
-                                  limit(limits.after, 0);
-                              },
-                              [&](const SlidingWindowSymmetricMask& window) {
-                                  limit(limits.before, window.half_width);
-                                  limit(limits.after, window.half_width);
-                              },
-                              [](const auto&) {}},
-                   rule);
-    return limits;
+std::optional<std::int64_t> limit_of(std::int64_t distance) {
+    return distance == MaskRows::Stored::any_distance ? std::nullopt : std::optional(distance);
 }
 
 /// The axes of an explicit mask that is stored with these steps: an axis along which it does not change is
@@ -85,31 +61,96 @@ graph::Axes mask_axes(const MaskRows::Strides& strides, const Dims& dims) {
     return graph::Axes(std::move(axes));
 }
 
-void add_mask(LeafBuilder& leaves, const Problem& problem, graph::Attention& attention) {
-    attention.mask = limits_of(problem.mask);
-    const MaskRows rows(problem.mask, problem.dims);
-    const MaskRows::Stored stored = rows.stored();
-    if (!stored.add.empty()) {
-        const graph::Axes axes = mask_axes(stored.add_strides, problem.dims);
-        attention.added = leaves.given(labels::mask, axes, make_tensor(axes.shape(), stored.add));
+/// Sets the leaves that are tensors of the problem.
+void set_tensors(const AttentionGraph& graph, const Problem& problem, std::vector<TensorPtr>& leaves) {
+    const auto set = [&](TensorId id, const TensorPtr& tensor) {
+        if (const graph::NodeId node = graph.node(id); node != AttentionGraph::no_node)
+            leaves[static_cast<std::size_t>(node)] = tensor;
+    };
+    visit_fields(Overloaded{[&](const Field& field, const TensorPtr& tensor) {
+                                if (tensor != nullptr)
+                                    set(*field.row, tensor);
+                            },
+                            [&](const Field&, const std::optional<Rotary>& rotary) {
+                                if (!rotary)
+                                    return;
+                                set(TensorId::rotary_cos, rotary->cos);
+                                set(TensorId::rotary_sin, rotary->sin);
+                            },
+                            [](const Field&, const auto&) {}},
+                 problem);
+}
+
+void set_gains(const AttentionGraph& graph, const Problem& problem, std::vector<TensorPtr>& leaves) {
+    auto gains = std::make_shared<Tensor>(Shape{problem.dims.H}, 1.0F);
+    std::ranges::copy(problem.gains, gains->data());
+    leaves[static_cast<std::size_t>(graph.node(TensorId::gain))] = std::move(gains);
+}
+
+void set_temperature(const AttentionGraph& graph, const Problem& problem, std::vector<TensorPtr>& leaves) {
+    if (const graph::NodeId node = graph.node(TensorId::temperature); node != AttentionGraph::no_node)
+        leaves[static_cast<std::size_t>(node)] = std::make_shared<Tensor>(Shape(), problem.temperature);
+}
+
+void set_masks(const AttentionGraph& graph, const MaskRows& mask, std::vector<TensorPtr>& leaves) {
+    const MaskRows::Stored stored = mask.stored();
+    const auto shape = [&](graph::NodeId node) { return graph.graph.node(node).axes.shape(); };
+    if (const graph::NodeId node = graph.node(TensorId::mask); node != AttentionGraph::no_node)
+        leaves[static_cast<std::size_t>(node)] = make_tensor(shape(node), stored.add);
+    if (const graph::NodeId node = graph.allowed; node != AttentionGraph::no_node) {
+        auto flags = std::make_shared<Tensor>(shape(node));
+        std::ranges::copy(stored.allowed, flags->data());
+        leaves[static_cast<std::size_t>(node)] = std::move(flags);
     }
-    if (!stored.allowed.empty()) {
-        const graph::Axes axes = mask_axes(stored.allowed_strides, problem.dims);
-        const std::vector<float> flags(stored.allowed.begin(), stored.allowed.end());
-        attention.allowed =
-            leaves.given(labels::allowed, axes, make_tensor(axes.shape(), flags), graph::Input::Kind::flags);
-    }
+}
+
+/// The node of each tensor, found by its name.
+AttentionGraph with_nodes(graph::Graph built) {
+    AttentionGraph graph{std::move(built), {}};
+    graph.nodes.fill(AttentionGraph::no_node);
+    const auto find = [&graph](std::string_view name) {
+        return graph.graph.try_find(name).value_or(AttentionGraph::no_node);
+    };
+    for (int n = 0; n < tensor_count; ++n)
+        graph.nodes[static_cast<std::size_t>(n)] = find(tensor_info(static_cast<TensorId>(n)).name);
+    graph.allowed = find(labels::allowed.name);
+    return graph;
 }
 
 } // namespace
 
-ProblemGraph graph_of(const Problem& problem) {
+ProblemStructure structure_of(const Problem& problem, const MaskRows& mask) {
+    const MaskRows::Stored stored = mask.stored();
+    ProblemStructure structure{.dims = problem.dims,
+                               .parts = problem.parts(),
+                               .inputs = {},
+                               .norm_eps = problem.norm_eps,
+                               .qkv_limit = problem.qkv_limit,
+                               .score_cap = problem.score_cap,
+                               .rotary_entries = problem.rotary ? problem.rotary->cos->shape()[0] : 0,
+                               .before = stored.before,
+                               .after = stored.after,
+                               .added = {},
+                               .allowed = {}};
+    visit_fields(Overloaded{[&](const Field& field, const TensorPtr& tensor) {
+                                if (tensor != nullptr)
+                                    structure.inputs = structure.inputs.with(*field.row);
+                            },
+                            [](const Field&, const auto&) {}},
+                 problem);
+    if (!stored.add.empty())
+        structure.added = stored.add_strides;
+    if (!stored.allowed.empty())
+        structure.allowed = stored.allowed_strides;
+    return structure;
+}
+
+AttentionGraph graph_of(const ProblemStructure& structure) {
     using enum TensorId;
-    validate(problem);
     graph::Builder builder;
-    graph::Leaves numbers;
-    LeafBuilder leaves(builder, numbers, problem);
-    graph::Attention attention{.dims = problem.dims,
+    LeafBuilder leaves(builder, structure);
+    const ProblemParts& parts = structure.parts;
+    graph::Attention attention{.dims = structure.dims,
                                .x = leaves.tensor(labels::x, x),
                                .x_kv = leaves.optional(labels::x_kv, x_kv),
                                .W_Q = leaves.tensor(labels::W_Q, W_Q),
@@ -120,30 +161,67 @@ ProblemGraph graph_of(const Problem& problem) {
                                .b_K = leaves.optional(labels::b_K, b_K),
                                .b_V = leaves.optional(labels::b_V, b_V),
                                .b_O = leaves.optional(labels::b_O, b_O)};
-    attention.qkv_limit = static_cast<double>(problem.qkv_limit);
-    attention.joint_norm = problem.parts().joint_norm;
+    attention.qkv_limit = static_cast<double>(structure.qkv_limit);
+    attention.joint_norm = parts.joint_norm;
     attention.q_norm = attention.joint_norm ? leaves.optional(labels::q_norm_all, q_norm_all)
                                             : leaves.optional(labels::q_norm, q_norm);
     attention.k_norm = attention.joint_norm ? leaves.optional(labels::k_norm_all, k_norm_all)
                                             : leaves.optional(labels::k_norm, k_norm);
-    attention.norm.eps = static_cast<double>(problem.norm_eps);
-    if (problem.rotary) {
+    attention.norm.eps = static_cast<double>(structure.norm_eps);
+    if (structure.rotary_entries != 0) {
         graph::Axes axes = leaves.axes_of(rotary_cos);
-        axes = axes.with(0, {"B", problem.rotary->cos->shape()[0]});
-        attention.rotary = graph::Rotary{leaves.given(labels::rotary_cos, axes, problem.rotary->cos),
-                                         leaves.given(labels::rotary_sin, axes, problem.rotary->sin)};
+        axes = axes.with(0, {"B", structure.rotary_entries});
+        attention.rotary =
+            graph::Rotary{builder.input(labels::rotary_cos, axes), builder.input(labels::rotary_sin, axes)};
     }
-    attention.score_cap = static_cast<double>(problem.score_cap);
-    if (problem.parts().tempered)
-        attention.temperature =
-            leaves.given(labels::temperature, {}, make_tensor({}, std::vector{problem.temperature}));
-    add_mask(leaves, problem, attention);
+    attention.score_cap = static_cast<double>(structure.score_cap);
+    if (parts.tempered)
+        attention.temperature = builder.input(labels::temperature, {});
+    attention.mask.before = limit_of(structure.before);
+    attention.mask.after = limit_of(structure.after);
+    if (structure.added)
+        attention.added = builder.input(labels::mask, mask_axes(*structure.added, structure.dims));
+    if (structure.allowed)
+        attention.allowed = builder.input(labels::allowed, mask_axes(*structure.allowed, structure.dims),
+                                          graph::Input::Kind::flags);
     attention.sink = leaves.optional(labels::sink, sink);
-    std::vector<float> gains = problem.gains;
-    gains.resize(static_cast<std::size_t>(problem.dims.H), 1.0F);
-    attention.gain = leaves.given(labels::gain, leaves.axes_of(gain), make_tensor({problem.dims.H}, gains));
+    attention.gain = builder.input(labels::gain, leaves.axes_of(gain));
     graph::attention(builder, attention);
-    return {builder.finish(), std::move(numbers)};
+    return with_nodes(builder.finish());
+}
+
+std::vector<TensorPtr> leaves_of(const AttentionGraph& graph, const Problem& problem, const MaskRows& mask) {
+    std::vector<TensorPtr> leaves(graph.graph.nodes().size());
+    set_tensors(graph, problem, leaves);
+    set_gains(graph, problem, leaves);
+    set_temperature(graph, problem, leaves);
+    set_masks(graph, mask, leaves);
+    return leaves;
+}
+
+std::vector<TensorPtr> leaves_of(const AttentionGraph& graph, const Problem& problem, const Problem& other,
+                                 const std::vector<TensorPtr>& leaves_of_other) {
+    std::vector<TensorPtr> leaves = leaves_of_other;
+    set_tensors(graph, problem, leaves);
+    if (!same_bits(problem.gains, other.gains))
+        set_gains(graph, problem, leaves);
+    if (!same_bits(problem.temperature, other.temperature))
+        set_temperature(graph, problem, leaves);
+    if (!same_bits(problem.mask, other.mask))
+        set_masks(graph, MaskRows(problem.mask, problem.dims), leaves);
+    return leaves;
+}
+
+ProblemGraph graph_of(const Problem& problem) {
+    validate(problem);
+    const MaskRows mask(problem.mask, problem.dims);
+    AttentionGraph built = graph_of(structure_of(problem, mask));
+    const std::vector<TensorPtr> numbers = leaves_of(built, problem, mask);
+    graph::Leaves leaves;
+    for (std::size_t node = 0; node < numbers.size(); ++node)
+        if (numbers[node] != nullptr)
+            leaves.emplace(built.graph.nodes()[node].name, numbers[node]);
+    return {std::move(built.graph), std::move(leaves)};
 }
 
 } // namespace headscope

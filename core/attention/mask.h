@@ -83,6 +83,7 @@ public:
     /// Steps from one batch entry, head and query to the next; 0: shared.
     struct Strides {
         std::int64_t b = 0, h = 0, i = 0;
+        bool operator==(const Strides&) const = default;
     };
     /// The data of row(), for engines that evaluate the mask elsewhere. Query i may attend to the keys from p
     /// - before to p + after, p = i + Tk - Tq, that `allowed` does not exclude. Valid as long as its owner.

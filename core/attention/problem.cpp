@@ -25,16 +25,15 @@ bool fits(const Shape& shape, const TensorInfo& info, const Dims& dims) {
 /// "W_Q has shape (8, 6); it should have (D, H·dk) = (8, 8)".
 void check_shape(const Field& field, const TensorPtr& tensor, const Dims& dims, const ProblemParts& parts) {
     const TensorInfo& info = tensor_info(*field.row);
-    const std::string name = tr(field.words);
     if (tensor == nullptr) {
         if (field.required || (info.when != nullptr && parts.*info.when))
             fail_input(tr("problem.missing_give_tensor_shape", "{} is missing; give a tensor of shape {}",
-                          name, info.shape(dims).text()));
+                          tr(field.words), info.shape(dims).text()));
         return;
     }
     if (fits(tensor->shape(), info, dims))
         return;
-    fail_input(tr("problem.shape_should", "{} has shape {}; it should have ({}) = {}", name,
+    fail_input(tr("problem.shape_should", "{} has shape {}; it should have ({}) = {}", tr(field.words),
                   tensor->shape().text(), axis_names(info.axes), info.shape(dims).text()));
 }
 

@@ -11,17 +11,19 @@
 
 namespace headscope::run {
 
-Execution::Execution(const PlanPtr& plan, const Leaves& leaves, NodeInterventions interventions,
+Execution::Execution(const PlanPtr& plan, Leaves leaves, NodeInterventions interventions,
                      const RunPtr& previous, Progress& progress)
     : plan_(*plan), previous_(previous.get()), progress_(progress), values_(graph_.nodes().size()) {
     run_->plan_ = plan;
-    run_->leaves_ = leaves;
+    run_->leaves_ = std::move(leaves);
     run_->interventions_ = std::move(interventions);
     run_->tensors_.resize(graph_.nodes().size());
     run_->parts_.resize(plan_.parts().size());
     run_->computed_.resize(graph_.nodes().size());
     if (previous_ != nullptr && &previous_->plan().backend() != &plan_.backend())
         previous_ = nullptr; // another device may round otherwise
+    if (previous_ != nullptr || !plan_.parts().empty())
+        inputs_ = &plan_.inputs();
 }
 
 /// Names are compared once for each pair of graphs, which is slower than a small run: keep the graph.
@@ -48,9 +50,10 @@ void Execution::match_graphs() {
     }
 }
 
-TensorPtr Execution::known(NodeId id) const {
+const TensorPtr& Execution::known(NodeId id) const {
+    static const TensorPtr nothing;
     const NodeId before = previous_ == nullptr ? -1 : previous_id(id);
-    return before < 0 ? nullptr : previous_->tensors_[static_cast<std::size_t>(before)];
+    return before < 0 ? nothing : previous_->known(before);
 }
 
 std::span<const NodeIntervention> Execution::previous_interventions_on(NodeId id) const {
@@ -101,7 +104,7 @@ HeadSet Execution::heads_with_other_interventions(const Node& node) const {
 }
 
 HeadSet Execution::changed_heads(const Node& node, const TensorPtr& numbers) const {
-    const TensorPtr before = known(node.id);
+    const TensorPtr& before = known(node.id);
     if (before == numbers)
         return 0;
     if (before == nullptr || !(before->shape() == numbers->shape()))
@@ -138,7 +141,7 @@ void Execution::find_dirty() {
             continue;
         }
         value.dirty = no_interventions ? 0 : heads_with_other_interventions(node);
-        for (const Plan::Input& input : plan_.inputs(n))
+        for (const Plan::Input& input : (*inputs_)[n])
             value.dirty |= input.spread.readers_of(at(input.node).dirty);
     }
 }
@@ -177,7 +180,7 @@ void Execution::find_computed() {
             continue;
         if (!node.by_heads)
             value.computed = node.all;
-        for (const Plan::Input& input : plan_.inputs(n))
+        for (const Plan::Input& input : (*inputs_)[n])
             at(input.node).wanted |= input.spread.read_by(value.computed);
     }
 }
@@ -272,14 +275,25 @@ void Execution::keep_results() {
                       [](const EmptyRow& row) { return std::tuple(row.node, row.b, row.h, row.i); });
 }
 
+/// The bytes of the nodes to compute, at most.
+std::uint64_t Execution::needed_bytes() const {
+    if (previous_ == nullptr)
+        return plan_.bytes();
+    std::uint64_t bytes = 0;
+    for (const Node& node : plan_.nodes())
+        if (!node.leaf && node.stored && values_.at(node.id).computed != 0)
+            bytes += bytes_of(node.shape);
+    return std::min(bytes, plan_.bytes());
+}
+
 RunPtr Execution::result() {
     progress_.check();
     if (previous_ != nullptr)
         match_graphs();
     find_dirty();
     find_computed();
-    if (!fits_in_memory(plan_.bytes())) // sentences take longer than a small run
-        require_memory(plan_.bytes(), tr("common.run", "this run"),
+    if (const std::uint64_t bytes = needed_bytes(); !fits_in_memory(bytes)) // sentences take longer
+        require_memory(bytes, tr("common.run", "this run"),
                        tr("run.capture_less", "capture fewer nodes, or take a shorter text"));
     for (const Plan::PlannedStep& step : plan_.steps()) {
         compute(step);

@@ -7,8 +7,8 @@ namespace headscope::run {
 /// One run of a plan.
 class Execution {
 public:
-    Execution(const PlanPtr& plan, const Leaves& leaves, NodeInterventions interventions,
-              const RunPtr& previous, Progress& progress);
+    Execution(const PlanPtr& plan, Leaves leaves, NodeInterventions interventions, const RunPtr& previous,
+              Progress& progress);
     RunPtr result();
 
 private:
@@ -20,7 +20,7 @@ private:
     }
     void match_graphs();
     /// The numbers of a node in the previous run; null if it does not have them.
-    TensorPtr known(NodeId id) const;
+    const TensorPtr& known(NodeId id) const;
     TensorPtr leaf(NodeId id, const graph::Node& node) const;
     void set_leaf(const Node& node);
     HeadSet changed_heads(const Node& node, const TensorPtr& numbers) const;
@@ -32,6 +32,7 @@ private:
     void allocate(const Node& node);
     void finish_node(const Node& node);
     TensorPtr cut_part(const Node& node, Box box) const;
+    std::uint64_t needed_bytes() const;
     void keep_results();
     std::span<const NodeIntervention> interventions_on(NodeId id) const {
         return of_node(run_->interventions_, id);
@@ -43,6 +44,7 @@ private:
     const graph::Graph& graph_ = plan_.graph();
     const Run* previous_;
     Progress& progress_;
+    const std::vector<std::vector<Plan::Input>>* inputs_ = nullptr; ///< null: every node is computed
     Values values_;
     std::vector<NodeId> previous_ids_; ///< empty: both runs have the same graph
 };

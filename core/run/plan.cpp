@@ -14,11 +14,11 @@ bool is_leaf(graph::Op op) {
     return op == graph::Op::parameter || op == graph::Op::input || op == graph::Op::constant;
 }
 
+} // namespace
+
 std::uint64_t bytes_of(const Shape& shape) {
     return sizeof(float) * static_cast<std::uint64_t>(shape.count());
 }
-
-} // namespace
 
 bool same_graph(const graph::Graph& a, const graph::Graph& b) {
     return a.nodes().data() == b.nodes().data();
@@ -185,7 +185,7 @@ void Plan::find_lifetimes() {
     }
 }
 
-std::span<const Plan::Input> Plan::inputs(std::size_t at) const {
+const std::vector<std::vector<Plan::Input>>& Plan::inputs() const {
     std::call_once(inputs_made_, [this] {
         inputs_.resize(nodes_.size());
         for (std::size_t n = 0; n < nodes_.size(); ++n) {
@@ -194,7 +194,7 @@ std::span<const Plan::Input> Plan::inputs(std::size_t at) const {
                 inputs_[n].push_back({readings[input].node, Spread(graph_, nodes_[n].id, input)});
         }
     });
-    return inputs_[at];
+    return inputs_;
 }
 
 std::vector<NodeId> Plan::evaluated() const {

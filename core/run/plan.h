@@ -65,8 +65,8 @@ public:
     }
     std::span<const PlannedStep> steps() const { return steps_; }
     std::span<const Capture> parts() const { return parts_; }
-    /// The inputs of nodes()[at], with the heads that depend on each other.
-    std::span<const Input> inputs(std::size_t at) const;
+    /// By index in nodes(): the inputs of the node, with the heads that depend on each other.
+    const std::vector<std::vector<Input>>& inputs() const;
     /// The bytes in memory at a time, at most, without leaves.
     std::uint64_t bytes() const { return bytes_; }
     /// The nodes for which the backend has no kernel.
@@ -94,6 +94,9 @@ private:
     mutable std::vector<std::vector<Input>> inputs_;
 };
 using PlanPtr = std::shared_ptr<const Plan>;
+
+/// The bytes of a float32 tensor of this shape.
+std::uint64_t bytes_of(const Shape& shape);
 
 /// Returns true if both are the same object, not only equal.
 bool same_graph(const graph::Graph& a, const graph::Graph& b);

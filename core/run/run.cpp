@@ -18,11 +18,34 @@ Leaves Leaves::of(const graph::Graph& graph, const graph::Leaves& by_name) {
     return leaves;
 }
 
+RunPtr Run::of(PlanPtr plan, Leaves leaves, std::vector<TensorPtr> numbers,
+               std::vector<EmptyRow> empty_rows) {
+    auto run = std::make_shared<Run>();
+    run->plan_ = std::move(plan);
+    run->tensors_ = std::move(numbers);
+    run->tensors_.resize(run->graph().nodes().size());
+    run->computed_.resize(run->graph().nodes().size());
+    run->parts_.resize(run->plan_->parts().size());
+    run->leaves_ = std::move(leaves);
+    run->empty_rows_ = std::move(empty_rows);
+    return run;
+}
+
 const TensorPtr& Run::operator[](std::string_view node) const {
     const TensorPtr& numbers = tensor(graph().find(node));
     if (numbers == nullptr)
         fail_input(tr("graph.not_captured", "{} was not captured; add it to the captures of the run", node));
     return numbers;
+}
+
+const TensorPtr& Run::known(NodeId id) const {
+    const auto node = static_cast<std::size_t>(id);
+    if (tensors_[node] != nullptr)
+        return tensors_[node];
+    if (node < leaves_.by_node.size() && leaves_.by_node[node] != nullptr)
+        return leaves_.by_node[node];
+    const auto* const constant = std::get_if<graph::Constant>(&graph().node(id).attributes);
+    return constant != nullptr ? constant->values : tensors_[node];
 }
 
 TensorPtr Run::find_part(NodeId node, const Box& box) const {
@@ -43,9 +66,9 @@ TensorPtr Run::part(const graph::Part& part) const {
     return is_whole(box, whole->shape()) ? whole : cut(*whole, box);
 }
 
-RunPtr run(const PlanPtr& plan, const Leaves& leaves, NodeInterventions interventions, const RunPtr& previous,
+RunPtr run(const PlanPtr& plan, Leaves leaves, NodeInterventions interventions, const RunPtr& previous,
            Progress& progress) {
-    return Execution(plan, leaves, std::move(interventions), previous, progress).result();
+    return Execution(plan, std::move(leaves), std::move(interventions), previous, progress).result();
 }
 
 RunPtr run(const graph::Graph& graph, const Leaves& leaves, const Request& request, Backend& backend,

@@ -26,6 +26,12 @@ using RunPtr = std::shared_ptr<const Run>;
 /// The numbers of one run that its captures name. Immutable; any thread may read it.
 class Run {
 public:
+    /// The numbers of an earlier run, for `previous` of a later one: those of `plan` with these leaves and
+    /// without interventions. `numbers` has those of the computed nodes by node; null where they are not
+    /// known.
+    static RunPtr of(PlanPtr plan, Leaves leaves, std::vector<TensorPtr> numbers,
+                     std::vector<EmptyRow> empty_rows);
+
     const Plan& plan() const { return *plan_; }
     const PlanPtr& plan_ptr() const { return plan_; }
     const graph::Graph& graph() const { return plan_->graph(); }
@@ -44,6 +50,8 @@ public:
 
 private:
     friend class Execution;
+    /// The numbers of a node that later runs can share; null if there are none.
+    const TensorPtr& known(NodeId id) const;
     /// The captured part; null if it was not captured.
     TensorPtr find_part(NodeId node, const Box& box) const;
     PlanPtr plan_;
@@ -60,7 +68,7 @@ private:
 /// different graphs are compared by name, operation and inputs. `previous` may be null. The numbers equal
 /// those of a run from scratch, bit for bit. Throws Error(input) for leaves that are missing or of another
 /// shape and for numbers outside float32's range; MemoryShortage; Error(cancelled).
-RunPtr run(const PlanPtr& plan, const Leaves& leaves, NodeInterventions interventions, const RunPtr& previous,
+RunPtr run(const PlanPtr& plan, Leaves leaves, NodeInterventions interventions, const RunPtr& previous,
            Progress& progress);
 
 struct Request {

@@ -1,5 +1,7 @@
 #include "tests/conformance/compare.h"
 
+#include "core/engine/cpu/cpu_engine.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -85,6 +87,13 @@ std::string bitwise_difference(const Trace& got, const Trace& expected) {
             return std::string(info.name) + " differs";
     }
     return got.fully_masked == expected.fully_masked ? "" : "the fully masked rows differ";
+}
+
+DirtySet recomputed(const Problem& before, const Problem& after) {
+    cpu::CpuEngine engine(1);
+    Progress progress;
+    const Trace trace = engine.run(before);
+    return engine.rerun(after, before, trace, progress).computed;
 }
 
 std::string broken_invariant(const Trace& trace) {

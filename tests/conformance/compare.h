@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/attention/problem.h"
 #include "core/trace/trace.h"
 
 #include <string>
@@ -23,6 +24,9 @@ std::string difference(const Trace& got, const Trace& expected, const Tolerance&
 /// Returns the first stage whose bytes differ, or an empty text. Stages that `expected` lacks are not
 /// compared.
 std::string bitwise_difference(const Trace& got, const Trace& expected);
+
+/// The stages that the CPU engine computes again after an edit.
+DirtySet recomputed(const Problem& before, const Problem& after);
 
 /// Checks the invariants of every trace with all stages: rows of weights sum to 1 (0 if fully masked), masked
 /// cells have exactly weight 0, nothing is NaN. Returns an empty text if they hold.

@@ -1,9 +1,10 @@
 #include "core/engine/cpu/cpu_engine.h"
 
-#include "core/attention/dirty.h"
 #include "core/base/memory.h"
+#include "core/engine/cpu/graph_backend.h"
 #include "core/engine/cpu/run.h"
 #include "core/engine/memory_need.h"
+#include "core/engine/problem_runs.h"
 
 #include <algorithm>
 #include <chrono>
@@ -22,12 +23,6 @@ std::shared_ptr<CpuMachine> make_machine(int threads, const Kernels& kernels) {
         new CpuMachine{.kernels = kernels, .pool = WorkerPool(thread_count(threads))});
 }
 
-bool holds_all(const Trace& trace, const ProblemParts& parts) {
-    return std::ranges::all_of(stage_table(), [&](const TensorInfo& stage) {
-        return !has_tensor(stage.id, parts) || trace.stage(stage.id) != nullptr;
-    });
-}
-
 /// Returns the memory that is cached between runs to the system before a run is refused.
 void make_room(const Problem& problem, StageSet stages, BufferStore& store) {
     try {
@@ -44,7 +39,9 @@ std::shared_ptr<CpuMachine> make_cpu_machine(int threads) {
     return make_machine(threads, best_kernels());
 }
 
-CpuEngine::CpuEngine(std::shared_ptr<CpuMachine> machine) : machine_(std::move(machine)) {}
+CpuEngine::CpuEngine(std::shared_ptr<CpuMachine> machine)
+    : machine_(std::move(machine)), backend_(std::make_unique<CpuBackend>(machine_)),
+      runs_(std::make_unique<engine::ProblemRuns>(*backend_)) {}
 
 CpuEngine::CpuEngine(int threads, const Kernels& kernels) : CpuEngine(make_machine(threads, kernels)) {}
 
@@ -60,18 +57,22 @@ Trace CpuEngine::run(const Problem& problem, StageSet wanted, Progress& progress
     const auto start = std::chrono::steady_clock::now();
     validate(problem);
     make_room(problem, wanted, *machine_->store);
-    return finish(CpuRun(problem, wanted, progress, *machine_).compute(), start);
+    return finish(runs_->run(problem, wanted, progress), start);
 }
 
 Trace CpuEngine::rerun(const Problem& problem, const Problem& before, const Trace& previous,
                        Progress& progress) {
-    if (problem.dims != before.dims || previous.device != name() || !holds_all(previous, problem.parts()))
+    if (problem.dims != before.dims || previous.device != name())
         return run(problem, StageSet::all(), progress);
     const auto start = std::chrono::steady_clock::now();
     validate(problem);
-    DirtySet dirty = dirty_after(before, problem);
-    make_room(problem, dirty.stages(), *machine_->store);
-    return finish(CpuRun(problem, std::move(dirty), previous, progress, *machine_).compute(), start);
+    const auto rerun = [&] { return runs_->rerun(problem, before, previous, progress); };
+    try {
+        return finish(rerun(), start);
+    } catch (const MemoryShortage&) {
+        machine_->store->release();
+        return finish(rerun(), start);
+    }
 }
 
 Trace CpuEngine::extend(const Problem& problem, KeyValueCache& cache, StageSet wanted, Progress& progress) {

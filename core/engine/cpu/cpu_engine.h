@@ -5,9 +5,14 @@
 #include <chrono>
 #include <memory>
 
+namespace headscope::engine {
+class ProblemRuns;
+}
+
 namespace headscope::cpu {
 
 struct Kernels;
+class CpuBackend;
 class KeyValueCache;
 
 /// Threads, scratch memory and the memory of results, shared by the engine and CpuDense.
@@ -46,6 +51,8 @@ public:
 private:
     Trace finish(Trace trace, std::chrono::steady_clock::time_point start);
     std::shared_ptr<CpuMachine> machine_;
+    std::unique_ptr<CpuBackend> backend_;
+    std::unique_ptr<engine::ProblemRuns> runs_;
 };
 
 } // namespace headscope::cpu

@@ -6,15 +6,25 @@
 
 namespace headscope::cpu {
 
+namespace {
+
+StageSet row_stages_up_to(TensorId last) {
+    StageSet stages;
+    for (const TensorId stage : row_stage_ids) {
+        stages = stages.with(stage);
+        if (stage == last)
+            break;
+    }
+    return stages;
+}
+
+} // namespace
+
 TensorPtr CpuRun::make_part(TensorId id, const RowPart& part) {
     const TensorId last = id == TensorId::weights_mean ? TensorId::weights : id;
     part_ = part;
     wanted_ = StageSet().with(last);
-    for (std::int64_t h = 0; h < d_.H; ++h)
-        dirty_.heads[static_cast<std::size_t>(h)] =
-            h >= part.h && h < part.h + part.heads ? steps_up_to(last) : StageSet();
-    dirty_.whole = StageSet();
-    stages_ = dirty_.stages();
+    row_stages_ = row_stages_up_to(last);
     Trace unused;
     attend_all(unused);
     if (id != last) {
@@ -38,7 +48,7 @@ StageSet RowParts::stages() {
 RowParts::RowParts(const Problem& problem, std::shared_ptr<CpuMachine> machine, Progress& progress)
     : problem_(problem), machine_(std::move(machine)) {
     validate(problem_);
-    run_ = std::make_unique<CpuRun>(problem_, StageSet().with(TensorId::weights), progress, *machine_);
+    run_ = std::make_unique<CpuRun>(problem_, progress, *machine_);
     run_->prepare_parts();
 }
 

@@ -19,18 +19,18 @@
 
 namespace headscope::cpu {
 
-/// The stages that each tile of rows goes through, from the scores to `last`, at most to the contributions.
-StageSet steps_up_to(TensorId last);
+/// The tensors of the stages in RowStage.
+inline constexpr std::array<TensorId, row_stage_count> row_stage_ids{
+    TensorId::scores,   TensorId::scaled, TensorId::masked,       TensorId::weights,
+    TensorId::head_out, TensorId::concat, TensorId::contributions};
 
-/// One run of the CPU engine: the tensors that are wanted or needed as intermediate results, and the steps
-/// that fill them. Every number is one chain of operations in a fixed order, so that a partial run gives the
-/// same bits as a full run, with any number of threads.
+/// A run of attention whose keys and values come from a cache, or whose large stages are computed some rows
+/// at a time. Every number is one chain of operations in a fixed order, so that it equals that of a whole
+/// run, bit for bit, with any number of threads.
 class CpuRun {
 public:
-    CpuRun(const Problem& problem, StageSet wanted, Progress& progress, CpuMachine& machine);
-    /// Computes all stages; those that are not dirty are copied from `previous`, which must be complete.
-    CpuRun(const Problem& problem, DirtySet dirty, const Trace& previous, Progress& progress,
-           CpuMachine& machine);
+    /// For make_part.
+    CpuRun(const Problem& problem, Progress& progress, CpuMachine& machine);
     /// Computes the last Tq of Tk tokens; `cache` has the earlier tokens and receives the new ones. Tensors
     /// of keys and values only - k, v, k_heads, v_heads - have the rows of the Tq tokens. In cross-attention
     /// `cache` is empty or has all Tk.
@@ -38,32 +38,30 @@ public:
            CpuMachine& machine);
 
     Trace compute();
-    /// Computes queries, keys and values of all rows. Called before the first make_part, for a run that wants
-    /// a stage of RowParts.
+    /// Computes queries, keys and values of all rows. Called before the first make_part.
     void prepare_parts() { project_heads(); }
     /// The rows of a stage for RowParts, with its axes.
     TensorPtr make_part(TensorId id, const RowPart& part);
 
 private:
-    /// A projection of the rows of x: the columns of adjacent heads.
-    struct Columns {
+    /// x W + b; b may be null.
+    struct Projection {
         TensorId id;
         const Tensor* x;
         const TensorPtr& W;
         const Tensor* b;
-        std::int64_t first, count;
-        WideProduct product() const;
     };
     bool wants(TensorId id) const { return wanted_.has(id); }
     bool wants_rows() const;
     Tensor& make(TensorId id);
     std::shared_ptr<Tensor>& own(TensorId id) { return tensors_[static_cast<std::size_t>(id)]; }
-    const Tensor& computed_stage(TensorId id) const;
+    const Tensor& computed_stage(TensorId id) const { return *tensors_[static_cast<std::size_t>(id)]; }
 
     void project_heads();
-    void add_columns(std::vector<Columns>& all, TensorId id);
-    void project(std::span<const Columns> all);
-    [[noreturn]] void fail_projection(const Columns& columns, std::int64_t row, std::int64_t rows) const;
+    /// Of q, k, v or output.
+    Projection projection(TensorId id) const;
+    void project(std::span<const Projection> all);
+    [[noreturn]] void fail_projection(const Projection& projection, const ProductPart& part) const;
     /// Computes a stage that transforms each head's rows of its first input. Throws Error(input) for numbers
     /// outside float32's range.
     void make_head_rows(const TensorInfo& row);
@@ -86,9 +84,7 @@ private:
     bool reads_heads_ =
         !heads_are_columns(parts_); ///< scores read q_heads and k_heads; else q and k in place
     StageSet wanted_;
-    DirtySet dirty_;
-    StageSet stages_ = dirty_.stages();
-    const Trace* previous_ = nullptr;
+    StageSet row_stages_; ///< the stages that each tile of rows goes through
     Progress& progress_;
     CpuMachine& machine_;
     const Kernels& kernels_ = machine_.kernels;

@@ -2,63 +2,52 @@
 #include "core/engine/cpu/projections.h"
 #include "core/engine/cpu/run.h"
 #include "core/engine/range_fault.h"
+#include "core/run/head_set.h"
 
 #include <algorithm>
 #include <cmath>
 
 namespace headscope::cpu {
 
-/// Adds the dirty heads of a projection, with adjacent heads combined.
-void CpuRun::add_columns(std::vector<Columns>& all, TensorId id) {
+CpuRun::Projection CpuRun::projection(TensorId id) const {
     using enum TensorId;
     const Weights& w = problem_.weights;
-    const Tensor* const source = id != q && problem_.cross() ? problem_.x_kv.get() : problem_.x.get();
-    const TensorPtr& W = id == q ? w.W_Q : id == k ? w.W_K : w.W_V;
-    const TensorPtr& b = id == q ? w.b_Q : id == k ? w.b_K : w.b_V;
-    const std::int64_t heads = id == q ? d_.H : d_.Hkv, width = id == v ? d_.dv : d_.dk;
-    for (std::int64_t h = 0; h < heads; ++h) {
-        if (!dirty_.has(id, h))
-            continue;
-        if (h > 0 && dirty_.has(id, h - 1))
-            all.back().count += width;
-        else
-            all.push_back({id, source, W, b.get(), h * width, width});
+    const Tensor* const kv = problem_.cross() ? problem_.x_kv.get() : problem_.x.get();
+    switch (id) {
+    case q:
+        return {id, problem_.x.get(), w.W_Q, w.b_Q.get()};
+    case k:
+        return {id, kv, w.W_K, w.b_K.get()};
+    case v:
+        return {id, kv, w.W_V, w.b_V.get()};
+    default:
+        return {output, &computed_stage(concat), w.W_O, w.b_O.get()};
     }
-    if (stages_.has(id))
-        make(id);
 }
 
-WideProduct CpuRun::Columns::product() const {
-    const std::int64_t depth = x->shape().back(0), stride = W->shape()[1];
-    return {.A = {x->data(), depth, x->count() / depth, depth},
-            .B = {W->data() + first, stride, depth, count},
-            .bias = b == nullptr ? nullptr : b->data() + first};
-}
-
-void CpuRun::project(std::span<const Columns> all) {
+void CpuRun::project(std::span<const Projection> all) {
     std::vector<WideProduct>& products = machine_.products;
     products.clear();
-    for (const Columns& c : all) {
-        products.push_back(c.product());
-        if (c.first % kernels_.panel == 0)
-            if (const float* const panels = cached_panels(c.W, machine_, progress_); panels != nullptr)
-                products.back().panels = panels + c.first * c.W->shape()[0];
-        products.back().C = make(c.id).data() + c.first;
-        products.back().C_stride = c.W->shape()[1];
+    for (const Projection& one : all) {
+        const std::int64_t depth = one.x->shape().back(0), columns = one.W->shape()[1];
+        products.push_back({.A = {one.x->data(), depth, one.x->count() / depth, depth},
+                            .B = {one.W->data(), columns, depth, columns},
+                            .bias = one.b == nullptr ? nullptr : one.b->data(),
+                            .C = make(one.id).data(),
+                            .C_stride = columns});
+        products.back().panels = cached_panels(one.W, machine_, progress_);
     }
-    multiply_all(products, machine_, progress_, [&](const ProductPart& part) {
-        const Columns& c = all[part.product];
-        fail_projection({c.id, c.x, c.W, c.b, c.first + part.first, part.count}, part.row, part.rows);
-    });
+    multiply_all(products, machine_, progress_,
+                 [&](const ProductPart& part) { fail_projection(all[part.product], part); });
 }
 
-void CpuRun::fail_projection(const Columns& columns, std::int64_t row, std::int64_t rows) const {
-    const std::int64_t stride = columns.W->shape()[1], T = columns.x->shape()[1];
-    const float* const y = tensors_[static_cast<std::size_t>(columns.id)]->data();
-    for (std::int64_t r = row; r < row + rows; ++r)
-        for (std::int64_t c = columns.first; c < columns.first + columns.count; ++c)
-            if (!std::isfinite(y[r * stride + c]))
-                headscope::engine::fail_projection(columns.id, r / T, r % T, c);
+void CpuRun::fail_projection(const Projection& projection, const ProductPart& part) const {
+    const std::int64_t columns = projection.W->shape()[1], T = projection.x->shape()[1];
+    const Tensor& y = computed_stage(projection.id);
+    for (std::int64_t row = part.row; row < part.row + part.rows; ++row)
+        for (std::int64_t c = part.first; c < part.first + part.count; ++c)
+            if (!std::isfinite(y.data()[row * columns + c]))
+                engine::fail_projection(projection.id, row / T, row % T, c);
     throw Error(ErrorKind::internal, "a projection was called not finite, but is");
 }
 
@@ -73,19 +62,19 @@ void CpuRun::project_heads() {
     needed = with_sources(needed, parts_);
     if (first_key_ == d_.Tk) // a cross-attention whose keys and values are all in the cache
         needed = needed & StageSet().with(q).with(q_heads);
-    std::vector<Columns> all;
+    std::vector<Projection> all;
     all.reserve(3);
     for (const TensorId id : {q, k, v})
         if (needed.has(id))
-            add_columns(all, id);
+            all.push_back(projection(id));
     if (!all.empty())
         project(all);
     if (parts_.qkv_limit)
-        for (const Columns& c : all)
-            for (float& y : make(c.id).values())
+        for (const Projection& one : all)
+            for (float& y : make(one.id).values())
                 y = std::clamp(y, -problem_.qkv_limit, problem_.qkv_limit);
     for (const TensorInfo& stage : stage_table())
-        if (!stage.verb.empty() && needed.has(stage.id) && stages_.has(stage.id))
+        if (!stage.verb.empty() && needed.has(stage.id))
             make_head_rows(tensor_info(stage.id, parts_));
     if (rows)
         pack();
@@ -121,8 +110,8 @@ HeadRowStep CpuRun::head_row_step(const TensorInfo& stage) const {
 }
 
 void CpuRun::make_head_rows(const TensorInfo& stage) {
-    if (!compute_head_rows(head_row_step(stage), make(stage.id),
-                           [&](std::int64_t h) { return dirty_.has(stage.id, h); }))
+    const HeadRowStep step = head_row_step(stage);
+    if (!compute_head_rows(step, run::all_heads(step.heads), make(stage.id)))
         engine::fail_head_rows(stage.id);
 }
 

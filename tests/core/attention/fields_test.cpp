@@ -1,7 +1,7 @@
-#include "core/attention/dirty.h"
 #include "core/attention/same_bits.h"
 #include "core/base/overloaded.h"
 #include "tests/catch.h"
+#include "tests/conformance/compare.h"
 #include "tests/conformance/generate.h"
 #include "tests/support.h"
 
@@ -92,10 +92,10 @@ TEST_CASE("a rotation is a row of its own, and one that comes, goes or changes m
     Problem turned = plain, further = plain;
     turned.rotary = tables(1, 0);
     further.rotary = tables(0, 1);
-    CHECK(names_of(dirty_after(plain, turned).stages()) == from_split);
-    CHECK(names_of(dirty_after(turned, plain).stages()) == from_split);
-    CHECK(names_of(dirty_after(turned, further).stages()) == from_split);
-    CHECK(dirty_after(turned, turned).stages().empty());
+    CHECK(names_of(recomputed(plain, turned).stages()) == from_split);
+    CHECK(names_of(recomputed(turned, plain).stages()) == from_split);
+    CHECK(names_of(recomputed(turned, further).stages()) == from_split);
+    CHECK(recomputed(turned, turned).stages().empty());
 }
 
 TEST_CASE("an edit is followed through the table from the row of its field") {
@@ -105,10 +105,10 @@ TEST_CASE("an edit is followed through the table from the row of its field") {
     std::set<std::string_view> wanted = from_split;
     for (const char* earlier : {"q_heads", "k_heads", "scores"})
         wanted.erase(earlier);
-    CHECK(names_of(dirty_after(before, after).stages()) == wanted);
+    CHECK(names_of(recomputed(before, after).stages()) == wanted);
     after = before;
     after.gains = {1, 0.5F};
-    const DirtySet by_gain = dirty_after(before, after);
+    const DirtySet by_gain = recomputed(before, after);
     CHECK(names_of(by_gain.stages()) == std::set<std::string_view>{"concat", "contributions", "output"});
     CHECK_FALSE(by_gain.has(TensorId::contributions, 0));
     CHECK(by_gain.has(TensorId::contributions, 1));

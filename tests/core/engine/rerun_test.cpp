@@ -1,4 +1,3 @@
-#include "core/attention/dirty.h"
 #include "core/engine/cpu/cpu_engine.h"
 #include "tests/catch.h"
 #include "tests/conformance/compare.h"
@@ -143,26 +142,25 @@ TEST_CASE("gains, temperature and masks reach their heads") {
     const Problem problem = problem_of(lesson);
     Problem edited = problem;
     edited.gains[3] += 1;
-    CHECK(computed(dirty_after(problem, edited)) == Names{"concat 3", "contributions 3", "output"});
+    CHECK(computed(recomputed(problem, edited)) == Names{"concat 3", "contributions 3", "output"});
     edited = problem;
     edited.temperature = 2;
-    CHECK(computed(dirty_after(problem, edited)).size() == 4 * 6 + 2);
-    CHECK_FALSE(dirty_after(problem, edited).stages().has(TensorId::scores));
+    CHECK(computed(recomputed(problem, edited)).size() == 4 * 6 + 2);
+    CHECK_FALSE(recomputed(problem, edited).stages().has(TensorId::scores));
     edited = problem;
     Tensor add(Shape{lesson.H, lesson.Tq, lesson.Tk}, 0.0F);
     edited.mask = {AdditiveMask{std::make_shared<const Tensor>(add.shape(), add.values())}};
     Problem masked = edited;
     add.at(2, 1, 1) = -1;
     masked.mask = {AdditiveMask{std::make_shared<const Tensor>(add.shape(), add.values())}};
-    CHECK(computed(dirty_after(edited, masked)) == Names{"masked 2", "weights 2", "weights_mean",
-                                                         "head_out 2", "concat 2", "contributions 2",
-                                                         "output"});
+    CHECK(computed(recomputed(edited, masked)) == Names{"masked 2", "weights 2", "weights_mean", "head_out 2",
+                                                        "concat 2", "contributions 2", "output"});
     // Other tensors that say the same.
     masked.mask = {AdditiveMask{std::make_shared<const Tensor>(add.shape(), 0.0F)}};
-    CHECK(computed(dirty_after(edited, masked)).empty());
+    CHECK(computed(recomputed(edited, masked)).empty());
     masked = problem;
     masked.weights.W_Q = make_tensor(problem.weights.W_Q->shape(), problem.weights.W_Q->values());
-    CHECK(computed(dirty_after(problem, masked)).empty());
+    CHECK(computed(recomputed(problem, masked)).empty());
 }
 
 TEST_CASE("a trace made from the one before it equals a run from scratch, bit for bit") {

@@ -98,7 +98,8 @@ TEST_CASE("a run that captures the output holds no scores in memory", "[run]") {
     CHECK(graphs.run(problem, {row})->plan().bytes() < sizeof(float) * T * T);
 }
 
-TEST_CASE("an edit recomputes the heads that the CPU engine recomputes, with its bits", "[run][rerun]") {
+TEST_CASE("an edit recomputes the same heads whether the graph is the same or another one of equal names",
+          "[run][rerun]") {
     cpu::CpuEngine engine(2);
     GraphRunner graphs;
     Numbers numbers(8);

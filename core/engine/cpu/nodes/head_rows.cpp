@@ -38,10 +38,7 @@ public:
             step.sin = &values[inputs_[2]];
             break;
         }
-        const run::HeadSet computed = values.computed(node_);
-        if (!compute_head_rows(step, *out, [computed, heads = heads_](std::int64_t h) {
-                return (computed & run::head_bit(h, heads)) != 0;
-            }))
+        if (!compute_head_rows(step, values.computed(node_), *out))
             engine::fail_head_rows(name_);
     }
 

@@ -70,8 +70,7 @@ void apply(const Row& row) {
 
 } // namespace
 
-bool compute_head_rows(const HeadRowStep& step, Tensor& to,
-                       const std::function<bool(std::int64_t head)>& is_computed) {
+bool compute_head_rows(const HeadRowStep& step, run::HeadSet computed, Tensor& to) {
     const std::int64_t B = to.shape()[0], T = to.shape()[2];
     const bool is_copy = step.kind == HeadRowStep::Kind::split;
     bool finite = true;
@@ -79,7 +78,7 @@ bool compute_head_rows(const HeadRowStep& step, Tensor& to,
         const std::int64_t b = row / T, i = row % T;
         double joint_mean = -1;
         for (std::int64_t h = 0; h < step.heads; ++h) {
-            if (!is_computed(h))
+            if ((computed & run::head_bit(h, step.heads)) == 0)
                 continue;
             float* const out = to.data() + to.offset(b, h, i, 0);
             apply({step, b, h, i,

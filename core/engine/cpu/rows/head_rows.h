@@ -1,10 +1,10 @@
 #pragma once
 
 #include "core/engine/cpu/rows/attention_rows.h"
+#include "core/run/head_set.h"
 #include "core/tensor/tensor.h"
 
 #include <cstdint>
-#include <functional>
 
 namespace headscope::cpu {
 
@@ -26,7 +26,6 @@ struct HeadRowStep {
 
 /// Computes the rows of some heads of `to`, (B, heads, T, width). Returns false if one of their numbers is
 /// not finite, unless the step is a split.
-bool compute_head_rows(const HeadRowStep& step, Tensor& to,
-                       const std::function<bool(std::int64_t head)>& is_computed);
+bool compute_head_rows(const HeadRowStep& step, run::HeadSet computed, Tensor& to);
 
 } // namespace headscope::cpu
