@@ -57,7 +57,7 @@ Trace CpuEngine::run(const Problem& problem, StageSet wanted, Progress& progress
     const auto start = std::chrono::steady_clock::now();
     validate(problem);
     make_room(problem, wanted, *machine_->store);
-    return finish(runs_->run(problem, wanted, progress), start);
+    return timed(runs_->run(problem, wanted, progress), start);
 }
 
 Trace CpuEngine::rerun(const Problem& problem, const Problem& before, const Trace& previous,
@@ -68,21 +68,22 @@ Trace CpuEngine::rerun(const Problem& problem, const Problem& before, const Trac
     validate(problem);
     const auto rerun = [&] { return runs_->rerun(problem, before, previous, progress); };
     try {
-        return finish(rerun(), start);
+        return timed(rerun(), start);
     } catch (const MemoryShortage&) {
         machine_->store->release();
-        return finish(rerun(), start);
+        return timed(rerun(), start);
     }
 }
 
 Trace CpuEngine::extend(const Problem& problem, KeyValueCache& cache, StageSet wanted, Progress& progress) {
     const auto start = std::chrono::steady_clock::now();
     validate(problem, cache.rows());
-    return finish(CpuRun(problem, cache, wanted, progress, *machine_).compute(), start);
+    Trace trace = timed(CpuRun(problem, cache, wanted, progress, *machine_).compute(), start);
+    machine_->store->age();
+    return trace;
 }
 
-Trace CpuEngine::finish(Trace trace, std::chrono::steady_clock::time_point start) {
-    machine_->store->age();
+Trace CpuEngine::timed(Trace trace, std::chrono::steady_clock::time_point start) {
     trace.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return trace;
 }

@@ -49,7 +49,8 @@ public:
     Trace extend(const Problem& problem, KeyValueCache& cache, StageSet wanted, Progress& progress);
 
 private:
-    Trace finish(Trace trace, std::chrono::steady_clock::time_point start);
+    /// Sets the seconds of a trace that was begun at `start`.
+    static Trace timed(Trace trace, std::chrono::steady_clock::time_point start);
     std::shared_ptr<CpuMachine> machine_;
     std::unique_ptr<CpuBackend> backend_;
     std::unique_ptr<engine::ProblemRuns> runs_;
