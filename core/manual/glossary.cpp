@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <map>
+#include <functional>
+#include <unordered_map>
 
 namespace headscope::manual {
 
@@ -67,7 +68,12 @@ std::vector<std::string> forms_of(const std::string& name) {
 }
 
 /// The forms of all terms by their first word, longest first.
-using Forms = std::map<std::string, std::vector<std::pair<std::string, const Term*>>, std::less<>>;
+struct WordHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view word) const { return std::hash<std::string_view>()(word); }
+};
+using Forms = std::unordered_map<std::string, std::vector<std::pair<std::string, const Term*>>, WordHash,
+                                 std::equal_to<>>;
 
 Forms all_forms() {
     Forms all;

@@ -41,7 +41,7 @@ TEST_CASE("choosing what is chosen already does nothing", "[gui]") {
     const std::size_t before = steps(desk);
     const DocumentPtr document = desk.program.state().document;
     const project::Recipe& recipe = document->recipe;
-    desk.driver.wait(1200); // the sentences about these are gone
+    desk.driver.wait(40, 0.5); // the sentences about these are gone
     REQUIRE(desk.program.state().notice.empty());
     const Command chosen[] = {SetHeads{desk.problem().dims.H},
                               SetKvHeads{2},

@@ -72,7 +72,7 @@ TEST_CASE("a notice lies on free paper, and never on the number that it is about
             if (width > 1400)
                 CHECK_FALSE(overlap(*area, grid.area));
         desk.act(DismissNotice{true});
-        desk.driver.wait(13 * 60); // results of file operations are shown for a moment
+        desk.driver.wait(26, 0.5); // results of file operations are shown for a moment
     }
 }
 

@@ -111,12 +111,12 @@ void FreeSpace::add_taken(const figure::Rect& area, float weight) {
         taken_.push_back({area, weight});
 }
 
-float FreeSpace::covered_weight(const figure::Rect& by) const {
+float FreeSpace::covered_weight(const figure::Rect& by, float most) const {
     float sum = 0;
-    for (const Taken& thing : taken_)
-        if (overlap(by, thing.area))
-            sum += thing.weight * (std::min(by.right(), thing.area.right()) - std::max(by.x, thing.area.x)) *
-                   (std::min(by.bottom(), thing.area.bottom()) - std::max(by.y, thing.area.y));
+    for (auto thing = taken_.begin(); thing != taken_.end() && sum <= most; ++thing)
+        if (const figure::Rect& area = thing->area; overlap(by, area))
+            sum += thing->weight * (std::min(by.right(), area.right()) - std::max(by.x, area.x)) *
+                   (std::min(by.bottom(), area.bottom()) - std::max(by.y, area.y));
     return sum;
 }
 
@@ -130,7 +130,10 @@ figure::Rect FreeSpace::place(const figure::Rect& wanted) const {
     for (const float x : {left, (left + right) / 2, right})
         for (float y = lowest; y >= area_.y + paper_foot; y -= place_step) {
             const figure::Rect place{x, y, wanted.w, wanted.h};
-            const float here = covered_weight(place), from_wanted = std::hypot(x - wanted.x, y - wanted.y);
+            const float from_wanted = std::hypot(x - wanted.x, y - wanted.y);
+            if (least == 0 && from_wanted >= way)
+                continue;
+            const float here = covered_weight(place, least);
             if (here < least || (here == least && from_wanted < way))
                 best = place, least = here, way = from_wanted;
         }

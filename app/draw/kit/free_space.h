@@ -2,6 +2,7 @@
 
 #include "app/draw/kit/picture.h"
 
+#include <limits>
 #include <span>
 
 namespace headscope::app {
@@ -23,7 +24,8 @@ public:
     /// Protects an area: covering it counts far more than covering anything else.
     void protect(const figure::Rect& thing) { taken_.push_back({thing, protected_weight}); }
     /// The weighted area of the content that `by` would cover, mainly matrix cells; 0 if the space is free.
-    float covered_weight(const figure::Rect& by) const;
+    /// Stops adding beyond `most`.
+    float covered_weight(const figure::Rect& by, float most = std::numeric_limits<float>::infinity()) const;
     /// The position for a rectangle of the size of `wanted` that covers least content, and among those the
     /// one nearest to `wanted`. Candidates are `wanted` itself and, at every height, the left margin, the
     /// center and the right margin of the area.
