@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Trains the head of the lesson "Where the numbers come from", and prints its parameters as edits for the lesson.
 
-Two people each say sentences of the form determiner, noun, verb, adverb, over and over, and take turns word by word: "The a
-cat dog sat ran down away". The head predicts the class of the next word, for which it has to read the previous word. The vectors of the words are those of the preset first-lesson. 48 parameters are trained, by plain gradient
-descent: rows 4 to 7 of W_Q and W_K (the position columns of x) and rows 0 to 3 of W_V (the class columns), columns 0 to 3
-of each. Everything else is 0, and W_O is the identity. Run it with numpy alone:
+Two people each say sentences of the form determiner, noun, verb, adverb, over and over, and take turns word by word:
+"The a cat dog sat ran down away". The head predicts the class of the next word, for which it has to read the previous
+word. The vectors of the words are those of the preset first-lesson. 48 parameters are trained, by plain gradient
+descent: rows 4 to 7 of W_Q and W_K (the position columns of x) and rows 0 to 3 of W_V (the class columns), columns 0 to
+3 of each. Everything else is 0, and W_O is the identity. Only numpy is needed:
 
     python3 assets/lessons/train_small_head.py
 """
@@ -14,7 +15,8 @@ import numpy
 
 SEED, LENGTH, RATE, STEPS = 1, 8, 1.0, 400
 SAVED = [0, 60, 400]
-CLASSES = numpy.array([[1, 0.1, 0.2, 0], [0.1, 1, 0, 0.2], [0, 0, 1, 0.1], [0, 0.3, 0, 1]])  # noun verb determiner adverb
+# Noun, verb, determiner, adverb.
+CLASSES = numpy.array([[1, 0.1, 0.2, 0], [0.1, 1, 0, 0.2], [0, 0, 1, 0.1], [0, 0.3, 0, 1]])
 SENTENCE = numpy.array([2, 0, 1, 3])  # determiner, noun, verb, adverb
 POSITIONS = numpy.array([[f(w * t) for w in (1.6, 0.5) for f in (numpy.sin, numpy.cos)] for t in range(LENGTH)])
 SCALE = numpy.sqrt(8)  # dk is 8, although only four columns are used
@@ -26,7 +28,7 @@ def softmax(scores):
 
 
 def exercises():
-    """The class columns (16, LENGTH, 4) and the class of every word: each of the two may begin anywhere in the sentence."""
+    """The class columns (16, LENGTH, 4) and the class of every word. Each person may begin at any of the four words."""
     starts = numpy.array(list(itertools.product(range(4), repeat=2)))
     words = numpy.arange(LENGTH)
     classes = SENTENCE[(starts[:, words % 2] + words // 2) % 4]
