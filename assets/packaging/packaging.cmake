@@ -15,7 +15,7 @@ number is computed from the sentence in the field, tells how it was computed,
 and can be edited.")
 set(about_models "It opens checkpoints of Hugging Face and GGUF files, shows every head of
 every layer, and computes again what an edit changes. A small trained model
-and fifteen lessons come with the program.")
+and nineteen lessons come with the program.")
 
 # The manual page is made from the program's help.
 set(documents ${CMAKE_BINARY_DIR}/documents)

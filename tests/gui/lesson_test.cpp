@@ -136,7 +136,7 @@ TEST_CASE("numbers of a page never contradict it after a change", "[gui][lesson]
     learner.turn_to(1);
     learner.choose("H", "2 heads");
     CHECK(screen_shows("was 0.50, now 1.00"));
-    learner.turn_to(3);
+    learner.turn_to(4);
     CHECK_FALSE(screen_shows("computed from"));
     learner.choose("H", "2 heads");
     CHECK(screen_shows("computed from"));

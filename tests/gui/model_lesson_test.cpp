@@ -169,7 +169,7 @@ TEST_CASE("Show me changes the model of a page, and is a step that can be undone
 
 TEST_CASE("a text of one's own plays on, with values of its own", "[gui][lesson][model]") {
     ModelLearner learner;
-    learner.turn_to("what-does-this-head-do", 6);
+    learner.turn_to("what-does-this-head-do", 7);
     learner.act(TypePrompt{"When Tom and Anna went to the shop, Anna gave a book to"});
     learner.settle();
     CHECK(learner.away());
