@@ -1,6 +1,8 @@
 #include "core/engine/problem_runs.h"
 
 #include "core/attention/same_bits.h"
+#include "core/base/memory.h"
+#include "core/engine/memory_need.h"
 
 #include <algorithm>
 

@@ -32,7 +32,7 @@ public:
     /// Null if they are not known.
     const Tensor* find(NodeId id) const { return at(id).numbers; }
     /// The owner of the numbers of a leaf; for caches by identity.
-    const TensorPtr& owner(NodeId id) const { return at(id).owner; }
+    const TensorPtr& owner(NodeId id) const { return at(id).holder(); }
     /// The memory to fill; null if the node is not stored, or if none of its heads is computed. Heads that
     /// are not computed have their numbers already.
     Tensor* out(NodeId id) const { return at(id).out; }
@@ -47,7 +47,9 @@ public:
 private:
     friend class Execution;
     struct Node {
+        const TensorPtr& holder() const { return shared != nullptr ? *shared : owner; }
         TensorPtr owner{};
+        const TensorPtr* shared = nullptr; ///< in place of `owner`: a given leaf, or a node of the run before
         const Tensor* numbers = nullptr;
         Tensor* out = nullptr;
         const Box* part = nullptr;

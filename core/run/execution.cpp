@@ -61,35 +61,39 @@ std::span<const NodeIntervention> Execution::previous_interventions_on(NodeId id
     return before < 0 ? std::span<const NodeIntervention>() : of_node(previous_->interventions_, before);
 }
 
-TensorPtr Execution::leaf(NodeId id, const graph::Node& node) const {
+/// Finds the numbers of a leaf: in the graph, in Leaves::by_node, or from the source, which makes them.
+void Execution::find_leaf(Values::Node& value, const Node& planned) {
     const Leaves& leaves = run_->leaves_;
-    TensorPtr numbers;
+    const graph::Node& node = graph_.node(planned.id);
+    const auto index = static_cast<std::size_t>(planned.id);
     if (const auto* constant = std::get_if<graph::Constant>(&node.attributes))
-        numbers = constant->values;
-    else if (static_cast<std::size_t>(id) < leaves.by_node.size())
-        numbers = leaves.by_node[static_cast<std::size_t>(id)];
-    if (numbers == nullptr && leaves.source != nullptr)
-        numbers = (*leaves.source)(node);
-    if (numbers == nullptr)
+        value.shared = &constant->values;
+    else if (index < leaves.by_node.size() && leaves.by_node[index] != nullptr)
+        value.shared = &leaves.by_node[index];
+    else if (leaves.source != nullptr)
+        value.owner = (*leaves.source)(node);
+    if (value.holder() == nullptr)
         fail_input(tr("graph.no_numbers", "{} has no numbers; give a tensor with the axes {}", node.name,
                       node.axes.text()));
-    return numbers;
 }
 
 /// Reads a leaf and applies its interventions.
 void Execution::set_leaf(const Node& node) {
     Values::Node& value = at(node.id);
-    const graph::Node& of = graph_.node(node.id);
-    value.owner = leaf(node.id, of);
-    if (!(value.owner->shape() == node.shape))
+    find_leaf(value, node);
+    const Tensor& given = *value.holder();
+    if (!(given.shape() == node.shape)) {
+        const graph::Node& of = graph_.node(node.id);
         fail_input(tr("graph.leaf_shape", "{} has shape {}; it should have the axes {}", of.name,
-                      value.owner->shape().text(), of.axes.text()));
+                      given.shape().text(), of.axes.text()));
+    }
     if (node.intervened) {
-        auto changed = std::make_shared<Tensor>(value.owner->shape(), value.owner->values());
+        auto changed = std::make_shared<Tensor>(given.shape(), given.values());
         apply(interventions_on(node.id), node.heads, node.all, *changed);
         value.owner = std::move(changed);
+        value.shared = nullptr;
     }
-    value.numbers = value.owner.get();
+    value.numbers = value.holder().get();
 }
 
 HeadSet Execution::heads_with_other_interventions(const Node& node) const {
@@ -127,8 +131,9 @@ void Execution::find_dirty() {
                                    node.kept;
             if (in_memory) {
                 set_leaf(node);
-                value.dirty = before == nullptr ? node.all : changed_heads(node, value.owner);
-                run_->tensors_[index] = value.owner;
+                value.dirty = before == nullptr ? node.all : changed_heads(node, value.holder());
+                if (node.kept || node.intervened)
+                    run_->tensors_[index] = value.holder();
             } else {
                 const bool same_source = before != nullptr && previous_id(node.id) >= 0 &&
                                          before->source == mine.source && known(node.id) == nullptr;
@@ -173,9 +178,10 @@ void Execution::find_computed() {
             value.computed = node.all;
             continue;
         }
-        value.owner = node.box ? nullptr : known(node.id);
-        value.numbers = value.owner.get();
-        value.computed = value.wanted & (value.owner == nullptr ? node.all : value.dirty);
+        if (const TensorPtr& before = known(node.id); before != nullptr && !node.box)
+            value.shared = &before;
+        value.numbers = value.holder().get();
+        value.computed = value.wanted & (value.shared == nullptr ? node.all : value.dirty);
         if (value.computed == 0)
             continue;
         if (!node.by_heads)
@@ -190,11 +196,12 @@ void Execution::allocate(const Node& node) {
     if (!node.stored || value.computed == 0)
         return;
     std::shared_ptr<Tensor> out = plan_.backend().make(node.shape);
-    if (value.computed != node.all && value.owner != nullptr)
-        std::ranges::copy(value.owner->values(), out->data());
+    if (value.computed != node.all && value.shared != nullptr)
+        std::ranges::copy((*value.shared)->values(), out->data());
     value.out = out.get();
     value.part = node.box ? &*node.box : nullptr;
     value.owner = std::move(out);
+    value.shared = nullptr;
 }
 
 /// Applies interventions to the computed heads of a node.
@@ -249,6 +256,7 @@ void Execution::compute(const Plan::PlannedStep& planned) {
     }
     for (const NodeId id : planned.released) {
         at(id).owner = nullptr;
+        at(id).shared = nullptr;
         at(id).numbers = nullptr;
     }
 }
@@ -259,7 +267,7 @@ void Execution::keep_results() {
         const auto index = static_cast<std::size_t>(node.id);
         run_->computed_[index] = node.leaf ? value.dirty : value.computed;
         if (!node.leaf && node.kept)
-            run_->tensors_[index] = std::move(value.owner);
+            run_->tensors_[index] = value.shared != nullptr ? *value.shared : std::move(value.owner);
     }
     run_->empty_rows_ = std::move(values_.empty_rows);
     if (previous_ == nullptr || previous_->empty_rows_.empty())

@@ -21,7 +21,7 @@ private:
     void match_graphs();
     /// The numbers of a node in the previous run; null if it does not have them.
     const TensorPtr& known(NodeId id) const;
-    TensorPtr leaf(NodeId id, const graph::Node& node) const;
+    void find_leaf(Values::Node& value, const Node& planned);
     void set_leaf(const Node& node);
     HeadSet changed_heads(const Node& node, const TensorPtr& numbers) const;
     HeadSet heads_with_other_interventions(const Node& node) const;

@@ -3,7 +3,6 @@
 #include "core/base/memory.h"
 #include "core/engine/cpu/graph_backend.h"
 #include "core/engine/cpu/run.h"
-#include "core/engine/memory_need.h"
 #include "core/engine/problem_runs.h"
 
 #include <algorithm>
@@ -23,14 +22,22 @@ std::shared_ptr<CpuMachine> make_machine(int threads, const Kernels& kernels) {
         new CpuMachine{.kernels = kernels, .pool = WorkerPool(thread_count(threads))});
 }
 
-/// Returns the memory that is cached between runs to the system before a run is refused.
-void make_room(const Problem& problem, StageSet stages, BufferStore& store) {
-    try {
-        engine::require_memory_for(problem, stages);
-    } catch (const MemoryShortage&) {
-        store.release();
-        engine::require_memory_for(problem, stages);
-    }
+/// Computes a trace and sets its seconds. Returns the memory that is cached between runs to the system, and
+/// tries again, before a run is refused.
+template<class Compute>
+Trace timed(CpuMachine& machine, const Compute& compute) {
+    const auto start = std::chrono::steady_clock::now();
+    const auto with_room = [&] {
+        try {
+            return compute();
+        } catch (const MemoryShortage&) {
+            machine.store->release();
+            return compute();
+        }
+    };
+    Trace trace = with_room();
+    trace.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return trace;
 }
 
 } // namespace
@@ -54,38 +61,29 @@ CpuEngine::CpuEngine(int threads) : CpuEngine(threads, best_kernels()) {}
 CpuEngine::~CpuEngine() = default;
 
 Trace CpuEngine::run(const Problem& problem, StageSet wanted, Progress& progress) {
-    const auto start = std::chrono::steady_clock::now();
-    validate(problem);
-    make_room(problem, wanted, *machine_->store);
-    return timed(runs_->run(problem, wanted, progress), start);
+    return timed(*machine_, [&] {
+        validate(problem);
+        return runs_->run(problem, wanted, progress);
+    });
 }
 
 Trace CpuEngine::rerun(const Problem& problem, const Problem& before, const Trace& previous,
                        Progress& progress) {
     if (problem.dims != before.dims || previous.device != name())
         return run(problem, StageSet::all(), progress);
-    const auto start = std::chrono::steady_clock::now();
-    validate(problem);
-    const auto rerun = [&] { return runs_->rerun(problem, before, previous, progress); };
-    try {
-        return timed(rerun(), start);
-    } catch (const MemoryShortage&) {
-        machine_->store->release();
-        return timed(rerun(), start);
-    }
+    return timed(*machine_, [&] {
+        validate(problem);
+        return runs_->rerun(problem, before, previous, progress);
+    });
 }
 
 Trace CpuEngine::extend(const Problem& problem, KeyValueCache& cache, StageSet wanted, Progress& progress) {
-    const auto start = std::chrono::steady_clock::now();
-    validate(problem, cache.rows());
-    Trace trace = timed(CpuRun(problem, cache, wanted, progress, *machine_).compute(), start);
-    machine_->store->age();
-    return trace;
-}
-
-Trace CpuEngine::timed(Trace trace, std::chrono::steady_clock::time_point start) {
-    trace.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    return trace;
+    return timed(*machine_, [&] {
+        validate(problem, cache.rows());
+        Trace trace = CpuRun(problem, cache, wanted, progress, *machine_).compute();
+        machine_->store->age();
+        return trace;
+    });
 }
 
 } // namespace headscope::cpu

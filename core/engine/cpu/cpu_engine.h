@@ -2,7 +2,6 @@
 
 #include "core/engine/engine.h"
 
-#include <chrono>
 #include <memory>
 
 namespace headscope::engine {
@@ -49,8 +48,6 @@ public:
     Trace extend(const Problem& problem, KeyValueCache& cache, StageSet wanted, Progress& progress);
 
 private:
-    /// Sets the seconds of a trace that was begun at `start`.
-    static Trace timed(Trace trace, std::chrono::steady_clock::time_point start);
     std::shared_ptr<CpuMachine> machine_;
     std::unique_ptr<CpuBackend> backend_;
     std::unique_ptr<engine::ProblemRuns> runs_;
