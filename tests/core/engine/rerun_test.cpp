@@ -210,6 +210,40 @@ TEST_CASE("several row tiles and threads change nothing of that") {
     }
 }
 
+TEST_CASE("an edit of one of many heads, and a trace of another engine, change nothing of that") {
+    constexpr Dims many{.B = 1, .Tq = 5, .Tk = 5, .D = 12, .Dkv = 12, .H = 130, .Hkv = 65, .dk = 2, .dv = 3};
+    Numbers numbers(5);
+    Problem problem = generate(many, {.biases = true}, numbers);
+    cpu::CpuEngine engine(2), other(1);
+    Progress progress;
+    Trace trace = engine.run(problem);
+    for (int step = 0; step < 20; ++step) {
+        Problem edited = problem;
+        edit(edited, numbers);
+        trace = (step % 2 == 0 ? other : engine).rerun(edited, problem, trace, progress);
+        problem = edited;
+        CHECK(bitwise_difference(trace, engine.run(problem)) == "");
+    }
+    // A trace without some stages: those are computed.
+    Problem edited = problem;
+    set_cell(edited, TensorId::W_O, 0, 0.5F);
+    trace.slot(TensorId::scores) = trace.slot(TensorId::concat) = nullptr;
+    CHECK(bitwise_difference(engine.rerun(edited, problem, trace, progress), other.run(edited)) == "");
+}
+
+TEST_CASE("problems of more structures than are kept have their own graphs") {
+    Numbers numbers(6);
+    cpu::CpuEngine engine(1);
+    for (int round = 0; round < 2; ++round)
+        for (std::int64_t T = 1; T <= 20; ++T) {
+            const Problem problem =
+                generate({.B = 1, .Tq = T, .Tk = T, .D = 4, .Dkv = 4, .H = 2, .Hkv = 1, .dk = 2, .dv = 2}, {},
+                         numbers);
+            cpu::CpuEngine fresh(1);
+            CHECK(bitwise_difference(engine.run(problem), fresh.run(problem)) == "");
+        }
+}
+
 TEST_CASE("a run from scratch follows a change of sizes, and a bad edit is still refused") {
     Problem problem = problem_of(lesson);
     cpu::CpuEngine engine(1);
