@@ -11,6 +11,16 @@
 
 namespace headscope::run {
 
+namespace {
+
+/// A captured node that shares a block of memory with others.
+bool is_small(const Plan::Node& node) {
+    constexpr std::int64_t most_numbers = 1024;
+    return node.kept && node.stored && !node.leaf && node.shape.count() <= most_numbers;
+}
+
+} // namespace
+
 Execution::Execution(const PlanPtr& plan, Leaves leaves, NodeInterventions interventions,
                      const RunPtr& previous, Progress& progress)
     : plan_(*plan), previous_(previous.get()), progress_(progress), values_(graph_.nodes().size()) {
@@ -191,11 +201,25 @@ void Execution::find_computed() {
     }
 }
 
+/// Makes room for the captured nodes to compute that are small.
+void Execution::make_block() {
+    std::size_t tensors = 0;
+    std::int64_t numbers = 0;
+    for (const Node& node : plan_.nodes())
+        if (is_small(node) && values_.at(node.id).computed != 0) {
+            ++tensors;
+            numbers += TensorBlock::room_for(node.shape);
+        }
+    if (tensors > 0)
+        block_ = std::make_shared<TensorBlock>(tensors, numbers);
+}
+
 void Execution::allocate(const Node& node) {
     Values::Node& value = at(node.id);
     if (!node.stored || value.computed == 0)
         return;
-    std::shared_ptr<Tensor> out = plan_.backend().make(node.shape);
+    std::shared_ptr<Tensor> out =
+        is_small(node) ? TensorBlock::add(block_, node.shape) : plan_.backend().make(node.shape);
     if (value.computed != node.all && value.shared != nullptr)
         std::ranges::copy((*value.shared)->values(), out->data());
     value.out = out.get();
@@ -303,6 +327,7 @@ RunPtr Execution::result() {
     if (const std::uint64_t bytes = needed_bytes(); !fits_in_memory(bytes)) // sentences take longer
         require_memory(bytes, tr("common.run", "this run"),
                        tr("run.capture_less", "capture fewer nodes, or take a shorter text"));
+    make_block();
     for (const Plan::PlannedStep& step : plan_.steps()) {
         compute(step);
         progress_.report(step.progress_end);

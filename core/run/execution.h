@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/run/run.h"
+#include "core/tensor/tensor_block.h"
 
 namespace headscope::run {
 
@@ -29,6 +30,7 @@ private:
     void share_parts();
     void find_computed();
     void compute(const Plan::PlannedStep& step);
+    void make_block();
     void allocate(const Node& node);
     void finish_node(const Node& node);
     TensorPtr cut_part(const Node& node, Box box) const;
@@ -45,6 +47,7 @@ private:
     const Run* previous_;
     Progress& progress_;
     const std::vector<std::vector<Plan::Input>>* inputs_ = nullptr; ///< null: every node is computed
+    std::shared_ptr<TensorBlock> block_; ///< of small captured nodes; null if there are none
     Values values_;
     std::vector<NodeId> previous_ids_; ///< empty: both runs have the same graph
 };

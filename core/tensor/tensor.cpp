@@ -53,10 +53,14 @@ void release(float* numbers) {
 } // namespace
 
 void Tensor::Deleter::operator()(float* data) const {
-    if (store != nullptr)
-        store->give_back(data);
-    else
-        release(data);
+    switch (memory) {
+    case Memory::heap:
+        return release(data);
+    case Memory::store:
+        return store->give_back(data);
+    case Memory::borrowed:
+        return;
+    }
 }
 
 Tensor::Tensor(const Shape& shape) : shape_(shape), count_(shape.count()), data_(allocate_numbers(count_)) {}
@@ -68,6 +72,9 @@ Tensor::Tensor(const Shape& shape, const std::shared_ptr<BufferStore>& store)
     else
         data_ = {store->take(bytes_of(count_)), Deleter{store}};
 }
+
+Tensor::Tensor(const Shape& shape, float* numbers)
+    : shape_(shape), count_(shape.count()), data_(numbers, Deleter(Deleter::Memory::borrowed)) {}
 
 Tensor::Tensor(const Shape& shape, float value) : Tensor(shape) {
     std::ranges::fill(values(), value);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace headscope {
@@ -53,8 +54,16 @@ public:
     }
 
 private:
+    friend class TensorBlock;
+    /// Numbers that another object owns, which outlives this one.
+    Tensor(const Shape& shape, float* numbers);
     struct Deleter {
-        std::shared_ptr<BufferStore> store; ///< null: the memory is from the heap
+        enum class Memory : std::uint8_t { heap, store, borrowed };
+        Deleter() : memory(Memory::heap) {}
+        explicit Deleter(std::shared_ptr<BufferStore> from) : store(std::move(from)), memory(Memory::store) {}
+        explicit Deleter(Memory kind) : memory(kind) {}
+        std::shared_ptr<BufferStore> store;
+        Memory memory;
         void operator()(float* data) const;
     };
     enum class Finite : std::uint8_t { unknown, yes, no };

@@ -147,6 +147,7 @@ HeadMetrics metrics_of(const float* weights, std::int64_t Tq, std::int64_t Tk, c
 RowMetrics::RowMetrics(std::int64_t Tq, std::int64_t Tk, const HeadTokens& tokens, KeyFacts keys)
     : keys_(std::move(keys)), hide_first_(tokens.hide_first),
       looks_beside_(!tokens.hide_first && score_applies(HeadScore::first, Tq, Tk, tokens.same)) {
+    sums_.reserve(head_score_count);
     for (const HeadScoreInfo& info : head_scores())
         if (can_measure(info, tokens) && score_applies(info.score, Tq, Tk, tokens.same))
             sums_.push_back({&info, {}});
