@@ -164,7 +164,7 @@ void read_front_matter(std::string_view text, int first_line, Lesson& lesson,
     lesson.title = fields.required_text("title");
     lesson.summary = fields.text("summary").value_or("");
     lesson.language = fields.text("language").value_or("en");
-    lesson.number = static_cast<int>(fields.integer("number").value_or(0));
+    lesson.number = static_cast<int>(fields.integer("number").value_or(-1));
     lesson.minutes = static_cast<int>(fields.integer("minutes").value_or(0));
     if (lesson.minutes < 1)
         fields.fault("minutes", tr("directives.front_matter_no_minutes",

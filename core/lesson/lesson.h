@@ -118,7 +118,7 @@ struct Step {
 /// One lesson in one language. Immutable once parsed.
 struct Lesson {
     std::string id, title, summary, language = "en", difficulty;
-    int number = 0; ///< position in the course; 0: not part of the course
+    int number = -1; ///< position in the course, from 0; below 0: not part of the course
     int minutes = 0;
     std::vector<std::string> prerequisites, objectives, concepts;
     StepScene scene; ///< the scene that every step starts from

@@ -112,7 +112,7 @@ std::vector<FoundLesson> find_lessons(const std::vector<std::string>& folders, c
     hide_duplicates(shown);
     std::ranges::stable_sort(shown, {}, [](const FoundLesson& one) {
         const Lesson& lesson = one.parsed.lesson;
-        return std::tuple(lesson.number == 0, lesson.number, lesson.title);
+        return std::tuple(lesson.number < 0, lesson.number, lesson.title);
     });
     return shown;
 }

@@ -53,7 +53,7 @@ TEST_CASE("a newcomer sees three ways in and nothing over the window", "[gui][st
             screen_items(), [&](const ScreenItem& one) { return one.label == label && one.reachable(); });
     };
     for (const char* label :
-         {"Start typing", "Start lesson 1", "All lessons", "Other file…", "show at start"})
+         {"Start typing", "Start lesson 0", "All lessons", "Other file…", "show at start"})
         CHECK(reachable(label));
 }
 
@@ -79,10 +79,10 @@ TEST_CASE("a lesson begun from the Start page is gone on with from there", "[gui
         CHECK(screen_shows("The course"));
         desk.take("Start"); // the tab still has this name
         CHECK(desk.tab() == LeftTab::start);
-        desk.take("Start lesson 1");
+        desk.take("Start lesson 0");
         CHECK(desk.tab() == LeftTab::course);
         REQUIRE(desk.course().open != nullptr);
-        CHECK(desk.course().open->number == 1);
+        CHECK(desk.course().open->number == 0);
         CHECK(screen_shows("Course"));
         CHECK_FALSE(screen_shows("Start"));
         desk.act(GoToPage{2});

@@ -90,7 +90,7 @@ float draw_choice(Picture& picture, const DrawContext& context, const CourseStat
 std::vector<std::shared_ptr<const lesson::Lesson>> after_open(const CourseState& course) {
     const auto& open = course.open;
     std::vector<std::shared_ptr<const lesson::Lesson>> found;
-    if (open == nullptr || open->number == 0)
+    if (open == nullptr || open->number < 0)
         return found;
     const std::string asked = "lesson " + std::to_string(open->number);
     for (const auto& lesson : course.lessons) {
@@ -216,13 +216,13 @@ float draw_contents(Picture& picture, const DrawContext& context, const CourseSt
             y = draw_paragraph(
                     picture, context, course_pad, y + 22, width,
                     tr("lesson_quiz.trained_model_pocket_lesson",
-                       "These lessons use pocket, a trained model. Lesson 2 is enough to begin here."),
+                       "These lessons use pocket, a trained model. Lesson 3 is enough to begin here."),
                     figure::Font::ui_medium, 13.5F, 20, theme.text) -
                 8;
         const float done = course.fraction_opened(*lesson);
         const float top = y;
         const std::string title =
-            (lesson->number > 0 ? std::to_string(lesson->number) + ". " : "") + lesson->title;
+            (lesson->number >= 0 ? std::to_string(lesson->number) + ". " : "") + lesson->title;
         Picture words;
         float baseline = draw_paragraph(words, context, course_pad + 14, top + 26, width - 28, title,
                                         figure::Font::ui_semibold, 14.5F, 20, theme.ink);

@@ -332,7 +332,7 @@ void add_lessons(Entries& entries, const CourseState& course) {
             {.id = "lesson " + lesson->id,
              .kind = EntryKind::lesson,
              .label = tr("common.lesson", "lesson"),
-             .title = (lesson->number > 0 ? std::to_string(lesson->number) + "  " : "") + lesson->title,
+             .title = (lesson->number >= 0 ? std::to_string(lesson->number) + "  " : "") + lesson->title,
              .detail = tr("common.min", "{} min", lesson->minutes),
              .tip = lesson->summary,
              .search_words = tr("common.lesson", "lesson") + " " + lesson->summary,

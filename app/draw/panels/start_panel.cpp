@@ -147,8 +147,8 @@ void draw_lesson_marks(Picture& card, const DrawContext& context, const CourseSt
 
 std::string go_on_label(const CourseState& course, const lesson::Lesson& next) {
     if (course.fraction_opened(next) == 0)
-        return next.number > 0 ? tr("start_panel.start_lesson", "Start lesson {}", next.number)
-                               : tr("start_panel.start_verb", "Start");
+        return next.number >= 0 ? tr("start_panel.start_lesson", "Start lesson {}", next.number)
+                                : tr("start_panel.start_verb", "Start");
     const int page = course.progress_of(next).page, steps = static_cast<int>(next.steps.size());
     return page < 1       ? tr("common.go", "Resume")
            : page > steps ? tr("start_panel.go_quiz", "Resume quiz")
