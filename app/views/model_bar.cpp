@@ -185,9 +185,12 @@ void view_model_toolbar(const AppState& state, const figure::Rect& area, const V
         left = name.right() + gap;
     }
     if (fold) {
-        std::vector<Choice> choices;
-        for (const Segment& segment : screens)
-            choices.push_back({segment.label, segment.action, segment.on, segment.tip});
+        const auto choices = [&] {
+            std::vector<Choice> all;
+            for (const Segment& segment : screens)
+                all.push_back({segment.label, segment.action, segment.on, segment.tip});
+            return all;
+        };
         combo("", screen, {screens_at, 10, folded, 32}, choices, tools);
     } else {
         draw_segmented(picture, context, screens_at, 12, screens);

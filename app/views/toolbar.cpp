@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <optional>
 
 namespace headscope::app {
@@ -16,7 +17,7 @@ namespace {
 struct Field {
     Message caption; ///< its English text is also the id of the field
     std::string value;
-    std::vector<Choice> choices;
+    std::function<std::vector<Choice>()> choices; ///< made while the list is open
 };
 
 constexpr float fields_gap = 8;
@@ -29,14 +30,15 @@ bool shows_two_sentences(const AppState& state) {
 }
 
 Field preset_field(const AppState& state) {
-    Field field{
-        translatable("common.preset", "preset"), project::translated_title(state.document->title), {}};
-    for (const text::PresetInfo& info : text::presets())
-        field.choices.push_back(
-            {tr(info.title), SetPreset{std::string(info.id)},
-             state.document->recipe.base == nullptr && info.id == state.document->recipe.preset,
-             tr(info.description)});
-    return field;
+    const auto choices = [&recipe = state.document->recipe] {
+        std::vector<Choice> all;
+        for (const text::PresetInfo& info : text::presets())
+            all.push_back({tr(info.title), SetPreset{std::string(info.id)},
+                           recipe.base == nullptr && info.id == recipe.preset, tr(info.description)});
+        return all;
+    };
+    return {translatable("common.preset", "preset"), project::translated_title(state.document->title),
+            choices};
 }
 
 /// Empty for tokens from a file and for presets without a second sentence.
@@ -46,63 +48,79 @@ std::optional<Field> attention_field(const AppState& state) {
     if (recipe.base != nullptr || preset == nullptr || preset->kv_sentence.empty())
         return std::nullopt;
     const bool cross = !recipe.kv_sentence.empty();
-    const std::string second = cross ? recipe.kv_sentence : std::string(preset->kv_sentence);
-    return Field{
-        translatable("common.attention", "attention"),
-        cross ? tr("toolbar.cross", "cross") : tr("toolbar.self", "self"),
-        {{tr("toolbar.self_one_sentence", "self: one sentence"), SetKvSentence{}, !cross,
-          tr("toolbar.queries_keys_values_made", "Queries, keys and values are made from the same words")},
-         {tr("toolbar.cross_second_sentence", "cross: a second sentence"), SetKvSentence{second}, cross,
-          tr("toolbar.queries_made_first_sentence",
-             "Queries are made from the first sentence, keys and values from a second one")}}};
+    const auto choices = [&recipe, preset, cross] {
+        const std::string second = cross ? recipe.kv_sentence : std::string(preset->kv_sentence);
+        return std::vector<Choice>{
+            {tr("toolbar.self_one_sentence", "self: one sentence"), SetKvSentence{}, !cross,
+             tr("toolbar.queries_keys_values_made", "Queries, keys and values are made from the same words")},
+            {tr("toolbar.cross_second_sentence", "cross: a second sentence"), SetKvSentence{second}, cross,
+             tr("toolbar.queries_made_first_sentence",
+                "Queries are made from the first sentence, keys and values from a second one")}};
+    };
+    return Field{translatable("common.attention", "attention"),
+                 cross ? tr("toolbar.cross", "cross") : tr("toolbar.self", "self"), choices};
+}
+
+std::string mask_name(project::MaskChoice mask) {
+    switch (mask) {
+    case project::MaskChoice::none:
+        return tr("toolbar.none_mask", "none");
+    case project::MaskChoice::causal:
+        return tr("common.causal", "causal");
+    case project::MaskChoice::causal_window:
+        return tr("toolbar.causal_window_3", "causal window 3");
+    case project::MaskChoice::symmetric_window:
+        return tr("toolbar.neighbours", "neighbors");
+    }
+    return {};
+}
+
+std::vector<Choice> mask_choices(const AppState& state, bool painted) {
+    const project::MaskChoice now = state.document->recipe.mask;
+    const bool cross = state.document->problem.cross();
+    const auto choice = [&](project::MaskChoice mask, const std::string& tip) {
+        return Choice{mask_name(mask), SetMask{mask}, !painted && now == mask, tip};
+    };
+    std::vector<Choice> all{
+        choice(project::MaskChoice::none,
+               tr("toolbar.every_token_may_read", "Every token may read every token")),
+        choice(project::MaskChoice::causal,
+               cross ? tr("toolbar.last_word_reads_every",
+                          "The last word reads every key, each word before it one key less")
+                     : tr("toolbar.token_reads_itself_came", "A token reads itself and what came before")),
+        choice(project::MaskChoice::causal_window,
+               cross ? tr("toolbar.three_keys_last_word", "Three keys: for the last word the last three, "
+                                                          "for each word before it one position earlier")
+                     : tr("toolbar.token_itself_two_before", "The token itself and the two before it")),
+        choice(project::MaskChoice::symmetric_window,
+               cross
+                   ? tr("toolbar.three_keys_around_words",
+                        "Three keys around the word's own position, counted from the ends of both sentences")
+                   : tr("toolbar.one_token_either_side", "One token to either side"))};
+    if (painted) {
+        all.push_back({tr("toolbar.painted", "painted"), GoTo{StageGroup::masked}, true,
+                       tr("toolbar.painted_hand", "As painted by hand")});
+        all.push_back({tr("toolbar.reset_painted_mask", "reset the painted mask"), ResetMask{}, false,
+                       tr("toolbar.mask_before_painting", "The mask as it was before painting")});
+    }
+    return all;
 }
 
 Field mask_field(const AppState& state) {
-    const project::MaskChoice now = state.document->recipe.mask;
-    const bool painted = project::painted_mask_fits(state.document->recipe, state.document->problem.dims);
-    const bool cross = state.document->problem.cross();
-    const auto choice = [&](const std::string& label, project::MaskChoice mask, const std::string& tip) {
-        return Choice{label, SetMask{mask}, !painted && now == mask, tip};
-    };
-    Field field{
-        translatable("common.mask", "mask"),
-        "",
-        {choice(tr("toolbar.none_mask", "none"), project::MaskChoice::none,
-                tr("toolbar.every_token_may_read", "Every token may read every token")),
-         choice(tr("common.causal", "causal"), project::MaskChoice::causal,
-                cross ? tr("toolbar.last_word_reads_every",
-                           "The last word reads every key, each word before it one key less")
-                      : tr("toolbar.token_reads_itself_came", "A token reads itself and what came before")),
-         choice(tr("toolbar.causal_window_3", "causal window 3"), project::MaskChoice::causal_window,
-                cross ? tr("toolbar.three_keys_last_word", "Three keys: for the last word the last three, "
-                                                           "for each word before it one position earlier")
-                      : tr("toolbar.token_itself_two_before", "The token itself and the two before it")),
-         choice(tr("toolbar.neighbours", "neighbors"), project::MaskChoice::symmetric_window,
-                cross
-                    ? tr("toolbar.three_keys_around_words",
-                         "Three keys around the word's own position, counted from the ends of both sentences")
-                    : tr("toolbar.one_token_either_side", "One token to either side"))}};
-    if (painted) {
-        field.choices.push_back({tr("toolbar.painted", "painted"), GoTo{StageGroup::masked}, true,
-                                 tr("toolbar.painted_hand", "As painted by hand")});
-        field.choices.push_back({tr("toolbar.reset_painted_mask", "reset the painted mask"), ResetMask{},
-                                 false,
-                                 tr("toolbar.mask_before_painting", "The mask as it was before painting")});
-    }
-    const auto on = std::ranges::find(field.choices, true, &Choice::on);
-    field.value = on->label;
-    if (painted)
-        return field;
-    if (!state.document->recipe.extra_mask.empty() ||
-        (state.document->recipe.base != nullptr && !state.document->recipe.base->mask.empty()))
-        field.value = now == project::MaskChoice::none ? tr("toolbar.custom", "custom")
-                                                       : tr("toolbar.custom_2", "{} + custom", field.value);
-    return field;
+    const project::Recipe& recipe = state.document->recipe;
+    const bool painted = project::painted_mask_fits(recipe, state.document->problem.dims);
+    const bool custom = !recipe.extra_mask.empty() || (recipe.base != nullptr && !recipe.base->mask.empty());
+    std::string value = painted ? tr("toolbar.painted", "painted") : mask_name(recipe.mask);
+    if (!painted && custom)
+        value = recipe.mask == project::MaskChoice::none ? tr("toolbar.custom", "custom")
+                                                         : tr("toolbar.custom_2", "{} + custom", value);
+    return {translatable("common.mask", "mask"), std::move(value),
+            [&state, painted] { return mask_choices(state, painted); }};
 }
 
-Field heads_field(const AppState& state) {
+std::vector<Choice> heads_choices(const AppState& state) {
     const Dims& dims = state.document->problem.dims;
-    Field field{untranslated("H"), std::to_string(dims.H), {}};
+    std::vector<Choice> all;
     const std::int64_t width = dims.H * dims.dk;
     const Problem* const file = state.document->recipe.base.get();
     const std::int64_t group = file == nullptr ? 1 : file->dims.H / file->dims.Hkv;
@@ -110,27 +128,28 @@ Field heads_field(const AppState& state) {
         const bool even = width % H == 0 && (dims.H * dims.dv) % H == 0 && H % group == 0;
         if (!even || (width > 64 && (H & (H - 1)) != 0 && H != dims.H))
             continue;
-        field.choices.push_back({tr_n("common.head_4", "{} head", "{} heads", H, H), SetHeads{H}, H == dims.H,
-                                 tr("toolbar.same_w_columns_dealt",
-                                    "The same W columns, split into {} heads of width {}", H, width / H)});
+        all.push_back({tr_n("common.head_4", "{} head", "{} heads", H, H), SetHeads{H}, H == dims.H,
+                       tr("toolbar.same_w_columns_dealt",
+                          "The same W columns, split into {} heads of width {}", H, width / H)});
     }
-    return field;
+    return all;
 }
 
-Field variant_field(const AppState& state) {
+Field heads_field(const AppState& state) {
+    return {untranslated("H"), std::to_string(state.document->problem.dims.H),
+            [&state] { return heads_choices(state); }};
+}
+
+std::vector<Choice> variant_choices(const AppState& state) {
     const Dims& dims = state.document->problem.dims;
-    Field field{translatable("toolbar.variant", "variant"),
-                dims.Hkv == dims.H ? "MHA"
-                : dims.Hkv == 1    ? "MQA"
-                                   : "GQA " + std::to_string(dims.Hkv),
-                {}};
+    std::vector<Choice> all;
     for (std::int64_t Hkv = dims.H; Hkv >= 1; --Hkv) {
         if (dims.H % Hkv != 0)
             continue;
         std::string label = Hkv == dims.H ? tr("toolbar.mha_key_value_heads", "MHA: {} key/value heads", Hkv)
                             : Hkv == 1    ? tr("toolbar.mqa_one_key_value", "MQA: one key/value head")
                                           : tr("toolbar.gqa_key_value_heads", "GQA: {} key/value heads", Hkv);
-        field.choices.push_back(
+        all.push_back(
             {std::move(label), SetKvHeads{Hkv}, Hkv == dims.Hkv,
              Hkv == dims.H
                  ? tr("toolbar.every_query_head_own", "Every query head has its own keys and values")
@@ -138,7 +157,16 @@ Field variant_field(const AppState& state) {
         if (Hkv == 1)
             break;
     }
-    return field;
+    return all;
+}
+
+Field variant_field(const AppState& state) {
+    const Dims& dims = state.document->problem.dims;
+    return {translatable("toolbar.variant", "variant"),
+            dims.Hkv == dims.H ? "MHA"
+            : dims.Hkv == 1    ? "MQA"
+                               : "GQA " + std::to_string(dims.Hkv),
+            [&state] { return variant_choices(state); }};
 }
 
 /// A text field for one of the two sentences.
@@ -272,8 +300,9 @@ void view_toolbar(const AppState& state, const figure::Rect& area, const ViewToo
     std::vector<Field> fields{preset_field(state)};
     if (auto attention = attention_field(state))
         fields.push_back(std::move(*attention));
-    for (Field& field : std::vector{mask_field(state), heads_field(state), variant_field(state)})
-        fields.push_back(std::move(field));
+    fields.push_back(mask_field(state));
+    fields.push_back(heads_field(state));
+    fields.push_back(variant_field(state));
     const float right = area.w - 16 - 80 - badge - 16;
     const float start = 16 + view_file_button(state, {16, 10}, tools) + 8;
     const bool two = shows_two_sentences(state);
@@ -319,12 +348,15 @@ void view_toolbar(const AppState& state, const figure::Rect& area, const ViewToo
         x += width + 8;
     }
     if (count < fields.size()) {
-        std::vector<Choice> rest;
-        for (std::size_t i = count; i < fields.size(); ++i)
-            for (Choice choice : fields[i].choices) {
-                choice.label = tr(fields[i].caption) + "  " + choice.label;
-                rest.push_back(std::move(choice));
-            }
+        const auto rest = [&] {
+            std::vector<Choice> all;
+            for (std::size_t i = count; i < fields.size(); ++i)
+                for (Choice& choice : fields[i].choices()) {
+                    choice.label = tr(fields[i].caption) + "  " + choice.label;
+                    all.push_back(std::move(choice));
+                }
+            return all;
+        };
         const figure::Rect more{x, 10, combo_width("", tr("toolbar.more", "more"), tools), 32};
         combo("", tr("toolbar.more", "more"), more, rest, tools);
         for (std::size_t i = count; i < fields.size(); ++i)

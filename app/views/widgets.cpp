@@ -468,7 +468,7 @@ float combo_width(const std::string& caption, const std::string& value, const Vi
 }
 
 void combo(const std::string& caption, const std::string& value, const figure::Rect& area,
-           const std::vector<Choice>& choices, const ViewTools& tools) {
+           const std::function<std::vector<Choice>()>& choices, const ViewTools& tools) {
     const Theme& theme = tools.theme;
     figure::Scene scene;
     scene.add(figure::RectItem{.area = area, .fill = theme.raise, .stroke = theme.line2, .radius = 6});
@@ -490,7 +490,8 @@ void combo(const std::string& caption, const std::string& value, const figure::R
     const std::string popup = id + " list";
     if (clicked || tools.focus.register_item(place))
         ImGui::OpenPopup(popup.c_str());
-    show_list(popup.c_str(), place, choices, tools.focus.visible(), tools);
+    if (ImGui::IsPopupOpen(popup.c_str()))
+        show_list(popup.c_str(), place, choices(), tools.focus.visible(), tools);
 }
 
 } // namespace headscope::app

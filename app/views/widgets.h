@@ -133,9 +133,9 @@ int list_step();
 void draw_list_focus(const figure::Rect& row, const ViewTools& tools);
 
 /// A drop-down list: caption, value and a chevron in a bordered field at `area` (logical pixels of the
-/// current window).
+/// current window). `choices` is called while the list is open.
 void combo(const std::string& caption, const std::string& value, const figure::Rect& area,
-           const std::vector<Choice>& choices, const ViewTools& tools);
+           const std::function<std::vector<Choice>()>& choices, const ViewTools& tools);
 /// The preferred width of combo().
 float combo_width(const std::string& caption, const std::string& value, const ViewTools& tools);
 
