@@ -86,7 +86,7 @@ public:
     /// The data of row(), for engines that evaluate the mask elsewhere. Query i may attend to the keys from p
     /// - before to p + after, p = i + Tk - Tq, that `allowed` does not exclude. Valid as long as this object.
     struct Stored {
-        std::int64_t before, after;
+        std::int64_t reach_back, reach_ahead;
         std::span<const std::uint8_t> allowed; ///< empty: everything in range
         Strides allowed_strides;
         std::span<const float> add; ///< empty: nothing

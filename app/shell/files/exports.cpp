@@ -128,7 +128,7 @@ std::string bytes_of(const DrawnPicture& drawn, const PictureChoice& choice, fig
     const figure::Scene& scene = drawn.scene;
     const PictureExtent extent =
         picture_extent(choice, format != figure::FigureFormat::png, scene.width, scene.height);
-    return figure::draw_figure(scene, format, extent.scale, drawn.ground, extent.paper);
+    return figure::draw_figure(scene, format, extent.scale, drawn.ground, extent.paper_scale);
 }
 
 std::string title_of(const Shown& shown) {
