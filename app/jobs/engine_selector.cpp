@@ -51,8 +51,8 @@ std::unique_ptr<engine::Engine> EngineSelector::engine() {
 
 bool EngineSelector::act(const EngineAction& action, const DocumentPtr& document) {
     switch (action.kind) {
-    case EngineAction::Kind::look:
-        if (!state_.found && !state_.listing) {
+    case EngineAction::Kind::list:
+        if (!state_.devices && !state_.listing) {
             state_.listing = true;
             values_.ask<engine::DeviceList>(device_list, Priority::background,
                                             [this](Progress&, const auto&) { return look_(); });
@@ -84,7 +84,7 @@ void EngineSelector::poll() {
     if (const auto found = values_.peek<engine::DeviceList>(device_list); state_.listing && found.done) {
         state_.listing = false;
         if (found.value != nullptr)
-            state_.found = *found.value;
+            state_.devices = *found.value;
     }
     if (const auto compared = values_.peek<EngineComparison>(comparing_); state_.comparing && compared.done) {
         state_.comparing = false;

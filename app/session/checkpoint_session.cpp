@@ -86,7 +86,7 @@ CheckpointSession::~CheckpointSession() {
     ViewState& view = state().view;
     view.attention.possible = {};
     view.attention.stack = checkpoint::Stack::own;
-    view.walk = {};
+    view.step_strip = {};
     if (is_around(view.group))
         view.group = view.previous_step = StageGroup::weights;
     for (std::optional<CellAddress>* const cell : {&view.selected, &view.hover, &view.block_end})
@@ -147,10 +147,10 @@ void CheckpointSession::follow_walk() {
     ViewState& view = state().view;
     const RunSpec& part = *state().document->part();
     const std::int64_t last = in_stack(part.architecture(), view.attention.stack).layers - 1;
-    view.walk =
+    view.step_strip =
         step_strip_of(part, view.attention.stack, std::clamp<std::int64_t>(view.attention.layer, 0, last));
-    if (!view.walk.has(view.group))
-        view.group = view.walk.layer.front();
+    if (!view.step_strip.has(view.group))
+        view.group = view.step_strip.layer.front();
 }
 
 void CheckpointSession::follow_block() {

@@ -13,7 +13,7 @@ namespace {
 /// Returns the part for the clean prompt if the run is patched.
 const RunSpec& own_part(const RunSpec& part) {
     const PatchedRun* const patch = patched_run(part);
-    return patch != nullptr ? *patch->own : part;
+    return patch != nullptr ? *patch->clean : part;
 }
 
 std::vector<project::ActivationEdit> activations_of(const RunSpec& part) {

@@ -47,7 +47,7 @@ void GivenWeightsSession::follow() {
     take_results();
     const LoadedHeads wanted = heads_to_read(set->info(), state().view);
     if (state().view.attention.layer == state().document->layer() &&
-        are_loaded(wanted, state().document->given()->read))
+        are_loaded(wanted, state().document->given()->loaded))
         return;
     state().document = with_layer(*state().document, state().view.attention.layer, wanted);
     host().compute(state().document);

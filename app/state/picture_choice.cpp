@@ -44,10 +44,10 @@ std::string extent_words(const PictureExtent& extent, bool vectors) {
 
 bool set_width(PictureChoice& choice, const std::string& typed) {
     const auto width = number_of<double>(typed);
-    const bool paper = choice.unit == PictureUnit::mm;
-    if (!width || !(*width >= (paper ? 10 : 50)) || *width > (paper ? 1000 : 16000))
+    const bool in_mm = choice.unit == PictureUnit::mm;
+    if (!width || !(*width >= (in_mm ? 10 : 50)) || *width > (in_mm ? 1000 : 16000))
         return false;
-    (paper ? choice.mm : choice.px) = *width;
+    (in_mm ? choice.mm : choice.px) = *width;
     return true;
 }
 

@@ -56,7 +56,7 @@ void view_attention_toolbar(const AppState& state, const figure::Rect& area, con
     draw_button(picture, context, {name.right() + 12, 10, 116, 32},
                 tr("attention_bars.close_file", "Close file"), NewProject{}, false,
                 tr("attention_bars.back_computing_attention", "Back to computing attention from a sentence"));
-    const bool board = state.view.attention.board;
+    const bool board = state.view.attention.head_grid_open;
     if (screen_of(state.shown, state.view) == Screen::stages)
         draw_button(
             picture, context, {name.right() + 136, 10, 116, 32},

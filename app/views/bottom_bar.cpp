@@ -110,7 +110,7 @@ Status status_of(const AppState& state, float room, const ViewTools& tools) {
 std::string place_text(const AppState& state) {
     const ViewState& view = state.drawn_view(); // its row belongs to what is on screen
     std::string text(group_info(view.group).label);
-    if (view.walk.whole_block() && &view.walk.section_with(view.group) == &view.walk.layer)
+    if (view.step_strip.whole_block() && &view.step_strip.section_with(view.group) == &view.step_strip.layer)
         text = "L" + std::to_string(view.attention.layer) + " · " + text;
     if (view.row >= 0)
         text += " · " +
@@ -164,7 +164,7 @@ void scrubber(const AppState& state, const figure::Rect& track, const ViewTools&
     invisible_button("scrubber", {place.w, place.h}, tools.surface);
     const ControlSteps steps = tools.focus.register_steppable(place).steps;
     if (std::abs(steps.across) >= ControlSteps::to_end)
-        tools.send(GoTo{steps.across > 0 ? state.view.walk.last() : state.view.walk.first()});
+        tools.send(GoTo{steps.across > 0 ? state.view.step_strip.last() : state.view.step_strip.first()});
     else if (steps.across != 0)
         tools.send(StepStage{steps.across});
     else if (steps.up != 0)
@@ -181,7 +181,7 @@ void scrubber(const AppState& state, const figure::Rect& track, const ViewTools&
 } // namespace
 
 const std::vector<StageGroup>& scrubber_steps(const ViewState& view) {
-    return view.walk.section_with(view.group);
+    return view.step_strip.section_with(view.group);
 }
 
 float scrubber_position(const ViewState& view, const Dims& dims) {
@@ -225,14 +225,14 @@ void view_bottom_bar(const AppState& state, const figure::Rect& area, const View
         std::string tip;
     };
     const Button buttons[] = {
-        {Icon::first, "first", GoTo{state.view.walk.first()},
+        {Icon::first, "first", GoTo{state.view.step_strip.first()},
          with_key(tr("common.first_stage", "First stage"), "first stage")},
         {Icon::back, "back", StepStage{-1},
          with_key(tr("common.stage_before", "Previous stage"), "stage before")},
         {playing ? Icon::pause : Icon::play, "play", TogglePlay{},
          with_key(playing ? tr("common.pause", "Pause") : tr("common.play", "Play"), "play")},
         {Icon::next, "next", StepStage{1}, with_key(tr("common.next_stage", "Next stage"), "next stage")},
-        {Icon::last, "last", GoTo{state.view.walk.last()},
+        {Icon::last, "last", GoTo{state.view.step_strip.last()},
          with_key(tr("common.last_stage", "Last stage"), "last stage")}};
     float x = 32;
     for (const Button& button : buttons) {

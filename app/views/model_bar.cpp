@@ -195,7 +195,7 @@ void view_model_toolbar(const AppState& state, const figure::Rect& area, const V
     float end = screens_at - gap;
     constexpr float board_width = 108, wide = 1400;
     if (area.w >= wide && screen_of(state.shown, state.view) == Screen::stages) {
-        const bool board = state.view.attention.board;
+        const bool board = state.view.attention.head_grid_open;
         end -= board_width;
         draw_button(picture, context, {end, 10, board_width, 32},
                     board ? tr("common.hide_board", "Hide grid") : tr("common.show_board", "Show grid"),

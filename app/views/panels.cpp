@@ -313,7 +313,7 @@ void view_canvas(const AppState& state, const figure::Rect& whole, const ViewToo
         steer_long_map(state, area, tools);
     if (state.view.arrival < 1) { // a new stage fades in
         figure::Scene veil;
-        const float covered = 200 * (1 - settled(state.view.arrival));
+        const float covered = 200 * (1 - eased(state.view.arrival));
         veil.add(figure::RectItem{
             .area = {0, 0, area.w, area.h},
             .fill = figure::with_alpha(tools.theme.canvas, static_cast<std::uint32_t>(covered))});

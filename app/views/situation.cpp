@@ -37,7 +37,7 @@ ActionContext situation(const AppState& state) {
             .weights_read = shows_transformed_weights(state),
             .edited = document.is_checkpoint() && !document.part()->edits.empty(),
             .lesson = state.course.open != nullptr,
-            .writes = state.model.next.has_value(),
+            .writes = state.model.next_distribution.has_value(),
             .writing = state.model.generating,
             .screen = screen,
             .map = screen == Screen::map ? state.shown.map.get() : nullptr,

@@ -66,7 +66,7 @@ std::string seen(const Desk& desk) {
     const AttentionView& attention = state.view.attention;
     const analysis::ReadingOptions& reading = attention.reading;
     return signature(desk.program) + " layer " + std::to_string(attention.layer) + " board " +
-           std::to_string(attention.board) + " map " + std::to_string(attention.map.zoom) + " log " +
+           std::to_string(attention.head_grid_open) + " map " + std::to_string(attention.map.zoom) + " log " +
            std::to_string(attention.log_colours) + " read " + std::to_string(reading.hide_first_token) +
            std::to_string(reading.hide_special_tokens) + std::to_string(reading.merge_words) +
            std::to_string(reading.means) + " error " + state.error + " number " +

@@ -178,9 +178,9 @@ TEST_CASE("every stage of all three attentions prints the numbers that the engin
         open_head(desk, 0, 1);
         const Trace trace = computed(desk.problem());
         int printed = 0;
-        for (const StageGroup stop : attention_steps()) {
+        for (const StageGroup step : attention_steps()) {
             for (const Projection projection : {Projection::q, Projection::k, Projection::v}) {
-                desk.act(GoTo{stop});
+                desk.act(GoTo{step});
                 desk.act(ShowProjection{projection});
                 CHECK(desk.program.state().error.empty());
                 printed += check_printed_numbers(desk.program.canvas(), trace, desk.problem());
@@ -400,7 +400,7 @@ TEST_CASE("a target is written on and taken back", "[model][stacks][writing]") {
     CHECK(desk.view().row == std::ssize(typed));
     CHECK(model_of(desk).target == opened_run(desk).target);
     CHECK(model_of(desk).prompt == opened_run(desk).prompt);
-    const std::int64_t second = model_of(desk).next->candidates[1].id;
+    const std::int64_t second = model_of(desk).next_distribution->candidates[1].id;
     desk.press("take token " + std::to_string(second));
     CHECK(opened_run(desk).inputs->ids.back() == second);
     check_predictions(desk, {});

@@ -303,8 +303,8 @@ TEST_CASE("the manual names every field, group, dialog and stage of a report", "
         CAPTURE(group);
         CHECK(group_row.find("`" + group + "`") != std::string::npos);
     }
-    for (int stop = 0; stop < stop_count; ++stop) {
-        const std::string label(group_info(static_cast<StageGroup>(stop)).label);
+    for (int step = 0; step < stop_count; ++step) {
+        const std::string label(group_info(static_cast<StageGroup>(step)).label);
         CAPTURE(label);
         CHECK(stage_row.find("`" + label + "`") != std::string::npos);
     }

@@ -71,32 +71,32 @@ Trace trace_of(const checkpoint::ForwardResult& result, const checkpoint::Model&
 
 /// Returns the steps that `key` leads through, each with its layer, until the key has no effect.
 std::vector<std::string> walked(Desk& desk, int key) {
-    std::vector<std::string> stops;
+    std::vector<std::string> steps;
     while (true) {
         const ViewState& view = desk.view();
-        const bool in_layer = &view.walk.section_with(view.group) == &view.walk.layer;
-        const std::string stop = (in_layer ? std::to_string(view.attention.layer) + " " : "") +
+        const bool in_layer = &view.step_strip.section_with(view.group) == &view.step_strip.layer;
+        const std::string step = (in_layer ? std::to_string(view.attention.layer) + " " : "") +
                                  std::string(group_info(view.group).label);
-        if (!stops.empty() && stops.back() == stop)
-            return stops;
-        stops.push_back(stop);
+        if (!steps.empty() && steps.back() == step)
+            return steps;
+        steps.push_back(step);
         desk.driver.key(key);
         desk.settle();
     }
 }
 
 std::vector<std::string> layer_of(std::int64_t l, const std::vector<std::string>& names) {
-    std::vector<std::string> stops;
+    std::vector<std::string> steps;
     for (const std::string& name : names) {
         if (name != "attention") {
-            stops.push_back(std::to_string(l) + " " + name);
+            steps.push_back(std::to_string(l) + " " + name);
             continue;
         }
-        for (int stop = 0; stop < group_count; ++stop)
-            stops.push_back(std::to_string(l) + " " +
-                            std::string(group_info(static_cast<StageGroup>(stop)).label));
+        for (int step = 0; step < group_count; ++step)
+            steps.push_back(std::to_string(l) + " " +
+                            std::string(group_info(static_cast<StageGroup>(step)).label));
     }
-    return stops;
+    return steps;
 }
 
 struct Family {
@@ -200,7 +200,7 @@ TEST_CASE("the arrow keys walk a checkpoint from the embedding to the probabilit
         INFO(family.folder << " " << static_cast<int>(family.board.value_or(Stack::own)));
         Desk desk;
         open(desk, family);
-        const std::int64_t L = desk.view().walk.layers;
+        const std::int64_t L = desk.view().step_strip.layers;
         std::vector<std::string> expected = family.before;
         for (std::int64_t l = 0; l < L; ++l)
             std::ranges::copy(layer_of(l, family.layer), std::back_inserter(expected));
@@ -223,10 +223,10 @@ TEST_CASE("the pages around attention show the numbers that trace writes", "[mod
         const checkpoint::ForwardResult expected = whole_pass(model, *part.inputs);
         const Stack stack = desk.view().attention.stack;
         int compared = 0;
-        for (std::int64_t l = 0; l < desk.view().walk.layers; ++l)
-            for (int stop = group_count; stop < stop_count; ++stop) {
-                const auto group = static_cast<StageGroup>(stop);
-                if (!desk.view().walk.has(group))
+        for (std::int64_t l = 0; l < desk.view().step_strip.layers; ++l)
+            for (int step = group_count; step < stop_count; ++step) {
+                const auto group = static_cast<StageGroup>(step);
+                if (!desk.view().step_strip.has(group))
                     continue;
                 desk.act(GoTo{group, 5, l});
                 INFO(family.folder << " " << static_cast<int>(stack) << " layer " << l << " "
@@ -371,7 +371,7 @@ TEST_CASE("a problem that follows a checkpoint has the stops of attention alone"
     desk.act(GoTo{StageGroup::mlp_act});
     REQUIRE(desk.view().group == StageGroup::mlp_act);
     desk.act(NewProject{});
-    CHECK(desk.view().walk == StepStrip{});
+    CHECK(desk.view().step_strip == StepStrip{});
     CHECK_FALSE(is_around(desk.view().group));
     CHECK(desk.shown().block == nullptr);
     desk.driver.key(GLFW_KEY_END);

@@ -8,7 +8,7 @@ namespace headscope::app {
 namespace {
 
 Actions flip_board(const ActionContext& now) {
-    return {ShowHeadGrid{!now.view.attention.board}};
+    return {ShowHeadGrid{!now.view.attention.head_grid_open}};
 }
 
 bool has_screens(const ActionContext& now) {

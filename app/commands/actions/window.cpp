@@ -88,7 +88,7 @@ Actions flip_motion(const ActionContext& now) {
     return {SetMotion{!now.view.animates()}};
 }
 Actions settings(const ActionContext&) {
-    return {OpenSettings{}, EngineAction{EngineAction::Kind::look}};
+    return {OpenSettings{}, EngineAction{EngineAction::Kind::list}};
 }
 Actions flip_theme(const ActionContext& now) {
     return {SetDark{!now.view.dark}};

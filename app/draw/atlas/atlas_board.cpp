@@ -109,7 +109,7 @@ figure::GridItem maps_picture(const AtlasScene& scene, std::int64_t l, const std
 }
 
 figure::Color paper_of(const AtlasScene& scene, const ScoreAxis& axis, std::int64_t l, std::int64_t h) {
-    const auto score = scene.score(l, h, scene.look.colour);
+    const auto score = scene.score(l, h, scene.resolved.colour);
     const Theme& theme = scene.context.theme;
     return score ? ramp_color(theme.score, static_cast<float>(axis.place(*score))) : theme.cell;
 }
@@ -136,7 +136,7 @@ void draw_tile(Picture& picture, const AtlasScene& scene, const Tiles& tiles, st
         draw_text(picture, context, area.x + 2, baseline, mark, bold ? Font::mono_semibold : Font::mono, 12,
                   bold ? theme.ink : theme.muted);
         const Font font = bold ? Font::mono_semibold : Font::mono;
-        std::string score = scene.score_label(l, h, scene.look.colour);
+        std::string score = scene.score_label(l, h, scene.resolved.colour);
         if (constexpr float room_of_mark = 16; context.measure(score, font, 12) > area.w - room_of_mark)
             score.resize(std::min(score.find(' '), score.size())); // without its unit
         draw_text(picture, context, area.right() - 1, baseline, score, font, 12,
@@ -150,7 +150,7 @@ void draw_tile(Picture& picture, const AtlasScene& scene, const Tiles& tiles, st
     if (const HeadEdits* const edits = scene.edits(l, h))
         draw_edit_marks(picture, context, area, *edits);
     picture.add_hotspot({area.x, area.y, area.w + tiles.gap / 2, tiles.pitch_y() - tiles.gap / 2},
-                        "tile " + scene.name(l, h), OpenHead{l, h}, scene.tip(l, h, {scene.look.colour}));
+                        "tile " + scene.name(l, h), OpenHead{l, h}, scene.tip(l, h, {scene.resolved.colour}));
 }
 
 void draw_names(Picture& picture, const AtlasScene& scene, const Tiles& tiles) {
@@ -184,7 +184,7 @@ void draw_legends(Picture& picture, const AtlasScene& scene, const Tiles& tiles,
     float x = tiles.left;
     const auto wide = [&](const std::string& words) { return context.measure(words, Font::ui, 12); };
     // Translators: a tile is a colored background ("paper") with marks on it
-    const std::string paper_says = tr("atlas_board.paper", "color: {}", name_of(scene.look.colour)),
+    const std::string paper_says = tr("atlas_board.paper", "color: {}", name_of(scene.resolved.colour)),
                       marks_say = context.log_colours()
                                       ? tr("atlas_board.marks_weight_log_scale", "marks: weight, log scale")
                                       : tr("atlas_board.marks_weight", "marks: weight");
@@ -236,7 +236,7 @@ float draw_atlas_tiles(Picture& picture, const AtlasScene& scene, const figure::
                 edited.push_back(edits);
     const float foot = legend_height + (edited.empty() ? 0 : marks_height);
     const Tiles tiles = tiles_of(scene, room, foot);
-    const ScoreAxis axis = axis_of(scene, scene.look.colour, false);
+    const ScoreAxis axis = axis_of(scene, scene.resolved.colour, false);
     draw_names(picture, scene, tiles);
     for (std::int64_t l = 0; l < scene.atlas.L; ++l) {
         std::vector<std::int64_t> heads;

@@ -136,9 +136,10 @@ float draw_beside(Picture& picture, const AtlasScene& scene, const figure::Rect&
                 picture, context, room.x + width + 12, y + 2, tr("atlas_page.stretched", "Stretched"),
                 scene.view().stretched, StretchAxes{!scene.view().stretched},
                 tr("atlas_page.spreads_heads_near_zero", "Spreads heads near zero, with asinh axes"));
-        const float button = scene.look.is_filtered ? 90.0F : 0.0F, find = std::min(room.w - button, 320.0F);
+        const float button = scene.resolved.is_filtered ? 90.0F : 0.0F,
+                    find = std::min(room.w - button, 320.0F);
         draw_search(picture, scene, room.x, y + 42, find);
-        if (scene.look.is_filtered)
+        if (scene.resolved.is_filtered)
             draw_text_button(picture, context, room.x + find + 10, y + 44,
                              tr("common.all_heads", "All heads"), false, ChooseAllHeads{},
                              with_key(tr("atlas_page.takes_back_brush_search",

@@ -17,7 +17,7 @@ struct AtlasScene {
 
     const DrawContext& context;
     const Atlas& atlas;
-    ResolvedAtlasView look;
+    ResolvedAtlasView resolved;
     std::int64_t under_mouse = -1; ///< index l * H + h of the head under the mouse in any part, or -1
 
     const AtlasView& view() const { return context.view.attention.atlas; }
@@ -26,7 +26,7 @@ struct AtlasScene {
         return l == context.view.attention.layer && h == context.view.head;
     }
     bool is_chosen(std::int64_t l, std::int64_t h) const {
-        return look.is_filtered && look.chosen[static_cast<std::size_t>(l * atlas.H + h)];
+        return resolved.is_filtered && resolved.chosen[static_cast<std::size_t>(l * atlas.H + h)];
     }
     /// "L4 H2".
     const std::string& name(std::int64_t l, std::int64_t h) const {

@@ -206,7 +206,7 @@ void add_losses(Sheet& sheet) {
         sheet.row_spot("largest " + std::to_string(n), OpenHead{loss.layer, loss.head},
                        tr("common.look_head", "Select this head"));
         component_row(sheet, component_name(sheet.context.shown.effects->part(loss.layer, loss.head).writer),
-                      loss.lost, std::max(sweep->limit, 1e-9), 2,
+                      loss.lost, std::max(sweep->max_abs, 1e-9), 2,
                       loss.layer == sheet.context.view.attention.layer &&
                           loss.head == sheet.context.view.head);
     }

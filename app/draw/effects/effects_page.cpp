@@ -147,8 +147,8 @@ TableCell cell_of(const DrawContext& context, std::int64_t l, std::int64_t h) {
 
 double limit_of(const DrawContext& context) {
     if (!shows_losses(context))
-        return effects_limit(context.shown.effects->limit);
-    return effects_limit(context.shown.sweep == nullptr ? 0 : context.shown.sweep->limit);
+        return effects_limit(context.shown.effects->max_abs);
+    return effects_limit(context.shown.sweep == nullptr ? 0 : context.shown.sweep->max_abs);
 }
 
 void draw_table(Picture& picture, const DrawContext& context, const Table& table) {
@@ -249,11 +249,11 @@ float draw_sum(Picture& picture, const DrawContext& context, const Table& table)
         {tr("common.heads", "heads"), effects.all_heads},
         {tr("effects_page.mlps", "MLPs"), effects.all_mlps},
         {tr("common.embedding", "embedding"), effects.embedding}};
-    if (effects.others != 0)
+    if (effects.other_attention != 0)
         terms.insert(terms.begin() + 1, {effects.stack == checkpoint::Stack::cross
                                              ? tr("effects_page.own_heads", "self heads")
                                              : tr("effects_page.cross_heads", "cross heads"),
-                                         effects.others});
+                                         effects.other_attention});
     if (effects.biases != 0)
         terms.emplace_back(tr("common.biases", "biases"), effects.biases);
     std::vector<double> values;

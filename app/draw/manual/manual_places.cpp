@@ -10,10 +10,10 @@ namespace headscope::app {
 namespace {
 
 struct StopRow {
-    StageGroup stop;
+    StageGroup step;
     const char* anchor; ///< in the manual page "stages"
 };
-constexpr std::array<StopRow, stop_count> stops{{{StageGroup::x, "x"},
+constexpr std::array<StopRow, stop_count> steps{{{StageGroup::x, "x"},
                                                  {StageGroup::qkv, "queries-keys-and-values"},
                                                  {StageGroup::split, "split"},
                                                  {StageGroup::scores, "scores"},
@@ -63,8 +63,8 @@ manual::Place manual_place_of_screen(const Shown& shown, const ViewState& view) 
         return {"attention-files", "the-board"};
     if (shown.document->shows_weights()) // a checkpoint's weights, transformed
         return {"attention-files", "filters"};
-    const auto row = std::ranges::find(stops, view.group, &StopRow::stop);
-    return {"stages", row == stops.end() ? "" : row->anchor};
+    const auto row = std::ranges::find(steps, view.group, &StopRow::step);
+    return {"stages", row == steps.end() ? "" : row->anchor};
 }
 
 } // namespace headscope::app

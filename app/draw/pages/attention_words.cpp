@@ -140,7 +140,8 @@ std::string head_page_title(const DrawContext& context) {
     case HeadsView::each:
         return capital(open_head_name(document, h));
     case HeadsView::difference:
-        return capital(open_head_name(document, h)) + " − " + head_column_name(document, context.view.other);
+        return capital(open_head_name(document, h)) + " − " +
+               head_column_name(document, context.view.compared_head);
     case HeadsView::mean:
         return tr("attention_words.mean_heads", "{}, mean of heads", capital(open_layer_name(document)));
     }

@@ -12,7 +12,8 @@
 namespace headscope::app {
 
 FigureWeights::FigureWeights(const DrawContext& context, HeadsView kind, std::int64_t head)
-    : context_(&context), kind_(kind), batch_(context.view.batch), head_(head), other_(context.view.other) {}
+    : context_(&context), kind_(kind), batch_(context.view.batch), head_(head),
+      other_(context.view.compared_head) {}
 
 float FigureWeights::at(std::int64_t i, std::int64_t j) const {
     const Shown& shown = context_->shown;

@@ -370,7 +370,7 @@ float symmetric_limit(const DrawContext& context, const MatrixSpec& spec) {
 void draw_combined(Picture& picture, const DrawContext& context, const Subject& subject, float y,
                    float height, float label_width) {
     const Dims& dims = context.dims();
-    const std::int64_t b = context.view.batch, a = context.view.head, other = context.view.other;
+    const std::int64_t b = context.view.batch, a = context.view.head, other = context.view.compared_head;
     const Shown& shown = context.shown;
     const TensorId id = subject.tensor;
     const bool difference = context.view.heads_view == HeadsView::difference;

@@ -78,7 +78,7 @@ std::vector<float> pooled(const FigureWeights& reading, const analysis::MatrixPa
         return pool(reading.stored_weights());
     const DrawContext& context = reading.context();
     const auto left = FigureWeights(context, HeadsView::each, reading.head()).stored_weights(),
-               right = FigureWeights(context, HeadsView::each, context.view.other).stored_weights();
+               right = FigureWeights(context, HeadsView::each, context.view.compared_head).stored_weights();
     std::vector<float> numbers(left.size());
     std::ranges::transform(left, right, numbers.begin(), std::minus<>());
     std::vector<float> out = pool(numbers);
@@ -127,9 +127,10 @@ std::uint64_t key_for(const DrawContext& context, const Window& window, float en
     const auto bits = [](auto number) { return static_cast<std::uint64_t>(number); };
     return key_of({bits(reinterpret_cast<std::uintptr_t>(context.shown.trace.get())),
                    context.shown.document->revision, bits(context.shown.document->layer()), bits(view.head),
-                   bits(view.other), bits(view.heads_view), bits(view.colour_map), bits(context.theme.dark),
-                   bits(known), bits(context.log_colours()), bits(part.row), bits(part.col), bits(part.rows),
-                   bits(part.cols), bits(window.area.w), bits(window.area.h), bits(end * 1e6F)});
+                   bits(view.compared_head), bits(view.heads_view), bits(view.colour_map),
+                   bits(context.theme.dark), bits(known), bits(context.log_colours()), bits(part.row),
+                   bits(part.col), bits(part.rows), bits(part.cols), bits(window.area.w), bits(window.area.h),
+                   bits(end * 1e6F)});
 }
 
 /// The value of the ramp's last color. A difference is always centered on 0.

@@ -200,10 +200,10 @@ void add_matrices(Entries& entries, const PaletteSources& sources) {
 void add_stages(Entries& entries, const ActionContext& now) {
     if (now.weights_alone)
         return;
-    const StepStrip& walk = now.view.walk;
-    for (const auto* part : {&walk.before, &walk.layer, &walk.after})
-        for (const StageGroup stop : *part) {
-            const GroupInfo& info = group_info(stop);
+    const StepStrip& strip = now.view.step_strip;
+    for (const auto* part : {&strip.before, &strip.layer, &strip.after})
+        for (const StageGroup step : *part) {
+            const GroupInfo& info = group_info(step);
             entries.push_back({.id = "stage " + std::string(info.label),
                                .kind = EntryKind::stage,
                                .label = tr("palette_entries.stage", "stage"),
@@ -212,18 +212,18 @@ void add_stages(Entries& entries, const ActionContext& now) {
                                .tip = tr("palette_entries.goes_stop_strip", "Goes to this step of the strip"),
                                .synonyms = words_for(stage_words, info.label),
                                .search_words = tr("palette_entries.stage", "stage") + " " + tr(info.title),
-                               .send = [stop](const ActionContext&) { return Actions{GoTo{stop}}; }});
+                               .send = [step](const ActionContext&) { return Actions{GoTo{step}}; }});
         }
 }
 
 /// Every stage of every layer of a checkpoint, and the groups of stages in the strip.
 void add_layer_stages(Entries& entries, const ActionContext& now) {
-    const StepStrip& walk = now.view.walk;
-    if (now.weights_alone || !walk.whole_block())
+    const StepStrip& strip = now.view.step_strip;
+    if (now.weights_alone || !strip.whole_block())
         return;
-    for (std::int64_t l = 0; l < walk.layers; ++l) {
+    for (std::int64_t l = 0; l < strip.layers; ++l) {
         const auto add = [&](const Message& name, const Message& title, std::string_view also,
-                             StageGroup stop) {
+                             StageGroup step) {
             const std::string layer = "L" + std::to_string(l) + " ";
             entries.push_back({.id = "stage " + layer + std::string(name.english),
                                .kind = EntryKind::layer_stage,
@@ -234,16 +234,16 @@ void add_layer_stages(Entries& entries, const ActionContext& now) {
                                .synonyms = tr("common.layer_2", "layer {}", l) + " " +
                                            std::string(name.english) + " " + words_for(stage_words, also),
                                .search_words = tr("palette_entries.stage", "stage") + " " + tr(title),
-                               .send = [stop, l](const ActionContext&) {
-                                   return Actions{GoTo{stop, -1, l}};
+                               .send = [step, l](const ActionContext&) {
+                                   return Actions{GoTo{step, -1, l}};
                                }});
         };
-        const std::vector<StopRun> runs = runs_of(walk.layer);
+        const std::vector<StopRun> runs = runs_of(strip.layer);
         for (const StopRun& run : runs)
             if (!run.name.empty())
                 add(run.name, run.title, group_info(run.stops.front()).label, run.stops.front());
-        for (const StageGroup stop : walk.layer)
-            add(untranslated(group_info(stop).label), group_info(stop).title, group_info(stop).label, stop);
+        for (const StageGroup step : strip.layer)
+            add(untranslated(group_info(step).label), group_info(step).title, group_info(step).label, step);
     }
 }
 

@@ -24,11 +24,11 @@ Actions named_action(const AppState& state, const std::string& id) {
 }
 
 Actions go_to_stage(const AppState& state, const std::string& name) {
-    const StepStrip& walk = state.view.walk;
-    if (const auto stop = find_step(walk, name))
-        return {GoTo{*stop}};
+    const StepStrip& strip = state.view.step_strip;
+    if (const auto step = find_step(strip, name))
+        return {GoTo{*step}};
     std::string names;
-    for (const auto* part : {&walk.before, &walk.layer, &walk.after})
+    for (const auto* part : {&strip.before, &strip.layer, &strip.after})
         for (const StageGroup one : *part)
             names += (names.empty() ? "" : ", ") + std::string(group_info(one).label);
     fail_input(tr("named_actions.no_stage_here_stages", "there is no stage \"{}\" here; the stages are {}",

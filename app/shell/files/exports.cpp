@@ -206,7 +206,7 @@ void write_numbers(const ScreenSnapshot& screen, const std::string& path) {
             notes["stack"] = stack;
     }
     if (const GivenWeights* const file = screen.shown.document->given();
-        file != nullptr && !file->read.all() && id == TensorId::weights)
+        file != nullptr && !file->loaded.all() && id == TensorId::weights)
         trace.slot(id) = file->set->layer(file->layer); // only some heads of the layer are on screen
     exporting::export_tensor(screen.shown.problem(), trace, {.id = id}, path, notes);
 }

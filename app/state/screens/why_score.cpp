@@ -71,7 +71,7 @@ WhyScore why_score(const checkpoint::ModelRun& run, const analysis::ScoreQuestio
             out.largest.push_back({q, k, out.at(q, k)});
     std::ranges::stable_sort(out.largest, std::ranges::greater{},
                              [](const WhyScore::Term& term) { return std::abs(term.value); });
-    out.limit = std::abs(out.largest.front().value);
+    out.max_abs = std::abs(out.largest.front().value);
     const WhyScore::Group& at_key = out.groups[out.largest.front().key];
     if (at_key.head >= 0) {
         const TensorPtr weights = run.weights(at_key.layer);

@@ -139,11 +139,11 @@ TEST_CASE("a fault of the input is no reason to change the engine") {
 TEST_CASE("devices are looked for, and engines compared, in the background") {
     EngineSelector desk("auto", maker(0), two_devices);
     Runner runner(desk.engine(), {});
-    CHECK_FALSE(desk.act({EngineAction::Kind::look}, first_lesson_document()));
+    CHECK_FALSE(desk.act({EngineAction::Kind::list}, first_lesson_document()));
     CHECK(desk.busy());
     wait_for(desk);
-    REQUIRE(desk.state().found);
-    CHECK(desk.state().found->devices.size() == 2);
+    REQUIRE(desk.state().devices);
+    CHECK(desk.state().devices->devices.size() == 2);
     DocumentPtr compared = first_lesson_document();
     CHECK_FALSE(desk.act({EngineAction::Kind::compare}, compared));
     wait_for(desk);

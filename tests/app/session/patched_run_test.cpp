@@ -81,7 +81,7 @@ TEST_CASE("a patched run is opened from its cell, with the logits that the cell 
         REQUIRE(patch != nullptr);
         CHECK(desk.part().prompt == second_prompt);
         CHECK(desk.state.model.prompt == second_prompt);
-        CHECK(patch->words.find("comes from the clean prompt") != std::string::npos);
+        CHECK(patch->description.find("comes from the clean prompt") != std::string::npos);
         CHECK(desk.state.view.attention.screen == Screen::stages);
         CHECK(desk.state.view.attention.layer == row);
         CHECK_FALSE(has_screen(*desk.state.document, Screen::effects));

@@ -86,7 +86,7 @@ TEST_CASE("a sweep that is stopped keeps what it measured, and goes on to what a
     CHECK_FALSE(desk.state.shown.sweep_stopped);
     CHECK(desk.state.shown.sweep->done == whole.count);
     same_as_whole(*desk.state.shown.sweep);
-    CHECK(desk.state.shown.sweep->limit == whole.limit);
+    CHECK(desk.state.shown.sweep->max_abs == whole.max_abs);
 }
 
 TEST_CASE("a patching map that is stopped keeps its cells while another tab is looked at, and the runs are "

@@ -83,7 +83,7 @@ TEST_CASE("a model of one stack has the names and numbers that it always had") {
     open.look(OpenHead{1, 0});
     CHECK(open_attention(*open.state.document) == 1);
     CHECK(open_layer_name(*open.state.document) == "L1");
-    CHECK(open.state.view.walk.whole_block());
+    CHECK(open.state.view.step_strip.whole_block());
     CHECK_FALSE(open.part().two_texts());
     CHECK(open.part().target.empty());
     Progress progress;
