@@ -303,8 +303,8 @@ void Program::frame(Surface& surface, double now) {
     moving_ = gestures_.drag_number(state_, scale, send) || moving_;
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Left))
         focus_.clear();
-    const ActionContext situated =
-        situation(state_, {places.left_open, places.inspector_open, focus_.visible(), focus_.takes_steps()});
+    const ActionContext situated = action_context(
+        state_, {places.left_open, places.inspector_open, focus_.visible(), focus_.takes_steps()});
     handle_shortcuts(state_, situated, send);
 
     // The frame starts with the canvas color everywhere; software GL is slow to fill the window again.

@@ -145,7 +145,7 @@ void view_context_menu(const ActionContext& now, ContextMenu& menu, const ViewTo
     if (ImGui::BeginPopup(id, ImGuiWindowFlags_NoMove)) {
         const ActionInfo* const chosen = choose_item(rows, missing, width, menu, tools);
         if (chosen != nullptr)
-            for (const Action& action : chosen->send(now))
+            for (const Action& action : chosen->make_actions(now))
                 tools.send(action);
         if (chosen != nullptr || key_pressed(ImGuiKey_Escape, false))
             ImGui::CloseCurrentPopup();

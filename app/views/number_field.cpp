@@ -1,6 +1,6 @@
 #include "app/draw/kit/format.h"
 #include "app/state/block.h"
-#include "app/views/situation.h"
+#include "app/views/action_context.h"
 #include "app/views/controls/items.h"
 #include "app/views/imgui_keys.h"
 #include "app/views/text_frame.h"

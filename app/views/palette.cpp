@@ -195,7 +195,7 @@ void view_palette(const AppState& state, const ActionContext& now, Palette& pale
     const bool outside = ImGui::IsMouseClicked(ImGuiMouseButton_Left) &&
                          !card.contains((mouse.x - origin.x) / scale, (mouse.y - origin.y) / scale);
     if (chosen != nullptr && chosen->entry->disabled_reason.empty()) {
-        for (const Action& action : chosen->entry->send(now))
+        for (const Action& action : chosen->entry->make_actions(now))
             tools.send(action);
         close_and_remember(palette, chosen->entry->id);
     } else if (escape || outside) {

@@ -7,9 +7,9 @@
 #include "app/draw/panels/predictions_panel.h"
 #include "app/draw/panels/start_panel.h"
 #include "app/state/block.h"
+#include "app/views/action_context.h"
 #include "app/views/given_weights.h"
 #include "app/views/scrolled.h"
-#include "app/views/situation.h"
 #include "app/views/views.h"
 #include "core/base/message.h"
 

@@ -1,6 +1,6 @@
 #include "app/commands/actions.h"
 #include "app/shell/control/control.h"
-#include "app/views/situation.h"
+#include "app/views/action_context.h"
 #include "core/base/json.h"
 #include "tests/catch.h"
 #include "tests/gui/support/desk.h"
@@ -88,8 +88,8 @@ std::vector<std::pair<std::string, std::string>> walk(const std::string& path, b
                 desk.act(GoTo{StageGroup::output});
                 desk.act(Select{CellAddress{TensorId::W_O, {1, 1, 0, 0}}});
             }
-            const ActionContext now = situation(desk.program.state());
-            if (!row.here(now) || !why_not(row, now).empty())
+            const ActionContext now = action_context(desk.program.state());
+            if (!row.applies(now) || !why_not(row, now).empty())
                 continue;
             if (row.id == "write on")
                 continue; // the clock decides how many tokens it generates
@@ -97,7 +97,7 @@ std::vector<std::pair<std::string, std::string>> walk(const std::string& path, b
             if (by_key)
                 desk.driver.key(glfw_key(chord.key), held(chord));
             else
-                for (const Action& action : row.send(now))
+                for (const Action& action : row.make_actions(now))
                     desk.program.act(action);
             desk.settle();
             std::string after = seen(desk);

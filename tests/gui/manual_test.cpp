@@ -1,6 +1,6 @@
 #include "app/commands/actions.h"
 #include "app/state/preferences.h"
-#include "app/views/situation.h"
+#include "app/views/action_context.h"
 #include "app/views/surface.h"
 #include "tests/catch.h"
 #include "tests/gui/support/desk.h"
@@ -311,7 +311,7 @@ TEST_CASE("in the list of keys no row's keys run into what they do", "[gui][manu
     const auto& texts = screen_texts();
     const figure::TextMeasure measure = surface_measure(desk.driver.surface());
     int rows = 0;
-    for (const KeyLine& line : key_lines(situation(desk.program.state()))) {
+    for (const KeyLine& line : key_lines(action_context(desk.program.state()))) {
         const auto find = [&](const std::string& text) {
             return std::ranges::find(texts, text, &ScreenText::text);
         };

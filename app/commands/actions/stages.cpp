@@ -18,7 +18,7 @@ bool predicts(const ActionContext& now) {
 std::string needs_lesson(const ActionContext& now) {
     return now.lesson ? "" : tr("stages.no_lesson_open", "No lesson is open");
 }
-std::function<Actions(const ActionContext&)> board(int layers, int heads) {
+std::function<Actions(const ActionContext&)> move_in_head_grid(int layers, int heads) {
     return always_send(MoveInHeadGrid{layers, heads});
 }
 
@@ -28,8 +28,8 @@ ActionInfo head_row(int head) {
             .tip = tr("stages.puts_head_focus_last",
                       "Puts head {} in focus, or the last head if there are fewer", head),
             .keys = {{digit(head)}},
-            .here = anywhere,
-            .send = always_send(PickHead{head}),
+            .applies = anywhere,
+            .make_actions = always_send(PickHead{head}),
             .unavailable_reason =
                 [head](const ActionContext& now) {
                     return now.weights_alone && head >= now.own_heads
@@ -37,7 +37,7 @@ ActionInfo head_row(int head) {
                                       now.own_heads, now.own_heads)
                                : unless_number(now);
                 },
-            .line = head == 0 ? tr("stages.put_head_0_9", "put head 0 … 9 in focus") : ""};
+            .key_list_text = head == 0 ? tr("stages.put_head_0_9", "put head 0 … 9 in focus") : ""};
 }
 
 } // namespace
@@ -57,14 +57,14 @@ std::vector<ActionInfo> stage_actions() {
         {"play", tr("stages.play_pause", "Play and pause"), tr("stages.steps_through_rows_stages", "Steps through rows and stages automatically, or stops"), {{Key::space}}, has_stages, always_send(TogglePlay{})},
         {"next page", tr("stages.next_page_lesson", "Next page of the lesson"), tr("stages.turns_next_step_question", "Turns to the next step or question"), {{Key::page_down}}, has_lessons, always_send(TurnPage{1}), needs_lesson, tr("stages.next_page_lesson_page", "next page of the lesson, previous page")},
         {"page before", tr("stages.page_before_lesson", "Previous page of the lesson"), tr("stages.turns_back_step_question", "Turns back to the previous step or question"), {{Key::page_up}}, has_lessons, always_send(TurnPage{-1}), needs_lesson, ""},
-        {"next layer", tr("stages.next_layer", "Next layer"), tr("stages.same_head_one_layer", "The same head in the next layer"), {{Key::page_down}}, has_layers, board(1, 0), {}, tr("stages.next_layer_checkpoint_layer", "next layer of the checkpoint, previous layer"), {}, true},
-        {"layer before", tr("stages.layer_before", "Previous layer"), tr("stages.same_head_one_layer_2", "The same head in the previous layer"), {{Key::page_up}}, has_layers, board(-1, 0), {}, "", {}, true},
-        {"next head", tr("stages.next_head", "Next head"), tr("stages.head_beside_same_layer", "The next head in the same layer"), {{Key::period}}, has_layers, board(0, 1), unless_number, tr("stages.next_head_head_before", "next head, previous head"), {}, true},
-        {"head before", tr("stages.head_before", "Previous head"), tr("stages.head_before_same_layer", "The previous head in the same layer"), {{Key::comma}}, has_layers, board(0, -1), {}, "", {}, true},
-        {"head to the right", tr("stages.head_right", "Head to the right"), tr("stages.head_beside_board", "The head to the right in the grid"), {{Key::right}}, weights_only, board(0, 1), {}, tr("stages.head_beside_layer_below", "the neighboring head, the layer below or above"), {}, true},
-        {"head to the left", tr("stages.head_left", "Head to the left"), tr("stages.head_before_board", "The head to the left in the grid"), {{Key::left}}, weights_only, board(0, -1), {}, "", {}, true},
-        {"layer below", tr("stages.layer_below", "Layer below"), tr("stages.head_below_board", "The head below in the grid"), {{Key::down}}, weights_only, board(1, 0), {}, "", {}, true},
-        {"layer above", tr("stages.layer_above", "Layer above"), tr("stages.head_above_board", "The head above in the grid"), {{Key::up}}, weights_only, board(-1, 0), {}, "", {}, true},
+        {"next layer", tr("stages.next_layer", "Next layer"), tr("stages.same_head_one_layer", "The same head in the next layer"), {{Key::page_down}}, has_layers, move_in_head_grid(1, 0), {}, tr("stages.next_layer_checkpoint_layer", "next layer of the checkpoint, previous layer"), {}, true},
+        {"layer before", tr("stages.layer_before", "Previous layer"), tr("stages.same_head_one_layer_2", "The same head in the previous layer"), {{Key::page_up}}, has_layers, move_in_head_grid(-1, 0), {}, "", {}, true},
+        {"next head", tr("stages.next_head", "Next head"), tr("stages.head_beside_same_layer", "The next head in the same layer"), {{Key::period}}, has_layers, move_in_head_grid(0, 1), unless_number, tr("stages.next_head_head_before", "next head, previous head"), {}, true},
+        {"head before", tr("stages.head_before", "Previous head"), tr("stages.head_before_same_layer", "The previous head in the same layer"), {{Key::comma}}, has_layers, move_in_head_grid(0, -1), {}, "", {}, true},
+        {"head to the right", tr("stages.head_right", "Head to the right"), tr("stages.head_beside_board", "The head to the right in the grid"), {{Key::right}}, weights_only, move_in_head_grid(0, 1), {}, tr("stages.head_beside_layer_below", "the neighboring head, the layer below or above"), {}, true},
+        {"head to the left", tr("stages.head_left", "Head to the left"), tr("stages.head_before_board", "The head to the left in the grid"), {{Key::left}}, weights_only, move_in_head_grid(0, -1), {}, "", {}, true},
+        {"layer below", tr("stages.layer_below", "Layer below"), tr("stages.head_below_board", "The head below in the grid"), {{Key::down}}, weights_only, move_in_head_grid(1, 0), {}, "", {}, true},
+        {"layer above", tr("stages.layer_above", "Layer above"), tr("stages.head_above_board", "The head above in the grid"), {{Key::up}}, weights_only, move_in_head_grid(-1, 0), {}, "", {}, true},
         // clang-format on
     };
     for (int head = 0; head <= 9; ++head)

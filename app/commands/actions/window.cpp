@@ -66,10 +66,10 @@ ActionInfo step_row(const char* id, const std::string& title, const std::string&
             .title = title,
             .tip = tip,
             .keys = {key},
-            .here = anywhere,
-            .send = always_send(StepControl{{.across = across, .up = up, .fine = key.shift}}),
+            .applies = anywhere,
+            .make_actions = always_send(StepControl{{.across = across, .up = up, .fine = key.shift}}),
             .unavailable_reason = needs_stepped,
-            .line = line,
+            .key_list_text = line,
             .repeats = !ends,
             .steps = true};
 }

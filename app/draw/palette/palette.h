@@ -54,7 +54,7 @@ struct PaletteEntry {
     bool replaces = false;                   ///< replaces the text that the user typed
     std::string disabled_reason = {};        ///< reason why it is disabled; empty: it is enabled
     /// The actions to send. Call only if `disabled_reason` is empty.
-    std::function<Actions(const ActionContext&)> send = {};
+    std::function<Actions(const ActionContext&)> make_actions = {};
 };
 
 /// The sources of the entries. The entries must not outlive them.
