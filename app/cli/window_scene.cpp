@@ -304,7 +304,7 @@ void show_model(app::Program& program, const SceneOptions& options) {
         program.act(app::ShowStack{stack.value_or(checkpoint::Stack::cross)});
     program.settle();
     read_weights(program, options);
-    const AttentionInfo& info = program.state().board->info();
+    const AttentionInfo& info = program.state().head_grid->info();
     check_layer(options, info);
     const app::AttentionView attention = program.state().view.attention;
     const app::LeftTab tab = program.state().view.tab;

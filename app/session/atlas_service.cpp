@@ -62,8 +62,8 @@ ScoreProgress work_of(const Derived<ByHead>& value, Atlas& atlas, std::initializ
     return {value.error, value.done ? std::nullopt : std::optional(value.fraction)};
 }
 
-Atlas of_board(const HeadGrid& board, std::vector<std::shared_ptr<const void>>& holders) {
-    const AttentionInfo& info = board.info();
+Atlas of_board(const HeadGrid& head_grid, std::vector<std::shared_ptr<const void>>& holders) {
+    const AttentionInfo& info = head_grid.info();
     Atlas atlas;
     atlas.L = info.own_layers();
     atlas.H = info.own_heads();
@@ -71,7 +71,7 @@ Atlas of_board(const HeadGrid& board, std::vector<std::shared_ptr<const void>>& 
     atlas.numbers.resize(static_cast<std::size_t>(atlas.L));
     atlas.heads.resize(static_cast<std::size_t>(atlas.L * atlas.H));
     for (std::int64_t l = 0; l < atlas.L; ++l) {
-        const auto row = board.row(l);
+        const auto row = head_grid.row(l);
         holders.push_back(row);
         if (row != nullptr && !row->heads.empty())
             for (std::int64_t h = 0; h < atlas.H; ++h)
@@ -332,14 +332,14 @@ void AtlasService::follow(const AttentionSetPtr& set, const checkpoint::ModelRun
     const bool checkpoint = state_.document->is_checkpoint();
     const std::shared_ptr<const void> model = checkpoint ? state_.document->part()->model : nullptr;
     values_.retain({set, run, model, survey_});
-    if (state_.view.attention.screen != Screen::atlas || set == nullptr || state_.board == nullptr) {
+    if (state_.view.attention.screen != Screen::atlas || set == nullptr || state_.head_grid == nullptr) {
         state_.shown.atlas = nullptr;
         shown_.clear();
         named_ = nullptr;
         return;
     }
     Holders holders;
-    Atlas atlas = of_board(*state_.board, holders);
+    Atlas atlas = of_board(*state_.head_grid, holders);
     if (named_ != set) {
         named_ = set;
         names_ = names_of(set->info());

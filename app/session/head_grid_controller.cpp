@@ -9,7 +9,7 @@ namespace headscope::app {
 void HeadGridController::follow(const AttentionSetPtr& set, std::optional<std::int64_t> changed_from) {
     if (set == set_)
         return;
-    state_.board = nullptr;
+    state_.head_grid = nullptr;
     if (changed_from && set != nullptr && maps_ != nullptr) {
         maps_ = std::make_unique<HeadMaps>(set, wake_, *maps_, *changed_from);
     } else {
@@ -17,7 +17,7 @@ void HeadGridController::follow(const AttentionSetPtr& set, std::optional<std::i
         if (set != nullptr)
             maps_ = std::make_unique<HeadMaps>(set, wake_);
     }
-    state_.board = maps_.get();
+    state_.head_grid = maps_.get();
     set_ = set;
 }
 

@@ -15,7 +15,7 @@ class HeadGridController {
 public:
     HeadGridController(SessionState& state, std::function<void()> wake)
         : state_(state), wake_(std::move(wake)) {}
-    ~HeadGridController() { state_.board = nullptr; }
+    ~HeadGridController() { state_.head_grid = nullptr; }
     HeadGridController(const HeadGridController&) = delete;
     HeadGridController& operator=(const HeadGridController&) = delete;
 

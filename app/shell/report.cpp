@@ -95,7 +95,7 @@ std::string report(const AppState& state, const Picture& canvas, const WindowFac
         out["attention"] = {{"file", state.document->title},
                             {"layer", state.view.attention.layer},
                             {"head", state.view.head},
-                            {"ready", state.board->ready()}};
+                            {"ready", state.head_grid->ready()}};
     if (shown.map != nullptr && shown.map->selected)
         out["weight"] = {{"query", shown.map->selected->query},
                          {"key", shown.map->selected->key},

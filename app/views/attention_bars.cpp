@@ -107,7 +107,7 @@ void view_attention_bar(const AppState& state, const figure::Rect& area, const V
     picture.scene.add(figure::RectItem{.area = area, .fill = theme.panel});
     picture.scene.add(figure::LineItem{{0, area.y}, {area.w, area.y}, theme.line, 1});
     const float center = area.y + area.h / 2, baseline = figure::baseline_for(center, 13);
-    const std::int64_t ready = state.board == nullptr ? info.L : state.board->ready();
+    const std::int64_t ready = state.head_grid == nullptr ? info.L : state.head_grid->ready();
     if (ready < info.L) {
         const figure::Rect track{32, center - 3, 220, 6};
         const float share = static_cast<float>(ready) / static_cast<float>(info.L);

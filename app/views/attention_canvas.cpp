@@ -195,7 +195,7 @@ void view_attention_canvas(const AppState& state, const figure::Rect& canvas, co
     const ImVec2 origin = ImGui::GetWindowPos();
     const DrawContext whole = draw_context(state, tools, area.w, area.h);
     // Nodes around attention have no heads.
-    const bool with_board = state.view.attention.head_grid_open && state.board != nullptr &&
+    const bool with_board = state.view.attention.head_grid_open && state.head_grid != nullptr &&
                             !is_around(state.view.group) && area.w >= least_of_both;
     const float board = with_board ? std::min(state.view.head_grid_width.value_or(head_grid_width(whole)),
                                               area.w - least_head)

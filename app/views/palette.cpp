@@ -153,7 +153,7 @@ void view_palette(const AppState& state, const ActionContext& now, Palette& pale
         return;
     }
     const std::vector<PaletteEntry> entries =
-        palette_entries({now, state.shown, *state.document, state.course, state.board});
+        palette_entries({now, state.shown, *state.document, state.course, state.head_grid});
     PaletteEntry search;
     const auto rows_of = [&] {
         std::vector<PaletteRow> found = palette_rows(entries, palette.typed, palette.recent);

@@ -80,7 +80,7 @@ DrawContext context_showing(const Shown& shown, Compare showing, const AppState&
             state.compare.marked() ? &state.compare : nullptr,
             showing,
             flash_of(state),
-            state.board,
+            state.head_grid,
             tools.pixels};
 }
 
@@ -99,9 +99,9 @@ Shown layer_behind(const AppState& state) {
 DrawContext on_layer(const DrawContext& context, const Shown& layer) {
     if (layer.trace != nullptr)
         return context;
-    return {layer,          context.view,     context.theme,   context.measure,          context.width,
-            context.height, context.controls, context.history, context.history_position, nullptr,
-            Compare::now,   nullptr,          context.board};
+    return {layer,          context.view,     context.theme,    context.measure,          context.width,
+            context.height, context.controls, context.history,  context.history_position, nullptr,
+            Compare::now,   nullptr,          context.head_grid};
 }
 
 } // namespace

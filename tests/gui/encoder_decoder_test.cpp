@@ -143,7 +143,7 @@ TEST_CASE("the three boards of an encoder-decoder show the numbers of Hugging Fa
             for (std::int64_t h = 0; h < shown.dims().H; ++h) {
                 const std::vector<float> expected = golden.head(stack, layer, h, shown.dims().H);
                 const analysis::HeadMap& map =
-                    desk.program.state().board->row(layer)->heads[static_cast<std::size_t>(h)];
+                    desk.program.state().head_grid->row(layer)->heads[static_cast<std::size_t>(h)];
                 REQUIRE(map.largest.size() == expected.size());
                 double off = 0, off_board = 0;
                 for (std::int64_t i = 0; i < Tq; ++i)
@@ -334,7 +334,7 @@ TEST_CASE("boards of different sizes follow each other", "[model][stacks]") {
         INFO(desk.program.state().error);
         CHECK(desk.program.state().error.empty());
         desk.act(SetReadingOptions{{.hide_first_token = true, .means = true}});
-        CHECK(desk.program.state().board->info().H == 5);
+        CHECK(desk.program.state().head_grid->info().H == 5);
         CHECK(desk.shown().document->shows_weights());
     }
     CHECK(desk.program.state().error.empty());

@@ -269,8 +269,8 @@ TEST_CASE("every number that a lesson quotes can be read on the same screen", "[
             const PageValues values(reader.course());
             for (const lesson::LiveValue* const value : values.values) {
                 const auto quoted = quoted_cell(*value, reader.shown().problem());
-                const std::string text = spoken({.style = {}, .text = {}, .value = *value},
-                                                lesson_state(state.shown, state.view, state.course));
+                const std::string text = plain_text({.style = {}, .text = {}, .value = *value},
+                                                    lesson_state(state.shown, state.view, state.course));
                 if (!quoted) {
                     if (values.in_tables.contains(value) || !is_sum_or_score(*value) || !is_number(text))
                         continue;

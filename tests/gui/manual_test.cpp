@@ -217,10 +217,10 @@ TEST_CASE("the words beside a matrix have a context menu", "[gui][menu]") {
     const auto press_right = [](Desk& desk, const MenuSubject& token, bool above) {
         const Picture& canvas = desk.program.canvas();
         const MatrixGrid& grid = canvas.grids.front();
-        const auto word = std::ranges::find_if(canvas.words, [&](const TokenWord& one) {
+        const auto word = std::ranges::find_if(canvas.token_words, [&](const TokenWord& one) {
             return one.token == token && (one.area.bottom() <= grid.area.y) == above;
         });
-        REQUIRE(word != canvas.words.end());
+        REQUIRE(word != canvas.token_words.end());
         desk.driver.click(word->area.x + word->area.w / 2, word->area.y + word->area.h / 2, 1);
         desk.settle();
     };

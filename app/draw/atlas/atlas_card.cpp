@@ -69,7 +69,7 @@ std::string evidence(const AtlasScene& scene, std::int64_t l, std::int64_t h) {
 
 /// The label used by the grid next to the stages and the tab Heads, if it differs; otherwise empty.
 std::string other_name(const AtlasScene& scene, std::int64_t l, std::int64_t h) {
-    const auto row = scene.context.board->row(l);
+    const auto row = scene.context.head_grid->row(l);
     if (row == nullptr || std::cmp_less_equal(std::ssize(row->heads), h))
         return {};
     const Pattern& pattern = pattern_of(row->heads[static_cast<std::size_t>(h)].facts.metrics);
@@ -165,7 +165,7 @@ void draw_words(Sheet& sheet, const std::vector<std::string>& queries, const std
         x += width + 5;
     };
     const auto token = [&](std::int64_t at) { return shortened(keys[static_cast<std::size_t>(at)], 10); };
-    const figure::Color amber = ramp_color(theme.score, 1);
+    const figure::Color amber = ramp_color(theme.head_background, 1);
     const auto [i, j, value] = weight;
     const bool crossed = &queries != &keys || j > i;
     if (j > 0)
@@ -329,8 +329,8 @@ Picture draw_atlas_inspector(const DrawContext& context) {
                         context.theme.muted);
         return sheet.finish();
     }
-    if (atlas == nullptr || context.board == nullptr || context.board->info().own_layers() != atlas->L ||
-        !atlas->at(l, h)) {
+    if (atlas == nullptr || context.head_grid == nullptr ||
+        context.head_grid->info().own_layers() != atlas->L || !atlas->at(l, h)) {
         sheet.paragraph(tr("atlas_card.head_measured", "The head is being measured."), context.theme.muted);
         return sheet.finish();
     }

@@ -88,7 +88,7 @@ void draw_threshold(Picture& picture, const AtlasScene& scene, HeadScore score, 
     picture.drags.push_back(
         {.area = {x - 6, bars.y - 9, 12, bars.h + 9},
          .label = "threshold " + std::string(analysis::info_of(score).id),
-         .frame = bars,
+         .reference_area = bars,
          .dragged =
              [axis, change](figure::Point, figure::Point to) {
                  const double value = axis.value_at(static_cast<double>(to.x));
@@ -162,7 +162,7 @@ void draw_one(Picture& picture, const AtlasScene& scene, HeadScore score, const 
     picture.drags.push_back(
         {.area = bars,
          .label = "distribution " + std::string(info.id),
-         .frame = bars,
+         .reference_area = bars,
          .dragged =
              [axis, score, rest = with_range(scene, score, {})](figure::Point from, figure::Point to) {
                  std::vector<ScoreRange> ranges = rest;

@@ -193,7 +193,7 @@ void draw_brush(Picture& picture, const AtlasScene& scene, const Plane& plane) {
                     {.area = {area.x - 4, area.y - 4, area.w + 8, area.h + 8},
                      .label =
                          std::string("brush ") + (bottom ? "bottom" : "top") + (right ? " right" : " left"),
-                     .frame = plane.area,
+                     .reference_area = plane.area,
                      .dragged = [other, brushes = brushes(scene, plane)](
                                     figure::Point, figure::Point to) { return brushes(other, to); },
                      .tip = tr("atlas_scatter.drag_change_chosen", "Drag to change the selection"),
@@ -203,7 +203,7 @@ void draw_brush(Picture& picture, const AtlasScene& scene, const Plane& plane) {
     }
     picture.drags.push_back({.area = plane.area,
                              .label = "scatter",
-                             .frame = plane.area,
+                             .reference_area = plane.area,
                              .dragged = brushes(scene, plane),
                              .clicked = [all](figure::Point) { return all(); },
                              .stepped =

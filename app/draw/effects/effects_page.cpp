@@ -318,13 +318,13 @@ void draw_question_fields(Picture& picture, const DrawContext& context) {
                         "The two most likely tokens of the unedited model at this position"));
 }
 
-std::string component_name(const analysis::Writer& writer) {
+std::string component_name(const analysis::Writer& component) {
     using Kind = analysis::Writer::Kind;
-    const std::string layer = "L" + std::to_string(writer.layer);
-    const bool cross = writer.stack == checkpoint::Stack::cross;
-    switch (writer.kind) {
+    const std::string layer = "L" + std::to_string(component.layer);
+    const bool cross = component.stack == checkpoint::Stack::cross;
+    switch (component.kind) {
     case Kind::head: {
-        const std::string name = layer + " H" + std::to_string(writer.head);
+        const std::string name = layer + " H" + std::to_string(component.head);
         // Translators: {} is a head or a bias of the cross-attention
         return cross ? tr("effects_page.cross", "cross {}", name) : name;
     }
@@ -351,7 +351,7 @@ std::string component_name(const analysis::Writer& writer) {
     case Kind::projection_bias:
         break;
     }
-    return writer.name();
+    return component.name();
 }
 
 std::string logit_label(const Effects& effects) {

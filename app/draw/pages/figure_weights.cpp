@@ -224,12 +224,12 @@ LinkThresholds link_thresholds(const Dims& dims) {
     return {0.01F, 0.20F};
 }
 
-std::vector<Link> links_of(const FigureWeights& reading, std::int64_t spoken_row) {
+std::vector<Link> links_of(const FigureWeights& reading, std::int64_t focused_row) {
     const DrawContext& context = reading.context();
     const LinkThresholds least = link_thresholds(context.dims());
     std::vector<Link> lasting, extra;
     for (std::int64_t i = 0; i < context.dims().Tq; ++i) {
-        const bool strong = i == spoken_row;
+        const bool strong = i == focused_row;
         if (!strong && context.view.row >= 0 && i > context.view.row)
             continue;
         for (std::int64_t j = 0; j < context.dims().Tk; ++j) {

@@ -259,7 +259,7 @@ PaletteEntry head_entry(const std::string& id, const std::string& title) {
 void add_heads(Entries& entries, const PaletteSources& sources) {
     const ActionContext& now = sources.now;
     const auto keys = [&](std::int64_t h) { return h <= 9 ? key_hint(head_action(h)) : ""; };
-    if (sources.board == nullptr) {
+    if (sources.head_grid == nullptr) {
         const Experiment* const experiment = sources.document.experiment();
         for (std::int64_t h = 0; h < sources.document.problem.dims.H; ++h) {
             PaletteEntry entry = head_entry(std::to_string(h), "H" + std::to_string(h));
@@ -273,7 +273,7 @@ void add_heads(Entries& entries, const PaletteSources& sources) {
         }
         return;
     }
-    const AttentionInfo& info = sources.board->info();
+    const AttentionInfo& info = sources.head_grid->info();
     for (std::int64_t l = 0; l < info.own_layers(); ++l)
         for (std::int64_t h = 0; h < info.own_heads(); ++h) {
             PaletteEntry entry =
@@ -368,7 +368,7 @@ void add_pages(Entries& entries) {
             const manual::Place place{page.name, section.block == 0 ? "" : section.anchor};
             entries.push_back(
                 {.id = "page " + manual::link_to(place),
-                 .kind = EntryKind::page,
+                 .kind = EntryKind::manual_heading,
                  .label = tr("palette_entries.page", "page"),
                  .title = section.title,
                  .detail = section.block == 0 ? "" : page.title,
@@ -383,7 +383,7 @@ void add_pages(Entries& entries) {
 PaletteEntry search_entry(std::string_view typed) {
     const std::string words(typed.substr(std::min(typed.find_first_not_of(" @#?"), typed.size())));
     return {.id = "search the manual",
-            .kind = EntryKind::page,
+            .kind = EntryKind::manual_heading,
             .label = tr("palette_entries.page", "page"),
             .title = tr("palette_entries.search_manual", "Search the manual for “{}”", words),
             .tip = tr("palette_entries.lists_places_manual_hold",

@@ -85,7 +85,7 @@ void draw_gains(Sheet& sheet) {
 void draw_head_tools(Sheet& sheet) {
     const DrawContext& context = sheet.context;
     const ViewState& view = context.view;
-    if (context.board != nullptr && context.board->info().is_mean(view.attention.layer, view.head)) {
+    if (context.head_grid != nullptr && context.head_grid->info().is_mean(view.attention.layer, view.head)) {
         sheet.section(tr("edit_panel.whole_heads", "Whole heads"));
         sheet.paragraph(tr("edit_panel.open_worked_out_models",
                            "This is computed from several heads of the model. Open "

@@ -109,9 +109,9 @@ Picture draw_guide(const DrawContext& context) {
     const Document& document = *context.shown.document;
     const GuideText text = document.shows_weights() ? text_of_reading(document, context.view.head)
                                                     : guide_text(context.shown, context.view);
-    const bool walks_layers = context.view.step_strip.whole_block() && !document.shows_weights();
+    const bool steps_through_layers = context.view.step_strip.whole_block() && !document.shows_weights();
     float top = 0;
-    if (walks_layers) {
+    if (steps_through_layers) {
         top = draw_stack_map(picture, context, 12);
         draw_hairline(picture, context, guide_pad, top, width);
     } else {

@@ -61,7 +61,7 @@ TEST_CASE("what the view looks at and the number of an attention are the same th
             CHECK(document.problem.weights.W_Q == problem.weights.W_Q);
             CHECK(document.problem.cross() == (stack == Stack::cross));
             CHECK(same(*open.state.shown.tensor(TensorId::weights), *open.state.model.run->weights(n)));
-            CHECK(open.state.board->info().H == in_stack(architecture, stack).H);
+            CHECK(open.state.head_grid->info().H == in_stack(architecture, stack).H);
             CHECK(attention_name(open.part(), {stack, layer}) ==
                   std::string(stack == Stack::encoder ? "encoder"
                               : stack == Stack::cross ? "cross"

@@ -218,7 +218,7 @@ TEST_CASE("other words and keys find an action, a stage and a setting", "[palett
     const auto found = [&](const char* typed) {
         std::vector<std::string> ids;
         for (const PaletteRow& row : palette_rows(entries, typed, {}))
-            if (row.entry->kind != EntryKind::page && row.entry->disabled_reason.empty())
+            if (row.entry->kind != EntryKind::manual_heading && row.entry->disabled_reason.empty())
                 ids.push_back(row.entry->id);
         return ids;
     };
