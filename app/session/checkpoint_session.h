@@ -38,7 +38,9 @@ public:
     Dims with_means(Dims dims) const override;
     void view_changed(ViewState& view) const override { look_.leave_mean(view); }
     void trace_shown() override;
-    void set_visible_layers(std::int64_t first, std::int64_t last) override { board_.look_at(first, last); }
+    void set_visible_layers(std::int64_t first, std::int64_t last) override {
+        board_.prioritize(first, last);
+    }
     void act(const ModelAction& action) override;
     bool advance_animations(double now) override;
 

@@ -22,7 +22,9 @@ public:
     bool busy() const override { return atlas_.busy() || map_.busy(); }
     void settle() override;
     void trace_shown() override;
-    void set_visible_layers(std::int64_t first, std::int64_t last) override { board_.look_at(first, last); }
+    void set_visible_layers(std::int64_t first, std::int64_t last) override {
+        board_.prioritize(first, last);
+    }
 
     void check(const FileCommand& command) const override;
     std::function<void(const std::string& path)> writer() const override;

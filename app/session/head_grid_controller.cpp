@@ -21,9 +21,9 @@ void HeadGridController::follow(const AttentionSetPtr& set, std::optional<std::i
     set_ = set;
 }
 
-void HeadGridController::look_at(std::int64_t first, std::int64_t last) {
+void HeadGridController::prioritize(std::int64_t first, std::int64_t last) {
     if (maps_ != nullptr)
-        maps_->look_at(state_.view.attention.layer, first, last);
+        maps_->prioritize(state_.view.attention.layer, first, last);
 }
 
 void HeadGridController::wait() {
