@@ -62,7 +62,7 @@ ScoreProgress work_of(const Derived<ByHead>& value, Atlas& atlas, std::initializ
     return {value.error, value.done ? std::nullopt : std::optional(value.fraction)};
 }
 
-Atlas of_board(const HeadGrid& head_grid, std::vector<std::shared_ptr<const void>>& holders) {
+Atlas of_head_grid(const HeadGrid& head_grid, std::vector<std::shared_ptr<const void>>& holders) {
     const AttentionInfo& info = head_grid.info();
     Atlas atlas;
     atlas.L = info.own_layers();
@@ -131,7 +131,7 @@ ByHead swept(const checkpoint::ModelRun& run, std::int64_t position, checkpoint:
 AtlasService::AtlasService(SessionState& state, std::function<void()> wake)
     : state_(state), values_(std::move(wake)) {}
 
-bool AtlasService::looks_at(HeadScore score) const {
+bool AtlasService::is_on_screen(HeadScore score) const {
     const AtlasView& view = state_.view.attention.atlas;
     return view.colour == score || view.x == score || view.y == score || view.sort == score;
 }
@@ -184,9 +184,9 @@ template<class Value, class Make>
 std::shared_ptr<const Value> AtlasService::runs_of(Atlas& atlas, HeadScore score, const DerivedKey& key,
                                                    Make make) {
     const auto value =
-        looks_at(score) ? values_.ask<Value>(key, Priority::on_screen, make) : values_.peek<Value>(key);
+        is_on_screen(score) ? values_.ask<Value>(key, Priority::on_screen, make) : values_.peek<Value>(key);
     atlas.works[analysis::info_of(score).of] = {
-        value.error, value.done || !looks_at(score) ? std::nullopt : std::optional(value.fraction)};
+        value.error, value.done || !is_on_screen(score) ? std::nullopt : std::optional(value.fraction)};
     return value.value;
 }
 
@@ -339,7 +339,7 @@ void AtlasService::follow(const AttentionSetPtr& set, const checkpoint::ModelRun
         return;
     }
     Holders holders;
-    Atlas atlas = of_board(*state_.head_grid, holders);
+    Atlas atlas = of_head_grid(*state_.head_grid, holders);
     if (named_ != set) {
         named_ = set;
         names_ = names_of(set->info());

@@ -12,7 +12,7 @@ namespace headscope::app {
 namespace {
 
 /// Returns the step where patched rows are visible first.
-StageGroup stop_of(TensorId at, const checkpoint::Architecture& architecture) {
+StageGroup step_of(TensorId at, const checkpoint::Architecture& architecture) {
     // The attention output has a step of its own only if a norm follows it; otherwise the sum shows it.
     const StageGroup sum =
         architecture.residual == checkpoint::Residual::serial ? StageGroup::resid_mid : StageGroup::resid_out;
@@ -73,7 +73,7 @@ void CheckpointSession::open_patch(const PatchingView& view, const DerivedKey& o
     part->opened_patch = std::make_shared<const PatchedRun>(
         PatchedRun{.clean = own,
                    .description = patch_description(*view.pair, *view.map, cell.row, cell.column),
-                   .step = stop_of(rows.at, own->architecture()),
+                   .step = step_of(rows.at, own->architecture()),
                    .layer = cell.row,
                    .head = heads ? cell.column : -1,
                    .row = heads ? -1 : rows.first});
@@ -91,7 +91,7 @@ void CheckpointSession::leave_patch() {
     write(patch->clean, tr("checkpoint_patching.leave_patched_run", "leave the patched run"));
 }
 
-void CheckpointSession::look_at_patch(const PatchedRun& patch) {
+void CheckpointSession::show_patch(const PatchedRun& patch) {
     ViewState& view = state().view;
     view.attention.screen = Screen::stages;
     view.attention.stack = checkpoint::Stack::own;

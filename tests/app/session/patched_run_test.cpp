@@ -147,7 +147,7 @@ TEST_CASE("undo and redo go through a patched run, edits stay with it, and anoth
 
     const TemporaryFolder folder;
     const std::string path = folder.file("one.patch.safetensors");
-    desk.workspace.session().writer()(path);
+    desk.workspace.session().save_function()(path);
     const checkpoint::ModelEdits saved = checkpoint::load_patch(*desk.part().model->model, path);
     CHECK(saved.size() == 1);
     CHECK_FALSE(checkpoint::is_patched(saved));
