@@ -165,7 +165,7 @@ void handle_shortcuts(const AppState& state, ActionContext now, const Sink& send
 
 void apply(AppState& state, FocusRing& focus, const Picture& canvas, const WindowAction& action) {
     std::visit(
-        Overloaded{[&](const MoveTabFocus& walk) { walk.by == 0 ? focus.clear() : focus.move(walk.by); },
+        Overloaded{[&](const MoveTabFocus& move) { move.by == 0 ? focus.clear() : focus.move(move.by); },
                    [&](const PressControl&) { focus.activate(); },
                    [&](const StepControl& arrows) { focus.step(arrows.steps); },
                    [&](const OpenFileMenu&) { state.requests.file_menu = true; },
