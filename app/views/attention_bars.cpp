@@ -56,12 +56,12 @@ void view_attention_toolbar(const AppState& state, const figure::Rect& area, con
     draw_button(picture, context, {name.right() + 12, 10, 116, 32},
                 tr("attention_bars.close_file", "Close file"), NewProject{}, false,
                 tr("attention_bars.back_computing_attention", "Back to computing attention from a sentence"));
-    const bool board = state.view.attention.head_grid_open;
+    const bool grid_open = state.view.attention.head_grid_open;
     if (screen_of(state.shown, state.view) == Screen::stages)
         draw_button(
             picture, context, {name.right() + 136, 10, 116, 32},
-            board ? tr("common.hide_board", "Hide grid") : tr("common.show_board", "Show grid"),
-            ShowHeadGrid{!board}, false,
+            grid_open ? tr("common.hide_board", "Hide grid") : tr("common.show_board", "Show grid"),
+            ShowHeadGrid{!grid_open}, false,
             with_key(tr("attention_bars.all_heads_beside_open", "All heads beside the open one"), "board"));
     const std::vector<Segment> screens = screen_segments(*state.document, state.shown, state.view);
     draw_segmented(picture, context, area.w - 16 - 80 - segmented_width(context, screens), 12, screens);

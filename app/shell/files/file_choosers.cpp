@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<FolderShortcut> places_beside(const std::vector<std::string>& recent) {
+std::vector<FolderShortcut> folder_shortcuts(const std::vector<std::string>& recent) {
     const fs::path home = home_folder();
     std::error_code none;
     std::vector<FolderShortcut> all{{tr("file_choosers.home", "Home"), home}};
@@ -108,7 +108,7 @@ OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::p
     options.folder = !files.path.empty()    ? fs::path(files.path).parent_path()
                      : !last_folder.empty() ? last_folder
                                             : fs::current_path(none);
-    options.shortcuts = places_beside(files.recent);
+    options.shortcuts = folder_shortcuts(files.recent);
     const std::string stem = weights_without_stages(state) != nullptr ? attention_stem(state)
                              : files.path.empty() ? file_stem(state.document->recipe.sentence)
                                                   : fs::path(files.path).stem().string();

@@ -93,16 +93,16 @@ std::optional<std::string> models(const FileChooser& chooser, const figure::Rect
 }
 
 /// Lists the places. Returns the lower edge of the list.
-float places(FileChooser& chooser, const figure::Rect& area, const ViewTools& tools) {
+float draw_shortcuts(FileChooser& chooser, const figure::Rect& area, const ViewTools& tools) {
     float y = area.y;
-    for (const FolderShortcut& place : chooser.options().shortcuts) {
+    for (const FolderShortcut& shortcut : chooser.options().shortcuts) {
         if (y + 28 > area.bottom() || area.w == 0)
             return y;
-        const bool here = place.folder == chooser.listing().folder;
+        const bool here = shortcut.folder == chooser.listing().folder;
         const std::string label =
-            fitted(text::plain_text(place.label), figure::Font::ui_semibold, 13, area.w - 32, tools);
-        if (link("place " + place.folder.string(), label, {area.x - 8, y, area.w - 8, 28}, here, tools)) {
-            chooser.go(place.folder);
+            fitted(text::plain_text(shortcut.label), figure::Font::ui_semibold, 13, area.w - 32, tools);
+        if (link("place " + shortcut.folder.string(), label, {area.x - 8, y, area.w - 8, 28}, here, tools)) {
+            chooser.go(shortcut.folder);
             return y;
         }
         y += 30;
@@ -369,7 +369,7 @@ void view_file_chooser(OpenChooser& open, const ViewTools& tools) {
     if (collapses_picture_options(open, card) && open.picture.instead_of_folder) {
         view_collapsed_picture_options(open, {card.x + chooser_pad, parts.crumbs.y}, tools);
     } else {
-        const float below = places(chooser, parts.shortcuts, tools) + 14;
+        const float below = draw_shortcuts(chooser, parts.shortcuts, tools) + 14;
         offered = models(
             chooser, {parts.shortcuts.x, below, parts.shortcuts.w, parts.shortcuts.bottom() - below}, tools);
         crumbs(chooser, parts.crumbs, tools);
