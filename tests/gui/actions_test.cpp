@@ -77,7 +77,8 @@ std::string seen(const Desk& desk) {
 
 /// Returns the state of the program after every key of the table, one after the other, without keys that are
 /// not available. by_key: presses the key, else sends the action of its row.
-std::vector<std::pair<std::string, std::string>> walk(const std::string& path, bool number, bool by_key) {
+std::vector<std::pair<std::string, std::string>> run_actions(const std::string& path, bool number,
+                                                             bool by_key) {
     Desk desk("eight-experts");
     if (!path.empty())
         desk.open(path, path.find("models") != std::string::npos ? "12,7,30,5" : "");
@@ -128,7 +129,7 @@ TEST_CASE("each key does what its row of the table sends", "[gui][actions]") {
         for (const bool number : {false, true}) {
             if (number && !path.empty())
                 continue;
-            const auto keyed = walk(path, number, true), sent = walk(path, number, false);
+            const auto keyed = run_actions(path, number, true), sent = run_actions(path, number, false);
             REQUIRE(keyed.size() == sent.size());
             for (std::size_t i = 0; i < keyed.size(); ++i) {
                 INFO(path << (number ? " number selected, " : " ") << keyed[i].first);

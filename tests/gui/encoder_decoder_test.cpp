@@ -145,7 +145,7 @@ TEST_CASE("the three boards of an encoder-decoder show the numbers of Hugging Fa
                 const analysis::HeadMap& map =
                     desk.program.state().head_grid->row(layer)->heads[static_cast<std::size_t>(h)];
                 REQUIRE(map.largest.size() == expected.size());
-                double off = 0, off_board = 0;
+                double off = 0, off_grid = 0;
                 for (std::int64_t i = 0; i < Tq; ++i)
                     for (std::int64_t j = 0; j < Tk; ++j) {
                         const auto n = static_cast<std::size_t>(i * Tk + j);
@@ -153,10 +153,10 @@ TEST_CASE("the three boards of an encoder-decoder show the numbers of Hugging Fa
                         off = std::max(off, std::abs(static_cast<double>(
                                                          shown.value({TensorId::weights, {0, h, i, j}})) -
                                                      of));
-                        off_board = std::max(off_board, std::abs(static_cast<double>(map.largest[n]) - of));
+                        off_grid = std::max(off_grid, std::abs(static_cast<double>(map.largest[n]) - of));
                     }
                 CHECK(off < 1e-5);
-                CHECK(off_board < 1e-5);
+                CHECK(off_grid < 1e-5);
             }
         }
     }

@@ -124,7 +124,7 @@ bool is_number(const std::string& text) {
 std::vector<Index> cells_of(const lesson::CellRange& range) {
     std::vector<Index> cells;
     Index at{};
-    const auto walk = [&](const auto& self, std::size_t axis) -> void {
+    const auto add_cells = [&](const auto& self, std::size_t axis) -> void {
         if (axis == at.size())
             return cells.push_back(at);
         for (std::int64_t n = 0; n < std::max<std::int64_t>(range.count[axis], 1); ++n) {
@@ -132,7 +132,7 @@ std::vector<Index> cells_of(const lesson::CellRange& range) {
             self(self, axis + 1);
         }
     };
-    walk(walk, 0);
+    add_cells(add_cells, 0);
     return cells;
 }
 

@@ -70,7 +70,7 @@ Trace trace_of(const checkpoint::ForwardResult& result, const checkpoint::Model&
 }
 
 /// Returns the steps that `key` leads through, each with its layer, until the key has no effect.
-std::vector<std::string> walked(Desk& desk, int key) {
+std::vector<std::string> steps_visited(Desk& desk, int key) {
     std::vector<std::string> steps;
     while (true) {
         const ViewState& view = desk.view();
@@ -102,14 +102,14 @@ std::vector<std::string> layer_of(std::int64_t l, const std::vector<std::string>
 struct Family {
     std::string folder;
     std::vector<std::string> before, layer, after;
-    std::optional<Stack> board = {}; ///< the grid of an encoder-decoder
+    std::optional<Stack> grid_stack = {}; ///< the grid of an encoder-decoder
 };
 
 void open(Desk& desk, const Family& family) {
-    if (!family.board)
+    if (!family.grid_stack)
         return desk.open(test_data("/models/") + family.folder, ids_typed);
     desk.open(test_data("/models/") + family.folder, ids_typed, "7 2 9 4 8 3 5");
-    desk.act(ShowStack{*family.board});
+    desk.act(ShowStack{*family.grid_stack});
     desk.settle();
     REQUIRE(desk.program.state().document->is_checkpoint());
 }
@@ -197,7 +197,7 @@ std::vector<Family> families() {
 
 TEST_CASE("the arrow keys walk a checkpoint from the embedding to the probabilities and back", "[model]") {
     for (const Family& family : families()) {
-        INFO(family.folder << " " << static_cast<int>(family.board.value_or(Stack::own)));
+        INFO(family.folder << " " << static_cast<int>(family.grid_stack.value_or(Stack::own)));
         Desk desk;
         open(desk, family);
         const std::int64_t L = desk.view().step_strip.layers;
@@ -207,9 +207,9 @@ TEST_CASE("the arrow keys walk a checkpoint from the embedding to the probabilit
         std::ranges::copy(family.after, std::back_inserter(expected));
         desk.driver.key(GLFW_KEY_HOME);
         desk.settle();
-        CHECK(walked(desk, GLFW_KEY_RIGHT) == expected);
+        CHECK(steps_visited(desk, GLFW_KEY_RIGHT) == expected);
         std::ranges::reverse(expected);
-        CHECK(walked(desk, GLFW_KEY_LEFT) == expected);
+        CHECK(steps_visited(desk, GLFW_KEY_LEFT) == expected);
         CHECK(desk.program.state().error.empty());
     }
 }
@@ -258,7 +258,7 @@ TEST_CASE("the pages around attention show the numbers that trace writes", "[mod
                       Approx(tensor.data()[tensor.shape().offset(cell->at)]).margin(1e-5));
             }
         // A decoder's own part of a layer has no table with printed numbers, where its rows are long.
-        CHECK((compared > 100 || family.board == Stack::own));
+        CHECK((compared > 100 || family.grid_stack == Stack::own));
     }
 }
 
@@ -273,9 +273,9 @@ TEST_CASE("the stream that the final norm reads is explained beside the norm", "
         desk.act(GoTo{StageGroup::final_norm, 5});
         desk.act(Select{CellAddress{TensorId::resid_out, {0, 5, 3, 0}}});
         // In a decoder it is on the other grid.
-        const std::string last = !family.board                     ? "L"
-                                 : *family.board == Stack::encoder ? "encoder L"
-                                                                   : "cross L";
+        const std::string last = !family.grid_stack                     ? "L"
+                                 : *family.grid_stack == Stack::encoder ? "encoder L"
+                                                                        : "cross L";
         std::string said; // of wrapped lines
         for (const ScreenText& text : screen_texts())
             said += text.text + " ";

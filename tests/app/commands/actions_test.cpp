@@ -120,12 +120,12 @@ std::vector<Place> places() {
     map.view.attention.possible.norm_weighted = false;
     all.push_back(map);
     for (const bool checkpoint : {false, true})
-        for (const bool walking : {false, true}) {
+        for (const bool has_tab_focus : {false, true}) {
             Place place{.name = checkpoint ? "mean of a checkpoint" : "weights of a file"};
             place.checkpoint = checkpoint;
             place.weights_file = !checkpoint;
             place.weights_alone = true;
-            place.has_tab_focus = walking;
+            place.has_tab_focus = has_tab_focus;
             place.view.attention.possible = every_reading();
             place.view.attention.possible.norm_weighted = false;
             place.view.selected = CellAddress{TensorId::weights, {0, 0, 0, 0}};

@@ -31,10 +31,10 @@ struct PatchedPocket {
         workspace.open(open_model(checkpoint::model_folder("pocket"), {first_prompt}, 0, progress));
         act(AskEffects{AskEffects::What::token, "Mary"});
         act(AskEffects{AskEffects::What::against, "John"});
-        look(ShowScreen{Screen::patching});
+        change_view(ShowScreen{Screen::patching});
         act(AskPatching{.corrupted = second_prompt});
     }
-    void look(const AttentionChange& change) {
+    void change_view(const AttentionChange& change) {
         workspace.change_view(ViewChange(change));
         settle();
     }
@@ -96,7 +96,7 @@ TEST_CASE("a patched run is opened from its cell, with the logits that the cell 
         CHECK(patched_run(desk.part()) == nullptr);
         CHECK(desk.part().prompt == first_prompt);
         CHECK(desk.difference(*pair) == Approx(pair->clean_difference).margin(1e-5));
-        desk.look(ShowScreen{Screen::patching});
+        desk.change_view(ShowScreen{Screen::patching});
     }
 }
 
@@ -111,13 +111,13 @@ TEST_CASE("the map of patches is not measured again on the way back from one of 
     }
     REQUIRE(patched_run(desk.part()) != nullptr);
     desk.act(LeavePatch{});
-    desk.look(ShowScreen{Screen::patching});
+    desk.change_view(ShowScreen{Screen::patching});
     CHECK(desk.state.shown.patching->map == map);
     // Undone likewise; an edit makes it another map.
     desk.act(OpenPatch{1, 10});
     desk.workspace.move_in_history(-1);
     desk.settle();
-    desk.look(ShowScreen{Screen::patching});
+    desk.change_view(ShowScreen{Screen::patching});
     CHECK(desk.state.shown.patching->map == map);
     desk.workspace.run(SetGain{1, 0.5F});
     desk.settle();

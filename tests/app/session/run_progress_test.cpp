@@ -25,7 +25,7 @@ struct Measured {
         workspace.open(open_model(checkpoint::model_folder("pocket"), {clean_text}, 0, progress));
         settle();
     }
-    void look(const AttentionChange& change) { workspace.change_view(ViewChange(change)); }
+    void change_view(const AttentionChange& change) { workspace.change_view(ViewChange(change)); }
     void act(const ModelAction& action) { workspace.session().act(action); }
     void settle() {
         workspace.settle();
@@ -61,8 +61,8 @@ struct Measured {
 TEST_CASE("a sweep that is stopped keeps what it measured, and goes on to what a whole sweep gives",
           "[measuring]") {
     Measured desk;
-    desk.look(ShowScreen{Screen::effects});
-    desk.look(ShowEffects{EffectKind::ablated});
+    desk.change_view(ShowScreen{Screen::effects});
+    desk.change_view(ShowEffects{EffectKind::ablated});
     const auto stopped = desk.stop<EffectsSweep>([&] { return desk.state.shown.sweep; });
     CHECK(desk.state.shown.sweep_stopped);
     Progress progress;
@@ -93,7 +93,7 @@ TEST_CASE("a patching map that is stopped keeps its cells while another tab is l
           "recorded once for all tabs",
           "[measuring]") {
     Measured desk;
-    desk.look(ShowScreen{Screen::patching});
+    desk.change_view(ShowScreen{Screen::patching});
     desk.act(AskPatching{.corrupted = corrupted_text});
     const auto map = [&] {
         return desk.state.shown.patching == nullptr ? nullptr : desk.state.shown.patching->map;
@@ -109,8 +109,8 @@ TEST_CASE("a patching map that is stopped keeps its cells while another tab is l
     CHECK(desk.state.shown.patching->pair->patching.get() == recorded);
     // Another head does not change what is patched of every head.
     const auto heads = map();
-    desk.look(OpenHead{2, 7});
-    desk.look(ShowScreen{Screen::patching});
+    desk.change_view(OpenHead{2, 7});
+    desk.change_view(ShowScreen{Screen::patching});
     desk.settle();
     CHECK(map() == heads);
 
