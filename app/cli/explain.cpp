@@ -114,13 +114,13 @@ private:
                  {"logit", all.logit}};
         if (model_.model->architecture().logit_cap != 0.0)
             out["after_cap"] = all.capped;
-        Json writers = Json::array(), sources = Json::object();
+        Json components = Json::array(), sources = Json::object();
         for (const analysis::LogitPart& part : all.parts) {
-            writers.push_back({{"name", part.writer.name()}, {"value", part.value}});
+            components.push_back({{"name", part.writer.name()}, {"value", part.value}});
             if (!part.sources.empty())
                 sources[part.writer.name()] = part.sources;
         }
-        out["writers"] = writers;
+        out["writers"] = components;
         out["by_source"] = sources;
         return out;
     }

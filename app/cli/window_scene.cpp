@@ -34,13 +34,13 @@ void check_error(const app::Program& program) {
 /// The tensors that can be shown: stages of attention and, for a checkpoint, those around it.
 struct Offered {
     ProblemParts parts;
-    app::StepStrip walk = {};
+    app::StepStrip strip = {};
     std::vector<TensorId> around = {};
 
     bool has(TensorId id) const {
         return is_stage(id)
                    ? has_tensor(id, parts)
-                   : std::ranges::count(around, id) > 0 && app::find_step(walk, tensor_info(id).name);
+                   : std::ranges::count(around, id) > 0 && app::find_step(strip, tensor_info(id).name);
     }
 };
 
@@ -48,7 +48,7 @@ Offered offered_by(const app::Document& document, checkpoint::Stack stack, std::
     Offered offered{.parts = document.problem.parts()};
     if (!document.is_checkpoint())
         return offered;
-    offered.walk = app::step_strip_of(*document.part(), stack, layer);
+    offered.strip = app::step_strip_of(*document.part(), stack, layer);
     const checkpoint::Model& model = *document.part()->model->model;
     const checkpoint::Architecture& architecture = in_stack(model.architecture(), stack);
     for (const auto& stages :
@@ -65,8 +65,8 @@ std::string names_of_stages(const Offered& offered) {
             if (offered.has(info.id))
                 names += (names.empty() ? "" : ", ") + std::string(info.name);
     for (int n = 0; n < stop_count; ++n)
-        if (const auto stop = static_cast<StageGroup>(n); !is_around(stop) || offered.walk.has(stop))
-            if (const std::string label(group_info(stop).label);
+        if (const auto step = static_cast<StageGroup>(n); !is_around(step) || offered.strip.has(step))
+            if (const std::string label(group_info(step).label);
                 !find_stage(label) && !find_block_stage(label))
                 names += ", " + label;
     return names;
@@ -77,16 +77,16 @@ void show_stage(app::ViewState& view, const std::string& name, const Offered& of
     auto id = find_stage(name);
     if (!id)
         id = find_block_stage(name);
-    const auto stop = find_stop(name);
-    if ((!id || !offered.has(*id)) && stop && (!is_around(*stop) || offered.walk.has(*stop))) {
-        view.group = *stop;
+    const auto step = find_stop(name);
+    if ((!id || !offered.has(*id)) && step && (!is_around(*step) || offered.strip.has(*step))) {
+        view.group = *step;
         return;
     }
     if (!id || !offered.has(*id))
         fail_input("there is no stage \"" + name + "\"" +
-                   (offered.walk.whole_block() ? " in this layer" : "") + "; the stages are " +
+                   (offered.strip.whole_block() ? " in this layer" : "") + "; the stages are " +
                    names_of_stages(offered));
-    view.group = app::find_step(offered.walk, name).value_or(tensor_info(*id).group);
+    view.group = app::find_step(offered.strip, name).value_or(tensor_info(*id).group);
     if (*id == TensorId::k)
         view.projection = app::Projection::k;
     if (*id == TensorId::v)
@@ -103,7 +103,7 @@ app::ScoreScale score_scale(const SceneOptions& options) {
 
 app::ViewState view_with(const SceneOptions& options, const Dims& dims, const Offered& offered) {
     app::ViewState view;
-    view.walk = offered.walk;
+    view.step_strip = offered.strip;
     show_stage(view, options.stage.value_or("weights"), offered);
     view.dark = options.theme == "dark";
     if (options.head < 0 || options.head >= dims.H)
@@ -304,7 +304,7 @@ void show_model(app::Program& program, const SceneOptions& options) {
         program.act(app::ShowStack{stack.value_or(checkpoint::Stack::cross)});
     program.settle();
     read_weights(program, options);
-    const AttentionInfo& info = program.state().board->info();
+    const AttentionInfo& info = program.state().head_grid->info();
     check_layer(options, info);
     const app::AttentionView attention = program.state().view.attention;
     const app::LeftTab tab = program.state().view.tab;

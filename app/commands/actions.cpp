@@ -60,7 +60,8 @@ std::string why_not_on_map(const Chord& pressed, const ActionContext& now) {
     off.map = nullptr;
     off.screen = Screen::stages;
     for (const ActionInfo& row : actions())
-        if (has(row, pressed) && row.send && row.under >= now.over && !row.here(now) && row.here(off))
+        if (has(row, pressed) && row.make_actions && row.under >= now.over && !row.applies(now) &&
+            row.applies(off))
             return tr("actions.not_map_long_text", "“{}” is not for the map of a long text", row.title);
     return {};
 }
@@ -69,8 +70,8 @@ std::string why_not_on_map(const Chord& pressed, const ActionContext& now) {
 /// languages, where nouns may be capitalized, with an uppercase one. Names and formulas stay unchanged.
 std::string as_line(const ActionInfo& row) {
     const bool english = language_in_use() == "en";
-    std::string text = row.line ? *row.line : row.title;
-    if ((english && row.line) || text.size() < 2)
+    std::string text = row.key_list_text ? *row.key_list_text : row.title;
+    if ((english && row.key_list_text) || text.size() < 2)
         return text;
     const auto second = static_cast<unsigned char>(text[1]); // above 0x7F: a non-ASCII letter
     if (std::islower(second) == 0 && (english || second < 0x80))
@@ -108,7 +109,7 @@ std::string why_not(const ActionInfo& action, const ActionContext& now) {
 KeyMeaning key_meaning(const Chord& pressed, const ActionContext& now) {
     const bool exact = pressed.ctrl && pressed.key >= Key::A && pressed.key <= letter('Z');
     const bool claimed = std::ranges::any_of(actions(), [&](const ActionInfo& row) {
-        return has(row, pressed) && row.here(now) && (!row.steps || now.stepping);
+        return has(row, pressed) && row.applies(now) && (!row.steps || now.stepping);
     });
     KeyMeaning meaning;
     for (const ActionInfo& row : actions()) {
@@ -117,7 +118,7 @@ KeyMeaning key_meaning(const Chord& pressed, const ActionContext& now) {
                                : std::ranges::any_of(row.keys, [&](const Chord& one) {
                                      return same_but_shift(one, pressed);
                                  });
-        if (!asked || !row.send || row.under < now.over || !row.here(now))
+        if (!asked || !row.make_actions || row.under < now.over || !row.applies(now))
             continue;
         if (now.stepping && !row.steps && steps_control(pressed))
             continue;
@@ -137,9 +138,9 @@ std::vector<KeyLine> key_lines(const ActionContext& now) {
     std::vector<Chord> chords; // of the last row
     bool written = false;      // the last row has its own text for the keys
     for (const ActionInfo& row : actions()) {
-        if ((row.keys.empty() && row.gesture.empty()) || !row.here(now))
+        if ((row.keys.empty() && row.gesture.empty()) || !row.applies(now))
             continue;
-        if (!row.line || !row.line->empty() || lines.empty()) {
+        if (!row.key_list_text || !row.key_list_text->empty() || lines.empty()) {
             lines.push_back({{}, as_line(row), row.group});
             chords.clear();
             written = !row.gesture.empty();

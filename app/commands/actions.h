@@ -24,13 +24,13 @@ struct ActionInfo {
     std::vector<Chord> keys;
     /// Returns true if the action exists on the current view and for the document. Only then does the list of
     /// keys show it.
-    std::function<bool(const ActionContext&)> here;
+    std::function<bool(const ActionContext&)> applies;
     /// The messages to send. Empty: a mouse or text field gesture, which is handled where it occurs.
-    std::function<Actions(const ActionContext&)> send;
+    std::function<Actions(const ActionContext&)> make_actions;
     /// Returns why the action is not available now; empty text: it is. No function: always available.
     std::function<std::string(const ActionContext&)> unavailable_reason = {};
     /// Text in the list of keys. Absent: the title. Empty: joined to the row of the previous action.
-    std::optional<std::string> line = {};
+    std::optional<std::string> key_list_text = {};
     Overlay under = Overlay::nothing; ///< works while this covers the canvas
     bool repeats = false;             ///< repeats while the key is held
     std::string gesture = {};         ///< text in place of keys in the list; empty: the keys

@@ -85,7 +85,7 @@ void apply(ViewState& view, const AttentionChange& change) {
                               open_head(view, attention.layer + c.layers, view.head + c.heads);
                           },
                           [&](const SetHeadGridWidth& c) { view.head_grid_width = c.width; },
-                          [&](const ShowHeadGrid& c) { attention.board = c.shown; },
+                          [&](const ShowHeadGrid& c) { attention.head_grid_open = c.shown; },
                           [&](const ShowScreen& c) { show_screen(view, c.screen); },
                           [&](const ShowEffects& c) { attention.effects = c.kind; },
                           [&](const ShowSourceTokens& c) { attention.first_source_token = c.from; },

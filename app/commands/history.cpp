@@ -47,12 +47,12 @@ const DocumentPtr& History::move(std::int64_t by) {
 
 void History::count(const State& state, int by) {
     const auto add = [&](const void* key, std::size_t size) {
-        std::size_t& holders = held_[key];
+        std::size_t& holders = state_counts_[key];
         if (by > 0 && holders++ == 0)
             bytes_ += size;
         if (by < 0 && --holders == 0) {
             bytes_ -= size;
-            held_.erase(key);
+            state_counts_.erase(key);
         }
     };
     const auto add_tensor = [&](const TensorPtr& tensor) {

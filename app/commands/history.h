@@ -63,7 +63,7 @@ private:
     std::size_t position_ = 0;
     std::size_t byte_budget_;
     std::size_t bytes_ = 0, dropped_ = 0;
-    std::unordered_map<const void*, std::size_t> held_; ///< how many states hold a tensor
+    std::unordered_map<const void*, std::size_t> state_counts_; ///< how many states hold a tensor
 };
 
 /// Returns the labels of the steps to the current state, oldest first; at most the last hundred.

@@ -41,17 +41,17 @@ void go_to(ViewState& view, StageGroup group, std::int64_t row) {
 }
 
 void step_stage(ViewState& view, int by) {
-    const StripPosition next = stepped(view.walk, {view.group, view.attention.layer}, by);
+    const StripPosition next = stepped(view.step_strip, {view.group, view.attention.layer}, by);
     if (next.layer != view.attention.layer)
         view.selected.reset(); // belongs to the previous layer
     view.attention.layer = next.layer;
-    go_to(view, next.stop, -1);
+    go_to(view, next.step, -1);
 }
 
 /// Returns true if no step follows.
 bool at_end(const ViewState& view) {
-    const StepStrip& walk = view.walk;
-    return view.group == walk.last() && (!walk.after.empty() || view.attention.layer + 1 >= walk.layers);
+    const StepStrip& strip = view.step_strip;
+    return view.group == strip.last() && (!strip.after.empty() || view.attention.layer + 1 >= strip.layers);
 }
 
 void step_row(ViewState& view, int by, const Dims& dims) {
@@ -125,13 +125,13 @@ void apply(ViewState& view, const ViewChange& change, const Dims& dims) {
                           [&](const StepRow& c) { step_row(view, c.by, dims); },
                           [&](const TogglePlay&) {
                               if (!view.playing && at_end(view) && view.row < 0)
-                                  go_to(view, view.walk.first(), -1);
+                                  go_to(view, view.step_strip.first(), -1);
                               view.playing = !view.playing;
                               view.next_step_at = -1.0;
                           },
                           [&](const SetSpeed& c) { view.speed = std::clamp(c.speed, 0.25F, 8.0F); },
                           [&](const PickHead& c) { view.head = c.head; },
-                          [&](const CompareWith& c) { view.other = c.head; },
+                          [&](const CompareWith& c) { view.compared_head = c.head; },
                           [&](const ShowWeightsAs& c) { view.weights_view = c.view; },
                           [&](const ShowHeads& c) { view.heads_view = c.view; },
                           [&](const ShowProjection& c) {
@@ -206,9 +206,9 @@ void apply(ViewState& view, const ViewChange& change, const Dims& dims) {
 
 void clamp_to(ViewState& view, const Dims& dims) {
     view.head = std::clamp<std::int64_t>(view.head, 0, dims.H - 1);
-    view.other = std::clamp<std::int64_t>(view.other, 0, dims.H - 1);
-    if (view.other == view.head && dims.H > 1)
-        view.other = (view.head + 1) % dims.H;
+    view.compared_head = std::clamp<std::int64_t>(view.compared_head, 0, dims.H - 1);
+    if (view.compared_head == view.head && dims.H > 1)
+        view.compared_head = (view.head + 1) % dims.H;
     if (dims.H == 1 && view.heads_view == HeadsView::difference)
         view.heads_view = HeadsView::each;
     view.batch = std::clamp<std::int64_t>(view.batch, 0, dims.B - 1);

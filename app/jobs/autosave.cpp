@@ -100,12 +100,12 @@ void Autosave::work() {
         lock.lock();
         writing_ = false;
         if (fault.empty()) {
-            told_error_.clear();
+            reported_error_.clear();
         } else {
             due_ = true;
             not_before_ = steady_clock::now() + retry_gap;
-            if (fault != told_error_)
-                error_ = told_error_ = fault;
+            if (fault != reported_error_)
+                error_ = reported_error_ = fault;
         }
         if (!due_ || !fault.empty())
             flushing_ = false;

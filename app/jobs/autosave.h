@@ -70,7 +70,7 @@ private:
     bool due_ = false; ///< wanted_ is not on the disk yet
     bool writing_ = false, flushing_ = false, stopping_ = false;
     std::chrono::steady_clock::time_point not_before_{};
-    std::string error_, told_error_;
+    std::string error_, reported_error_;
     std::thread thread_;
 };
 

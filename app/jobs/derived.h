@@ -47,7 +47,7 @@ public:
     /// the intermediate value that it published before it was cancelled, or null, and continues from it.
     template<class Value, class Make>
     Derived<Value> ask(const DerivedKey& key, Priority urgency, Make make, std::size_t bytes = 0) {
-        return look<Value>(entry_for({key.of, key.parameters, typeid(Value)}, urgency, bytes, [&] {
+        return snapshot<Value>(entry_for({key.of, key.parameters, typeid(Value)}, urgency, bytes, [&] {
             return Work([make = std::move(make)](Progress& progress, const PutErased& put,
                                                  const Erased& so_far) -> Erased {
                 using Coarse = std::shared_ptr<const Value>;
@@ -65,7 +65,7 @@ public:
     /// The same without a request.
     template<class Value>
     Derived<Value> peek(const DerivedKey& key) const {
-        return look<Value>(known({key.of, key.parameters, typeid(Value)}));
+        return snapshot<Value>(known({key.of, key.parameters, typeid(Value)}));
     }
 
     /// Stops the computation of a value, keeping its intermediate value, or continues it. No effect on a
@@ -124,7 +124,7 @@ private:
     void keep_budget();
 
     template<class Value>
-    Derived<Value> look(const EntryPtr& entry) const {
+    Derived<Value> snapshot(const EntryPtr& entry) const {
         if (entry == nullptr)
             return {};
         const std::scoped_lock lock(mutex_);

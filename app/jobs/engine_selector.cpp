@@ -39,9 +39,9 @@ const DerivedKey device_list{nullptr, "devices"};
 } // namespace
 
 EngineSelector::EngineSelector(const std::string& id, EngineMaker make,
-                               std::function<engine::DeviceList()> look)
-    : make_(std::move(make)), look_(std::move(look)), made_(std::make_unique<SwitchableEngine>(id, make_)),
-      engine_(made_.get()), values_({}) {
+                               std::function<engine::DeviceList()> list_devices)
+    : make_(std::move(make)), list_devices_(std::move(list_devices)),
+      made_(std::make_unique<SwitchableEngine>(id, make_)), engine_(made_.get()), values_({}) {
     state_.chosen = id;
 }
 
@@ -51,11 +51,11 @@ std::unique_ptr<engine::Engine> EngineSelector::engine() {
 
 bool EngineSelector::act(const EngineAction& action, const DocumentPtr& document) {
     switch (action.kind) {
-    case EngineAction::Kind::look:
-        if (!state_.found && !state_.listing) {
+    case EngineAction::Kind::list:
+        if (!state_.devices && !state_.listing) {
             state_.listing = true;
             values_.ask<engine::DeviceList>(device_list, Priority::background,
-                                            [this](Progress&, const auto&) { return look_(); });
+                                            [this](Progress&, const auto&) { return list_devices_(); });
         }
         return false;
     case EngineAction::Kind::choose:
@@ -84,7 +84,7 @@ void EngineSelector::poll() {
     if (const auto found = values_.peek<engine::DeviceList>(device_list); state_.listing && found.done) {
         state_.listing = false;
         if (found.value != nullptr)
-            state_.found = *found.value;
+            state_.devices = *found.value;
     }
     if (const auto compared = values_.peek<EngineComparison>(comparing_); state_.comparing && compared.done) {
         state_.comparing = false;

@@ -15,7 +15,7 @@ namespace headscope::app {
 class EngineSelector {
 public:
     explicit EngineSelector(const std::string& id, EngineMaker make = engine::make_engine,
-                            std::function<engine::DeviceList()> look = engine::devices);
+                            std::function<engine::DeviceList()> list_devices = engine::devices);
 
     /// Returns the engine for the Runner; call once. The engine must be destroyed before this object.
     std::unique_ptr<engine::Engine> engine();
@@ -29,7 +29,7 @@ public:
 
 private:
     EngineMaker make_;
-    std::function<engine::DeviceList()> look_;
+    std::function<engine::DeviceList()> list_devices_;
     EngineState state_;
     std::unique_ptr<SwitchableEngine> made_; ///< until the Runner takes it
     SwitchableEngine* engine_;

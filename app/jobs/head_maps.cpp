@@ -67,7 +67,7 @@ std::int64_t HeadMaps::ready() const {
     return set_->info().L - std::ssize(missing_);
 }
 
-void HeadMaps::look_at(std::int64_t open, std::int64_t first, std::int64_t last) {
+void HeadMaps::prioritize(std::int64_t open, std::int64_t first, std::int64_t last) {
     const std::int64_t end = set_->info().L - 1;
     values_.begin_frame();
     want(std::clamp<std::int64_t>(open, 0, end), Priority::on_screen);

@@ -25,7 +25,7 @@ public:
     std::int64_t ready() const override;
 
     /// Reads the visible layers before the others: `open`, then [first, last].
-    void look_at(std::int64_t open, std::int64_t first, std::int64_t last);
+    void prioritize(std::int64_t open, std::int64_t first, std::int64_t last);
     /// Blocks until every layer has been read. For export and tests; the window never calls it.
     void wait() { values_.wait(); }
 

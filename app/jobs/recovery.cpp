@@ -51,7 +51,7 @@ Recovery read_recovery(const fs::path& file, const project::ProjectSummary& summ
     return recovery;
 }
 
-void look_at(const fs::path& file, std::vector<Recovery>& found) {
+void add_recovery(const fs::path& file, std::vector<Recovery>& found) {
     try {
         const project::ProjectSummary summary = project::project_summary(file.string());
         if (summary.format <= project::project_format)
@@ -74,7 +74,7 @@ std::vector<Recovery> find_recoveries(const fs::path& folder) {
     for (const fs::path& path : paths) {
         const std::string name = path.filename().string();
         if (name.starts_with(autosave_prefix) && name.ends_with(ending) && !is_locked(lock_of(path)))
-            look_at(path, found);
+            add_recovery(path, found);
         else if (is_kept(name) && name.ends_with(lock_ending) && guards_nothing(path, paths))
             remove_unlocked(path);
         else

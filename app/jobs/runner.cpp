@@ -52,7 +52,7 @@ RunResult Runner::run(const DocumentPtr& document, bool alone, Progress& progres
     RunResult result{.document = document};
     try {
         if (document->shows_weights()) {
-            const LoadedHeads read = document->is_given() ? document->given()->read : LoadedHeads{};
+            const LoadedHeads read = document->is_given() ? document->given()->loaded : LoadedHeads{};
             result.trace = std::make_shared<const Trace>(analysis::attention_trace(
                 *document->shown_weights(), document->layer(), progress, read.heads, read.mean));
             return result;

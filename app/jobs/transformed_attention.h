@@ -28,7 +28,7 @@ public:
 private:
     void end_means() const;
 
-    AttentionSetPtr held_, shown_;
+    AttentionSetPtr stored_, shown_;
     analysis::ReadingOptions options_, possible_;
     std::shared_ptr<Progress> stop_; ///< of shown_
 };

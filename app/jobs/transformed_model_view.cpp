@@ -14,23 +14,23 @@ namespace {
 /// Larger than any revision in the history, because cached pictures are keyed by revision.
 constexpr std::uint64_t first_revision = std::uint64_t{1} << 40U;
 
-DocumentPtr look_of(const AttentionSetPtr& set, std::int64_t layer, const Document& document,
-                    std::uint64_t revision) {
-    auto look = std::make_shared<Document>(*attention_document(set, layer, {}, document));
+DocumentPtr transformed_document(const AttentionSetPtr& set, std::int64_t layer, const Document& document,
+                                 std::uint64_t revision) {
+    auto out = std::make_shared<Document>(*attention_document(set, layer, {}, document));
     const checkpoint::AttentionPlace place{document.stack(), layer};
-    look->kind = CheckpointLayer{document.part(), place, set};
-    look->title = document.title;
-    look->revision = revision;
+    out->kind = CheckpointLayer{document.part(), place, set};
+    out->title = document.title;
+    out->revision = revision;
     const checkpoint::LayerEdits* const edits =
         layer >= set->info().own_layers()
             ? nullptr // a mean has no edits
             : checkpoint::edits_of(document.part()->edits,
                                    attention_number(document.part()->architecture(), place));
     if (edits != nullptr && !edits->gains.empty()) {
-        look->problem.gains = edits->gains;
-        look->problem.gains.resize(static_cast<std::size_t>(set->info().H), 1.0F); // a mean has no head gain
+        out->problem.gains = edits->gains;
+        out->problem.gains.resize(static_cast<std::size_t>(set->info().H), 1.0F); // a mean has no head gain
     }
-    return look;
+    return out;
 }
 
 } // namespace
@@ -62,7 +62,7 @@ void TransformedModelView::follow(const checkpoint::ModelRunPtr& run, const Docu
         read = read_.follow(spelled_, attention.reading);
     }
     attention.possible = document.is_long() ? analysis::ReadingOptions{} : read_.possible();
-    look(read, document, view);
+    show(read, document, view);
     if (fault)
         std::rethrow_exception(fault);
 }
@@ -75,7 +75,7 @@ void TransformedModelView::leave_mean(ViewState& view) const {
     view.head = std::min(view.head, set_->info().own_heads() - 1);
 }
 
-void TransformedModelView::look(const AttentionSetPtr& read, const Document& document, ViewState& view) {
+void TransformedModelView::show(const AttentionSetPtr& read, const Document& document, ViewState& view) {
     const AttentionInfo& info = read->info();
     std::int64_t& layer = view.attention.layer;
     layer = std::clamp<std::int64_t>(layer, 0, info.L - 1);
@@ -91,7 +91,7 @@ void TransformedModelView::look(const AttentionSetPtr& read, const Document& doc
     else if (document.stack() == view.attention.stack && // otherwise the document of the new stack is pending
              (document_ == nullptr || document_->shown_weights() != read || document_->layer() != layer ||
               document_->part() != document.part()))
-        document_ = look_of(read, layer, document, first_revision + ++looks_);
+        document_ = transformed_document(read, layer, document, first_revision + ++shown_count_);
 }
 
 } // namespace headscope::app

@@ -36,13 +36,13 @@ public:
     const AttentionSetPtr& set() const { return set_; }
 
 private:
-    void look(const AttentionSetPtr& read, const Document& document, ViewState& view);
+    void show(const AttentionSetPtr& read, const Document& document, ViewState& view);
 
     TransformedAttention read_;
     std::shared_ptr<const checkpoint::SpelledRun> spelled_; ///< of the newest run
     AttentionSetPtr set_;
     DocumentPtr document_;
-    std::uint64_t looks_ = 0;
+    std::uint64_t shown_count_ = 0;
 };
 
 } // namespace headscope::app

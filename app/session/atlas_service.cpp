@@ -62,8 +62,8 @@ ScoreProgress work_of(const Derived<ByHead>& value, Atlas& atlas, std::initializ
     return {value.error, value.done ? std::nullopt : std::optional(value.fraction)};
 }
 
-Atlas of_board(const HeadGrid& board, std::vector<std::shared_ptr<const void>>& holders) {
-    const AttentionInfo& info = board.info();
+Atlas of_head_grid(const HeadGrid& head_grid, std::vector<std::shared_ptr<const void>>& holders) {
+    const AttentionInfo& info = head_grid.info();
     Atlas atlas;
     atlas.L = info.own_layers();
     atlas.H = info.own_heads();
@@ -71,7 +71,7 @@ Atlas of_board(const HeadGrid& board, std::vector<std::shared_ptr<const void>>& 
     atlas.numbers.resize(static_cast<std::size_t>(atlas.L));
     atlas.heads.resize(static_cast<std::size_t>(atlas.L * atlas.H));
     for (std::int64_t l = 0; l < atlas.L; ++l) {
-        const auto row = board.row(l);
+        const auto row = head_grid.row(l);
         holders.push_back(row);
         if (row != nullptr && !row->heads.empty())
             for (std::int64_t h = 0; h < atlas.H; ++h)
@@ -131,7 +131,7 @@ ByHead swept(const checkpoint::ModelRun& run, std::int64_t position, checkpoint:
 AtlasService::AtlasService(SessionState& state, std::function<void()> wake)
     : state_(state), values_(std::move(wake)) {}
 
-bool AtlasService::looks_at(HeadScore score) const {
+bool AtlasService::is_on_screen(HeadScore score) const {
     const AtlasView& view = state_.view.attention.atlas;
     return view.colour == score || view.x == score || view.y == score || view.sort == score;
 }
@@ -184,9 +184,9 @@ template<class Value, class Make>
 std::shared_ptr<const Value> AtlasService::runs_of(Atlas& atlas, HeadScore score, const DerivedKey& key,
                                                    Make make) {
     const auto value =
-        looks_at(score) ? values_.ask<Value>(key, Priority::on_screen, make) : values_.peek<Value>(key);
+        is_on_screen(score) ? values_.ask<Value>(key, Priority::on_screen, make) : values_.peek<Value>(key);
     atlas.works[analysis::info_of(score).of] = {
-        value.error, value.done || !looks_at(score) ? std::nullopt : std::optional(value.fraction)};
+        value.error, value.done || !is_on_screen(score) ? std::nullopt : std::optional(value.fraction)};
     return value.value;
 }
 
@@ -332,14 +332,14 @@ void AtlasService::follow(const AttentionSetPtr& set, const checkpoint::ModelRun
     const bool checkpoint = state_.document->is_checkpoint();
     const std::shared_ptr<const void> model = checkpoint ? state_.document->part()->model : nullptr;
     values_.retain({set, run, model, survey_});
-    if (state_.view.attention.screen != Screen::atlas || set == nullptr || state_.board == nullptr) {
+    if (state_.view.attention.screen != Screen::atlas || set == nullptr || state_.head_grid == nullptr) {
         state_.shown.atlas = nullptr;
         shown_.clear();
         named_ = nullptr;
         return;
     }
     Holders holders;
-    Atlas atlas = of_board(*state_.board, holders);
+    Atlas atlas = of_head_grid(*state_.head_grid, holders);
     if (named_ != set) {
         named_ = set;
         names_ = names_of(set->info());

@@ -37,7 +37,7 @@ private:
     void add_acts(Atlas& atlas, Holders& holders, const AttentionSetPtr& set);
     /// Replaces the text's scores by the means of a survey, while the survey tab is open.
     void follow_survey(Atlas& atlas, Holders& holders);
-    bool looks_at(analysis::HeadScore score) const;
+    bool is_on_screen(analysis::HeadScore score) const;
 
     SessionState& state_;
     DerivedValues values_;

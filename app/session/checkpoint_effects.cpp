@@ -13,8 +13,8 @@ namespace {
 
 /// Returns the query and key of the score to split: those of the selected number, else the largest weight of
 /// the current row.
-std::optional<std::pair<std::int64_t, std::int64_t>> score_looked_at(const Shown& shown,
-                                                                     const ViewState& view) {
+std::optional<std::pair<std::int64_t, std::int64_t>> focused_score(const Shown& shown,
+                                                                   const ViewState& view) {
     const Tensor* const weights = shown.tensor(TensorId::weights);
     if (weights == nullptr || weights->shape().rank() != 4)
         return std::nullopt;
@@ -62,7 +62,7 @@ void CheckpointSession::follow_screen() {
     follow_why();
     follow_patching();
     follow_circuits();
-    atlas_.follow(look_.set(), state().model.run);
+    atlas_.follow(transformed_.set(), state().model.run);
     map_.follow();
 }
 
@@ -70,10 +70,10 @@ void CheckpointSession::follow_why() {
     Shown& shown = state().shown;
     const ViewState& view = state().view;
     const checkpoint::ModelRunPtr& run = state().model.run;
-    const bool looked = view.attention.screen == Screen::why && run != nullptr && shown.trace != nullptr &&
-                        shown.document->is_checkpoint() && run->inputs().T == shown.dims().Tq &&
-                        view.attention.stack == checkpoint::Stack::own;
-    const auto pair = looked ? score_looked_at(shown, view) : std::nullopt;
+    const bool on_screen = view.attention.screen == Screen::why && run != nullptr && shown.trace != nullptr &&
+                           shown.document->is_checkpoint() && run->inputs().T == shown.dims().Tq &&
+                           view.attention.stack == checkpoint::Stack::own;
+    const auto pair = on_screen ? focused_score(shown, view) : std::nullopt;
     if (!pair) {
         shown.why = nullptr;
         return;

@@ -12,7 +12,7 @@ namespace headscope::app {
 namespace {
 
 /// Returns the step where patched rows are visible first.
-StageGroup stop_of(TensorId at, const checkpoint::Architecture& architecture) {
+StageGroup step_of(TensorId at, const checkpoint::Architecture& architecture) {
     // The attention output has a step of its own only if a norm follows it; otherwise the sum shows it.
     const StageGroup sum =
         architecture.residual == checkpoint::Residual::serial ? StageGroup::resid_mid : StageGroup::resid_out;
@@ -71,9 +71,9 @@ void CheckpointSession::open_patch(const PatchingView& view, const DerivedKey& o
     part->written = 0;
     part->edits = *edits.value;
     part->opened_patch = std::make_shared<const PatchedRun>(
-        PatchedRun{.own = own,
-                   .words = patch_description(*view.pair, *view.map, cell.row, cell.column),
-                   .stop = stop_of(rows.at, own->architecture()),
+        PatchedRun{.clean = own,
+                   .description = patch_description(*view.pair, *view.map, cell.row, cell.column),
+                   .step = step_of(rows.at, own->architecture()),
                    .layer = cell.row,
                    .head = heads ? cell.column : -1,
                    .row = heads ? -1 : rows.first});
@@ -88,17 +88,17 @@ void CheckpointSession::leave_patch() {
     if (patch == nullptr)
         return;
     stop_writing();
-    write(patch->own, tr("checkpoint_patching.leave_patched_run", "leave the patched run"));
+    write(patch->clean, tr("checkpoint_patching.leave_patched_run", "leave the patched run"));
 }
 
-void CheckpointSession::look_at_patch(const PatchedRun& patch) {
+void CheckpointSession::show_patch(const PatchedRun& patch) {
     ViewState& view = state().view;
     view.attention.screen = Screen::stages;
     view.attention.stack = checkpoint::Stack::own;
     view.attention.layer = patch.layer;
     if (patch.head >= 0)
         view.head = patch.head;
-    view.group = patch.stop;
+    view.group = patch.step;
     when_shown_.row = patch.row;
 }
 

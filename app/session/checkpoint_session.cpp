@@ -25,7 +25,7 @@ std::size_t block_bytes(const RunSpec& part, const Dims& dims) {
     return sizeof(float) * static_cast<std::size_t>(floats);
 }
 
-/// Restricts the view to what the checkpoint has; follow_look handles the heads.
+/// Restricts the view to what the checkpoint has; follow_transformed handles the heads.
 void keep_to_model(ViewState& view, const RunSpec& part) {
     if (!part.two_texts())
         view.attention.stack = checkpoint::Stack::own;
@@ -56,17 +56,17 @@ bool shows_table(const Document& document, const checkpoint::ModelEdits& next, c
 } // namespace
 
 CheckpointSession::CheckpointSession(SessionHost& host)
-    : Session(host), board_(host.state(), host.wake()), atlas_(host.state(), host.wake()),
-      map_(host.state(), host.wake()), desk_(host.wake()),
+    : Session(host), grid_(host.state(), host.wake()), atlas_(host.state(), host.wake()),
+      map_(host.state(), host.wake()), runner_(host.wake()),
       blocks_(host.wake(), block_bytes(*state().document->part(), state().document->problem.dims)) {
     show_texts(state().model, *state().document->part());
     state().view.attention.stack = state().document->stack();
 }
 
 CheckpointSession::CheckpointSession(SessionHost& host, const OpenedModel& opened)
-    : Session(host), board_(host.state(), host.wake()), atlas_(host.state(), host.wake()),
+    : Session(host), grid_(host.state(), host.wake()), atlas_(host.state(), host.wake()),
       map_(host.state(), host.wake()),
-      desk_(host.wake()), wanted_{opened.part, opened.attention, std::nullopt},
+      runner_(host.wake()), wanted_{opened.part, opened.attention, std::nullopt},
       blocks_(host.wake(), block_bytes(*opened.part, opened.base->dims)) {
     ModelState& model = state().model;
     model = {};
@@ -77,7 +77,7 @@ CheckpointSession::CheckpointSession(SessionHost& host, const OpenedModel& opene
     model.generation_blocked_reason = text_full_reason(*opened.part);
     next_logits_ = opened.next_logits;
     sample_next();
-    desk_.begin_with(opened);
+    runner_.begin_with(opened);
     known_[opened.attention] = {opened.part->inputs, opened.base};
 }
 
@@ -86,7 +86,7 @@ CheckpointSession::~CheckpointSession() {
     ViewState& view = state().view;
     view.attention.possible = {};
     view.attention.stack = checkpoint::Stack::own;
-    view.walk = {};
+    view.step_strip = {};
     if (is_around(view.group))
         view.group = view.previous_step = StageGroup::weights;
     for (std::optional<CellAddress>* const cell : {&view.selected, &view.hover, &view.block_end})
@@ -117,8 +117,8 @@ void CheckpointSession::follow() {
     if (attention != open_attention(*state().document))
         if (const auto base = known_base(*part, attention))
             show_attention(attention, base);
-    follow_walk();
-    follow_look();
+    update_step_strip();
+    follow_transformed();
     follow_block();
     ask(attention);
 }
@@ -133,7 +133,7 @@ std::int64_t CheckpointSession::current_attention() const {
     return attention_number(architecture, {view.stack, wanted <= last ? wanted : beyond});
 }
 
-std::int64_t CheckpointSession::first_of_board(std::int64_t attention) const {
+std::int64_t CheckpointSession::first_in_grid(std::int64_t attention) const {
     const checkpoint::Architecture& architecture = state().document->part()->architecture();
     const checkpoint::Stack stack = state().view.attention.stack;
     std::int64_t layer = 0;
@@ -143,14 +143,14 @@ std::int64_t CheckpointSession::first_of_board(std::int64_t attention) const {
     return layer;
 }
 
-void CheckpointSession::follow_walk() {
+void CheckpointSession::update_step_strip() {
     ViewState& view = state().view;
     const RunSpec& part = *state().document->part();
     const std::int64_t last = in_stack(part.architecture(), view.attention.stack).layers - 1;
-    view.walk =
+    view.step_strip =
         step_strip_of(part, view.attention.stack, std::clamp<std::int64_t>(view.attention.layer, 0, last));
-    if (!view.walk.has(view.group))
-        view.group = view.walk.layer.front();
+    if (!view.step_strip.has(view.group))
+        view.group = view.step_strip.layer.front();
 }
 
 void CheckpointSession::follow_block() {
@@ -256,7 +256,7 @@ void CheckpointSession::follow_expert() {
 
 void CheckpointSession::ask(std::int64_t attention) {
     const RunSpecPtr& part = state().document->part();
-    ModelRunner::Request wish{part, attention, state().model.position};
+    ModelRunner::Request next{part, attention, state().model.position};
     if (next_text_) {
         checkpoint::ModelEdits edits = with_patches_of(part->edits, next_text_->part->edits);
         if (next_text_->asked == nullptr || first_difference(next_text_->asked->edits, edits)) {
@@ -265,12 +265,12 @@ void CheckpointSession::ask(std::int64_t attention) {
             next->marks = part->marks;
             next_text_->asked = std::move(next);
         }
-        wish.part = next_text_->asked;
+        next.part = next_text_->asked;
     }
-    if (wish.part == wanted_.part && wish.attention == wanted_.attention && wish.position == wanted_.position)
+    if (next.part == wanted_.part && next.attention == wanted_.attention && next.position == wanted_.position)
         return;
-    wanted_ = wish;
-    desk_.request(std::move(wish));
+    wanted_ = next;
+    runner_.request(std::move(next));
 }
 
 void CheckpointSession::act(const ModelAction& action) {
@@ -329,25 +329,25 @@ void CheckpointSession::act(const ModelAction& action) {
 }
 
 void CheckpointSession::take_results() {
-    if (const auto answer = desk_.poll())
+    if (const auto answer = runner_.poll())
         apply_answer(*answer);
-    if (waiting_ && !desk_.busy())
+    if (waiting_ && !runner_.busy())
         continue_generation();
     follow_block();
-    state().model.running = desk_.busy();
-    state().model.fraction = desk_.fraction();
+    state().model.running = runner_.busy();
+    state().model.fraction = runner_.fraction();
 }
 
 void CheckpointSession::settle() {
     do {
-        desk_.wait();
+        runner_.wait();
         take_results();
         blocks_.wait();
         atlas_.wait();
         map_.wait();
-        board_.wait();
+        grid_.wait();
         follow_block();
-    } while (desk_.busy() || blocks_.busy() || atlas_.busy() || map_.busy());
+    } while (runner_.busy() || blocks_.busy() || atlas_.busy() || map_.busy());
 }
 
 void CheckpointSession::apply_answer(const ModelRunner::Answer& answer) {
@@ -379,8 +379,8 @@ void CheckpointSession::apply_answer(const ModelRunner::Answer& answer) {
         next_logits_ = answer.next_logits;
         sample_next();
         if (same_text)
-            changed_from = first_of_board(first_difference(before->edits(), answer.run->edits())
-                                              .value_or(attention_count(answer.run->model().architecture())));
+            changed_from = first_in_grid(first_difference(before->edits(), answer.run->edits())
+                                             .value_or(attention_count(answer.run->model().architecture())));
     }
     const Document& now = *state().document;
     if (other_text) {
@@ -407,13 +407,13 @@ void CheckpointSession::apply_answer(const ModelRunner::Answer& answer) {
                 when_shown_.row = with_means(document_to_show()->problem.dims).Tq - 1;
         }
         if (opens)
-            look_at_patch(*patch);
+            show_patch(*patch);
         if (longer && !text.part->write_target)
             token_generated(answer.part->inputs->ids.back());
     } else if (answer.attention != open_attention(now) || !same_vectors(*answer.base, *now.unedited)) {
         show_attention(answer.attention, answer.base);
     }
-    follow_look(changed_from);
+    follow_transformed(changed_from);
 }
 
 std::shared_ptr<const Problem> CheckpointSession::known_base(const RunSpec& part,
@@ -426,7 +426,7 @@ void CheckpointSession::show_attention(std::int64_t attention, const std::shared
     const Document& now = *state().document;
     known_[attention] = {now.part()->inputs, base};
     state().document = model_document(now.part(), attention, base, now.revision + 1);
-    if (look_.document() == nullptr)
+    if (transformed_.document() == nullptr)
         host().compute(state().document);
 }
 
@@ -482,7 +482,7 @@ void CheckpointSession::check(const FileCommand& command) const {
                       "Heads, then export the script."));
 }
 
-std::function<void(const std::string& path)> CheckpointSession::writer() const {
+std::function<void(const std::string& path)> CheckpointSession::save_function() const {
     return [part = state().document->part(),
             project = project_of(state(), host().steps(), {})](const std::string& path) mutable {
         project.model = project::model_location(part->model->model->path(), path);

@@ -31,14 +31,14 @@ public:
 
     void follow() override;
     void take_results() override;
-    bool busy() const override { return desk_.busy() || blocks_.busy() || atlas_.busy() || map_.busy(); }
+    bool busy() const override { return runner_.busy() || blocks_.busy() || atlas_.busy() || map_.busy(); }
     void settle() override;
     const DocumentPtr& document_to_show() const override;
 
     Dims with_means(Dims dims) const override;
-    void view_changed(ViewState& view) const override { look_.leave_mean(view); }
+    void view_changed(ViewState& view) const override { transformed_.leave_mean(view); }
     void trace_shown() override;
-    void set_visible_layers(std::int64_t first, std::int64_t last) override { board_.look_at(first, last); }
+    void set_visible_layers(std::int64_t first, std::int64_t last) override { grid_.prioritize(first, last); }
     void act(const ModelAction& action) override;
     bool advance_animations(double now) override;
 
@@ -47,7 +47,7 @@ public:
     DocumentPtr restored(const DocumentPtr& next) override;
 
     void check(const FileCommand& command) const override;
-    std::function<void(const std::string& path)> writer() const override;
+    std::function<void(const std::string& path)> save_function() const override;
     bool same_work(const Document& saved) const override;
 
 private:
@@ -63,7 +63,7 @@ private:
         std::string label; ///< in the history
         ChangeId change;
         std::uint64_t gesture = 0;
-        RunSpecPtr asked{}; ///< the same with the document's edits, as sent to desk_; null: not sent yet
+        RunSpecPtr asked{}; ///< the same with the document's edits, as sent to runner_; null: not sent yet
     };
 
     void apply_answer(const ModelRunner::Answer& answer);
@@ -86,13 +86,13 @@ private:
     /// The attention that the view shows.
     std::int64_t current_attention() const;
     /// The first layer of the grid whose attention has this number or a larger one.
-    std::int64_t first_of_board(std::int64_t attention) const;
+    std::int64_t first_in_grid(std::int64_t attention) const;
     void ask(std::int64_t attention);
     void show_attention(std::int64_t attention, const std::shared_ptr<const Problem>& base);
     /// The last known input of the attention for the part's inputs; null if it is not known.
     std::shared_ptr<const Problem> known_base(const RunSpec& part, std::int64_t attention) const;
     /// Updates the steps of the open layer and moves the view to one of them if needed.
-    void follow_walk();
+    void update_step_strip();
     /// Requests the values around the attention, and shows what is known of them.
     void follow_block();
     /// Requests the content of the screens other than the stages.
@@ -116,22 +116,22 @@ private:
     void open_patch(const PatchingView& view, const DerivedKey& of_map);
     void leave_patch();
     /// Moves the view to the patched activation.
-    void look_at_patch(const PatchedRun& patch);
+    void show_patch(const PatchedRun& patch);
     void follow_circuits();
     void ask_circuits(const AskCircuits& asked);
     /// The same for the words that a unit of the MLP promotes or suppresses.
     void follow_unit();
     void follow_expert(); ///< and for an expert's values at a token
     /// Applies the reading options. `changed_from`: the first layer in which the grid differs.
-    void follow_look(std::optional<std::int64_t> changed_from = {});
+    void follow_transformed(std::optional<std::int64_t> changed_from = {});
     bool reads_otherwise() const;
 
-    HeadGridController board_;
+    HeadGridController grid_;
     AtlasService atlas_;
     LongMapService map_;
-    TransformedModelView look_; ///< destroyed before the members above, which would wait for its means
-    ModelRunner desk_;
-    ModelRunner::Request wanted_;          ///< the last request to desk_
+    TransformedModelView transformed_; ///< destroyed before the members above, which would wait for its means
+    ModelRunner runner_;
+    ModelRunner::Request wanted_;          ///< the last request to runner_
     std::optional<NextText> next_text_;    ///< pending
     std::optional<GenerateToken> waiting_; ///< until the text has been run
     std::optional<OpenPatch> opening_;     ///< the requested cell of the patching map

@@ -72,14 +72,14 @@ void CheckpointSession::write(const RunSpecPtr& part, std::string label) {
 void CheckpointSession::write_waiting() {
     const ModelState& model = state().model;
     const RunSpecPtr& part = state().document->part();
-    if (waiting_ && !model.next && !model.generation_blocked_reason.empty()) {
+    if (waiting_ && !model.next_distribution && !model.generation_blocked_reason.empty()) {
         waiting_.reset();
         fail_input(model.generation_blocked_reason);
     }
-    if (!waiting_ || next_text_ || !model.next || model.run->inputs() != *part->inputs ||
+    if (!waiting_ || next_text_ || !model.next_distribution || model.run->inputs() != *part->inputs ||
         first_difference(model.run->edits(), part->edits))
         return;
-    const checkpoint::Distribution& next = *model.next;
+    const checkpoint::Distribution& next = *model.next_distribution;
     const std::int64_t id = waiting_->id.value_or(next.candidates[next.taken].id);
     waiting_.reset();
     write(with_token(*part, id),
@@ -124,11 +124,11 @@ void CheckpointSession::take_branch(std::size_t number) {
 void CheckpointSession::sample_next() {
     constexpr std::size_t listed = 64;
     ModelState& model = state().model;
-    model.next.reset();
+    model.next_distribution.reset();
     if (next_logits_ == nullptr)
         return;
     if (next_logits_->all_finite()) {
-        model.next =
+        model.next_distribution =
             checkpoint::sample(next_logits_->values(), model.sampling, model.run->inputs().T, listed);
         return;
     }

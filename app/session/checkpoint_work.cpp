@@ -13,7 +13,7 @@ namespace {
 /// Returns the part for the clean prompt if the run is patched.
 const RunSpec& own_part(const RunSpec& part) {
     const PatchedRun* const patch = patched_run(part);
-    return patch != nullptr ? *patch->own : part;
+    return patch != nullptr ? *patch->clean : part;
 }
 
 std::vector<project::ActivationEdit> activations_of(const RunSpec& part) {
@@ -33,7 +33,7 @@ project::CheckpointProject project_of(const SessionState& state, const std::vect
     project::CheckpointProject project{.model = project::model_location(part.model->model->path(), path),
                                        .text = part.prompt,
                                        .text_pair = part.pair,
-                                       .written = part.written,
+                                       .generated_count = part.written,
                                        .activations = activations_of(part),
                                        .questions = questions_text(state.model, part),
                                        .view = project_view_json(state.view, *state.document, steps)};
@@ -59,7 +59,7 @@ ModelTexts texts_of(const project::CheckpointProject& project) {
     ModelTexts texts{.prompt = project.text,
                      .ids = project.ids,
                      .target_ids = project.decoder_ids,
-                     .written = project.written,
+                     .written = project.generated_count,
                      .pair = project.text_pair};
     if (!project.decoder_ids.empty())
         texts.target = project.decoder_text;

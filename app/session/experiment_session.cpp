@@ -8,7 +8,7 @@
 namespace headscope::app {
 
 ExperimentSession::ExperimentSession(SessionHost& host)
-    : Session(host), board_(host.state(), host.wake()), atlas_(host.state(), host.wake()),
+    : Session(host), grid_(host.state(), host.wake()), atlas_(host.state(), host.wake()),
       map_(host.state(), host.wake()) {
     state().view.attention.screen = Screen::stages; // reset the screen of the previous document
 }
@@ -30,21 +30,21 @@ void ExperimentSession::take_results() {
         batch_of_set_ = batch;
         state().view.attention.layer = 0; // the only layer
     }
-    board_.follow(set_);
+    grid_.follow(set_);
     atlas_.follow(set_, nullptr);
     map_.follow();
 }
 
 void ExperimentSession::settle() {
     do {
-        board_.wait();
+        grid_.wait();
         atlas_.wait();
         map_.wait();
         take_results();
     } while (busy());
 }
 
-std::function<void(const std::string& path)> ExperimentSession::writer() const {
+std::function<void(const std::string& path)> ExperimentSession::save_function() const {
     return [document = state().document, view = project_view_json(state().view, *state().document,
                                                                   host().steps())](const std::string& path) {
         project::save_project(document->recipe, document->problem, path,

@@ -19,11 +19,11 @@ public:
     bool busy() const override { return atlas_.busy() || map_.busy(); }
     void settle() override;
 
-    std::function<void(const std::string& path)> writer() const override;
+    std::function<void(const std::string& path)> save_function() const override;
     bool same_work(const Document& saved) const override;
 
 private:
-    HeadGridController board_; ///< for the atlas
+    HeadGridController grid_; ///< for the atlas
     AtlasService atlas_;
     LongMapService map_;
     AttentionSetPtr set_; ///< the weights on screen, in the form that the atlas reads

@@ -31,7 +31,7 @@ void GivenWeightsSession::settle() {
     const bool whole = state().document->given()->set->info().bytes <= most_waited_for;
     do {
         if (whole)
-            board_.wait();
+            grid_.wait();
         atlas_.wait();
         map_.wait();
         take_results();
@@ -41,13 +41,13 @@ void GivenWeightsSession::settle() {
 void GivenWeightsSession::follow() {
     read_as_wanted();
     const AttentionSetPtr& set = state().document->given()->set;
-    board_.follow(set);
+    grid_.follow(set);
     adapt_to_attention(state().view, set->info());
     keep_to_shown();
     take_results();
     const LoadedHeads wanted = heads_to_read(set->info(), state().view);
     if (state().view.attention.layer == state().document->layer() &&
-        are_loaded(wanted, state().document->given()->read))
+        are_loaded(wanted, state().document->given()->loaded))
         return;
     state().document = with_layer(*state().document, state().view.attention.layer, wanted);
     host().compute(state().document);
@@ -109,7 +109,7 @@ void GivenWeightsSession::check(const FileCommand& command) const {
                       "recompute them."));
 }
 
-std::function<void(const std::string& path)> GivenWeightsSession::writer() const {
+std::function<void(const std::string& path)> GivenWeightsSession::save_function() const {
     return [](const std::string&) {
         fail_input(tr("given_weights_session.attention_weight_3",
                       "attention weights from a file are not a project: there is nothing to save"));

@@ -13,7 +13,7 @@ namespace headscope::app {
 class GivenWeightsSession final : public Session {
 public:
     explicit GivenWeightsSession(SessionHost& host)
-        : Session(host), board_(host.state(), host.wake()), atlas_(host.state(), host.wake()),
+        : Session(host), grid_(host.state(), host.wake()), atlas_(host.state(), host.wake()),
           map_(host.state(), host.wake()) {}
     ~GivenWeightsSession() override;
 
@@ -22,10 +22,10 @@ public:
     bool busy() const override { return atlas_.busy() || map_.busy(); }
     void settle() override;
     void trace_shown() override;
-    void set_visible_layers(std::int64_t first, std::int64_t last) override { board_.look_at(first, last); }
+    void set_visible_layers(std::int64_t first, std::int64_t last) override { grid_.prioritize(first, last); }
 
     void check(const FileCommand& command) const override;
-    std::function<void(const std::string& path)> writer() const override;
+    std::function<void(const std::string& path)> save_function() const override;
     bool same_work(const Document& saved) const override;
 
 private:
@@ -34,7 +34,7 @@ private:
     /// Limits the view to the heads that are still on screen; trace_shown() restores the previous head.
     void keep_to_shown();
 
-    HeadGridController board_;
+    HeadGridController grid_;
     AtlasService atlas_;
     LongMapService map_;
     TransformedAttention

@@ -9,7 +9,7 @@ namespace headscope::app {
 void HeadGridController::follow(const AttentionSetPtr& set, std::optional<std::int64_t> changed_from) {
     if (set == set_)
         return;
-    state_.board = nullptr;
+    state_.head_grid = nullptr;
     if (changed_from && set != nullptr && maps_ != nullptr) {
         maps_ = std::make_unique<HeadMaps>(set, wake_, *maps_, *changed_from);
     } else {
@@ -17,13 +17,13 @@ void HeadGridController::follow(const AttentionSetPtr& set, std::optional<std::i
         if (set != nullptr)
             maps_ = std::make_unique<HeadMaps>(set, wake_);
     }
-    state_.board = maps_.get();
+    state_.head_grid = maps_.get();
     set_ = set;
 }
 
-void HeadGridController::look_at(std::int64_t first, std::int64_t last) {
+void HeadGridController::prioritize(std::int64_t first, std::int64_t last) {
     if (maps_ != nullptr)
-        maps_->look_at(state_.view.attention.layer, first, last);
+        maps_->prioritize(state_.view.attention.layer, first, last);
 }
 
 void HeadGridController::wait() {

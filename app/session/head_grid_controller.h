@@ -9,20 +9,20 @@
 
 namespace headscope::app {
 
-/// The small maps of all heads of a set of attention weights. SessionState::board refers to them during the
-/// lifetime of this object.
+/// The small maps of all heads of a set of attention weights. SessionState::head_grid refers to them during
+/// the lifetime of this object.
 class HeadGridController {
 public:
     HeadGridController(SessionState& state, std::function<void()> wake)
         : state_(state), wake_(std::move(wake)) {}
-    ~HeadGridController() { state_.board = nullptr; }
+    ~HeadGridController() { state_.head_grid = nullptr; }
     HeadGridController(const HeadGridController&) = delete;
     HeadGridController& operator=(const HeadGridController&) = delete;
 
     /// Shows another set; null: none. `changed_from`: the shown maps are valid for layers before this one.
     void follow(const AttentionSetPtr& set, std::optional<std::int64_t> changed_from = {});
     /// Reports the visible layers; they are read first, together with the open one.
-    void look_at(std::int64_t first, std::int64_t last);
+    void prioritize(std::int64_t first, std::int64_t last);
     void wait();
 
 private:

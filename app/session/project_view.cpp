@@ -100,11 +100,14 @@ json checkpoint_json(const ViewState& view) {
     for (const analysis::ReadingInfo& info : analysis::readings())
         if (attention.reading.*info.option)
             reading.push_back(info.id);
-    json saved{
-        {"screen", screen_name(attention)}, {"stack", stack_names[static_cast<std::size_t>(attention.stack)]},
-        {"layer", attention.layer},         {"patch", attention.patch},
-        {"board", attention.board},         {"log_colours", attention.log_colours},
-        {"one_head", view.one_head},        {"reading", reading}};
+    json saved{{"screen", screen_name(attention)},
+               {"stack", stack_names[static_cast<std::size_t>(attention.stack)]},
+               {"layer", attention.layer},
+               {"patch", attention.patch},
+               {"board", attention.head_grid_open},
+               {"log_colours", attention.log_colours},
+               {"one_head", view.one_head},
+               {"reading", reading}};
     if (attention.first_source_token)
         saved["brought_from"] = *attention.first_source_token;
     if (attention.join_components)
@@ -123,7 +126,7 @@ void read_checkpoint_view(ViewState& view, const json& saved, const Document& do
     read_whole(field(saved, "layer"), layer);
     const std::int64_t last = in_stack(part.architecture(), attention.stack).layers - 1;
     attention.layer = std::clamp<std::int64_t>(layer, 0, last);
-    view.walk = step_strip_of(part, attention.stack, attention.layer);
+    view.step_strip = step_strip_of(part, attention.stack, attention.layer);
     if (const json name = field(saved, "screen"); name.is_string())
         if (const NamedScreen* const screen = find_screen(name.get<std::string>());
             screen != nullptr && has_screen(document, screen->screen)) {
@@ -133,7 +136,7 @@ void read_checkpoint_view(ViewState& view, const json& saved, const Document& do
     if (const json cell = field(saved, "patch"); cell.is_array() && cell.size() == attention.patch.size())
         for (std::size_t n = 0; n < cell.size(); ++n)
             read_whole(cell[n], attention.patch[n]);
-    read_flag(field(saved, "board"), attention.board);
+    read_flag(field(saved, "board"), attention.head_grid_open);
     read_flag(field(saved, "log_colours"), attention.log_colours);
     read_flag(field(saved, "one_head"), view.one_head);
     if (const json first = field(saved, "brought_from"); first.is_number_integer())
@@ -153,10 +156,10 @@ void read_view(ViewState& view, const json& saved, const Document& document) {
     if (document.is_checkpoint())
         read_checkpoint_view(view, saved, document);
     if (const json stage = field(saved, "stage"); stage.is_string())
-        if (const auto stop = find_stop(stage.get<std::string>()); stop && view.walk.has(*stop))
-            view.group = view.previous_step = *stop;
+        if (const auto step = find_stop(stage.get<std::string>()); step && view.step_strip.has(*step))
+            view.group = view.previous_step = *step;
     read_whole(field(saved, "head"), view.head);
-    read_whole(field(saved, "other"), view.other);
+    read_whole(field(saved, "other"), view.compared_head);
     read_whole(field(saved, "batch"), view.batch);
     read_whole(field(saved, "row"), view.row);
     read_name(field(saved, "weights"), weights_views, view.weights_view);
@@ -177,7 +180,7 @@ std::string project_view_json(const ViewState& view, const Document& document,
     const MapWindow& map = view.attention.map;
     json saved{{"stage", group_info(view.group).label},
                {"head", view.head},
-               {"other", view.other},
+               {"other", view.compared_head},
                {"batch", view.batch},
                {"row", view.row},
                {"weights", name_of(weights_views, view.weights_view)},

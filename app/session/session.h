@@ -79,7 +79,7 @@ public:
     /// Throws Error(input) if this kind of document does not support the command.
     virtual void check(const FileCommand&) const {}
     /// Returns a function that writes the document in its current state; thread-safe. Throws Error(input).
-    virtual std::function<void(const std::string& path)> writer() const = 0;
+    virtual std::function<void(const std::string& path)> save_function() const = 0;
     /// Returns true if replacing the document by the saved one loses no work.
     virtual bool same_work(const Document& saved) const = 0;
 

@@ -20,10 +20,10 @@ struct SessionState {
     std::string notice;      ///< side effects of the last command; empty if none
     std::string error;       ///< one sentence about the last input; empty if there is no error
     EngineState engines;
-    std::string recomputed;          ///< the stages that the last run computed, one sentence
-    bool running = false;            ///< a run is in progress
-    const HeadGrid* board = nullptr; ///< the grid of the document's heads, if it has one
-    ModelState model;                ///< the document's checkpoint, if it has one
+    std::string recomputed;              ///< the stages that the last run computed, one sentence
+    bool running = false;                ///< a run is in progress
+    const HeadGrid* head_grid = nullptr; ///< the grid of the document's heads, if it has one
+    ModelState model;                    ///< the document's checkpoint, if it has one
 };
 
 } // namespace headscope::app

@@ -42,7 +42,8 @@ void fill_sentences(SessionState& state, const Command* typed = nullptr) {
 
 /// Starts at the first head, with all rows.
 void reset_attention_view(ViewState& view, checkpoint::AttentionPlace place) {
-    view.attention = {.stack = place.stack, .layer = place.layer, .board = view.attention.board};
+    view.attention = {
+        .stack = place.stack, .layer = place.layer, .head_grid_open = view.attention.head_grid_open};
     view.head = 0;
     view.row = -1;
     view.heads_view = HeadsView::each;
@@ -357,12 +358,12 @@ std::optional<ViewState> Workspace::view_of_shown() const {
     ViewState within = state_.view;
     clamp_to(within, shown.dims());
     if (shown.document->is_given())
-        clamp_to_loaded(within, shown.document->given()->read);
+        clamp_to_loaded(within, shown.document->given()->loaded);
     const bool weights_only = shown.document->shows_weights();
     if (weights_only)
         within.group = StageGroup::weights;
     const auto selection = [](const ViewState& v) {
-        return std::tie(v.head, v.other, v.batch, v.row, v.hover, v.selected, v.block_end);
+        return std::tie(v.head, v.compared_head, v.batch, v.row, v.hover, v.selected, v.block_end);
     };
     const bool same = selection(within) == selection(state_.view);
     if (same && !weights_only && shown.dims() == state_.document->problem.dims)

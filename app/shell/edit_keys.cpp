@@ -81,8 +81,8 @@ void copy_one(AppState& state, CopyOne::What what) {
     };
     if (what == CopyOne::What::head) {
         const std::string name =
-            state.board != nullptr
-                ? analysis::head_name(state.board->info(), state.view.attention.layer, state.view.head)
+            state.head_grid != nullptr
+                ? analysis::head_name(state.head_grid->info(), state.view.attention.layer, state.view.head)
                 : "H" + std::to_string(state.view.head);
         return put(name, tr("edit_keys.copied", "Copied “{}”.", name));
     }

@@ -12,7 +12,7 @@ namespace {
 constexpr float smallest_canvas = 620.0F; ///< a window of 1280 minus its frame borders
 /// The inspector opens automatically only if this much is left; the second value applies if the grid of heads
 /// is next to the open head.
-constexpr float comfortable_canvas = smallest_canvas, comfortable_beside_board = 800.0F;
+constexpr float comfortable_canvas = smallest_canvas, comfortable_with_head_grid = 800.0F;
 constexpr float roomy_window = 1440.0F, smallest_beside_manual = 540.0F; ///< width of the manual
 constexpr float narrowest_canvas = 480.0F;                               ///< below that, opened panels fold
 
@@ -61,7 +61,7 @@ ProgramLayout compute_layout(const AppState& state, float width, float height) {
                           : view.left_width;
     const float room = width - left_width - view.inspector_width;
     out.inspector_open = view.inspector_open.value_or(
-        room >= (state.document->has_head_grid() ? comfortable_beside_board : comfortable_canvas));
+        room >= (state.document->has_head_grid() ? comfortable_with_head_grid : comfortable_canvas));
     const float beside = out.inspector_open ? view.inspector_width : rail_width;
     // The text of an open lesson stays next to the canvas.
     const bool in_lesson = view.tab == LeftTab::course && state.course.open != nullptr;

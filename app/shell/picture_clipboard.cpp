@@ -120,14 +120,14 @@ private:
         } else {
             given = false;
         }
-        xcb_selection_notify_event_t told{};
-        told.response_type = XCB_SELECTION_NOTIFY;
-        told.time = asked.time;
-        told.requestor = asked.requestor;
-        told.selection = asked.selection;
-        told.target = asked.target;
-        told.property = given ? property : static_cast<xcb_atom_t>(XCB_ATOM_NONE);
-        send(told, asked.requestor);
+        xcb_selection_notify_event_t notification{};
+        notification.response_type = XCB_SELECTION_NOTIFY;
+        notification.time = asked.time;
+        notification.requestor = asked.requestor;
+        notification.selection = asked.selection;
+        notification.target = asked.target;
+        notification.property = given ? property : static_cast<xcb_atom_t>(XCB_ATOM_NONE);
+        send(notification, asked.requestor);
     }
 
     const std::string png_;

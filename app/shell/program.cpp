@@ -106,9 +106,9 @@ void Program::change_view(const ViewChange& change) {
         compare_.mark(true);
     const auto page = [this] { return std::pair(state_.view.group, state_.view.attention.screen); };
     const auto [left, said] = std::pair(page(), state_.error);
-    const std::string told = state_.notice;
+    const std::string shown_notice = state_.notice;
     workspace_.change_view(change);
-    if (page().second != left.second && state_.notice == told)
+    if (page().second != left.second && state_.notice == shown_notice)
         state_.notice.clear();
     // Remove errors about the previous view; keep those about stale results and failed saves.
     if (page() != left && state_.error == said && said != state_.files.save_error &&
@@ -139,13 +139,14 @@ void Program::begin() {
 void Program::follow_notice(double now) {
     constexpr double least_seconds = 5, letters_a_second = 12;
     drawn_at_ = now;
-    if (state_.notice == told_ && now >= told_until_)
+    if (state_.notice == last_notice_ && now >= notice_until_)
         state_.notice.clear();
-    if (state_.notice == told_)
+    if (state_.notice == last_notice_)
         return;
-    told_ = state_.notice;
-    told_until_ = told_.empty() ? std::numeric_limits<double>::infinity()
-                                : now + least_seconds + static_cast<double>(told_.size()) / letters_a_second;
+    last_notice_ = state_.notice;
+    notice_until_ = last_notice_.empty()
+                        ? std::numeric_limits<double>::infinity()
+                        : now + least_seconds + static_cast<double>(last_notice_.size()) / letters_a_second;
 }
 
 void Program::take_results() {
@@ -185,7 +186,7 @@ bool Program::animating() const {
 
 double Program::next_frame_at() const {
     constexpr double look_again = 1; // messages about files have their own duration, see Files
-    return state_.files.notice.empty() ? told_until_ : std::min(told_until_, drawn_at_ + look_again);
+    return state_.files.notice.empty() ? notice_until_ : std::min(notice_until_, drawn_at_ + look_again);
 }
 
 float Program::zoom() const {
@@ -303,8 +304,8 @@ void Program::frame(Surface& surface, double now) {
     moving_ = gestures_.drag_number(state_, scale, send) || moving_;
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Left))
         focus_.clear();
-    const ActionContext situated =
-        situation(state_, {places.left_open, places.inspector_open, focus_.visible(), focus_.takes_steps()});
+    const ActionContext situated = action_context(
+        state_, {places.left_open, places.inspector_open, focus_.visible(), focus_.takes_steps()});
     handle_shortcuts(state_, situated, send);
 
     // The frame starts with the canvas color everywhere; software GL is slow to fill the window again.

@@ -97,8 +97,8 @@ private:
     std::weak_ptr<const Document> counted_; ///< last shown document
     std::uint64_t revision_ = 0;            ///< counts the shown documents
     std::vector<std::string> old_faults_;   ///< known before the last external action
-    std::string told_;                      ///< the notice of the last frame; told_until_: when it is removed
-    double told_until_ = std::numeric_limits<double>::infinity(), drawn_at_ = 0;
+    std::string last_notice_; ///< the notice of the last frame; notice_until_: when it is removed
+    double notice_until_ = std::numeric_limits<double>::infinity(), drawn_at_ = 0;
 };
 
 } // namespace headscope::app

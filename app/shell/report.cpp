@@ -2,8 +2,8 @@
 
 #include "app/commands/actions.h"
 #include "app/state/model_document.h"
+#include "app/views/action_context.h"
 #include "app/views/files/file_views.h"
-#include "app/views/situation.h"
 #include "core/base/json.h"
 #include "core/text/plain_text.h"
 
@@ -22,7 +22,7 @@ nlohmann::json rect_json(const figure::Rect& area, float scale) {
 nlohmann::json actions_json(const ActionContext& now) {
     auto listed = nlohmann::json::array();
     for (const ActionInfo& info : actions()) {
-        if (!info.send || !info.here(now))
+        if (!info.make_actions || !info.applies(now))
             continue;
         auto keys = nlohmann::json::array();
         for (const Chord& chord : info.keys)
@@ -95,7 +95,7 @@ std::string report(const AppState& state, const Picture& canvas, const WindowFac
         out["attention"] = {{"file", state.document->title},
                             {"layer", state.view.attention.layer},
                             {"head", state.view.head},
-                            {"ready", state.board->ready()}};
+                            {"ready", state.head_grid->ready()}};
     if (shown.map != nullptr && shown.map->selected)
         out["weight"] = {{"query", shown.map->selected->query},
                          {"key", shown.map->selected->key},
@@ -114,7 +114,7 @@ std::string report(const AppState& state, const Picture& canvas, const WindowFac
                     : state.palette.open  ? "commands"
                                           : "";
     out["presenting"] = state.presentation.on;
-    ActionContext now = situation(state);
+    ActionContext now = action_context(state);
     now.has_tab_focus = facts.has_tab_focus;
     out["actions"] = actions_json(now);
     auto& grids = out["grids"] = nlohmann::json::array();

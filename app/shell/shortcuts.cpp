@@ -3,7 +3,7 @@
 #include "app/commands/actions.h"
 #include "app/shell/edit_keys.h"
 #include "app/shell/input_queue.h"
-#include "app/views/situation.h"
+#include "app/views/action_context.h"
 #include "core/base/message.h"
 #include "core/base/overloaded.h"
 
@@ -127,8 +127,8 @@ bool pressed(Key key, bool repeat) {
     return glfw_key_pressed(code, repeat) || (twin != 0 && glfw_key_pressed(twin, repeat));
 }
 
-ActionContext situation(const AppState& state, const WindowNow& window) {
-    ActionContext now = situation(state);
+ActionContext action_context(const AppState& state, const WindowNow& window) {
+    ActionContext now = action_context(state);
     now.left_open = window.left_open;
     now.inspector_open = window.inspector_open;
     now.has_tab_focus = window.has_tab_focus;
@@ -158,14 +158,14 @@ void handle_shortcuts(const AppState& state, ActionContext now, const Sink& send
         if (!meaning.unavailable_reason.empty() && pressed(key))
             send(Explain{meaning.unavailable_reason + "."});
         if (meaning.action != nullptr && (meaning.action->repeats || pressed(key)))
-            for (const Action& action : meaning.action->send(now))
+            for (const Action& action : meaning.action->make_actions(now))
                 send(action);
     }
 }
 
 void apply(AppState& state, FocusRing& focus, const Picture& canvas, const WindowAction& action) {
     std::visit(
-        Overloaded{[&](const MoveTabFocus& walk) { walk.by == 0 ? focus.clear() : focus.move(walk.by); },
+        Overloaded{[&](const MoveTabFocus& move) { move.by == 0 ? focus.clear() : focus.move(move.by); },
                    [&](const PressControl&) { focus.activate(); },
                    [&](const StepControl& arrows) { focus.step(arrows.steps); },
                    [&](const OpenFileMenu&) { state.requests.file_menu = true; },

@@ -17,8 +17,8 @@ struct WindowNow {
     bool stepping;      ///< and arrow keys move it
 };
 
-/// Returns the situation of this frame, except for the element that covers the canvas.
-ActionContext situation(const AppState& state, const WindowNow& window);
+/// Returns the context of this frame, except for the element that covers the canvas.
+ActionContext action_context(const AppState& state, const WindowNow& window);
 
 /// Sends the actions for the key presses of this frame. Call once per frame.
 void handle_shortcuts(const AppState& state, ActionContext now, const Sink& send);

@@ -43,8 +43,9 @@ LoadedHeads heads_to_read(const AttentionInfo& info, const ViewState& view) {
         return {};
     const std::int64_t open = std::clamp<std::int64_t>(view.head, 0, info.H - 1);
     LoadedHeads read{.heads = {open}, .mean = view.heads_view == HeadsView::mean};
-    if (view.heads_view == HeadsView::difference && view.other != open && view.other < info.H)
-        read.heads.insert(view.other < open ? read.heads.begin() : read.heads.end(), view.other);
+    if (view.heads_view == HeadsView::difference && view.compared_head != open && view.compared_head < info.H)
+        read.heads.insert(view.compared_head < open ? read.heads.begin() : read.heads.end(),
+                          view.compared_head);
     return read;
 }
 
@@ -59,7 +60,7 @@ void clamp_to_loaded(ViewState& view, const LoadedHeads& read) {
         return;
     if (!read.has(view.head))
         view.head = read.heads.front();
-    if (view.heads_view == HeadsView::mean ? !read.mean : !read.has(view.other))
+    if (view.heads_view == HeadsView::mean ? !read.mean : !read.has(view.compared_head))
         view.heads_view = HeadsView::each;
     for (auto* const cell : {&view.selected, &view.hover})
         if (*cell && (*cell)->tensor == TensorId::weights)

@@ -64,8 +64,8 @@ struct AttentionView {
                                                   ///< open head reads; none: the last ones are visible
     std::array<std::int64_t, 2> patch = {-1, -1}; ///< the selected cell of `patching`: row, column
     std::optional<bool> join_components =
-        {};            ///< of `why`: join the heads of a layer; none: joined if there are many
-    bool board = true; ///< the grid of heads is shown next to the open head
+        {};                     ///< of `why`: join the heads of a layer; none: joined if there are many
+    bool head_grid_open = true; ///< the grid of heads is shown next to the open head
     AtlasView atlas{};
     std::string pattern = {}; ///< the pattern whose heads the grid marks; empty: none
     MapWindow map = {};

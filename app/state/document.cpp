@@ -14,9 +14,10 @@ const std::vector<std::string> no_texts;
 const AttentionSetPtr& Document::shown_weights() const {
     static const AttentionSetPtr none;
     return std::visit(
-        Overloaded{[](const Experiment&) -> const AttentionSetPtr& { return none; },
-                   [](const GivenWeights& weights) -> const AttentionSetPtr& { return weights.set; },
-                   [](const CheckpointLayer& open) -> const AttentionSetPtr& { return open.reading; }},
+        Overloaded{
+            [](const Experiment&) -> const AttentionSetPtr& { return none; },
+            [](const GivenWeights& weights) -> const AttentionSetPtr& { return weights.set; },
+            [](const CheckpointLayer& open) -> const AttentionSetPtr& { return open.transformed_weights; }},
         kind);
 }
 

@@ -36,7 +36,7 @@ struct LoadedHeads {
 struct GivenWeights {
     AttentionSetPtr set; ///< never null
     std::int64_t layer = 0;
-    LoadedHeads read = {}; ///< for a large layer, only the heads that the view needs
+    LoadedHeads loaded = {}; ///< for a large layer, only the heads that the view needs
 };
 
 /// The attention of one layer of a checkpoint for a prompt.
@@ -45,7 +45,7 @@ struct CheckpointLayer {
     checkpoint::AttentionPlace place;
     /// The weights of the run with tokens hidden, words merged or means added, shown instead of the stages of
     /// the layer; null: the stages are shown.
-    AttentionSetPtr reading = {};
+    AttentionSetPtr transformed_weights = {};
 };
 
 /// The current document, of one of three kinds. Immutable; shared between threads.

@@ -11,8 +11,8 @@ namespace headscope::app {
 
 /// A request from the engine badge or its panel.
 struct EngineAction {
-    enum class Kind { look, choose, compare };
-    Kind kind = Kind::look; ///< look: list the available devices
+    enum class Kind { list, choose, compare };
+    Kind kind = Kind::list; ///< list: list the available devices
     std::string id{};       ///< for choose: a value that --device takes
 };
 
@@ -26,8 +26,8 @@ struct EngineComparison {
 
 /// The engines as shown by the badge and its panel.
 struct EngineState {
-    bool listing = false, comparing = false; ///< true while that runs in the background
-    std::optional<engine::DeviceList> found; ///< none until the devices were listed
+    bool listing = false, comparing = false;   ///< true while that runs in the background
+    std::optional<engine::DeviceList> devices; ///< none until the devices were listed
     std::string chosen = "auto";
     std::string fallback_reason; ///< reason why the CPU runs instead of the chosen device, one sentence
     std::optional<EngineComparison> comparison;

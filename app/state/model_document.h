@@ -15,9 +15,9 @@ namespace headscope::app {
 
 /// An activation of another prompt's run that is patched into this run. The patched rows are part of `edits`.
 struct PatchedRun {
-    RunSpecPtr own;                              ///< the clean prompt, which the activation is taken from
-    std::string words;                           ///< a sentence that describes the patched activation
-    StageGroup stop{};                           ///< the step that is patched
+    RunSpecPtr clean;                            ///< the clean prompt, which the activation is taken from
+    std::string description;                     ///< a sentence that describes the patched activation
+    StageGroup step{};                           ///< the step that is patched
     std::int64_t layer = 0, head = -1, row = -1; ///< -1: all of them
 };
 

@@ -58,7 +58,8 @@ struct ModelState {
 
     // Generation.
     checkpoint::SamplingSettings sampling = default_sampling;
-    std::optional<checkpoint::Distribution> next; ///< after the text of `run`; empty: no next token
+    std::optional<checkpoint::Distribution>
+        next_distribution;                 ///< after the text of `run`; empty: no next token
     std::string generation_blocked_reason; ///< reason why no token can follow, one sentence; empty: one can
     bool generating = false;               ///< generation is active, token after token
     bool measuring = false;                ///< runs for the map on screen are active

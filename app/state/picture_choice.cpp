@@ -18,16 +18,16 @@ constexpr double mm_per_inch = 25.4;
 PictureExtent picture_extent(const PictureChoice& choice, bool vectors, float width, float height) {
     PictureExtent extent;
     const double natural_mm = static_cast<double>(width) / figure::logical_pixels_per_inch * mm_per_inch;
-    double scale = choice.times, paper = 1;
+    double scale = choice.times, paper_scale = 1;
     if (choice.unit == PictureUnit::mm) {
-        paper = choice.mm / natural_mm;
-        scale = paper * print_dots_per_inch / figure::logical_pixels_per_inch;
+        paper_scale = choice.mm / natural_mm;
+        scale = paper_scale * print_dots_per_inch / figure::logical_pixels_per_inch;
     } else if (choice.unit == PictureUnit::px && !vectors) {
         scale = choice.px / static_cast<double>(width);
     }
     extent.scale = static_cast<float>(scale);
-    extent.paper = static_cast<float>(paper);
-    extent.mm_wide = natural_mm * paper;
+    extent.paper_scale = static_cast<float>(paper_scale);
+    extent.mm_wide = natural_mm * paper_scale;
     extent.mm_high = extent.mm_wide * static_cast<double>(height / width);
     extent.px_wide = std::lround(static_cast<double>(width) * scale);
     extent.px_high = std::lround(static_cast<double>(height) * scale);
@@ -44,10 +44,10 @@ std::string extent_words(const PictureExtent& extent, bool vectors) {
 
 bool set_width(PictureChoice& choice, const std::string& typed) {
     const auto width = number_of<double>(typed);
-    const bool paper = choice.unit == PictureUnit::mm;
-    if (!width || !(*width >= (paper ? 10 : 50)) || *width > (paper ? 1000 : 16000))
+    const bool in_mm = choice.unit == PictureUnit::mm;
+    if (!width || !(*width >= (in_mm ? 10 : 50)) || *width > (in_mm ? 1000 : 16000))
         return false;
-    (paper ? choice.mm : choice.px) = *width;
+    (in_mm ? choice.mm : choice.px) = *width;
     return true;
 }
 

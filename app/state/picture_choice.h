@@ -29,8 +29,8 @@ constexpr double print_dots_per_inch = 300; ///< resolution of a PNG whose width
 
 /// The size of a picture.
 struct PictureExtent {
-    float scale = 1; ///< PNG pixels per logical pixel
-    float paper = 1; ///< 96ths of an inch on paper per logical pixel
+    float scale = 1;       ///< PNG pixels per logical pixel
+    float paper_scale = 1; ///< 96ths of an inch on paper per logical pixel
     double mm_wide = 0, mm_high = 0;
     long px_wide = 0, px_high = 0; ///< size of a PNG
 };

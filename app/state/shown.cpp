@@ -73,10 +73,10 @@ float Shown::value(const CellAddress& cell) const {
 
 checkpoint::AttentionPlace current_block_place(const ViewState& view) {
     const checkpoint::Stack stack = view.attention.stack;
-    if (&view.walk.section_with(view.group) != &view.walk.layer)
+    if (&view.step_strip.section_with(view.group) != &view.step_strip.layer)
         return {stack, -1};
     return {stack, std::clamp<std::int64_t>(view.attention.layer, 0,
-                                            std::max<std::int64_t>(view.walk.layers - 1, 0))};
+                                            std::max<std::int64_t>(view.step_strip.layers - 1, 0))};
 }
 
 std::int64_t current_row(const ViewState& view, std::int64_t otherwise) {

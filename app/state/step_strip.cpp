@@ -15,44 +15,44 @@ bool contains(const std::vector<Value>& values, Value value) {
     return std::ranges::find(values, value) != values.end();
 }
 
-std::vector<StageGroup> stops_of(const std::vector<TensorId>& stages) {
-    std::vector<StageGroup> stops;
+std::vector<StageGroup> steps_of(const std::vector<TensorId>& stages) {
+    std::vector<StageGroup> steps;
     for (const TensorId id : stages)
-        stops.push_back(tensor_info(id).group);
-    return stops;
+        steps.push_back(tensor_info(id).group);
+    return steps;
 }
 
 } // namespace
 
 std::vector<StageGroup> attention_steps() {
-    std::vector<StageGroup> stops;
-    for (int stop = 0; stop < group_count; ++stop)
-        stops.push_back(static_cast<StageGroup>(stop));
-    return stops;
+    std::vector<StageGroup> steps;
+    for (int step = 0; step < group_count; ++step)
+        steps.push_back(static_cast<StageGroup>(step));
+    return steps;
 }
 
-bool StepStrip::has(StageGroup stop) const {
-    return contains(before, stop) || contains(layer, stop) || contains(after, stop);
+bool StepStrip::has(StageGroup step) const {
+    return contains(before, step) || contains(layer, step) || contains(after, step);
 }
 
-const std::vector<StageGroup>& StepStrip::section_with(StageGroup stop) const {
-    return contains(before, stop) ? before : contains(after, stop) ? after : layer;
+const std::vector<StageGroup>& StepStrip::section_with(StageGroup step) const {
+    return contains(before, step) ? before : contains(after, step) ? after : layer;
 }
 
-StripPosition stepped(const StepStrip& walk, StripPosition from, int by) {
-    const std::vector<StageGroup>& part = walk.section_with(from.stop);
-    const auto at = std::ranges::find(part, from.stop) - part.begin() + by;
+StripPosition stepped(const StepStrip& strip, StripPosition from, int by) {
+    const std::vector<StageGroup>& part = strip.section_with(from.step);
+    const auto at = std::ranges::find(part, from.step) - part.begin() + by;
     if (at >= 0 && at < std::ssize(part))
         return {part[static_cast<std::size_t>(at)], from.layer};
-    if (&part == &walk.before)
-        return by < 0 ? from : StripPosition{walk.layer.front(), 0};
-    if (&part == &walk.after)
-        return by > 0 ? from : StripPosition{walk.layer.back(), walk.layers - 1};
+    if (&part == &strip.before)
+        return by < 0 ? from : StripPosition{strip.layer.front(), 0};
+    if (&part == &strip.after)
+        return by > 0 ? from : StripPosition{strip.layer.back(), strip.layers - 1};
     // Every layer begins and ends with the same step.
     const std::int64_t next = from.layer + by;
-    if (next >= 0 && next < walk.layers)
+    if (next >= 0 && next < strip.layers)
         return {by > 0 ? part.front() : part.back(), next};
-    const std::vector<StageGroup>& beyond = by > 0 ? walk.after : walk.before;
+    const std::vector<StageGroup>& beyond = by > 0 ? strip.after : strip.before;
     return beyond.empty() ? from : StripPosition{by > 0 ? beyond.front() : beyond.back(), from.layer};
 }
 
@@ -60,21 +60,21 @@ StepStrip step_strip_of(const RunSpec& part, checkpoint::Stack stack, std::int64
     const checkpoint::Model& model = *part.model->model;
     const checkpoint::Architecture& architecture = in_stack(model.architecture(), stack);
     const bool has_head = stack != checkpoint::Stack::encoder && model.has_head();
-    StepStrip walk{.before = stops_of(checkpoint::first_stages(architecture)),
-                   .layer = {},
-                   .after = stops_of(checkpoint::last_stages(architecture, has_head)),
-                   .layers = architecture.layers};
+    StepStrip strip{.before = steps_of(checkpoint::first_stages(architecture)),
+                    .layer = {},
+                    .after = steps_of(checkpoint::last_stages(architecture, has_head)),
+                    .layers = architecture.layers};
     const std::vector<TensorId> stages = checkpoint::layer_stages(architecture, {stack, l});
     // The steps of attention end with the output of the attention branch; a norm on that output is a step of
     // its own.
     const bool normed = contains(stages, TensorId::attn_raw);
     for (const TensorId id : stages) {
         if (id == (normed ? TensorId::attn_raw : TensorId::attn_out))
-            std::ranges::copy(attention_steps(), std::back_inserter(walk.layer));
+            std::ranges::copy(attention_steps(), std::back_inserter(strip.layer));
         else
-            walk.layer.push_back(tensor_info(id).group);
+            strip.layer.push_back(tensor_info(id).group);
     }
-    return walk;
+    return strip;
 }
 
 } // namespace headscope::app

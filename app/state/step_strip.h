@@ -22,9 +22,9 @@ struct StepStrip {
 
     /// Returns true if there are steps other than those of attention.
     bool whole_block() const { return !before.empty(); }
-    bool has(StageGroup stop) const;
+    bool has(StageGroup step) const;
     /// Returns the one of `before`, `layer` and `after` that has the step; `layer` if none has it.
-    const std::vector<StageGroup>& section_with(StageGroup stop) const;
+    const std::vector<StageGroup>& section_with(StageGroup step) const;
     StageGroup first() const { return before.empty() ? layer.front() : before.front(); }
     StageGroup last() const { return after.empty() ? layer.back() : after.back(); }
     bool operator==(const StepStrip&) const = default;
@@ -32,12 +32,12 @@ struct StepStrip {
 
 /// A step in one layer; for a step before or after the layers, the layer is not used.
 struct StripPosition {
-    StageGroup stop;
+    StageGroup step;
     std::int64_t layer;
 };
 /// Moves one step right (+1) or left (-1), into the neighboring layer at the end of a layer. Stops at both
 /// ends.
-StripPosition stepped(const StepStrip& walk, StripPosition from, int by);
+StripPosition stepped(const StepStrip& strip, StripPosition from, int by);
 
 /// Returns the steps of a stack of a checkpoint with layer l open. A decoder layer with cross-attention is
 /// split between two stacks: up to its cross-attention, and from there on.

@@ -66,11 +66,11 @@ struct MaskBrush {
 /// The view: what is on screen and how. Not part of undo. A project stores the part listed in project_view.h.
 struct ViewState {
     StageGroup group = StageGroup::weights;
-    StepStrip walk;         ///< the available steps; follows the document
-    std::int64_t row = -1;  ///< the query row that is stepped through; -1: the whole stage
-    std::int64_t head = 0;  ///< the focused head
-    std::int64_t other = 1; ///< the head that `head` is compared with
-    std::int64_t batch = 0; ///< the batch entry shown
+    StepStrip step_strip;           ///< the available steps; follows the document
+    std::int64_t row = -1;          ///< the query row that is stepped through; -1: the whole stage
+    std::int64_t head = 0;          ///< the focused head
+    std::int64_t compared_head = 1; ///< the head that `head` is compared with
+    std::int64_t batch = 0;         ///< the batch entry shown
     WeightsView weights_view = WeightsView::heatmap;
     HeadsView heads_view = HeadsView::each;
     Projection projection = Projection::q;
@@ -132,7 +132,7 @@ constexpr bool shows_scores(StageGroup group) {
 }
 
 /// Easing curve of animations: the position after a fraction `t` of the time, fast at first, then slower.
-constexpr float settled(float t) {
+constexpr float eased(float t) {
     return 1 - (1 - t) * (1 - t) * (1 - t);
 }
 

@@ -56,12 +56,12 @@ void view_attention_toolbar(const AppState& state, const figure::Rect& area, con
     draw_button(picture, context, {name.right() + 12, 10, 116, 32},
                 tr("attention_bars.close_file", "Close file"), NewProject{}, false,
                 tr("attention_bars.back_computing_attention", "Back to computing attention from a sentence"));
-    const bool board = state.view.attention.board;
+    const bool grid_open = state.view.attention.head_grid_open;
     if (screen_of(state.shown, state.view) == Screen::stages)
         draw_button(
             picture, context, {name.right() + 136, 10, 116, 32},
-            board ? tr("common.hide_board", "Hide grid") : tr("common.show_board", "Show grid"),
-            ShowHeadGrid{!board}, false,
+            grid_open ? tr("common.hide_board", "Hide grid") : tr("common.show_board", "Show grid"),
+            ShowHeadGrid{!grid_open}, false,
             with_key(tr("attention_bars.all_heads_beside_open", "All heads beside the open one"), "board"));
     const std::vector<Segment> screens = screen_segments(*state.document, state.shown, state.view);
     draw_segmented(picture, context, area.w - 16 - 80 - segmented_width(context, screens), 12, screens);
@@ -107,7 +107,7 @@ void view_attention_bar(const AppState& state, const figure::Rect& area, const V
     picture.scene.add(figure::RectItem{.area = area, .fill = theme.panel});
     picture.scene.add(figure::LineItem{{0, area.y}, {area.w, area.y}, theme.line, 1});
     const float center = area.y + area.h / 2, baseline = figure::baseline_for(center, 13);
-    const std::int64_t ready = state.board == nullptr ? info.L : state.board->ready();
+    const std::int64_t ready = state.head_grid == nullptr ? info.L : state.head_grid->ready();
     if (ready < info.L) {
         const figure::Rect track{32, center - 3, 220, 6};
         const float share = static_cast<float>(ready) / static_cast<float>(info.L);

@@ -30,8 +30,8 @@ void follow_open_head(const DrawContext& context, float scale) {
         ImGui::SetScrollY((row.bottom() - context.height + 8) * scale);
 }
 
-void view_board(const AppState& state, const figure::Rect& area, const ViewTools& tools, Picture& kept,
-                VisibleLayers& rows) {
+void view_head_grid(const AppState& state, const figure::Rect& area, const ViewTools& tools, Picture& kept,
+                    VisibleLayers& rows) {
     const float scale = tools.surface.scale();
     scrolled_picture("board", area, tools, nullptr, &kept, [&](float width, float height) {
         const DrawContext context = draw_context(state, tools, width, height);
@@ -43,7 +43,7 @@ void view_board(const AppState& state, const figure::Rect& area, const ViewTools
     });
 }
 
-constexpr float least_board = 180, least_head = 360, least_of_both = 620;
+constexpr float least_grid = 180, least_head = 360, least_of_both = 620;
 
 /// One axis of a zoomed map. `more`: the visible part divided by the part that the zoom asks for. `off`: the
 /// distance from the wanted center to the center that is shown, in units of the part that the zoom asks for.
@@ -195,16 +195,16 @@ void view_attention_canvas(const AppState& state, const figure::Rect& canvas, co
     const ImVec2 origin = ImGui::GetWindowPos();
     const DrawContext whole = draw_context(state, tools, area.w, area.h);
     // Nodes around attention have no heads.
-    const bool with_board = state.view.attention.board && state.board != nullptr &&
-                            !is_around(state.view.group) && area.w >= least_of_both;
-    const float board = with_board ? std::min(state.view.head_grid_width.value_or(head_grid_width(whole)),
-                                              area.w - least_head)
-                                   : 0;
-    const figure::Rect left{area.x, area.y, board, area.h};
-    const figure::Rect right{area.x + board, area.y, area.w - board, area.h};
-    Picture board_kept;
-    if (board > 0) {
-        view_board(state, left, tools, board_kept, rows);
+    const bool with_grid = state.view.attention.head_grid_open && state.head_grid != nullptr &&
+                           !is_around(state.view.group) && area.w >= least_of_both;
+    const float grid_width =
+        with_grid ? std::min(state.view.head_grid_width.value_or(head_grid_width(whole)), area.w - least_head)
+                  : 0;
+    const figure::Rect left{area.x, area.y, grid_width, area.h};
+    const figure::Rect right{area.x + grid_width, area.y, area.w - grid_width, area.h};
+    Picture grid_kept;
+    if (grid_width > 0) {
+        view_head_grid(state, left, tools, grid_kept, rows);
         figure::Scene edge;
         edge.add(
             figure::LineItem{{left.right(), left.y}, {left.right(), left.bottom()}, tools.theme.line, 1});
@@ -213,13 +213,13 @@ void view_attention_canvas(const AppState& state, const figure::Rect& canvas, co
         rows = {state.view.attention.layer, state.view.attention.layer};
     }
     view_head(state, right, tools, hovered, kept);
-    if (board > 0)
+    if (grid_width > 0)
         if (const float x = drag_edge("board edge", left.right(), area.y, area.h, tools); x != left.right())
             tools.send(SetHeadGridWidth{
-                std::clamp(x - area.x, least_board, std::max(area.w - least_head, least_board))});
+                std::clamp(x - area.x, least_grid, std::max(area.w - least_head, least_grid))});
     const float width = kept.scene.width, height = kept.scene.height;
-    kept.append(std::move(board_kept), 0, 0);
-    kept.scene.width = width + board;
+    kept.append(std::move(grid_kept), 0, 0);
+    kept.scene.width = width + grid_width;
     kept.scene.height = height;
 }
 

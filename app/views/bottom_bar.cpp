@@ -110,7 +110,7 @@ Status status_of(const AppState& state, float room, const ViewTools& tools) {
 std::string place_text(const AppState& state) {
     const ViewState& view = state.drawn_view(); // its row belongs to what is on screen
     std::string text(group_info(view.group).label);
-    if (view.walk.whole_block() && &view.walk.section_with(view.group) == &view.walk.layer)
+    if (view.step_strip.whole_block() && &view.step_strip.section_with(view.group) == &view.step_strip.layer)
         text = "L" + std::to_string(view.attention.layer) + " · " + text;
     if (view.row >= 0)
         text += " · " +
@@ -135,15 +135,15 @@ void scrubber(const AppState& state, const figure::Rect& track, const ViewTools&
     const float scale = tools.surface.scale();
     const ImVec2 origin = ImGui::GetWindowPos();
     const Theme& theme = tools.theme;
-    const std::vector<StageGroup>& stops = scrubber_steps(state.view);
-    const float step = track.w / static_cast<float>(std::max<std::size_t>(stops.size() - 1, 1));
+    const std::vector<StageGroup>& strip_steps = scrubber_steps(state.view);
+    const float step = track.w / static_cast<float>(std::max<std::size_t>(strip_steps.size() - 1, 1));
     const float y = track.y + track.h / 2;
     const Dims& dims = state.shown.dims();
     const float handle = track.x + step * scrubber_position(state.view, dims);
     figure::Scene scene;
     scene.add(figure::RectItem{.area = {track.x, y - 1, track.w, 2}, .fill = theme.line2});
     scene.add(figure::RectItem{.area = {track.x, y - 1, handle - track.x, 2}, .fill = theme.ink});
-    for (std::size_t g = 0; g < stops.size(); ++g) {
+    for (std::size_t g = 0; g < strip_steps.size(); ++g) {
         const float x = track.x + step * static_cast<float>(g);
         scene.add(figure::RectItem{.area = {x - 1, y - 5, 2, 10},
                                    .fill = x <= handle + 0.5F ? theme.ink : theme.line2});
@@ -164,7 +164,7 @@ void scrubber(const AppState& state, const figure::Rect& track, const ViewTools&
     invisible_button("scrubber", {place.w, place.h}, tools.surface);
     const ControlSteps steps = tools.focus.register_steppable(place).steps;
     if (std::abs(steps.across) >= ControlSteps::to_end)
-        tools.send(GoTo{steps.across > 0 ? state.view.walk.last() : state.view.walk.first()});
+        tools.send(GoTo{steps.across > 0 ? state.view.step_strip.last() : state.view.step_strip.first()});
     else if (steps.across != 0)
         tools.send(StepStage{steps.across});
     else if (steps.up != 0)
@@ -173,7 +173,8 @@ void scrubber(const AppState& state, const figure::Rect& track, const ViewTools&
         return;
     const float mouse = (ImGui::GetIO().MousePos.x - origin.x) / scale;
     const GoTo target = scrubber_target(
-        state.view, std::clamp((mouse - track.x) / step, 0.0F, static_cast<float>(stops.size() - 1)), dims);
+        state.view, std::clamp((mouse - track.x) / step, 0.0F, static_cast<float>(strip_steps.size() - 1)),
+        dims);
     if (target.group != state.view.group || target.row != state.view.row)
         tools.send(target);
 }
@@ -181,26 +182,26 @@ void scrubber(const AppState& state, const figure::Rect& track, const ViewTools&
 } // namespace
 
 const std::vector<StageGroup>& scrubber_steps(const ViewState& view) {
-    return view.walk.section_with(view.group);
+    return view.step_strip.section_with(view.group);
 }
 
 float scrubber_position(const ViewState& view, const Dims& dims) {
-    const std::vector<StageGroup>& stops = scrubber_steps(view);
-    const auto stage = static_cast<float>(std::ranges::find(stops, view.group) - stops.begin());
+    const std::vector<StageGroup>& strip_steps = scrubber_steps(view);
+    const auto stage = static_cast<float>(std::ranges::find(strip_steps, view.group) - strip_steps.begin());
     if (view.row < 0 || stage == 0)
         return stage;
     return stage - 1 + static_cast<float>(view.row + 1) / static_cast<float>(dims.Tq + 1);
 }
 
 GoTo scrubber_target(const ViewState& view, float place, const Dims& dims) {
-    const std::vector<StageGroup>& stops = scrubber_steps(view);
+    const std::vector<StageGroup>& strip_steps = scrubber_steps(view);
     const float nearest = std::round(place);
     if (std::abs(place - nearest) < 0.12F || place <= 0)
-        return {stops[static_cast<std::size_t>(nearest)], -1};
+        return {strip_steps[static_cast<std::size_t>(nearest)], -1};
     const float stage = std::ceil(place);
     const float share = place - (stage - 1);
     const auto row = static_cast<std::int64_t>(share * static_cast<float>(dims.Tq));
-    return {stops[static_cast<std::size_t>(stage)], std::clamp<std::int64_t>(row, 0, dims.Tq - 1)};
+    return {strip_steps[static_cast<std::size_t>(stage)], std::clamp<std::int64_t>(row, 0, dims.Tq - 1)};
 }
 
 void view_bottom_bar(const AppState& state, const figure::Rect& area, const ViewTools& tools) {
@@ -225,14 +226,14 @@ void view_bottom_bar(const AppState& state, const figure::Rect& area, const View
         std::string tip;
     };
     const Button buttons[] = {
-        {Icon::first, "first", GoTo{state.view.walk.first()},
+        {Icon::first, "first", GoTo{state.view.step_strip.first()},
          with_key(tr("common.first_stage", "First stage"), "first stage")},
         {Icon::back, "back", StepStage{-1},
          with_key(tr("common.stage_before", "Previous stage"), "stage before")},
         {playing ? Icon::pause : Icon::play, "play", TogglePlay{},
          with_key(playing ? tr("common.pause", "Pause") : tr("common.play", "Play"), "play")},
         {Icon::next, "next", StepStage{1}, with_key(tr("common.next_stage", "Next stage"), "next stage")},
-        {Icon::last, "last", GoTo{state.view.walk.last()},
+        {Icon::last, "last", GoTo{state.view.step_strip.last()},
          with_key(tr("common.last_stage", "Last stage"), "last stage")}};
     float x = 32;
     for (const Button& button : buttons) {

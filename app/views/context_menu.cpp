@@ -36,7 +36,7 @@ figure::Scene item_scene(const ActionInfo& info, const std::string& missing, boo
 }
 
 /// Arrow keys move to the next enabled row.
-void walk_items(ContextMenu& menu, const std::vector<std::string>& missing) {
+void move_through_items(ContextMenu& menu, const std::vector<std::string>& missing) {
     const std::size_t count = missing.size();
     const int by = list_step();
     if (by == 0)
@@ -62,7 +62,7 @@ const ActionInfo* choose_item(const std::vector<const ActionInfo*>& rows,
     const bool moved = ImGui::GetIO().MouseDelta.x != 0 || ImGui::GetIO().MouseDelta.y != 0;
     const ActionInfo* chosen = nullptr;
     const std::size_t lit = menu.highlighted;
-    walk_items(menu, missing);
+    move_through_items(menu, missing);
     float y = 0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const float height = item_height(missing[i]);
@@ -145,7 +145,7 @@ void view_context_menu(const ActionContext& now, ContextMenu& menu, const ViewTo
     if (ImGui::BeginPopup(id, ImGuiWindowFlags_NoMove)) {
         const ActionInfo* const chosen = choose_item(rows, missing, width, menu, tools);
         if (chosen != nullptr)
-            for (const Action& action : chosen->send(now))
+            for (const Action& action : chosen->make_actions(now))
                 tools.send(action);
         if (chosen != nullptr || key_pressed(ImGuiKey_Escape, false))
             ImGui::CloseCurrentPopup();

@@ -33,7 +33,7 @@ struct FieldKeys {
     const std::function<std::string(const std::string&)>& complete;
     bool select = false;
     int selected = 0;
-    bool walk = false;
+    bool move_focus = false;
 };
 
 int on_field_event(ImGuiInputTextCallbackData* data) {
@@ -49,7 +49,7 @@ int on_field_event(ImGuiInputTextCallbackData* data) {
     const std::string behind(data->Buf + data->CursorPos, data->Buf + data->BufTextLen);
     const std::string grown = ImGui::GetIO().KeyShift || !keys.complete ? typed : keys.complete(typed);
     if (grown == typed) {
-        keys.walk = true; // nothing to complete: Tab moves on as usual
+        keys.move_focus = true; // nothing to complete: Tab moves on as usual
         return 0;
     }
     // "less|.headscope" becomes "lesson.headscope", not "lesson.headscope.headscope".
@@ -175,7 +175,7 @@ TextBox text_box(const char* id, std::string& text, const figure::Rect& area, bo
                             on_field_event, &keys, tools.surface);
     ImGui::PopAllowKeyboardFocus();
     box.active = ImGui::IsItemActive();
-    if (keys.walk) {
+    if (keys.move_focus) {
         leave_field();
         tools.focus.move(ImGui::GetIO().KeyShift ? -1 : 1);
     }

@@ -88,7 +88,7 @@ float view_engine_badge(const AppState& state, float right, const ViewTools& too
     const bool clicked = invisible_button("engine", {place.w, place.h}, tools.surface);
     if (clicked || tools.focus.register_item(place)) {
         ImGui::OpenPopup("engine list");
-        tools.send(EngineAction{EngineAction::Kind::look});
+        tools.send(EngineAction{EngineAction::Kind::list});
     } else if (ImGui::IsItemHovered()) {
         show_tip(incomplete ? tr("engine_badge.model_runs_without_family",
                                  "This model runs without {}, which Headscope does not support for its "

@@ -21,15 +21,15 @@ inline bool shows_transformed_weights(const AppState& state) {
 }
 
 /// Returns true if the selected head is a mean in the grid of heads.
-inline bool mean_is_open(const HeadGrid* board, const ViewState& view) {
-    return board != nullptr && board->info().is_mean(view.attention.layer, view.head);
+inline bool mean_is_open(const HeadGrid* head_grid, const ViewState& view) {
+    return head_grid != nullptr && head_grid->info().is_mean(view.attention.layer, view.head);
 }
 
 /// Returns true if only weights can be shown: for a weights file, or a mean of a checkpoint. A checkpoint's
 /// own heads have all stages.
 inline bool shows_only_weights(const AppState& state) {
     return weights_without_stages(state) != nullptr &&
-           (!shows_transformed_weights(state) || mean_is_open(state.board, state.view));
+           (!shows_transformed_weights(state) || mean_is_open(state.head_grid, state.view));
 }
 
 } // namespace headscope::app

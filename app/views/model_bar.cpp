@@ -196,13 +196,13 @@ void view_model_toolbar(const AppState& state, const figure::Rect& area, const V
         draw_segmented(picture, context, screens_at, 12, screens);
     }
     float end = screens_at - gap;
-    constexpr float board_width = 108, wide = 1400;
+    constexpr float grid_button_width = 108, wide = 1400;
     if (area.w >= wide && screen_of(state.shown, state.view) == Screen::stages) {
-        const bool board = state.view.attention.board;
-        end -= board_width;
-        draw_button(picture, context, {end, 10, board_width, 32},
-                    board ? tr("common.hide_board", "Hide grid") : tr("common.show_board", "Show grid"),
-                    ShowHeadGrid{!board}, false,
+        const bool grid_open = state.view.attention.head_grid_open;
+        end -= grid_button_width;
+        draw_button(picture, context, {end, 10, grid_button_width, 32},
+                    grid_open ? tr("common.hide_board", "Hide grid") : tr("common.show_board", "Show grid"),
+                    ShowHeadGrid{!grid_open}, false,
                     tr("model_bar.heads_all_layers_change",
                        "The heads of all layers ({}); {} and {} change the layer, comma and period the head",
                        key_hint("board beside stages"), key_hint("layer before"), key_hint("next layer")));

@@ -46,11 +46,11 @@ void draw_cross(Picture& picture, const DrawContext& context, float width, bool 
                         DismissNotice{error}, tr("notices.close_esc", "Close (Esc)"));
 }
 
-Picture draw_told(const DrawContext& context, const std::string& told, float width) {
+Picture draw_notice(const DrawContext& context, const std::string& message, float width) {
     const Theme& theme = context.theme;
     Picture text, picture;
     const float end =
-        draw_paragraph(text, context, 18, 27, width - 62, told, figure::Font::ui, 13.5F, 20, theme.text);
+        draw_paragraph(text, context, 18, 27, width - 62, message, figure::Font::ui, 13.5F, 20, theme.text);
     picture.scene.width = width;
     picture.scene.height = end;
     picture.scene.add(figure::RectItem{
@@ -100,7 +100,8 @@ Picture draw_done(const DrawContext& context, const ViewTools& tools, const std:
 }
 
 /// Places a notice where it covers little of the canvas; uses a narrower one if only that finds free space.
-void view_notice(const Notice& notice, const figure::Rect& canvas, FreeSpace& paper, const ViewTools& tools) {
+void view_notice(const Notice& notice, const figure::Rect& canvas, FreeSpace& free_space,
+                 const ViewTools& tools) {
     constexpr float narrower = 0.7F, narrowest = 280;
     struct Placed {
         Picture picture;
@@ -109,8 +110,8 @@ void view_notice(const Notice& notice, const figure::Rect& canvas, FreeSpace& pa
     };
     const auto placed = [&](float width) {
         Picture picture = notice.draw(notice.text, width);
-        const figure::Rect area = paper.place(wanted_place(notice.corner, canvas, picture.scene));
-        return Placed{std::move(picture), area, paper.covered_weight(area)};
+        const figure::Rect area = free_space.place(wanted_place(notice.corner, canvas, picture.scene));
+        return Placed{std::move(picture), area, free_space.covered_weight(area)};
     };
     const float widest = std::min(canvas.w - 40, notice.widest);
     Placed best = placed(widest);
@@ -118,7 +119,7 @@ void view_notice(const Notice& notice, const figure::Rect& canvas, FreeSpace& pa
         if (Placed one = placed(width); one.covered == 0)
             best = std::move(one);
     const figure::Rect& area = best.area;
-    paper.protect(area);
+    free_space.protect(area);
     const float scale = tools.surface.scale();
     const ImVec2 origin = ImGui::GetWindowPos();
     ImGui::SetCursorScreenPos({origin.x + area.x * scale, origin.y + area.y * scale});
@@ -140,26 +141,26 @@ void view_canvas_notices(const AppState& state, const figure::Rect& whole, const
     const figure::Rect canvas = canvas_below_bars(state, whole);
     const DrawContext context{state.shown,   state.drawn_view(), tools.theme,
                               tools.measure, canvas.w,           canvas.h};
-    FreeSpace paper(drawn, tools.measure, canvas);
+    FreeSpace free_space(drawn, tools.measure, canvas);
     for (const MatrixGrid& grid : drawn.grids)
         if (const auto& cell = state.view.selected; cell && grid.tensor == cell->tensor)
             if (const auto at = grid.find(cell->at))
-                paper.protect(grid.cell(at->first, at->second));
+                free_space.protect(grid.cell(at->first, at->second));
     const auto drawn_as = [&](Picture (*draw)(const DrawContext&, const std::string&, float)) {
         return [&context, draw](const std::string& text, float width) { return draw(context, text, width); };
     };
     // Show an invalid input where the user looks, over the last valid picture.
     if (!state.error.empty())
         return view_notice({"notice", state.error, Corner::head, 560, drawn_as(draw_error), true}, canvas,
-                           paper, tools);
+                           free_space, tools);
     if (!state.notice.empty())
-        view_notice({"told", state.notice, Corner::foot, 720, drawn_as(draw_told), true}, canvas, paper,
-                    tools);
+        view_notice({"told", state.notice, Corner::foot, 720, drawn_as(draw_notice), true}, canvas,
+                    free_space, tools);
     if (!done.empty())
         view_notice(
             {"done", done, Corner::foot_middle, 694,
              [&](const std::string& text, float width) { return draw_done(context, tools, text, width); }},
-            canvas, paper, tools);
+            canvas, free_space, tools);
 }
 
 } // namespace headscope::app

@@ -289,7 +289,7 @@ void Painter::operator()(const figure::TextItem& item) const {
                                turned(left + r.w, r.bottom()), turned(left, r.bottom()), {0, 0}, {1, 0},
                                {1, 1}, {0, 1}, tint);
         };
-        layer(shaped->picture, item.color);
+        layer(shaped->image, item.color);
         layer(shaped->colored, item.color | 0xFFFFFFU);
         return;
     }

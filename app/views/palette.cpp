@@ -69,7 +69,7 @@ void type_into(Palette& palette, const figure::Rect& area, const ViewTools& tool
 }
 
 /// Arrow and page keys move through `count` rows.
-void walk_rows(Palette& palette, std::size_t count) {
+void move_through_rows(Palette& palette, std::size_t count) {
     const std::pair<KeyName, int> steps[] = {
         {ImGuiKey_DownArrow, 1}, {ImGuiKey_UpArrow, -1}, {ImGuiKey_PageDown, 9}, {ImGuiKey_PageUp, -9}};
     const int last = static_cast<int>(count) - 1;
@@ -153,7 +153,7 @@ void view_palette(const AppState& state, const ActionContext& now, Palette& pale
         return;
     }
     const std::vector<PaletteEntry> entries =
-        palette_entries({now, state.shown, *state.document, state.course, state.board});
+        palette_entries({now, state.shown, *state.document, state.course, state.head_grid});
     PaletteEntry search;
     const auto rows_of = [&] {
         std::vector<PaletteRow> found = palette_rows(entries, palette.typed, palette.recent);
@@ -177,7 +177,7 @@ void view_palette(const AppState& state, const ActionContext& now, Palette& pale
     type_into(palette, {card.x + 8, card.y + 9, card.w - 44 - counted, 34}, tools);
     if (palette.typed != before)
         rows = rows_of();
-    walk_rows(palette, rows.size());
+    move_through_rows(palette, rows.size());
     const figure::Rect area{card.x, card.y + field_high + list_pad, card.w,
                             card.h - field_high - foot_high - 2 * list_pad};
     const PaletteRow* chosen = draw_rows(rows, palette, area, tools);
@@ -195,7 +195,7 @@ void view_palette(const AppState& state, const ActionContext& now, Palette& pale
     const bool outside = ImGui::IsMouseClicked(ImGuiMouseButton_Left) &&
                          !card.contains((mouse.x - origin.x) / scale, (mouse.y - origin.y) / scale);
     if (chosen != nullptr && chosen->entry->disabled_reason.empty()) {
-        for (const Action& action : chosen->entry->send(now))
+        for (const Action& action : chosen->entry->make_actions(now))
             tools.send(action);
         close_and_remember(palette, chosen->entry->id);
     } else if (escape || outside) {

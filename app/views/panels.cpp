@@ -7,9 +7,9 @@
 #include "app/draw/panels/predictions_panel.h"
 #include "app/draw/panels/start_panel.h"
 #include "app/state/block.h"
+#include "app/views/action_context.h"
 #include "app/views/given_weights.h"
 #include "app/views/scrolled.h"
-#include "app/views/situation.h"
 #include "app/views/views.h"
 #include "core/base/message.h"
 
@@ -80,7 +80,7 @@ DrawContext context_showing(const Shown& shown, Compare showing, const AppState&
             state.compare.marked() ? &state.compare : nullptr,
             showing,
             flash_of(state),
-            state.board,
+            state.head_grid,
             tools.pixels};
 }
 
@@ -99,9 +99,9 @@ Shown layer_behind(const AppState& state) {
 DrawContext on_layer(const DrawContext& context, const Shown& layer) {
     if (layer.trace != nullptr)
         return context;
-    return {layer,          context.view,     context.theme,   context.measure,          context.width,
-            context.height, context.controls, context.history, context.history_position, nullptr,
-            Compare::now,   nullptr,          context.board};
+    return {layer,          context.view,     context.theme,    context.measure,          context.width,
+            context.height, context.controls, context.history,  context.history_position, nullptr,
+            Compare::now,   nullptr,          context.head_grid};
 }
 
 } // namespace
@@ -313,7 +313,7 @@ void view_canvas(const AppState& state, const figure::Rect& whole, const ViewToo
         steer_long_map(state, area, tools);
     if (state.view.arrival < 1) { // a new stage fades in
         figure::Scene veil;
-        const float covered = 200 * (1 - settled(state.view.arrival));
+        const float covered = 200 * (1 - eased(state.view.arrival));
         veil.add(figure::RectItem{
             .area = {0, 0, area.w, area.h},
             .fill = figure::with_alpha(tools.theme.canvas, static_cast<std::uint32_t>(covered))});

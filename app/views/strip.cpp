@@ -24,7 +24,7 @@ void view_strip(const AppState& state, const figure::Rect& area, const ViewTools
         show_picture(picture, origin.x + area.x * scale, origin.y + area.y * scale, tools, nullptr);
         return;
     }
-    if (state.view.walk.whole_block()) {
+    if (state.view.step_strip.whole_block()) {
         picture.append(draw_block_strip(state.view, theme, tools.measure, area.w, area.h), 0, 0);
         show_picture(picture, origin.x + area.x * scale, origin.y + area.y * scale, tools, nullptr);
         return;
@@ -69,7 +69,7 @@ void view_strip(const AppState& state, const figure::Rect& area, const ViewTools
     };
     const auto [from, from_width] = place(state.view.previous_step);
     const auto [to, to_width] = place(state.view.group);
-    const float t = settled(state.view.arrival);
+    const float t = eased(state.view.arrival);
     picture.scene.add(
         figure::RectItem{.area = {std::lerp(from, to, t), area.h - 2, std::lerp(from_width, to_width, t), 2},
                          .fill = theme.ink});

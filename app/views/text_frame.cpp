@@ -74,8 +74,8 @@ TypedText text_input(const std::string& id, const std::string& hint, std::string
     const std::optional<std::string> known_shown =
         known == nullptr ? std::nullopt : std::optional(text::to_field(*known, controls));
     InputEvents events{caret, known_shown, shown_before};
-    const bool told = input_text(id, hint, shown, flags | ImGuiInputTextFlags_CallbackAlways, on_input_event,
-                                 &events, tools.surface, controls);
+    const bool reported = input_text(id, hint, shown, flags | ImGuiInputTextFlags_CallbackAlways,
+                                     on_input_event, &events, tools.surface, controls);
     keep_in_sight(shown);
     if (shown != shown_before)
         text = text::from_field(shown, controls);
@@ -92,7 +92,7 @@ TypedText text_input(const std::string& id, const std::string& hint, std::string
         }
     }
     const bool enters = (flags & ImGuiInputTextFlags_EnterReturnsTrue) != 0;
-    return {.changed = text != before, .entered = enters && told};
+    return {.changed = text != before, .entered = enters && reported};
 }
 
 void undo_retypes(const Action& types, const ViewTools& tools) {

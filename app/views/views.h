@@ -54,7 +54,7 @@ void view_context_menu(const ActionContext& now, ContextMenu& menu, const ViewTo
 /// The list of keys, over everything else.
 void view_help(const AppState& state, const figure::Rect& area, const ViewTools& tools);
 
-/// The open command palette, over everything. `now`: the situation for which its entries send actions.
+/// The open command palette, over everything. `now`: the context for which its entries send actions.
 void view_palette(const AppState& state, const ActionContext& now, Palette& palette, const ViewTools& tools);
 /// The open search field at the top of the canvas, which searches the picture drawn last.
 void view_find(const AppState& state, const figure::Rect& canvas, const Picture& drawn, Find& find,

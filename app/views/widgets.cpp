@@ -168,7 +168,8 @@ bool show_slider(const Slider& slider, const figure::Rect& area, const ViewTools
 /// Returns true while the mouse is over the area.
 bool show_drag(const DragArea& drag, float x, float y, const ViewTools& tools) {
     const float scale = tools.surface.scale();
-    const figure::Rect area = physical(drag.area, x, y, scale), frame = physical(drag.frame, x, y, scale);
+    const figure::Rect area = physical(drag.area, x, y, scale),
+                       frame = physical(drag.reference_area, x, y, scale);
     ImGui::SetCursorScreenPos({area.x, area.y});
     invisible_button(drag.label, {area.w, area.h}, tools.surface);
     const KeyboardInput keyed = drag.stepped ? tools.focus.register_steppable(area)
@@ -423,7 +424,7 @@ void show_picture(const Picture& picture, float x, float y, const ViewTools& too
         if (mouse_in(tip.area, x, y, scale))
             show_tip(tip.text, tools);
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Right))
-        for (const TokenWord& word : picture.words)
+        for (const TokenWord& word : picture.token_words)
             if (mouse_in(word.area, x, y, scale))
                 return tools.send(OpenContextMenu{word.token});
     if (hovered == nullptr)

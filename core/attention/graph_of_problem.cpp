@@ -128,8 +128,8 @@ ProblemStructure structure_of(const Problem& problem, const MaskRows& mask) {
                                .qkv_limit = problem.qkv_limit,
                                .score_cap = problem.score_cap,
                                .rotary_entries = problem.rotary ? problem.rotary->cos->shape()[0] : 0,
-                               .before = stored.before,
-                               .after = stored.after,
+                               .reach_back = stored.reach_back,
+                               .reach_ahead = stored.reach_ahead,
                                .added = {},
                                .allowed = {}};
     visit_fields(Overloaded{[&](const Field& field, const TensorPtr& tensor) {
@@ -177,8 +177,8 @@ AttentionGraph graph_of(const ProblemStructure& structure) {
     attention.score_cap = static_cast<double>(structure.score_cap);
     if (parts.tempered)
         attention.temperature = builder.input(labels::temperature, {});
-    attention.mask.before = limit_of(structure.before);
-    attention.mask.after = limit_of(structure.after);
+    attention.mask.before = limit_of(structure.reach_back);
+    attention.mask.after = limit_of(structure.reach_ahead);
     if (structure.added)
         attention.added = builder.input(labels::mask, mask_axes(*structure.added, structure.dims));
     if (structure.allowed)

@@ -215,8 +215,8 @@ auto data_of(const Numbers& numbers) {
 } // namespace
 
 MaskRow MaskRows::Stored::row(const Dims& dims, std::int64_t b, std::int64_t h, std::int64_t i) const {
-    return row_at({before, after, data_of(allowed), allowed_strides, data_of(add), add_strides}, dims, b, h,
-                  i);
+    return row_at({reach_back, reach_ahead, data_of(allowed), allowed_strides, data_of(add), add_strides},
+                  dims, b, h, i);
 }
 
 MaskRow MaskRows::row(std::int64_t b, std::int64_t h, std::int64_t i) const {

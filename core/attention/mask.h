@@ -89,7 +89,7 @@ public:
     /// - before to p + after, p = i + Tk - Tq, that `allowed` does not exclude. Valid as long as its owner.
     struct Stored {
         static constexpr std::int64_t any_distance = std::numeric_limits<std::int64_t>::max() / 4;
-        std::int64_t before = any_distance, after = any_distance;
+        std::int64_t reach_back = any_distance, reach_ahead = any_distance;
         std::span<const std::uint8_t> allowed; ///< empty: everything in range
         Strides allowed_strides;
         std::span<const float> add; ///< empty: nothing

@@ -28,19 +28,19 @@ void check_shape(const Field& field, const TensorPtr& tensor, const Dims& dims, 
     if (tensor == nullptr) {
         if (field.required || (info.when != nullptr && parts.*info.when))
             fail_input(tr("problem.missing_give_tensor_shape", "{} is missing; give a tensor of shape {}",
-                          tr(field.words), info.shape(dims).text()));
+                          tr(field.label), info.shape(dims).text()));
         return;
     }
     if (fits(tensor->shape(), info, dims))
         return;
-    fail_input(tr("problem.shape_should", "{} has shape {}; it should have ({}) = {}", tr(field.words),
+    fail_input(tr("problem.shape_should", "{} has shape {}; it should have ({}) = {}", tr(field.label),
                   tensor->shape().text(), axis_names(info.axes), info.shape(dims).text()));
 }
 
 void check_finite(const Field& field, const TensorPtr& tensor) {
     if (tensor == nullptr || tensor->all_finite())
         return;
-    const std::string name = tr(field.words);
+    const std::string name = tr(field.label);
     const auto values = tensor->values();
     const auto bad = std::ranges::find_if(values, [](float v) { return !std::isfinite(v); });
     std::int64_t offset = bad - values.begin();
@@ -83,7 +83,7 @@ void check_count(const Field& field, std::size_t has, const Dims& dims) {
     const std::int64_t wants = extent(field.entries, dims);
     if (has != 0 && static_cast<std::int64_t>(has) != wants)
         // Translators: the second {} is "gains", "tokens" or "key tokens"
-        fail_input(tr("problem.should", "there are {} {}; there should be {}", has, tr(field.words), wants));
+        fail_input(tr("problem.should", "there are {} {}; there should be {}", has, tr(field.label), wants));
 }
 
 void check_rotary(const Problem& problem) {
@@ -243,7 +243,7 @@ void validate(const Problem& problem, std::int64_t before) {
                        if (has_tensor(*field.row, parts) && (!std::isfinite(number) || number <= 0))
                            // Translators: the first {} is "temperature", "soft cap" and the like
                            fail_input(tr("problem.should_above_0", "the {} is {}; it should be above 0",
-                                         tr(field.words), fmt::format("{}", number)));
+                                         tr(field.label), fmt::format("{}", number)));
                    },
                    [&](const Field& field, const std::vector<std::string>& labels) {
                        check_count(field, labels.size(), d);

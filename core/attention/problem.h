@@ -92,7 +92,7 @@ struct Problem {
 /// One field of a problem.
 struct Field {
     std::string_view name;            ///< in project files
-    Message words;                    ///< in messages
+    Message label;                    ///< in messages
     std::optional<TensorId> row = {}; ///< of the stage table; empty for labels and for fields with two rows
     bool required = false;            ///< every problem has it
     Axis entries = Axis::none;        ///< of a list: the axis with its length, unless it is empty

@@ -93,7 +93,8 @@ std::string_view plural_translation(std::string_view id, std::int64_t count) {
     return in_use().catalogue == nullptr ? std::string_view() : in_use().catalogue->find_plural(id, count);
 }
 
-std::string filled(std::string_view translated, std::string_view english_form, fmt::format_args values) {
+std::string format_translated(std::string_view translated, std::string_view english_form,
+                              fmt::format_args values) {
     const auto fill = [&](std::string_view text) {
         return fmt::vformat(fmt::string_view(text.data(), text.size()), values);
     };

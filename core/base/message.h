@@ -108,23 +108,23 @@ namespace detail {
 std::string_view translation(std::string_view id);
 std::string_view plural_translation(std::string_view id, std::int64_t count);
 /// Falls back to the English form if the fields of the translation do not fit the values.
-std::string filled(std::string_view translated, std::string_view english, fmt::format_args values);
+std::string format_translated(std::string_view translated, std::string_view english, fmt::format_args values);
 } // namespace detail
 
 template<class... Values>
 requires(sizeof...(Values) > 0) std::string
     tr(MessageId id, fmt::format_string<Values...> english, Values&&... values) {
     const fmt::string_view text = english;
-    return detail::filled(detail::translation(id), {text.data(), text.size()},
-                          fmt::make_format_args(values...));
+    return detail::format_translated(detail::translation(id), {text.data(), text.size()},
+                                     fmt::make_format_args(values...));
 }
 
 template<class... Values>
 std::string tr_n(MessageId id, fmt::format_string<Values...> one, fmt::format_string<Values...> many,
                  std::int64_t count, Values&&... values) {
     const fmt::string_view text = count == 1 ? one : many;
-    return detail::filled(detail::plural_translation(id, count), {text.data(), text.size()},
-                          fmt::make_format_args(values...));
+    return detail::format_translated(detail::plural_translation(id, count), {text.data(), text.size()},
+                                     fmt::make_format_args(values...));
 }
 
 } // namespace headscope

@@ -22,8 +22,9 @@ ProblemRuns::Known& ProblemRuns::known(const ProblemStructure& structure) {
     }
     if (known_.size() == most_known)
         known_.pop_back();
-    Known& known = known_.emplace_front(structure, graph_of(structure), std::vector<Stage>(), StageSet(),
-                                        decltype(Known::plans)());
+    known_.push_front(
+        {.structure = structure, .graph = graph_of(structure), .stages = {}, .all = {}, .plans = {}});
+    Known& known = known_.front();
     const Dims& dims = structure.dims;
     for (const TensorInfo& stage : stage_table())
         if (const graph::NodeId node = known.graph.node(stage.id); node != AttentionGraph::no_node) {

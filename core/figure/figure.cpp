@@ -395,15 +395,16 @@ FigureFormat figure_format(const std::string& path) {
                         ending));
 }
 
-std::string draw_figure(const Scene& scene, FigureFormat format, float scale, Color background, float paper) {
+std::string draw_figure(const Scene& scene, FigureFormat format, float scale, Color background,
+                        float paper_scale) {
     if (format == FigureFormat::svg)
-        return draw_svg(scene, background, paper, figure_measure(),
+        return draw_svg(scene, background, paper_scale, figure_measure(),
                         [](const GridItem& grid) { return png_of(*grid_image(grid)); });
     if (format == FigureFormat::png)
         return with_resolution(png_of(*image_of(scene, scale, background)),
-                               logical_pixels_per_inch * static_cast<double>(scale / paper));
+                               logical_pixels_per_inch * static_cast<double>(scale / paper_scale));
     std::string bytes;
-    const double points = points_per_pixel * static_cast<double>(paper);
+    const double points = points_per_pixel * static_cast<double>(paper_scale);
     const CairoSurface surface = pdf_surface(scene, points, bytes);
     draw_on(*surface, scene, points, background);
     cairo_surface_finish(surface.get());
@@ -481,7 +482,7 @@ ShapedText shape_text(std::string_view text, Font font, float size) {
                         .pixels = std::make_shared<const std::vector<Color>>(std::move(pixels)),
                         .smooth = true}; // otherwise it would be jagged if rotated
     };
-    out.picture = picture(std::move(parts.ink));
+    out.image = picture(std::move(parts.ink));
     if (!parts.colors.empty())
         out.colored = picture(std::move(parts.colors));
     out.missing_character = missing_character(*layout, text, font, size);

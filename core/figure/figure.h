@@ -17,10 +17,10 @@ constexpr double logical_pixels_per_inch = 96;
 
 /// Draws a scene with Cairo and Pango on `background`, which may be transparent, and returns the file's
 /// bytes. `scale` multiplies the pixels of a PNG (at most largest_png_side per side, else Error(input)); SVG
-/// and PDF keep text and shapes as vectors. On paper a logical pixel is `paper` / 96 inch, which a PNG
+/// and PDF keep text and shapes as vectors. On paper a logical pixel is `paper_scale` / 96 inch, which a PNG
 /// records too.
 std::string draw_figure(const Scene& scene, FigureFormat format, float scale, Color background,
-                        float paper = 1);
+                        float paper_scale = 1);
 
 /// Draws the scene as the cells of a grid, one cell per pixel. Throws Error(input) for the same reason.
 GridItem draw_pixels(const Scene& scene, float scale, Color background);

@@ -10,8 +10,8 @@ namespace headscope::figure {
 
 /// A line of text as an image.
 struct ShapedText {
-    GridItem picture; ///< white, to be tinted; its area is relative to the pen on the baseline, in pixels
-    /// Drawn over `picture`, with the same area: glyphs with colors of their own, such as emoji. No pixels if
+    GridItem image; ///< white, to be tinted; its area is relative to the pen on the baseline, in pixels
+    /// Drawn over `image`, with the same area: glyphs with colors of their own, such as emoji. No pixels if
     /// there are none.
     GridItem colored;
     float advance = 0; ///< pixels that the pen advances

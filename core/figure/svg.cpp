@@ -168,14 +168,14 @@ struct Writer {
 
 } // namespace
 
-std::string draw_svg(const Scene& scene, Color background, float paper, const TextMeasure& measure,
+std::string draw_svg(const Scene& scene, Color background, float paper_scale, const TextMeasure& measure,
                      const std::function<std::string(const GridItem&)>& grid_png) {
     Writer writer{measure, grid_png, {}};
     const std::string width = coordinate(scene.width), height = coordinate(scene.height);
     writer.out = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" "
                  "xmlns:xlink=\"http://www.w3.org/1999/xlink\" version=\"1.1\" width=\"" +
-                 coordinate(scene.width * paper) + "\" height=\"" + coordinate(scene.height * paper) +
-                 "\" viewBox=\"0 0 " + width + ' ' + height +
+                 coordinate(scene.width * paper_scale) + "\" height=\"" +
+                 coordinate(scene.height * paper_scale) + "\" viewBox=\"0 0 " + width + ' ' + height +
                  "\">\n<style>text{white-space:pre}.s{shape-rendering:crispEdges}"
                  ".u{font-family:Inter,'DejaVu Sans',sans-serif}"
                  ".m{font-family:'JetBrains Mono','DejaVu Sans Mono',monospace}</style>\n";

@@ -283,10 +283,10 @@ std::string sibling(const std::string& name, const std::string& last) {
 std::vector<std::string> find_sink_tensors(const Safetensors& file, const std::vector<std::string>& weights) {
     std::vector<std::string> sinks;
     for (const std::string& name : weights) {
-        const SafetensorsEntry *const held = file.find(name), *const sink = file.find(sibling(name, "sink"));
+        const SafetensorsEntry *const entry = file.find(name), *const sink = file.find(sibling(name, "sink"));
         if (sink == nullptr || !read_as_floats(*sink))
             return {};
-        std::vector<std::int64_t> rows = held->extents;
+        std::vector<std::int64_t> rows = entry->extents;
         rows.pop_back();
         if (sink->extents != rows)
             return {};

@@ -155,7 +155,7 @@ Problem load_case(const CaseSource& source) {
     visit_fields(Overloaded{[&](const Field& field, TensorPtr& tensor) {
                                 if (tensor == nullptr && field.row != TensorId::x_kv)
                                     tensor = read_weights(file, weights_file,
-                                                          std::string(field.words.english), field.required);
+                                                          std::string(field.label.english), field.required);
                             },
                             [](const Field&, auto&) {}},
                  problem);

@@ -68,7 +68,7 @@ ordered_json structure_of(const CheckpointProject& project, const checkpoint::Mo
         out["decoder_text"] = project.decoder_text;
         out["decoder_ids"] = project.decoder_ids;
     }
-    out["written"] = project.written;
+    out["written"] = project.generated_count;
     if (!project.activations.empty())
         out["activations"] = activations_json(project.activations);
     out[std::string(checksum_field)] = "sha256";
@@ -121,7 +121,7 @@ void read_structure(const JsonField& root, CheckpointProject& project) {
     project.ids = read_ids(root, "ids");
     project.decoder_ids = read_ids(root, "decoder_ids");
     if (const auto written = root.find("written"))
-        project.written = written->integer(largest_number);
+        project.generated_count = written->integer(largest_number);
     project.activations = read_activations(root);
 }
 

@@ -44,7 +44,7 @@ struct CheckpointProject {
     std::string decoder_text = {};
     std::vector<std::int64_t> ids = {}; ///< tokens of the text; of the encoder's text in an encoder-decoder
     std::vector<std::int64_t> decoder_ids = {}; ///< for an encoder-decoder, with the start token
-    std::int64_t written = 0;                   ///< number of generated tokens, at the end of the tokens
+    std::int64_t generated_count = 0;           ///< number of generated tokens, at the end of the tokens
     std::vector<ActivationEdit> activations = {};
     std::string questions = {}; ///< questions of the user, as text that is not interpreted here; may be empty
     std::string view = {};      ///< state of the view, also not interpreted here

@@ -90,7 +90,7 @@ ordered_json problem_json(const Problem& problem, const std::string& prefix, Ten
                                 out[std::string(field.name)] = mask_json(mask, prefix, tensors);
                             },
                             [&](const Field& field, const std::vector<float>& numbers) {
-                                out[std::string(field.name)] = finite_numbers(numbers, field.words.english);
+                                out[std::string(field.name)] = finite_numbers(numbers, field.label.english);
                             },
                             [&](const Field& field, float number) {
                                 if (has_tensor(*field.row, problem.parts()))

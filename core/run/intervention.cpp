@@ -51,8 +51,9 @@ NodeInterventions resolve(const graph::Graph& graph, const Interventions& interv
 }
 
 std::span<const NodeIntervention> of_node(const NodeInterventions& all, graph::NodeId node) {
-    const auto found = std::ranges::equal_range(all, node, {}, &NodeIntervention::node);
-    return {found.begin(), found.end()};
+    const auto first = std::ranges::lower_bound(all, node, {}, &NodeIntervention::node),
+               last = std::ranges::upper_bound(all, node, {}, &NodeIntervention::node);
+    return {first, last};
 }
 
 bool same(std::span<const NodeIntervention> a, std::span<const NodeIntervention> b) {

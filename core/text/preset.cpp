@@ -24,25 +24,25 @@ void write_positions(Tensor& x, const Wave& wave) {
 }
 
 void compare_positions(Tensor& W_Q, Tensor& W_K, const Wave& wave, std::int64_t at, std::int64_t dk,
-                       double key_gain) {
+                       double key_strength) {
     // With s, c the sine and cosine of a position: cos d = c_i c_j + s_i s_j and sin d = s_i c_j - c_i s_j.
-    const double query_gain = std::sqrt(static_cast<double>(dk)) / key_gain;
-    const auto a = static_cast<float>(query_gain * wave.cosine);
-    const auto b = static_cast<float>(query_gain * wave.sine);
+    const double query_strength = std::sqrt(static_cast<double>(dk)) / key_strength;
+    const auto a = static_cast<float>(query_strength * wave.cosine);
+    const auto b = static_cast<float>(query_strength * wave.sine);
     const std::int64_t sine = wave.column;
     const std::int64_t cosine = wave.column + 1;
     W_Q.at(sine, at) = a;
     W_Q.at(cosine, at) = 0.0F - b; // not -b, which would turn 0 into -0
     W_Q.at(sine, at + 1) = b;
     W_Q.at(cosine, at + 1) = a;
-    W_K.at(sine, at) = static_cast<float>(key_gain);
-    W_K.at(cosine, at + 1) = static_cast<float>(key_gain);
+    W_K.at(sine, at) = static_cast<float>(key_strength);
+    W_K.at(cosine, at + 1) = static_cast<float>(key_strength);
 }
 
-Wave peak_at(Wave wave, double shift, double gain) {
+Wave peak_at(Wave wave, double shift, double strength) {
     const double angle = 2 * std::numbers::pi * shift / wave.period;
-    wave.cosine = gain * std::cos(angle);
-    wave.sine = gain * std::sin(angle);
+    wave.cosine = strength * std::cos(angle);
+    wave.sine = strength * std::sin(angle);
     return wave;
 }
 

@@ -25,13 +25,13 @@ struct Wave {
 void write_positions(Tensor& x, const Wave& wave);
 
 /// Adds wave.cosine cos + wave.sine sin of the distance to a head's scaled scores, through two dimensions of
-/// the head from W column `at` on. `key_gain` is the factor in W_K; W_Q has the rest, rotated.
+/// the head from W column `at` on. `key_strength` is the factor in W_K; W_Q has the rest, rotated.
 void compare_positions(Tensor& W_Q, Tensor& W_K, const Wave& wave, std::int64_t at, std::int64_t dk,
-                       double key_gain);
+                       double key_strength);
 
 /// The wave gain cos(2 pi (d - shift) / period), which is highest for the key `shift` tokens before the
 /// query.
-Wave peak_at(Wave wave, double shift, double gain);
+Wave peak_at(Wave wave, double shift, double strength);
 
 /// The orthogonal and symmetric n x n matrix sqrt(2/n) cos(pi/n (r + 1/2) (c + 1/2)), known as DCT-IV: every
 /// number differs from its neighbors, every column mixes all rows, and its square is the identity.

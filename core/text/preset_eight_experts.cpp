@@ -39,20 +39,20 @@ class Head {
 public:
     Head(Tensor& W_Q, Tensor& W_K, std::int64_t h) : W_Q_(W_Q), W_K_(W_K), first_(h * dk) {}
 
-    void ask(std::int64_t d, std::int64_t feature, double gain) const {
-        W_Q_.at(feature, first_ + d) = static_cast<float>(gain * std::sqrt(static_cast<double>(dk)) / 4);
+    void ask(std::int64_t d, std::int64_t feature, double strength) const {
+        W_Q_.at(feature, first_ + d) = static_cast<float>(strength * std::sqrt(static_cast<double>(dk)) / 4);
     }
-    void offer(std::int64_t d, std::int64_t feature, double gain) const {
-        W_K_.at(feature, first_ + d) = static_cast<float>(4 * gain);
+    void offer(std::int64_t d, std::int64_t feature, double strength) const {
+        W_K_.at(feature, first_ + d) = static_cast<float>(4 * strength);
     }
     void compare(std::int64_t d, const Wave& distance) const {
         compare_positions(W_Q_, W_K_, distance, first_ + d, dk, 4);
     }
     /// Makes every word whose class is not `busy` attend to the first token, an attention sink.
-    void attend_to_first_unless(std::int64_t d, WordClass busy, double gain) const {
+    void attend_to_first_unless(std::int64_t d, WordClass busy, double strength) const {
         for (std::size_t c = 0; c < word_class_count; ++c)
             if (static_cast<WordClass>(c) != busy)
-                ask(d, class_columns + static_cast<std::int64_t>(c), gain);
+                ask(d, class_columns + static_cast<std::int64_t>(c), strength);
         offer(d, first_token, 1);
     }
 
@@ -64,9 +64,9 @@ private:
 
 /// Heads 0 and 1: attend to the token `shift` positions before.
 void neighbour(const Head& head, double shift) {
-    constexpr double gain = 5;
+    constexpr double strength = 5;
     for (std::size_t i = 0; i < periods.size(); ++i)
-        head.compare(2 * static_cast<std::int64_t>(i), peak_at(wave(i), shift, gain));
+        head.compare(2 * static_cast<std::int64_t>(i), peak_at(wave(i), shift, strength));
 }
 
 /// Heads 2 and 3: attend to the nearest noun before (direction 1) or after (direction -1). The numbers are
@@ -80,41 +80,41 @@ void nearest(const Head& head, double direction) {
 }
 
 void verb_to_subject(const Head& head) {
-    constexpr double gain = 46;
-    head.ask(0, column(WordClass::verb), gain);
+    constexpr double strength = 46;
+    head.ask(0, column(WordClass::verb), strength);
     head.offer(0, column(WordClass::noun), 1);
     head.offer(0, column(WordClass::pronoun), 1);
     head.offer(0, column(WordClass::unknown), 0.97);
-    head.attend_to_first_unless(1, WordClass::verb, gain);
+    head.attend_to_first_unless(1, WordClass::verb, strength);
     nearest(head, 1);
 }
 
 void determiner_to_noun(const Head& head) {
-    constexpr double gain = 46;
-    head.ask(0, column(WordClass::determiner), gain);
+    constexpr double strength = 46;
+    head.ask(0, column(WordClass::determiner), strength);
     head.offer(0, column(WordClass::noun), 1);
     head.offer(0, column(WordClass::unknown), 0.97);
-    head.attend_to_first_unless(1, WordClass::determiner, gain);
+    head.attend_to_first_unless(1, WordClass::determiner, strength);
     nearest(head, -1);
 }
 
-/// Maps sixteen categories to the eight unit vectors and their negatives: a word scores `gain` with its own
-/// category, -gain with one other category and 0 with the rest.
+/// Maps sixteen categories to the eight unit vectors and their negatives: a word scores `strength` with its
+/// own category, -gain with one other category and 0 with the rest.
 void same_category(const Head& head) {
-    constexpr double gain = 5;
+    constexpr double strength = 5;
     for (std::int64_t c = 0; c < static_cast<std::int64_t>(word_category_count); ++c) {
         const double sign = c % 2 == 0 ? 1 : -1;
-        head.ask(c / 2, category_columns + c, sign * gain);
+        head.ask(c / 2, category_columns + c, sign * strength);
         head.offer(c / 2, category_columns + c, sign);
     }
 }
 
 void pronoun_to_noun(const Head& head) {
-    constexpr double gain = 50;
-    head.ask(0, column(WordClass::pronoun), gain);
+    constexpr double strength = 50;
+    head.ask(0, column(WordClass::pronoun), strength);
     head.offer(0, column(WordClass::noun), 1);
     head.offer(0, column(WordClass::unknown), 0.97);
-    head.attend_to_first_unless(1, WordClass::pronoun, gain);
+    head.attend_to_first_unless(1, WordClass::pronoun, strength);
     // Personal pronouns attend to a person; "it" avoids persons, and prefers an animal or a thing to a place
     // or a time.
     constexpr double match = 10;
@@ -126,14 +126,14 @@ void pronoun_to_noun(const Head& head) {
 }
 
 void rare_word(const Head& head) {
-    constexpr double gain = 10;
-    head.ask(0, constant, gain);
+    constexpr double strength = 10;
+    head.ask(0, constant, strength);
     head.offer(0, rarity, 1);
 }
 
 void punctuation(const Head& head) {
-    constexpr double gain = 12;
-    head.ask(0, constant, gain);
+    constexpr double strength = 12;
+    head.ask(0, constant, strength);
     head.offer(0, column(WordClass::punctuation), 1);
     head.offer(0, first_token, 0.5);
 }

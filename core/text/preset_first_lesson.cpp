@@ -92,10 +92,10 @@ void look_for_class(Tensor& W_Q, Tensor& W_K) {
 
 /// Head 1. W_Q rotates the position of the query back by one token.
 void look_back(Tensor& W_Q, Tensor& W_K, const Positions& positions) {
-    constexpr double key_gain = 2;
-    const double gain = 2 * positions.scale;
-    compare_positions(W_Q, W_K, peak_at(wave(positions.fast, fast), 1, gain), dk, dk, key_gain);
-    compare_positions(W_Q, W_K, peak_at(wave(positions.slow, slow), 1, gain), dk + 2, dk, key_gain);
+    constexpr double key_strength = 2;
+    const double strength = 2 * positions.scale;
+    compare_positions(W_Q, W_K, peak_at(wave(positions.fast, fast), 1, strength), dk, dk, key_strength);
+    compare_positions(W_Q, W_K, peak_at(wave(positions.slow, slow), 1, strength), dk + 2, dk, key_strength);
 }
 
 TensorPtr values() {

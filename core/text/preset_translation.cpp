@@ -17,9 +17,9 @@ static_assert(dk == meaning_width);
 constexpr std::array<int, 4> periods{5, 10, 32, 128};
 
 // Gains; assets/manual/presets.md explains each.
-constexpr float meaning_gain = 3;
-constexpr double position_gain = 3;
-constexpr double position_key_gain = 2;
+constexpr float meaning_strength = 3;
+constexpr double position_strength = 3;
+constexpr double position_key_strength = 2;
 
 Wave wave(std::size_t i) {
     return {.period = static_cast<double>(periods[i]),
@@ -47,13 +47,13 @@ PresetProblem problem(const std::vector<Word>& words) {
     auto W_K = std::make_shared<Tensor>(Shape{D, D}, 0.0F);
     auto W_V = std::make_shared<Tensor>(Shape{D, D}, 0.0F);
     for (std::int64_t c = 0; c < meaning_width; ++c)
-        W_Q->at(c, c) = W_K->at(c, c) = meaning_gain;
+        W_Q->at(c, c) = W_K->at(c, c) = meaning_strength;
     for (std::int64_t c = 0; c < D; ++c)
         W_V->at(c, c) = 1; // head 0 outputs the meaning of the word that it attends to, head 1 the position
     for (std::size_t i = 0; i < periods.size(); ++i) {
         write_positions(*x, wave(i));
-        compare_positions(*W_Q, *W_K, peak_at(wave(i), 0, position_gain), wave(i).column, dk,
-                          position_key_gain);
+        compare_positions(*W_Q, *W_K, peak_at(wave(i), 0, position_strength), wave(i).column, dk,
+                          position_key_strength);
     }
     return {make_problem(words, H, x, make_weights(W_Q, W_K, W_V, mixing_matrix(D))),
             {tr("preset_translation.same_meaning", "same meaning"),

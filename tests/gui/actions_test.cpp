@@ -1,6 +1,6 @@
 #include "app/commands/actions.h"
 #include "app/shell/control/control.h"
-#include "app/views/situation.h"
+#include "app/views/action_context.h"
 #include "core/base/json.h"
 #include "tests/catch.h"
 #include "tests/gui/support/desk.h"
@@ -66,7 +66,7 @@ std::string seen(const Desk& desk) {
     const AttentionView& attention = state.view.attention;
     const analysis::ReadingOptions& reading = attention.reading;
     return signature(desk.program) + " layer " + std::to_string(attention.layer) + " board " +
-           std::to_string(attention.board) + " map " + std::to_string(attention.map.zoom) + " log " +
+           std::to_string(attention.head_grid_open) + " map " + std::to_string(attention.map.zoom) + " log " +
            std::to_string(attention.log_colours) + " read " + std::to_string(reading.hide_first_token) +
            std::to_string(reading.hide_special_tokens) + std::to_string(reading.merge_words) +
            std::to_string(reading.means) + " error " + state.error + " number " +
@@ -77,7 +77,8 @@ std::string seen(const Desk& desk) {
 
 /// Returns the state of the program after every key of the table, one after the other, without keys that are
 /// not available. by_key: presses the key, else sends the action of its row.
-std::vector<std::pair<std::string, std::string>> walk(const std::string& path, bool number, bool by_key) {
+std::vector<std::pair<std::string, std::string>> run_actions(const std::string& path, bool number,
+                                                             bool by_key) {
     Desk desk("eight-experts");
     if (!path.empty())
         desk.open(path, path.find("models") != std::string::npos ? "12,7,30,5" : "");
@@ -88,8 +89,8 @@ std::vector<std::pair<std::string, std::string>> walk(const std::string& path, b
                 desk.act(GoTo{StageGroup::output});
                 desk.act(Select{CellAddress{TensorId::W_O, {1, 1, 0, 0}}});
             }
-            const ActionContext now = situation(desk.program.state());
-            if (!row.here(now) || !why_not(row, now).empty())
+            const ActionContext now = action_context(desk.program.state());
+            if (!row.applies(now) || !why_not(row, now).empty())
                 continue;
             if (row.id == "write on")
                 continue; // the clock decides how many tokens it generates
@@ -97,7 +98,7 @@ std::vector<std::pair<std::string, std::string>> walk(const std::string& path, b
             if (by_key)
                 desk.driver.key(glfw_key(chord.key), held(chord));
             else
-                for (const Action& action : row.send(now))
+                for (const Action& action : row.make_actions(now))
                     desk.program.act(action);
             desk.settle();
             std::string after = seen(desk);
@@ -128,7 +129,7 @@ TEST_CASE("each key does what its row of the table sends", "[gui][actions]") {
         for (const bool number : {false, true}) {
             if (number && !path.empty())
                 continue;
-            const auto keyed = walk(path, number, true), sent = walk(path, number, false);
+            const auto keyed = run_actions(path, number, true), sent = run_actions(path, number, false);
             REQUIRE(keyed.size() == sent.size());
             for (std::size_t i = 0; i < keyed.size(); ++i) {
                 INFO(path << (number ? " number selected, " : " ") << keyed[i].first);

@@ -60,21 +60,21 @@ TEST_CASE("the atlas has every score of every head, and the open head's card say
     CHECK(screen_shows("Every score, all heads"));
     // The card shows both names of a head that has another name in the grid of heads.
     const ResolvedAtlasView look = desk.look();
-    int told = 0;
+    int mentioned = 0;
     for (std::int64_t l = 0; l < 4; ++l)
         for (std::int64_t h = 0; h < 8; ++h) {
             desk.act(OpenHead{l, h});
             const auto label = look.labels[static_cast<std::size_t>(l * 8 + h)];
             const std::string here = label ? std::string(analysis::info_of(*label).label.text.english) : "";
-            const std::string there(
-                desk.program.state().board->row(l)->heads[static_cast<std::size_t>(h)].facts.metrics.label());
+            const auto row = desk.program.state().head_grid->row(l);
+            const std::string there(row->heads[static_cast<std::size_t>(h)].facts.metrics.label());
             INFO("L" << l << " H" << h << ": " << here << ", " << there);
             const std::string words = there.empty() ? "it has no label" : "its label is “" + there + "”";
             const bool says = screen_text().find("there " + words) != std::string::npos;
             CHECK(says == (here != there));
-            told += says;
+            mentioned += says;
         }
-    CHECK(told > 0);
+    CHECK(mentioned > 0);
     desk.act(OpenHead{2, 0});
     desk.press("tile L2 H0");
     CHECK(desk.view().attention.layer == 2);
@@ -164,7 +164,7 @@ TEST_CASE("a problem has an atlas, with the scores of its panel of heads", "[gui
         CHECK(desk.view().head == 1);
         desk.press("Open head");
         CHECK(desk.view().attention.screen == Screen::stages);
-        CHECK(desk.program.state().board == nullptr);
+        CHECK(desk.program.state().head_grid == nullptr);
         CHECK(screen_shows("Attention weights"));
     }
     SECTION("that Esc empties of a choice, and a key leaves") {
@@ -337,7 +337,7 @@ TEST_CASE("pinned heads are compared, and the atlas follows an edit", "[gui][atl
         REQUIRE(tile != page.hotspots.end());
         const figure::Rect& map = tile->area;
         int beside = 0, above = 0;
-        for (const TokenWord& word : page.words) {
+        for (const TokenWord& word : page.token_words) {
             const float x = word.area.x + word.area.w / 2, y = word.area.y + word.area.h / 2;
             beside +=
                 map.x - word.area.right() < 20 && word.area.right() <= map.x && y > map.y && y < map.bottom();

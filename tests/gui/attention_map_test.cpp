@@ -191,7 +191,7 @@ TEST_CASE("of a large layer the heads that are looked at are read, and nothing e
         file.put(0, h, 2000, row_with(T, 2000, {{10 * h + 5, 0.25F + 0.125F * static_cast<float>(h)}}));
     Desk desk;
     desk.open(path);
-    const auto read = [&] { return desk.shown().document->given()->read.heads; };
+    const auto read = [&] { return desk.shown().document->given()->loaded.heads; };
     const auto weight = [&](std::int64_t h, std::int64_t j) {
         return desk.shown().value({TensorId::weights, {0, h, 2000, j}});
     };
@@ -207,7 +207,7 @@ TEST_CASE("of a large layer the heads that are looked at are read, and nothing e
         desk.driver.key(GLFW_KEY_D);
         desk.settle();
         REQUIRE(desk.view().heads_view == HeadsView::difference);
-        const std::int64_t other = desk.view().other;
+        const std::int64_t other = desk.view().compared_head;
         CHECK(read() == std::vector<std::int64_t>{std::min<std::int64_t>(other, 3), 3});
         CHECK(weight(other, 10 * other + 5) == 0.25F + 0.125F * static_cast<float>(other));
         desk.driver.key(GLFW_KEY_M);

@@ -31,7 +31,7 @@ void press(Desk& desk, int key, int modifiers = 0) {
 }
 
 /// Presses Tab until the focus ring is on that control.
-void walk_to(Desk& desk, const std::string& label) {
+void tab_to(Desk& desk, const std::string& label) {
     for (int step = 0; step < 600; ++step) {
         desk.driver.key(GLFW_KEY_TAB);
         desk.driver.wait(2);
@@ -60,7 +60,7 @@ TEST_CASE("arrow keys move a slider, in whole decimals", "[gui][focus][keys]") {
     const StageGroup stage = desk.view().group;
     const auto gain = [&] { return desk.problem().gain(1); };
     REQUIRE(gain() == 1.0F);
-    walk_to(desk, "gain 1");
+    tab_to(desk, "gain 1");
     press(desk, GLFW_KEY_RIGHT);
     CHECK(gain() == 1.1F);
     press(desk, GLFW_KEY_UP);
@@ -86,7 +86,7 @@ TEST_CASE("arrow keys move a slider, in whole decimals", "[gui][focus][keys]") {
 TEST_CASE("arrow keys move the scrubber", "[gui][focus][keys]") {
     Desk desk;
     desk.act(GoTo{StageGroup::scores});
-    walk_to(desk, "scrubber");
+    tab_to(desk, "scrubber");
     press(desk, GLFW_KEY_RIGHT);
     CHECK(desk.view().group == StageGroup::scaled);
     press(desk, GLFW_KEY_LEFT);
@@ -105,14 +105,14 @@ TEST_CASE("arrow keys move the scrubber", "[gui][focus][keys]") {
 TEST_CASE("arrow keys move the edges of panels, of the manual and of a board", "[gui][focus][keys]") {
     Desk desk;
     const float left = desk.view().left_width, inspector = desk.view().inspector_width;
-    walk_to(desk, "left edge");
+    tab_to(desk, "left edge");
     press(desk, GLFW_KEY_RIGHT);
     CHECK(desk.view().left_width == left + 16);
     press(desk, GLFW_KEY_LEFT, GLFW_MOD_SHIFT);
     CHECK(desk.view().left_width == left + 15);
     press(desk, GLFW_KEY_HOME);
     CHECK(desk.view().left_width == 280);
-    walk_to(desk, "inspector edge");
+    tab_to(desk, "inspector edge");
     press(desk, GLFW_KEY_LEFT);
     CHECK(desk.view().inspector_width == inspector + 16);
     press(desk, GLFW_KEY_END);
@@ -120,13 +120,13 @@ TEST_CASE("arrow keys move the edges of panels, of the manual and of a board", "
 
     press(desk, GLFW_KEY_F1);
     REQUIRE_FALSE(desk.view().manual_width);
-    walk_to(desk, "left edge");
+    tab_to(desk, "left edge");
     press(desk, GLFW_KEY_RIGHT);
     CHECK(desk.view().manual_width == 416.0F);
     press(desk, GLFW_KEY_ESCAPE);
 
     desk.open(test_data("/models/llama_tiny_tied"), "12,7,30,5");
-    walk_to(desk, "board edge");
+    tab_to(desk, "board edge");
     const float edge = desk.driver.find("board edge")->x;
     press(desk, GLFW_KEY_RIGHT);
     REQUIRE(desk.view().head_grid_width);
@@ -157,7 +157,7 @@ TEST_CASE("arrow keys move what the atlas chooses heads by", "[gui][focus][keys]
         return desk.atlas().thresholds[static_cast<std::size_t>(analysis::HeadScore::previous)];
     };
     const float before = threshold();
-    walk_to(desk, "threshold previous");
+    tab_to(desk, "threshold previous");
     press(desk, GLFW_KEY_RIGHT);
     CHECK(threshold() == Approx(before + 0.05F));
     press(desk, GLFW_KEY_DOWN, GLFW_MOD_SHIFT);
@@ -166,7 +166,7 @@ TEST_CASE("arrow keys move what the atlas chooses heads by", "[gui][focus][keys]
     CHECK(threshold() == before);
 
     REQUIRE(desk.atlas().brush.empty());
-    walk_to(desk, "distribution entropy");
+    tab_to(desk, "distribution entropy");
     press(desk, GLFW_KEY_RIGHT);
     REQUIRE(desk.atlas().brush.size() == 1);
     const ScoreRange one = desk.atlas().brush.front();
@@ -178,7 +178,7 @@ TEST_CASE("arrow keys move what the atlas chooses heads by", "[gui][focus][keys]
     press(desk, GLFW_KEY_ESCAPE);
     press(desk, GLFW_KEY_ESCAPE);
 
-    walk_to(desk, "scatter");
+    tab_to(desk, "scatter");
     press(desk, GLFW_KEY_RIGHT);
     REQUIRE(desk.atlas().brush.size() == 2);
     const std::vector<ScoreRange> brushed = desk.atlas().brush;
@@ -187,7 +187,7 @@ TEST_CASE("arrow keys move what the atlas chooses heads by", "[gui][focus][keys]
     CHECK(desk.atlas().brush[0].low == Approx(brushed[0].low));
     CHECK(desk.atlas().brush[0].high == Approx(brushed[0].high));
     CHECK(desk.atlas().brush[1].low > brushed[1].low);
-    walk_to(desk, "brush top right");
+    tab_to(desk, "brush top right");
     press(desk, GLFW_KEY_LEFT);
     CHECK(desk.atlas().brush[0].low == Approx(brushed[0].low));
     CHECK(desk.atlas().brush[0].high < brushed[0].high);
@@ -199,7 +199,7 @@ TEST_CASE("Tab and arrows walk the rows of menus", "[gui][focus][keys]") {
     const int next = arrows ? GLFW_KEY_DOWN : GLFW_KEY_TAB, before = arrows ? GLFW_KEY_UP : GLFW_KEY_TAB;
     const int back = arrows ? 0 : GLFW_MOD_SHIFT;
     // A drop-down opens at what is chosen.
-    walk_to(desk, "mask");
+    tab_to(desk, "mask");
     press(desk, GLFW_KEY_ENTER);
     press(desk, next);
     press(desk, next);

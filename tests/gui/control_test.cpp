@@ -190,7 +190,7 @@ TEST_CASE("files whose names are not UTF-8 are opened, saved, shown and opened a
     done("open", weights);
     CHECK(asked(desk, R"({"action": "report"})").at("report").at("attention").at("file") == "caf\xe9.npy");
     CHECK(desk.program.title().find("caf\uFFFD.npy") != std::string::npos);
-    CHECK_FALSE(desk.program.state().board->ready() == 0);
+    CHECK_FALSE(desk.program.state().head_grid->ready() == 0);
     const json gone = asked(desk, dump_json(json{{"action", "open"}, {"value", folder.file("no\xfe")}}));
     CHECK(gone.at("error").get<std::string>().find("no\xfe") != std::string::npos);
 

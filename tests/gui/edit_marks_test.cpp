@@ -14,7 +14,7 @@ using namespace headscope::test;
 namespace {
 
 /// Returns the tip of a hotspot on the canvas.
-std::string told(const Desk& desk, const std::string& label) {
+std::string tip_of(const Desk& desk, const std::string& label) {
     const auto& spots = desk.program.canvas().hotspots;
     const auto spot = std::ranges::find(spots, label, &Hotspot::label);
     REQUIRE(spot != spots.end());
@@ -22,7 +22,7 @@ std::string told(const Desk& desk, const std::string& label) {
 }
 
 bool says(const Desk& desk, const std::string& label, const std::string& text) {
-    return told(desk, label).find(text) != std::string::npos;
+    return tip_of(desk, label).find(text) != std::string::npos;
 }
 
 /// Returns the number of squares and diamonds of marks; each has a border in the color of paper.

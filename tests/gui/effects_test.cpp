@@ -59,7 +59,8 @@ TEST_CASE("effects take the two likeliest logits apart, and what is shown adds u
     CHECK(
         effects.attribution.logit ==
         Approx(logit_of(run, effects.question.token) - logit_of(run, effects.question.against)).margin(1e-4));
-    CHECK(effects.all_heads + effects.all_mlps + effects.embedding + effects.biases + effects.others ==
+    CHECK(effects.all_heads + effects.all_mlps + effects.embedding + effects.biases +
+              effects.other_attention ==
           Approx(effects.attribution.logit).margin(1e-4));
     CHECK(screen_shows("Logit attribution of the heads"));
     CHECK(screen_shows("Logit lens"));
@@ -457,8 +458,9 @@ TEST_CASE("a model without a head, or with two stacks, shows what it can be aske
     desk.settle();
     REQUIRE(desk.shown().effects != nullptr);
     const Effects& effects = *desk.shown().effects;
-    CHECK(effects.others != 0);
-    CHECK(effects.all_heads + effects.all_mlps + effects.embedding + effects.biases + effects.others ==
+    CHECK(effects.other_attention != 0);
+    CHECK(effects.all_heads + effects.all_mlps + effects.embedding + effects.biases +
+              effects.other_attention ==
           Approx(effects.attribution.logit).margin(1e-4));
     // A layer's total is that of the row beside it.
     for (std::size_t l = 0; l < effects.layers.size(); ++l) {

@@ -143,9 +143,9 @@ TEST_CASE("the three boards of an encoder-decoder show the numbers of Hugging Fa
             for (std::int64_t h = 0; h < shown.dims().H; ++h) {
                 const std::vector<float> expected = golden.head(stack, layer, h, shown.dims().H);
                 const analysis::HeadMap& map =
-                    desk.program.state().board->row(layer)->heads[static_cast<std::size_t>(h)];
+                    desk.program.state().head_grid->row(layer)->heads[static_cast<std::size_t>(h)];
                 REQUIRE(map.largest.size() == expected.size());
-                double off = 0, off_board = 0;
+                double off = 0, off_grid = 0;
                 for (std::int64_t i = 0; i < Tq; ++i)
                     for (std::int64_t j = 0; j < Tk; ++j) {
                         const auto n = static_cast<std::size_t>(i * Tk + j);
@@ -153,10 +153,10 @@ TEST_CASE("the three boards of an encoder-decoder show the numbers of Hugging Fa
                         off = std::max(off, std::abs(static_cast<double>(
                                                          shown.value({TensorId::weights, {0, h, i, j}})) -
                                                      of));
-                        off_board = std::max(off_board, std::abs(static_cast<double>(map.largest[n]) - of));
+                        off_grid = std::max(off_grid, std::abs(static_cast<double>(map.largest[n]) - of));
                     }
                 CHECK(off < 1e-5);
-                CHECK(off_board < 1e-5);
+                CHECK(off_grid < 1e-5);
             }
         }
     }
@@ -178,9 +178,9 @@ TEST_CASE("every stage of all three attentions prints the numbers that the engin
         open_head(desk, 0, 1);
         const Trace trace = computed(desk.problem());
         int printed = 0;
-        for (const StageGroup stop : attention_steps()) {
+        for (const StageGroup step : attention_steps()) {
             for (const Projection projection : {Projection::q, Projection::k, Projection::v}) {
-                desk.act(GoTo{stop});
+                desk.act(GoTo{step});
                 desk.act(ShowProjection{projection});
                 CHECK(desk.program.state().error.empty());
                 printed += check_printed_numbers(desk.program.canvas(), trace, desk.problem());
@@ -334,7 +334,7 @@ TEST_CASE("boards of different sizes follow each other", "[model][stacks]") {
         INFO(desk.program.state().error);
         CHECK(desk.program.state().error.empty());
         desk.act(SetReadingOptions{{.hide_first_token = true, .means = true}});
-        CHECK(desk.program.state().board->info().H == 5);
+        CHECK(desk.program.state().head_grid->info().H == 5);
         CHECK(desk.shown().document->shows_weights());
     }
     CHECK(desk.program.state().error.empty());
@@ -400,7 +400,7 @@ TEST_CASE("a target is written on and taken back", "[model][stacks][writing]") {
     CHECK(desk.view().row == std::ssize(typed));
     CHECK(model_of(desk).target == opened_run(desk).target);
     CHECK(model_of(desk).prompt == opened_run(desk).prompt);
-    const std::int64_t second = model_of(desk).next->candidates[1].id;
+    const std::int64_t second = model_of(desk).next_distribution->candidates[1].id;
     desk.press("take token " + std::to_string(second));
     CHECK(opened_run(desk).inputs->ids.back() == second);
     check_predictions(desk, {});

@@ -35,7 +35,7 @@ void open_engines(Desk& desk) {
 }
 
 bool has_vulkan(const Desk& desk) {
-    return std::ranges::any_of(engines(desk).found->devices, [](const engine::Device& device) {
+    return std::ranges::any_of(engines(desk).devices->devices, [](const engine::Device& device) {
         return device.id == "vulkan:0" && device.usable;
     });
 }
@@ -44,10 +44,10 @@ bool has_vulkan(const Desk& desk) {
 
 TEST_CASE("the engine badge lists what there is, and Vulkan is not touched before", "[gui][engine]") {
     Desk desk;
-    CHECK_FALSE(engines(desk).found);
+    CHECK_FALSE(engines(desk).devices);
     CHECK(desk.shown().trace->device == "cpu");
     open_engines(desk);
-    REQUIRE(engines(desk).found);
+    REQUIRE(engines(desk).devices);
     CHECK(screen_shows("Automatic"));
     for (const ScreenItem& item : screen_items())
         if (item.label.starts_with("engine ")) {

@@ -47,7 +47,7 @@ bool surrounds(const figure::Rect& ring, const ScreenItem& item) {
 }
 
 /// Presses Tab until the ring is back at its start. Fails if the ring is on an item that is not visible.
-std::set<Control> walked(Desk& desk) {
+std::set<Control> controls_visited(Desk& desk) {
     std::set<Control> reached;
     for (int step = 0; step < 600; ++step) {
         desk.driver.key(GLFW_KEY_TAB);
@@ -73,7 +73,7 @@ std::set<Control> walked(Desk& desk) {
 void check_all_reached(Desk& desk) {
     const std::set<Control> wanted = controls_on_screen();
     REQUIRE_FALSE(wanted.empty());
-    const std::set<Control> reached = walked(desk);
+    const std::set<Control> reached = controls_visited(desk);
     // The button that leads to a page's task goes when the task is in sight.
     const std::set<Control> left = controls_on_screen();
     for (const Control& one : wanted)
@@ -153,7 +153,7 @@ TEST_CASE("Tab reaches everything in dialogs", "[gui][focus]") {
         for (const Control& one : controls_on_screen())
             if (one.first.find("Headscope") == std::string::npos) // covered items cannot be reached
                 wanted.insert(one);
-        const std::set<Control> reached = walked(desk);
+        const std::set<Control> reached = controls_visited(desk);
         for (const auto& [window, label] : wanted) {
             INFO(window << ": " << label);
             CHECK(reached.contains({window, label}));

@@ -80,7 +80,7 @@ void check_glyphs(Desk& desk, const std::string& where) {
 void check_stages(Desk& desk) {
     for (int group = 0; group < group_count; ++group) {
         const auto stage = static_cast<StageGroup>(group);
-        if (!desk.view().walk.has(stage))
+        if (!desk.view().step_strip.has(stage))
             continue;
         desk.act(GoTo{stage});
         if (!desk.program.canvas().grids.empty()) {

@@ -107,7 +107,7 @@ Meant meant_by(const Desk& desk, const std::string& label) {
         float& gain = meant.gains[static_cast<std::size_t>(number_after("ablate head "))];
         gain = gain == 0 ? 1.0F : 0.0F;
     } else if (begins("− "))
-        view.other = number_after("− ");
+        view.compared_head = number_after("− ");
     else if (const auto query = label.find("query ");
              query == 0 || (query != std::string::npos && begins("head "))) {
         const std::int64_t head = query == 0 ? view.head : number_after("head ");
@@ -115,8 +115,8 @@ Meant meant_by(const Desk& desk, const std::string& label) {
         view.selected = CellAddress{TensorId::weights, {0, head, i, largest_key(desk, head, i)}};
     } else if (begins("head ") || begins("Head ") || (begins("H") && label.size() == 2)) {
         view.head = std::stoll(label.substr(label.find_first_of("0123456789")));
-        if (view.other == view.head)
-            view.other = (view.head + 1) % H;
+        if (view.compared_head == view.head)
+            view.compared_head = (view.head + 1) % H;
     } else
         meant.known = false;
     return meant;
@@ -275,7 +275,7 @@ TEST_CASE("rows of the tensors and heads panels lead where they say", "[gui][hot
     for (std::int64_t h = 0; h < 8; ++h) {
         ViewState meant = desk.view();
         meant.head = h;
-        meant.other = h == 1 ? 2 : 1;
+        meant.compared_head = h == 1 ? 2 : 1;
         check_row(desk, "Head " + std::to_string(h), "/heads", meant);
     }
 }

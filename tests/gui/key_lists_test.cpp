@@ -1,5 +1,5 @@
 #include "app/state/screens/screen.h"
-#include "app/views/situation.h"
+#include "app/views/action_context.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "tests/catch.h"
 #include "tests/gui/support/desk.h"
@@ -31,7 +31,7 @@ std::map<std::string, KeySection> key_sections() {
 /// Returns the section that F1 shows for a program.
 KeySection listed(const Program& program) {
     KeySection lines;
-    for (const KeyLine& line : key_lines(situation(program.state())))
+    for (const KeyLine& line : key_lines(action_context(program.state())))
         lines.insert(line.keys + " | " + line.what);
     return lines;
 }

@@ -65,7 +65,7 @@ private:
 void read_stages(Desk& desk, Reader& reader, bool panels) {
     for (int group = 0; group < group_count; ++group) {
         const auto stage = static_cast<StageGroup>(group);
-        if (!desk.view().walk.has(stage))
+        if (!desk.view().step_strip.has(stage))
             continue;
         reader.look_after(std::string(group_info(stage).label), GoTo{stage});
         if (panels)

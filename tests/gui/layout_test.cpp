@@ -51,7 +51,7 @@ void check_picture(Desk& desk, float logical_width, float logical_height) {
         CHECK(finite(spot.area));
 }
 
-void walk_stages(Desk& desk, float width, float height) {
+void step_through_stages(Desk& desk, float width, float height) {
     for (int group = 0; group < group_count; ++group) {
         desk.program.act(GoTo{static_cast<StageGroup>(group)});
         desk.driver.wait(3);
@@ -173,21 +173,22 @@ TEST_CASE("dragging the scrubber goes to the stage and row under the mouse", "[g
     }
     // Between two steps are the rows of the second, equally wide. Close to a step it is the whole stage.
     REQUIRE(dims.Tq == 4);
-    struct Stop {
+    struct ScrubberPoint {
         float share; ///< position on the way from the previous step
         int on;      ///< 1: in the stage itself, 0: still in the previous one
         int row;     ///< -1: all of it
     };
-    const Stop stops[] = {{0.06F, 0, -1}, {0.16F, 1, 0}, {0.22F, 1, 0}, {0.28F, 1, 1}, {0.47F, 1, 1},
-                          {0.53F, 1, 2},  {0.72F, 1, 2}, {0.78F, 1, 3}, {0.86F, 1, 3}, {0.94F, 1, -1}};
+    const ScrubberPoint points[] = {{0.06F, 0, -1}, {0.16F, 1, 0}, {0.22F, 1, 0}, {0.28F, 1, 1},
+                                    {0.47F, 1, 1},  {0.53F, 1, 2}, {0.72F, 1, 2}, {0.78F, 1, 3},
+                                    {0.86F, 1, 3},  {0.94F, 1, -1}};
     REQUIRE(width > 300); // a pixel is less than 0.04 of the way
     for (const int stage : {4, 7, 10})
-        for (const Stop& stop : stops) {
-            const float x = left + width * (static_cast<float>(stage - 1) + stop.share) / 10;
+        for (const ScrubberPoint& point : points) {
+            const float x = left + width * (static_cast<float>(stage - 1) + point.share) / 10;
             desk.driver.drag(left, y, std::round(x), y, 2);
-            INFO(stop.share << " of the way to stage " << stage);
-            CHECK(static_cast<int>(desk.view().group) == stage - 1 + stop.on);
-            CHECK(desk.view().row == stop.row);
+            INFO(point.share << " of the way to stage " << stage);
+            CHECK(static_cast<int>(desk.view().group) == stage - 1 + point.on);
+            CHECK(desk.view().row == point.row);
         }
     desk.driver.drag(left + width / 2, y, left - 3000, y, 3);
     CHECK(desk.view().group == StageGroup::x);
@@ -227,7 +228,7 @@ TEST_CASE("every preset and stage at every size of the window", "[gui][layout]")
     for (const text::PresetInfo& preset : text::presets()) {
         Desk desk(std::string(preset.id), "", size.width, size.height, size.scale);
         INFO(preset.id);
-        walk_stages(desk, size.width / size.scale, size.height / size.scale);
+        step_through_stages(desk, size.width / size.scale, size.height / size.scale);
     }
 }
 
@@ -238,7 +239,7 @@ TEST_CASE("every preset and stage with 1 to 64 tokens", "[gui][layout]") {
         desk.act(SetSentence{words(count)});
         INFO(preset << ", " << count << " tokens: " << desk.program.state().error);
         REQUIRE(desk.problem().dims.Tq == count);
-        walk_stages(desk, 1600, 1000);
+        step_through_stages(desk, 1600, 1000);
         for (const WeightsView way : {WeightsView::arcs, WeightsView::text, WeightsView::graph}) {
             desk.program.act(GoTo{StageGroup::weights});
             desk.program.act(ShowWeightsAs{way});
@@ -259,16 +260,16 @@ TEST_CASE("every stage with fewer key/value heads and with masks", "[gui][layout
             desk.act(SetMask{mask});
             INFO(kv_heads << " key/value heads, mask " << static_cast<int>(mask));
             REQUIRE(desk.problem().dims.Hkv == kv_heads);
-            walk_stages(desk, 1600, 1000);
+            step_through_stages(desk, 1600, 1000);
         }
     for (const std::int64_t heads : {1, 2, 16, 64}) {
         desk.act(SetHeads{heads});
         INFO(heads << " heads");
         REQUIRE(desk.problem().dims.H == heads);
-        walk_stages(desk, 1600, 1000);
+        step_through_stages(desk, 1600, 1000);
         for (const HeadsView view : {HeadsView::difference, HeadsView::mean}) {
             desk.program.act(ShowHeads{view});
-            walk_stages(desk, 1600, 1000);
+            step_through_stages(desk, 1600, 1000);
         }
         desk.program.act(ShowHeads{HeadsView::each});
     }
@@ -280,7 +281,7 @@ TEST_CASE("the window is made smaller and larger under a running program", "[gui
                                         std::pair(801.0F, 1999.0F), std::pair(2999.0F, 501.0F)}) {
         desk.driver.resize(width, height);
         INFO(width << " x " << height);
-        walk_stages(desk, width, height);
+        step_through_stages(desk, width, height);
         // However many parts are folded, the last stage and the sentence can be reached.
         for (const char* label : {"##sentence", "stage output", "play", "help"})
             CHECK(desk.click(label));

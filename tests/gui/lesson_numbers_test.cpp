@@ -124,7 +124,7 @@ bool is_number(const std::string& text) {
 std::vector<Index> cells_of(const lesson::CellRange& range) {
     std::vector<Index> cells;
     Index at{};
-    const auto walk = [&](const auto& self, std::size_t axis) -> void {
+    const auto add_cells = [&](const auto& self, std::size_t axis) -> void {
         if (axis == at.size())
             return cells.push_back(at);
         for (std::int64_t n = 0; n < std::max<std::int64_t>(range.count[axis], 1); ++n) {
@@ -132,7 +132,7 @@ std::vector<Index> cells_of(const lesson::CellRange& range) {
             self(self, axis + 1);
         }
     };
-    walk(walk, 0);
+    add_cells(add_cells, 0);
     return cells;
 }
 
@@ -269,8 +269,8 @@ TEST_CASE("every number that a lesson quotes can be read on the same screen", "[
             const PageValues values(reader.course());
             for (const lesson::LiveValue* const value : values.values) {
                 const auto quoted = quoted_cell(*value, reader.shown().problem());
-                const std::string text = spoken({.style = {}, .text = {}, .value = *value},
-                                                lesson_state(state.shown, state.view, state.course));
+                const std::string text = plain_text({.style = {}, .text = {}, .value = *value},
+                                                    lesson_state(state.shown, state.view, state.course));
                 if (!quoted) {
                     if (values.in_tables.contains(value) || !is_sum_or_score(*value) || !is_number(text))
                         continue;

@@ -168,7 +168,7 @@ TEST_CASE("a checkpoint with edits waits beside a lesson, and comes back with th
     CHECK(player.program.state().document->part() == mine->part());
     CHECK(player.program.state().model.prompt == "the drum and the drum");
     CHECK(player.program.state().model.run != nullptr);
-    CHECK(player.program.state().board != nullptr);
+    CHECK(player.program.state().head_grid != nullptr);
     CHECK(player.files().unsaved);
     // It continues as before: an edit runs it again.
     player.act(SetGain{2, 0});

@@ -89,10 +89,10 @@ TEST_CASE("a far weight of a long text is listed, and a click shows it with its 
     CHECK(screen_shows("4,500 back"));
     REQUIRE(desk.shown().map->selected);
     CHECK(desk.shown().map->selected->weight == Approx(far_weight).epsilon(1e-5));
-    const auto told = nlohmann::json::parse(desk.program.report(1)).at("weight");
-    CHECK(told.at("query") == query);
-    CHECK(told.at("key") == far_key);
-    CHECK(told.at("value").get<double>() == Approx(far_weight).epsilon(1e-5));
+    const auto reported = nlohmann::json::parse(desk.program.report(1)).at("weight");
+    CHECK(reported.at("query") == query);
+    CHECK(reported.at("key") == far_key);
+    CHECK(reported.at("value").get<double>() == Approx(far_weight).epsilon(1e-5));
     REQUIRE(desk.shown().map->row);
     CHECK(desk.shown().map->row->sum == Approx(1).epsilon(1e-5));
     CHECK(desk.shown().map->row->rank == 1);

@@ -1,6 +1,6 @@
 #include "app/commands/actions.h"
 #include "app/state/preferences.h"
-#include "app/views/situation.h"
+#include "app/views/action_context.h"
 #include "app/views/surface.h"
 #include "tests/catch.h"
 #include "tests/gui/support/desk.h"
@@ -217,10 +217,10 @@ TEST_CASE("the words beside a matrix have a context menu", "[gui][menu]") {
     const auto press_right = [](Desk& desk, const MenuSubject& token, bool above) {
         const Picture& canvas = desk.program.canvas();
         const MatrixGrid& grid = canvas.grids.front();
-        const auto word = std::ranges::find_if(canvas.words, [&](const TokenWord& one) {
+        const auto word = std::ranges::find_if(canvas.token_words, [&](const TokenWord& one) {
             return one.token == token && (one.area.bottom() <= grid.area.y) == above;
         });
-        REQUIRE(word != canvas.words.end());
+        REQUIRE(word != canvas.token_words.end());
         desk.driver.click(word->area.x + word->area.w / 2, word->area.y + word->area.h / 2, 1);
         desk.settle();
     };
@@ -311,7 +311,7 @@ TEST_CASE("in the list of keys no row's keys run into what they do", "[gui][manu
     const auto& texts = screen_texts();
     const figure::TextMeasure measure = surface_measure(desk.driver.surface());
     int rows = 0;
-    for (const KeyLine& line : key_lines(situation(desk.program.state()))) {
+    for (const KeyLine& line : key_lines(action_context(desk.program.state()))) {
         const auto find = [&](const std::string& text) {
             return std::ranges::find(texts, text, &ScreenText::text);
         };

@@ -56,11 +56,11 @@ std::string traced(const TemporaryFolder& folder, std::vector<std::string> argum
 void check_as_file(Desk& desk, const std::string& path, const analysis::ReadingOptions& how) {
     const AttentionSetPtr file = analysis::with_reading(format::open_attention_file(path), how);
     const AttentionInfo& info = file->info();
-    const AttentionInfo& board = desk.program.state().board->info();
-    REQUIRE(board.L == info.L);
-    REQUIRE(board.H == info.H);
-    REQUIRE(board.own_layers() == info.own_layers());
-    REQUIRE(board.own_heads() == info.own_heads());
+    const AttentionInfo& head_grid = desk.program.state().head_grid->info();
+    REQUIRE(head_grid.L == info.L);
+    REQUIRE(head_grid.H == info.H);
+    REQUIRE(head_grid.own_layers() == info.own_layers());
+    REQUIRE(head_grid.own_heads() == info.own_heads());
     std::vector<float> expected(static_cast<std::size_t>(info.Tq * info.Tk));
     for (std::int64_t l = 0; l < info.L; ++l)
         for (std::int64_t h = 0; h < info.H; ++h) {
@@ -80,7 +80,7 @@ void check_as_file(Desk& desk, const std::string& path, const analysis::ReadingO
                                             desk.shown().value({TensorId::weights, {0, h, i, j}}) -
                                             expected[static_cast<std::size_t>(i * info.Tk + j)])));
             CHECK(off < 1e-6);
-            const auto row = desk.program.state().board->row(l);
+            const auto row = desk.program.state().head_grid->row(l);
             REQUIRE(row != nullptr);
             const analysis::HeadFacts facts =
                 analysis::head_facts(expected, info.Tq, info.Tk, info.sum_tolerance);

@@ -61,12 +61,12 @@ void check_first_hidden(const Desk& desk, std::int64_t layer) {
                                         expected[static_cast<std::size_t>(i * T + j)]));
         CHECK(off < 1e-6);
     }
-    const HeadGrid& board = *desk.program.state().board;
-    CHECK(&board.info() == &shown.document->shown_weights()->info());
-    REQUIRE(board.ready() == run.info().L);
+    const HeadGrid& head_grid = *desk.program.state().head_grid;
+    CHECK(&head_grid.info() == &shown.document->shown_weights()->info());
+    REQUIRE(head_grid.ready() == run.info().L);
     for (std::int64_t l = 0; l < run.info().L; ++l)
         for (std::int64_t h = 0; h < run.info().H; ++h) {
-            const analysis::HeadFacts& facts = board.row(l)->heads[static_cast<std::size_t>(h)].facts;
+            const analysis::HeadFacts& facts = head_grid.row(l)->heads[static_cast<std::size_t>(h)].facts;
             CHECK(facts.metrics[analysis::HeadScore::first] == 0);
             const std::vector<double> expected = without_first(run, l, h);
             double largest = 0;
@@ -150,8 +150,9 @@ TEST_CASE("the first token of a checkpoint's prompt is hidden, and every stage c
             CHECK(desk.shown().document == desk.program.state().document);
             check_same(before, stages_of(desk));
             CHECK_FALSE(screen_shows("rows renormalized"));
-            CHECK(desk.program.state().board->row(1)->heads[0].facts.metrics[analysis::HeadScore::first] ==
-                  0);
+            CHECK(
+                desk.program.state().head_grid->row(1)->heads[0].facts.metrics[analysis::HeadScore::first] ==
+                0);
         }
         desk.act(GoTo{StageGroup::scores});
         REQUIRE(desk.click("stage weights"));
@@ -278,7 +279,7 @@ TEST_CASE("the first token of a checkpoint's prompt is hidden, and every stage c
     CHECK_FALSE(screen_shows("rows renormalized"));
     CHECK(screen_shows("q k v"));
     check_same(before, stages_of(desk));
-    CHECK(&desk.program.state().board->info() == &run_of(desk).info());
+    CHECK(&desk.program.state().head_grid->info() == &run_of(desk).info());
     end_recording();
 }
 

@@ -79,13 +79,13 @@ TEST_CASE("no page around attention writes over itself in a narrow canvas", "[gu
     NarrowDesk desk(folder,
                     folder == checkpoint::model_folder("pocket") ? pocket_sentence : "12,7,30,5,9,11");
     REQUIRE(desk.program.canvas().scene.width < 700);
-    const StepStrip walk = desk.view().walk;
-    for (const auto* const part : {&walk.before, &walk.layer, &walk.after})
-        for (const StageGroup stop : *part) {
-            if (!is_around(stop))
+    const StepStrip strip = desk.view().step_strip;
+    for (const auto* const part : {&strip.before, &strip.layer, &strip.after})
+        for (const StageGroup step : *part) {
+            if (!is_around(step))
                 continue;
-            desk.show(stop);
-            INFO(group_info(stop).label);
+            desk.show(step);
+            INFO(group_info(step).label);
             CHECK(desk.clash() == "");
         }
 }

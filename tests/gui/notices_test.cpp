@@ -82,10 +82,10 @@ TEST_CASE("two notices do not lie on one another", "[gui][notice]") {
     desk.act(CopyStage{});
     desk.act(Explain{long_words});
     desk.driver.wait(2);
-    const auto told = notice_area("told"), done = notice_area("done");
-    REQUIRE(told);
+    const auto notice = notice_area("told"), done = notice_area("done");
+    REQUIRE(notice);
     REQUIRE(done);
-    CHECK_FALSE(overlap(*told, *done));
+    CHECK_FALSE(overlap(*notice, *done));
 }
 
 TEST_CASE("an error is closed with the mouse too", "[gui][notice]") {

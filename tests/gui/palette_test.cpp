@@ -124,12 +124,12 @@ TEST_CASE("the palette opens a head of a checkpoint, a screen and a lesson", "[g
 TEST_CASE("the palette goes to a stage of a checkpoint by its layer", "[gui][palette]") {
     Desk desk;
     desk.open(test_data("/models/llama_tiny_tied"), "12,7,30,5");
-    const auto goes_to = [&](const std::string& typed, StageGroup stop, std::int64_t layer) {
+    const auto goes_to = [&](const std::string& typed, StageGroup step, std::int64_t layer) {
         CAPTURE(typed);
         ask(desk, typed);
         desk.driver.key(GLFW_KEY_ENTER);
         desk.settle();
-        CHECK(desk.view().group == stop);
+        CHECK(desk.view().group == step);
         if (layer >= 0)
             CHECK(desk.view().attention.layer == layer);
     };

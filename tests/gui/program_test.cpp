@@ -177,7 +177,7 @@ TEST_CASE("digits put heads in focus", "[gui][program]") {
         desk.driver.key(GLFW_KEY_0 + digit);
         CHECK(desk.view().head == std::min(digit, 7));
         CHECK(desk.problem().gains.empty()); // all head gains are 1
-        CHECK(desk.view().other != desk.view().head);
+        CHECK(desk.view().compared_head != desk.view().head);
     }
 }
 
@@ -310,9 +310,9 @@ TEST_CASE("a view that is ahead of what is computed is drawn within what is on s
     state.shown = two_heads; // as when the run of eight heads is not done yet
     desk.driver.wait();
     CHECK(state.drawn_view().head == 1);
-    CHECK(state.drawn_view().other == 0);
+    CHECK(state.drawn_view().compared_head == 0);
     CHECK(desk.view().head == 7);
-    CHECK(desk.view().other == 6);
+    CHECK(desk.view().compared_head == 6);
 }
 
 TEST_CASE("the picture that shows an edit has the edit's numbers, where they are computed at once",

@@ -94,7 +94,7 @@ figure::Color drawn_at(const Desk& desk, float x, float y) {
 }
 
 /// Returns the color of a weight by the formula in the manual.
-figure::Color told_colour(const json& grid, const Ramp& ramp, double value) {
+figure::Color reported_colour(const json& grid, const Ramp& ramp, double value) {
     const double low = grid.at("low"), high = grid.at("high");
     const bool log = low > 0;
     const double place = log ? 1 + std::log10(value / high) / 4 : (value - low) / (high - low);
@@ -222,7 +222,7 @@ TEST_CASE("the report names the colours that a map is drawn with", "[gui][contro
                             pitch_x * (static_cast<float>(j - col) + 0.25F),
                         y = grid.at("area").at(1).get<float>() +
                             pitch_y * (static_cast<float>(i - row) + 0.25F);
-            CHECK(drawn_at(desk, x, y) == told_colour(grid, ramp, value));
+            CHECK(drawn_at(desk, x, y) == reported_colour(grid, ramp, value));
         };
         const Theme& colours = theme(desk.view().dark);
         check("head", colours.head(desk.view().head, 2).ramp);
@@ -303,8 +303,8 @@ TEST_CASE("the manual names every field, group, dialog and stage of a report", "
         CAPTURE(group);
         CHECK(group_row.find("`" + group + "`") != std::string::npos);
     }
-    for (int stop = 0; stop < stop_count; ++stop) {
-        const std::string label(group_info(static_cast<StageGroup>(stop)).label);
+    for (int step = 0; step < stop_count; ++step) {
+        const std::string label(group_info(static_cast<StageGroup>(step)).label);
         CAPTURE(label);
         CHECK(stage_row.find("`" + label + "`") != std::string::npos);
     }

@@ -73,7 +73,7 @@ std::string only(const std::string& picture, const std::string& kind) {
 }
 
 /// A place to draw into, on a small problem.
-struct Paper {
+struct Drawing {
     Desk desk{"first-lesson"};
     figure::TextMeasure measure = [](std::string_view text, figure::Font, float size) {
         return 0.6F * size * static_cast<float>(text.size());
@@ -89,7 +89,7 @@ std::string canvas_of(const Desk& desk) {
 
 /// One cell of a matrix, `side` wide, without its number.
 std::string cell(float side, float value, bool forbidden = false) {
-    Paper paper;
+    Drawing drawing;
     MatrixSpec spec{.tensor = TensorId::weights,
                     .row_axis = 2,
                     .col_axis = 3,
@@ -100,14 +100,14 @@ std::string cell(float side, float value, bool forbidden = false) {
                     .fill = CellFill::diverging};
     spec.value = [value](std::int64_t, std::int64_t col) { return col == 0 ? 0.0F : value; };
     spec.forbidden = [forbidden](std::int64_t, std::int64_t col) { return forbidden && col == 1; };
-    draw_matrix(paper.picture, paper.context, spec);
-    return paper.drawn();
+    draw_matrix(drawing.picture, drawing.context, spec);
+    return drawing.drawn();
 }
 
 std::string masked_in(bool a) {
-    Paper paper;
-    draw_masked_on_one_side(paper.picture, paper.context, {0, 0, 30, 30}, a ? 1.0F : -1.0F);
-    return paper.drawn();
+    Drawing drawing;
+    draw_masked_on_one_side(drawing.picture, drawing.context, {0, 0, 30, 30}, a ? 1.0F : -1.0F);
+    return drawing.drawn();
 }
 
 /// The lines of head 0 − head 1, or of head 1 − head 0.
@@ -139,7 +139,7 @@ std::string ablated(bool is) {
 
 /// Two heads' parts of one bar, or the bar of their sum.
 std::string parts(bool several) {
-    Paper paper;
+    Drawing drawing;
     MatrixSpec spec{.tensor = TensorId::output,
                     .row_axis = 1,
                     .col_axis = 2,
@@ -150,13 +150,13 @@ std::string parts(bool several) {
     spec.head_contribution = [several](std::int64_t, std::int64_t, std::int64_t head) {
         return several ? 0.4F : head == 0 ? 0.8F : 0.0F;
     };
-    draw_matrix(paper.picture, paper.context, spec);
-    return paper.drawn();
+    draw_matrix(drawing.picture, drawing.context, spec);
+    return drawing.drawn();
 }
 
 /// The columns of q, which two heads own; or with one head alone.
 std::string columns_of(bool two) {
-    Paper paper;
+    Drawing drawing;
     const MatrixGrid grid{.tensor = TensorId::q,
                           .row_axis = 1,
                           .col_axis = 2,
@@ -166,8 +166,8 @@ std::string columns_of(bool two) {
                           .pitch_x = 40,
                           .pitch_y = 30,
                           .map = ""};
-    draw_head_bars(paper.picture, paper.context, grid, two ? 4 : 8, false);
-    return only(paper.drawn(), "text");
+    draw_head_bars(drawing.picture, drawing.context, grid, two ? 4 : 8, false);
+    return only(drawing.drawn(), "text");
 }
 
 struct AtlasDesk : Desk {
@@ -235,9 +235,9 @@ std::string answered(bool right) {
 }
 
 std::string switched(bool on) {
-    Paper paper;
-    draw_text_button(paper.picture, paper.context, 0, 0, "Embedding alone", on, TogglePlay{});
-    return paper.drawn();
+    Drawing drawing;
+    draw_text_button(drawing.picture, drawing.context, 0, 0, "Embedding alone", on, TogglePlay{});
+    return drawing.drawn();
 }
 
 /// Returns the signs of this kind that can be read anywhere in the window.
@@ -250,13 +250,13 @@ std::string signs(const std::string& sign) {
 }
 
 std::string row_sum(bool off) {
-    Paper paper;
+    Drawing drawing;
     MatrixSpec spec{.tensor = TensorId::weights, .row_axis = 2, .col_axis = 3, .rows = 1, .cols = 2};
     spec.value = [off](std::int64_t, std::int64_t col) { return off ? 0.0F : static_cast<float>(col); };
-    const MatrixGrid grid = draw_matrix(paper.picture, paper.context, spec);
-    paper.picture.scene.items.clear();
-    draw_row_sums(paper.picture, paper.context, grid, spec);
-    const std::string drawn = paper.drawn();
+    const MatrixGrid grid = draw_matrix(drawing.picture, drawing.context, spec);
+    drawing.picture.scene.items.clear();
+    draw_row_sums(drawing.picture, drawing.context, grid, spec);
+    const std::string drawn = drawing.drawn();
     return drawn.find("⚠") == std::string::npos ? "no sign" : "sign";
 }
 
@@ -276,15 +276,15 @@ std::string stored(bool failed) {
 }
 
 std::string signed_bar(double value) {
-    Paper paper;
-    draw_signed_bar(paper.picture, paper.context.theme, {0, 0, 100, 20}, value, 1);
-    return paper.drawn();
+    Drawing drawing;
+    draw_signed_bar(drawing.picture, drawing.context.theme, {0, 0, 100, 20}, value, 1);
+    return drawing.drawn();
 }
 
 std::string signed_cell(double value) {
-    Paper paper;
-    draw_signed_cell(paper.picture, paper.context, {0, 0, 12, 12}, value, 1, false);
-    return paper.drawn();
+    Drawing drawing;
+    draw_signed_cell(drawing.picture, drawing.context, {0, 0, 12, 12}, value, 1, false);
+    return drawing.drawn();
 }
 
 using Drawn = std::function<std::string(bool)>;

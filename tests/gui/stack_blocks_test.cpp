@@ -23,7 +23,7 @@ using checkpoint::WeightId;
 namespace {
 
 /// Source 3 7 9 5, target (start) 12 5 30.
-void open_board(Desk& desk, const std::string& name, Stack stack) {
+void open_head_grid(Desk& desk, const std::string& name, Stack stack) {
     desk.open(test_data("/models/") + name, "3 7 9 5", "12 5 30");
     REQUIRE(desk.program.state().document->is_checkpoint());
     desk.act(ShowStack{stack});
@@ -115,7 +115,7 @@ TEST_CASE("weights of norms and MLPs are edited on all three boards, followed, a
                                    3}}) {
         INFO(c.folder << " " << tensor_info(c.cell.tensor).name << " of " << static_cast<int>(c.stack));
         Desk desk;
-        open_board(desk, c.folder, c.stack);
+        open_head_grid(desk, c.folder, c.stack);
         desk.act(GoTo{c.page, 2, c.layer});
         desk.settle();
         REQUIRE(desk.view().group == c.page);
@@ -169,7 +169,7 @@ TEST_CASE("a number inside the MLP of either stack is set, what comes after foll
                                          {"mbart_tiny", Stack::encoder, 0}}) {
         INFO(name << " " << static_cast<int>(stack));
         Desk desk;
-        open_board(desk, name, stack);
+        open_head_grid(desk, name, stack);
         const CellAddress act{TensorId::mlp_act, {0, 2, 11, 0}};
         desk.act(GoTo{StageGroup::mlp_act, 2, 0});
         desk.act(Select{act});
@@ -200,7 +200,7 @@ TEST_CASE("a number inside the MLP of either stack is set, what comes after foll
 
 TEST_CASE("the MLP of a decoder's layer is on the board of its cross-attention", "[model][stacks]") {
     Desk desk;
-    open_board(desk, "t5_tiny", Stack::cross);
+    open_head_grid(desk, "t5_tiny", Stack::cross);
     desk.act(GoTo{StageGroup::mlp_act, 2, 1});
     desk.settle();
     CHECK(screen_shows("cross L1"));
@@ -230,7 +230,7 @@ TEST_CASE("the MLP of a decoder's layer is on the board of its cross-attention",
 TEST_CASE("a table and a script of a stop around an attention say which attention it is", "[model][stacks]") {
     const TemporaryFolder folder;
     Desk desk;
-    open_board(desk, "bart_tiny", Stack::cross);
+    open_head_grid(desk, "bart_tiny", Stack::cross);
     desk.act(GoTo{StageGroup::mlp_act, 2, 1});
     desk.settle();
     const std::string table = folder.file("act.safetensors"), script = folder.file("layer.py");

@@ -126,16 +126,16 @@ TEST_CASE("the stops before and behind the layers of an encoder-decoder are thos
     open(desk, "t5_tiny");
     for (const Stack stack : all_stacks) {
         show(desk, stack);
-        const StepStrip& walk = desk.view().walk;
-        CHECK(walk.before == std::vector{StageGroup::embedding});
-        CHECK(walk.after.front() == StageGroup::final_norm);
-        CHECK(walk.after.size() == (stack == Stack::encoder ? 1U : 3U));
-        for (const StageGroup stop : {walk.before.front(), walk.after.front(), walk.after.back()}) {
-            desk.act(GoTo{stop});
+        const StepStrip& strip = desk.view().step_strip;
+        CHECK(strip.before == std::vector{StageGroup::embedding});
+        CHECK(strip.after.front() == StageGroup::final_norm);
+        CHECK(strip.after.size() == (stack == Stack::encoder ? 1U : 3U));
+        for (const StageGroup step : {strip.before.front(), strip.after.front(), strip.after.back()}) {
+            desk.act(GoTo{step});
             desk.settle();
             REQUIRE(desk.shown().block != nullptr);
             CHECK(desk.shown().block->T() == desk.shown().dims().Tq);
-            CHECK(desk.shown().tensor(group_info(stop).main) != nullptr);
+            CHECK(desk.shown().tensor(group_info(step).main) != nullptr);
         }
     }
     // From the decoder's probabilities to the encoder, which has none.

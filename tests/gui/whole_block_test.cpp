@@ -70,46 +70,46 @@ Trace trace_of(const checkpoint::ForwardResult& result, const checkpoint::Model&
 }
 
 /// Returns the steps that `key` leads through, each with its layer, until the key has no effect.
-std::vector<std::string> walked(Desk& desk, int key) {
-    std::vector<std::string> stops;
+std::vector<std::string> steps_visited(Desk& desk, int key) {
+    std::vector<std::string> steps;
     while (true) {
         const ViewState& view = desk.view();
-        const bool in_layer = &view.walk.section_with(view.group) == &view.walk.layer;
-        const std::string stop = (in_layer ? std::to_string(view.attention.layer) + " " : "") +
+        const bool in_layer = &view.step_strip.section_with(view.group) == &view.step_strip.layer;
+        const std::string step = (in_layer ? std::to_string(view.attention.layer) + " " : "") +
                                  std::string(group_info(view.group).label);
-        if (!stops.empty() && stops.back() == stop)
-            return stops;
-        stops.push_back(stop);
+        if (!steps.empty() && steps.back() == step)
+            return steps;
+        steps.push_back(step);
         desk.driver.key(key);
         desk.settle();
     }
 }
 
 std::vector<std::string> layer_of(std::int64_t l, const std::vector<std::string>& names) {
-    std::vector<std::string> stops;
+    std::vector<std::string> steps;
     for (const std::string& name : names) {
         if (name != "attention") {
-            stops.push_back(std::to_string(l) + " " + name);
+            steps.push_back(std::to_string(l) + " " + name);
             continue;
         }
-        for (int stop = 0; stop < group_count; ++stop)
-            stops.push_back(std::to_string(l) + " " +
-                            std::string(group_info(static_cast<StageGroup>(stop)).label));
+        for (int step = 0; step < group_count; ++step)
+            steps.push_back(std::to_string(l) + " " +
+                            std::string(group_info(static_cast<StageGroup>(step)).label));
     }
-    return stops;
+    return steps;
 }
 
 struct Family {
     std::string folder;
     std::vector<std::string> before, layer, after;
-    std::optional<Stack> board = {}; ///< the grid of an encoder-decoder
+    std::optional<Stack> grid_stack = {}; ///< the grid of an encoder-decoder
 };
 
 void open(Desk& desk, const Family& family) {
-    if (!family.board)
+    if (!family.grid_stack)
         return desk.open(test_data("/models/") + family.folder, ids_typed);
     desk.open(test_data("/models/") + family.folder, ids_typed, "7 2 9 4 8 3 5");
-    desk.act(ShowStack{*family.board});
+    desk.act(ShowStack{*family.grid_stack});
     desk.settle();
     REQUIRE(desk.program.state().document->is_checkpoint());
 }
@@ -197,19 +197,19 @@ std::vector<Family> families() {
 
 TEST_CASE("the arrow keys walk a checkpoint from the embedding to the probabilities and back", "[model]") {
     for (const Family& family : families()) {
-        INFO(family.folder << " " << static_cast<int>(family.board.value_or(Stack::own)));
+        INFO(family.folder << " " << static_cast<int>(family.grid_stack.value_or(Stack::own)));
         Desk desk;
         open(desk, family);
-        const std::int64_t L = desk.view().walk.layers;
+        const std::int64_t L = desk.view().step_strip.layers;
         std::vector<std::string> expected = family.before;
         for (std::int64_t l = 0; l < L; ++l)
             std::ranges::copy(layer_of(l, family.layer), std::back_inserter(expected));
         std::ranges::copy(family.after, std::back_inserter(expected));
         desk.driver.key(GLFW_KEY_HOME);
         desk.settle();
-        CHECK(walked(desk, GLFW_KEY_RIGHT) == expected);
+        CHECK(steps_visited(desk, GLFW_KEY_RIGHT) == expected);
         std::ranges::reverse(expected);
-        CHECK(walked(desk, GLFW_KEY_LEFT) == expected);
+        CHECK(steps_visited(desk, GLFW_KEY_LEFT) == expected);
         CHECK(desk.program.state().error.empty());
     }
 }
@@ -223,10 +223,10 @@ TEST_CASE("the pages around attention show the numbers that trace writes", "[mod
         const checkpoint::ForwardResult expected = whole_pass(model, *part.inputs);
         const Stack stack = desk.view().attention.stack;
         int compared = 0;
-        for (std::int64_t l = 0; l < desk.view().walk.layers; ++l)
-            for (int stop = group_count; stop < stop_count; ++stop) {
-                const auto group = static_cast<StageGroup>(stop);
-                if (!desk.view().walk.has(group))
+        for (std::int64_t l = 0; l < desk.view().step_strip.layers; ++l)
+            for (int step = group_count; step < stop_count; ++step) {
+                const auto group = static_cast<StageGroup>(step);
+                if (!desk.view().step_strip.has(group))
                     continue;
                 desk.act(GoTo{group, 5, l});
                 INFO(family.folder << " " << static_cast<int>(stack) << " layer " << l << " "
@@ -258,7 +258,7 @@ TEST_CASE("the pages around attention show the numbers that trace writes", "[mod
                       Approx(tensor.data()[tensor.shape().offset(cell->at)]).margin(1e-5));
             }
         // A decoder's own part of a layer has no table with printed numbers, where its rows are long.
-        CHECK((compared > 100 || family.board == Stack::own));
+        CHECK((compared > 100 || family.grid_stack == Stack::own));
     }
 }
 
@@ -273,9 +273,9 @@ TEST_CASE("the stream that the final norm reads is explained beside the norm", "
         desk.act(GoTo{StageGroup::final_norm, 5});
         desk.act(Select{CellAddress{TensorId::resid_out, {0, 5, 3, 0}}});
         // In a decoder it is on the other grid.
-        const std::string last = !family.board                     ? "L"
-                                 : *family.board == Stack::encoder ? "encoder L"
-                                                                   : "cross L";
+        const std::string last = !family.grid_stack                     ? "L"
+                                 : *family.grid_stack == Stack::encoder ? "encoder L"
+                                                                        : "cross L";
         std::string said; // of wrapped lines
         for (const ScreenText& text : screen_texts())
             said += text.text + " ";
@@ -371,7 +371,7 @@ TEST_CASE("a problem that follows a checkpoint has the stops of attention alone"
     desk.act(GoTo{StageGroup::mlp_act});
     REQUIRE(desk.view().group == StageGroup::mlp_act);
     desk.act(NewProject{});
-    CHECK(desk.view().walk == StepStrip{});
+    CHECK(desk.view().step_strip == StepStrip{});
     CHECK_FALSE(is_around(desk.view().group));
     CHECK(desk.shown().block == nullptr);
     desk.driver.key(GLFW_KEY_END);

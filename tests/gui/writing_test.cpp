@@ -33,7 +33,7 @@ TEST_CASE("a text is written on with buttons and keys", "[gui][writing]") {
     desk.driver.key(GLFW_KEY_ENTER, GLFW_MOD_CONTROL);
     desk.settle();
     CHECK(tokens(desk) == 7);
-    desk.press("take token " + std::to_string(model.next->candidates[1].id));
+    desk.press("take token " + std::to_string(model.next_distribution->candidates[1].id));
     CHECK(tokens(desk) == 8);
     desk.driver.key(GLFW_KEY_BACKSPACE, GLFW_MOD_CONTROL);
     desk.settle();

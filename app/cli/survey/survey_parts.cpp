@@ -52,7 +52,7 @@ SurveyParts::SurveyParts(std::string out, SurveyPlan plan, const ProcessRank& ra
     fs::remove(own_path_ + done_end, fault);
     try {
         if (!complete())
-            look_at_parts();
+            read_parts();
     } catch (const Error&) {
         if (!complete()) // otherwise the parts were removed while they were read
             throw;
@@ -61,7 +61,7 @@ SurveyParts::SurveyParts(std::string out, SurveyPlan plan, const ProcessRank& ra
         check_part(out_, analysis::SurveyFile::open(out_).run().plan);
 }
 
-void SurveyParts::look_at_parts() {
+void SurveyParts::read_parts() {
     for (const fs::path& path : parts()) {
         const bool own = path == fs::path(own_path_);
         analysis::SurveyPart part = analysis::read_part(path.string(), own);

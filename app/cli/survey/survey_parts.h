@@ -39,7 +39,7 @@ public:
 private:
     app::FileLock lock_own(const ProcessRank& rank) const;
     app::FileLock lock_all() const;
-    void look_at_parts();
+    void read_parts();
     std::vector<std::filesystem::path> files(const std::string& suffix) const;
     std::vector<std::filesystem::path> parts() const;
     void check_part(const std::string& path, const analysis::SurveyPlan& of) const;

@@ -66,7 +66,7 @@ public:
         }
         if (unsaved_)
             save();
-        if (told_)
+        if (reported_)
             std::cerr << '\n';
         if (StopOnSignal::progress().cancelled())
             throw Error(ErrorKind::cancelled,
@@ -118,7 +118,7 @@ private:
                   << app::counted(plan_.text_count, "text") << ", "
                   << app::number(static_cast<double>(tokens_now_) / elapsed, 0) << " tokens/s, "
                   << app::time_text(elapsed / now * std::max(0.0, blocks - now)) << " left" << std::flush;
-        told_ = true;
+        reported_ = true;
     }
 
     const SurveyPlan& plan_;
@@ -132,7 +132,7 @@ private:
     const Clock::time_point begun_ = Clock::now();
     Clock::time_point saved_ = Clock::now(), spoke_ = Clock::now();
     double saving_ = 0;
-    bool unsaved_ = false, told_ = false;
+    bool unsaved_ = false, reported_ = false;
 };
 
 /// Prints the result in one line, and a second line if texts were skipped or cut.

@@ -126,7 +126,7 @@ std::vector<const ActionInfo*> menu_of(MenuSubject::Kind thing, const ActionCont
     std::vector<const ActionInfo*> rows;
     for (const MenuRow& row : menu_rows)
         if (row.thing == thing && does_something(row.id, now))
-            if (const ActionInfo& info = action(row.id); info.here(now))
+            if (const ActionInfo& info = action(row.id); info.applies(now))
                 rows.push_back(&info);
     return rows;
 }

@@ -7,8 +7,8 @@ namespace headscope::app {
 
 namespace {
 
-Actions flip_board(const ActionContext& now) {
-    return {ShowHeadGrid{!now.view.attention.board}};
+Actions flip_head_grid(const ActionContext& now) {
+    return {ShowHeadGrid{!now.view.attention.head_grid_open}};
 }
 
 bool has_screens(const ActionContext& now) {
@@ -64,8 +64,8 @@ std::vector<ActionInfo> screen_actions() {
         {"atlas colour", tr("screens.score_colours_board", "Score that colors the grid"), tr("screens.opens_list_scores_colours", "Opens the list of scores for the colors of the tiles"), {alt('C')}, on_atlas, score_list(AtlasMenu::colour), {}, tr("screens.atlas_scores_colours_axis", "on the atlas: scores for colors, horizontal axis, vertical axis")},
         {"atlas across", tr("screens.score_axis_across", "Score of the horizontal axis"), tr("screens.opens_list_scores_axis", "Opens the list of scores for the horizontal axis"), {alt('H')}, on_atlas, score_list(AtlasMenu::x), {}, ""},
         {"atlas up", tr("screens.score_axis_up", "Score of the vertical axis"), tr("screens.opens_list_scores_axis_2", "Opens the list of scores for the vertical axis"), {alt('V')}, on_atlas, score_list(AtlasMenu::y), {}, ""},
-        {"board beside stages", tr("screens.board_all_heads", "Grid of all heads"), tr("screens.shows_hides_board_beside", "Shows or hides the grid of heads beside the stages of a checkpoint"), {ctrl('B')}, has_screens, flip_board, {}, tr("screens.show_hide_board_beside", "show or hide the grid beside the stages")},
-        {"board", tr("screens.board_all_heads", "Grid of all heads"), tr("screens.shows_hides_all_heads", "Shows or hides all heads beside the open one"), {{letter('B')}}, weights_only, flip_board, {}, tr("screens.show_hide_board_all", "show or hide the grid of all heads")},
+        {"board beside stages", tr("screens.board_all_heads", "Grid of all heads"), tr("screens.shows_hides_board_beside", "Shows or hides the grid of heads beside the stages of a checkpoint"), {ctrl('B')}, has_screens, flip_head_grid, {}, tr("screens.show_hide_board_beside", "show or hide the grid beside the stages")},
+        {"board", tr("screens.board_all_heads", "Grid of all heads"), tr("screens.shows_hides_all_heads", "Shows or hides all heads beside the open one"), {{letter('B')}}, weights_only, flip_head_grid, {}, tr("screens.show_hide_board_all", "show or hide the grid of all heads")},
         // clang-format on
     };
 }

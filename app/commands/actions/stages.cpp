@@ -18,7 +18,7 @@ bool predicts(const ActionContext& now) {
 std::string needs_lesson(const ActionContext& now) {
     return now.lesson ? "" : tr("stages.no_lesson_open", "No lesson is open");
 }
-std::function<Actions(const ActionContext&)> board(int layers, int heads) {
+std::function<Actions(const ActionContext&)> move_in_head_grid(int layers, int heads) {
     return always_send(MoveInHeadGrid{layers, heads});
 }
 
@@ -28,8 +28,8 @@ ActionInfo head_row(int head) {
             .tip = tr("stages.puts_head_focus_last",
                       "Puts head {} in focus, or the last head if there are fewer", head),
             .keys = {{digit(head)}},
-            .here = anywhere,
-            .send = always_send(PickHead{head}),
+            .applies = anywhere,
+            .make_actions = always_send(PickHead{head}),
             .unavailable_reason =
                 [head](const ActionContext& now) {
                     return now.weights_alone && head >= now.own_heads
@@ -37,7 +37,7 @@ ActionInfo head_row(int head) {
                                       now.own_heads, now.own_heads)
                                : unless_number(now);
                 },
-            .line = head == 0 ? tr("stages.put_head_0_9", "put head 0 … 9 in focus") : ""};
+            .key_list_text = head == 0 ? tr("stages.put_head_0_9", "put head 0 … 9 in focus") : ""};
 }
 
 } // namespace
@@ -50,21 +50,21 @@ std::vector<ActionInfo> stage_actions() {
         {"next row", tr("stages.next_row", "Next row"), tr("stages.steps_next_query_row", "Steps to the next query row of the stage; after the last row, the whole stage"), {{Key::down}}, has_stages, always_send(StepRow{1}), unless_number, tr("stages.next_row_row_before", "next row, previous row"), {}, true},
         {"row before", tr("stages.row_before", "Previous row"), tr("stages.steps_query_row_before", "Steps to the previous query row; before the first row, the whole stage"), {{Key::up}}, has_stages, always_send(StepRow{-1}), unless_number, "", {}, true},
         {"whole stage", tr("stages.whole_stage", "Whole stage"), tr("stages.leaves_row_stepped_shows", "Leaves the current row and shows all rows of the stage"), {{letter('R')}}, has_stages, [](const ActionContext& now) { return Actions{GoTo{now.view.group}}; }, unless_number},
-        {"first stage", tr("common.first_stage", "First stage"), tr("stages.back_first_stop_strip", "Back to the first step of the strip"), {{Key::home}}, has_stages, [](const ActionContext& now) { return Actions{GoTo{now.view.walk.first()}}; }, {}, tr("stages.first_stage_last_stage", "first stage, last stage")},
-        {"last stage", tr("common.last_stage", "Last stage"), tr("stages.last_stop_strip", "Forward to the last step of the strip"), {{Key::end}}, has_stages, [](const ActionContext& now) { return Actions{GoTo{now.view.walk.last()}}; }, {}, ""},
+        {"first stage", tr("common.first_stage", "First stage"), tr("stages.back_first_stop_strip", "Back to the first step of the strip"), {{Key::home}}, has_stages, [](const ActionContext& now) { return Actions{GoTo{now.view.step_strip.first()}}; }, {}, tr("stages.first_stage_last_stage", "first stage, last stage")},
+        {"last stage", tr("common.last_stage", "Last stage"), tr("stages.last_stop_strip", "Forward to the last step of the strip"), {{Key::end}}, has_stages, [](const ActionContext& now) { return Actions{GoTo{now.view.step_strip.last()}}; }, {}, ""},
         {"first token", tr("stages.predict_after_first_token", "Predict after the first token"), tr("stages.prediction_first_token_text", "The prediction at the first token of the text"), {ctrl(Key::home)}, predicts, always_send(PredictAt{0}), {}, tr("stages.predict_after_first_token_2", "predict after the first token, after the last")},
         {"last token", tr("stages.predict_after_last_token", "Predict after the last token"), tr("stages.prediction_last_token_text", "The prediction at the last token of the text"), {ctrl(Key::end)}, predicts, always_send(PredictAt{std::numeric_limits<std::int32_t>::max()}), {}, ""},
         {"play", tr("stages.play_pause", "Play and pause"), tr("stages.steps_through_rows_stages", "Steps through rows and stages automatically, or stops"), {{Key::space}}, has_stages, always_send(TogglePlay{})},
         {"next page", tr("stages.next_page_lesson", "Next page of the lesson"), tr("stages.turns_next_step_question", "Turns to the next step or question"), {{Key::page_down}}, has_lessons, always_send(TurnPage{1}), needs_lesson, tr("stages.next_page_lesson_page", "next page of the lesson, previous page")},
         {"page before", tr("stages.page_before_lesson", "Previous page of the lesson"), tr("stages.turns_back_step_question", "Turns back to the previous step or question"), {{Key::page_up}}, has_lessons, always_send(TurnPage{-1}), needs_lesson, ""},
-        {"next layer", tr("stages.next_layer", "Next layer"), tr("stages.same_head_one_layer", "The same head in the next layer"), {{Key::page_down}}, has_layers, board(1, 0), {}, tr("stages.next_layer_checkpoint_layer", "next layer of the checkpoint, previous layer"), {}, true},
-        {"layer before", tr("stages.layer_before", "Previous layer"), tr("stages.same_head_one_layer_2", "The same head in the previous layer"), {{Key::page_up}}, has_layers, board(-1, 0), {}, "", {}, true},
-        {"next head", tr("stages.next_head", "Next head"), tr("stages.head_beside_same_layer", "The next head in the same layer"), {{Key::period}}, has_layers, board(0, 1), unless_number, tr("stages.next_head_head_before", "next head, previous head"), {}, true},
-        {"head before", tr("stages.head_before", "Previous head"), tr("stages.head_before_same_layer", "The previous head in the same layer"), {{Key::comma}}, has_layers, board(0, -1), {}, "", {}, true},
-        {"head to the right", tr("stages.head_right", "Head to the right"), tr("stages.head_beside_board", "The head to the right in the grid"), {{Key::right}}, weights_only, board(0, 1), {}, tr("stages.head_beside_layer_below", "the neighboring head, the layer below or above"), {}, true},
-        {"head to the left", tr("stages.head_left", "Head to the left"), tr("stages.head_before_board", "The head to the left in the grid"), {{Key::left}}, weights_only, board(0, -1), {}, "", {}, true},
-        {"layer below", tr("stages.layer_below", "Layer below"), tr("stages.head_below_board", "The head below in the grid"), {{Key::down}}, weights_only, board(1, 0), {}, "", {}, true},
-        {"layer above", tr("stages.layer_above", "Layer above"), tr("stages.head_above_board", "The head above in the grid"), {{Key::up}}, weights_only, board(-1, 0), {}, "", {}, true},
+        {"next layer", tr("stages.next_layer", "Next layer"), tr("stages.same_head_one_layer", "The same head in the next layer"), {{Key::page_down}}, has_layers, move_in_head_grid(1, 0), {}, tr("stages.next_layer_checkpoint_layer", "next layer of the checkpoint, previous layer"), {}, true},
+        {"layer before", tr("stages.layer_before", "Previous layer"), tr("stages.same_head_one_layer_2", "The same head in the previous layer"), {{Key::page_up}}, has_layers, move_in_head_grid(-1, 0), {}, "", {}, true},
+        {"next head", tr("stages.next_head", "Next head"), tr("stages.head_beside_same_layer", "The next head in the same layer"), {{Key::period}}, has_layers, move_in_head_grid(0, 1), unless_number, tr("stages.next_head_head_before", "next head, previous head"), {}, true},
+        {"head before", tr("stages.head_before", "Previous head"), tr("stages.head_before_same_layer", "The previous head in the same layer"), {{Key::comma}}, has_layers, move_in_head_grid(0, -1), {}, "", {}, true},
+        {"head to the right", tr("stages.head_right", "Head to the right"), tr("stages.head_beside_board", "The head to the right in the grid"), {{Key::right}}, weights_only, move_in_head_grid(0, 1), {}, tr("stages.head_beside_layer_below", "the neighboring head, the layer below or above"), {}, true},
+        {"head to the left", tr("stages.head_left", "Head to the left"), tr("stages.head_before_board", "The head to the left in the grid"), {{Key::left}}, weights_only, move_in_head_grid(0, -1), {}, "", {}, true},
+        {"layer below", tr("stages.layer_below", "Layer below"), tr("stages.head_below_board", "The head below in the grid"), {{Key::down}}, weights_only, move_in_head_grid(1, 0), {}, "", {}, true},
+        {"layer above", tr("stages.layer_above", "Layer above"), tr("stages.head_above_board", "The head above in the grid"), {{Key::up}}, weights_only, move_in_head_grid(-1, 0), {}, "", {}, true},
         // clang-format on
     };
     for (int head = 0; head <= 9; ++head)

@@ -66,10 +66,10 @@ ActionInfo step_row(const char* id, const std::string& title, const std::string&
             .title = title,
             .tip = tip,
             .keys = {key},
-            .here = anywhere,
-            .send = always_send(StepControl{{.across = across, .up = up, .fine = key.shift}}),
+            .applies = anywhere,
+            .make_actions = always_send(StepControl{{.across = across, .up = up, .fine = key.shift}}),
             .unavailable_reason = needs_stepped,
-            .line = line,
+            .key_list_text = line,
             .repeats = !ends,
             .steps = true};
 }
@@ -88,7 +88,7 @@ Actions flip_motion(const ActionContext& now) {
     return {SetMotion{!now.view.animates()}};
 }
 Actions settings(const ActionContext&) {
-    return {OpenSettings{}, EngineAction{EngineAction::Kind::look}};
+    return {OpenSettings{}, EngineAction{EngineAction::Kind::list}};
 }
 Actions flip_theme(const ActionContext& now) {
     return {SetDark{!now.view.dark}};

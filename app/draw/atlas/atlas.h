@@ -5,7 +5,7 @@
 namespace headscope::app {
 
 // The atlas: all heads with their measured scores (`context.shown.atlas`), with the maps of the grid of heads
-// (`context.board`).
+// (`context.head_grid`).
 
 /// The canvas: all heads as tiles, colored by a score, next to a scatter plot, a similarity map or a list,
 /// and the distributions of all scores; or the pinned heads side by side.

@@ -63,7 +63,7 @@ ScoreAxis axis_of(const AtlasScene& scene, analysis::HeadScore score, bool stret
 
 AtlasScene::AtlasScene(const DrawContext& of_context, const Atlas& of_atlas)
     : context(of_context), atlas(of_atlas),
-      look(resolve_atlas_view(atlas, context.view.attention.atlas, context.view.attention.pattern)) {
+      resolved(resolve_atlas_view(atlas, context.view.attention.atlas, context.view.attention.pattern)) {
     if (context.shown.document->is_experiment())
         of_experiment_ = edits_by_head(context);
     const std::string_view spot = context.hovered;
@@ -85,12 +85,12 @@ std::string AtlasScene::score_label(std::int64_t l, std::int64_t h, analysis::He
 }
 
 std::string AtlasScene::label(std::int64_t l, std::int64_t h) const {
-    const auto label = look.labels[static_cast<std::size_t>(l * atlas.H + h)];
+    const auto label = resolved.labels[static_cast<std::size_t>(l * atlas.H + h)];
     return label ? tr(analysis::info_of(*label).label.text) : std::string();
 }
 
 char AtlasScene::letter(std::int64_t l, std::int64_t h) const {
-    const auto label = look.labels[static_cast<std::size_t>(l * atlas.H + h)];
+    const auto label = resolved.labels[static_cast<std::size_t>(l * atlas.H + h)];
     return label ? analysis::info_of(*label).label.letter : '-';
 }
 

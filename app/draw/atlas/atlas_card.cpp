@@ -27,7 +27,7 @@ std::string score_sentence(const analysis::HeadScoreInfo& score) {
 
 /// The evidence for the head's label: the measured score and the label's threshold.
 std::string evidence(const AtlasScene& scene, std::int64_t l, std::int64_t h) {
-    const auto label = scene.look.labels[static_cast<std::size_t>(l * scene.atlas.H + h)];
+    const auto label = scene.resolved.labels[static_cast<std::size_t>(l * scene.atlas.H + h)];
     if (!label)
         return tr("atlas_card.no_score_names_heads", "No score reaches the threshold of a label here.") +
                (scene.atlas.survey != nullptr
@@ -69,7 +69,7 @@ std::string evidence(const AtlasScene& scene, std::int64_t l, std::int64_t h) {
 
 /// The label used by the grid next to the stages and the tab Heads, if it differs; otherwise empty.
 std::string other_name(const AtlasScene& scene, std::int64_t l, std::int64_t h) {
-    const auto row = scene.context.board->row(l);
+    const auto row = scene.context.head_grid->row(l);
     if (row == nullptr || std::cmp_less_equal(std::ssize(row->heads), h))
         return {};
     const Pattern& pattern = pattern_of(row->heads[static_cast<std::size_t>(h)].facts.metrics);
@@ -112,7 +112,7 @@ void add_scores(Sheet& sheet, const AtlasScene& scene, std::int64_t l, std::int6
         for (const auto& head : scene.atlas.heads)
             before +=
                 head && head->has(info.score) && static_cast<double>((*head)[info.score]) > *score ? 1 : 0;
-        const bool strong = info.score == scene.look.colour;
+        const bool strong = info.score == scene.resolved.colour;
         sheet.put(sheet.left, tr(info.name), 124, strong ? Font::ui_semibold : Font::ui, 12,
                   strong ? theme.ink : theme.text);
         const float middle = sheet.y + Sheet::row_height / 2;
@@ -165,7 +165,7 @@ void draw_words(Sheet& sheet, const std::vector<std::string>& queries, const std
         x += width + 5;
     };
     const auto token = [&](std::int64_t at) { return shortened(keys[static_cast<std::size_t>(at)], 10); };
-    const figure::Color amber = ramp_color(theme.score, 1);
+    const figure::Color amber = ramp_color(theme.head_background, 1);
     const auto [i, j, value] = weight;
     const bool crossed = &queries != &keys || j > i;
     if (j > 0)
@@ -255,11 +255,12 @@ HeadScore of_a_text(HeadScore score) {
 /// Lists the corpus pieces with the largest values of the score that colors the grid.
 void add_pieces(Sheet& sheet, const AtlasScene& scene) {
     const SurveyedHead& head = *scene.atlas.surveyed;
-    const auto label = scene.look.labels[static_cast<std::size_t>(head.layer * scene.atlas.H + head.head)];
+    const auto label =
+        scene.resolved.labels[static_cast<std::size_t>(head.layer * scene.atlas.H + head.head)];
     const auto of = [&](HeadScore wanted) {
         return std::ranges::find(head.scores, of_a_text(wanted), &SurveyedHead::Score::score);
     };
-    auto score = of(scene.look.colour);
+    auto score = of(scene.resolved.colour);
     if (score == head.scores.end())
         score = of(label.value_or(HeadScore::previous));
     if (score == head.scores.end())
@@ -328,8 +329,8 @@ Picture draw_atlas_inspector(const DrawContext& context) {
                         context.theme.muted);
         return sheet.finish();
     }
-    if (atlas == nullptr || context.board == nullptr || context.board->info().own_layers() != atlas->L ||
-        !atlas->at(l, h)) {
+    if (atlas == nullptr || context.head_grid == nullptr ||
+        context.head_grid->info().own_layers() != atlas->L || !atlas->at(l, h)) {
         sheet.paragraph(tr("atlas_card.head_measured", "The head is being measured."), context.theme.muted);
         return sheet.finish();
     }

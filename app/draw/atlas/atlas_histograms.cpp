@@ -88,7 +88,7 @@ void draw_threshold(Picture& picture, const AtlasScene& scene, HeadScore score, 
     picture.drags.push_back(
         {.area = {x - 6, bars.y - 9, 12, bars.h + 9},
          .label = "threshold " + std::string(analysis::info_of(score).id),
-         .frame = bars,
+         .reference_area = bars,
          .dragged =
              [axis, change](figure::Point, figure::Point to) {
                  const double value = axis.value_at(static_cast<double>(to.x));
@@ -114,7 +114,7 @@ void draw_one(Picture& picture, const AtlasScene& scene, HeadScore score, const 
     const DrawContext& context = scene.context;
     const Theme& theme = context.theme;
     const ScoreAxis axis = axis_of(scene, score, false);
-    const bool colours = score == scene.look.colour;
+    const bool colours = score == scene.resolved.colour;
     const analysis::HeadScoreInfo& info = analysis::info_of(score);
     draw_text(picture, context, area.x, area.y + 10, name_of(score), colours ? Font::ui_semibold : Font::ui,
               12, colours ? theme.ink : theme.text);
@@ -138,7 +138,7 @@ void draw_one(Picture& picture, const AtlasScene& scene, HeadScore score, const 
             .fill = colour});
     };
     for (std::size_t bin = 0; bin < bins; ++bin) {
-        bar(bin, counts.all[bin], scene.look.is_filtered ? theme.line2 : theme.muted);
+        bar(bin, counts.all[bin], scene.resolved.is_filtered ? theme.line2 : theme.muted);
         bar(bin, counts.chosen[bin], theme.ink);
     }
     picture.scene.add(
@@ -162,7 +162,7 @@ void draw_one(Picture& picture, const AtlasScene& scene, HeadScore score, const 
     picture.drags.push_back(
         {.area = bars,
          .label = "distribution " + std::string(info.id),
-         .frame = bars,
+         .reference_area = bars,
          .dragged =
              [axis, score, rest = with_range(scene, score, {})](figure::Point from, figure::Point to) {
                  std::vector<ScoreRange> ranges = rest;
@@ -189,8 +189,8 @@ float draw_atlas_histograms(Picture& picture, const AtlasScene& scene, const fig
               tr("atlas_histograms.every_score_all_heads", "Every score, all heads"), Font::ui_semibold, 13,
               theme.ink);
     draw_text(picture, context, room.right(), room.y + 24,
-              scene.look.is_filtered ? tr("atlas_histograms.dark_chosen", "dark: selected")
-                                     : tr("atlas_histograms.drag_choose_heads", "drag: select heads"),
+              scene.resolved.is_filtered ? tr("atlas_histograms.dark_chosen", "dark: selected")
+                                         : tr("atlas_histograms.drag_choose_heads", "drag: select heads"),
               Font::ui, 12, theme.muted, Align::right);
     const auto columns = std::max<std::int64_t>(
         1, static_cast<std::int64_t>((room.w + column_gap) / (column_width + column_gap)));

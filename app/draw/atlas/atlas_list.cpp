@@ -20,7 +20,7 @@ constexpr std::size_t most_rows = 200; ///< a longer list can be narrowed by a s
 /// The scores of the columns, without duplicates.
 std::vector<HeadScore> columns_of(const AtlasScene& scene, float room) {
     std::vector<HeadScore> scores;
-    for (const HeadScore score : {scene.look.colour, scene.look.x, scene.look.y})
+    for (const HeadScore score : {scene.resolved.colour, scene.resolved.x, scene.resolved.y})
         if (std::ranges::find(scores, score) == scores.end())
             scores.push_back(score);
     const auto most = static_cast<std::size_t>(std::max(1.0F, room / 96));
@@ -32,7 +32,7 @@ std::vector<GridHead> rows_of(const AtlasScene& scene, HeadScore by) {
     std::vector<GridHead> rows;
     for (std::int64_t l = 0; l < scene.atlas.L; ++l)
         for (std::int64_t h = 0; h < scene.atlas.H; ++h)
-            if (!scene.look.is_filtered || scene.is_chosen(l, h))
+            if (!scene.resolved.is_filtered || scene.is_chosen(l, h))
                 rows.push_back({l, h});
     const bool ascending = scene.view().ascending;
     // Heads without the score are last.
@@ -85,7 +85,7 @@ float draw_atlas_list(Picture& picture, const AtlasScene& scene, const figure::R
     const DrawContext& context = scene.context;
     const Theme& theme = context.theme;
     const std::vector<HeadScore> columns = columns_of(scene, room.w - 230);
-    const HeadScore by = scene.view().sort.value_or(scene.look.colour);
+    const HeadScore by = scene.view().sort.value_or(scene.resolved.colour);
     const float numbers = room.right() - 96 * static_cast<float>(columns.size());
     for (std::size_t c = 0; c < columns.size(); ++c) {
         const figure::Rect area{numbers + 96 * static_cast<float>(c), room.y, 96, list_row};
@@ -151,9 +151,9 @@ float draw_score_button(Picture& picture, const AtlasScene& scene, float x, floa
                            : what == AtlasMenu::x    ? "x"
                                                      : "y",
                       caption = what == AtlasMenu::colour ? tr("atlas_list.colour", "color by") : id;
-    const HeadScore score = what == AtlasMenu::colour ? scene.look.colour
-                            : what == AtlasMenu::x    ? scene.look.x
-                                                      : scene.look.y;
+    const HeadScore score = what == AtlasMenu::colour ? scene.resolved.colour
+                            : what == AtlasMenu::x    ? scene.resolved.x
+                                                      : scene.resolved.y;
     const float before = context.measure(caption, Font::ui, 12.5F) + 7,
                 width = before + context.measure(name_of(score), Font::ui_medium, 12.5F) + 44;
     const figure::Rect area{right ? x - width : x, y, width, 30};

@@ -136,9 +136,10 @@ float draw_beside(Picture& picture, const AtlasScene& scene, const figure::Rect&
                 picture, context, room.x + width + 12, y + 2, tr("atlas_page.stretched", "Stretched"),
                 scene.view().stretched, StretchAxes{!scene.view().stretched},
                 tr("atlas_page.spreads_heads_near_zero", "Spreads heads near zero, with asinh axes"));
-        const float button = scene.look.is_filtered ? 90.0F : 0.0F, find = std::min(room.w - button, 320.0F);
+        const float button = scene.resolved.is_filtered ? 90.0F : 0.0F,
+                    find = std::min(room.w - button, 320.0F);
         draw_search(picture, scene, room.x, y + 42, find);
-        if (scene.look.is_filtered)
+        if (scene.resolved.is_filtered)
             draw_text_button(picture, context, room.x + find + 10, y + 44,
                              tr("common.all_heads", "All heads"), false, ChooseAllHeads{},
                              with_key(tr("atlas_page.takes_back_brush_search",
@@ -190,7 +191,7 @@ float draw_reading_note(Picture& picture, const AtlasScene& scene, const figure:
     return reading_height;
 }
 
-void draw_board_part(Picture& picture, const AtlasScene& scene, const figure::Rect& room, float& bottom) {
+void draw_tiles_part(Picture& picture, const AtlasScene& scene, const figure::Rect& room, float& bottom) {
     const DrawContext& context = scene.context;
     draw_view_heading(picture, context, tr("atlas_page.head_atlas", "Head atlas"),
                       set_size_text(scene.info()) +
@@ -231,16 +232,18 @@ Picture draw_atlas_strip(const DrawContext& context) {
     tabs.push_back(tab(tr("atlas_page.compare", "Compare {}", view.pinned.size()), AtlasTab::compare,
                        tr("atlas_page.pinned_heads_side_side", "The pinned heads side by side")));
     Picture picture;
-    draw_strip_tabs(
-        picture, context, tabs, 32, {},
-        atlas == nullptr || context.board == nullptr ? "" : measured_on(*atlas, context.board->info()));
+    draw_strip_tabs(picture, context, tabs, 32, {},
+                    atlas == nullptr || context.head_grid == nullptr
+                        ? ""
+                        : measured_on(*atlas, context.head_grid->info()));
     return picture;
 }
 
 Picture draw_atlas_page(const DrawContext& context) {
     const Atlas* const atlas = context.shown.atlas.get();
-    if (atlas == nullptr || context.board == nullptr || context.board->info().own_layers() != atlas->L ||
-        context.board->info().own_heads() != atlas->H)
+    if (atlas == nullptr || context.head_grid == nullptr ||
+        context.head_grid->info().own_layers() != atlas->L ||
+        context.head_grid->info().own_heads() != atlas->H)
         return message_view(context, tr("atlas_page.head_atlas", "Head atlas"),
                             tr("atlas_page.heads_measured", "The heads are being measured."));
     Picture picture = empty_view(context);
@@ -262,16 +265,17 @@ Picture draw_atlas_page(const DrawContext& context) {
         picture.scene.height = std::max(context.height, bottom + 24);
         return picture;
     }
-    const float board = beside ? std::floor(whole * 0.56F) : whole;
-    draw_board_part(picture, scene, {canvas_pad, 0, board, context.height}, bottom);
-    const figure::Rect room = beside ? figure::Rect{canvas_pad + board + 36, 28, whole - board - 36, 0}
-                                     : figure::Rect{canvas_pad, bottom + 16, whole, 0};
+    const float tiles_width = beside ? std::floor(whole * 0.56F) : whole;
+    draw_tiles_part(picture, scene, {canvas_pad, 0, tiles_width, context.height}, bottom);
+    const figure::Rect room =
+        beside ? figure::Rect{canvas_pad + tiles_width + 36, 28, whole - tiles_width - 36, 0}
+               : figure::Rect{canvas_pad, bottom + 16, whole, 0};
     // The distributions go where there is space: below a grid of few layers, otherwise below the scatter
     // plot.
-    const bool below_board = beside && context.height - bottom > least_histograms;
-    if (below_board)
-        bottom = draw_atlas_histograms(picture, scene, {canvas_pad, bottom + 8, board, 0});
-    bottom = std::max(bottom, draw_beside(picture, scene, room, !below_board));
+    const bool below_tiles = beside && context.height - bottom > least_histograms;
+    if (below_tiles)
+        bottom = draw_atlas_histograms(picture, scene, {canvas_pad, bottom + 8, tiles_width, 0});
+    bottom = std::max(bottom, draw_beside(picture, scene, room, !below_tiles));
     picture.scene.height = std::max(context.height, bottom + 24);
     return picture;
 }

@@ -17,16 +17,16 @@ struct AtlasScene {
 
     const DrawContext& context;
     const Atlas& atlas;
-    ResolvedAtlasView look;
+    ResolvedAtlasView resolved;
     std::int64_t under_mouse = -1; ///< index l * H + h of the head under the mouse in any part, or -1
 
     const AtlasView& view() const { return context.view.attention.atlas; }
-    const AttentionInfo& info() const { return context.board->info(); }
+    const AttentionInfo& info() const { return context.head_grid->info(); }
     bool is_open(std::int64_t l, std::int64_t h) const {
         return l == context.view.attention.layer && h == context.view.head;
     }
     bool is_chosen(std::int64_t l, std::int64_t h) const {
-        return look.is_filtered && look.chosen[static_cast<std::size_t>(l * atlas.H + h)];
+        return resolved.is_filtered && resolved.chosen[static_cast<std::size_t>(l * atlas.H + h)];
     }
     /// "L4 H2".
     const std::string& name(std::int64_t l, std::int64_t h) const {
@@ -61,7 +61,7 @@ struct ScoreAxis {
     double value_at(double share) const; ///< the inverse of place()
 };
 /// Contains every head's value, 0, and the threshold of the label that depends on the score.
-ScoreAxis axis_of(const AtlasScene& scene, analysis::HeadScore score, bool stretched);
+ScoreAxis axis_of(const AtlasScene& scene, analysis::HeadScore score, bool asinh_scale);
 
 /// The score's name in the user's language.
 std::string name_of(analysis::HeadScore score);
@@ -77,7 +77,7 @@ const std::vector<LabelInfo>& atlas_labels();
 float draw_atlas_tiles(Picture& picture, const AtlasScene& scene, const figure::Rect& room);
 /// The map of one head as a square; weights are marks on a background.
 figure::GridItem tile_picture(const AtlasScene& scene, std::int64_t l, std::int64_t h,
-                              const figure::Rect& area, figure::Color paper);
+                              const figure::Rect& area, figure::Color background);
 
 /// The colors of these marks on the canvas, for weights 0 to 1.
 Ramp marks_ramp(const Theme& theme);

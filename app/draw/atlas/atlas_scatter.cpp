@@ -49,7 +49,7 @@ std::optional<figure::Point> place_of(const AtlasScene& scene, const Plane& plan
         const auto& [x, y] = scene.atlas.similarity->places[static_cast<std::size_t>(l * scene.atlas.H + h)];
         return plane.at(x, y);
     }
-    const auto x = scene.score(l, h, scene.look.x), y = scene.score(l, h, scene.look.y);
+    const auto x = scene.score(l, h, scene.resolved.x), y = scene.score(l, h, scene.resolved.y);
     return x && y ? std::optional(plane.at(*x, *y)) : std::nullopt;
 }
 
@@ -134,7 +134,7 @@ std::optional<figure::Rect> brush_on(const AtlasScene& scene, const Plane& plane
     }
     if (!plane.alike)
         for (const ScoreRange& range : scene.view().brush) {
-            const bool across = range.score == scene.look.x, up = range.score == scene.look.y;
+            const bool across = range.score == scene.resolved.x, up = range.score == scene.resolved.y;
             if (across)
                 around[0] = range.low, around[1] = range.high;
             if (up)
@@ -151,7 +151,7 @@ std::optional<figure::Rect> brush_on(const AtlasScene& scene, const Plane& plane
 /// The action that selects the heads between two corners. The ranges of other scores stay.
 std::function<Action(figure::Point, figure::Point)> brushes(const AtlasScene& scene, const Plane& plane) {
     std::vector<ScoreRange> others = scene.view().brush;
-    const HeadScore x = scene.look.x, y = scene.look.y;
+    const HeadScore x = scene.resolved.x, y = scene.resolved.y;
     std::erase_if(others, [&](const ScoreRange& range) { return range.score == x || range.score == y; });
     return [plane, others, x, y](figure::Point from, figure::Point to) -> Action {
         const auto [left, right, low, high] = plane.between(from, to);
@@ -193,7 +193,7 @@ void draw_brush(Picture& picture, const AtlasScene& scene, const Plane& plane) {
                     {.area = {area.x - 4, area.y - 4, area.w + 8, area.h + 8},
                      .label =
                          std::string("brush ") + (bottom ? "bottom" : "top") + (right ? " right" : " left"),
-                     .frame = plane.area,
+                     .reference_area = plane.area,
                      .dragged = [other, brushes = brushes(scene, plane)](
                                     figure::Point, figure::Point to) { return brushes(other, to); },
                      .tip = tr("atlas_scatter.drag_change_chosen", "Drag to change the selection"),
@@ -203,7 +203,7 @@ void draw_brush(Picture& picture, const AtlasScene& scene, const Plane& plane) {
     }
     picture.drags.push_back({.area = plane.area,
                              .label = "scatter",
-                             .frame = plane.area,
+                             .reference_area = plane.area,
                              .dragged = brushes(scene, plane),
                              .clicked = [all](figure::Point) { return all(); },
                              .stepped =
@@ -243,7 +243,7 @@ std::vector<NamedMark> draw_points(Picture& picture, const AtlasScene& scene, co
                 const auto at = place_of(scene, plane, l, h);
                 if (!at)
                     continue;
-                const bool pale = scene.look.is_filtered && !scene.is_chosen(l, h) && !stands_out;
+                const bool pale = scene.resolved.is_filtered && !scene.is_chosen(l, h) && !stands_out;
                 const float size = stands_out ? dot + 2 : dot;
                 if (stands_out)
                     picture.scene.add(figure::RectItem{
@@ -261,7 +261,7 @@ std::vector<NamedMark> draw_points(Picture& picture, const AtlasScene& scene, co
                                                 : 0,
                           scene.is_chosen(l, h) || off ? 1.5F : 1.0F);
                 picture.add_hotspot({at->x - 7, at->y - 7, 14, 14}, "point " + scene.name(l, h),
-                                    OpenHead{l, h}, scene.tip(l, h, {scene.look.x, scene.look.y}));
+                                    OpenHead{l, h}, scene.tip(l, h, {scene.resolved.x, scene.resolved.y}));
                 if (stands_out || scene.is_chosen(l, h))
                     named.push_back({l, h, {at->x - size / 2, at->y - size / 2, size, size}, stands_out});
             }
@@ -327,8 +327,8 @@ void draw_layers(Picture& picture, const AtlasScene& scene, float x, float basel
 Plane plane_of(const AtlasScene& scene, const figure::Rect& area) {
     const bool alike = scene.view().pane == AtlasPane::similarity;
     if (!alike)
-        return {area, axis_of(scene, scene.look.x, scene.view().stretched),
-                axis_of(scene, scene.look.y, scene.view().stretched), false};
+        return {area, axis_of(scene, scene.resolved.x, scene.view().stretched),
+                axis_of(scene, scene.resolved.y, scene.view().stretched), false};
     double reach = 1e-9;
     for (const auto& [x, y] : scene.atlas.similarity->places)
         reach = std::max({reach, std::abs(x), std::abs(y)});
@@ -350,7 +350,7 @@ std::string work_words(const std::string& score, const ScoreProgress& work) {
 std::string awaited(const AtlasScene& scene) {
     if (scene.view().pane == AtlasPane::similarity)
         return scene.atlas.similarity == nullptr ? work_words({}, scene.atlas.similarity_progress) : "";
-    for (const HeadScore score : {scene.look.x, scene.look.y})
+    for (const HeadScore score : {scene.resolved.x, scene.resolved.y})
         if (const ScoreProgress* const work = scene.atlas.work(score))
             if (const std::string words = work_words(name_of(score), *work); !words.empty())
                 return words;
@@ -408,14 +408,15 @@ float draw_atlas_scatter(Picture& picture, const AtlasScene& scene, const figure
     }
     if (scene.info().axis != SetAxis::one)
         draw_layers(picture, scene, area.x, y + 12);
-    const std::int64_t chosen = scene.look.chosen_count;
+    const std::int64_t chosen = scene.resolved.chosen_count;
     const std::string count =
-        scene.look.is_filtered
+        scene.resolved.is_filtered
             ? tr_n("atlas_scatter.head_chosen", "{} head of {} selected", "{} heads of {} selected", chosen,
                    grouped(chosen), grouped(scene.atlas.L * scene.atlas.H))
             : tr("atlas_scatter.drag_over_points_choose", "Drag over points to select heads");
-    draw_text(picture, context, area.x, y + 36, count, scene.look.is_filtered ? Font::ui_semibold : Font::ui,
-              12.5F, scene.look.is_filtered ? theme.ink : theme.muted);
+    draw_text(picture, context, area.x, y + 36, count,
+              scene.resolved.is_filtered ? Font::ui_semibold : Font::ui, 12.5F,
+              scene.resolved.is_filtered ? theme.ink : theme.muted);
     return y + 50;
 }
 

@@ -203,7 +203,7 @@ float colour_end(const DrawContext& context, const std::vector<TensorId>& tensor
     std::uint64_t key = 2;
     for (const TensorId id : tensors)
         key = key_of({key, reinterpret_cast<std::uintptr_t>(context.shown.tensor(id))});
-    return *context.pixels->found<float>(context.shown.block, key, look);
+    return *context.pixels->cached_result<float>(context.shown.block, key, look);
 }
 
 void draw_row_choice(Picture& picture, const DrawContext& context, const MatrixGrid& grid) {
@@ -254,7 +254,7 @@ std::shared_ptr<const std::vector<float>> unit_lengths(const DrawContext& contex
     constexpr std::uint64_t kind = 3;
     return context.pixels == nullptr
                ? std::make_shared<const std::vector<float>>(look())
-               : context.pixels->found<std::vector<float>>(
+               : context.pixels->cached_result<std::vector<float>>(
                      W, key_of({kind, reinterpret_cast<std::uintptr_t>(W.get())}), look);
 }
 

@@ -42,7 +42,7 @@ constexpr std::ptrdiff_t all_stops = 100;
 class Pieces {
 public:
     Pieces(const ViewState& v, int f, std::ptrdiff_t reached = all_stops)
-        : view(v), walk(v.walk), fold(f), reach(reached) {
+        : view(v), walk(v.step_strip), fold(f), reach(reached) {
         const std::vector<G>& open = walk.section_with(view.group);
         at_start = &open == &walk.before;
         at_end = &open == &walk.after;

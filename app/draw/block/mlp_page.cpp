@@ -170,7 +170,7 @@ private:
                                              .col_axis = 2,
                                              .rows = count,
                                              .cols = static_cast<std::int64_t>(units.size()),
-                                             .places = units,
+                                             .column_indices = units,
                                              .x = canvas_pad + labels,
                                              .y = y + 26,
                                              .cell_w = unit_width,

@@ -30,7 +30,7 @@ struct Line {
 class StackMap {
 public:
     StackMap(Picture& p, const DrawContext& c)
-        : picture(p), context(c), walk(c.view.walk), i(row_around(c)),
+        : picture(p), context(c), walk(c.view.step_strip), i(row_around(c)),
           in_layer(&walk.section_with(c.view.group) == &walk.layer),
           open(in_layer ? c.view.attention.layer : -1) {
         const checkpoint::StackLengths* const lengths = context.shown.lengths.get();

@@ -37,6 +37,6 @@ bool shows_losses(const DrawContext& context);
 /// Returns true if ablation replaces a head's output by its mean instead of zero.
 bool shows_mean_ablation(const DrawContext& context);
 /// "L9 H9"; for cross-attention "cross L9 H9"; "L9 MLP", "embedding".
-std::string component_name(const analysis::Writer& writer);
+std::string component_name(const analysis::Writer& component);
 
 } // namespace headscope::app

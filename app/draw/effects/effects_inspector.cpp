@@ -18,7 +18,7 @@ using analysis::LogitPart;
 using figure::Align;
 using figure::Font;
 
-constexpr std::size_t listed_sources = 5, listed_writers = 12;
+constexpr std::size_t listed_sources = 5, listed_components = 12;
 constexpr float number_room = 62;
 
 void component_row(Sheet& sheet, const std::string& name, double value, double limit, int decimals,
@@ -103,7 +103,7 @@ void add_largest(Sheet& sheet) {
     const std::vector<LogitPart>& parts = effects.attribution.parts;
     sheet.section(tr("effects_inspector.largest_all_writers", "Largest components"),
                   tr("common.logits", "logits"));
-    const std::size_t count = std::min(parts.size(), listed_writers);
+    const std::size_t count = std::min(parts.size(), listed_components);
     double rest = effects.attribution.logit;
     std::vector<double> terms;
     for (std::size_t n = 0; n < count; ++n) {
@@ -198,7 +198,7 @@ void add_losses(Sheet& sheet) {
                 losses.push_back({static_cast<std::int64_t>(l), static_cast<std::int64_t>(h), cell->loss});
     std::ranges::stable_sort(losses, std::ranges::greater{},
                              [](const Loss& loss) { return std::abs(loss.lost); });
-    losses.resize(std::min(losses.size(), listed_writers));
+    losses.resize(std::min(losses.size(), listed_components));
     sheet.section(tr("effects_inspector.largest_losses", "Largest falls and rises"),
                   tr("common.logits", "logits"));
     for (std::size_t n = 0; n < losses.size(); ++n) {
@@ -206,7 +206,7 @@ void add_losses(Sheet& sheet) {
         sheet.row_spot("largest " + std::to_string(n), OpenHead{loss.layer, loss.head},
                        tr("common.look_head", "Select this head"));
         component_row(sheet, component_name(sheet.context.shown.effects->part(loss.layer, loss.head).writer),
-                      loss.lost, std::max(sweep->limit, 1e-9), 2,
+                      loss.lost, std::max(sweep->max_abs, 1e-9), 2,
                       loss.layer == sheet.context.view.attention.layer &&
                           loss.head == sheet.context.view.head);
     }

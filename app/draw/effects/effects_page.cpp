@@ -147,8 +147,8 @@ TableCell cell_of(const DrawContext& context, std::int64_t l, std::int64_t h) {
 
 double limit_of(const DrawContext& context) {
     if (!shows_losses(context))
-        return effects_limit(context.shown.effects->limit);
-    return effects_limit(context.shown.sweep == nullptr ? 0 : context.shown.sweep->limit);
+        return effects_limit(context.shown.effects->max_abs);
+    return effects_limit(context.shown.sweep == nullptr ? 0 : context.shown.sweep->max_abs);
 }
 
 void draw_table(Picture& picture, const DrawContext& context, const Table& table) {
@@ -249,11 +249,11 @@ float draw_sum(Picture& picture, const DrawContext& context, const Table& table)
         {tr("common.heads", "heads"), effects.all_heads},
         {tr("effects_page.mlps", "MLPs"), effects.all_mlps},
         {tr("common.embedding", "embedding"), effects.embedding}};
-    if (effects.others != 0)
+    if (effects.other_attention != 0)
         terms.insert(terms.begin() + 1, {effects.stack == checkpoint::Stack::cross
                                              ? tr("effects_page.own_heads", "self heads")
                                              : tr("effects_page.cross_heads", "cross heads"),
-                                         effects.others});
+                                         effects.other_attention});
     if (effects.biases != 0)
         terms.emplace_back(tr("common.biases", "biases"), effects.biases);
     std::vector<double> values;
@@ -318,13 +318,13 @@ void draw_question_fields(Picture& picture, const DrawContext& context) {
                         "The two most likely tokens of the unedited model at this position"));
 }
 
-std::string component_name(const analysis::Writer& writer) {
+std::string component_name(const analysis::Writer& component) {
     using Kind = analysis::Writer::Kind;
-    const std::string layer = "L" + std::to_string(writer.layer);
-    const bool cross = writer.stack == checkpoint::Stack::cross;
-    switch (writer.kind) {
+    const std::string layer = "L" + std::to_string(component.layer);
+    const bool cross = component.stack == checkpoint::Stack::cross;
+    switch (component.kind) {
     case Kind::head: {
-        const std::string name = layer + " H" + std::to_string(writer.head);
+        const std::string name = layer + " H" + std::to_string(component.head);
         // Translators: {} is a head or a bias of the cross-attention
         return cross ? tr("effects_page.cross", "cross {}", name) : name;
     }
@@ -351,7 +351,7 @@ std::string component_name(const analysis::Writer& writer) {
     case Kind::projection_bias:
         break;
     }
-    return writer.name();
+    return component.name();
 }
 
 std::string logit_label(const Effects& effects) {

@@ -18,7 +18,7 @@ Picture draw_patched_bar(const DrawContext& context, const PatchedRun& patch) {
     draw_hairline(picture, context, 0, height - 0.5F, context.width);
     const float x = canvas_pad - 8, end = context.width - 12 - (context.controls ? button + 12 : 0);
     const std::string words =
-        patch.words +
+        patch.description +
         (patch.head < 0
              ? ""
              : " " + tr("patched_bar.stages_head_itself_show",
@@ -33,7 +33,7 @@ Picture draw_patched_bar(const DrawContext& context, const PatchedRun& patch) {
                     tr("patched_bar.back_prompts_own_run", "Back to the prompt's own run"), LeavePatch{},
                     false,
                     tr("patched_bar.run_clean_prompt_without",
-                       "Returns to the run of the clean prompt, without a patch: {}", patch.own->prompt));
+                       "Returns to the run of the clean prompt, without a patch: {}", patch.clean->prompt));
     return picture;
 }
 

@@ -35,7 +35,7 @@ void draw_sums_of_sources(Picture& picture, const DrawContext& context, const Ma
         const std::string& token = context.shown.effects->queries[static_cast<std::size_t>(i)];
         if (grid.pitch_y >= 14) {
             draw_signed_bar(picture, theme, {left, row.y, width - source_number_width, row.h}, sum,
-                            sources.limit);
+                            sources.max_abs);
             draw_text(picture, context, left + width, figure::baseline_for(row.y + row.h / 2, 12.5F),
                       signed_number(sum, 2), Font::mono, 12.5F, i == open ? theme.ink : theme.text,
                       Align::right);
@@ -95,7 +95,7 @@ void draw_sources_map(Picture& picture, const DrawContext& context) {
         return;
     }
     const float labels = row_label_width(context, false);
-    const double limit = effects_limit(sources->limit);
+    const double limit = effects_limit(sources->max_abs);
     const float room_w = context.width - 2 * canvas_pad - labels - 12;
     const auto cell_beside = [&](float sums) {
         return std::min(std::floor((room_w - sums) / static_cast<float>(Tk)), largest_source_cell);

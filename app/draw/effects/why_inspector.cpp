@@ -56,13 +56,13 @@ void add_terms(Sheet& sheet, const WhyScore& why) {
         const WhyScore::Term& term = why.largest[n];
         add_way(sheet, why.groups[term.key].head >= 0 ? why.groups[term.key] : why.groups[term.query], n);
         term_row(sheet, why.groups[term.query].name + " · " + why.groups[term.key].name, term.value,
-                 why.limit, format.decimals, n == 0);
+                 why.max_abs, format.decimals, n == 0);
     }
     if (const std::size_t others = why.largest.size() - count; others > 0)
         term_row(sheet,
                  tr_n("common.more_together", "{} more, together", "{} more, together",
                       static_cast<std::int64_t>(others), others),
-                 rest, why.limit, format.decimals, false);
+                 rest, why.max_abs, format.decimals, false);
     sheet.rule(number_room);
     term_row(sheet, "scaled", why.score.scaled, 0, format.decimals, true);
     if (why.score.capped != why.score.scaled)

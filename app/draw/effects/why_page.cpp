@@ -265,7 +265,7 @@ Picture draw_score_terms(const DrawContext& context) {
         for (std::size_t k = 0; k < table.count; ++k) {
             const figure::Rect area = table.cell(q, k);
             const double value = why->at(q, k);
-            draw_signed_cell(picture, context, area, value, why->limit, table.numbers, 1);
+            draw_signed_cell(picture, context, area, value, why->max_abs, table.numbers, 1);
             picture.tips.push_back(
                 {area, tr("why_page.query_key", "{} in the query · {} in the key: {}", why->groups[q].name,
                           why->groups[k].name, signed_number(value, 3))});
@@ -278,7 +278,7 @@ Picture draw_score_terms(const DrawContext& context) {
     draw_ramp(picture, theme.diverging, table.left, y, ramp);
     draw_text(picture, context, table.left + ramp + 12, y + 9,
               tr("why_page.q_k_dk_one", "{} to {}: q[a] · k[b] / √dk of one pair of components",
-                 number(-why->limit, 1), signed_number(why->limit, 1)),
+                 number(-why->max_abs, 1), signed_number(why->max_abs, 1)),
               Font::ui, 12.5F, theme.muted);
     y += 34;
     if (!why->score.pairs.empty())

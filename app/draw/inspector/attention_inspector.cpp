@@ -152,7 +152,7 @@ Picture draw_attention_inspector(const DrawContext& context) {
     write_row(sheet, *cell);
     if (cell->tensor == TensorId::weights_mean) {
         const GivenWeights* const given = context.shown.document->given();
-        const bool all = given == nullptr || given->read.all();
+        const bool all = given == nullptr || given->loaded.all();
         if (all && context.shown.document->shown_weights()->info().own_heads() <= 16)
             add_mean(sheet, *cell);
     } else {

@@ -293,7 +293,8 @@ int add_mean(Sheet& sheet, const CellAddress& cell) {
 void add_comparison(Sheet& sheet, const CellAddress& cell) {
     const Shown& shown = sheet.context.shown;
     CellAddress twin = cell;
-    twin.at[1] = cell.at[1] == sheet.context.view.other ? sheet.context.view.head : sheet.context.view.other;
+    twin.at[1] = cell.at[1] == sheet.context.view.compared_head ? sheet.context.view.head
+                                                                : sheet.context.view.compared_head;
     // One head alone has none to be compared with, and key/value heads may be fewer.
     if (twin.at[1] == cell.at[1] || twin.at[1] >= shown.tensor(cell.tensor)->shape()[1])
         return;

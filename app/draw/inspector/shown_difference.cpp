@@ -17,7 +17,7 @@ std::string two_numbers(double from, double taken) {
 
 std::optional<ShownDifference> difference_of_heads(const DrawContext& context, const CellAddress& cell) {
     CellAddress twin = cell;
-    twin.at[1] = cell.at[1] == context.view.other ? context.view.head : context.view.other;
+    twin.at[1] = cell.at[1] == context.view.compared_head ? context.view.head : context.view.compared_head;
     if (twin.at[1] == cell.at[1] || twin.at[1] >= context.shown.tensor(cell.tensor)->shape()[1])
         return std::nullopt;
     const auto own = static_cast<double>(context.shown.value(cell)),

@@ -10,7 +10,7 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float paper_margin = 20, paper_foot = 14, place_step = 6;
+constexpr float side_margin = 20, foot_margin = 14, place_step = 6;
 
 bool inside(const figure::Rect& inner, const figure::Rect& outer) {
     return inner.x >= outer.x && inner.right() <= outer.right() && inner.y >= outer.y &&
@@ -125,10 +125,10 @@ figure::Rect FreeSpace::place(const figure::Rect& wanted) const {
     float least = covered_weight(wanted), way = 0;
     if (least == 0)
         return best;
-    const float left = area_.x + paper_margin, right = area_.right() - paper_margin - wanted.w,
-                lowest = area_.bottom() - paper_foot - wanted.h;
+    const float left = area_.x + side_margin, right = area_.right() - side_margin - wanted.w,
+                lowest = area_.bottom() - foot_margin - wanted.h;
     for (const float x : {left, (left + right) / 2, right})
-        for (float y = lowest; y >= area_.y + paper_foot; y -= place_step) {
+        for (float y = lowest; y >= area_.y + foot_margin; y -= place_step) {
             const figure::Rect place{x, y, wanted.w, wanted.h};
             const float from_wanted = std::hypot(x - wanted.x, y - wanted.y);
             if (least == 0 && from_wanted >= way)

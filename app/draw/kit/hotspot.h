@@ -37,8 +37,8 @@ struct Slider {
 /// precedence.
 struct DragArea {
     figure::Rect area;
-    std::string label;  ///< unique in its picture
-    figure::Rect frame; ///< the points below are fractions of this area, in [0, 1]; usually `area`
+    std::string label;           ///< unique in its picture
+    figure::Rect reference_area; ///< the points below are fractions of this area, in [0, 1]; usually `area`
     /// Sent while the button is held: the point where it was pressed, and the current point.
     std::function<Action(figure::Point from, figure::Point to)> dragged;
     /// Sent when the button is pressed and released at one point; the keyboard uses the center. May be empty.

@@ -62,10 +62,10 @@ figure::Rect MatrixGrid::cell(std::int64_t row, std::int64_t col) const {
 Index MatrixGrid::index(std::int64_t row, std::int64_t col) const {
     Index out = origin;
     out[static_cast<std::size_t>(row_axis)] += row;
-    if (places.empty())
+    if (column_indices.empty())
         out[static_cast<std::size_t>(col_axis)] += col;
     else
-        out[static_cast<std::size_t>(col_axis)] = places[static_cast<std::size_t>(col)];
+        out[static_cast<std::size_t>(col_axis)] = column_indices[static_cast<std::size_t>(col)];
     return out;
 }
 
@@ -80,8 +80,9 @@ std::optional<CellAddress> MatrixGrid::at(float x, float y) const {
 std::optional<std::pair<std::int64_t, std::int64_t>> MatrixGrid::find(const Index& wanted) const {
     const auto row = wanted[static_cast<std::size_t>(row_axis)] - origin[static_cast<std::size_t>(row_axis)];
     const std::int64_t across = wanted[static_cast<std::size_t>(col_axis)];
-    const auto col = places.empty() ? across - origin[static_cast<std::size_t>(col_axis)]
-                                    : std::ranges::find(places, across) - places.begin();
+    const auto col = column_indices.empty()
+                         ? across - origin[static_cast<std::size_t>(col_axis)]
+                         : std::ranges::find(column_indices, across) - column_indices.begin();
     if (row < 0 || row >= rows || col < 0 || col >= cols || index(row, col) != wanted)
         return std::nullopt;
     return std::pair(row, col);
@@ -101,10 +102,10 @@ void Picture::move_by(float dx, float dy) {
     std::ranges::for_each(hotspots, move, &Hotspot::area);
     std::ranges::for_each(sliders, move, &Slider::track);
     std::ranges::for_each(drags, move, &DragArea::area);
-    std::ranges::for_each(drags, move, &DragArea::frame);
+    std::ranges::for_each(drags, move, &DragArea::reference_area);
     std::ranges::for_each(fields, move, &TextField::area);
     std::ranges::for_each(lists, move, &DropDown::area);
-    std::ranges::for_each(words, move, &TokenWord::area);
+    std::ranges::for_each(token_words, move, &TokenWord::area);
     std::ranges::for_each(tips, move, &Tip::area);
     std::ranges::for_each(tags, move, &CellTag::area);
     if (pointed_area.w > 0)
@@ -121,7 +122,7 @@ void Picture::append(Picture other, float dx, float dy) {
     all_of(other.drags, drags);
     all_of(other.fields, fields);
     all_of(other.lists, lists);
-    all_of(other.words, words);
+    all_of(other.token_words, token_words);
     all_of(other.tips, tips);
     all_of(other.tags, tags);
 }

@@ -24,7 +24,7 @@ struct MatrixGrid {
     int col_axis = 0; ///< the tensor's axis shown horizontally
     std::int64_t rows = 0, cols = 0;
     /// Column indices along col_axis if they are not consecutive; otherwise empty.
-    std::vector<std::int64_t> places = {};
+    std::vector<std::int64_t> column_indices = {};
     figure::Rect area;                ///< covers all cells
     float pitch_x = 0, pitch_y = 0;   ///< distance between neighboring cells
     float gap = 0;                    ///< the gap between two cells, part of the pitch
@@ -59,7 +59,7 @@ struct Picture {
     std::vector<Slider> sliders;
     std::vector<DragArea> drags;
     std::vector<Tip> tips;
-    std::vector<TokenWord> words;
+    std::vector<TokenWord> token_words;
     std::vector<TextField> fields;
     std::vector<DropDown> lists;
     std::vector<CellTag> tags;
@@ -100,7 +100,7 @@ struct DrawContext {
     const Comparison* compare = nullptr;       ///< comparison with the baseline, if one is marked
     Compare showing = Compare::now;            ///< the content of `shown`: B, A, or B − A
     const Flash* flash = nullptr;              ///< recently changed cells while they are highlighted
-    const HeadGrid* board = nullptr;           ///< the document's grid of heads, if it has one
+    const HeadGrid* head_grid = nullptr;       ///< the document's grid of heads, if it has one
     PixelCache* pixels = nullptr;              ///< null: no pixels are cached between frames
     std::string_view hovered = {};             ///< label of the hotspot under the mouse; may be empty
 

@@ -39,7 +39,7 @@ PixelCache::Named PixelCache::find_owned(const std::shared_ptr<const void>& owne
 }
 
 void PixelCache::evict_over_budget() {
-    drop([](const Entry& entry) { return entry.owner_is_gone(); });
+    evict_if([](const Entry& entry) { return entry.owner_is_gone(); });
     while (bytes_ > budget_ && entries_.size() > 1) {
         const auto oldest =
             std::ranges::min_element(entries_, {}, [](const auto& entry) { return entry.second.used; });
@@ -50,8 +50,8 @@ void PixelCache::evict_over_budget() {
 
 void PixelCache::end_frame() {
     frames_.end_frame();
-    drop([this](const Entry& entry) { return entry.owner_is_gone() || frames_.is_expired(entry.asked); });
-    std::erase_if(found_, [this](const auto& known) {
+    evict_if([this](const Entry& entry) { return entry.owner_is_gone() || frames_.is_expired(entry.asked); });
+    std::erase_if(results_, [this](const auto& known) {
         return known.second.owner.expired() || frames_.is_expired(known.second.asked);
     });
 }

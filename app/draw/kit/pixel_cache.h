@@ -32,18 +32,18 @@ public:
     };
     Named find_owned(const std::shared_ptr<const void>& owner, std::uint64_t key,
                      const std::function<std::vector<figure::Color>()>& make);
-    /// The result of `look` for the numbers of `owner`. Computed again if the key was last used with another
-    /// owner. A key must always be used with the same type T.
+    /// The result of `compute` for the numbers of `owner`. Computed again if the key was last used with
+    /// another owner. A key must always be used with the same type T.
     template<class T>
-    std::shared_ptr<const T> found(const std::shared_ptr<const void>& owner, std::uint64_t key,
-                                   const std::function<T()>& look) {
-        if (const auto known = found_.find(key);
-            known != found_.end() && known->second.owner.lock() == owner) {
+    std::shared_ptr<const T> cached_result(const std::shared_ptr<const void>& owner, std::uint64_t key,
+                                           const std::function<T()>& compute) {
+        if (const auto known = results_.find(key);
+            known != results_.end() && known->second.owner.lock() == owner) {
             known->second.asked = frames_.now();
             return std::static_pointer_cast<const T>(known->second.what);
         }
-        auto what = std::make_shared<const T>(look());
-        found_[key] = {owner, what, frames_.now()};
+        auto what = std::make_shared<const T>(compute());
+        results_[key] = {owner, what, frames_.now()};
         return what;
     }
     /// Call once per drawn frame. Evicts entries not used recently and entries whose owner is gone.
@@ -59,13 +59,13 @@ private:
         std::uint64_t name = 0; ///< see Named; 0: not computed
         bool owner_is_gone() const { return name != 0 && owner.expired(); }
     };
-    struct Found {
+    struct CachedResult {
         std::weak_ptr<const void> owner;
         std::shared_ptr<const void> what;
         std::int64_t asked = 0;
     };
     template<class Gone>
-    void drop(Gone gone) {
+    void evict_if(Gone gone) {
         std::erase_if(entries_, [&](const auto& item) {
             const bool dropped = gone(item.second);
             bytes_ -= dropped ? item.second.pixels->size() * sizeof(figure::Color) : 0;
@@ -78,7 +78,7 @@ private:
     std::uint64_t clock_ = 0;
     FrameCounter frames_;
     std::unordered_map<std::uint64_t, Entry> entries_;
-    std::unordered_map<std::uint64_t, Found> found_;
+    std::unordered_map<std::uint64_t, CachedResult> results_;
 };
 
 /// A hash of the pixels. Within this process, equal pixels have equal names.

@@ -50,10 +50,10 @@ figure::Rect draw_plot(Picture& picture, const DrawContext& context, const Plot&
     draw_text(picture, context, inner.right(), inner.bottom() + 28, plot.x_label, figure::Font::ui,
               axis_label_size, theme.muted, figure::Align::right);
     for (const PlotMark& mark : plot.marks) {
-        const float x = x_at(mark.x), width = context.measure(mark.words, figure::Font::ui, axis_label_size);
+        const float x = x_at(mark.x), width = context.measure(mark.label, figure::Font::ui, axis_label_size);
         scene.add(figure::LineItem{{x, inner.y}, {x, inner.bottom()}, mark.colour, 1});
         const bool at_left = x + 5 + width > inner.right();
-        draw_text(picture, context, at_left ? x - 5 : x + 5, inner.bottom() - 6, mark.words, figure::Font::ui,
+        draw_text(picture, context, at_left ? x - 5 : x + 5, inner.bottom() - 6, mark.label, figure::Font::ui,
                   axis_label_size, mark.colour, at_left ? figure::Align::right : figure::Align::left);
     }
     for (const PlotLine& line : plot.lines)

@@ -25,7 +25,7 @@ struct PlotLine {
 /// A vertical line with a label.
 struct PlotMark {
     double x = 0;
-    std::string words = {};
+    std::string label = {};
     figure::Color colour = 0;
 };
 /// A point on a line, at the current values of the knobs.

@@ -41,7 +41,7 @@ std::vector<Word> words_of(const lesson::Spans& spans, const lesson::LessonState
     std::vector<Word> words;
     bool space = false;
     for (const lesson::Span& span : spans) {
-        const std::string text = spoken(span, state);
+        const std::string text = plain_text(span, state);
         for (std::size_t begin = 0; begin < text.size();) {
             if (text[begin] == ' ') {
                 space = true;
@@ -149,7 +149,7 @@ TextWidth width_of(const DrawContext& context, const lesson::Spans& spans, const
     return out;
 }
 
-std::string spoken(const lesson::Span& span, const lesson::LessonState& state) {
+std::string plain_text(const lesson::Span& span, const lesson::LessonState& state) {
     if (!span.value)
         return span.text;
     try {

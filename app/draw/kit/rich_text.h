@@ -34,6 +34,6 @@ void mark_link(Picture& picture, const DrawContext& context, const std::string& 
 Action follow_link(const std::string& link);
 
 /// A span as plain text.
-std::string spoken(const lesson::Span& span, const lesson::LessonState& state);
+std::string plain_text(const lesson::Span& span, const lesson::LessonState& state);
 
 } // namespace headscope::app

@@ -111,7 +111,7 @@ Theme parse_theme(const nlohmann::json& tokens, bool dark) {
         out.heads[h].tint = parse_color(heads.at(h).at("tint").get<std::string>());
         out.heads[h].ramp = parse_ramp(heads.at(h).at("ramp"));
     }
-    out.score = parse_ramp(tokens.at("ramp").at("score").at(name));
+    out.head_background = parse_ramp(tokens.at("ramp").at("score").at(name));
     out.order = parse_ramp(tokens.at("ramp").at("order").at(name));
     out.neutral = parse_ramp(tokens.at("ramp").at("neutral").at(name));
     out.diverging = parse_ramp(tokens.at("ramp").at("diverging").at(name).at("stops"));

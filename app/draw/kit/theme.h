@@ -39,9 +39,9 @@ struct Theme {
     figure::Color canvas = 0, panel = 0, raise = 0, line = 0, line2 = 0, ink = 0, text = 0, muted = 0,
                   highlight = 0, good = 0, bad = 0, good_back = 0, bad_back = 0, cell = 0, pointer = 0;
     std::array<HeadColours, coloured_heads> heads;
-    HeadColours no_head; ///< for all heads if there are more than coloured_heads: the neutral ramp
-    Ramp score{};        ///< background of a head on the atlas; marks on it stay readable
-    Ramp order{};        ///< for ordered items such as layers
+    HeadColours no_head;    ///< for all heads if there are more than coloured_heads: the neutral ramp
+    Ramp head_background{}; ///< background of a head on the atlas; marks on it stay readable
+    Ramp order{};           ///< for ordered items such as layers
     Ramp neutral{}, diverging{}, viridis{}, cividis{}, magma{};
 
     /// The colors of head h of H.

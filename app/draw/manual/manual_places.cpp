@@ -9,37 +9,37 @@ namespace headscope::app {
 
 namespace {
 
-struct StopRow {
-    StageGroup stop;
+struct StepAnchor {
+    StageGroup step;
     const char* anchor; ///< in the manual page "stages"
 };
-constexpr std::array<StopRow, stop_count> stops{{{StageGroup::x, "x"},
-                                                 {StageGroup::qkv, "queries-keys-and-values"},
-                                                 {StageGroup::split, "split"},
-                                                 {StageGroup::scores, "scores"},
-                                                 {StageGroup::scaled, "scaled"},
-                                                 {StageGroup::masked, "masked"},
-                                                 {StageGroup::weights, "weights"},
-                                                 {StageGroup::head_out, "head_out"},
-                                                 {StageGroup::concat, "concat"},
-                                                 {StageGroup::contributions, "contributions"},
-                                                 {StageGroup::output, "output"},
-                                                 {StageGroup::embedding, "embedding-and-position"},
-                                                 {StageGroup::position, "embedding-and-position"},
-                                                 {StageGroup::resid_in, "the-residual-stream"},
-                                                 {StageGroup::norm1, "norm"},
-                                                 {StageGroup::attn_out, "the-residual-stream"},
-                                                 {StageGroup::resid_mid, "the-residual-stream"},
-                                                 {StageGroup::norm2, "norm"},
-                                                 {StageGroup::mlp_pre, "mlp"},
-                                                 {StageGroup::mlp_gate, "mlp"},
-                                                 {StageGroup::mlp_act, "mlp"},
-                                                 {StageGroup::mlp_raw, "mlp"},
-                                                 {StageGroup::mlp_out, "mlp"},
-                                                 {StageGroup::resid_out, "the-residual-stream"},
-                                                 {StageGroup::final_norm, "norm"},
-                                                 {StageGroup::logits, "logits-and-probabilities"},
-                                                 {StageGroup::probabilities, "logits-and-probabilities"}}};
+constexpr std::array<StepAnchor, stop_count> steps{{{StageGroup::x, "x"},
+                                                    {StageGroup::qkv, "queries-keys-and-values"},
+                                                    {StageGroup::split, "split"},
+                                                    {StageGroup::scores, "scores"},
+                                                    {StageGroup::scaled, "scaled"},
+                                                    {StageGroup::masked, "masked"},
+                                                    {StageGroup::weights, "weights"},
+                                                    {StageGroup::head_out, "head_out"},
+                                                    {StageGroup::concat, "concat"},
+                                                    {StageGroup::contributions, "contributions"},
+                                                    {StageGroup::output, "output"},
+                                                    {StageGroup::embedding, "embedding-and-position"},
+                                                    {StageGroup::position, "embedding-and-position"},
+                                                    {StageGroup::resid_in, "the-residual-stream"},
+                                                    {StageGroup::norm1, "norm"},
+                                                    {StageGroup::attn_out, "the-residual-stream"},
+                                                    {StageGroup::resid_mid, "the-residual-stream"},
+                                                    {StageGroup::norm2, "norm"},
+                                                    {StageGroup::mlp_pre, "mlp"},
+                                                    {StageGroup::mlp_gate, "mlp"},
+                                                    {StageGroup::mlp_act, "mlp"},
+                                                    {StageGroup::mlp_raw, "mlp"},
+                                                    {StageGroup::mlp_out, "mlp"},
+                                                    {StageGroup::resid_out, "the-residual-stream"},
+                                                    {StageGroup::final_norm, "norm"},
+                                                    {StageGroup::logits, "logits-and-probabilities"},
+                                                    {StageGroup::probabilities, "logits-and-probabilities"}}};
 
 struct ScreenPlace {
     Screen screen;
@@ -63,8 +63,8 @@ manual::Place manual_place_of_screen(const Shown& shown, const ViewState& view) 
         return {"attention-files", "the-board"};
     if (shown.document->shows_weights()) // a checkpoint's weights, transformed
         return {"attention-files", "filters"};
-    const auto row = std::ranges::find(stops, view.group, &StopRow::stop);
-    return {"stages", row == stops.end() ? "" : row->anchor};
+    const auto row = std::ranges::find(steps, view.group, &StepAnchor::step);
+    return {"stages", row == steps.end() ? "" : row->anchor};
 }
 
 } // namespace headscope::app

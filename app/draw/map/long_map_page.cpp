@@ -443,7 +443,7 @@ void draw_map_overview(Picture& picture, const MapScene& scene, const figure::Re
     picture.drags.push_back(
         {.area = area,
          .label = "whole map",
-         .frame = area,
+         .reference_area = area,
          .dragged = [place](figure::Point, figure::Point to) { return place(to); },
          .clicked = place,
          .tip = tr("long_map_page.frame_map_shows_drag",
@@ -473,10 +473,10 @@ Picture draw_long_map_page(const DrawContext& context) {
     const MapScene scene = scene_of(context);
     const Places places = places_of(context);
     const Document& document = *context.shown.document;
-    const bool board = document.has_head_grid();
-    draw_view_heading(picture, context,
-                      board ? open_head_name(document, map->head) : tr("common.head", "Head {}", map->head),
-                      "");
+    const bool has_grid = document.has_head_grid();
+    draw_view_heading(
+        picture, context,
+        has_grid ? open_head_name(document, map->head) : tr("common.head", "Head {}", map->head), "");
     draw_reading_line(picture, context);
     draw_switches(picture, scene);
     draw_zoom_row(picture, scene);

@@ -167,15 +167,15 @@ std::vector<const HeadEdits*> edited_heads(const DrawContext& context, std::int6
 std::shared_ptr<const std::vector<HeadEdits>> edits_by_head(const DrawContext& context) {
     using Marks = std::vector<HeadEdits>;
     const Document& document = *context.shown.document;
-    const auto look = [&] {
+    const auto compute = [&] {
         return document.unedited == nullptr || document.unedited->dims != document.problem.dims
                    ? Marks(static_cast<std::size_t>(document.problem.dims.H))
                    : marks_of(document.problem, *document.unedited).heads;
     };
     if (context.pixels == nullptr)
-        return std::make_shared<const Marks>(look());
+        return std::make_shared<const Marks>(compute());
     constexpr std::uint64_t kind = 3;
-    return context.pixels->found<Marks>(context.shown.document, key_of({kind}), look);
+    return context.pixels->cached_result<Marks>(context.shown.document, key_of({kind}), compute);
 }
 
 } // namespace headscope::app

@@ -115,10 +115,11 @@ std::vector<float> values_of(const DrawContext& context, const MatrixSpec& spec)
         for (std::int64_t col = 0; col < spec.cols; ++col) {
             Index at = spec.origin;
             at[static_cast<std::size_t>(spec.row_axis)] += row;
-            if (spec.places.empty())
+            if (spec.column_indices.empty())
                 at[static_cast<std::size_t>(spec.col_axis)] += col;
             else
-                at[static_cast<std::size_t>(spec.col_axis)] = spec.places[static_cast<std::size_t>(col)];
+                at[static_cast<std::size_t>(spec.col_axis)] =
+                    spec.column_indices[static_cast<std::size_t>(col)];
             values.push_back(spec.value ? spec.value(row, col) : context.shown.value({spec.tensor, at}));
         }
     return values;
@@ -156,7 +157,7 @@ MatrixGrid draw_matrix(Picture& picture, const DrawContext& context, const Matri
                     .col_axis = spec.col_axis,
                     .rows = spec.rows,
                     .cols = spec.cols,
-                    .places = spec.places,
+                    .column_indices = spec.column_indices,
                     .area = {spec.x, spec.y, spec.cell_w * static_cast<float>(spec.cols),
                              spec.cell_h * static_cast<float>(spec.rows)},
                     .pitch_x = spec.cell_w,
@@ -244,7 +245,7 @@ int decimals_shown(const DrawContext& context, const MatrixSpec& given) {
 
 float largest_magnitude(const Shown& shown, TensorId id, std::int64_t batch, PixelCache* kept) {
     const Tensor& tensor = *shown.tensor(id);
-    const auto look = [&] {
+    const auto compute = [&] {
         auto values = tensor.values();
         if (is_table(id)) // too many rows to search: use the first ones
             values = values.first(static_cast<std::size_t>(std::min<std::int64_t>(tensor.count(), 1 << 20)));
@@ -259,12 +260,13 @@ float largest_magnitude(const Shown& shown, TensorId id, std::int64_t batch, Pix
         return largest;
     };
     if (kept == nullptr)
-        return look();
+        return compute();
     // Cached, because wide layers would otherwise be searched in every frame.
     constexpr std::uint64_t kind = 1;
-    return *kept->found<float>(
+    return *kept->cached_result<float>(
         shown.owner(id),
-        key_of({kind, reinterpret_cast<std::uintptr_t>(&tensor), static_cast<std::uint64_t>(batch)}), look);
+        key_of({kind, reinterpret_cast<std::uintptr_t>(&tensor), static_cast<std::uint64_t>(batch)}),
+        compute);
 }
 
 } // namespace headscope::app

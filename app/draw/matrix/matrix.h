@@ -22,7 +22,7 @@ struct MatrixSpec {
     Index origin{};
     int row_axis = 0, col_axis = 0;
     std::int64_t rows = 0, cols = 0;
-    std::vector<std::int64_t> places = {}; ///< see MatrixGrid; not for cells below texture_below
+    std::vector<std::int64_t> column_indices = {}; ///< see MatrixGrid; not for cells below texture_below
     float x = 0, y = 0;
     float cell_w = 42, cell_h = 30; ///< pitch
     CellFill fill = CellFill::owned;

@@ -26,7 +26,7 @@ std::string label_text(const Problem& problem, bool keys, std::int64_t i) {
 }
 
 /// The row or column of the current cell in a grid, or of its input cells; -1 if it has none there.
-std::int64_t spoken_line(const DrawContext& context, const MatrixGrid& grid, bool column) {
+std::int64_t focused_line(const DrawContext& context, const MatrixGrid& grid, bool column) {
     const auto cell = current_cell(context.shown, context.view);
     // An exported figure does not outline a default cell, and its labels are not bold for one.
     if (!cell || (!context.controls && !context.view.focus()))
@@ -48,7 +48,7 @@ std::int64_t spoken_line(const DrawContext& context, const MatrixGrid& grid, boo
 /// Selects the rows or columns that get a label if not all fit: at least `every` apart. The selected one has
 /// priority, then those that a lesson points at.
 std::vector<bool> labelled(const DrawContext& context, const MatrixGrid& grid, bool column,
-                           std::int64_t every, std::int64_t spoken) {
+                           std::int64_t every, std::int64_t focused) {
     const std::int64_t count = column ? grid.cols : grid.rows;
     std::vector<bool> out(static_cast<std::size_t>(count), every == 1);
     if (every == 1)
@@ -61,8 +61,8 @@ std::vector<bool> labelled(const DrawContext& context, const MatrixGrid& grid, b
     };
     // A default cell does not take precedence over what a lesson points at.
     const bool chosen = context.view.focus().has_value();
-    if (spoken >= 0 && chosen)
-        take(spoken);
+    if (focused >= 0 && chosen)
+        take(focused);
     for (const lesson::CellRange& cells : context.view.points)
         if (const auto part = pointed_part(grid, cells)) {
             const std::int64_t first = column ? part->left : part->top,
@@ -70,8 +70,8 @@ std::vector<bool> labelled(const DrawContext& context, const MatrixGrid& grid, b
             for (std::int64_t i = first; i < end && end - first < count; ++i)
                 take(i);
         }
-    if (spoken >= 0)
-        take(spoken);
+    if (focused >= 0)
+        take(focused);
     for (std::int64_t i = 0; i < count; i += every)
         take(i);
     for (std::int64_t i = 0; i < count; ++i) // remaining free positions
@@ -147,7 +147,7 @@ void add_label(Picture& picture, const DrawContext& context, const MenuSubject& 
     if (!(token.of_second ? problem.kv_tokens : problem.tokens).empty()) { // otherwise the label is a number
         constexpr float around = 3;
         const figure::Rect word = text_area(label, context.measure);
-        picture.words.push_back(
+        picture.token_words.push_back(
             {{word.x - around, word.y - around, word.w + 2 * around, word.h + 2 * around}, token});
     }
     picture.scene.add(std::move(label));
@@ -167,8 +167,8 @@ void draw_row_labels(Picture& picture, const DrawContext& context, const MatrixG
     const float size = grid.pitch_y < 17.0F ? 12.0F : label_size;
     const auto every =
         std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(lowest_label_row / grid.pitch_y)));
-    const std::int64_t spoken = spoken_line(context, grid, false);
-    const std::vector<bool> shown = labelled(context, grid, false, every, spoken);
+    const std::int64_t focused = focused_line(context, grid, false);
+    const std::vector<bool> shown = labelled(context, grid, false, every, focused);
     for (std::int64_t i = 0; i < grid.rows; ++i) {
         if (!shown[static_cast<std::size_t>(i)])
             continue;
@@ -178,7 +178,7 @@ void draw_row_labels(Picture& picture, const DrawContext& context, const MatrixG
                   {.at = {grid.area.x - label_gap_left, figure::baseline_for(center, size)},
                    .size = size,
                    .align = figure::Align::right},
-                  i == spoken, {grid.area.x - 100, row.y, 88, grid.pitch_y});
+                  i == focused, {grid.area.x - 100, row.y, 88, grid.pitch_y});
     }
 }
 
@@ -200,8 +200,8 @@ void draw_column_labels(Picture& picture, const DrawContext& context, const Matr
     const auto every =
         turned ? std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(14.0F / grid.pitch_x)))
                : std::int64_t{1};
-    const std::int64_t spoken = spoken_line(context, grid, true);
-    const std::vector<bool> shown = labelled(context, grid, true, every, spoken);
+    const std::int64_t focused = focused_line(context, grid, true);
+    const std::vector<bool> shown = labelled(context, grid, true, every, focused);
     for (std::int64_t j = 0; j < grid.cols; ++j) {
         if (!shown[static_cast<std::size_t>(j)])
             continue;
@@ -214,7 +214,7 @@ void draw_column_labels(Picture& picture, const DrawContext& context, const Matr
                    .size = size,
                    .align = turned ? figure::Align::left : figure::Align::center,
                    .angle = turned ? -60.0F : 0.0F},
-                  j == spoken, {top.x, grid.area.y - 30, top.w, 28});
+                  j == focused, {top.x, grid.area.y - 30, top.w, 28});
     }
 }
 

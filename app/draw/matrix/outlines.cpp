@@ -70,7 +70,7 @@ void outline_dashed(Picture& picture, const Theme& theme, const figure::Rect& ce
 /// it is thin.
 void outline_pointed(Picture& picture, const DrawContext& context, const figure::Rect& cells, bool small) {
     constexpr float from_away = 28;
-    const float away = from_away * (1 - settled(context.view.pointing));
+    const float away = from_away * (1 - eased(context.view.pointing));
     if (small) {
         outline_dashed(picture, context.theme, grown(cells, 1 + away / 4), 1.5F);
         return;

@@ -78,7 +78,7 @@ bool draw_product_overview(Picture& picture, const DrawContext& context, const P
     picture.drags.push_back(
         {.area = area,
          .label = "all of " + spec.right_name,
-         .frame = area,
+         .reference_area = area,
          .dragged = [choose](figure::Point, figure::Point to) { return choose(to); },
          .clicked = choose,
          .tip = tr("product_overview.pixel_largest_numbers",

@@ -9,7 +9,7 @@ std::shared_ptr<const std::vector<float>> row_maxima(const DrawContext& context,
                                                      std::int64_t head) {
     const Dims& dims = context.dims();
     const Tensor& tensor = *context.shown.tensor(id);
-    const auto look = [&] {
+    const auto compute = [&] {
         const auto width = static_cast<std::size_t>(dims.Tk), height = static_cast<std::size_t>(dims.Tq);
         const auto cells = tensor.values().subspan(
             static_cast<std::size_t>(context.view.batch * dims.H + head) * width * height, width * height);
@@ -21,13 +21,13 @@ std::shared_ptr<const std::vector<float>> row_maxima(const DrawContext& context,
         return tops;
     };
     if (context.pixels == nullptr)
-        return std::make_shared<const std::vector<float>>(look());
+        return std::make_shared<const std::vector<float>>(compute());
     constexpr std::uint64_t kind = 11;
     const auto number = [](std::int64_t n) { return static_cast<std::uint64_t>(n); };
-    return context.pixels->found<std::vector<float>>(
+    return context.pixels->cached_result<std::vector<float>>(
         context.shown.trace,
         key_of({kind, reinterpret_cast<std::uintptr_t>(&tensor), number(context.view.batch), number(head)}),
-        look);
+        compute);
 }
 
 std::shared_ptr<const std::vector<float>> row_maxima(const MatrixSpec& spec) {

@@ -11,7 +11,7 @@ namespace {
 std::optional<figure::Rect> shown_part(const MatrixGrid& grid, const Block& block) {
     if (grid.tensor != block.tensor)
         return std::nullopt;
-    if (!grid.places.empty()) { // columns that are not consecutive show only the first cell
+    if (!grid.column_indices.empty()) { // columns that are not consecutive show only the first cell
         const auto place = grid.find(block.first);
         return place ? std::optional(grid.cell(place->first, place->second)) : std::nullopt;
     }

@@ -130,9 +130,9 @@ struct Columns {
     }
 };
 
-class Writer {
+class TermWriter {
 public:
-    Writer(Sheet& sheet, const TermTable& table) : sheet_(sheet), table_(table) {
+    TermWriter(Sheet& sheet, const TermTable& table) : sheet_(sheet), table_(table) {
         for (const TermGroup& group : table.groups)
             for (const Term& term : group.terms)
                 largest_ = std::max(largest_, std::abs(term.value));
@@ -325,7 +325,7 @@ private:
 
 int draw_terms(Sheet& sheet, const TermTable& table) {
     const TermTable shown = shortened_table(table);
-    return Writer(sheet, shown).write();
+    return TermWriter(sheet, shown).write();
 }
 
 std::vector<std::size_t> largest_indices(const std::vector<double>& numbers, std::size_t most) {

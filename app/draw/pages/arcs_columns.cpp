@@ -74,7 +74,7 @@ float columns_width(const DrawContext& context) {
 float draw_arc_columns(Picture& picture, const FigureWeights& reading, const figure::Rect& area, float end) {
     const DrawContext& context = reading.context();
     const Dims& dims = context.dims();
-    const FocusedCell spoken = focused_cell(context);
+    const FocusedCell focused = focused_cell(context);
     const float queries = word_width(context, false), keys = word_width(context, true);
     const float fixed = queries + keys + 8 + track_width + number_width + 4;
     const float between = std::clamp(area.w - fixed, least_between, most_between);
@@ -84,7 +84,7 @@ float draw_arc_columns(Picture& picture, const FigureWeights& reading, const fig
     draw_figure_title(picture, reading, area.x, area.y, width);
 
     const float caption = area.y + arcs_title_height + 14;
-    const std::string word = shortened(context.shown.problem().query_label(spoken.row), longest_word);
+    const std::string word = shortened(context.shown.problem().query_label(focused.row), longest_word);
     draw_text(picture, context, left, caption, tr("common.query_2", "query"), figure::Font::ui, 12,
               context.theme.muted, figure::Align::right);
     draw_text(picture, context, right + 8, caption, tr("common.key", "key"), figure::Font::ui, 12,
@@ -98,7 +98,7 @@ float draw_arc_columns(Picture& picture, const FigureWeights& reading, const fig
     const TokenColumn key_rows = column_of(dims.Tk, top, area.bottom() - top);
     const float height = std::min(26.0F, std::min(query_rows.pitch, key_rows.pitch) - 2);
     const float size = height < 22 ? 12.5F : 13.5F;
-    draw_links(picture, reading, links_of(reading, spoken.row), end, false, [&](const Link& link) {
+    draw_links(picture, reading, links_of(reading, focused.row), end, false, [&](const Link& link) {
         const float from = query_rows.center(link.i), to = key_rows.center(link.j);
         return figure::CurveItem{.from = {left + 3, from},
                                  .control_from = {left + between * 0.42F, from},
@@ -107,19 +107,19 @@ float draw_arc_columns(Picture& picture, const FigureWeights& reading, const fig
     });
     for (std::int64_t i = 0; i < dims.Tq; ++i)
         draw_query_word(picture, context, {area.x, query_rows.center(i) - height / 2, queries, height}, i,
-                        reading.head(), i == spoken.row ? WordState::focused_query : WordState::plain, size);
-    const bool nothing = reading.is_fully_masked(spoken.row);
+                        reading.head(), i == focused.row ? WordState::focused_query : WordState::plain, size);
+    const bool nothing = reading.is_fully_masked(focused.row);
     for (std::int64_t j = 0; j < dims.Tk; ++j) {
         const float center = key_rows.center(j);
         draw_key_word(picture, context, {right, center - height / 2, keys, height}, j,
-                      j == spoken.key && !nothing ? WordState::focused_key : WordState::plain, size,
+                      j == focused.key && !nothing ? WordState::focused_key : WordState::plain, size,
                       figure::Align::left);
-        draw_track(picture, reading, spoken.row, j, track, center);
+        draw_track(picture, reading, focused.row, j, track, center);
     }
     float bottom = std::max(query_rows.bottom(dims.Tq), key_rows.bottom(dims.Tk));
     if (nothing) {
         bottom = draw_paragraph(picture, context, area.x, bottom + 12, width,
-                                fully_masked_text(context, spoken.row) + ".", figure::Font::ui, 13.5F, 20,
+                                fully_masked_text(context, focused.row) + ".", figure::Font::ui, 13.5F, 20,
                                 context.theme.text) -
                  14;
     }

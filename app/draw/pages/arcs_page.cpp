@@ -107,29 +107,29 @@ figure::CurveItem arc(const SentenceLine& line, const Link& link, const Rise& ri
 float draw_line_figure(Picture& picture, const FigureWeights& reading, const SentenceLine& line,
                        const figure::Rect& area, float end) {
     const DrawContext& context = reading.context();
-    const FocusedCell spoken = focused_cell(context);
-    const bool nothing = reading.is_fully_masked(spoken.row);
+    const FocusedCell focused = focused_cell(context);
+    const bool nothing = reading.is_fully_masked(focused.row);
     draw_figure_title(picture, reading, area.x, area.y, area.w);
     const float below = word_height + 2 + vessel_height;
     const float longest = longest_arc(reading, line);
     const float room =
         std::min(std::max(area.h - arcs_title_height - below - 8, 24.0F), std::max(0.42F * longest, 44.0F));
     const float base = area.y + arcs_title_height + 8 + room;
-    draw_links(picture, reading, links_of(reading, spoken.row), end, true, [&](const Link& link) {
+    draw_links(picture, reading, links_of(reading, focused.row), end, true, [&](const Link& link) {
         return arc(line, link, {base - 1, room, longest});
     });
     for (std::int64_t j = 0; j < context.dims().Tk; ++j) {
         const float width = line.widths[static_cast<std::size_t>(j)];
         const float x = line.centers[static_cast<std::size_t>(j)] - width / 2;
-        const WordState state = j == spoken.row               ? WordState::focused_query
-                                : j == spoken.key && !nothing ? WordState::focused_key
-                                                              : WordState::plain;
+        const WordState state = j == focused.row               ? WordState::focused_query
+                                : j == focused.key && !nothing ? WordState::focused_key
+                                                               : WordState::plain;
         draw_query_word(picture, context, {x, base, width, word_height}, j, reading.head(), state, line.size);
-        draw_gauge_without_word(picture, reading, spoken.row, j,
+        draw_gauge_without_word(picture, reading, focused.row, j,
                                 {x, base + word_height + 2, width, vessel_height});
     }
     if (nothing)
-        draw_text(picture, context, area.x, base + below - 4, fully_masked_text(context, spoken.row),
+        draw_text(picture, context, area.x, base + below - 4, fully_masked_text(context, focused.row),
                   figure::Font::ui, 13.5F, context.theme.text);
     return base + below;
 }

@@ -10,7 +10,7 @@ namespace headscope::app {
 class Sheet;
 
 // Views of attention weights that come from a file or a model. context.shown.document->shows_weights() is
-// true, and the grid of heads (`context.board`) is usually set.
+// true, and the grid of heads (`context.head_grid`) is usually set.
 
 /// Draws all heads as small maps, one row per layer. Only rows that overlap [top, bottom) of the picture are
 /// drawn, but the picture has the height of all rows. A click opens a head.

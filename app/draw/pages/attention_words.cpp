@@ -46,14 +46,14 @@ const analysis::HeadFacts* facts_of(const DrawContext& context, std::int64_t h) 
     // The screen may still show the previous set.
     const AttentionSetPtr& given = context.shown.document->shown_weights();
     const bool other_stack = context.shown.document->stack() != context.view.attention.stack;
-    if (context.board == nullptr || other_stack ||
-        (given != nullptr && &context.board->info() != &given->info()))
+    if (context.head_grid == nullptr || other_stack ||
+        (given != nullptr && &context.head_grid->info() != &given->info()))
         return nullptr;
     // The grid of heads may already contain the next text.
-    const AttentionInfo& info = context.board->info();
+    const AttentionInfo& info = context.head_grid->info();
     if (info.Tq != context.dims().Tq || info.Tk != context.dims().Tk)
         return nullptr;
-    const auto row = context.board->row(context.shown.document->layer());
+    const auto row = context.head_grid->row(context.shown.document->layer());
     // The grid of heads keeps the row for its lifetime.
     return row == nullptr || h >= std::ssize(row->heads) ? nullptr
                                                          : &row->heads[static_cast<std::size_t>(h)].facts;
@@ -140,7 +140,8 @@ std::string head_page_title(const DrawContext& context) {
     case HeadsView::each:
         return capital(open_head_name(document, h));
     case HeadsView::difference:
-        return capital(open_head_name(document, h)) + " − " + head_column_name(document, context.view.other);
+        return capital(open_head_name(document, h)) + " − " +
+               head_column_name(document, context.view.compared_head);
     case HeadsView::mean:
         return tr("attention_words.mean_heads", "{}, mean of heads", capital(open_layer_name(document)));
     }

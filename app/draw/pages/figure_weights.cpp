@@ -12,7 +12,8 @@
 namespace headscope::app {
 
 FigureWeights::FigureWeights(const DrawContext& context, HeadsView kind, std::int64_t head)
-    : context_(&context), kind_(kind), batch_(context.view.batch), head_(head), other_(context.view.other) {}
+    : context_(&context), kind_(kind), batch_(context.view.batch), head_(head),
+      other_(context.view.compared_head) {}
 
 float FigureWeights::at(std::int64_t i, std::int64_t j) const {
     const Shown& shown = context_->shown;
@@ -223,12 +224,12 @@ LinkThresholds link_thresholds(const Dims& dims) {
     return {0.01F, 0.20F};
 }
 
-std::vector<Link> links_of(const FigureWeights& reading, std::int64_t spoken_row) {
+std::vector<Link> links_of(const FigureWeights& reading, std::int64_t focused_row) {
     const DrawContext& context = reading.context();
     const LinkThresholds least = link_thresholds(context.dims());
     std::vector<Link> lasting, extra;
     for (std::int64_t i = 0; i < context.dims().Tq; ++i) {
-        const bool strong = i == spoken_row;
+        const bool strong = i == focused_row;
         if (!strong && context.view.row >= 0 && i > context.view.row)
             continue;
         for (std::int64_t j = 0; j < context.dims().Tk; ++j) {

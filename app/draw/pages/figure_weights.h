@@ -91,6 +91,6 @@ LinkThresholds link_thresholds(const Dims& dims);
 
 /// The lines of a figure, without masked keys (their weights are 0) and rows that have not been stepped
 /// through yet. Lines that do not depend on the focused row come first.
-std::vector<Link> links_of(const FigureWeights& reading, std::int64_t spoken_row);
+std::vector<Link> links_of(const FigureWeights& reading, std::int64_t focused_row);
 
 } // namespace headscope::app

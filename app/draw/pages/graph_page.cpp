@@ -135,8 +135,8 @@ void draw_ring_label(Picture& picture, const FigureWeights& reading, const Ring&
 /// Draws the graph of one sentence as a circle. Returns the lower edge.
 float draw_ring(Picture& picture, const FigureWeights& reading, const figure::Rect& area, float end) {
     const DrawContext& context = reading.context();
-    const FocusedCell spoken = focused_cell(context);
-    const std::vector<Link> links = links_of(reading, spoken.row);
+    const FocusedCell focused = focused_cell(context);
+    const std::vector<Link> links = links_of(reading, focused.row);
     Ring ring;
     ring.count = context.dims().Tq;
     ring.turned = ring.count > most_level;
@@ -152,17 +152,17 @@ float draw_ring(Picture& picture, const FigureWeights& reading, const figure::Re
             return loop(ring, link.i);
         return bent(ring.at(link.i, ring.radius), ring.at(link.j, ring.radius), ring.node, 0.14F);
     });
-    const bool nothing = reading.is_fully_masked(spoken.row);
+    const bool nothing = reading.is_fully_masked(focused.row);
     for (std::int64_t n = 0; n < ring.count; ++n) {
-        const bool loops = n == spoken.row && std::ranges::any_of(links, [&](const Link& link) {
+        const bool loops = n == focused.row && std::ranges::any_of(links, [&](const Link& link) {
                                return link.i == n && link.j == n;
                            });
-        draw_node(picture, reading, spoken.row, n, ring.at(n, ring.radius), ring.node, n == spoken.row,
+        draw_node(picture, reading, focused.row, n, ring.at(n, ring.radius), ring.node, n == focused.row,
                   !loops, end);
-        const WordState state = n == spoken.row               ? WordState::focused_query
-                                : n == spoken.key && !nothing ? WordState::focused_key
-                                                              : WordState::plain;
-        draw_ring_label(picture, reading, ring, spoken.row, n, state);
+        const WordState state = n == focused.row               ? WordState::focused_query
+                                : n == focused.key && !nothing ? WordState::focused_key
+                                                               : WordState::plain;
+        draw_ring_label(picture, reading, ring, focused.row, n, state);
     }
     return ring.center.y + ring.radius + outside;
 }
@@ -178,7 +178,7 @@ struct TokenRow {
 float draw_rows(Picture& picture, const FigureWeights& reading, const figure::Rect& area, float end) {
     const DrawContext& context = reading.context();
     const Dims& dims = context.dims();
-    const FocusedCell spoken = focused_cell(context);
+    const FocusedCell focused = focused_cell(context);
     const auto row_of = [&](bool keys, float y) {
         const auto count = static_cast<float>(keys ? dims.Tk : dims.Tq);
         const float pitch =
@@ -196,7 +196,7 @@ float draw_rows(Picture& picture, const FigureWeights& reading, const figure::Re
     const figure::Color muted = context.theme.muted;
     draw_text(picture, context, area.x, area.y + 14, tr("graph_page.queries", "queries"), figure::Font::ui,
               12.5F, muted);
-    draw_links(picture, reading, links_of(reading, spoken.row), end, false, [&](const Link& link) {
+    draw_links(picture, reading, links_of(reading, focused.row), end, false, [&](const Link& link) {
         const figure::Point from = queries.at(link.i), to = keys.at(link.j);
         return figure::CurveItem{.from = {from.x, from.y + node + 1},
                                  .control_from = {from.x, from.y + between * 0.45F},
@@ -205,7 +205,7 @@ float draw_rows(Picture& picture, const FigureWeights& reading, const figure::Re
     });
     for (std::int64_t i = 0; i < dims.Tq; ++i) {
         const figure::Point at = queries.at(i);
-        const bool here = i == spoken.row;
+        const bool here = i == focused.row;
         picture.scene.add(figure::RectItem{.area = around(at, 2 * node, 2 * node),
                                            .fill = here ? context.theme.ink : context.theme.cell,
                                            .stroke = context.theme.line2,
@@ -216,12 +216,12 @@ float draw_rows(Picture& picture, const FigureWeights& reading, const figure::Re
     }
     for (std::int64_t j = 0; j < dims.Tk; ++j) {
         const figure::Point at = keys.at(j);
-        draw_node(picture, reading, spoken.row, j, at, node, false, true, end);
+        draw_node(picture, reading, focused.row, j, at, node, false, true, end);
         draw_key_word(picture, context, around({at.x, at.y + node + 18}, chip(problem.key_label(j)), 24), j,
-                      j == spoken.key ? WordState::focused_key : WordState::plain, node_label_size,
+                      j == focused.key ? WordState::focused_key : WordState::plain, node_label_size,
                       figure::Align::center);
-        if (!reading.masked(spoken.row, j))
-            draw_text(picture, context, at.x, at.y + node + 44, reading.text(reading.at(spoken.row, j)),
+        if (!reading.masked(focused.row, j))
+            draw_text(picture, context, at.x, at.y + node + 44, reading.text(reading.at(focused.row, j)),
                       figure::Font::mono, 12, context.theme.text, figure::Align::center);
     }
     draw_text(picture, context, area.x, keys.y + 78, tr("graph_page.keys", "keys"), figure::Font::ui, 12.5F,

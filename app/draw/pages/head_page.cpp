@@ -63,7 +63,7 @@ void draw_head_switches(Picture& picture, const DrawContext& context) {
         return;
     const Document& document = *context.shown.document;
     const std::string pair =
-        head_column_name(document, view.head) + " − " + head_column_name(document, view.other);
+        head_column_name(document, view.head) + " − " + head_column_name(document, view.compared_head);
     const std::vector<Segment> choices{
         heads_segment(view, tr("head_page.head", "Head"), HeadsView::each,
                       tr("head_page.open_head", "The open head")),
@@ -76,7 +76,8 @@ void draw_head_switches(Picture& picture, const DrawContext& context) {
     draw_segmented(picture, context, x, 62, choices);
     if (view.heads_view != HeadsView::difference)
         return;
-    const std::int64_t next = view.other + 1 == view.head ? view.other + 2 : view.other + 1;
+    const std::int64_t next =
+        view.compared_head + 1 == view.head ? view.compared_head + 2 : view.compared_head + 1;
     const std::string label =
         tr("head_page.subtract", "Subtract {}", head_column_name(document, next % context.dims().H));
     x -= context.measure(label, figure::Font::ui_medium, 12.5F) + 24;

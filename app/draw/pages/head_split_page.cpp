@@ -164,10 +164,10 @@ void draw_dials(Picture& picture, const DrawContext& context, const Half& half, 
                 float width) {
     const Dims& dims = context.dims();
     const Theme& theme = context.theme;
-    const auto spoken = current_cell(context.shown, context.view);
+    const auto current = current_cell(context.shown, context.view);
     std::int64_t row = half.rows - 1;
-    if (spoken && std::ranges::find(half.steps, spoken->tensor) != half.steps.end())
-        row = std::min(spoken->at[spoken->tensor == half.steps.front() ? 1 : 2], row);
+    if (current && std::ranges::find(half.steps, current->tensor) != half.steps.end())
+        row = std::min(current->at[current->tensor == half.steps.front() ? 1 : 2], row);
     const bool keys = half.steps.back() == TensorId::k_heads;
     const Problem& problem = context.shown.problem();
     const std::int64_t pairs = dims.dk / 2;
@@ -251,9 +251,9 @@ Picture draw_head_split_page(const DrawContext& context, float controls) {
         y += 44;
     }
     if (rotary) {
-        const auto spoken = current_cell(context.shown, context.view);
+        const auto current = current_cell(context.shown, context.view);
         const bool of_keys =
-            spoken && std::ranges::find(halves[1].steps, spoken->tensor) != halves[1].steps.end();
+            current && std::ranges::find(halves[1].steps, current->tensor) != halves[1].steps.end();
         draw_dials(picture, context, halves[of_keys ? 1 : 0], canvas_pad, y + 16,
                    context.width - 2 * canvas_pad);
         y += dial_height + 16;

@@ -21,8 +21,9 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float narrowest_with_board = 460.0F;
-constexpr float board_below = 22.0F; ///< with smaller cells, the heads become a grid next to one open head
+constexpr float narrowest_with_maps = 460.0F;
+constexpr float small_maps_below =
+    22.0F; ///< with smaller cells, the heads become a grid next to one open head
 
 /// The content of the view's maps.
 struct Subject {
@@ -39,7 +40,7 @@ struct ValueRange {
 ValueRange range_of(const DrawContext& context, TensorId id, std::int64_t first_head, std::int64_t heads) {
     const Dims& dims = context.dims();
     const Tensor& tensor = *context.shown.tensor(id);
-    const auto look = [&] {
+    const auto compute = [&] {
         const auto per_head = static_cast<std::size_t>(dims.Tq * dims.Tk);
         const auto begin = static_cast<std::size_t>(context.view.batch * dims.H + first_head) * per_head;
         ValueRange range{INFINITY, -INFINITY};
@@ -57,15 +58,15 @@ ValueRange range_of(const DrawContext& context, TensorId id, std::int64_t first_
         return range;
     };
     if (context.pixels == nullptr)
-        return look();
+        return compute();
     // Cached, because long texts would otherwise be searched in every frame.
     constexpr std::uint64_t kind = 2;
     const auto number = [](std::int64_t n) { return static_cast<std::uint64_t>(n); };
-    return *context.pixels->found<ValueRange>(
+    return *context.pixels->cached_result<ValueRange>(
         context.shown.trace,
         key_of({kind, reinterpret_cast<std::uintptr_t>(&tensor), number(context.view.batch),
                 number(first_head), number(heads)}),
-        look);
+        compute);
 }
 
 Subject subject_of(const DrawContext& context) {
@@ -263,36 +264,37 @@ void draw_each(Picture& picture, const DrawContext& context, const Subject& subj
     }
 }
 
-constexpr float least_board = 150.0F, widest_board = 300.0F, beside_board = 24.0F;
+constexpr float least_maps_width = 150.0F, most_maps_width = 300.0F, maps_gap = 24.0F;
 
 /// The width of the small maps next to the large one. They shrink first if that gives the numbers of the
 /// large map another decimal.
-float maps_board_width(const DrawContext& context, const Subject& subject, float height, float label_width,
+float small_maps_width(const DrawContext& context, const Subject& subject, float height, float label_width,
                        bool sums) {
-    const float both = context.width - 2 * canvas_pad - beside_board;
-    const float wanted = std::clamp((context.width - 2 * canvas_pad) * 0.3F, least_board, widest_board);
-    const auto decimals_beside = [&](float board) {
-        const MapLayout plan =
-            lay_out_maps(context, 1, plan_room(context, subject, both - board, height, label_width, sums));
+    const float both = context.width - 2 * canvas_pad - maps_gap;
+    const float wanted =
+        std::clamp((context.width - 2 * canvas_pad) * 0.3F, least_maps_width, most_maps_width);
+    const auto decimals_beside = [&](float maps_width) {
+        const MapLayout plan = lay_out_maps(
+            context, 1, plan_room(context, subject, both - maps_width, height, label_width, sums));
         return plan.fits_two_decimals ? 2 : plan.fits_one_decimal ? 1 : 0;
     };
-    const int most = decimals_beside(least_board);
-    float board = wanted;
-    while (board > least_board && decimals_beside(board) < most)
-        board -= 1;
-    return std::max(board, least_board);
+    const int most = decimals_beside(least_maps_width);
+    float maps_width = wanted;
+    while (maps_width > least_maps_width && decimals_beside(maps_width) < most)
+        maps_width -= 1;
+    return std::max(maps_width, least_maps_width);
 }
 
 /// Draws all heads as small maps, with the focused head as a large map next to them.
-void draw_board(Picture& picture, const DrawContext& context, const Subject& subject, float y, float height,
-                float label_width) {
+void draw_small_maps(Picture& picture, const DrawContext& context, const Subject& subject, float y,
+                     float height, float label_width) {
     const Dims& dims = context.dims();
     const Theme& theme = context.theme;
     const bool sums = subject.weights && !context.difference();
-    const float board_width = maps_board_width(context, subject, height, label_width, sums);
+    const float maps_width = small_maps_width(context, subject, height, label_width, sums);
     const auto columns_count = std::max<std::int64_t>(
         2, static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(dims.H) / 2.0))));
-    const float pitch = board_width / static_cast<float>(columns_count);
+    const float pitch = maps_width / static_cast<float>(columns_count);
     const auto longest = static_cast<float>(std::max(dims.Tq, dims.Tk));
     // Fits all maps on the screen, unless they become too small to distinguish.
     constexpr float above = 30, between = 26, smallest_map = 44;
@@ -334,8 +336,8 @@ void draw_board(Picture& picture, const DrawContext& context, const Subject& sub
         picture.grids.back().outlined = false;
         picture.scene.height = std::max(picture.scene.height, grid.area.bottom() + 24);
     }
-    draw_marks_legend(picture, context, canvas_pad, y + above + line_height * lines + 4, board_width, edited);
-    const float left = canvas_pad + board_width + beside_board;
+    draw_marks_legend(picture, context, canvas_pad, y + above + line_height * lines + 4, maps_width, edited);
+    const float left = canvas_pad + maps_width + maps_gap;
     const MapLayout plan = lay_out_maps(
         context, 1,
         plan_room(context, subject, context.width - left - canvas_pad, height, label_width, sums));
@@ -370,7 +372,7 @@ float symmetric_limit(const DrawContext& context, const MatrixSpec& spec) {
 void draw_combined(Picture& picture, const DrawContext& context, const Subject& subject, float y,
                    float height, float label_width) {
     const Dims& dims = context.dims();
-    const std::int64_t b = context.view.batch, a = context.view.head, other = context.view.other;
+    const std::int64_t b = context.view.batch, a = context.view.head, other = context.view.compared_head;
     const Shown& shown = context.shown;
     const TensorId id = subject.tensor;
     const bool difference = context.view.heads_view == HeadsView::difference;
@@ -452,10 +454,10 @@ Picture draw_heatmap_page(const DrawContext& context) {
     if (!secondary)
         plan = plan_each(context.height - top);
     // Too narrow for a grid and a map: the maps are placed below each other, and the view scrolls.
-    if (context.width < narrowest_with_board && dims.H > 1)
+    if (context.width < narrowest_with_maps && dims.H > 1)
         plan = plan_each(std::numeric_limits<float>::max());
-    else if (plan.cell < board_below && !plan.fits_two_decimals && dims.H > 1) {
-        draw_board(picture, context, subject, top, context.height - top, label_width);
+    else if (plan.cell < small_maps_below && !plan.fits_two_decimals && dims.H > 1) {
+        draw_small_maps(picture, context, subject, top, context.height - top, label_width);
         return picture;
     } else if (constexpr std::int64_t few_heads = 4, few_tokens = 12;
                !plan.fits_two_decimals && dims.H <= few_heads && std::max(dims.Tq, dims.Tk) <= few_tokens) {

@@ -78,7 +78,7 @@ std::vector<float> pooled(const FigureWeights& reading, const analysis::MatrixPa
         return pool(reading.stored_weights());
     const DrawContext& context = reading.context();
     const auto left = FigureWeights(context, HeadsView::each, reading.head()).stored_weights(),
-               right = FigureWeights(context, HeadsView::each, context.view.other).stored_weights();
+               right = FigureWeights(context, HeadsView::each, context.view.compared_head).stored_weights();
     std::vector<float> numbers(left.size());
     std::ranges::transform(left, right, numbers.begin(), std::minus<>());
     std::vector<float> out = pool(numbers);
@@ -127,9 +127,10 @@ std::uint64_t key_for(const DrawContext& context, const Window& window, float en
     const auto bits = [](auto number) { return static_cast<std::uint64_t>(number); };
     return key_of({bits(reinterpret_cast<std::uintptr_t>(context.shown.trace.get())),
                    context.shown.document->revision, bits(context.shown.document->layer()), bits(view.head),
-                   bits(view.other), bits(view.heads_view), bits(view.colour_map), bits(context.theme.dark),
-                   bits(known), bits(context.log_colours()), bits(part.row), bits(part.col), bits(part.rows),
-                   bits(part.cols), bits(window.area.w), bits(window.area.h), bits(end * 1e6F)});
+                   bits(view.compared_head), bits(view.heads_view), bits(view.colour_map),
+                   bits(context.theme.dark), bits(known), bits(context.log_colours()), bits(part.row),
+                   bits(part.col), bits(part.rows), bits(part.cols), bits(window.area.w), bits(window.area.h),
+                   bits(end * 1e6F)});
 }
 
 /// The value of the ramp's last color. A difference is always centered on 0.
@@ -142,7 +143,7 @@ float end_of_scale(const DrawContext& context, const FigureWeights& reading) {
 
 /// Draws the labels that fit, and always the label in focus, in bold.
 void draw_axis(Picture& picture, const DrawContext& context, const Window& window, bool keys,
-               std::int64_t spoken) {
+               std::int64_t focused) {
     const Problem& problem = context.shown.problem();
     const analysis::MatrixPart& part = window.part;
     const std::int64_t first = keys ? part.col : part.row, count = keys ? part.cols : part.rows;
@@ -160,10 +161,10 @@ void draw_axis(Picture& picture, const DrawContext& context, const Window& windo
                  keys ? figure::Align::left : figure::Align::right, keys ? -60.0F : 0.0F);
     };
     for (std::int64_t n = first; n < first + count; n += every)
-        if (spoken < 0 || std::abs(n - spoken) >= every)
+        if (focused < 0 || std::abs(n - focused) >= every)
             label(n, false);
-    if (spoken >= first && spoken < first + count)
-        label(spoken, true);
+    if (focused >= first && focused < first + count)
+        label(focused, true);
 }
 
 void draw_zoom_buttons(Picture& picture, const DrawContext& context, const Window& window) {
@@ -301,10 +302,10 @@ Picture draw_large_map_page(const DrawContext& context) {
     const FigureWeights reading = focused_figure_weights(context);
     const Window window = window_of(context);
     const float end = end_of_scale(context, reading);
-    const FocusedCell spoken = focused_cell(context);
+    const FocusedCell focused = focused_cell(context);
     draw_cells(picture, context, reading, window, end);
-    draw_axis(picture, context, window, false, spoken.row);
-    draw_axis(picture, context, window, true, spoken.key);
+    draw_axis(picture, context, window, false, focused.row);
+    draw_axis(picture, context, window, true, focused.key);
     const bool difference = reading.kind() == HeadsView::difference;
     const analysis::HeadFacts* facts = facts_of(context, context.view.head);
     draw_zoom_buttons(picture, context, window);

@@ -139,7 +139,7 @@ void draw_links(Picture& picture, const FigureWeights& reading, const std::vecto
                           strong ? color : figure::with_alpha(color, faint),
                           reading.kind() == HeadsView::difference && links[n].value < 0);
             }
-    const FocusedCell spoken = focused_cell(context);
+    const FocusedCell focused = focused_cell(context);
     const auto cell = current_cell(context.shown, context.view);
     for (std::size_t n = 0; n < links.size(); ++n) {
         const Link& link = links[n];
@@ -147,8 +147,8 @@ void draw_links(Picture& picture, const FigureWeights& reading, const std::vecto
         const bool loop = link.i == link.j && loops;
         const float chord = std::hypot(curves[n].to.x - curves[n].from.x, curves[n].to.y - curves[n].from.y);
         // On a short line, the number would cover the words.
-        const bool here = !loop && chord > shortest_numbered && link.i == spoken.row &&
-                          link.j == spoken.key &&
+        const bool here = !loop && chord > shortest_numbered && link.i == focused.row &&
+                          link.j == focused.key &&
                           (reading.kind() != HeadsView::each || reading.address(link.i, link.j) == cell);
         if (here)
             draw_plate(picture, reading, link, handles[n], end);

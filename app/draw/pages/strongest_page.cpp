@@ -84,10 +84,10 @@ Picture draw_strongest_page(const DrawContext& context, const std::string& why) 
               2;
     const bool beside = width >= 680;
     const float each = beside ? (width - 40) / 2 : std::min(width, 460.0F);
-    const FocusedCell spoken = focused_cell(context);
+    const FocusedCell focused = focused_cell(context);
     const std::string query = tr("strongest_page.query_reads", "Keys read by query {}",
-                                 word(context.shown.problem(), false, spoken.row));
-    float bottom = draw_list(picture, reading, of_row(reading, spoken.row), query, {canvas_pad, y, each, 0});
+                                 word(context.shown.problem(), false, focused.row));
+    float bottom = draw_list(picture, reading, of_row(reading, focused.row), query, {canvas_pad, y, each, 0});
     const analysis::HeadFacts* facts = facts_of(context, context.view.head);
     if (reading.kind() == HeadsView::each && facts != nullptr) {
         const figure::Rect area = beside ? figure::Rect{canvas_pad + each + 40, y, each, 0}

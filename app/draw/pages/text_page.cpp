@@ -147,7 +147,7 @@ std::string scale_text(const DrawContext& context, const FigureWeights& reading)
     case HeadsView::difference:
         return tr("text_page.difference_above_0_reads", "difference: above 0, {} reads it more, below, {}",
                   head_title_in_sentence(context, reading.head()),
-                  head_title_in_sentence(context, context.view.other));
+                  head_title_in_sentence(context, context.view.compared_head));
     case HeadsView::mean:
         return reading.log_colours() ? tr("text_page.mean_weight_log_scale", "mean weight, log scale")
                                      : tr("text_page.mean_weight_over_all", "mean weight, over all heads");

@@ -222,7 +222,7 @@ std::string weights_formula(const DrawContext& context) {
         // With many heads, their buttons take the whole line.
         return context.dims().H > 8 ? ""
                                     : "weights[" + std::to_string(context.view.head) + "] − weights[" +
-                                          std::to_string(context.view.other) + "]";
+                                          std::to_string(context.view.compared_head) + "]";
     }
     return {};
 }
@@ -392,7 +392,7 @@ float draw_link_legend(Picture& picture, const FigureWeights& reading, float y, 
                        tr("weight_parts.head_reads_more", "head {} reads it more", reading.head())));
         entries.push_back(line_entry(
             picture, reading.line_color(-1), 3,
-            tr("weight_parts.head_reads_more", "head {} reads it more", context.view.other), true));
+            tr("weight_parts.head_reads_more", "head {} reads it more", context.view.compared_head), true));
     }
     const figure::Color sample = difference ? theme.ink : reading.line_color(1);
     entries.push_back(line_entry(picture, sample, link_width(least.focused, end), number(least.focused, 2)));

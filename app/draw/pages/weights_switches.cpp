@@ -111,7 +111,7 @@ void draw_switches(Picture& picture, const DrawContext& context) {
     }
     const std::int64_t H = context.dims().H;
     if (H > 1) {
-        const std::string pair = tr("weights_switches.head", "Head {} − {}", view.head, view.other);
+        const std::string pair = tr("weights_switches.head", "Head {} − {}", view.head, view.compared_head);
         std::vector<Segment> heads{
             heads_segment(view, tr("common.each_head", "Each head"), HeadsView::each,
                           tr("weights_switches.one_map_per_head", "One map per head")),
@@ -141,7 +141,7 @@ void draw_switches(Picture& picture, const DrawContext& context) {
                 continue;
             const std::string label = "− " + std::to_string(h);
             x -= context.measure(label, figure::Font::ui_medium, 12.5F) + 16;
-            draw_text_button(picture, context, x, 62, label, h == view.other, CompareWith{h},
+            draw_text_button(picture, context, x, 62, label, h == view.compared_head, CompareWith{h},
                              tr("weights_switches.subtract_head", "Subtract head {}", h));
             x -= 4;
         }

@@ -25,7 +25,7 @@ std::vector<FigureWeights> rows_of(const DrawContext& context) {
         rows.push_back(focused_figure_weights(context));
     rows.emplace_back(context, HeadsView::each, context.view.head);
     if (context.view.heads_view == HeadsView::difference)
-        rows.emplace_back(context, HeadsView::each, context.view.other);
+        rows.emplace_back(context, HeadsView::each, context.view.compared_head);
     else
         for (std::int64_t h = 0; h < context.dims().H; ++h)
             if (h != context.view.head)
@@ -107,7 +107,7 @@ void draw_row_head(Picture& picture, const FigureWeights& reading, float y) {
     if (reading.kind() == HeadsView::mean)
         text = tr("what_reads.mean_heads", "Mean of heads");
     if (reading.kind() == HeadsView::difference)
-        text = "H" + std::to_string(reading.head()) + " − H" + std::to_string(context.view.other);
+        text = "H" + std::to_string(reading.head()) + " − H" + std::to_string(context.view.compared_head);
     const float baseline = figure::baseline_for(y + chip_height / 2, 13.5F);
     draw_text(picture, context, canvas_pad + 14, baseline, text, figure::Font::ui_semibold, 13.5F, theme.ink);
     if (reading.kind() == HeadsView::each && context.shown.problem().gain(reading.head()) == 0.0F)

@@ -36,7 +36,7 @@ enum class EntryKind : std::uint8_t {
     token,
     lesson,
     file,
-    page
+    manual_heading
 };
 
 /// One entry of the palette.
@@ -54,7 +54,7 @@ struct PaletteEntry {
     bool replaces = false;                   ///< replaces the text that the user typed
     std::string disabled_reason = {};        ///< reason why it is disabled; empty: it is enabled
     /// The actions to send. Call only if `disabled_reason` is empty.
-    std::function<Actions(const ActionContext&)> send = {};
+    std::function<Actions(const ActionContext&)> make_actions = {};
 };
 
 /// The sources of the entries. The entries must not outlive them.
@@ -63,7 +63,7 @@ struct PaletteSources {
     const Shown& shown;
     const Document& document;
     const CourseState& course;
-    const HeadGrid* board = nullptr;
+    const HeadGrid* head_grid = nullptr;
 };
 
 /// All commands of the current screen in the order of the table, then settings, presets, stages, the stages
@@ -96,7 +96,7 @@ std::string no_match_message(std::string_view typed);
 inline constexpr float palette_row = 32, palette_heading = 28;
 /// Draws one row, `width` x palette_row: kind, title with matched letters in bold, its detail or why it is
 /// disabled, keys.
-figure::Scene draw_palette_row(const PaletteRow& row, bool lit, float width, const Theme& theme,
+figure::Scene draw_palette_row(const PaletteRow& row, bool highlighted, float width, const Theme& theme,
                                const figure::TextMeasure& measure);
 
 } // namespace headscope::app

@@ -107,7 +107,7 @@ std::string group_label(const ActionInfo& info) {
 
 void add_commands(Entries& entries, const ActionContext& now) {
     for (const ActionInfo& info : actions()) {
-        if (!info.send || !info.here(now) || info.id == "palette" || is_head_action(info))
+        if (!info.make_actions || !info.applies(now) || info.id == "palette" || is_head_action(info))
             continue;
         entries.push_back({.id = "command " + info.id,
                            .kind = EntryKind::command,
@@ -119,7 +119,7 @@ void add_commands(Entries& entries, const ActionContext& now) {
                            .keys = info.keys.empty() ? "" : chord_text(info.keys.front()),
                            .more_keys = chords_after_first(info),
                            .disabled_reason = why_not(info, now),
-                           .send = info.send});
+                           .make_actions = info.make_actions});
     }
 }
 
@@ -131,7 +131,7 @@ void add_setting(Entries& entries, const std::string& id, const std::string& tit
                        .title = title,
                        .tip = tip,
                        .synonyms = words,
-                       .send = [change](const ActionContext&) { return Actions{change}; }});
+                       .make_actions = [change](const ActionContext&) { return Actions{change}; }});
 }
 
 /// Settings that users know by the names of their choices, and settings of the Edit tab.
@@ -187,7 +187,7 @@ void add_matrices(Entries& entries, const PaletteSources& sources) {
                            .tip = tr("palette_entries.selects_first_number",
                                      "Selects its first number at the stage that reads it"),
                            .synonyms = tr(info.title),
-                           .send = [id = info.id](const ActionContext&) { return edit_matrix(id); }});
+                           .make_actions = [id = info.id](const ActionContext&) { return edit_matrix(id); }});
     };
     for (const TensorInfo& info : input_table())
         if (is_editable(info.id) && problem.input(info.id) != nullptr)
@@ -200,10 +200,10 @@ void add_matrices(Entries& entries, const PaletteSources& sources) {
 void add_stages(Entries& entries, const ActionContext& now) {
     if (now.weights_alone)
         return;
-    const StepStrip& walk = now.view.walk;
-    for (const auto* part : {&walk.before, &walk.layer, &walk.after})
-        for (const StageGroup stop : *part) {
-            const GroupInfo& info = group_info(stop);
+    const StepStrip& strip = now.view.step_strip;
+    for (const auto* part : {&strip.before, &strip.layer, &strip.after})
+        for (const StageGroup step : *part) {
+            const GroupInfo& info = group_info(step);
             entries.push_back({.id = "stage " + std::string(info.label),
                                .kind = EntryKind::stage,
                                .label = tr("palette_entries.stage", "stage"),
@@ -212,18 +212,18 @@ void add_stages(Entries& entries, const ActionContext& now) {
                                .tip = tr("palette_entries.goes_stop_strip", "Goes to this step of the strip"),
                                .synonyms = words_for(stage_words, info.label),
                                .search_words = tr("palette_entries.stage", "stage") + " " + tr(info.title),
-                               .send = [stop](const ActionContext&) { return Actions{GoTo{stop}}; }});
+                               .make_actions = [step](const ActionContext&) { return Actions{GoTo{step}}; }});
         }
 }
 
 /// Every stage of every layer of a checkpoint, and the groups of stages in the strip.
 void add_layer_stages(Entries& entries, const ActionContext& now) {
-    const StepStrip& walk = now.view.walk;
-    if (now.weights_alone || !walk.whole_block())
+    const StepStrip& strip = now.view.step_strip;
+    if (now.weights_alone || !strip.whole_block())
         return;
-    for (std::int64_t l = 0; l < walk.layers; ++l) {
+    for (std::int64_t l = 0; l < strip.layers; ++l) {
         const auto add = [&](const Message& name, const Message& title, std::string_view also,
-                             StageGroup stop) {
+                             StageGroup step) {
             const std::string layer = "L" + std::to_string(l) + " ";
             entries.push_back({.id = "stage " + layer + std::string(name.english),
                                .kind = EntryKind::layer_stage,
@@ -234,16 +234,16 @@ void add_layer_stages(Entries& entries, const ActionContext& now) {
                                .synonyms = tr("common.layer_2", "layer {}", l) + " " +
                                            std::string(name.english) + " " + words_for(stage_words, also),
                                .search_words = tr("palette_entries.stage", "stage") + " " + tr(title),
-                               .send = [stop, l](const ActionContext&) {
-                                   return Actions{GoTo{stop, -1, l}};
+                               .make_actions = [step, l](const ActionContext&) {
+                                   return Actions{GoTo{step, -1, l}};
                                }});
         };
-        const std::vector<StopRun> runs = runs_of(walk.layer);
+        const std::vector<StopRun> runs = runs_of(strip.layer);
         for (const StopRun& run : runs)
             if (!run.name.empty())
                 add(run.name, run.title, group_info(run.stops.front()).label, run.stops.front());
-        for (const StageGroup stop : walk.layer)
-            add(untranslated(group_info(stop).label), group_info(stop).title, group_info(stop).label, stop);
+        for (const StageGroup step : strip.layer)
+            add(untranslated(group_info(step).label), group_info(step).title, group_info(step).label, step);
     }
 }
 
@@ -259,7 +259,7 @@ PaletteEntry head_entry(const std::string& id, const std::string& title) {
 void add_heads(Entries& entries, const PaletteSources& sources) {
     const ActionContext& now = sources.now;
     const auto keys = [&](std::int64_t h) { return h <= 9 ? key_hint(head_action(h)) : ""; };
-    if (sources.board == nullptr) {
+    if (sources.head_grid == nullptr) {
         const Experiment* const experiment = sources.document.experiment();
         for (std::int64_t h = 0; h < sources.document.problem.dims.H; ++h) {
             PaletteEntry entry = head_entry(std::to_string(h), "H" + std::to_string(h));
@@ -268,12 +268,12 @@ void add_heads(Entries& entries, const PaletteSources& sources) {
             if (sources.document.problem.gain(h) == 0.0F)
                 entry.detail = tr("palette_entries.switched", "ablated");
             entry.keys = keys(h);
-            entry.send = [h](const ActionContext&) { return Actions{PickHead{h}}; };
+            entry.make_actions = [h](const ActionContext&) { return Actions{PickHead{h}}; };
             entries.push_back(std::move(entry));
         }
         return;
     }
-    const AttentionInfo& info = sources.board->info();
+    const AttentionInfo& info = sources.head_grid->info();
     for (std::int64_t l = 0; l < info.own_layers(); ++l)
         for (std::int64_t h = 0; h < info.own_heads(); ++h) {
             PaletteEntry entry =
@@ -283,7 +283,7 @@ void add_heads(Entries& entries, const PaletteSources& sources) {
                 if (now.problem.gain(h) == 0.0F)
                     entry.detail = tr("palette_entries.switched", "ablated");
             }
-            entry.send = [l, h](const ActionContext& then) {
+            entry.make_actions = [l, h](const ActionContext& then) {
                 Actions send{OpenHead{l, h}};
                 if (is_around(then.view.group)) // stages that show no head
                     send.push_back(GoTo{StageGroup::weights});
@@ -306,7 +306,7 @@ void add_tokens(Entries& entries, const PaletteSources& sources) {
                            .tip = tr("palette_entries.selects_number_tokens",
                                      "Selects the inspected number in the row of this token"),
                            .search_words = std::to_string(i),
-                           .send = [i, &shown = sources.shown](const ActionContext& now) {
+                           .make_actions = [i, &shown = sources.shown](const ActionContext& now) {
                                return select_token(shown, now.view, static_cast<std::int64_t>(i));
                            }});
 }
@@ -315,15 +315,16 @@ void add_presets(Entries& entries, const Document& document) {
     if (document.experiment() == nullptr)
         return;
     for (const text::PresetInfo& info : text::presets())
-        entries.push_back(
-            {.id = "preset " + std::string(info.id),
-             .kind = EntryKind::command,
-             .label = tr("common.preset", "preset"),
-             .title = tr(info.title),
-             .tip = tr(info.description),
-             .search_words = tr("common.preset", "preset") + " " + std::string(info.id),
-             .replaces = true,
-             .send = [id = std::string(info.id)](const ActionContext&) { return Actions{SetPreset{id}}; }});
+        entries.push_back({.id = "preset " + std::string(info.id),
+                           .kind = EntryKind::command,
+                           .label = tr("common.preset", "preset"),
+                           .title = tr(info.title),
+                           .tip = tr(info.description),
+                           .search_words = tr("common.preset", "preset") + " " + std::string(info.id),
+                           .replaces = true,
+                           .make_actions = [id = std::string(info.id)](const ActionContext&) {
+                               return Actions{SetPreset{id}};
+                           }});
 }
 
 void add_lessons(Entries& entries, const CourseState& course) {
@@ -336,7 +337,7 @@ void add_lessons(Entries& entries, const CourseState& course) {
              .detail = tr("common.min", "{} min", lesson->minutes),
              .tip = lesson->summary,
              .search_words = tr("common.lesson", "lesson") + " " + lesson->summary,
-             .send = [id = lesson->id](const ActionContext&) { return Actions{OpenLesson{id}}; }});
+             .make_actions = [id = lesson->id](const ActionContext&) { return Actions{OpenLesson{id}}; }});
 }
 
 void add_files(Entries& entries, const ActionContext& now) {
@@ -350,7 +351,7 @@ void add_files(Entries& entries, const ActionContext& now) {
              .tip = tr("palette_entries.opens", "Opens {}", path),
              .search_words = tr("palette_entries.open_recent_file", "open recent file") + " " + detail,
              .disabled_reason = why_not(action("open"), now),
-             .send = [path](const ActionContext&) { return Actions{OpenPath{path}}; }});
+             .make_actions = [path](const ActionContext&) { return Actions{OpenPath{path}}; }});
     };
     for (const std::string& path : now.files.recent) {
         const std::filesystem::path whole(path);
@@ -365,14 +366,15 @@ void add_pages(Entries& entries) {
     for (const manual::Page& page : manual::pages())
         for (const manual::Section& section : page.sections) {
             const manual::Place place{page.name, section.block == 0 ? "" : section.anchor};
-            entries.push_back({.id = "page " + manual::link_to(place),
-                               .kind = EntryKind::page,
-                               .label = tr("palette_entries.page", "page"),
-                               .title = section.title,
-                               .detail = section.block == 0 ? "" : page.title,
-                               .tip = tr("palette_entries.opens_manual", "Opens the manual there"),
-                               .search_words = tr("palette_entries.manual", "manual") + " " + page.title,
-                               .send = [place](const ActionContext&) { return Actions{OpenManual{place}}; }});
+            entries.push_back(
+                {.id = "page " + manual::link_to(place),
+                 .kind = EntryKind::manual_heading,
+                 .label = tr("palette_entries.page", "page"),
+                 .title = section.title,
+                 .detail = section.block == 0 ? "" : page.title,
+                 .tip = tr("palette_entries.opens_manual", "Opens the manual there"),
+                 .search_words = tr("palette_entries.manual", "manual") + " " + page.title,
+                 .make_actions = [place](const ActionContext&) { return Actions{OpenManual{place}}; }});
         }
 }
 
@@ -381,12 +383,12 @@ void add_pages(Entries& entries) {
 PaletteEntry search_entry(std::string_view typed) {
     const std::string words(typed.substr(std::min(typed.find_first_not_of(" @#?"), typed.size())));
     return {.id = "search the manual",
-            .kind = EntryKind::page,
+            .kind = EntryKind::manual_heading,
             .label = tr("palette_entries.page", "page"),
             .title = tr("palette_entries.search_manual", "Search the manual for “{}”", words),
             .tip = tr("palette_entries.lists_places_manual_hold",
                       "Lists the places of the manual that hold these words"),
-            .send = [words](const ActionContext&) { return Actions{SearchManual{words}}; }};
+            .make_actions = [words](const ActionContext&) { return Actions{SearchManual{words}}; }};
 }
 
 std::vector<PaletteEntry> palette_entries(const PaletteSources& sources) {

@@ -45,7 +45,7 @@ std::optional<EntryKind> narrowed_to(std::string_view typed) {
     if (typed.starts_with('#'))
         return EntryKind::token;
     if (typed.starts_with('?'))
-        return EntryKind::page;
+        return EntryKind::manual_heading;
     return std::nullopt;
 }
 
@@ -55,7 +55,7 @@ bool is_left_out(EntryKind kind, std::string_view typed) {
     const bool none = typed.find_first_not_of(' ') == std::string_view::npos;
     if (kind == EntryKind::layer_stage)
         return typed.find_first_of("0123456789") == std::string_view::npos;
-    return none && (kind == EntryKind::head || kind == EntryKind::token || kind == EntryKind::page);
+    return none && (kind == EntryKind::head || kind == EntryKind::token || kind == EntryKind::manual_heading);
 }
 
 bool is_better(const FoundEntry& a, const FoundEntry& b) {
@@ -88,7 +88,7 @@ Group group_of(const FoundEntry& one, bool recent, bool all) {
            : !entry.disabled_reason.empty() && !called_so ? missing_group
            : entry.replaces                               ? preset_group
            : entry.kind == EntryKind::command             ? command_group
-           : entry.kind == EntryKind::page                ? manual_group
+           : entry.kind == EntryKind::manual_heading      ? manual_group
                                                           : place_group;
 }
 
@@ -153,14 +153,15 @@ std::string no_match_message(std::string_view typed) {
     if (what.empty())
         return only == EntryKind::head    ? tr("palette_list.no_head_screen", "No head is on screen.")
                : only == EntryKind::token ? tr("palette_list.no_token_screen", "No token is on screen.")
-               : only == EntryKind::page
+               : only == EntryKind::manual_heading
                    ? tr("palette_list.no_heading_manual_screen", "No heading of the manual is on screen.")
                    : tr("palette_list.nothing_screen", "Nothing is on screen.");
     return only == EntryKind::head ? tr("palette_list.no_head_found", "No head is found for “{}”.", what)
            : only == EntryKind::token ? tr("palette_list.no_token_found", "No token is found for “{}”.", what)
-           : only == EntryKind::page ? tr("palette_list.no_heading_manual_found",
-                                          "No heading of the manual is found for “{}”.", what)
-                                     : tr("palette_list.nothing_found", "Nothing is found for “{}”.", what);
+           : only == EntryKind::manual_heading
+               ? tr("palette_list.no_heading_manual_found", "No heading of the manual is found for “{}”.",
+                    what)
+               : tr("palette_list.nothing_found", "Nothing is found for “{}”.", what);
 }
 
 } // namespace headscope::app

@@ -91,14 +91,14 @@ float draw_title(figure::Scene& scene, const PaletteRow& row, float x, float roo
 
 } // namespace
 
-figure::Scene draw_palette_row(const PaletteRow& row, bool lit, float width, const Theme& theme,
+figure::Scene draw_palette_row(const PaletteRow& row, bool highlighted, float width, const Theme& theme,
                                const figure::TextMeasure& measure) {
     const PaletteEntry& entry = *row.entry;
     const bool can = entry.disabled_reason.empty();
     figure::Scene scene;
     scene.width = width;
     scene.height = palette_row;
-    if (lit) {
+    if (highlighted) {
         scene.add(
             figure::RectItem{.area = {8, 0, width - 16, palette_row}, .fill = theme.highlight, .radius = 4});
         scene.add(figure::RectItem{.area = {8, 0, 3, palette_row}, .fill = theme.ink});

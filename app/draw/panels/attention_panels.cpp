@@ -20,10 +20,10 @@ struct Placed {
 /// All heads that have been read, without means. `facts` points into the grid of heads.
 std::vector<Placed> heads_read(const DrawContext& context) {
     std::vector<Placed> out;
-    const AttentionInfo& info = context.board->info();
+    const AttentionInfo& info = context.head_grid->info();
     const auto heads = static_cast<std::size_t>(info.own_heads());
     for (std::int64_t l = 0; l < info.own_layers(); ++l) {
-        const auto row = context.board->row(l);
+        const auto row = context.head_grid->row(l);
         if (row == nullptr)
             continue;
         for (std::size_t h = 0; h < std::min(row->heads.size(), heads); ++h) {
@@ -66,7 +66,7 @@ void draw_pattern_row(Sheet& sheet, const Pattern& pattern, std::ptrdiff_t count
 void draw_head_row(Sheet& sheet, const Placed& placed) {
     const DrawContext& context = sheet.context;
     const Theme& theme = context.theme;
-    const AttentionInfo& info = context.board->info();
+    const AttentionInfo& info = context.head_grid->info();
     const std::string name = analysis::head_name(info, placed.l, placed.h);
     const bool open = placed.l == context.view.attention.layer && placed.h == context.view.head;
     const figure::Rect area{sheet.left - 12, sheet.y, sheet.width() + 24, 28};
@@ -108,9 +108,9 @@ void draw_listed(Sheet& sheet, std::vector<Placed> heads, const std::string& tit
 Picture draw_patterns_panel(const DrawContext& context) {
     Sheet sheet(context);
     const Theme& theme = context.theme;
-    if (context.board == nullptr)
+    if (context.head_grid == nullptr)
         return sheet.finish();
-    const AttentionInfo& info = context.board->info();
+    const AttentionInfo& info = context.head_grid->info();
     sheet.y = 18;
     sheet.put(sheet.left, set_size_text(info), sheet.width(), figure::Font::ui_semibold, 18, theme.ink);
     sheet.y += 32;
@@ -131,9 +131,9 @@ Picture draw_patterns_panel(const DrawContext& context) {
     draw_reading_switches(sheet);
     sheet.section(tr("attention_panels.heads", "Labels of heads"), tr("common.heads", "heads"));
     const std::vector<Placed> heads = heads_read(context);
-    if (context.board->ready() < info.L)
+    if (context.head_grid->ready() < info.L)
         sheet.paragraph(tr("attention_panels.reading_done", "Reading: {} of {} done.",
-                           grouped(context.board->ready()), grouped(info.L)),
+                           grouped(context.head_grid->ready()), grouped(info.L)),
                         theme.muted);
     if (info.Tq == info.Tk)
         for (const Pattern& pattern : patterns())

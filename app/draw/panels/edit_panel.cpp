@@ -85,7 +85,7 @@ void draw_gains(Sheet& sheet) {
 void draw_head_tools(Sheet& sheet) {
     const DrawContext& context = sheet.context;
     const ViewState& view = context.view;
-    if (context.board != nullptr && context.board->info().is_mean(view.attention.layer, view.head)) {
+    if (context.head_grid != nullptr && context.head_grid->info().is_mean(view.attention.layer, view.head)) {
         sheet.section(tr("edit_panel.whole_heads", "Whole heads"));
         sheet.paragraph(tr("edit_panel.open_worked_out_models",
                            "This is computed from several heads of the model. Open "
@@ -93,7 +93,7 @@ void draw_head_tools(Sheet& sheet) {
                         context.theme.text);
         return;
     }
-    const std::int64_t H = context.dims().H, a = view.head, b = view.other;
+    const std::int64_t H = context.dims().H, a = view.head, b = view.compared_head;
     sheet.section(tr("edit_panel.whole_heads", "Whole heads"),
                   H > 1 ? tr("edit_panel.one_another", "this head and another") : "");
     const auto chooser = [&](float x, const std::string& label, std::int64_t now, const auto& action) {
@@ -145,7 +145,7 @@ void draw_head_tools(Sheet& sheet) {
 void draw_ways_to_weights(Sheet& sheet) {
     sheet.y += 6;
     float x = sheet.left;
-    const StepStrip& walk = sheet.context.view.walk;
+    const StepStrip& strip = sheet.context.view.step_strip;
     const bool experts = sheet.context.dims().experts > 0;
     // The parameters of a norm after the branch are edited at the branch's output, those of the MLP at a unit
     // inside it.
@@ -159,7 +159,7 @@ void draw_ways_to_weights(Sheet& sheet) {
           {translatable("edit_panel.experts", "experts"), StageGroup::mlp_out},
           {translatable("common.final_norm", "final norm"), StageGroup::final_norm},
           {untranslated("W_U"), StageGroup::logits}}) {
-        if (!walk.has(group) || (group == StageGroup::mlp_out && !experts))
+        if (!strip.has(group) || (group == StageGroup::mlp_out && !experts))
             continue;
         const std::string label = tr(words);
         const float wide = sheet.context.measure(label, figure::Font::ui_medium, 13) + 30;

@@ -44,7 +44,7 @@ void choice(Sheet& sheet, const EngineState& engines, const std::string& id, con
 
 void choices(Sheet& sheet, const EngineState& engines) {
     const Theme& theme = sheet.context.theme;
-    if (!engines.found) {
+    if (!engines.devices) {
         choice(sheet, engines, "auto", tr("engine_panel.automatic", "Automatic"),
                tr("engine_panel.cpu_graphics_processor", "The CPU, or a graphics processor for large work"),
                {});
@@ -53,20 +53,20 @@ void choices(Sheet& sheet, const EngineState& engines) {
         return sheet.paragraph(
             tr("engine_panel.looking_graphics_processors", "Looking for graphics processors…"), theme.muted);
     }
-    const engine::AutoChoice best = engine::auto_choice(*engines.found);
+    const engine::AutoChoice best = engine::auto_choice(*engines.devices);
     choice(sheet, engines, "auto", tr("engine_panel.automatic", "Automatic"),
            best.id == "cpu" ? tr("engine_panel.cpu_machine", "The CPU, on this machine")
                             : tr("engine_panel.large_work_else_cpu", "{} for large work, else the CPU",
                                  engine_title(best.id)),
            tr("engine_panel.because", "Because {}.", best.reason));
-    for (const engine::Device& device : engines.found->devices) {
+    for (const engine::Device& device : engines.devices->devices) {
         const std::string all = device.name + "; " + device.detail;
         choice(sheet, engines, device.id, engine_title(device.id), device.usable ? device.name : all, all,
                device.usable);
     }
-    if (!engines.found->no_vulkan_reason.empty())
+    if (!engines.devices->no_vulkan_reason.empty())
         sheet.paragraph(
-            tr("engine_panel.no_vulkan_device", "No Vulkan device: {}.", engines.found->no_vulkan_reason),
+            tr("engine_panel.no_vulkan_device", "No Vulkan device: {}.", engines.devices->no_vulkan_reason),
             theme.muted);
 }
 
@@ -111,7 +111,7 @@ Picture draw_engine_panel(const EngineState& engines, const DrawContext& context
         sheet.paragraph(tr("common.cpu_goes", "Using the CPU instead: {}.", engines.fallback_reason),
                         theme.bad);
     }
-    const bool possible = engines.found && engines.found->no_vulkan_reason.empty();
+    const bool possible = engines.devices && engines.devices->no_vulkan_reason.empty();
     if (possible) {
         sheet.section(tr("engine_panel.compare_engines", "Compare engines"));
         if (engines.comparing) {

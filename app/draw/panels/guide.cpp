@@ -109,9 +109,9 @@ Picture draw_guide(const DrawContext& context) {
     const Document& document = *context.shown.document;
     const GuideText text = document.shows_weights() ? text_of_reading(document, context.view.head)
                                                     : guide_text(context.shown, context.view);
-    const bool walks_layers = context.view.walk.whole_block() && !document.shows_weights();
+    const bool steps_through_layers = context.view.step_strip.whole_block() && !document.shows_weights();
     float top = 0;
-    if (walks_layers) {
+    if (steps_through_layers) {
         top = draw_stack_map(picture, context, 12);
         draw_hairline(picture, context, guide_pad, top, width);
     } else {
@@ -135,11 +135,11 @@ Picture draw_guide(const DrawContext& context) {
     const float end =
         text.try_it.empty() ? baseline : draw_try_it(picture, context, text.try_it, baseline - 10);
     const float buttons = std::max(context.height - 56, end + 16);
-    const StepStrip& walk = context.view.walk;
-    if (context.view.group != walk.first())
+    const StepStrip& strip = context.view.step_strip;
+    if (context.view.group != strip.first())
         draw_button(picture, context, {guide_pad, buttons, 92, 34}, tr("common.back", "Back"), StepStage{-1},
                     false, tr("guide.stage_before_left_arrow", "Previous stage (left arrow key)"));
-    if (context.view.group != walk.last())
+    if (context.view.group != strip.last())
         draw_button(picture, context, {context.width - guide_pad - 116, buttons, 116, 34},
                     tr("common.next_2", "Next"), StepStage{1}, true,
                     tr("guide.next_stage_right_arrow", "Next stage (right arrow key)"));

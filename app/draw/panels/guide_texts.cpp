@@ -217,14 +217,14 @@ GuideText say_concat(const GuideContext& s) {
                       : tr("guide_texts.heads_results_set_side",
                            "The heads’ results are set side by side: {} × {} = {} columns per token.",
                            s.dims.H, s.dims.dv, grouped(s.dims.H * s.dims.dv)));
-    const std::string held = number(s.at(TensorId::concat, {s.b, s.i, column, 0}), 2);
+    const std::string value = number(s.at(TensorId::concat, {s.b, s.i, column, 0}), 2);
     out.paragraphs.push_back(
         gain == 1.0F ? tr("guide_texts.column_holds_column_head",
                           "For {}, column {} holds {}: column {} of head {}, unchanged.", s.query(), column,
-                          held, place, h)
+                          value, place, h)
                      : tr("guide_texts.column_holds_column_head_2",
                           "For {}, column {} holds {}: column {} of head {} times its head gain, {}.",
-                          s.query(), column, held, place, h, number(static_cast<double>(gain), 2)));
+                          s.query(), column, value, place, h, number(static_cast<double>(gain), 2)));
     if (s.dims.H > 1)
         out.paragraphs.push_back(
             tr("guide_texts.until_here_heads_not",

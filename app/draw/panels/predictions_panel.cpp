@@ -157,7 +157,7 @@ void write_predictions(Sheet& sheet, const Predictions& found, Reads reads) {
 void write_change(Sheet& sheet, const ModelState& model, const Predictions& found) {
     const Theme& theme = sheet.context.theme;
     const bool patched = patched_run(*sheet.context.shown.document->part()) != nullptr;
-    const bool tempered = model.next && model.sampling.temperature != 1;
+    const bool tempered = model.next_distribution && model.sampling.temperature != 1;
     sheet.section(patched ? tr("predictions_panel.changed_patch", "Changed by the patch")
                           : tr("predictions_panel.changed_edits", "Changed by the edits"),
                   tempered ? tr("predictions_panel.temperature_1_before", "at temperature 1, before → after")
@@ -239,7 +239,7 @@ Picture draw_predictions(const DrawContext& context, const ModelState& model) {
     const checkpoint::TextModel& text = *document.part()->model;
     sheet.y = 16;
     const RunSpec& part = *document.part();
-    if (model.next)
+    if (model.next_distribution)
         write_generation_buttons(sheet, model, part.written > 0);
     if (!model.error.empty())
         sheet.paragraph("⚠ " + model.error, theme.bad);
@@ -265,7 +265,7 @@ Picture draw_predictions(const DrawContext& context, const ModelState& model) {
                         theme.muted);
     // The panel describes one position: the chosen one.
     const bool earlier = model.predictions && position + 1 < model.run->inputs().T;
-    if (model.next && earlier) {
+    if (model.next_distribution && earlier) {
         draw_button(sheet.picture, context, {sheet.left, sheet.y, sheet.width(), 30},
                     tr("predictions_panel.after_last_token", "After the last token"),
                     PredictAt{model.run->inputs().T - 1}, false,
@@ -275,7 +275,7 @@ Picture draw_predictions(const DrawContext& context, const ModelState& model) {
         sheet.y += 42;
         write_predictions(sheet, *model.predictions, reads_of(text));
     }
-    if (model.next) {
+    if (model.next_distribution) {
         if (!earlier)
             write_next_token(sheet, model, text);
         if (model.predictions && model.predictions->edited)
@@ -292,7 +292,7 @@ Picture draw_predictions(const DrawContext& context, const ModelState& model) {
                         theme.muted);
     }
     if (model.predictions) {
-        if (!model.next)
+        if (!model.next_distribution)
             write_predictions(sheet, *model.predictions, reads_of(text));
     } else if (text.model->has_head()) {
         // After a finished run without predictions the logits are not finite.
@@ -305,9 +305,9 @@ Picture draw_predictions(const DrawContext& context, const ModelState& model) {
                            "attention is available."),
                         theme.text);
     }
-    if (!model.next)
+    if (!model.next_distribution)
         write_head(sheet);
-    if (!model.next && model.predictions && model.predictions->edited)
+    if (!model.next_distribution && model.predictions && model.predictions->edited)
         write_change(sheet, model, *model.predictions);
     return sheet.finish();
 }

@@ -36,7 +36,7 @@ std::string tip_of(const Candidate& one, const std::string& label, const ModelSt
     const std::string logit = number(static_cast<double>(one.logit), 3),
                       probability = number(one.probability, 5), tempered = number(one.tempered, 5),
                       temperature = number(model.sampling.temperature, 2);
-    if (!model.next->draw)
+    if (!model.next_distribution->draw)
         return tr("writing_panel.id_logit_probability_click",
                   "{}, id {}: logit {}, probability {}. A click takes it", label, one.id, logit, probability);
     return one.kept > 0
@@ -56,7 +56,7 @@ bool is_tempered(const ModelState& model) {
 
 /// The probability at the sampling temperature, before the cutoffs.
 double shown_probability(const ModelState& model, const Candidate& one) {
-    return model.next->draw ? one.tempered : one.kept;
+    return model.next_distribution->draw ? one.tempered : one.kept;
 }
 
 /// A candidate: the bar is its probability at the sampling temperature, the tick is the model's own
@@ -87,7 +87,7 @@ void write_candidate(Sheet& sheet, const ModelState& model, const Candidate& one
     if (is_tempered(model))
         scene.add(figure::RectItem{.area = {bar + along(one.probability) - 1, center - 7, 2, 14},
                                    .fill = kept ? theme.ink : theme.muted});
-    sheet.put(sheet.right, kept || model.next->draw ? percent_text(shown) : "–", value - 6,
+    sheet.put(sheet.right, kept || model.next_distribution->draw ? percent_text(shown) : "–", value - 6,
               figure::Font::mono, 12.5F, kept ? theme.text : theme.muted, figure::Align::right);
     sheet.y = top + step;
     sheet.picture.add_hotspot(area, "take token " + std::to_string(one.id), GenerateToken{one.id},
@@ -279,7 +279,7 @@ void write_generation_buttons(Sheet& sheet, const ModelState& model, bool writte
 void write_next_token(Sheet& sheet, const ModelState& model, const checkpoint::TextModel& text) {
     const DrawContext& context = sheet.context;
     const Theme& theme = context.theme;
-    const checkpoint::Distribution& next = *model.next;
+    const checkpoint::Distribution& next = *model.next_distribution;
     for (const std::string& sentence : {model.stop_reason, model.generation_blocked_reason})
         if (!sentence.empty())
             sheet.paragraph(sentence, theme.text);

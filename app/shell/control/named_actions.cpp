@@ -1,34 +1,34 @@
 #include "app/shell/control/named_actions.h"
 
 #include "app/state/find_step.h"
-#include "app/views/situation.h"
+#include "app/views/action_context.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
 
 namespace headscope::app {
 
 bool can_name(const ActionInfo& action) {
-    return action.send && action.group.english != "Files";
+    return action.make_actions && action.group.english != "Files";
 }
 
 Actions named_action(const AppState& state, const std::string& id) {
     const ActionInfo& named = action(id);
-    ActionContext now = situation(state);
+    ActionContext now = action_context(state);
     now.left_open = state.view.left_open.value_or(true);
     now.inspector_open = state.view.inspector_open.value_or(true);
-    if (!named.here(now))
+    if (!named.applies(now))
         fail_input(tr("named_actions.nothing_page", "\"{}\" does nothing on this screen", id));
     if (const std::string why = why_not(named, now); !why.empty())
         fail_input(tr("named_actions.cant_done_here", "\"{}\" can't be done here: {}", id, why));
-    return named.send(now);
+    return named.make_actions(now);
 }
 
 Actions go_to_stage(const AppState& state, const std::string& name) {
-    const StepStrip& walk = state.view.walk;
-    if (const auto stop = find_step(walk, name))
-        return {GoTo{*stop}};
+    const StepStrip& strip = state.view.step_strip;
+    if (const auto step = find_step(strip, name))
+        return {GoTo{*step}};
     std::string names;
-    for (const auto* part : {&walk.before, &walk.layer, &walk.after})
+    for (const auto* part : {&strip.before, &strip.layer, &strip.after})
         for (const StageGroup one : *part)
             names += (names.empty() ? "" : ", ") + std::string(group_info(one).label);
     fail_input(tr("named_actions.no_stage_here_stages", "there is no stage \"{}\" here; the stages are {}",

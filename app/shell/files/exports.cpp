@@ -128,7 +128,7 @@ std::string bytes_of(const DrawnPicture& drawn, const PictureChoice& choice, fig
     const figure::Scene& scene = drawn.scene;
     const PictureExtent extent =
         picture_extent(choice, format != figure::FigureFormat::png, scene.width, scene.height);
-    return figure::draw_figure(scene, format, extent.scale, drawn.ground, extent.paper);
+    return figure::draw_figure(scene, format, extent.scale, drawn.ground, extent.paper_scale);
 }
 
 std::string title_of(const Shown& shown) {
@@ -206,7 +206,7 @@ void write_numbers(const ScreenSnapshot& screen, const std::string& path) {
             notes["stack"] = stack;
     }
     if (const GivenWeights* const file = screen.shown.document->given();
-        file != nullptr && !file->read.all() && id == TensorId::weights)
+        file != nullptr && !file->loaded.all() && id == TensorId::weights)
         trace.slot(id) = file->set->layer(file->layer); // only some heads of the layer are on screen
     exporting::export_tensor(screen.shown.problem(), trace, {.id = id}, path, notes);
 }

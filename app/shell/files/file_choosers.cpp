@@ -19,12 +19,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<Place> places_beside(const std::vector<std::string>& recent) {
+std::vector<FolderShortcut> folder_shortcuts(const std::vector<std::string>& recent) {
     const fs::path home = home_folder();
     std::error_code none;
-    std::vector<Place> all{{tr("file_choosers.home", "Home"), home}};
+    std::vector<FolderShortcut> all{{tr("file_choosers.home", "Home"), home}};
     const auto add = [&](const std::string& label, const fs::path& folder) {
-        if (fs::is_directory(folder, none) && std::ranges::find(all, folder, &Place::folder) == all.end())
+        if (fs::is_directory(folder, none) &&
+            std::ranges::find(all, folder, &FolderShortcut::folder) == all.end())
             all.push_back({label, folder});
     };
     add(tr("file_choosers.documents", "Documents"), home / "Documents");
@@ -107,7 +108,7 @@ OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::p
     options.folder = !files.path.empty()    ? fs::path(files.path).parent_path()
                      : !last_folder.empty() ? last_folder
                                             : fs::current_path(none);
-    options.places = places_beside(files.recent);
+    options.shortcuts = folder_shortcuts(files.recent);
     const std::string stem = weights_without_stages(state) != nullptr ? attention_stem(state)
                              : files.path.empty() ? file_stem(state.document->recipe.sentence)
                                                   : fs::path(files.path).stem().string();

@@ -118,7 +118,7 @@ void Files::save_lesson_to(const std::string& path) {
                          file_name(path)));
     job_.start(
         tr("common.saving", "Saving {}", file_name(path)), false,
-        [this, path, write = workspace_.session().writer()](Progress&) -> FileJob::Done {
+        [this, path, write = workspace_.session().save_function()](Progress&) -> FileJob::Done {
             write(path);
             return [this, path] {
                 files_.chooser.reset();

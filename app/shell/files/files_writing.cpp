@@ -45,7 +45,7 @@ void Files::save_to(const std::string& path) {
     job_.start(
         tr("common.saving", "Saving {}", file_name(path)), false,
         [this, path, document = state_.document, checkpoint = of_checkpoint(),
-         write = workspace_.session().writer()](Progress&) -> FileJob::Done {
+         write = workspace_.session().save_function()](Progress&) -> FileJob::Done {
             write(path);
             return [this, path, document, checkpoint] {
                 if (checkpoint)

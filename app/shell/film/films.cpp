@@ -15,12 +15,12 @@ namespace {
 
 /// Returns the formula of the stage and the text of the guide.
 FilmText text_of_stage(const AppState& state) {
-    const GroupInfo& stop = group_info(state.view.group);
-    FilmText text{.title = tr(stop.title)};
+    const GroupInfo& step = group_info(state.view.group);
+    FilmText text{.title = tr(step.title)};
     if (state.shown.document->shows_weights())
         return text;
-    if (is_stage(stop.main))
-        text.paragraphs.push_back(page_formula(state.shown, stop.main));
+    if (is_stage(step.main))
+        text.paragraphs.push_back(page_formula(state.shown, step.main));
     const GuideText guide = guide_text(state.shown, state.view);
     text.paragraphs.insert(text.paragraphs.end(), guide.paragraphs.begin(), guide.paragraphs.end());
     return text;
@@ -29,16 +29,16 @@ FilmText text_of_stage(const AppState& state) {
 } // namespace
 
 void film_stages(Recorder& recorder, const analysis::ReadingOptions& reading) {
-    const StepStrip walk = recorder.state().view.walk;
+    const StepStrip strip = recorder.state().view.step_strip;
     const std::int64_t layer = recorder.state().view.attention.layer;
-    const std::size_t all = walk.before.size() + walk.layer.size() + walk.after.size();
+    const std::size_t all = strip.before.size() + strip.layer.size() + strip.after.size();
     int filmed = 0;
     analysis::ReadingOptions read{}; // options of the current step
-    for (const auto* part : {&walk.before, &walk.layer, &walk.after})
-        for (const StageGroup stop : *part) {
-            std::vector<Action> actions{GoTo{stop, -1, layer}};
+    for (const auto* part : {&strip.before, &strip.layer, &strip.after})
+        for (const StageGroup step : *part) {
+            std::vector<Action> actions{GoTo{step, -1, layer}};
             // Transformed weights have no stages around them: the options apply only at the weights step.
-            const auto wanted = stop == StageGroup::weights ? reading : analysis::ReadingOptions{};
+            const auto wanted = step == StageGroup::weights ? reading : analysis::ReadingOptions{};
             if (wanted != std::exchange(read, wanted))
                 actions.insert(wanted == analysis::ReadingOptions{} ? actions.begin() : actions.end(),
                                SetReadingOptions{wanted});

@@ -30,7 +30,7 @@ public:
     std::string of(const lesson::Spans& spans) const {
         std::string text;
         for (const lesson::Span& span : spans)
-            text += spoken(span, state_);
+            text += plain_text(span, state_);
         return text;
     }
 

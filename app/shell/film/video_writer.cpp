@@ -227,13 +227,13 @@ public:
         // Nearest palette colors without dithering; the last picture keeps its duration.
         words.insert(words.end(),
                      {"-f", "png_pipe", "-i", "/dev/fd/5", "-lavfi", "paletteuse=dither=none", "-final_delay",
-                      std::to_string(std::lround(hundredths * held_ / fps_)), "-f", "gif"});
+                      std::to_string(std::lround(hundredths * shown_frames_ / fps_)), "-f", "gif"});
         return content(Ffmpeg(words, {&film, &palette}).finish());
     }
 
 private:
     void add(const Image& image, int frames) {
-        held_ = image.rgba == last_.rgba ? held_ + frames : frames;
+        shown_frames_ = image.rgba == last_.rgba ? shown_frames_ + frames : frames;
         for (int frame = 0; frame < frames; ++frame)
             frames_.send(image);
         last_ = image;
@@ -243,7 +243,7 @@ private:
     int fps_;
     Ffmpeg frames_;
     Image last_;
-    int held_ = 0; ///< number of frames that it is shown
+    int shown_frames_ = 0; ///< number of frames that it is shown
 };
 
 } // namespace

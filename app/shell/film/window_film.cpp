@@ -41,7 +41,7 @@ void copy_view_settings(ViewState& view, const ViewState& source) {
     view.weights_view = source.weights_view;
     view.heads_view = source.heads_view;
     view.head = source.head;
-    view.other = source.other;
+    view.compared_head = source.compared_head;
     view.left_open = source.left_open;
     view.inspector_open = source.inspector_open;
     view.left_width = source.left_width;

@@ -20,7 +20,7 @@ const figure::ShapedText* ShapedLines::find(std::string_view text, figure::Font 
     if (is_new) {
         line.shaped = figure::shape_text(text, role, pixels);
         // Keys of grids are hashes; these keys count up from a fixed start value.
-        line.shaped.picture.key = 0x5348415045440000ULL + ++made_;
+        line.shaped.image.key = 0x5348415045440000ULL + ++made_;
         line.shaped.colored.key = 0x5348415045440000ULL + ++made_;
     }
     return &line.shaped;

@@ -9,7 +9,7 @@
 namespace headscope::app {
 
 /// A folder in the sidebar of the chooser.
-struct Place {
+struct FolderShortcut {
     std::string label;
     std::filesystem::path folder;
 };
@@ -33,7 +33,7 @@ public:
         std::vector<std::string> suffixes; ///< the first is added to a name that has none of them
         std::filesystem::path folder;
         std::string name; ///< initial text of the name field
-        std::vector<Place> places;
+        std::vector<FolderShortcut> shortcuts;
         std::vector<OfferedModel> models; ///< shipped with the program or in the Hugging Face cache
     };
     explicit FileChooser(Options options);

@@ -47,21 +47,21 @@ bool Atlas::offers(HeadScore score) const {
 
 ResolvedAtlasView resolve_atlas_view(const Atlas& atlas, const AtlasView& view, const std::string& pattern) {
     using enum HeadScore;
-    ResolvedAtlasView look{.colour =
-                               first_offered(atlas, view.colour, {probe_induction, induction_text, previous}),
-                           .x = first_offered(atlas, view.x, {probe_induction, induction_text, previous}),
-                           .y = first_offered(atlas, view.y, {copying, first, entropy})};
+    ResolvedAtlasView resolved{
+        .colour = first_offered(atlas, view.colour, {probe_induction, induction_text, previous}),
+        .x = first_offered(atlas, view.x, {probe_induction, induction_text, previous}),
+        .y = first_offered(atlas, view.y, {copying, first, entropy})};
     analysis::HeadFilter filter;
     try {
         filter = analysis::HeadFilter::parse(view.search);
     } catch (const Error&) { // the search field shows the error
     }
-    look.is_filtered = !filter.empty() || !view.brush.empty() || view.brushed || !pattern.empty();
+    resolved.is_filtered = !filter.empty() || !view.brush.empty() || view.brushed || !pattern.empty();
     for (std::int64_t l = 0; l < atlas.L; ++l)
         for (std::int64_t h = 0; h < atlas.H; ++h) {
             const std::optional<HeadMetrics>& head = atlas.at(l, h);
             const auto label = head ? label_of(*head, view.thresholds) : std::nullopt;
-            look.labels.push_back(label);
+            resolved.labels.push_back(label);
             bool chosen = head && filter.holds(atlas.numbers[static_cast<std::size_t>(l)], h, *head, label) &&
                           std::ranges::all_of(
                               view.brush, [&](const ScoreRange& range) { return in_range(*head, range); });
@@ -73,10 +73,10 @@ ResolvedAtlasView resolve_atlas_view(const Atlas& atlas, const AtlasView& view, 
                 chosen = chosen && x >= static_cast<double>(left) && x <= static_cast<double>(right) &&
                          y >= static_cast<double>(low) && y <= static_cast<double>(high);
             }
-            look.chosen.push_back(chosen);
+            resolved.chosen.push_back(chosen);
         }
-    look.chosen_count = std::ranges::count(look.chosen, true);
-    return look;
+    resolved.chosen_count = std::ranges::count(resolved.chosen, true);
+    return resolved;
 }
 
 } // namespace headscope::app

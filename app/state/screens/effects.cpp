@@ -69,14 +69,14 @@ std::shared_ptr<const Effects> effects_of(const checkpoint::TextModel& model, co
         case Kind::head:
             if (part.writer.stack == stack) {
                 out.heads[l][static_cast<std::size_t>(part.writer.head)] = &part;
-                out.limit = std::max(out.limit, std::abs(part.value));
+                out.max_abs = std::max(out.max_abs, std::abs(part.value));
                 out.layers[l] += part.value; // only the heads that the table shows
             }
-            (part.writer.stack == stack ? out.all_heads : out.others) += part.value;
+            (part.writer.stack == stack ? out.all_heads : out.other_attention) += part.value;
             break;
         case Kind::mlp:
             out.mlps[l] = part.value;
-            out.limit = std::max(out.limit, std::abs(part.value));
+            out.max_abs = std::max(out.max_abs, std::abs(part.value));
             out.all_mlps += part.value;
             out.layers[l] += part.value;
             break;
@@ -131,7 +131,7 @@ EffectsSweep effects_sweep(const checkpoint::ModelRun& run, const Effects& effec
             const double after =
                 difference([&](std::size_t n) { return static_cast<double>(effect.logits[n]); });
             cell(effect.place, effect.head) = {.loss = out.before - after, .divergence = effect.divergence};
-            out.limit = std::max(out.limit, std::abs(out.before - after));
+            out.max_abs = std::max(out.max_abs, std::abs(out.before - after));
             ++out.done;
             put(out);
         },
@@ -158,9 +158,9 @@ EffectsSources effects_sources(const checkpoint::ModelRun& run, const Effects& e
     for (std::size_t i = 0; i < all.size(); i += Tk) {
         const auto row = all.subspan(i, Tk);
         out.sums.push_back(std::accumulate(row.begin(), row.end(), 0.0));
-        out.limit = std::max({out.limit, std::abs(out.sums.back()),
-                              static_cast<double>(std::abs(*std::ranges::max_element(
-                                  row, {}, [](float part) { return std::abs(part); })))});
+        out.max_abs = std::max({out.max_abs, std::abs(out.sums.back()),
+                                static_cast<double>(std::abs(*std::ranges::max_element(
+                                    row, {}, [](float part) { return std::abs(part); })))});
     }
     return out;
 }

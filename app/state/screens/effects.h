@@ -32,11 +32,11 @@ struct Effects {
     analysis::LogitAttribution attribution;
     std::vector<std::vector<const analysis::LogitPart*>> heads; ///< (L, H), into `attribution`
     std::vector<double> mlps, layers; ///< (L): of the MLP; of heads and MLP together
-    /// Sums that add up to the logit. `others`: heads of the other attention of a decoder with
+    /// Sums that add up to the logit. `other_attention`: heads of the other attention of a decoder with
     /// cross-attention.
-    double all_heads = 0, others = 0, all_mlps = 0, embedding = 0, biases = 0;
+    double all_heads = 0, other_attention = 0, all_mlps = 0, embedding = 0, biases = 0;
     std::vector<std::size_t> largest; ///< indices of the parts by absolute value, largest first
-    double limit = 0;                 ///< largest absolute value of heads and MLPs
+    double max_abs = 0;               ///< largest absolute value of heads and MLPs
 
     /// Returns true if the head exists; false for the mean of a layer.
     bool has(std::int64_t l, std::int64_t h) const {
@@ -66,7 +66,7 @@ struct EffectsSweep {
     };
     std::vector<std::vector<std::optional<Cell>>> heads; ///< (L, H) of the stack; empty: not computed yet
     double before = 0;                                   ///< the logit difference without ablation
-    double limit = 0;                                    ///< the largest absolute loss so far
+    double max_abs = 0;                                  ///< the largest absolute loss so far
     std::int64_t done = 0, count = 0;                    ///< number of heads
 };
 
@@ -77,7 +77,7 @@ struct EffectsSources {
     std::int64_t head = 0;
     Tensor map;                    ///< (Tq, Tk), see analysis::source_map
     std::vector<double> sums = {}; ///< (Tq): sums of the rows
-    double limit = 0;              ///< the largest absolute value of `map` and `sums`
+    double max_abs = 0;            ///< the largest absolute value of `map` and `sums`
 
     /// Returns true if the map has the same tokens as the effects.
     bool belong_to(const Effects& effects) const;

@@ -51,7 +51,7 @@ std::string questions_text(const ModelState& model, const RunSpec& part) {
         model.circuits == CircuitsQuestion{} && !model.one_text)
         return {};
     const PatchedRun* const patch = patched_run(part);
-    const RunSpec& own = patch != nullptr ? *patch->own : part;
+    const RunSpec& own = patch != nullptr ? *patch->clean : part;
     json asked{{"prompt", own.prompt},
                {"target", own.target},
                {"position", of(model.position)},

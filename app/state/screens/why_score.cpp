@@ -16,20 +16,21 @@ using Kind = analysis::Writer::Kind;
 
 constexpr std::size_t most_apart = 24, most_read = 3;
 
-WhyScore::Group group_of(const Writer& writer, bool joined) {
-    const std::string layer = "L" + std::to_string(writer.layer);
-    if (writer.kind == Kind::head || (joined && writer.kind == Kind::output_bias))
-        return joined ? WhyScore::Group{tr("why_score.heads", "{} heads", layer), tr("common.heads", "heads"),
-                                        writer.layer, -1}
-                      : WhyScore::Group{layer + " H" + std::to_string(writer.head),
-                                        "H" + std::to_string(writer.head), writer.layer, writer.head};
-    if (writer.kind == Kind::mlp)
-        return {layer + " MLP", "MLP", writer.layer, -1};
-    if (writer.kind == Kind::embedding)
+WhyScore::Group group_of(const Writer& component, bool joined) {
+    const std::string layer = "L" + std::to_string(component.layer);
+    if (component.kind == Kind::head || (joined && component.kind == Kind::output_bias))
+        return joined
+                   ? WhyScore::Group{tr("why_score.heads", "{} heads", layer), tr("common.heads", "heads"),
+                                     component.layer, -1}
+                   : WhyScore::Group{layer + " H" + std::to_string(component.head),
+                                     "H" + std::to_string(component.head), component.layer, component.head};
+    if (component.kind == Kind::mlp)
+        return {layer + " MLP", "MLP", component.layer, -1};
+    if (component.kind == Kind::embedding)
         return {tr("common.embedding", "embedding"),
                 // Translators: short for embedding
                 tr("why_score.emb", "emb"), -1, -1};
-    if (writer.kind == Kind::position)
+    if (component.kind == Kind::position)
         return {tr("common.position", "position"),
                 // Translators: short for position
                 tr("why_score.pos", "pos"), -1, -1};
@@ -48,8 +49,8 @@ WhyScore why_score(const checkpoint::ModelRun& run, const analysis::ScoreQuestio
     out.may_join = out.layer > 0;
     out.joined = out.may_join && join.value_or(out.score.writers.size() > most_apart);
     std::vector<std::size_t> group; // group index of each component
-    for (const Writer& writer : out.score.writers) {
-        WhyScore::Group one = group_of(writer, out.joined);
+    for (const Writer& component : out.score.writers) {
+        WhyScore::Group one = group_of(component, out.joined);
         const auto known = std::ranges::find(out.groups, one.name, &WhyScore::Group::name);
         group.push_back(static_cast<std::size_t>(known - out.groups.begin()));
         if (known == out.groups.end())
@@ -71,7 +72,7 @@ WhyScore why_score(const checkpoint::ModelRun& run, const analysis::ScoreQuestio
             out.largest.push_back({q, k, out.at(q, k)});
     std::ranges::stable_sort(out.largest, std::ranges::greater{},
                              [](const WhyScore::Term& term) { return std::abs(term.value); });
-    out.limit = std::abs(out.largest.front().value);
+    out.max_abs = std::abs(out.largest.front().value);
     const WhyScore::Group& at_key = out.groups[out.largest.front().key];
     if (at_key.head >= 0) {
         const TensorPtr weights = run.weights(at_key.layer);

@@ -36,7 +36,7 @@ struct WhyScore {
     std::vector<double> table;         ///< (groups, groups); rows: query side
     std::vector<double> rows, columns; ///< sums
     std::vector<Term> largest;         ///< all terms, by absolute value, largest first
-    double limit = 0;                  ///< the largest absolute value
+    double max_abs = 0;                ///< the largest absolute value
     std::vector<Read>
         read; ///< tokens that the key-side head of the largest term attends to, largest first; may be empty
 

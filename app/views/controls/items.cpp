@@ -84,11 +84,11 @@ bool input_text(const std::string& label, const std::string& hint, std::string& 
     // Dear ImGui changes bytes that are not valid UTF-8.
     const std::string shown_before = text::plain_text(text);
     std::string shown = shown_before;
-    const bool told = observed(
+    const bool reported = observed(
         ImGui::InputTextWithHint(label.c_str(), hint.c_str(), &shown, flags, callback, data), label, surface);
     if (shown != shown_before)
         text = shown;
-    return told;
+    return reported;
 }
 
 } // namespace headscope::app

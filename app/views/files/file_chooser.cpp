@@ -19,7 +19,7 @@ constexpr float chooser_pad = 24, row_height = 28, places_width = 168;
 
 /// The positions of the parts of the card.
 struct Parts {
-    figure::Rect card, places, preview, crumbs, list, field, message, foot;
+    figure::Rect card, shortcuts, preview, crumbs, list, field, message, foot;
 };
 
 Parts parts_of(const figure::Rect& card, const OpenChooser& open) {
@@ -29,10 +29,10 @@ Parts parts_of(const figure::Rect& card, const OpenChooser& open) {
     const float switches = switches_height(open, card);
     const float side = card.w >= 600 ? places_width : 0;
     const float x = card.x + chooser_pad + side, w = card.w - 2 * chooser_pad - side;
-    out.places = {card.x + chooser_pad, card.y + 60, side, card.h - 60 - 2 * chooser_pad - 34};
+    out.shortcuts = {card.x + chooser_pad, card.y + 60, side, card.h - 60 - 2 * chooser_pad - 34};
     if (open.purpose == PathPurpose::picture && side > 0 && !collapses_picture_options(open, card)) {
-        out.places.h -= preview_height + 12;
-        out.preview = {out.places.x, out.places.bottom() + 12, side - 16, preview_height};
+        out.shortcuts.h -= preview_height + 12;
+        out.preview = {out.shortcuts.x, out.shortcuts.bottom() + 12, side - 16, preview_height};
     }
     out.crumbs = {x, card.y + 60, w, 30};
     out.foot = {card.x + chooser_pad, card.bottom() - chooser_pad - 34, card.w - 2 * chooser_pad, 34};
@@ -93,16 +93,16 @@ std::optional<std::string> models(const FileChooser& chooser, const figure::Rect
 }
 
 /// Lists the places. Returns the lower edge of the list.
-float places(FileChooser& chooser, const figure::Rect& area, const ViewTools& tools) {
+float draw_shortcuts(FileChooser& chooser, const figure::Rect& area, const ViewTools& tools) {
     float y = area.y;
-    for (const Place& place : chooser.options().places) {
+    for (const FolderShortcut& shortcut : chooser.options().shortcuts) {
         if (y + 28 > area.bottom() || area.w == 0)
             return y;
-        const bool here = place.folder == chooser.listing().folder;
+        const bool here = shortcut.folder == chooser.listing().folder;
         const std::string label =
-            fitted(text::plain_text(place.label), figure::Font::ui_semibold, 13, area.w - 32, tools);
-        if (link("place " + place.folder.string(), label, {area.x - 8, y, area.w - 8, 28}, here, tools)) {
-            chooser.go(place.folder);
+            fitted(text::plain_text(shortcut.label), figure::Font::ui_semibold, 13, area.w - 32, tools);
+        if (link("place " + shortcut.folder.string(), label, {area.x - 8, y, area.w - 8, 28}, here, tools)) {
+            chooser.go(shortcut.folder);
             return y;
         }
         y += 30;
@@ -369,9 +369,9 @@ void view_file_chooser(OpenChooser& open, const ViewTools& tools) {
     if (collapses_picture_options(open, card) && open.picture.instead_of_folder) {
         view_collapsed_picture_options(open, {card.x + chooser_pad, parts.crumbs.y}, tools);
     } else {
-        const float below = places(chooser, parts.places, tools) + 14;
-        offered =
-            models(chooser, {parts.places.x, below, parts.places.w, parts.places.bottom() - below}, tools);
+        const float below = draw_shortcuts(chooser, parts.shortcuts, tools) + 14;
+        offered = models(
+            chooser, {parts.shortcuts.x, below, parts.shortcuts.w, parts.shortcuts.bottom() - below}, tools);
         crumbs(chooser, parts.crumbs, tools);
         entered = list(chooser, parts.list, open.follow_row, tools);
         open.follow_row = false;

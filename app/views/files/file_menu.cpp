@@ -1,9 +1,9 @@
 #include "app/commands/actions.h"
 #include "app/draw/kit/controls.h"
+#include "app/views/action_context.h"
 #include "app/views/controls/items.h"
 #include "app/views/dialog.h"
 #include "app/views/files/file_views.h"
-#include "app/views/situation.h"
 #include "core/base/message.h"
 #include "core/text/plain_text.h"
 
@@ -25,12 +25,12 @@ constexpr std::size_t most_recent = 5;
 /// The file actions, with the recent paths between opening and saving, and exporting.
 std::vector<MenuRow> menu_rows(const AppState& state) {
     const FilesState& files = state.files;
-    const ActionContext now = situation(state);
+    const ActionContext now = action_context(state);
     std::vector<MenuRow> rows;
     const auto add = [&](std::string_view id) {
         const ActionInfo& info = action(id);
-        if (info.here(now))
-            rows.push_back({info.title, key_hint(id), info.send(now), info.tip, why_not(info, now)});
+        if (info.applies(now))
+            rows.push_back({info.title, key_hint(id), info.make_actions(now), info.tip, why_not(info, now)});
     };
     for (const char* id : {"new", "open", "save", "save as"})
         add(id);

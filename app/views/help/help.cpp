@@ -1,5 +1,5 @@
 #include "app/commands/actions.h"
-#include "app/views/situation.h"
+#include "app/views/action_context.h"
 #include "app/views/views.h"
 #include "core/base/message.h"
 
@@ -83,7 +83,7 @@ void view_help(const AppState& state, const figure::Rect& area, const ViewTools&
     const float scale = tools.surface.scale();
     const ImVec2 origin = ImGui::GetMainViewport()->Pos;
     const Theme& theme = tools.theme;
-    std::vector<KeyLine> lines = key_lines(situation(state));
+    std::vector<KeyLine> lines = key_lines(action_context(state));
     if (state.presentation.on) // the keys of a presentation come first
         std::stable_partition(lines.begin(), lines.end(),
                               [](const KeyLine& line) { return line.group.english == "Presentation"; });

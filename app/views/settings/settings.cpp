@@ -70,11 +70,11 @@ std::vector<Offered> devices(const EngineState& engines) {
     const auto choose = [](const std::string& id) { return EngineAction{EngineAction::Kind::choose, id}; };
     std::vector<Offered> offered{
         {tr("settings.automatic", "automatic"), engines.chosen == "auto", choose("auto")}};
-    if (!engines.found) {
+    if (!engines.devices) {
         offered.push_back({engine_title("cpu"), engines.chosen == "cpu", choose("cpu")});
         return offered;
     }
-    for (const engine::Device& device : engines.found->devices)
+    for (const engine::Device& device : engines.devices->devices)
         if (device.usable)
             offered.push_back({engine_title(device.id), engines.chosen == device.id, choose(device.id)});
     return offered;
@@ -130,7 +130,7 @@ std::vector<Setting> settings(const AppState& state) {
         of_language(view),
         {tr("settings.computing", "Computing")},
         {tr("settings.device", "Device"), devices(state.engines),
-         state.engines.found && !state.engines.found->no_vulkan_reason.empty()
+         state.engines.devices && !state.engines.devices->no_vulkan_reason.empty()
              ? tr("settings.no_vulkan_device_here", "no Vulkan device here")
              : ""},
         {tr("settings.remembered", "Remembered")},

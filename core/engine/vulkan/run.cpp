@@ -49,8 +49,8 @@ void fail_keys(const GpuInfo& info) {
 Scoring scoring_of(const Problem& problem, const MaskRows& mask) {
     const MaskRows::Stored stored = mask.stored();
     return {.dims = problem.dims,
-            .before = stored.before,
-            .after = stored.after,
+            .before = stored.reach_back,
+            .after = stored.reach_ahead,
             .has_allowed = !stored.allowed.empty(),
             .has_add = !stored.add.empty(),
             .has_sink = problem.parts().sink,

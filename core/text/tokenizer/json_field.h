@@ -13,7 +13,7 @@ namespace headscope::text {
 /// which must outlive the field. All readers throw Error(input).
 class JsonField {
 public:
-    JsonField(const nlohmann::json& value, std::string place) : value_(&value), path_(std::move(place)) {}
+    JsonField(const nlohmann::json& value, std::string path) : value_(&value), path_(std::move(path)) {}
 
     const nlohmann::json& value() const { return *value_; }
     /// For example `tokenizer.json: model.vocab`.

@@ -34,7 +34,7 @@ std::string panel_text(const std::string& folder) {
     workspace.open(app::open_model(folder, {"3 1 4 1 5"}, 0, progress));
     workspace.settle();
     workspace.take_results();
-    CHECK_FALSE(state.model.next);
+    CHECK_FALSE(state.model.next_distribution);
     const figure::TextMeasure measure = approximate_measure();
     std::string text =
         all_text(draw_predictions({state.shown, state.view, theme(false), measure, 312, 848}, state.model));

@@ -86,7 +86,7 @@ TEST_CASE("the window refuses logits that are not finite in the words of the com
     workspace.settle();
     workspace.take_results();
     CHECK_FALSE(state.model.predictions);
-    CHECK_FALSE(state.model.next);
+    CHECK_FALSE(state.model.next_distribution);
     const figure::TextMeasure measure = approximate_measure();
     std::string text =
         all_text(draw_predictions({state.shown, state.view, theme(false), measure, 312, 848}, state.model));

@@ -120,12 +120,12 @@ std::vector<Place> places() {
     map.view.attention.possible.norm_weighted = false;
     all.push_back(map);
     for (const bool checkpoint : {false, true})
-        for (const bool walking : {false, true}) {
+        for (const bool has_tab_focus : {false, true}) {
             Place place{.name = checkpoint ? "mean of a checkpoint" : "weights of a file"};
             place.checkpoint = checkpoint;
             place.weights_file = !checkpoint;
             place.weights_alone = true;
-            place.has_tab_focus = walking;
+            place.has_tab_focus = has_tab_focus;
             place.view.attention.possible = every_reading();
             place.view.attention.possible.norm_weighted = false;
             place.view.selected = CellAddress{TensorId::weights, {0, 0, 0, 0}};
@@ -135,7 +135,7 @@ std::vector<Place> places() {
 }
 
 bool possible(const ActionInfo& row, const ActionContext& now) {
-    return row.send && row.here(now) && why_not(row, now).empty();
+    return row.make_actions && row.applies(now) && why_not(row, now).empty();
 }
 
 bool pressed_with(const ActionInfo& row, const Chord& chord) {
@@ -163,7 +163,7 @@ TEST_CASE("every action says in plain words what it does", "[actions]") {
         CHECK(row.tip.back() != '.');
         CHECK(row.title != row.tip);
         CHECK_FALSE(row.group.empty());
-        CHECK((row.send || !row.gesture.empty()));
+        CHECK((row.make_actions || !row.gesture.empty()));
         CHECK((!row.keys.empty() || !row.gesture.empty() || row.group.english == "Files" ||
                row.group.english == "Selection"));
     }
@@ -197,8 +197,8 @@ TEST_CASE("every action can be done somewhere", "[actions]") {
     const std::vector<Place> all = places();
     for (const ActionInfo& row : actions()) {
         INFO(row.id);
-        CHECK(std::ranges::any_of(all, [&](const Place& place) { return row.here(place.now()); }));
-        if (row.send)
+        CHECK(std::ranges::any_of(all, [&](const Place& place) { return row.applies(place.now()); }));
+        if (row.make_actions)
             CHECK(std::ranges::any_of(all, [&](const Place& place) { return possible(row, place.now()); }));
     }
 }
@@ -239,7 +239,7 @@ TEST_CASE("a digit is the number of a head, and no key alone changes what is not
                 CHECK(meaning.action->id == "head " + chord_text({key}));
             if (meaning.action == nullptr || now.number_selected())
                 continue;
-            for (const Action& action : meaning.action->send(now))
+            for (const Action& action : meaning.action->make_actions(now))
                 CHECK_FALSE(std::holds_alternative<Command>(action));
         }
     }
@@ -302,7 +302,7 @@ TEST_CASE("the list of keys holds every key of the page and no other", "[actions
                                     (chord.shift && all.find("  Shift →") != std::string::npos &&
                                      all.find(" " + chord_text(bare)) != std::string::npos) ||
                                     all.find("−  " + name) != std::string::npos;
-                if (row.here(now))
+                if (row.applies(now))
                     CHECK(listed);
             }
     }

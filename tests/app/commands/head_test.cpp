@@ -80,19 +80,19 @@ TEST_CASE("a copied head does what the other does") {
 
 TEST_CASE("heads that share keys and values keep them; others that change along are named") {
     const DocumentPtr document = four_heads(2);
-    const auto told = [&](const Command& command) {
+    const auto notice_after = [&](const Command& command) {
         return notice_of(*document, command, *app::apply(document, command));
     };
     const DocumentPtr within = app::apply(document, CopyHead{0, 1});
     CHECK(within->problem.weights.W_K == document->problem.weights.W_K);
     CHECK(within->problem.weights.W_V == document->problem.weights.W_V);
     CHECK(within->problem.weights.W_Q != document->problem.weights.W_Q);
-    CHECK_THAT(told(CopyHead{0, 1}), Catch::Contains("read the same keys and values"));
+    CHECK_THAT(notice_after(CopyHead{0, 1}), Catch::Contains("read the same keys and values"));
     CHECK(name_of(*document, CopyHead{0, 1}).detail == "K, V shared: kept");
     const DocumentPtr across = app::apply(document, CopyHead{0, 2});
     CHECK(across->problem.weights.W_K->at(1, 4) == document->problem.weights.W_K->at(1, 1));
-    CHECK_THAT(told(CopyHead{0, 2}), Catch::Contains("W_K and W_V of 3 also changed"));
-    CHECK_THAT(told(SwapHeads{0, 2}), Catch::Contains("W_K and W_V of 1, 3 also changed"));
+    CHECK_THAT(notice_after(CopyHead{0, 2}), Catch::Contains("W_K and W_V of 3 also changed"));
+    CHECK_THAT(notice_after(SwapHeads{0, 2}), Catch::Contains("W_K and W_V of 1, 3 also changed"));
 }
 
 TEST_CASE("a head that was reset has its own weights again, the others keep their edits") {
@@ -114,15 +114,15 @@ TEST_CASE("H and Hkv say what they did to the weights and to edits") {
     DocumentPtr document = make_document(recipe, 1);
     document = app::apply(document, EditCell{{TensorId::W_K, {0, 0, 0, 0}}, 5});
     document = app::apply(document, SetGain{0, 0.5F});
-    const auto told = [&](const Command& command) {
+    const auto notice_after = [&](const Command& command) {
         return notice_of(*document, command, *app::apply(document, command));
     };
-    CHECK_THAT(told(SetHeads{4}),
+    CHECK_THAT(notice_after(SetHeads{4}),
                Catch::Contains("now form 4 heads of width 2 instead of 2 heads of width 4"));
-    CHECK_THAT(told(SetHeads{4}), Catch::Contains("All head gains are 1 again"));
-    CHECK_THAT(told(SetKvHeads{1}), Catch::Contains("averaged into one"));
-    CHECK_THAT(told(SetKvHeads{1}), Catch::Contains("Your edits of W_K"));
-    CHECK(told(SetGain{0, 1}).empty());
+    CHECK_THAT(notice_after(SetHeads{4}), Catch::Contains("All head gains are 1 again"));
+    CHECK_THAT(notice_after(SetKvHeads{1}), Catch::Contains("averaged into one"));
+    CHECK_THAT(notice_after(SetKvHeads{1}), Catch::Contains("Your edits of W_K"));
+    CHECK(notice_after(SetGain{0, 1}).empty());
     // The edit waits and comes back.
     const DocumentPtr shared = app::apply(document, SetKvHeads{1});
     CHECK(shared->problem.weights.W_K->at(0, 0) != 5);

@@ -62,10 +62,10 @@ engine::DeviceList two_devices() {
     return {{engine::cpu_device(), {.id = "vulkan:0", .name = "played", .detail = "by the CPU"}}, {}};
 }
 
-void wait_for(EngineSelector& desk) {
-    while (desk.busy()) {
+void wait_for(EngineSelector& selector) {
+    while (selector.busy()) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        desk.poll();
+        selector.poll();
     }
 }
 
@@ -74,7 +74,7 @@ void wait_for(EngineSelector& desk) {
 TEST_CASE("an engine is made on the worker when it is chosen, and gives the same numbers") {
     const std::thread::id here = std::this_thread::get_id();
     std::thread::id made_on;
-    EngineSelector desk(
+    EngineSelector selector(
         "cpu",
         [&](const std::string& id) {
             if (id != "cpu")
@@ -82,49 +82,49 @@ TEST_CASE("an engine is made on the worker when it is chosen, and gives the same
             return maker(0)(id);
         },
         two_devices);
-    Runner runner(desk.engine(), {});
+    Runner runner(selector.engine(), {});
     const DocumentPtr document = first_lesson_document();
     const RunResult first = run_on(runner, document);
     CHECK(first.trace->device == "cpu");
-    CHECK(desk.act({EngineAction::Kind::choose, "vulkan:0"}, document));
-    CHECK_FALSE(desk.act({EngineAction::Kind::choose, "vulkan:0"}, document));
+    CHECK(selector.act({EngineAction::Kind::choose, "vulkan:0"}, document));
+    CHECK_FALSE(selector.act({EngineAction::Kind::choose, "vulkan:0"}, document));
     const RunResult second = run_on(runner, document);
     CHECK(second.trace->device == "vulkan:0");
     CHECK(made_on != here);
     for (const analysis::StageDifference& stage : analysis::stage_differences(*first.trace, *second.trace))
         CHECK(stage.largest == 0);
-    CHECK(desk.act({EngineAction::Kind::choose, "cpu"}, document));
+    CHECK(selector.act({EngineAction::Kind::choose, "cpu"}, document));
     CHECK(run_on(runner, document).trace->device == "cpu");
-    desk.poll();
-    CHECK(desk.state().fallback_reason.empty());
+    selector.poll();
+    CHECK(selector.state().fallback_reason.empty());
 }
 
 TEST_CASE("the CPU goes on when the chosen engine cannot be made, and says why") {
-    EngineSelector desk("vulkan:1", maker(0), two_devices);
-    Runner runner(desk.engine(), {});
+    EngineSelector selector("vulkan:1", maker(0), two_devices);
+    Runner runner(selector.engine(), {});
     const RunResult result = run_on(runner, first_lesson_document());
     REQUIRE(result.trace != nullptr);
     CHECK(result.trace->device == "cpu");
-    desk.poll();
-    CHECK_THAT(desk.state().fallback_reason, Contains("there is no such device"));
+    selector.poll();
+    CHECK_THAT(selector.state().fallback_reason, Contains("there is no such device"));
     // The same may be tried again; another choice clears the sentence.
-    CHECK(desk.act({EngineAction::Kind::choose, "vulkan:1"}, first_lesson_document()));
-    CHECK(desk.act({EngineAction::Kind::choose, "vulkan:0"}, first_lesson_document()));
-    desk.poll();
-    CHECK(desk.state().fallback_reason.empty());
+    CHECK(selector.act({EngineAction::Kind::choose, "vulkan:1"}, first_lesson_document()));
+    CHECK(selector.act({EngineAction::Kind::choose, "vulkan:0"}, first_lesson_document()));
+    selector.poll();
+    CHECK(selector.state().fallback_reason.empty());
     CHECK(run_on(runner, first_lesson_document()).trace->device == "vulkan:0");
 }
 
 TEST_CASE("a device lost in the middle of a run costs nothing but a sentence") {
-    EngineSelector desk("vulkan:0", maker(2), two_devices);
-    Runner runner(desk.engine(), {});
+    EngineSelector selector("vulkan:0", maker(2), two_devices);
+    Runner runner(selector.engine(), {});
     CHECK(run_on(runner, first_lesson_document()).trace->device == "vulkan:0");
     const RunResult second = run_on(runner, first_lesson_document());
     REQUIRE(second.trace != nullptr);
     CHECK(second.error.empty());
     CHECK(second.trace->device == "cpu");
-    desk.poll();
-    CHECK_THAT(desk.state().fallback_reason, Contains("the device is lost"));
+    selector.poll();
+    CHECK_THAT(selector.state().fallback_reason, Contains("the device is lost"));
     CHECK(run_on(runner, first_lesson_document()).trace->device == "cpu");
 }
 
@@ -137,24 +137,24 @@ TEST_CASE("a fault of the input is no reason to change the engine") {
 }
 
 TEST_CASE("devices are looked for, and engines compared, in the background") {
-    EngineSelector desk("auto", maker(0), two_devices);
-    Runner runner(desk.engine(), {});
-    CHECK_FALSE(desk.act({EngineAction::Kind::look}, first_lesson_document()));
-    CHECK(desk.busy());
-    wait_for(desk);
-    REQUIRE(desk.state().found);
-    CHECK(desk.state().found->devices.size() == 2);
+    EngineSelector selector("auto", maker(0), two_devices);
+    Runner runner(selector.engine(), {});
+    CHECK_FALSE(selector.act({EngineAction::Kind::list}, first_lesson_document()));
+    CHECK(selector.busy());
+    wait_for(selector);
+    REQUIRE(selector.state().devices);
+    CHECK(selector.state().devices->devices.size() == 2);
     DocumentPtr compared = first_lesson_document();
-    CHECK_FALSE(desk.act({EngineAction::Kind::compare}, compared));
-    wait_for(desk);
+    CHECK_FALSE(selector.act({EngineAction::Kind::compare}, compared));
+    wait_for(selector);
     const std::weak_ptr<const Document> left = std::exchange(compared, nullptr);
     for (int n = 0; !left.expired() && n < 1000; ++n) // the worker releases it a moment after it is done
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     CHECK(left.expired());
-    REQUIRE(desk.state().comparison);
-    CHECK(desk.state().comparison->error.empty());
-    CHECK(desk.state().comparison->second == "vulkan:0");
-    CHECK(desk.state().comparison->stages.size() == stages_of().size());
+    REQUIRE(selector.state().comparison);
+    CHECK(selector.state().comparison->error.empty());
+    CHECK(selector.state().comparison->second == "vulkan:0");
+    CHECK(selector.state().comparison->stages.size() == stages_of().size());
     EngineSelector failing("vulkan:1", maker(0), two_devices);
     failing.act({EngineAction::Kind::compare}, first_lesson_document());
     wait_for(failing);

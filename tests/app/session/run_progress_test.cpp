@@ -25,7 +25,7 @@ struct Measured {
         workspace.open(open_model(checkpoint::model_folder("pocket"), {clean_text}, 0, progress));
         settle();
     }
-    void look(const AttentionChange& change) { workspace.change_view(ViewChange(change)); }
+    void change_view(const AttentionChange& change) { workspace.change_view(ViewChange(change)); }
     void act(const ModelAction& action) { workspace.session().act(action); }
     void settle() {
         workspace.settle();
@@ -60,14 +60,14 @@ struct Measured {
 
 TEST_CASE("a sweep that is stopped keeps what it measured, and goes on to what a whole sweep gives",
           "[measuring]") {
-    Measured desk;
-    desk.look(ShowScreen{Screen::effects});
-    desk.look(ShowEffects{EffectKind::ablated});
-    const auto stopped = desk.stop<EffectsSweep>([&] { return desk.state.shown.sweep; });
-    CHECK(desk.state.shown.sweep_stopped);
+    Measured fixture;
+    fixture.change_view(ShowScreen{Screen::effects});
+    fixture.change_view(ShowEffects{EffectKind::ablated});
+    const auto stopped = fixture.stop<EffectsSweep>([&] { return fixture.state.shown.sweep; });
+    CHECK(fixture.state.shown.sweep_stopped);
     Progress progress;
     const EffectsSweep whole = effects_sweep(
-        *desk.state.model.run, *desk.state.shown.effects, analysis::Ablation::zero, nullptr,
+        *fixture.state.model.run, *fixture.state.shown.effects, analysis::Ablation::zero, nullptr,
         [](const auto&) {}, progress);
     const auto same_as_whole = [&](const EffectsSweep& sweep) {
         std::int64_t measured = 0;
@@ -81,46 +81,46 @@ TEST_CASE("a sweep that is stopped keeps what it measured, and goes on to what a
         CHECK(measured == sweep.done);
     };
     same_as_whole(*stopped);
-    desk.act(MeasureRuns{true});
-    desk.settle();
-    CHECK_FALSE(desk.state.shown.sweep_stopped);
-    CHECK(desk.state.shown.sweep->done == whole.count);
-    same_as_whole(*desk.state.shown.sweep);
-    CHECK(desk.state.shown.sweep->limit == whole.limit);
+    fixture.act(MeasureRuns{true});
+    fixture.settle();
+    CHECK_FALSE(fixture.state.shown.sweep_stopped);
+    CHECK(fixture.state.shown.sweep->done == whole.count);
+    same_as_whole(*fixture.state.shown.sweep);
+    CHECK(fixture.state.shown.sweep->max_abs == whole.max_abs);
 }
 
 TEST_CASE("a patching map that is stopped keeps its cells while another tab is looked at, and the runs are "
           "recorded once for all tabs",
           "[measuring]") {
-    Measured desk;
-    desk.look(ShowScreen{Screen::patching});
-    desk.act(AskPatching{.corrupted = corrupted_text});
+    Measured fixture;
+    fixture.change_view(ShowScreen{Screen::patching});
+    fixture.act(AskPatching{.corrupted = corrupted_text});
     const auto map = [&] {
-        return desk.state.shown.patching == nullptr ? nullptr : desk.state.shown.patching->map;
+        return fixture.state.shown.patching == nullptr ? nullptr : fixture.state.shown.patching->map;
     };
-    const auto stopped = desk.stop<PatchingMap>(map);
-    CHECK(desk.state.shown.patching->stopped);
-    const auto pair = desk.state.shown.patching->pair;
+    const auto stopped = fixture.stop<PatchingMap>(map);
+    CHECK(fixture.state.shown.patching->stopped);
+    const auto pair = fixture.state.shown.patching->pair;
     const analysis::Patching* const recorded = pair->patching.get();
-    desk.act(AskPatching{.kind = analysis::PatchKind::head});
-    desk.settle();
+    fixture.act(AskPatching{.kind = analysis::PatchKind::head});
+    fixture.settle();
     CHECK(map()->done == map()->count);
     CHECK(map()->count == 32);
-    CHECK(desk.state.shown.patching->pair->patching.get() == recorded);
+    CHECK(fixture.state.shown.patching->pair->patching.get() == recorded);
     // Another head does not change what is patched of every head.
     const auto heads = map();
-    desk.look(OpenHead{2, 7});
-    desk.look(ShowScreen{Screen::patching});
-    desk.settle();
+    fixture.change_view(OpenHead{2, 7});
+    fixture.change_view(ShowScreen{Screen::patching});
+    fixture.settle();
     CHECK(map() == heads);
 
-    desk.act(AskPatching{.kind = analysis::PatchKind::residual});
-    desk.settle();
+    fixture.act(AskPatching{.kind = analysis::PatchKind::residual});
+    fixture.settle();
     CHECK(map() == stopped);
-    CHECK(desk.state.shown.patching->stopped);
-    desk.act(MeasureRuns{true});
-    desk.settle();
-    CHECK_FALSE(desk.state.shown.patching->stopped);
+    CHECK(fixture.state.shown.patching->stopped);
+    fixture.act(MeasureRuns{true});
+    fixture.settle();
+    CHECK_FALSE(fixture.state.shown.patching->stopped);
     CHECK(map()->done == map()->count);
     Progress progress;
     const PatchingMap whole = patching_map(
@@ -132,9 +132,9 @@ TEST_CASE("a patching map that is stopped keeps its cells while another tab is l
                 CHECK(cell == whole.cells[row][column]);
 
     // Other weights are another pair.
-    desk.workspace.run(SetGain{0, 0.5F});
-    desk.settle();
-    CHECK(desk.state.shown.patching->pair != pair);
+    fixture.workspace.run(SetGain{0, 0.5F});
+    fixture.settle();
+    CHECK(fixture.state.shown.patching->pair != pair);
 }
 
 } // namespace headscope::test

@@ -26,7 +26,7 @@ struct OpenPair {
         workspace.settle();
         workspace.take_results();
     }
-    void look(const AttentionChange& change) {
+    void change_view(const AttentionChange& change) {
         workspace.change_view(ViewChange(change));
         settle();
     }
@@ -50,8 +50,8 @@ TEST_CASE("what the view looks at and the number of an attention are the same th
     std::int64_t seen = 0;
     for (const Stack stack : stacks_of(architecture))
         for (std::int64_t layer = 0; layer < in_stack(architecture, stack).layers; ++layer, ++seen) {
-            open.look(ShowStack{stack});
-            open.look(OpenHead{layer, 0});
+            open.change_view(ShowStack{stack});
+            open.change_view(OpenHead{layer, 0});
             const Document& document = *open.state.document;
             CHECK(document.checkpoint()->place == AttentionPlace{stack, layer});
             const std::int64_t n = open_attention(document);
@@ -61,7 +61,7 @@ TEST_CASE("what the view looks at and the number of an attention are the same th
             CHECK(document.problem.weights.W_Q == problem.weights.W_Q);
             CHECK(document.problem.cross() == (stack == Stack::cross));
             CHECK(same(*open.state.shown.tensor(TensorId::weights), *open.state.model.run->weights(n)));
-            CHECK(open.state.board->info().H == in_stack(architecture, stack).H);
+            CHECK(open.state.head_grid->info().H == in_stack(architecture, stack).H);
             CHECK(attention_name(open.part(), {stack, layer}) ==
                   std::string(stack == Stack::encoder ? "encoder"
                               : stack == Stack::cross ? "cross"
@@ -72,18 +72,18 @@ TEST_CASE("what the view looks at and the number of an attention are the same th
         }
     CHECK(seen == attention_count(architecture));
     // A layer that the stack has not is its last one.
-    open.look(ShowStack{Stack::encoder});
-    open.look(OpenHead{1, 0});
-    open.look(ShowStack{Stack::cross});
+    open.change_view(ShowStack{Stack::encoder});
+    open.change_view(OpenHead{1, 0});
+    open.change_view(ShowStack{Stack::cross});
     CHECK(open.state.document->checkpoint()->place == AttentionPlace{Stack::cross, 0});
 }
 
 TEST_CASE("a model of one stack has the names and numbers that it always had") {
     OpenPair open("gpt2_tiny", {"3 1 4"});
-    open.look(OpenHead{1, 0});
+    open.change_view(OpenHead{1, 0});
     CHECK(open_attention(*open.state.document) == 1);
     CHECK(open_layer_name(*open.state.document) == "L1");
-    CHECK(open.state.view.walk.whole_block());
+    CHECK(open.state.view.step_strip.whole_block());
     CHECK_FALSE(open.part().two_texts());
     CHECK(open.part().target.empty());
     Progress progress;

@@ -48,7 +48,9 @@ struct OpenCheckpoint {
         }
     }
     const Ids& ids() const { return state.document->part()->inputs->ids; }
-    std::int64_t drawn() const { return state.model.next->candidates[state.model.next->taken].id; }
+    std::int64_t drawn() const {
+        return state.model.next_distribution->candidates[state.model.next_distribution->taken].id;
+    }
 };
 
 /// All texts of a picture, with lines as blanks.
@@ -115,7 +117,7 @@ TEST_CASE("Step writes the tokens that generate writes", "[writing]") {
     INFO(name);
     OpenCheckpoint open(folder_of(name));
     const Ids prompt = open.ids();
-    REQUIRE(open.state.model.next);
+    REQUIRE(open.state.model.next_distribution);
     for (int step = 0; step < 4; ++step)
         open.act(GenerateToken{});
     CHECK(open.ids() == generated(*open.state.document->part(), prompt, 4, default_sampling));
@@ -132,7 +134,7 @@ TEST_CASE("Step writes the tokens that generate writes", "[writing]") {
             const checkpoint::SamplingSettings settings{
                 .temperature = temperature, .top_k = 5, .top_p = {}, .seed = 7};
             open.act(SetSampling{settings});
-            CHECK(open.state.model.next->draw.has_value() == (temperature > 0));
+            CHECK(open.state.model.next_distribution->draw.has_value() == (temperature > 0));
             open.act(GenerateToken{});
             CHECK(open.ids() == generated(*open.state.document->part(), before, 1, settings));
         }
@@ -179,7 +181,7 @@ TEST_CASE("Step writes the tokens that generate writes", "[writing]") {
     }
     SECTION("a candidate that was not drawn begins a branch, and undo leaves it") {
         const Ids before = open.ids();
-        const checkpoint::Distribution& next = *open.state.model.next;
+        const checkpoint::Distribution& next = *open.state.model.next_distribution;
         const std::int64_t other = next.candidates[next.taken == 0 ? 1 : 0].id;
         open.act(GenerateToken{other});
         Ids wanted = before;
@@ -200,7 +202,7 @@ TEST_CASE("Step writes the tokens that generate writes", "[writing]") {
         CHECK(open.state.model.branches.empty());
         open.act(RemoveTokens{2});
         open.act(RemoveTokens{});
-        const checkpoint::Distribution& next = *open.state.model.next;
+        const checkpoint::Distribution& next = *open.state.model.next_distribution;
         open.act(GenerateToken{next.candidates[next.taken == 0 ? 1 : 0].id});
         const Ids other = open.ids();
         REQUIRE(open.state.model.branches.size() == 1);
@@ -315,7 +317,7 @@ TEST_CASE("Run writes at most 8 tokens a second, until Stop or the end of the te
 
 TEST_CASE("a masked model is not written on", "[writing]") {
     OpenCheckpoint open(folder_of("bert_tiny"));
-    CHECK_FALSE(open.state.model.next);
+    CHECK_FALSE(open.state.model.next_distribution);
     open.act(GenerateToken{});
     CHECK(open.state.document->part()->written == 0);
 }
@@ -362,7 +364,7 @@ TEST_CASE("the panel of the next token says all of it, and nothing overlaps", "[
             const Picture picture = draw_predictions(
                 {open.state.shown, open.state.view, theme(false), measure, width, 848}, open.state.model);
             check_layout(picture, width);
-            const checkpoint::Distribution& next = *open.state.model.next;
+            const checkpoint::Distribution& next = *open.state.model.next_distribution;
             const Action take = action_of(picture, "take token " + std::to_string(open.drawn()));
             CHECK(std::get<GenerateToken>(std::get<ModelAction>(take)).id == open.drawn());
             const std::string text = sentences(picture);

@@ -51,65 +51,65 @@ void check_difference(const Tensor& change, const Tensor& a, const Tensor& b) {
 } // namespace
 
 TEST_CASE("the stages of the second prompt less those of the first are shown layer by layer", "[compare]") {
-    TwoPrompts desk;
-    desk.compare(text_b);
-    REQUIRE(desk.state().error.empty());
-    const checkpoint::TextModel& model = *desk.state().document->part()->model;
+    TwoPrompts prompts;
+    prompts.compare(text_b);
+    REQUIRE(prompts.state().error.empty());
+    const checkpoint::TextModel& model = *prompts.state().document->part()->model;
     const auto a = run_of(model, text_a), b = run_of(model, text_b);
-    CHECK(desk.state().document->part()->prompt == text_b);
-    CHECK(desk.state().model.patching.corrupted == text_a);
-    CHECK(desk.state().view.attention.screen == Screen::stages);
-    CHECK(desk.state().view.compare == Compare::difference);
-    CHECK(desk.state().compare.name() == "the clean prompt");
-    const auto change = [&](TensorId id) { return desk.state().compare.of(id); };
+    CHECK(prompts.state().document->part()->prompt == text_b);
+    CHECK(prompts.state().model.patching.corrupted == text_a);
+    CHECK(prompts.state().view.attention.screen == Screen::stages);
+    CHECK(prompts.state().view.compare == Compare::difference);
+    CHECK(prompts.state().compare.name() == "the clean prompt");
+    const auto change = [&](TensorId id) { return prompts.state().compare.of(id); };
     for (const std::int64_t layer : {1, 3, 0}) {
         CAPTURE(layer);
-        desk.act(GoTo{StageGroup::weights, -1, layer});
-        REQUIRE(desk.state().compare.comparable());
+        prompts.act(GoTo{StageGroup::weights, -1, layer});
+        REQUIRE(prompts.state().compare.comparable());
         REQUIRE(change(TensorId::weights) != nullptr);
         check_difference(*change(TensorId::weights)->cells, *a->layer(layer), *b->layer(layer));
-        desk.act(GoTo{StageGroup::resid_in, -1, layer});
+        prompts.act(GoTo{StageGroup::resid_in, -1, layer});
         REQUIRE(change(TensorId::resid_in) != nullptr);
         check_difference(*change(TensorId::resid_in)->cells, *a->stream(layer), *b->stream(layer));
-        desk.act(GoTo{StageGroup::mlp_out, -1, layer});
+        prompts.act(GoTo{StageGroup::mlp_out, -1, layer});
         Progress progress;
         REQUIRE(change(TensorId::mlp_out) != nullptr);
         check_difference(*change(TensorId::mlp_out)->cells, *(*a->block(layer, progress))[TensorId::mlp_out],
                          *(*b->block(layer, progress))[TensorId::mlp_out]);
     }
     // After a return to the patches, the prompts are unchanged.
-    desk.act(ShowScreen{Screen::patching});
-    CHECK(desk.state().document->part()->prompt == text_a);
-    CHECK(desk.state().model.patching.corrupted == text_b);
-    desk.act(ShowScreen{Screen::stages});
-    desk.act(ShowScreen{Screen::patching});
-    CHECK(desk.state().document->part()->prompt == text_a);
-    desk.act(ShowScreen{Screen::stages});
-    desk.act(SetCompare{Compare::now});
-    CHECK(side_to_show(desk.state().compare, desk.state().view.compare) == Compare::now);
-    desk.act(DropBaseline{});
-    CHECK_FALSE(desk.state().compare.marked());
+    prompts.act(ShowScreen{Screen::patching});
+    CHECK(prompts.state().document->part()->prompt == text_a);
+    CHECK(prompts.state().model.patching.corrupted == text_b);
+    prompts.act(ShowScreen{Screen::stages});
+    prompts.act(ShowScreen{Screen::patching});
+    CHECK(prompts.state().document->part()->prompt == text_a);
+    prompts.act(ShowScreen{Screen::stages});
+    prompts.act(SetCompare{Compare::now});
+    CHECK(side_to_show(prompts.state().compare, prompts.state().view.compare) == Compare::now);
+    prompts.act(DropBaseline{});
+    CHECK_FALSE(prompts.state().compare.marked());
 }
 
 TEST_CASE("prompts of other lengths are not compared, and a sentence says where they part", "[compare]") {
-    TwoPrompts desk;
-    desk.compare("When Mary and John went");
-    CAPTURE(desk.state().error);
-    CHECK(desk.state().error.find(
+    TwoPrompts prompts;
+    prompts.compare("When Mary and John went");
+    CAPTURE(prompts.state().error);
+    CHECK(prompts.state().error.find(
               "the clean prompt has 15 tokens and the corrupted prompt 6; they differ from token 6 on") !=
           std::string::npos);
-    CHECK(desk.state().document->part()->prompt == text_a);
-    CHECK_FALSE(desk.state().compare.marked());
+    CHECK(prompts.state().document->part()->prompt == text_a);
+    CHECK_FALSE(prompts.state().compare.marked());
 }
 
 TEST_CASE("A of a checkpoint follows to the layer on screen", "[compare]") {
-    TwoPrompts desk;
-    const checkpoint::TextModel& model = *desk.state().document->part()->model;
-    desk.act(GoTo{StageGroup::weights, -1, 1});
-    desk.act(MarkBaseline{});
-    desk.act(SetGain{2, 0.0F});
-    desk.act(GoTo{StageGroup::weights, -1, 3});
-    REQUIRE(desk.state().compare.comparable());
+    TwoPrompts prompts;
+    const checkpoint::TextModel& model = *prompts.state().document->part()->model;
+    prompts.act(GoTo{StageGroup::weights, -1, 1});
+    prompts.act(MarkBaseline{});
+    prompts.act(SetGain{2, 0.0F});
+    prompts.act(GoTo{StageGroup::weights, -1, 3});
+    REQUIRE(prompts.state().compare.comparable());
     checkpoint::ModelEdits edits;
     edits[1].gains.assign(8, 1.0F);
     edits[1].gains[2] = 0;
@@ -117,7 +117,8 @@ TEST_CASE("A of a checkpoint follows to the layer on screen", "[compare]") {
     const auto own = run_of(model, text_a),
                edited =
                    checkpoint::ModelRun::compute(model.model, own->inputs(), edits, nullptr, {}, progress);
-    check_difference(*desk.state().compare.of(TensorId::weights)->cells, *own->layer(3), *edited->layer(3));
+    check_difference(*prompts.state().compare.of(TensorId::weights)->cells, *own->layer(3),
+                     *edited->layer(3));
 }
 
 } // namespace headscope::test

@@ -13,9 +13,9 @@ namespace {
 /// Ink in columns [first, last) of a picture, as the sum of alpha.
 double ink_of(const ShapedText& line, int first, int last) {
     double sum = 0;
-    for (int y = 0; y < line.picture.rows; ++y)
+    for (int y = 0; y < line.image.rows; ++y)
         for (int x = first; x < last; ++x)
-            sum += (*line.picture.pixels)[static_cast<std::size_t>(y * line.picture.cols + x)] >> 24;
+            sum += (*line.image.pixels)[static_cast<std::size_t>(y * line.image.cols + x)] >> 24;
     return sum;
 }
 
@@ -49,8 +49,8 @@ TEST_CASE("Arabic letters join when a line is shaped", "[shaped]") {
     const ShapedText word = shape_text("ببب", Font::ui, 26);
     CHECK(word.missing_character == 0);
     CHECK_FALSE(word.colored.pixels);
-    CHECK(word.picture.smooth); // words above columns are turned
-    CHECK(ink_of(word, 0, word.picture.cols) > 0);
+    CHECK(word.image.smooth); // words above columns are turned
+    CHECK(ink_of(word, 0, word.image.cols) > 0);
 }
 
 TEST_CASE("Hebrew begins at the right", "[shaped]") {
@@ -58,10 +58,10 @@ TEST_CASE("Hebrew begins at the right", "[shaped]") {
     const auto left_below = [](const char* text) {
         const ShapedText line = shape_text(text, Font::ui, 40);
         double sum = 0;
-        for (int y = 0; y < line.picture.rows; ++y)
+        for (int y = 0; y < line.image.rows; ++y)
             for (int x = 0; x < 6; ++x)
-                if (line.picture.area.y + static_cast<float>(y) > -8)
-                    sum += (*line.picture.pixels)[static_cast<std::size_t>(y * line.picture.cols + x)] >> 24;
+                if (line.image.area.y + static_cast<float>(y) > -8)
+                    sum += (*line.image.pixels)[static_cast<std::size_t>(y * line.image.cols + x)] >> 24;
         return sum;
     };
     CHECK(left_below("שי") == 0);
@@ -70,15 +70,15 @@ TEST_CASE("Hebrew begins at the right", "[shaped]") {
 
 TEST_CASE("a line of words that begins with a right-to-left word runs from the left", "[shaped]") {
     const ShapedText line = shape_text("ב          MMMM", Font::ui, 26);
-    const int third = line.picture.cols / 3;
-    CHECK(ink_of(line, line.picture.cols - third, line.picture.cols) > ink_of(line, 0, third) * 1.5);
+    const int third = line.image.cols / 3;
+    CHECK(ink_of(line, line.image.cols - third, line.image.cols) > ink_of(line, 0, third) * 1.5);
 }
 
 TEST_CASE("a character of no font is said, and its box is drawn", "[shaped]") {
     const ShapedText line = shape_text("a\U0010FFFD", Font::ui, 26);
     CHECK(line.missing_character == 0x10FFFD);
     CHECK(line.advance > advance_of("a"));
-    CHECK(ink_of(line, 0, line.picture.cols) > 0);
+    CHECK(ink_of(line, 0, line.image.cols) > 0);
 }
 
 TEST_CASE("text beside an emoji keeps the colour of the text, and the emoji its own", "[shaped]") {

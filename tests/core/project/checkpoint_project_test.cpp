@@ -32,7 +32,7 @@ project::CheckpointProject some_project(const std::string& path) {
     return {.model = project::model_location(test_data("/models/gpt2_tiny"), path),
             .text = "3 1 4 \"ü\n",
             .ids = {3, 1, 4},
-            .written = 1,
+            .generated_count = 1,
             .activations = {{.attention = 1, .at = TensorId::mlp_act, .row = 2, .column = 3, .value = 0.1F}},
             .questions = "what was asked",
             .view = "how it was looked at"};
@@ -64,7 +64,7 @@ TEST_CASE("a project of a checkpoint comes back as it was written", "[checkpoint
     CHECK(after.model_name == "gpt2_tiny");
     CHECK(after.text == before.text);
     CHECK(after.ids == before.ids);
-    CHECK(after.written == 1);
+    CHECK(after.generated_count == 1);
     CHECK(after.activations == before.activations);
     CHECK(after.questions == before.questions);
     CHECK(after.view == before.view);

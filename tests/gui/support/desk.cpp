@@ -137,7 +137,7 @@ void Desk::press(const std::string& label) {
 std::string signature(const ViewState& view) {
     std::ostringstream out;
     out << "group " << int(view.group) << " row " << view.row << " head " << view.head << " other "
-        << view.other << " batch " << view.batch << " as " << int(view.weights_view) << " heads "
+        << view.compared_head << " batch " << view.batch << " as " << int(view.weights_view) << " heads "
         << int(view.heads_view) << " projection " << int(view.projection) << " map " << int(view.colour_map)
         << " same " << view.same_scale << " scores " << static_cast<int>(view.attention.score_scale)
         << " numbers " << view.numbers << " apart " << view.apart_target << " joined " << view.joined_target

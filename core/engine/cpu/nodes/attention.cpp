@@ -89,9 +89,9 @@ MaskRows::Stored AttentionKernel::mask_of(const Values& values) const {
     MaskRows::Stored mask;
     mask.empty = !a_.has_mask;
     if (a_.mask.before)
-        mask.before = *a_.mask.before;
+        mask.reach_back = *a_.mask.before;
     if (a_.mask.after)
-        mask.after = *a_.mask.after;
+        mask.reach_ahead = *a_.mask.after;
     // Later stages read from the mask only how far a query reaches.
     if (has(RowStage::masked) && a_.added.node != no_node) {
         mask.add = values[a_.added.node].values();

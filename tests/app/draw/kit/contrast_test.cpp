@@ -37,8 +37,8 @@ TEST_CASE("text can be read on everything that it stands on, in both themes", "[
 TEST_CASE("numbers can be read on every colour of every map, in both themes", "[contrast]") {
     for (const bool dark : {false, true}) {
         const Theme& t = theme(dark);
-        std::vector<const Ramp*> ramps{&t.score,   &t.order,   &t.neutral, &t.diverging,
-                                       &t.viridis, &t.cividis, &t.magma};
+        std::vector<const Ramp*> ramps{&t.head_background, &t.order,   &t.neutral, &t.diverging,
+                                       &t.viridis,         &t.cividis, &t.magma};
         for (const HeadColours& head : t.heads)
             ramps.push_back(&head.ramp);
         for (const Ramp* const ramp : ramps)

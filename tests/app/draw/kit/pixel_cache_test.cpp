@@ -55,15 +55,15 @@ TEST_CASE("what no frame asks for is let go, and what every frame asks for stays
     PixelCache cache;
     int made = 0, looked = 0;
     const auto make = [&] { return std::vector<figure::Color>(100, static_cast<figure::Color>(++made)); };
-    const std::function<int()> look = [&] { return ++looked; };
+    const std::function<int()> compute = [&] { return ++looked; };
     const auto owner = std::make_shared<int>(1);
     cache.find(1, make);
     cache.find_owned(owner, 2, make);
-    cache.found<int>(owner, 3, look);
+    cache.cached_result<int>(owner, 3, compute);
     for (std::int64_t frame = 0; frame <= FrameCounter::kept_frames; ++frame) {
         cache.find(4, make);
         cache.find_owned(owner, 5, make);
-        cache.found<int>(owner, 6, look);
+        cache.cached_result<int>(owner, 6, compute);
         CHECK(cache.bytes() == 400 * sizeof(figure::Color));
         cache.end_frame();
     }
@@ -72,7 +72,7 @@ TEST_CASE("what no frame asks for is let go, and what every frame asks for stays
     CHECK(cache.bytes() == 200 * sizeof(figure::Color));
     cache.find(1, make);
     cache.find_owned(owner, 2, make);
-    cache.found<int>(owner, 3, look);
+    cache.cached_result<int>(owner, 3, compute);
     CHECK(made == 6);
     CHECK(looked == 3);
 }

@@ -12,8 +12,8 @@ using namespace headscope::app;
 TEST_CASE("every stop and every screen has a place in the manual", "[manual]") {
     const Shown shown = make_shown({});
     ViewState view;
-    for (int stop = 0; stop < stop_count; ++stop) {
-        view.group = static_cast<StageGroup>(stop);
+    for (int step = 0; step < stop_count; ++step) {
+        view.group = static_cast<StageGroup>(step);
         INFO(group_info(view.group).label);
         const manual::Place place = manual_place_of_screen(shown, view);
         CHECK(place.page == "stages");

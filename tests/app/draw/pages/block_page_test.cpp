@@ -47,13 +47,13 @@ TEST_CASE("the list of a head's largest weights waits while the board is of anot
     };
     SessionState now, next;
     const auto workspace = opened(now, "1 2 3"), longer = opened(next, "1 2 3 4 5 6 7 8");
-    REQUIRE(next.board->row(0) != nullptr);
+    REQUIRE(next.head_grid->row(0) != nullptr);
     const figure::TextMeasure measure = approximate_measure();
     DrawContext context{now.shown, now.view, theme(false), measure, 960, 848};
-    context.board = now.board;
-    REQUIRE(now.board->row(0) != nullptr);
+    context.head_grid = now.head_grid;
+    REQUIRE(now.head_grid->row(0) != nullptr);
     const std::size_t both = draw_strongest_page(context, "why").scene.items.size();
-    context.board = next.board;
+    context.head_grid = next.head_grid;
     const std::size_t one = draw_strongest_page(context, "why").scene.items.size();
     CHECK(one < both);
     CHECK(one > 0);

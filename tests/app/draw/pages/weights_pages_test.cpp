@@ -148,7 +148,7 @@ TEST_CASE("pages of weights keep texts apart and stay inside their picture at an
                         view.heads_view = heads;
                         view.dark = small;
                         if (H > 1)
-                            view.head = 1, view.other = 0;
+                            view.head = 1, view.compared_head = 0;
                         const float width = small ? 836 : 960, height = small ? 568 : 848;
                         INFO("T " << T << ", H " << H << ", view " << static_cast<int>(as) << ", heads "
                                   << static_cast<int>(heads) << ", width " << width);
@@ -298,7 +298,7 @@ TEST_CASE("a difference and a mean say what they are", "[weights]") {
         ViewState view = weights_view(as);
         view.heads_view = HeadsView::difference;
         view.head = 2;
-        view.other = 1;
+        view.compared_head = 1;
         const Picture difference = draw_page(shown, view);
         CHECK(has_text(difference, "Head 2 − head 1"));
         CHECK(says(difference, "head 2 reads it more"));

@@ -69,7 +69,7 @@ struct PaletteWorld {
     Actions sent(const std::string& id) const {
         for (const PaletteEntry& entry : entries())
             if (entry.id == id)
-                return entry.send(now);
+                return entry.make_actions(now);
         FAIL("no entry " << id);
         return {};
     }
@@ -117,13 +117,13 @@ TEST_CASE("the palette lists every command of the page once, and places to go to
         CHECK_FALSE(entry.title.empty());
         CHECK_FALSE(entry.label.empty());
         if (entry.disabled_reason.empty())
-            CHECK_FALSE(entry.send(world.now).empty());
+            CHECK_FALSE(entry.make_actions(world.now).empty());
     }
     for (const ActionInfo& info : actions()) {
         const bool head = info.id.starts_with("head ") && std::isdigit(info.id.back()) != 0;
         INFO(info.id);
         CHECK(ids.contains("command " + info.id) ==
-              (info.send && info.here(world.now) && info.id != "palette" && !head));
+              (info.make_actions && info.applies(world.now) && info.id != "palette" && !head));
     }
     CHECK(ids.contains("stage scores"));
     CHECK(ids.contains("head 1"));
@@ -218,7 +218,7 @@ TEST_CASE("other words and keys find an action, a stage and a setting", "[palett
     const auto found = [&](const char* typed) {
         std::vector<std::string> ids;
         for (const PaletteRow& row : palette_rows(entries, typed, {}))
-            if (row.entry->kind != EntryKind::page && row.entry->disabled_reason.empty())
+            if (row.entry->kind != EntryKind::manual_heading && row.entry->disabled_reason.empty())
                 ids.push_back(row.entry->id);
         return ids;
     };

@@ -28,7 +28,7 @@ TEST_CASE("the engine panel lists what can be chosen, and only that can be click
     CHECK(has(unknown, "engine auto") == 1);
     CHECK(has(unknown, "engine cpu") == 1);
 
-    engines.found =
+    engines.devices =
         engine::DeviceList{{{.id = "cpu", .name = "processor", .detail = "2 threads"},
                             {.id = "vulkan:0", .name = "old card", .detail = "too old", .usable = false},
                             {.id = "vulkan:1", .name = "card", .detail = "8 GB", .is_hardware = true}},
@@ -44,7 +44,7 @@ TEST_CASE("the engine panel lists what can be chosen, and only that can be click
          {"old card; too old", "Using the CPU instead", "weights", "2.5e-07", "of 1.0e+00"})
         CHECK_THAT(text, Catch::Contains(part));
 
-    engines.found = engine::DeviceList{{engine::cpu_device()}, "this machine has no Vulkan driver"};
+    engines.devices = engine::DeviceList{{engine::cpu_device()}, "this machine has no Vulkan driver"};
     const Picture none = draw_engine_panel(engines, context);
     CHECK_THAT(test::all_text(none), Catch::Contains("no Vulkan driver"));
     CHECK(has(none, "Run this problem on the CPU and on Vulkan") == 0);

@@ -1,4 +1,4 @@
-#include "app/views/situation.h"
+#include "app/views/action_context.h"
 
 #include "app/state/screens/screen.h"
 #include "app/views/given_weights.h"
@@ -23,7 +23,7 @@ Compare side_on_screen(const AppState& state) {
                : Compare::now;
 }
 
-ActionContext situation(const AppState& state) {
+ActionContext action_context(const AppState& state) {
     const Document& document = *state.document;
     const AttentionSetPtr given = weights_without_stages(state);
     const Screen screen = screen_of(state.shown, state.view);
@@ -37,7 +37,7 @@ ActionContext situation(const AppState& state) {
             .weights_read = shows_transformed_weights(state),
             .edited = document.is_checkpoint() && !document.part()->edits.empty(),
             .lesson = state.course.open != nullptr,
-            .writes = state.model.next.has_value(),
+            .writes = state.model.next_distribution.has_value(),
             .writing = state.model.generating,
             .screen = screen,
             .map = screen == Screen::map ? state.shown.map.get() : nullptr,

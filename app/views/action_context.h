@@ -10,6 +10,6 @@ Compare side_on_screen(const AppState& state);
 
 /// The state that decides which actions are possible. The window adds overlays, open panels and keyboard
 /// focus.
-ActionContext situation(const AppState& state);
+ActionContext action_context(const AppState& state);
 
 } // namespace headscope::app

@@ -18,13 +18,13 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float board_top = 118.0F;                       ///< top of the first row
+constexpr float grid_top = 118.0F;                        ///< top of the first row
 constexpr float stack_switch = 92.0F, stack_room = 44.0F; ///< top of the switch, and its height
-constexpr float board_pad = 24.0F;
+constexpr float grid_pad = 24.0F;
 constexpr float layer_label_width = 34.0F; ///< "L11"
 constexpr float map_gap = 8.0F;            ///< between maps
 constexpr float letter_height = 16.0F;
-constexpr float smallest_board_map = 14.0F, largest_map = 112.0F;
+constexpr float smallest_grid_map = 14.0F, largest_map = 112.0F;
 constexpr float legend_foot = 70.0F, log_words_foot = 18.0F, marks_foot = 26.0F, letters_foot = 40.0F;
 constexpr float lettered_from = 18.0F;
 constexpr float before_means = 10.0F; ///< extra space between the set's own heads and their means
@@ -58,14 +58,14 @@ bool has_stacks(const DrawContext& context) {
 
 /// Maps are as large as the width allows, or smaller if all rows then fit on screen.
 Grid grid_of(const DrawContext& context) {
-    const AttentionInfo& info = context.board->info();
+    const AttentionInfo& info = context.head_grid->info();
     Grid grid{.L = info.L,
               .H = info.H,
               .own_L = info.own_layers(),
               .own_H = info.own_heads(),
-              .left = board_pad + layer_label_width,
-              .top = board_top + (has_stacks(context) ? stack_room : 0)};
-    const float room = context.width - grid.left - board_pad - (info.own_heads() < info.H ? before_means : 0);
+              .left = grid_pad + layer_label_width,
+              .top = grid_top + (has_stacks(context) ? stack_room : 0)};
+    const float room = context.width - grid.left - grid_pad - (info.own_heads() < info.H ? before_means : 0);
     const auto rows = static_cast<float>(info.L);
     const float tall = static_cast<float>(info.Tq) / static_cast<float>(info.Tk);
     const float across = room / static_cast<float>(info.H) - map_gap;
@@ -75,7 +75,7 @@ Grid grid_of(const DrawContext& context) {
         tall;
     constexpr float readable = 22.0F;
     float map = std::min(across, std::max(down, readable));
-    map = std::floor(std::clamp(map, smallest_board_map, largest_map));
+    map = std::floor(std::clamp(map, smallest_grid_map, largest_map));
     const auto weights = static_cast<float>(std::max(info.Tq, info.Tk));
     // A whole number of pixels per weight looks even, but is worth only a small loss of size.
     constexpr float worth = 0.85F;
@@ -179,7 +179,7 @@ std::string tip_of(const analysis::HeadFacts& facts, const AttentionInfo& info, 
 void draw_head(Picture& picture, const DrawContext& context, const Grid& grid, const HeadGridRow& row,
                std::int64_t l, std::int64_t h) {
     const Theme& theme = context.theme;
-    const AttentionInfo& info = context.board->info();
+    const AttentionInfo& info = context.head_grid->info();
     const analysis::HeadFacts& facts = row.heads[static_cast<std::size_t>(h)].facts;
     const figure::Rect map = grid.map(l, h);
     const bool open = l == context.view.attention.layer && h == context.view.head;
@@ -219,7 +219,7 @@ void draw_head(Picture& picture, const DrawContext& context, const Grid& grid, c
 void draw_layer_name(Picture& picture, const DrawContext& context, const Grid& grid, std::int64_t l) {
     const Theme& theme = context.theme;
     const bool open = l == context.view.attention.layer;
-    const std::string name = analysis::layer_name(context.board->info(), l);
+    const std::string name = analysis::layer_name(context.head_grid->info(), l);
     const figure::Rect first = grid.map(l, 0);
     const float middle = first.y + first.h / 2;
     const float width = draw_text(picture, context, first.x - 10, figure::baseline_for(middle, 12), name,
@@ -257,7 +257,7 @@ void draw_missing_row(Picture& picture, const DrawContext& context, const Grid& 
 
 void draw_head_numbers(Picture& picture, const DrawContext& context, const Grid& grid) {
     const float size = 12;
-    const AttentionInfo& info = context.board->info();
+    const AttentionInfo& info = context.head_grid->info();
     const float widest = context.measure("H" + std::to_string(grid.own_H - 1), figure::Font::mono, size) + 6;
     const auto every =
         std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(widest / grid.pitch_x())));
@@ -278,7 +278,7 @@ void draw_head_numbers(Picture& picture, const DrawContext& context, const Grid&
 void draw_letters_legend(Picture& picture, const DrawContext& context, const Grid& grid, float baseline) {
     std::set<char> letters;
     for (std::int64_t l = 0; l < grid.L; ++l)
-        if (const auto row = context.board->row(l))
+        if (const auto row = context.head_grid->row(l))
             for (const auto& head : row->heads)
                 letters.insert(pattern_of(head.facts.metrics).letter);
     std::string words;
@@ -288,7 +288,7 @@ void draw_letters_legend(Picture& picture, const DrawContext& context, const Gri
     if (letters.contains('-'))
         words += (words.empty() ? "" : " · ") + tr("board_page.no_clear_pattern", "“·” no clear pattern");
     const float end =
-        draw_paragraph(picture, context, grid.left, baseline, context.width - board_pad - grid.left, words,
+        draw_paragraph(picture, context, grid.left, baseline, context.width - grid_pad - grid.left, words,
                        figure::Font::ui, 12, 17, context.theme.muted);
     picture.scene.height = std::max(picture.scene.height, end);
 }
@@ -296,13 +296,13 @@ void draw_letters_legend(Picture& picture, const DrawContext& context, const Gri
 } // namespace
 
 float head_grid_width(const DrawContext& context) {
-    if (context.board == nullptr)
+    if (context.head_grid == nullptr)
         return 0;
-    const AttentionInfo& info = context.board->info();
+    const AttentionInfo& info = context.head_grid->info();
     const auto H = static_cast<float>(info.H);
     constexpr float all_maps = 264.0F, smallest_wanted = 22.0F, largest_wanted = 64.0F, least = 256.0F;
     const float map = std::clamp(all_maps / H, smallest_wanted, largest_wanted);
-    const float wanted = 2 * board_pad + layer_label_width + H * (map + map_gap) - map_gap +
+    const float wanted = 2 * grid_pad + layer_label_width + H * (map + map_gap) - map_gap +
                          (info.own_heads() < info.H ? before_means : 0);
     // The small maps shrink first if that lets the open head's map show numbers.
     const float narrow = wanted - H * (map - std::min(map, smallest_wanted));
@@ -325,9 +325,9 @@ figure::Rect head_grid_row_area(const DrawContext& context, std::int64_t l) {
 
 Picture draw_head_grid(const DrawContext& context, float from, float to) {
     Picture picture;
-    const AttentionInfo& info = context.board->info();
+    const AttentionInfo& info = context.head_grid->info();
     const Grid grid = grid_of(context);
-    picture.scene.width = std::max(grid.right() + board_pad, context.width);
+    picture.scene.width = std::max(grid.right() + grid_pad, context.width);
     picture.scene.height = std::max(grid.bottom() + foot_of(context), context.height);
     const bool stacks = has_stacks(context);
     draw_view_heading(picture, context,
@@ -340,7 +340,7 @@ Picture draw_head_grid(const DrawContext& context, float from, float to) {
     const VisibleRows seen{row_at(grid, from), row_at(grid, to)};
     for (std::int64_t l = seen.first; l <= seen.last; ++l) {
         draw_layer_name(picture, context, grid, l);
-        const auto row = context.board->row(l);
+        const auto row = context.head_grid->row(l);
         if (row == nullptr || row->heads.empty()) {
             draw_missing_row(picture, context, grid, l, row == nullptr ? "" : row->error);
             continue;
@@ -356,7 +356,7 @@ Picture draw_head_grid(const DrawContext& context, float from, float to) {
     // Translators: the size of a weight relative to the largest of its head
     const std::string of_head = log ? tr("board_page.largest_log_scale", "of largest on a log scale")
                                     : tr("board_page.largest", "of largest");
-    const float room = context.width - board_pad - grid.left;
+    const float room = context.width - grid_pad - grid.left;
     draw_legend(picture, context, grid.left, legend, log ? 180 : 110, context.head_ramp(context.view.head), 0,
                 1, context.view.same_scale ? of_all : of_head, false, log, room);
     const std::vector<const HeadEdits*> edited = edited_heads(context, grid.own_L, grid.own_H);

@@ -63,9 +63,9 @@ figure::Color mixed(figure::Color a, figure::Color b, float t) {
 /// Maps of several heads of one layer, side by side, as one texture.
 figure::GridItem maps_picture(const AtlasScene& scene, std::int64_t l, const std::vector<std::int64_t>& heads,
                               const std::vector<figure::Rect>& areas,
-                              const std::vector<figure::Color>& papers) {
+                              const std::vector<figure::Color>& backgrounds) {
     const DrawContext& context = scene.context;
-    const auto row = context.board->row(l);
+    const auto row = context.head_grid->row(l);
     const auto side = static_cast<std::int64_t>(areas.front().w);
     const auto width = static_cast<std::int64_t>(areas.back().right() - areas.front().x);
     const bool log = context.log_colours();
@@ -74,7 +74,7 @@ figure::GridItem maps_picture(const AtlasScene& scene, std::int64_t l, const std
                 static_cast<std::uint64_t>(width), static_cast<std::uint64_t>(context.theme.dark),
                 static_cast<std::uint64_t>(log)});
     for (std::size_t n = 0; n < heads.size(); ++n)
-        key = key_of({key, static_cast<std::uint64_t>(heads[n]), papers[n]});
+        key = key_of({key, static_cast<std::uint64_t>(heads[n]), backgrounds[n]});
     const auto paint_one = [&](std::vector<figure::Color>& pixels, std::size_t n) {
         const auto left = static_cast<std::int64_t>(areas[n].x - areas.front().x);
         const analysis::HeadMap* const map =
@@ -89,9 +89,9 @@ figure::GridItem maps_picture(const AtlasScene& scene, std::int64_t l, const std
                 const float value =
                     values[static_cast<std::size_t>(r * rows / side * cols + c * cols / side)];
                 pixels[static_cast<std::size_t>(r * width + left + c)] =
-                    std::isfinite(value) && value > 0
-                        ? mixed(papers[n], context.theme.neutral.back(), position_on_scale(value, 0, 1, log))
-                        : papers[n];
+                    std::isfinite(value) && value > 0 ? mixed(backgrounds[n], context.theme.neutral.back(),
+                                                              position_on_scale(value, 0, 1, log))
+                                                      : backgrounds[n];
             }
     };
     const auto paint = [&] {
@@ -108,10 +108,10 @@ figure::GridItem maps_picture(const AtlasScene& scene, std::int64_t l, const std
             .key = key};
 }
 
-figure::Color paper_of(const AtlasScene& scene, const ScoreAxis& axis, std::int64_t l, std::int64_t h) {
-    const auto score = scene.score(l, h, scene.look.colour);
+figure::Color background_of(const AtlasScene& scene, const ScoreAxis& axis, std::int64_t l, std::int64_t h) {
+    const auto score = scene.score(l, h, scene.resolved.colour);
     const Theme& theme = scene.context.theme;
-    return score ? ramp_color(theme.score, static_cast<float>(axis.place(*score))) : theme.cell;
+    return score ? ramp_color(theme.head_background, static_cast<float>(axis.place(*score))) : theme.cell;
 }
 
 void draw_tile(Picture& picture, const AtlasScene& scene, const Tiles& tiles, std::int64_t l,
@@ -136,7 +136,7 @@ void draw_tile(Picture& picture, const AtlasScene& scene, const Tiles& tiles, st
         draw_text(picture, context, area.x + 2, baseline, mark, bold ? Font::mono_semibold : Font::mono, 12,
                   bold ? theme.ink : theme.muted);
         const Font font = bold ? Font::mono_semibold : Font::mono;
-        std::string score = scene.score_label(l, h, scene.look.colour);
+        std::string score = scene.score_label(l, h, scene.resolved.colour);
         if (constexpr float room_of_mark = 16; context.measure(score, font, 12) > area.w - room_of_mark)
             score.resize(std::min(score.find(' '), score.size())); // without its unit
         draw_text(picture, context, area.right() - 1, baseline, score, font, 12,
@@ -150,7 +150,7 @@ void draw_tile(Picture& picture, const AtlasScene& scene, const Tiles& tiles, st
     if (const HeadEdits* const edits = scene.edits(l, h))
         draw_edit_marks(picture, context, area, *edits);
     picture.add_hotspot({area.x, area.y, area.w + tiles.gap / 2, tiles.pitch_y() - tiles.gap / 2},
-                        "tile " + scene.name(l, h), OpenHead{l, h}, scene.tip(l, h, {scene.look.colour}));
+                        "tile " + scene.name(l, h), OpenHead{l, h}, scene.tip(l, h, {scene.resolved.colour}));
 }
 
 void draw_names(Picture& picture, const AtlasScene& scene, const Tiles& tiles) {
@@ -184,17 +184,18 @@ void draw_legends(Picture& picture, const AtlasScene& scene, const Tiles& tiles,
     float x = tiles.left;
     const auto wide = [&](const std::string& words) { return context.measure(words, Font::ui, 12); };
     // Translators: a tile is a colored background ("paper") with marks on it
-    const std::string paper_says = tr("atlas_board.paper", "color: {}", name_of(scene.look.colour)),
-                      marks_say = context.log_colours()
-                                      ? tr("atlas_board.marks_weight_log_scale", "marks: weight, log scale")
-                                      : tr("atlas_board.marks_weight", "marks: weight");
+    const std::string background_label = tr("atlas_board.paper", "color: {}", name_of(scene.resolved.colour)),
+                      marks_label = context.log_colours()
+                                        ? tr("atlas_board.marks_weight_log_scale", "marks: weight, log scale")
+                                        : tr("atlas_board.marks_weight", "marks: weight");
     constexpr float beside = 8, apart = 22;
     // Long labels take space from the color ramps, down to the width of the numbers below them.
-    const float left = (right - tiles.left - wide(paper_says) - wide(marks_say) - 2 * beside - apart) / 2;
+    const float left =
+        (right - tiles.left - wide(background_label) - wide(marks_label) - 2 * beside - apart) / 2;
     const float width = left < 80 ? 96.0F : std::min(left, 96.0F);
-    const auto ramp = [&](const Ramp& colours, const std::string& says, const std::string& low,
+    const auto ramp = [&](const Ramp& colours, const std::string& label, const std::string& low,
                           const std::string& high) {
-        const float words = wide(says);
+        const float words = wide(label);
         if (x + width + beside + words > right + 0.5F)
             return;
         picture.scene.add(figure::GridItem{
@@ -205,12 +206,13 @@ void draw_legends(Picture& picture, const AtlasScene& scene, const Tiles& tiles,
             .key = key_of({static_cast<std::uint64_t>(theme.dark), colours.front(), colours.back()})});
         draw_text(picture, context, x, y + 23, low, Font::mono, 12, theme.muted);
         draw_text(picture, context, x + width, y + 23, high, Font::mono, 12, theme.muted, Align::right);
-        draw_text(picture, context, x + width + beside, y + 9, says, Font::ui, 12, theme.text);
+        draw_text(picture, context, x + width + beside, y + 9, label, Font::ui, 12, theme.text);
         x += width + beside + words + apart;
     };
-    ramp(theme.score, paper_says, number(axis.low, axis.decimals), number(axis.high, axis.decimals));
+    ramp(theme.head_background, background_label, number(axis.low, axis.decimals),
+         number(axis.high, axis.decimals));
     if (tiles.maps()) {
-        ramp(marks_ramp(theme), marks_say, "0", "1");
+        ramp(marks_ramp(theme), marks_label, "0", "1");
     }
 }
 
@@ -224,8 +226,9 @@ Ramp marks_ramp(const Theme& theme) {
 }
 
 figure::GridItem tile_picture(const AtlasScene& scene, std::int64_t l, std::int64_t h,
-                              const figure::Rect& area, figure::Color paper) {
-    return maps_picture(scene, l, {h}, {{area.x, area.y, std::floor(area.w), std::floor(area.w)}}, {paper});
+                              const figure::Rect& area, figure::Color background) {
+    return maps_picture(scene, l, {h}, {{area.x, area.y, std::floor(area.w), std::floor(area.w)}},
+                        {background});
 }
 
 float draw_atlas_tiles(Picture& picture, const AtlasScene& scene, const figure::Rect& room) {
@@ -236,21 +239,21 @@ float draw_atlas_tiles(Picture& picture, const AtlasScene& scene, const figure::
                 edited.push_back(edits);
     const float foot = legend_height + (edited.empty() ? 0 : marks_height);
     const Tiles tiles = tiles_of(scene, room, foot);
-    const ScoreAxis axis = axis_of(scene, scene.look.colour, false);
+    const ScoreAxis axis = axis_of(scene, scene.resolved.colour, false);
     draw_names(picture, scene, tiles);
     for (std::int64_t l = 0; l < scene.atlas.L; ++l) {
         std::vector<std::int64_t> heads;
         std::vector<figure::Rect> areas;
-        std::vector<figure::Color> papers;
+        std::vector<figure::Color> backgrounds;
         for (std::int64_t h = 0; h < scene.atlas.H; ++h) {
             heads.push_back(h);
             areas.push_back(tiles.at(l, h));
-            papers.push_back(paper_of(scene, axis, l, h));
+            backgrounds.push_back(background_of(scene, axis, l, h));
             if (!tiles.maps())
-                picture.scene.add(figure::RectItem{.area = areas.back(), .fill = papers.back()});
+                picture.scene.add(figure::RectItem{.area = areas.back(), .fill = backgrounds.back()});
         }
         if (tiles.maps())
-            picture.scene.add(maps_picture(scene, l, heads, areas, papers));
+            picture.scene.add(maps_picture(scene, l, heads, areas, backgrounds));
     }
     for (std::int64_t l = 0; l < scene.atlas.L; ++l)
         for (std::int64_t h = 0; h < scene.atlas.H; ++h)

@@ -7,12 +7,12 @@
 namespace headscope::app {
 
 const DocumentPtr& CheckpointSession::document_to_show() const {
-    return look_.document() != nullptr ? look_.document() : state().document;
+    return transformed_.document() != nullptr ? transformed_.document() : state().document;
 }
 
 Dims CheckpointSession::with_means(Dims dims) const {
-    if (look_.set() != nullptr)
-        dims.H = look_.set()->info().H;
+    if (transformed_.set() != nullptr)
+        dims.H = transformed_.set()->info().H;
     return dims;
 }
 
@@ -21,18 +21,18 @@ bool CheckpointSession::reads_otherwise() const {
     return shown != nullptr && shown->is_checkpoint() && shown->shows_weights();
 }
 
-void CheckpointSession::follow_look(std::optional<std::int64_t> changed_from) {
+void CheckpointSession::follow_transformed(std::optional<std::int64_t> changed_from) {
     ViewState& view = state().view;
-    const DocumentPtr before = look_.document();
-    const AttentionSetPtr was = look_.set();
+    const DocumentPtr before = transformed_.document();
+    const AttentionSetPtr was = transformed_.set();
     try {
-        look_.follow(state().model.run, *state().document, view);
+        transformed_.follow(state().model.run, *state().document, view);
     } catch (const Error& fault) {
         state().error = fault.what();
     }
-    const DocumentPtr& look = look_.document();
-    const AttentionSetPtr& set = look_.set();
-    if (was != nullptr && set != nullptr && was != set && (before != nullptr || look != nullptr)) {
+    const DocumentPtr& transformed = transformed_.document();
+    const AttentionSetPtr& set = transformed_.set();
+    if (was != nullptr && set != nullptr && was != set && (before != nullptr || transformed != nullptr)) {
         const AttentionInfo &from = was->info(), &to = set->info();
         const bool same_sizes = from.Tq == to.Tq && from.Tk == to.Tk;
         const auto kept = corresponding_cell(view.selected, *was, *set, 0);
@@ -46,14 +46,14 @@ void CheckpointSession::follow_look(std::optional<std::int64_t> changed_from) {
         if (!same_sizes)
             view.attention.map = {};
     }
-    if (look != nullptr || reads_otherwise()) {
+    if (transformed != nullptr || reads_otherwise()) {
         clamp_to(view, with_means(document_to_show()->problem.dims));
         if (state().shown.trace != nullptr)
             clamp_to(view, with_means(state().shown.dims()));
     }
-    if (look != before)
+    if (transformed != before)
         host().compute(document_to_show());
-    board_.follow(set, changed_from);
+    grid_.follow(set, changed_from);
 }
 
 void CheckpointSession::trace_shown() {

@@ -18,7 +18,7 @@ using analysis::LogitPart;
 using figure::Align;
 using figure::Font;
 
-constexpr std::int64_t most_brought = 160; ///< tokens shown at once
+constexpr std::int64_t most_source_tokens = 160; ///< tokens shown at once
 constexpr float pager_height = 38;
 
 /// The typed token index, an integer from 0 to count - 1. Throws Error(input) for other texts.
@@ -35,7 +35,7 @@ std::int64_t parse_token(const std::string& text, std::int64_t count) {
 /// Shows which tokens of a long text are visible, with links to the others.
 void draw_pager(Picture& picture, const DrawContext& context, std::int64_t first, std::int64_t count,
                 float y) {
-    const std::int64_t last = std::min(first + most_brought, count);
+    const std::int64_t last = std::min(first + most_source_tokens, count);
     const float baseline = figure::baseline_for(y + 14, 12.5F);
     float x = canvas_pad;
     if (!context.controls) {
@@ -65,7 +65,7 @@ void draw_pager(Picture& picture, const DrawContext& context, std::int64_t first
     x += 14 + draw_text(picture, context, x, baseline,
                         tr("common.to_of", "to {} of {}", grouped(last - 1), grouped(count)), Font::ui, 12.5F,
                         context.theme.text);
-    step(tr("brought_tokens.earlier", "◀ Earlier"), first - most_brought, first > 0,
+    step(tr("brought_tokens.earlier", "◀ Earlier"), first - most_source_tokens, first > 0,
          tr("brought_tokens.tokens_before", "Earlier tokens"));
     step(tr("brought_tokens.later", "Later ▶"), last, last < count,
          tr("brought_tokens.tokens_behind", "Later tokens"));
@@ -97,13 +97,13 @@ float draw_source_contributions(Picture& picture, const DrawContext& context, do
     constexpr float line = 44, gap = 4;
     float x = canvas_pad, top = y + 46;
     const std::int64_t count = std::ssize(part.sources),
-                       latest = std::max<std::int64_t>(count - most_brought, 0);
+                       latest = std::max<std::int64_t>(count - most_source_tokens, 0);
     const std::int64_t first = std::min(context.view.attention.first_source_token.value_or(latest), latest);
-    if (count > most_brought) {
+    if (count > most_source_tokens) {
         draw_pager(picture, context, first, count, top);
         top += pager_height;
     }
-    const auto end = static_cast<std::size_t>(std::min(first + most_brought, count));
+    const auto end = static_cast<std::size_t>(std::min(first + most_source_tokens, count));
     for (auto j = static_cast<std::size_t>(first); j < end; ++j) {
         const auto value = static_cast<double>(part.sources[j]);
         const std::string token = shortened(effects.keys[j], 14);
