@@ -260,10 +260,10 @@ void CheckpointSession::ask(std::int64_t attention) {
     if (next_text_) {
         checkpoint::ModelEdits edits = with_patches_of(part->edits, next_text_->part->edits);
         if (next_text_->asked == nullptr || first_difference(next_text_->asked->edits, edits)) {
-            auto next = std::make_shared<RunSpec>(*next_text_->part);
-            next->edits = std::move(edits);
-            next->marks = part->marks;
-            next_text_->asked = std::move(next);
+            auto asked = std::make_shared<RunSpec>(*next_text_->part);
+            asked->edits = std::move(edits);
+            asked->marks = part->marks;
+            next_text_->asked = std::move(asked);
         }
         next.part = next_text_->asked;
     }
