@@ -149,7 +149,7 @@ TEST_CASE("a message is translated by its id, whatever its English text", "[mess
 TEST_CASE("a translation may reorder its fields, and one that does not fit is left out", "[message]") {
     const std::string text = "x";
     const auto filled = [&](std::string_view translated) {
-        return detail::filled(translated, "{} reads {}", fmt::make_format_args(text, text));
+        return detail::format_translated(translated, "{} reads {}", fmt::make_format_args(text, text));
     };
     CHECK(filled("{1} von {0}") == "x von x");
     CHECK(filled("{} {} {}") == "x reads x");
