@@ -104,6 +104,7 @@ Trace ProblemRuns::rerun(const Problem& problem, const Problem& before, const Tr
     const run::RunPtr run = run::run(plan(mine, mine.all), {std::move(leaves), nullptr}, {},
                                      run_of(previous, earlier, std::move(leaves_before)), progress);
     Trace trace = trace_of(*run, mine, problem);
+    trace.slot(TensorId::x) = problem.x;
     DirtySet& computed = trace.computed;
     computed.heads.resize(static_cast<std::size_t>(problem.dims.H));
     for (const Stage& stage : mine.stages) {
