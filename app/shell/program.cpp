@@ -166,8 +166,10 @@ void Program::take_results() {
 void Program::settle() {
     files_.settle();
     lessons_.course().settle_scene();
-    take_results();
-    workspace_.settle();
+    for (int round = 0; round < 2; ++round) { // a run, then what the session computes from its trace
+        take_results();
+        workspace_.settle();
+    }
     do { // for A: a run, then a layer of it, then the values around its attention
         compare_.wait();
         take_results();
