@@ -12,7 +12,7 @@ struct StepRow {
     Step step;
     Page page;
 };
-constexpr std::array<StepRow, step_count> rows{{
+constexpr std::array<StepRow, step_count> step_rows{{
     {Step::x, Page::tokens},
     {Step::qkv, Page::projection},
     {Step::split, Page::split},
@@ -41,12 +41,12 @@ constexpr std::array<StepRow, step_count> rows{{
     {Step::logits, Page::vocabulary},
     {Step::probabilities, Page::vocabulary},
 }};
-static_assert(is_in_enum_order(rows, &StepRow::step));
+static_assert(is_in_enum_order(step_rows, &StepRow::step));
 
 } // namespace
 
 Page page_of(Step step) {
-    return rows[static_cast<std::size_t>(step)].page;
+    return step_rows[static_cast<std::size_t>(step)].page;
 }
 
 } // namespace headscope::graph

@@ -14,7 +14,7 @@ struct OperationRow {
     Op op;
     const Operation& (*get)();
 };
-constexpr std::array<OperationRow, op_count> rows{{
+constexpr std::array<OperationRow, op_count> operation_rows{{
     {Op::parameter, ops::parameter},
     {Op::input, ops::input},
     {Op::constant, ops::constant},
@@ -47,13 +47,13 @@ constexpr std::array<OperationRow, op_count> rows{{
     {Op::expert_linear, ops::expert_linear},
     {Op::expert_sum, ops::expert_sum},
 }};
-static_assert(is_in_enum_order(rows, &OperationRow::op),
+static_assert(is_in_enum_order(operation_rows, &OperationRow::op),
               "every operation has a row, in the order of the enum");
 
 } // namespace
 
 const Operation& operation(Op op) {
-    return rows[static_cast<std::size_t>(op)].get();
+    return operation_rows[static_cast<std::size_t>(op)].get();
 }
 
 Cost Operation::cost(const Call& call) const {
