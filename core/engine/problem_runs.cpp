@@ -68,8 +68,11 @@ Trace ProblemRuns::run(const Problem& problem, StageSet wanted, Progress& progre
     const MaskRows mask(problem.mask, problem.dims);
     Known& mine = known(structure_of(problem, mask));
     const StageSet captured = wanted & mine.all;
-    const run::RunPtr run = run::run(plan(mine, captured), {leaves_of(mine.graph, problem, mask), nullptr},
-                                     {}, nullptr, progress);
+    const run::PlanPtr& planned = plan(mine, captured);
+    if (!fits_in_memory(planned->bytes()))
+        require_memory_for(problem, captured); // a remedy that names stages
+    const run::RunPtr run =
+        run::run(planned, {leaves_of(mine.graph, problem, mask), nullptr}, {}, nullptr, progress);
     Trace trace = trace_of(*run, mine, problem);
     trace.slot(TensorId::x) = captured.has(TensorId::x) ? problem.x : nullptr;
     trace.computed = DirtySet::all(problem.dims.H, captured);

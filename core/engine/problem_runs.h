@@ -18,7 +18,7 @@ public:
     /// The backend must outlive this object.
     explicit ProblemRuns(run::Backend& backend) : backend_(backend) {}
 
-    /// Computes the wanted stages of a validated problem. Throws what run::run throws.
+    /// Computes the wanted stages of a validated problem. Throws what run::run and require_memory_for throw.
     Trace run(const Problem& problem, StageSet wanted, Progress& progress);
     /// Computes all stages. Shares with `previous`, a trace of all stages of `before` by the same backend,
     /// the numbers that cannot have changed.

@@ -324,9 +324,10 @@ RunPtr Execution::result() {
         match_graphs();
     find_dirty();
     find_computed();
-    if (const std::uint64_t bytes = needed_bytes(); !fits_in_memory(bytes)) // sentences take longer
+    // Asked first, because making the sentences takes longer than a small run.
+    if (const std::uint64_t bytes = needed_bytes(); !fits_in_memory(bytes))
         require_memory(bytes, tr("common.run", "this run"),
-                       tr("run.capture_less", "capture fewer nodes, or take a shorter text"));
+                       tr("run.capture_less", "take a shorter text, or capture fewer nodes"));
     make_block();
     for (const Plan::PlannedStep& step : plan_.steps()) {
         compute(step);
