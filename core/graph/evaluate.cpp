@@ -9,51 +9,26 @@ namespace headscope::graph {
 
 namespace {
 
-/// A part of a node, by index instead of name.
+/// A captured part of a node.
 struct WantedPart {
     NodeId node;
-    Index first{}, count{};
+    Box box;
 };
 
-WantedPart wanted_part(const Graph& graph, const Part& part) {
-    const NodeId id = graph.find(part.node);
-    const Axes& axes = graph.node(id).axes;
-    WantedPart wanted{.node = id};
-    for (int axis = 0; axis < axes.rank(); ++axis)
-        wanted.count[static_cast<std::size_t>(axis)] = axes.size(axis);
-    for (const auto& [name, range] : part.ranges) {
-        const std::optional<int> axis = axes.find(name);
-        if (!axis)
-            fail_input(tr("graph.no_axis", "{} has no axis {}; it has {}", part.node, name, axes.names()));
-        const std::int64_t size = axes.size(*axis);
-        const std::int64_t count = range.count < 0 ? size - range.first : range.count;
-        if (range.first < 0 || count < 1 || range.first + count > size)
-            fail_input(tr("graph.outside_axis", "{} has {} entries along {}, and {} to {} are not among them",
-                          part.node, size, name, range.first, range.first + count - 1));
-        wanted.first[static_cast<std::size_t>(*axis)] = range.first;
-        wanted.count[static_cast<std::size_t>(*axis)] = count;
-    }
-    return wanted;
-}
-
-Array cut(const WantedPart& part, const Axes& axes, const std::vector<double>& values) {
+Array cut(const Box& box, const Axes& axes, const std::vector<double>& values) {
     std::vector<Axis> smaller;
     for (int axis = 0; axis < axes.rank(); ++axis) {
         smaller.push_back(axes[axis]);
-        smaller.back().size = part.count[static_cast<std::size_t>(axis)];
+        smaller.back().size = box.count[static_cast<std::size_t>(axis)];
     }
     Array numbers{.axes = Axes(std::move(smaller)), .values = {}};
     if (numbers.axes == axes) {
         numbers.values = values;
         return numbers;
     }
-    const Shape from = axes.shape(), to = numbers.axes.shape();
-    for (std::int64_t offset = 0; offset < to.count(); ++offset) {
-        Index at = to.index(offset);
-        for (std::size_t axis = 0; axis < at.size(); ++axis)
-            at[axis] += part.first[axis];
-        numbers.values.push_back(values[static_cast<std::size_t>(from.offset(at))]);
-    }
+    for_each_cell(axes.shape(), box, [&](std::int64_t from, std::int64_t) {
+        numbers.values.push_back(values[static_cast<std::size_t>(from)]);
+    });
     return numbers;
 }
 
@@ -67,10 +42,6 @@ std::vector<double> leaf_numbers(const Node& node, const LeafSource& leaves) {
         fail_input(tr("graph.leaf_shape", "{} has shape {}; it should have the axes {}", node.name,
                       tensor->shape().text(), node.axes.text()));
     return {tensor->values().begin(), tensor->values().end()};
-}
-
-bool is_leaf(Op op) {
-    return op == Op::parameter || op == Op::input || op == Op::constant;
 }
 
 /// For each node the number of readers that are computed; for nodes that are not, -1.
@@ -135,7 +106,7 @@ std::vector<ReadSpan> Evaluation::reads(std::string_view node, const Index& at) 
 Evaluation evaluate(const Graph& graph, const LeafSource& leaves, const std::vector<Part>& captures) {
     std::vector<WantedPart> wanted;
     for (const Part& part : captures)
-        wanted.push_back(wanted_part(graph, part));
+        wanted.push_back({graph.find(part.node), box_of(graph[part.node], part)});
     std::vector<int> readers = readers_left(graph, wanted);
     std::vector<std::vector<double>> values(graph.nodes().size());
     Evaluation evaluation(graph);
@@ -156,7 +127,7 @@ Evaluation evaluate(const Graph& graph, const LeafSource& leaves, const std::vec
         }
         for (const WantedPart& part : wanted)
             if (part.node == id)
-                evaluation.captured_.try_emplace(id, cut(part, node.axes, values[at]));
+                evaluation.captured_.try_emplace(id, cut(part.box, node.axes, values[at]));
         const auto release_if_unread = [&](std::size_t read) {
             if (readers[read] == 0)
                 std::vector<double>().swap(values[read]);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/graph/graph.h"
+#include "core/graph/part.h"
 #include "core/tensor/tensor.h"
 
 #include <functional>
@@ -10,20 +11,6 @@
 #include <vector>
 
 namespace headscope::graph {
-
-/// The indices [first, first + count) of an axis.
-struct Range {
-    std::int64_t first = 0;
-    std::int64_t count = -1; ///< -1: up to the end
-    bool operator==(const Range&) const = default;
-};
-
-/// A node, or a part of it: some heads, some rows, one position.
-struct Part {
-    std::string node;                         ///< name or alias
-    std::map<std::string, Range> ranges = {}; ///< by the name of the axis; other axes are whole
-    bool operator==(const Part&) const = default;
-};
 
 /// Array in double precision, with named axes.
 struct Array {

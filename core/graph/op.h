@@ -44,4 +44,8 @@ enum class Op : std::uint8_t {
 };
 inline constexpr int op_count = static_cast<int>(Op::expert_sum) + 1;
 
+constexpr bool is_leaf(Op op) {
+    return op == Op::parameter || op == Op::input || op == Op::constant;
+}
+
 } // namespace headscope::graph

@@ -8,14 +8,6 @@
 
 namespace headscope::run {
 
-namespace {
-
-bool is_leaf(graph::Op op) {
-    return op == graph::Op::parameter || op == graph::Op::input || op == graph::Op::constant;
-}
-
-} // namespace
-
 std::uint64_t bytes_of(const Shape& shape) {
     return sizeof(float) * static_cast<std::uint64_t>(shape.count());
 }
@@ -54,7 +46,7 @@ void Plan::find_needs(Needs& needs) {
         if (!needs.at(id).computed)
             continue;
         const graph::Node& node = graph_.node(id);
-        const bool leaf = is_leaf(node.op);
+        const bool leaf = graph::is_leaf(node.op);
         place_[static_cast<std::size_t>(id)] = static_cast<std::int32_t>(nodes_.size());
         const HeadAxis heads = head_axis(node.axes);
         nodes_.push_back({.id = id,
@@ -120,7 +112,7 @@ void Plan::order_steps(std::vector<Step> made, const Needs& needs) {
             add(add, static_cast<std::size_t>(n));
 }
 
-/// Of a node that is captured in parts and not read by other steps, only these parts are stored.
+/// Restricts what is stored of a node to its captured parts, if no other step reads the node.
 void Plan::find_boxes() {
     for (const PlannedStep& step : steps_)
         for (const NodeId id : step.step.by_parts) {

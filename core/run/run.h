@@ -57,7 +57,7 @@ private:
     PlanPtr plan_;
     Leaves leaves_;
     NodeInterventions interventions_;
-    std::vector<TensorPtr> tensors_; ///< by node: captured nodes, and leaves of Leaves::by_node
+    std::vector<TensorPtr> tensors_; ///< by node: captured nodes, and leaves with interventions
     std::vector<TensorPtr> parts_;   ///< of plan_->parts()
     std::vector<HeadSet> computed_;
     std::vector<EmptyRow> empty_rows_;
