@@ -185,44 +185,21 @@ MaskRows::MaskRows(const Mask& mask, const Dims& dims)
     add_strides_ = strides(add);
 }
 
-namespace {
-
-/// allowed, add: all rows, or null.
-struct RowData {
-    std::int64_t before, after;
-    const std::uint8_t* allowed;
-    const MaskRows::Strides& allowed_strides;
-    const float* add;
-    const MaskRows::Strides& add_strides;
-};
-
-MaskRow row_at(const RowData& data, const Dims& dims, std::int64_t b, std::int64_t h, std::int64_t i) {
+MaskRow MaskRows::Stored::row(const Dims& dims, std::int64_t b, std::int64_t h, std::int64_t i) const {
     const std::int64_t position = i + dims.Tk - dims.Tq;
-    const auto offset = [&](const MaskRows::Strides& s) { return b * s.b + h * s.h + i * s.i; };
+    const auto row_in = [&](const auto& numbers, const Strides& s) {
+        return numbers.empty() ? nullptr : numbers.data() + b * s.b + h * s.h + i * s.i;
+    };
     MaskRow row;
-    row.begin = std::clamp<std::int64_t>(position - data.before, 0, dims.Tk);
-    row.end = std::clamp<std::int64_t>(position + data.after + 1, row.begin, dims.Tk);
-    row.allowed = data.allowed == nullptr ? nullptr : data.allowed + offset(data.allowed_strides);
-    row.add = data.add == nullptr ? nullptr : data.add + offset(data.add_strides);
+    row.begin = std::clamp<std::int64_t>(position - reach_back, 0, dims.Tk);
+    row.end = std::clamp<std::int64_t>(position + reach_ahead + 1, row.begin, dims.Tk);
+    row.allowed = row_in(allowed, allowed_strides);
+    row.add = row_in(add, add_strides);
     return row;
 }
 
-template<class Numbers>
-auto data_of(const Numbers& numbers) {
-    return numbers.empty() ? nullptr : numbers.data();
-}
-
-} // namespace
-
-MaskRow MaskRows::Stored::row(const Dims& dims, std::int64_t b, std::int64_t h, std::int64_t i) const {
-    return row_at({reach_back, reach_ahead, data_of(allowed), allowed_strides, data_of(add), add_strides},
-                  dims, b, h, i);
-}
-
 MaskRow MaskRows::row(std::int64_t b, std::int64_t h, std::int64_t i) const {
-    return row_at(
-        {reach_back_, reach_ahead_, data_of(allowed_), allowed_strides_, data_of(add_), add_strides_}, dims_,
-        b, h, i);
+    return stored().row(dims_, b, h, i);
 }
 
 bool MaskRows::allows(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const {

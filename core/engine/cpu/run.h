@@ -11,8 +11,6 @@
 #include "core/trace/trace.h"
 
 #include <array>
-#include <atomic>
-#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
