@@ -1,9 +1,9 @@
 #include "core/attention/graph_of_problem.h"
 #include "tests/catch.h"
 #include "tests/conformance/cases.h"
-#include "tests/conformance/generate.h"
 #include "tests/conformance/reference.h"
 #include "tests/core/graph/stage_formula.h"
+#include "tests/core/run/run_cases.h"
 #include "tests/support.h"
 
 #include <algorithm>
@@ -18,10 +18,7 @@ namespace {
 /// Evaluates the graph of a problem in double precision; every stage is a node.
 Trace graph_trace(const Problem& problem) {
     const ProblemGraph built = graph_of(problem);
-    std::vector<graph::Part> captures;
-    for (const TensorInfo& info : stages_of(problem.parts()))
-        captures.push_back({std::string(info.name)});
-    const graph::Evaluation run = graph::evaluate(built.graph, built.leaves, captures);
+    const graph::Evaluation run = graph::evaluate(built.graph, built.leaves, test::all_stages(problem));
     Trace trace{
         .dims = problem.dims, .stages = {}, .fully_masked = {}, .device = "graph", .parts = problem.parts()};
     for (const TensorInfo& info : stages_of(problem.parts()))
@@ -40,44 +37,6 @@ void check_none(const std::vector<std::string>& lines) {
     for (const std::string& line : lines)
         FAIL_CHECK(line);
     CHECK(lines.empty());
-}
-
-/// One problem for each feature that changes the stage table.
-std::map<std::string, Problem> problems_by_feature() {
-    constexpr Dims dims{.B = 2, .Tq = 3, .Tk = 3, .D = 5, .Dkv = 5, .H = 4, .Hkv = 2, .dk = 4, .dv = 3};
-    constexpr Features biased{.biases = true, .gains = true};
-    Numbers numbers(21);
-    const auto plain = [&] { return generate(dims, biased, numbers); };
-    std::map<std::string, Problem> problems{{"plain", plain()}};
-    problems["no biases"] = generate(dims, {}, numbers);
-    Dims cross = dims;
-    cross.Tk = 5;
-    cross.Dkv = 6;
-    problems["cross"] = generate(cross, biased, numbers, true);
-    (problems["temperature"] = plain()).temperature = 0.5F;
-    (problems["limit"] = plain()).qkv_limit = 0.5F;
-    (problems["cap"] = plain()).score_cap = 2.0F;
-    problems["cap and temperature"] = problems["cap"];
-    problems["cap and temperature"].temperature = 1.5F;
-    (problems["sink"] = plain()).weights.sink = numbers.tensor({dims.H}, 1);
-    Problem& normed = problems["head norm"] = plain();
-    normed.weights.q_norm = numbers.tensor({dims.dk}, 1);
-    normed.weights.k_norm = numbers.tensor({dims.dk}, 1);
-    Problem& joint = problems["joint norm"] = plain();
-    joint.weights.q_norm_all = numbers.tensor({dims.H * dims.dk}, 1);
-    joint.weights.k_norm_all = numbers.tensor({dims.Hkv * dims.dk}, 1);
-    (problems["rotary"] = plain()).rotary =
-        Rotary{numbers.tensor({1, dims.Tq, dims.dk}, 1), numbers.tensor({1, dims.Tq, dims.dk}, 1)};
-    problems["head norm and rotary"] = problems["head norm"];
-    problems["head norm and rotary"].rotary =
-        Rotary{numbers.tensor({2, dims.Tq, dims.dk}, 1), numbers.tensor({2, dims.Tq, dims.dk}, 1)};
-    (problems["causal"] = plain()).mask = {CausalMask{}};
-    (problems["window"] = plain()).mask = {SlidingWindowCausalMask{2}};
-    (problems["symmetric window"] = plain()).mask = {SlidingWindowSymmetricMask{1}};
-    (problems["added mask"] = plain()).mask = {AdditiveMask{numbers.tensor({1, 4, 3, 3}, 1)}, CausalMask{}};
-    (problems["padding"] = plain()).mask = {KeyPaddingMask{numbers.bools({2, 3}, 70)}};
-    (problems["explicit mask"] = plain()).mask = {ExplicitMask{numbers.bools({2, 4, 3, 3}, 70)}};
-    return problems;
 }
 
 /// The cells of each input, by name, that a list of spans covers.
@@ -109,13 +68,13 @@ TEST_CASE("the graph of a problem meets the reference on generated cases", "[gra
 
 TEST_CASE("the graph of a problem has every feature's stages with the reference's numbers", "[graph]") {
     std::vector<ConformanceCase> cases;
-    for (const auto& [name, problem] : problems_by_feature())
+    for (const auto& [name, problem] : test::problems_of_every_feature())
         cases.push_back({name, "", problem, reference_trace(problem)});
     check_none(failures(cases, graph_trace));
 }
 
 TEST_CASE("each stage is a node with the stage table's words, axes and formula", "[graph]") {
-    for (const auto& [name, problem] : problems_by_feature()) {
+    for (const auto& [name, problem] : test::problems_of_every_feature()) {
         INFO(name);
         const graph::Graph graph = graph_of(problem).graph;
         for (const TensorInfo& info : stages_of(problem.parts())) {
@@ -152,7 +111,7 @@ TEST_CASE("each stage is a node with the stage table's words, axes and formula",
 TEST_CASE("a node reads the cells that the stage table's index map names", "[graph][reads]") {
     // The index map leaves out the numbers that are not shown as cells, and does not know limits of distance.
     const std::set<std::string> not_mapped{"temperature", "rotary.cos", "rotary.sin", "allowed"};
-    for (const auto& [name, problem] : problems_by_feature()) {
+    for (const auto& [name, problem] : test::problems_of_every_feature()) {
         INFO(name);
         const ProblemGraph built = graph_of(problem);
         const graph::Graph& graph = built.graph;
@@ -190,7 +149,7 @@ TEST_CASE("a node reads the cells that the stage table's index map names", "[gra
 }
 
 TEST_CASE("a problem's mask becomes limits of distance, and inputs of the smallest shape", "[graph]") {
-    const auto problems = problems_by_feature();
+    const auto problems = test::problems_of_every_feature();
     const auto masked = [&](const char* name) {
         const graph::Graph graph = graph_of(problems.at(name)).graph;
         const graph::Node& node = graph["masked"];

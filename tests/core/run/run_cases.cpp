@@ -75,6 +75,8 @@ std::map<std::string, Problem> problems_of_every_feature() {
     (problems["temperature"] = plain()).temperature = 0.5F;
     (problems["limit"] = plain()).qkv_limit = 0.5F;
     (problems["cap"] = plain()).score_cap = 2.0F;
+    problems["cap and temperature"] = problems["cap"];
+    problems["cap and temperature"].temperature = 1.5F;
     (problems["sink"] = plain()).weights.sink = numbers.tensor({dims.H}, 1);
     Problem& normed = problems["head norm"] = plain();
     normed.weights.q_norm = numbers.tensor({dims.dk}, 1);
@@ -89,6 +91,7 @@ std::map<std::string, Problem> problems_of_every_feature() {
         Rotary{numbers.tensor({2, dims.Tq, dims.dk}, 1), numbers.tensor({2, dims.Tq, dims.dk}, 1)};
     (problems["causal"] = plain()).mask = {CausalMask{}};
     (problems["window"] = plain()).mask = {SlidingWindowCausalMask{2}};
+    (problems["symmetric window"] = plain()).mask = {SlidingWindowSymmetricMask{1}};
     (problems["added mask"] = plain()).mask = {AdditiveMask{numbers.tensor({1, 4, 3, 3}, 1)}, CausalMask{}};
     (problems["padding"] = plain()).mask = {KeyPaddingMask{numbers.bools({2, 3}, 40)}};
     (problems["explicit mask"] = plain()).mask = {ExplicitMask{numbers.bools({2, 4, 3, 3}, 50)}};
