@@ -9,8 +9,8 @@
 
 namespace headscope {
 
-/// What the graph of a problem depends on: everything but the numbers of its leaves. Problems of equal
-/// structure have the same graph.
+/// The properties of a problem that its graph depends on: all but the numbers of the leaves. Problems of
+/// equal structure have the same graph.
 struct ProblemStructure {
     Dims dims;
     ProblemParts parts;
