@@ -26,7 +26,7 @@ public:
     /// x W + b, W (depth, columns).
     std::shared_ptr<Tensor> multiply(const Tensor& x, const Tensor& W, const Tensor* b,
                                      const Progress& cancel);
-    /// Same, into C (x.rows, B.cols). Returns false if a number is not finite.
+    /// Same, into C (x.rows, W.cols). Returns false if a number is not finite.
     bool multiply(const Block& x, const Block& W, const float* b, float* C, const Progress& cancel);
     /// x tableᵀ + b, table (columns, depth): the unembedding of a language model.
     std::shared_ptr<Tensor> multiply_by_rows(const Tensor& x, const Tensor& table, const Tensor* b,
