@@ -89,6 +89,7 @@ void DerivedValues::stop(const Key& key, bool stopped) {
 void DerivedValues::begin_frame() {
     const std::scoped_lock lock(mutex_);
     ++frame_;
+    unseen_ = false;
     std::erase_if(screen_, [&](const EntryPtr& entry) {
         if (on_screen(*entry))
             return false;
@@ -134,6 +135,11 @@ std::size_t DerivedValues::bytes() const {
     for (const auto& [key, entry] : entries_)
         sum += entry->done() && entry->value != nullptr ? entry->bytes : 0;
     return sum;
+}
+
+bool DerivedValues::has_unseen() const {
+    const std::scoped_lock lock(mutex_);
+    return unseen_;
 }
 
 void DerivedValues::wait() {
@@ -222,6 +228,7 @@ void DerivedValues::make(EntryPtr entry, std::unique_lock<std::mutex>& lock) {
         entry->error = std::move(error);
         entry->stopped = false;
         over = std::exchange(entry->work, nullptr);
+        unseen_ = true;
         keep_budget();
     } else if (entry->stopped) {
         // keep its intermediate value and its work

@@ -81,6 +81,7 @@ public:
     void retain(const std::vector<std::shared_ptr<const void>>& objects);
     void clear() { retain({}); }
     bool busy() const;         ///< anything is in progress or pending
+    bool has_unseen() const;   ///< a value was finished after the last begin_frame()
     float fraction() const;    ///< progress of the current computation
     std::size_t bytes() const; ///< total size of the finished values, as reported
     void wait(); ///< until nothing is in progress or pending; for export and tests, never in the window
@@ -143,6 +144,7 @@ private:
     EntryPtr running_;                             ///< its entry may have been erased
     std::uint64_t asks_ = 0, frame_ = 1;
     bool stopping_ = false, working_ = false; ///< working_: until the finished work is released
+    bool unseen_ = false;                     ///< a value was finished in this frame
     std::thread thread_;
 };
 

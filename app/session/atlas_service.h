@@ -18,7 +18,8 @@ public:
     /// set: the weights of the grid; null: no grid. run: of the checkpoint that the heads belong to; null:
     /// none.
     void follow(const AttentionSetPtr& set, const checkpoint::ModelRunPtr& run);
-    bool busy() const { return values_.busy(); }
+    /// Returns true until follow() has shown every value.
+    bool busy() const { return values_.busy() || values_.has_unseen(); }
     void wait() { values_.wait(); }
 
 private:

@@ -347,7 +347,7 @@ void CheckpointSession::settle() {
         map_.wait();
         grid_.wait();
         follow_block();
-    } while (runner_.busy() || blocks_.busy() || atlas_.busy() || map_.busy());
+    } while (busy());
 }
 
 void CheckpointSession::apply_answer(const ModelRunner::Answer& answer) {

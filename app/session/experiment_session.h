@@ -16,7 +16,7 @@ public:
 
     void follow() override { take_results(); }
     void take_results() override;
-    bool busy() const override { return atlas_.busy() || map_.busy(); }
+    bool busy() const override { return grid_.busy() || atlas_.busy() || map_.busy(); }
     void settle() override;
 
     std::function<void(const std::string& path)> save_function() const override;

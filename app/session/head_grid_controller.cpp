@@ -7,8 +7,10 @@
 namespace headscope::app {
 
 void HeadGridController::follow(const AttentionSetPtr& set, std::optional<std::int64_t> changed_from) {
-    if (set == set_)
+    if (set == set_) {
+        complete_ = maps_ == nullptr || maps_->ready() == set_->info().L;
         return;
+    }
     state_.head_grid = nullptr;
     if (changed_from && set != nullptr && maps_ != nullptr) {
         maps_ = std::make_unique<HeadMaps>(set, wake_, *maps_, *changed_from);
@@ -19,6 +21,7 @@ void HeadGridController::follow(const AttentionSetPtr& set, std::optional<std::i
     }
     state_.head_grid = maps_.get();
     set_ = set;
+    complete_ = maps_ == nullptr;
 }
 
 void HeadGridController::prioritize(std::int64_t first, std::int64_t last) {

@@ -24,12 +24,15 @@ public:
     /// Reports the visible layers; they are read first, together with the open one.
     void prioritize(std::int64_t first, std::int64_t last);
     void wait();
+    /// Returns true until follow() was called with every layer read.
+    bool busy() const { return !complete_; }
 
 private:
     SessionState& state_;
     std::function<void()> wake_;
     AttentionSetPtr set_;
     std::unique_ptr<HeadMaps> maps_; ///< the maps of set_
+    bool complete_ = true;           ///< at the last follow()
 };
 
 /// Returns the cell of `to` for the same query and key as `cell` of `from`, in layer l; nothing if they are

@@ -20,7 +20,8 @@ public:
 
     /// Updates the map after a change of the document or the view.
     void follow();
-    bool busy() const { return values_.busy(); }
+    /// Returns true until follow() has shown every value.
+    bool busy() const { return values_.busy() || values_.has_unseen(); }
     void wait() { values_.wait(); }
 
 private:

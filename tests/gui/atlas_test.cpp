@@ -159,6 +159,19 @@ TEST_CASE("a problem has an atlas, with the scores of its panel of heads", "[gui
         desk.act(SetTemperature{4});
         CHECK((*desk.shown().atlas->at(0, 0))[HeadScore::entropy] > (*atlas.at(0, 0))[HeadScore::entropy]);
     }
+    SECTION("that has every head as soon as the program has settled, without a further frame") {
+        for (int n = 1; n <= 40; ++n) {
+            desk.program.act(SetTemperature{1 + 0.05F * static_cast<float>(n)});
+            desk.program.settle();
+            REQUIRE(desk.shown().atlas != nullptr);
+            INFO("temperature " << desk.shown().problem().temperature);
+            for (std::int64_t h = 0; h < 2; ++h) {
+                REQUIRE(desk.shown().atlas->at(0, h).has_value());
+                CHECK((*desk.shown().atlas->at(0, h))[HeadScore::entropy] ==
+                      Approx(desk.shown().metrics[static_cast<std::size_t>(h)][HeadScore::entropy]));
+            }
+        }
+    }
     SECTION("in which a head is opened") {
         desk.press("tile H1");
         CHECK(desk.view().head == 1);
