@@ -6,7 +6,7 @@
 #include "core/base/message.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/lesson/additional_passes.h"
-#include "core/lesson/library.h"
+#include "core/manual/glossary.h"
 
 #include <algorithm>
 #include <sstream>
@@ -39,16 +39,32 @@ const UnlistedLesson* unlisted_lesson(const CourseState& course, const std::stri
 CourseController::CourseController(CourseState& course, Setup setup)
     : course_(course), setup_(std::move(setup)), progress_path_(course_progress_path(setup_.state_folder)),
       panels_(setup_.wake), scenes_(setup_.wake) {
-    load_lessons(course_, setup_.lesson_folders, setup_.language);
+    begin_reading();
     course_.progress = read_progress(progress_path_);
 }
 
+/// Reads the lessons, and the glossary to which their words lead, while the window is being opened.
+void CourseController::begin_reading() {
+    reading_ = std::async(std::launch::async, [folders = setup_.lesson_folders, language = setup_.language] {
+        std::vector<lesson::FoundLesson> found = lesson::find_lessons(folders, language);
+        manual::terms();
+        return found;
+    });
+}
+
+void CourseController::finish_reading() {
+    if (reading_.valid())
+        list_lessons(course_, reading_.get());
+}
+
 std::string CourseController::add_lesson(const std::string& path) {
+    finish_reading();
     const lesson::Lesson lesson = lesson::open_lesson(path);
     std::erase(setup_.lesson_folders, path);
     setup_.lesson_folders.push_back(path); // the last opened file has priority over others with the same id
     setup_.language = lesson.language;
-    load_lessons(course_, setup_.lesson_folders, setup_.language);
+    begin_reading();
+    finish_reading();
     return lesson.id;
 }
 
@@ -69,6 +85,7 @@ std::string CourseController::take_fault() {
 }
 
 std::vector<Action> CourseController::act(const LessonAction& action, const Document& now) {
+    finish_reading();
     if (const auto* const wanted = std::get_if<OpenLesson>(&action))
         if (const UnlistedLesson* const file = unlisted_lesson(course_, wanted->id))
             add_lesson(std::string(file->path)); // throws unless the file has been fixed in the meantime
@@ -140,6 +157,7 @@ bool CourseController::watch(const Shown& shown, const ViewState& view) {
 }
 
 void CourseController::follow(const Shown& shown) {
+    finish_reading();
     const lesson::Step* const step = course_.step();
     const DocumentPtr& document = shown.document;
     if (shown.trace == nullptr || document->shows_weights() || course_.open == nullptr)

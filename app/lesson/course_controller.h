@@ -6,9 +6,11 @@
 #include "app/state/course_state.h"
 #include "app/state/shown.h"
 #include "core/engine/engine.h"
+#include "core/lesson/library.h"
 
 #include <filesystem>
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <optional>
@@ -18,7 +20,8 @@
 namespace headscope::app {
 
 /// Service for the course: lessons, the learner's progress on disk, and the panels of the open step, which a
-/// worker computes. For one thread; only settle() and settle_scene() block.
+/// worker computes. For one thread; only settle() and settle_scene() block, and the first use of the lessons
+/// until they are read.
 class CourseController {
 public:
     struct Setup {
@@ -27,6 +30,7 @@ public:
         std::filesystem::path state_folder; ///< folder for the progress; empty: not saved
         std::function<void()> wake;
     };
+    /// Begins to read the lessons.
     CourseController(CourseState& course, Setup setup);
 
     /// Adds the lesson of a file to the course and returns its id. Throws Error(input).
@@ -55,13 +59,16 @@ public:
     /// Fades the highlights on the toolbar. Returns true while there are any.
     bool fade_marks(double seconds_since_last);
 
-    bool busy() const { return panels_.busy() || course_.pending_scene != nullptr; }
+    bool busy() const { return reading_.valid() || panels_.busy() || course_.pending_scene != nullptr; }
     /// Blocks until the model of a requested scene is open. For export and tests.
     void settle_scene();
     /// Blocks until the panels are computed and taken over. For export and tests.
     void settle(const Shown& shown);
 
 private:
+    void begin_reading();
+    /// Lists the lessons. Waits until they are read.
+    void finish_reading();
     void follow(const lesson::LessonPanel& panel, const DocumentPtr& document);
     /// Requests the values of the checkpoint on screen while the open page is about it.
     void follow_model(const Document& shown);
@@ -73,6 +80,7 @@ private:
     CourseState& course_;
     Setup setup_;
     std::filesystem::path progress_path_;
+    std::future<std::vector<lesson::FoundLesson>> reading_; ///< not valid after finish_reading()
     std::string fault_, last_fault_;         ///< to be returned by take_fault; result of the last save
     std::unique_ptr<engine::Engine> engine_; ///< only for the worker of panels_, which creates it
     /// By name; only for the worker of scenes_. Owned by the pages that show a model.

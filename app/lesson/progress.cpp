@@ -79,21 +79,20 @@ std::string listed_name(const std::string& path, const std::string& beside) {
 
 } // namespace
 
-void load_lessons(CourseState& course, const std::vector<std::string>& folders, const std::string& language) {
+void list_lessons(CourseState& course, std::vector<lesson::FoundLesson> found) {
     course.lessons.clear();
     course.unlisted.clear();
-    for (lesson::FoundLesson& found : lesson::find_lessons(folders, language)) {
-        if (!found.hidden_by.empty())
+    for (lesson::FoundLesson& one : found) {
+        if (!one.hidden_by.empty())
             course.unlisted.push_back(
-                {found.path,
+                {one.path,
                  tr("progress.same_id_listed_place", "{} has the same id, {}, and is listed instead.",
-                    listed_name(found.hidden_by, found.path), found.parsed.lesson.id),
-                 lesson::name_of(found)});
-        else if (found.parsed.faults.empty())
-            course.lessons.push_back(std::make_shared<const lesson::Lesson>(std::move(found.parsed.lesson)));
+                    listed_name(one.hidden_by, one.path), one.parsed.lesson.id),
+                 lesson::name_of(one)});
+        else if (one.parsed.faults.empty())
+            course.lessons.push_back(std::make_shared<const lesson::Lesson>(std::move(one.parsed.lesson)));
         else
-            course.unlisted.push_back(
-                {found.path, fault_summary(found.parsed.faults), lesson::name_of(found)});
+            course.unlisted.push_back({one.path, fault_summary(one.parsed.faults), lesson::name_of(one)});
     }
 }
 

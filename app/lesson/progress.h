@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/state/course_state.h"
+#include "core/lesson/library.h"
 
 #include <filesystem>
 #include <map>
@@ -18,7 +19,7 @@ std::map<std::string, LessonProgress> read_progress(const std::filesystem::path&
 /// cannot be written.
 void write_progress(const std::filesystem::path& path, const std::map<std::string, LessonProgress>& progress);
 
-/// Loads the lessons that can be played and, for each other file, the reason why it cannot.
-void load_lessons(CourseState& course, const std::vector<std::string>& folders, const std::string& language);
+/// Lists the lessons that can be played and, for each other file, the reason why it cannot.
+void list_lessons(CourseState& course, std::vector<lesson::FoundLesson> found);
 
 } // namespace headscope::app

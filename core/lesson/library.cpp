@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <future>
 #include <map>
+#include <mutex>
 #include <tuple>
 #include <utility>
 
@@ -46,21 +47,50 @@ void add_folder(const std::string& folder, std::vector<FoundLesson>& all) {
     std::ranges::transform(paths, std::back_inserter(all), read_lesson);
 }
 
-/// The lessons in the program, in the order of their names. They are parsed once, in parallel, because YAML
-/// takes 2 ms for each.
-const std::vector<FoundLesson>& built_in_lessons() {
-    static const std::vector<FoundLesson> all = [] {
+/// "lessons/masks.de.md": the lesson "lessons/masks" in "de".
+struct AssetName {
+    std::string lesson, language;
+};
+AssetName split_name(const std::string& asset) {
+    const std::string name = asset.substr(0, asset.rfind(".md"));
+    const std::size_t dot = name.find('.');
+    return dot == std::string::npos ? AssetName{name, fallback_language}
+                                    : AssetName{name.substr(0, dot), name.substr(dot + 1)};
+}
+
+/// The names of the lessons in the program: of each its translation into `language`, else the English one.
+std::vector<std::string> built_in_names(std::string_view language) {
+    std::map<std::string, std::string> chosen;
+    for (const std::string& name : asset_names(built_in)) {
+        const AssetName parts = split_name(name);
+        if (parts.language == language)
+            chosen[parts.lesson] = name;
+        else if (parts.language == fallback_language)
+            chosen.emplace(parts.lesson, name);
+    }
+    std::vector<std::string> names;
+    for (const auto& [lesson, name] : chosen)
+        names.push_back(name);
+    return names;
+}
+
+/// The lessons in the program in this language. They are parsed once, in parallel, because YAML takes 2 ms
+/// for each.
+const std::vector<FoundLesson>& built_in_lessons(const std::string& language) {
+    static std::mutex mutex;
+    static std::map<std::string, std::vector<FoundLesson>> by_language;
+    const std::scoped_lock lock(mutex);
+    const auto [all, is_new] = by_language.try_emplace(language);
+    if (is_new) {
         std::vector<std::future<FoundLesson>> parsing;
-        for (const std::string& name : asset_names(built_in))
+        for (const std::string& name : built_in_names(language))
             parsing.push_back(std::async(std::launch::async, [name] {
                 return FoundLesson{.path = name, .parsed = parse_lesson(asset(name), name)};
             }));
-        std::vector<FoundLesson> parsed;
         for (std::future<FoundLesson>& one : parsing)
-            parsed.push_back(one.get());
-        return parsed;
-    }();
-    return all;
+            all->second.push_back(one.get());
+    }
+    return all->second;
 }
 
 /// Returns true if no other translation of the lesson matches `language` better.
@@ -100,7 +130,7 @@ std::string name_of(const FoundLesson& found) {
 }
 
 std::vector<FoundLesson> find_lessons(const std::vector<std::string>& folders, const std::string& language) {
-    std::vector<FoundLesson> all = built_in_lessons();
+    std::vector<FoundLesson> all = built_in_lessons(std::string(language_code(language)));
     for (const std::string& folder : folders)
         add_folder(folder, all);
     const bool as_given = std::ranges::any_of(
