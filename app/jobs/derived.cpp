@@ -137,9 +137,9 @@ std::size_t DerivedValues::bytes() const {
     return sum;
 }
 
-bool DerivedValues::has_unseen() const {
+bool DerivedValues::pending() const {
     const std::scoped_lock lock(mutex_);
-    return unseen_;
+    return unseen_ || !idle();
 }
 
 void DerivedValues::wait() {
@@ -193,6 +193,7 @@ void DerivedValues::notify() const {
         wake_();
 }
 
+/// Called with the lock held, which it releases during the computation.
 void DerivedValues::make(EntryPtr entry, std::unique_lock<std::mutex>& lock) {
     running_ = entry;
     const auto progress = entry->progress = std::make_shared<Progress>();

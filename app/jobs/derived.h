@@ -80,8 +80,8 @@ public:
     /// Drops the values of all other objects.
     void retain(const std::vector<std::shared_ptr<const void>>& objects);
     void clear() { retain({}); }
-    bool busy() const;         ///< anything is in progress or pending
-    bool has_unseen() const;   ///< a value was finished after the last begin_frame()
+    bool busy() const;         ///< anything is in progress or waits
+    bool pending() const;      ///< the same, or a value was finished after the last begin_frame()
     float fraction() const;    ///< progress of the current computation
     std::size_t bytes() const; ///< total size of the finished values, as reported
     void wait(); ///< until nothing is in progress or pending; for export and tests, never in the window
@@ -115,7 +115,6 @@ private:
     void stop(const Key& key, bool stopped);
     void notify() const;
     void work();
-    // Called with the lock held; make() releases it during the computation.
     void make(EntryPtr entry, std::unique_lock<std::mutex>& lock);
     bool on_screen(const Entry& entry) const { return entry.frame + 1 >= frame_ && entry.frame != 0; }
     EntryPtr next() const;
@@ -143,8 +142,7 @@ private:
     std::map<std::uint64_t, EntryPtr> background_; ///< pending, in the order of the requests
     EntryPtr running_;                             ///< its entry may have been erased
     std::uint64_t asks_ = 0, frame_ = 1;
-    bool stopping_ = false, working_ = false; ///< working_: until the finished work is released
-    bool unseen_ = false;                     ///< a value was finished in this frame
+    bool stopping_ = false, unseen_ = false, working_ = false; ///< working_: until its objects are released
     std::thread thread_;
 };
 

@@ -19,7 +19,7 @@ public:
     /// none.
     void follow(const AttentionSetPtr& set, const checkpoint::ModelRunPtr& run);
     /// Returns true until follow() has shown every value.
-    bool busy() const { return values_.busy() || values_.has_unseen(); }
+    bool busy() const { return values_.pending(); }
     void wait() { values_.wait(); }
 
 private:

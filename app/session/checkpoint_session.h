@@ -31,9 +31,7 @@ public:
 
     void follow() override;
     void take_results() override;
-    bool busy() const override {
-        return runner_.busy() || blocks_.busy() || blocks_.has_unseen() || atlas_.busy() || map_.busy();
-    }
+    bool busy() const override { return runner_.busy() || blocks_.pending() || atlas_.busy() || map_.busy(); }
     void settle() override;
     const DocumentPtr& document_to_show() const override;
 

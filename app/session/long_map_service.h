@@ -21,7 +21,7 @@ public:
     /// Updates the map after a change of the document or the view.
     void follow();
     /// Returns true until follow() has shown every value.
-    bool busy() const { return values_.busy() || values_.has_unseen(); }
+    bool busy() const { return values_.pending(); }
     void wait() { values_.wait(); }
 
 private:

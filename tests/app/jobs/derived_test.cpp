@@ -85,18 +85,18 @@ TEST_CASE("a coarse value is there before the fine one, with the share of the wo
     CHECK(*coarse.value == 1); // a value that was handed out does not change
 }
 
-TEST_CASE("a value is unseen from its end to the next frame", "[derived]") {
+TEST_CASE("a value is pending until the frame after its end", "[derived]") {
     DerivedValues values({});
     const DerivedKey key{object(), "quick"};
-    CHECK_FALSE(values.has_unseen());
+    CHECK_FALSE(values.pending());
     values.ask<int>(key, Priority::on_screen, [](Progress&, const Put&) { return 1; });
     values.wait();
     CHECK_FALSE(values.busy());
-    CHECK(values.has_unseen());
+    CHECK(values.pending());
     values.begin_frame();
-    CHECK_FALSE(values.has_unseen());
+    CHECK_FALSE(values.pending());
     values.ask<int>(key, Priority::on_screen, [](Progress&, const Put&) { return 1; });
-    CHECK_FALSE(values.has_unseen());
+    CHECK_FALSE(values.pending());
 }
 
 TEST_CASE("a short wait ends when its time is over, or when nothing is left to be made", "[derived]") {
