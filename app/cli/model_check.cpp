@@ -7,7 +7,7 @@
 #include "core/base/json.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/checkpoint/model/model_memory.h"
-#include "core/checkpoint/run/reference_check.h"
+#include "core/checkpoint/run/self_check.h"
 #include "core/engine/engine.h"
 
 #include <CLI/CLI.hpp>
@@ -17,6 +17,7 @@
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 namespace headscope::cli {
 
@@ -25,7 +26,8 @@ namespace {
 using nlohmann::ordered_json;
 
 struct ModelCheckOptions {
-    std::string folder, reference, device = "auto";
+    std::string folder, device = "auto";
+    std::optional<std::string> reference; ///< absent: the model is checked by itself
     bool json = false;
 };
 
@@ -50,13 +52,14 @@ std::string as_json(const ModelCheckOptions& options, const std::vector<checkpoi
                                                                              : ordered_json(nullptr)},
                         {"allowed", row.allowed},
                         {"agrees", row.agrees()}});
-    const ordered_json all = {{"model", options.folder},
-                              {"reference", options.reference},
-                              {"agrees", all_agree(rows) && gaps.missing_here.empty()},
-                              {"rows", list},
-                              {"missing_here", gaps.missing_here},
-                              {"not_compared", gaps.not_compared},
-                              {"only_here", gaps.only_here}};
+    const ordered_json all = {
+        {"model", options.folder},
+        {"reference", options.reference ? ordered_json(*options.reference) : ordered_json(nullptr)},
+        {"agrees", all_agree(rows) && gaps.missing_here.empty()},
+        {"rows", list},
+        {"missing_here", gaps.missing_here},
+        {"not_compared", gaps.not_compared},
+        {"only_here", gaps.only_here}};
     return dump_json(all, 2) + "\n";
 }
 
@@ -77,43 +80,65 @@ std::string as_text(const std::vector<checkpoint::ReferenceRow>& rows,
     return text + (all_agree(rows) && gaps.missing_here.empty() ? "agrees\n" : "differs\n");
 }
 
-void check(const ModelCheckOptions& options) {
+const checkpoint::ReferenceRow* first_difference(const std::vector<checkpoint::ReferenceRow>& rows) {
+    const auto bad = std::ranges::find_if_not(rows, &checkpoint::ReferenceRow::agrees);
+    return bad == rows.end() ? nullptr : &*bad;
+}
+
+void compare_with_reference(const ModelCheckOptions& options, const checkpoint::RunAttention& attention) {
     const checkpoint::Model model = checkpoint::Model::open(options.folder);
     checkpoint::require_room_for(model);
-    const std::unique_ptr<engine::Engine> engine = engine::make_engine(options.device);
     Progress progress;
     checkpoint::ReferenceGaps gaps;
     const std::vector<checkpoint::ReferenceRow> rows = checkpoint::check_against(
-        model, format::Safetensors::open_lazily(options.reference),
-        [&](const Problem& problem, StageSet stages, Progress& cancel) {
-            return engine->run(problem, stages, cancel);
-        },
-        progress, &gaps);
+        model, format::Safetensors::open_lazily(*options.reference), attention, progress, &gaps);
     write_file_atomically("-", options.json ? as_json(options, rows, gaps) : as_text(rows, gaps));
-    if (const auto bad = std::ranges::find_if_not(rows, &checkpoint::ReferenceRow::agrees); bad != rows.end())
-        fail_input(options.folder + " and " + options.reference + " differ, first in " + row_name(*bad) +
+    if (const auto* const bad = first_difference(rows))
+        fail_input(options.folder + " and " + *options.reference + " differ, first in " + row_name(*bad) +
                    "; check that both come from the same weights and inputs, in float32");
     if (!gaps.missing_here.empty())
-        fail_input(options.reference + " has " + gaps.missing_here.front() + ", for which " + options.folder +
+        fail_input(*options.reference + " has " + gaps.missing_here.front() + ", for which " +
+                   options.folder +
                    " has no numbers here; check that both come from the same model, with all its layers and "
                    "its head");
+}
+
+void check_alone(const ModelCheckOptions& options, const checkpoint::RunAttention& attention) {
+    const checkpoint::TextModelPtr model = checkpoint::open_text_model(options.folder);
+    checkpoint::require_room_for(*model->model);
+    Progress progress;
+    const std::vector<checkpoint::ReferenceRow> rows =
+        checkpoint::check_itself(*model->model, checkpoint::self_check_inputs(*model), attention, progress);
+    write_file_atomically("-", options.json ? as_json(options, rows, {}) : as_text(rows, {}));
+    if (const auto* const bad = first_difference(rows))
+        fail_input(
+            options.folder + " does not agree with itself, first in " + row_name(*bad) +
+            "; the weights may have numbers beyond float32, or the program is at fault: report it with "
+            "the config.json of the model");
+}
+
+void check(const ModelCheckOptions& options) {
+    const std::unique_ptr<engine::Engine> engine = engine::make_engine(options.device);
+    const auto attention = [&](const Problem& problem, StageSet stages, Progress& cancel) {
+        return engine->run(problem, stages, cancel);
+    };
+    options.reference ? compare_with_reference(options, attention) : check_alone(options, attention);
 }
 
 } // namespace
 
 void add_model_check(CLI::App& model) {
     CLI::App& command = *model.add_subcommand(
-        "check", "compare with attentions, hidden states and logits from Python; exits 1 when they differ");
+        "check", "prove that the numbers of a model are right: compare them with those of Python, or without "
+                 "--reference with its own computation in double precision; exits 1 when they differ");
     const auto options = std::make_shared<ModelCheckOptions>();
     command.add_option("DIR", options->folder, "a Hugging Face checkpoint folder, a GGUF file, or pocket")
         ->transform(checkpoint::model_folder)
         ->required();
-    command
-        .add_option("--reference", options->reference,
-                    "a .safetensors file with input_ids, optional attention_mask and token_type_ids, and "
-                    "attentions.0 ..., hidden_states.0 ..., logits if it has them, or expect.attentions, "
-                    "expect.hidden_states, expect.logits")
-        ->required();
+    command.add_option("--reference", options->reference,
+                       "a .safetensors file with input_ids, optional attention_mask and token_type_ids, and "
+                       "attentions.0 ..., hidden_states.0 ..., logits if it has them, or expect.attentions, "
+                       "expect.hidden_states, expect.logits");
     command.add_flag("--json", options->json, "print JSON");
     add_ignore_unknown(command);
     add_device_option(command, options->device);

@@ -1,8 +1,11 @@
 #include "app/jobs/engine_selector.h"
 
+#include "app/state/model_document.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/engine/cpu/cpu_engine.h"
 
+#include <ctime>
 #include <utility>
 
 namespace headscope::app {
@@ -28,6 +31,38 @@ EngineComparison compare(const EngineMaker& make, const std::string& id, const P
             tr("engine_desk.two_traces_problem_need",
                "Not enough free memory for two traces of this problem; take fewer tokens or heads.");
     } catch (const std::exception& fault) {
+        result.error = fault.what();
+    }
+    return result;
+}
+
+std::string time_of_day() {
+    const std::time_t now = std::time(nullptr);
+    std::tm local{};
+    if (::localtime_r(&now, &local) == nullptr)
+        return {};
+    char text[16];
+    return std::string(text, std::strftime(text, sizeof text, "%H:%M", &local));
+}
+
+ModelCheck check(const checkpoint::TextModelPtr& model, Progress& progress) {
+    ModelCheck result{.of = model, .tokens = 0, .time = time_of_day(), .rows = {}, .error = {}};
+    try {
+        const checkpoint::ModelInputs inputs = checkpoint::self_check_inputs(*model);
+        result.tokens = inputs.T;
+        cpu::CpuEngine engine;
+        result.rows = checkpoint::check_itself(
+            *model->model, inputs,
+            [&](const Problem& problem, StageSet stages, Progress& cancel) {
+                return engine.run(problem, stages, cancel);
+            },
+            progress);
+    } catch (const std::bad_alloc&) {
+        result.error = tr("engine_desk.check_needs_memory",
+                          "Not enough free memory to check this model; close other programs.");
+    } catch (const Error& fault) {
+        if (fault.kind() == ErrorKind::cancelled)
+            throw;
         result.error = fault.what();
     }
     return result;
@@ -75,6 +110,17 @@ bool EngineSelector::act(const EngineAction& action, const DocumentPtr& document
             [this, id = state_.chosen.starts_with("vulkan") ? state_.chosen : "vulkan", document](
                 Progress& progress, const auto&) { return compare(make_, id, document->problem, progress); });
         break;
+    case EngineAction::Kind::check:
+        if (state_.checking || !document->is_checkpoint())
+            return false;
+        state_.checking = true;
+        state_.check.reset();
+        checking_ = {document->part()->model, "check"};
+        values_.ask<ModelCheck>(checking_, Priority::background,
+                                [model = document->part()->model](Progress& progress, const auto&) {
+                                    return check(model, progress);
+                                });
+        break;
     }
     return false;
 }
@@ -90,10 +136,24 @@ void EngineSelector::poll() {
         state_.comparing = false;
         if (compared.value != nullptr)
             state_.comparison = *compared.value;
-        // Keep the devices; release the document, which may belong to a closed checkpoint.
-        values_.retain({nullptr});
         comparing_ = {};
+        drop_finished();
     }
+    if (!state_.checking)
+        return;
+    const auto checked = values_.peek<ModelCheck>(checking_);
+    state_.check_fraction = checked.fraction;
+    if (checked.done) {
+        state_.checking = false;
+        if (checked.value != nullptr)
+            state_.check = *checked.value;
+        checking_ = {};
+        drop_finished();
+    }
+}
+
+void EngineSelector::drop_finished() {
+    values_.retain({nullptr, comparing_.of, checking_.of});
 }
 
 } // namespace headscope::app

@@ -10,8 +10,8 @@
 
 namespace headscope::app {
 
-/// Service for the choice of engine in the window: lists devices, switches the runner's engine and compares
-/// engines, all off the thread that draws. Used by that thread.
+/// Service for the choice of engine in the window: lists devices, switches the runner's engine, compares
+/// engines and checks the numbers of checkpoints, all off the thread that draws. Used by that thread.
 class EngineSelector {
 public:
     explicit EngineSelector(const std::string& id, EngineMaker make = engine::make_engine,
@@ -24,7 +24,7 @@ public:
     /// Updates `state` with finished results.
     void poll();
     /// Returns true if background work is in progress.
-    bool busy() const { return state_.listing || state_.comparing; }
+    bool busy() const { return state_.listing || state_.comparing || state_.checking; }
     const EngineState& state() const { return state_; }
 
 private:
@@ -33,8 +33,12 @@ private:
     EngineState state_;
     std::unique_ptr<SwitchableEngine> made_; ///< until the Runner takes it
     SwitchableEngine* engine_;
+    /// Drops the values that are finished, except the devices: they keep a document or a checkpoint alive.
+    void drop_finished();
+
     DerivedKey comparing_; ///< the document of the comparison in progress
-    DerivedValues values_; ///< the devices of this machine, and the comparison
+    DerivedKey checking_;  ///< the checkpoint of the check in progress
+    DerivedValues values_; ///< the devices of this machine, and the results
 };
 
 } // namespace headscope::app

@@ -1,8 +1,11 @@
 #pragma once
 
 #include "core/analysis/stage_difference.h"
+#include "core/checkpoint/run/self_check.h"
 #include "core/engine/engine.h"
 
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,9 +14,10 @@ namespace headscope::app {
 
 /// A request from the engine badge or its panel.
 struct EngineAction {
-    enum class Kind { list, choose, compare };
-    Kind kind = Kind::list; ///< list: list the available devices
-    std::string id{};       ///< for choose: a value that --device takes
+    /// list: list the available devices; check: check the numbers of the checkpoint
+    enum class Kind { list, choose, compare, check };
+    Kind kind = Kind::list;
+    std::string id{}; ///< for choose: a value that --device takes
 };
 
 /// The result of computing one problem on two engines.
@@ -24,13 +28,30 @@ struct EngineComparison {
     std::string error = {}; ///< one sentence if one engine could not compute it
 };
 
+/// The result of checkpoint::check_itself for a checkpoint.
+struct ModelCheck {
+    std::weak_ptr<const checkpoint::TextModel> of;
+    std::int64_t tokens = 0; ///< length of the text
+    std::string time;        ///< of the day: "14:02"
+    std::vector<checkpoint::ReferenceRow> rows;
+    std::string error; ///< one sentence if the check could not be made
+
+    /// The first row whose difference is too large; null: all numbers agree.
+    const checkpoint::ReferenceRow* fault() const;
+};
+
 /// The engines as shown by the badge and its panel.
 struct EngineState {
-    bool listing = false, comparing = false;   ///< true while that runs in the background
-    std::optional<engine::DeviceList> devices; ///< none until the devices were listed
+    bool listing = false, comparing = false, checking = false; ///< true while that runs in the background
+    std::optional<engine::DeviceList> devices;                 ///< none until the devices were listed
     std::string chosen = "auto";
     std::string fallback_reason; ///< reason why the CPU runs instead of the chosen device, one sentence
     std::optional<EngineComparison> comparison;
+    float check_fraction = 0; ///< progress of the check
+    std::optional<ModelCheck> check;
+
+    /// The result for this checkpoint; null: it has not been checked. `model` may be null.
+    const ModelCheck* check_of(const checkpoint::TextModelPtr& model) const;
 };
 
 } // namespace headscope::app

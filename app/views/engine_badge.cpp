@@ -15,6 +15,11 @@ namespace headscope::app {
 
 namespace {
 
+/// Null if no checkpoint is open.
+checkpoint::TextModelPtr open_model_of(const AppState& state) {
+    return state.document->is_checkpoint() ? state.document->part()->model : nullptr;
+}
+
 void engine_list(const AppState& state, const figure::Rect& badge, const ViewTools& tools) {
     const float scale = tools.surface.scale();
     const DrawContext context{.shown = state.shown,
@@ -23,7 +28,7 @@ void engine_list(const AppState& state, const figure::Rect& badge, const ViewToo
                               .measure = tools.measure,
                               .width = engine_panel_width,
                               .height = 0};
-    const Picture panel = draw_engine_panel(state.engines, context);
+    const Picture panel = draw_engine_panel(state.engines, open_model_of(state), context);
     ImGui::SetNextWindowPos({badge.right() - panel.scene.width * scale, badge.bottom() + 4 * scale});
     ImGui::SetNextWindowSize({panel.scene.width * scale, panel.scene.height * scale});
     if (!ImGui::BeginPopup("engine list", ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoScrollbar))
@@ -54,7 +59,9 @@ float view_engine_badge(const AppState& state, float right, const ViewTools& too
     const std::string time = trace == nullptr || !state.shows_run_time ? "" : time_text(trace->seconds);
     const bool incomplete = shows_transformed_weights(state) && state.model.run != nullptr &&
                             !state.model.run->model().ignored_tensors().empty();
-    const bool warns = !state.engines.fallback_reason.empty() || incomplete;
+    const ModelCheck* const check = state.engines.check_of(open_model_of(state));
+    const bool failed = check != nullptr && check->fault() != nullptr;
+    const bool warns = !state.engines.fallback_reason.empty() || incomplete || failed;
     const std::string captioned =
         warns ? "⚠ " + tr("engine_badge.engine", "engine") : tr("engine_badge.engine", "engine");
     const float caption = tools.measure(captioned, figure::Font::ui, 13);
@@ -94,9 +101,15 @@ float view_engine_badge(const AppState& state, float right, const ViewTools& too
                                  "This model runs without {}, which Headscope does not support for its "
                                  "family: its numbers may be wrong.",
                                  state.model.run->model().ignored_tensors().front())
-                 : warns ? tr("common.cpu_goes", "Using the CPU instead: {}.", state.engines.fallback_reason)
-                         : tr("engine_badge.time_last_run_click",
-                              "Time of the last run. {} Click to choose the engine.", state.recomputed),
+                 : failed   ? tr("engine_badge.check_failed",
+                                 "The check at {} found wrong numbers. Click for details.", check->time)
+                 : warns
+                     ? tr("common.cpu_goes", "Using the CPU instead: {}.", state.engines.fallback_reason)
+                     : tr("engine_badge.time_last_run_click",
+                          "Time of the last run. {} Click to choose the engine.", state.recomputed) +
+                           (check == nullptr || !check->error.empty()
+                                ? ""
+                                : " " + tr("engine_badge.checked", "Numbers checked at {}.", check->time)),
                  tools);
     }
     engine_list(state, place, tools);

@@ -1,3 +1,4 @@
+#include "core/checkpoint/files/packaged_models.h"
 #include "tests/catch.h"
 #include "tests/gui/support/desk.h"
 
@@ -21,7 +22,7 @@ const EngineState& engines(const Desk& desk) {
 /// Frames until nothing is under way in the background.
 void wait_for_background(Desk& desk) {
     desk.driver.wait(2);
-    while (engines(desk).listing || engines(desk).comparing) {
+    while (engines(desk).listing || engines(desk).comparing || engines(desk).checking) {
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
         desk.driver.wait(1);
     }
@@ -61,6 +62,25 @@ TEST_CASE("the engine badge lists what there is, and Vulkan is not touched befor
     desk.driver.key(GLFW_KEY_ESCAPE);
     desk.driver.wait(2);
     CHECK_FALSE(screen_shows("Automatic"));
+}
+
+TEST_CASE("the engine badge checks the numbers of a checkpoint", "[gui][engine][model]") {
+    Desk desk;
+    begin_recording();
+    open_engines(desk);
+    CHECK_FALSE(screen_shows("Check the numbers")); // a problem shows its arithmetic
+    desk.driver.key(GLFW_KEY_ESCAPE);
+    desk.open(checkpoint::model_folder("pocket"), "Anna went home");
+    open_engines(desk);
+    REQUIRE(desk.click("Check the numbers", "##Popup"));
+    wait_for_background(desk);
+    REQUIRE(engines(desk).check);
+    CHECK(engines(desk).check->rows.size() > 10);
+    CHECK(engines(desk).check->fault() == nullptr);
+    CHECK(screen_shows("every layer agrees"));
+    CHECK(screen_shows("Check again"));
+    desk.driver.key(GLFW_KEY_ESCAPE);
+    end_recording();
 }
 
 TEST_CASE("the same sentence shows the same numbers on every engine", "[gui][engine]") {

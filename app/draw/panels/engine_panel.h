@@ -7,9 +7,11 @@ namespace headscope::app {
 
 inline constexpr float engine_panel_width = 420;
 
-/// The list that the engine badge opens: the devices, the reason why the CPU replaces a chosen device, and
-/// the comparison of engines. As high as its content.
-Picture draw_engine_panel(const EngineState& engines, const DrawContext& context);
+/// The list that the engine badge opens: the devices, the reason why the CPU replaces a chosen device, the
+/// comparison of engines, and the check of a checkpoint's numbers. As high as its content.
+/// model: the open checkpoint; may be null.
+Picture draw_engine_panel(const EngineState& engines, const checkpoint::TextModelPtr& model,
+                          const DrawContext& context);
 
 /// The name of a device on the badge: "CPU", "Vulkan 0".
 std::string engine_title(const std::string& device);

@@ -2,11 +2,10 @@
 
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/checkpoint/run/largest_difference.h"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <limits>
 #include <set>
 #include <string_view>
 
@@ -46,7 +45,6 @@ ReferenceKind hidden_states_of(const std::string& stack) {
 }
 
 const ReferenceKind logits_kind{"logits", {"logits", "expect.logits", ""}, 2e-4};
-constexpr double share_of_largest = 1e-6; ///< what float32 loses of large numbers
 
 /// A tensor of the file, and where this layer's numbers begin in it.
 struct ReferencePlace {
@@ -75,11 +73,6 @@ ReferencePlace find_place(const format::Safetensors& file, const ReferenceKind& 
         return {entry, all ? l * shape.count() : 0};
     }
     return {};
-}
-
-double distance(float got, float expected) {
-    const double gap = std::abs(static_cast<double>(got) - static_cast<double>(expected));
-    return got == expected ? 0.0 : std::isnan(gap) ? std::numeric_limits<double>::infinity() : gap;
 }
 
 bool is_input(std::string_view name) {
@@ -125,8 +118,7 @@ public:
             return;
         }
         used_.insert(place.entry->name);
-        ReferenceRow row{.kind = kind.name, .layer = layer};
-        double largest = 0;
+        LargestDifference difference(kind.name, layer, kind.tolerance);
         // (B, rows, T, width) with heads, else (B, T, width): T follows T within a batch entry.
         const std::int64_t width = got.shape().back(0), rows = got.count() / width;
         std::vector<float> expected(static_cast<std::size_t>(width));
@@ -137,15 +129,11 @@ public:
                 continue;
             file_.read_numbers(place.entry->name, static_cast<std::uint64_t>(place.first + r * width),
                                expected);
-            for (std::int64_t c = 0; c < width; ++c) {
-                const float number = expected[static_cast<std::size_t>(c)];
-                row.difference = std::max(row.difference, distance(got.data()[r * width + c], number));
-                if (std::isfinite(number))
-                    largest = std::max(largest, std::abs(static_cast<double>(number)));
-            }
+            for (std::int64_t c = 0; c < width; ++c)
+                difference.add(static_cast<double>(got.data()[r * width + c]),
+                               static_cast<double>(expected[static_cast<std::size_t>(c)]));
         }
-        row.allowed = kind.tolerance + share_of_largest * largest;
-        rows_.push_back(row);
+        rows_.push_back(difference.row());
     }
     std::vector<ReferenceRow> take() { return std::move(rows_); }
     ReferenceGaps gaps() const {

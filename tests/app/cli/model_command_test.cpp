@@ -9,6 +9,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 
 using namespace headscope;
 using namespace headscope::test;
@@ -225,10 +226,31 @@ TEST_CASE("model check of every golden model says how far it is from its referen
     CHECK(moved.code == 1);
     CHECK_THAT(moved.out, Contains("too far") && Catch::EndsWith("differs\n"));
     CHECK_THAT(moved.err, Contains("differ, first in attentions 1"));
-    CHECK(run_program({"model", "check", models + "gpt2_tiny"}).code == 2);
     check_failure({"model", "check", models + "llama_tiny_tied", "--reference",
                    models + "bert_tiny/expected.safetensors"},
                   1, "input_ids[0, ");
+}
+
+TEST_CASE("model check without a reference compares a model with itself in double precision") {
+    for (const std::string& model : {std::string("pocket"), models + "t5_tiny"}) {
+        const ProgramRun run = run_program({"model", "check", model, "--json"});
+        INFO(model << " " << run.err);
+        REQUIRE(run.code == 0);
+        const json found = json::parse(run.out);
+        CHECK(found.at("agrees") == true);
+        CHECK(found.at("reference").is_null());
+        std::set<std::string> kinds;
+        for (const json& row : found.at("rows")) {
+            kinds.insert(row.at("kind"));
+            CHECK(row.at("largest_difference").get<double>() <= row.at("allowed").get<double>());
+        }
+        CHECK(kinds.contains("logits"));
+        CHECK(kinds.contains("second run"));
+    }
+    const ProgramRun text = run_program({"model", "check", "pocket"});
+    CHECK_THAT(text.out, Contains("residual sums 0") && Contains("weight sums 1") && Contains("second run") &&
+                             Catch::EndsWith("agrees\n"));
+    check_failure({"model", "check", models + "nowhere"}, 1, "nowhere");
 }
 
 TEST_CASE(

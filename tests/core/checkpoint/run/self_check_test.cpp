@@ -1,0 +1,113 @@
+#include "core/checkpoint/run/self_check.h"
+
+#include "core/checkpoint/files/packaged_models.h"
+#include "core/engine/cpu/cpu_engine.h"
+#include "tests/catch.h"
+#include "tests/core/checkpoint/run/model_case.h"
+#include "tests/test_data.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace headscope;
+using namespace headscope::checkpoint;
+using namespace headscope::test;
+
+namespace {
+
+/// The CPU engine, with one number of a stage changed in every run from `first` on.
+struct SpoilingEngine {
+    cpu::CpuEngine engine{1};
+    TensorId spoiled = TensorId::x;
+    float by = 0;
+    int first = 0, runs = 0;
+
+    Trace run(const Problem& problem, StageSet stages, Progress& progress) {
+        Trace trace = engine.run(problem, stages.with(spoiled), progress);
+        if (by != 0 && runs++ >= first) {
+            const TensorPtr& before = trace.slot(spoiled);
+            auto changed = std::make_shared<Tensor>(before->shape(), before->values());
+            changed->data()[changed->count() - 1] += by;
+            trace.slot(spoiled) = changed;
+        }
+        return trace;
+    }
+};
+
+std::vector<ReferenceRow> check(const TextModel& model, SpoilingEngine& engine) {
+    Progress progress;
+    return check_itself(
+        *model.model, self_check_inputs(model),
+        [&](const Problem& problem, StageSet stages, Progress& cancel) {
+            return engine.run(problem, stages, cancel);
+        },
+        progress);
+}
+
+std::int64_t count(const std::vector<ReferenceRow>& rows, const std::string& kind) {
+    return std::ranges::count_if(rows, [&](const ReferenceRow& row) { return row.kind.ends_with(kind); });
+}
+
+bool agrees(const std::vector<ReferenceRow>& rows, const std::string& kind) {
+    return std::ranges::all_of(
+        rows, [&](const ReferenceRow& row) { return !row.kind.ends_with(kind) || row.agrees(); });
+}
+
+} // namespace
+
+TEST_CASE("every golden model agrees with itself") {
+    for (const std::string& name : all_model_names()) {
+        INFO(name);
+        const TextModelPtr model = open_text_model(test_data("/models/") + name);
+        SpoilingEngine engine;
+        const std::vector<ReferenceRow> rows = check(*model, engine);
+        std::int64_t layers = 0, states = 0;
+        for (const Stack stack : stacks_of(model->model->architecture())) {
+            layers += in_stack(model->model->architecture(), stack).layers;
+            states += stack == Stack::cross ? 0 : in_stack(model->model->architecture(), stack).layers + 1;
+        }
+        CHECK(count(rows, "attentions") == layers);
+        CHECK(count(rows, "weight sums") == layers);
+        CHECK(count(rows, "hidden") == states);
+        CHECK(count(rows, "logits") == 1);
+        CHECK(count(rows, "second run") == 1);
+        CHECK(count(rows, "residual sums") == layers);
+        for (const ReferenceRow& row : rows) {
+            INFO(row.kind << " " << row.layer.value_or(-1) << ": " << row.difference);
+            CHECK(row.agrees());
+        }
+    }
+}
+
+TEST_CASE("a wrong number is found by the check that it breaks") {
+    const TextModelPtr model = open_text_model(model_folder("pocket"));
+    SECTION("an output of attention") {
+        SpoilingEngine engine{.spoiled = TensorId::output, .by = 0.01F};
+        const auto rows = check(*model, engine);
+        CHECK_FALSE(agrees(rows, "hidden"));
+        CHECK_FALSE(agrees(rows, "logits"));
+        CHECK(agrees(rows, "weight sums"));
+        CHECK(agrees(rows, "second run")); // it has the same error
+    }
+    SECTION("a weight") {
+        SpoilingEngine engine{.spoiled = TensorId::weights, .by = 0.01F};
+        const auto rows = check(*model, engine);
+        CHECK_FALSE(agrees(rows, "attentions"));
+        CHECK_FALSE(agrees(rows, "weight sums"));
+        CHECK(agrees(rows, "hidden")); // read by no later stage
+    }
+    SECTION("a run that differs from the one before it by the last bit") {
+        SpoilingEngine engine{.spoiled = TensorId::output,
+                              .by = 1e-6F,
+                              .first = static_cast<int>(model->model->architecture().layers)};
+        const auto rows = check(*model, engine);
+        CHECK_FALSE(agrees(rows, "second run"));
+        CHECK(agrees(rows, "hidden"));
+    }
+    SECTION("a number that is not finite") {
+        SpoilingEngine engine{.spoiled = TensorId::weights, .by = NAN};
+        const auto rows = check(*model, engine);
+        CHECK_FALSE(agrees(rows, "attentions"));
+        CHECK(std::isinf(std::ranges::find(rows, "attentions", &ReferenceRow::kind)->difference));
+    }
+}
