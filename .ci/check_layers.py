@@ -24,6 +24,7 @@ CORE["core/project"] = [*CORE["core/analysis"], "core/analysis"]
 CORE["core/export"] = [*CORE["core/project"], "core/project"]
 CORE["core/lesson"] = [*CORE["core/export"], "core/export"]
 CORE["core/manual"] = [*CORE["core/lesson"], "core/lesson"]
+CORE["core/course"] = [*CORE["core/manual"], "core/manual"]
 ALL_CORE = list(CORE)
 APP = {"app/state": ALL_CORE}
 APP["app/commands"] = [*ALL_CORE, "app/state"]

@@ -2,13 +2,17 @@
 #include "core/base/assets.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/joined.h"
 #include "core/base/json.h"
+#include "core/course/course_report.h"
 #include "core/lesson/check.h"
 #include "core/lesson/library.h"
 #include "core/text/plain_text.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -21,7 +25,7 @@ namespace {
 
 struct LessonOptions {
     std::string folder, language = "en", file, name;
-    bool json = false;
+    bool json = false, course = false;
 };
 
 void print(const nlohmann::json& out) {
@@ -73,22 +77,129 @@ void list(const LessonOptions& options) {
                                             : "; correct what is listed above"));
 }
 
+/// Checks and plays a lesson. Returns its faults in the order of their lines.
+std::vector<lesson::LessonError> faults_of(const lesson::ParsedLesson& parsed, lesson::LessonTally& tally) {
+    std::vector<lesson::LessonError> faults = parsed.faults;
+    for (const auto& found : {lesson::check_lesson(parsed.lesson, *engine::make_engine("cpu"), &tally),
+                              course::unknown_terms(parsed.lesson)})
+        faults.insert(faults.end(), found.begin(), found.end());
+    std::ranges::stable_sort(faults, {}, &lesson::LessonError::line);
+    return faults;
+}
+
 /// Checks and plays a lesson; throws Error if the lesson has a fault.
 lesson::LessonTally play(const lesson::ParsedLesson& parsed, const std::string& path) {
     lesson::LessonTally tally;
-    std::vector<lesson::LessonError> faults = parsed.faults;
-    const std::vector<lesson::LessonError> found =
-        lesson::check_lesson(parsed.lesson, *engine::make_engine("cpu"), &tally);
-    faults.insert(faults.end(), found.begin(), found.end());
-    std::ranges::stable_sort(faults, {}, &lesson::LessonError::line);
-    if (!faults.empty())
+    if (const std::vector<lesson::LessonError> faults = faults_of(parsed, tally); !faults.empty())
         report(path, faults);
     return tally;
 }
 
+nlohmann::json place_json(const course::LessonPlace& place) {
+    if (place.lesson.empty())
+        return nullptr;
+    return {{"lesson", place.lesson}, {"file", place.path}, {"line", place.line}};
+}
+
+nlohmann::json course_json(const course::CourseReport& report) {
+    nlohmann::json blind = nlohmann::json::object(), terms = nlohmann::json::array(),
+                   idle = nlohmann::json::array();
+    for (const course::BlindStrategy& one : report.blind)
+        blind[one.name] = {{"right", one.right}, {"of", one.of}, {"chance", one.chance}};
+    for (const course::StepWithoutTask& step : report.without_task) {
+        idle.push_back(place_json(step.place));
+        idle.back()["title"] = step.title;
+    }
+    for (const course::EarlyTerm& term : report.early_terms) {
+        terms.push_back(place_json(term.used));
+        terms.back()["term"] = term.term;
+        terms.back()["introduced"] = place_json(term.introduced);
+    }
+    return {{"lessons", report.lessons},
+            {"steps", report.steps},
+            {"steps_without_task", report.without_task.size()},
+            {"steps_without_task_at", std::move(idle)},
+            {"blind", std::move(blind)},
+            {"terms_before_introduction", std::move(terms)},
+            {"claims", report.claims}};
+}
+
+std::string course_text(const course::CourseReport& report) {
+    const auto at = [](const course::LessonPlace& place) {
+        return place.path + ":" + std::to_string(place.line);
+    };
+    std::ostringstream out;
+    out << report.lessons << " lessons, " << report.steps << " steps, " << report.claims << " claims\n\n"
+        << "Steps without a task: " << report.without_task.size() << '\n';
+    for (const course::StepWithoutTask& step : report.without_task)
+        out << "  " << at(step.place) << ": " << step.title << '\n';
+    out << "\nQuestions answered without reading them (guessing: "
+        << static_cast<int>(std::lround(100 * report.blind.front().chance)) << " % right)\n";
+    for (const course::BlindStrategy& one : report.blind)
+        out << "  always the " << one.name << ": " << one.right << " of " << one.of << " right, "
+            << static_cast<int>(std::lround(100 * one.rate())) << " %\n";
+    out << "\nTerms of the glossary before their introduction: " << report.early_terms.size() << '\n';
+    for (const course::EarlyTerm& term : report.early_terms)
+        out << "  " << term.term << ": used in " << at(term.used) << ", "
+            << (term.introduced.lesson.empty() ? "never introduced" : "introduced in " + at(term.introduced))
+            << '\n';
+    return out.str();
+}
+
+/// Checks all lessons of the course, in English, and what they have in common.
+void check_course(const LessonOptions& options) {
+    std::vector<lesson::FoundLesson> found =
+        lesson::find_lessons(lesson::lesson_folders(options.folder), "en");
+    std::erase_if(found, [](const lesson::FoundLesson& one) {
+        return !one.hidden_by.empty() || (one.parsed.faults.empty() && one.parsed.lesson.number < 0);
+    });
+    int faults = 0;
+    std::vector<const lesson::Lesson*> lessons;
+    for (const lesson::FoundLesson& one : found) {
+        lesson::LessonTally tally;
+        for (const lesson::LessonError& fault : faults_of(one.parsed, tally)) {
+            std::cerr << text::plain_text(one.path + ":" + std::to_string(fault.line) + ": " + fault.sentence)
+                      << '\n';
+            ++faults;
+        }
+        if (one.parsed.faults.empty())
+            lessons.push_back(&one.parsed.lesson);
+    }
+    const course::CourseReport report = course::course_report(lessons);
+    if (options.json)
+        print(course_json(report));
+    else
+        write_file_atomically("-", course_text(report));
+    std::vector<std::string> passed = course::passed_limits(report);
+    if (faults > 0)
+        passed.push_back(std::to_string(faults) + (faults == 1 ? " fault is" : " faults are") +
+                         " listed above");
+    if (!passed.empty())
+        fail_input("the course is not ready: " + joined(passed, std::identity(), "; "));
+}
+
 void check(const LessonOptions& options) {
+    if (options.course)
+        return check_course(options);
     play(lesson::parse_lesson(read_file(options.file, lesson::largest_lesson), options.file), options.file);
     write_file_atomically("-", text::plain_text(options.file) + ": no faults\n");
+}
+
+nlohmann::json reading_json(const lesson::Lesson& lesson) {
+    nlohmann::json out = nlohmann::json::array();
+    for (const lesson::Reference& one : lesson.reading) {
+        std::string why;
+        for (const lesson::Span& span : one.why)
+            why += span.text;
+        out.push_back({{"title", one.title},
+                       {"by", one.by},
+                       {"year", one.year},
+                       {"where", one.where},
+                       {"url", one.url},
+                       {"level", one.level},
+                       {"why", why}});
+    }
+    return out;
 }
 
 void play_named(const LessonOptions& options) {
@@ -124,15 +235,19 @@ void play_named(const LessonOptions& options) {
                                     {"formulas", tally.formulas},
                                     {"panels", tally.panels},
                                     {"changes", tally.changes},
-                                    {"words", tally.words}});
+                                    {"words", tally.words},
+                                    {"step_questions", tally.step_questions},
+                                    {"claims", tally.claims},
+                                    {"reading", reading_json(one->parsed.lesson)}});
     }
     std::ostringstream out;
     out << text::plain_text(options.name) << ": played to its end: " << tally.steps << " steps, "
         << tally.questions << " questions, " << tally.values << " live values, " << tally.quoted
         << " quoted numbers that agree with the engine, " << tally.targets << " targets, " << tally.gates
         << " gates closed before and open after their solution, " << tally.tables << " tables, "
-        << tally.formulas << " formulas, " << tally.panels << " panels, " << tally.changes
-        << " changes that no quoted number contradicts, " << tally.words << " words\n";
+        << tally.step_questions << " questions in steps that take the right answer and refuse wrong ones, "
+        << tally.claims << " claims, " << tally.formulas << " formulas, " << tally.panels << " panels, "
+        << tally.changes << " changes that no quoted number contradicts, " << tally.words << " words\n";
     write_file_atomically("-", out.str());
 }
 
@@ -143,7 +258,8 @@ void add_lesson(CLI::App& program) {
     CLI::App* lesson = program.add_subcommand("lesson", "list, check or play lessons without a window");
     lesson->require_subcommand(1);
     CLI::App* listing = lesson->add_subcommand("list", "list all lessons");
-    CLI::App* checking = lesson->add_subcommand("check", "list the faults of a lesson file, by line");
+    CLI::App* checking =
+        lesson->add_subcommand("check", "list the faults of a lesson file, by line, or of the whole course");
     CLI::App* playing = lesson->add_subcommand(
         "play", "run a lesson to its end and check every target, gate and quoted number");
     for (CLI::App* command : {listing, playing}) {
@@ -152,10 +268,23 @@ void add_lesson(CLI::App& program) {
             ->capture_default_str();
         command->add_flag("--json", options->json, "machine-readable output");
     }
-    checking->add_option("FILE", options->file, "a lesson, .md")->required();
+    CLI::Option* file = checking->add_option("FILE", options->file, "a lesson, .md");
+    CLI::Option* all = checking->add_flag(
+        "--course", options->course,
+        "check all lessons of the course, and what they have in common: tasks, questions and terms");
+    checking->add_flag("--json", options->json, "with --course: machine-readable output")->needs(all);
+    checking
+        ->add_option("--lessons", options->folder,
+                     "with --course: a folder with lessons, which replace those with the same id")
+        ->needs(all);
+    file->excludes(all);
+    checking->callback([options, file, all] {
+        if (file->count() + all->count() == 0)
+            throw CLI::RequiredError("FILE or --course");
+        check(*options);
+    });
     playing->add_option("NAME", options->name, "the id of a lesson")->required();
     listing->callback([options] { list(*options); });
-    checking->callback([options] { check(*options); });
     playing->callback([options] { play_named(*options); });
 }
 

@@ -30,6 +30,22 @@ struct ReturnToLesson {};
 struct AnswerQuestion {
     int question, choice;
 };
+/// Answers a question of the open step; see lesson::grade.
+struct AnswerStep {
+    std::string question, answer;
+};
+/// Keeps an answer that is not complete or not checked yet.
+struct DraftAnswer {
+    std::string question, text;
+};
+/// Answers with the text that DraftAnswer kept.
+struct CheckAnswer {
+    std::string question;
+};
+/// Answers with the right answer, which does not count as the learner's own.
+struct ShowAnswer {
+    std::string question;
+};
 /// Text typed into a cell of one of the page's tables, counted in row order.
 struct FillCell {
     std::string table;
@@ -46,8 +62,9 @@ struct StartLessonAgain {};
 
 /// All actions of the course.
 struct LessonActions {
-    using Variant = std::variant<OpenLesson, CloseLesson, TurnPage, GoToPage, ShowScene, ReturnToLesson,
-                                 AnswerQuestion, FillCell, TurnKnobs, StartLessonAgain>;
+    using Variant =
+        std::variant<OpenLesson, CloseLesson, TurnPage, GoToPage, ShowScene, ReturnToLesson, AnswerQuestion,
+                     AnswerStep, DraftAnswer, CheckAnswer, ShowAnswer, FillCell, TurnKnobs, StartLessonAgain>;
 };
 extern template class OneOf<LessonActions>;
 using LessonAction = OneOf<LessonActions>;

@@ -1,5 +1,6 @@
 #include "app/lesson/course_controller.h"
 
+#include "app/lesson/answering.h"
 #include "app/lesson/player.h"
 #include "app/lesson/progress.h"
 #include "core/base/error.h"
@@ -90,7 +91,8 @@ std::vector<Action> CourseController::act(const LessonAction& action, const Docu
         if (const UnlistedLesson* const file = unlisted_lesson(course_, wanted->id))
             add_lesson(std::string(file->path)); // throws unless the file has been fixed in the meantime
     std::vector<Action> follows = play(course_, action, now);
-    if (!std::holds_alternative<TurnKnobs>(action)) // knobs are not saved, and a drag sends many of these
+    if (!std::holds_alternative<TurnKnobs>(action) &&
+        !std::holds_alternative<DraftAnswer>(action)) // knobs are not saved, and a drag sends many of these
         keep_progress();
     return follows;
 }
@@ -154,6 +156,12 @@ bool CourseController::watch(const Shown& shown, const ViewState& view) {
     if (newly)
         keep_progress();
     return newly;
+}
+
+std::optional<AnswerStep> CourseController::clicked_answer(const ViewState& view) const {
+    if (course_.open == nullptr || course_.pending_scene != nullptr)
+        return {};
+    return app::clicked_answer(course_, view);
 }
 
 void CourseController::follow(const Shown& shown) {

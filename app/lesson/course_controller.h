@@ -52,6 +52,9 @@ public:
     std::optional<OpenedScene> take_scene(const Document& now);
     /// Marks the gates of the open lesson that became true. Returns true if any is newly marked.
     bool watch(const Shown& shown, const ViewState& view);
+    /// Returns the answer of a click on the canvas to a question of the open step; see
+    /// app/lesson/answering.h.
+    std::optional<AnswerStep> clicked_answer(const ViewState& view) const;
     /// Requests the panels of the open step for the content of the screen, and takes over finished ones.
     void follow(const Shown& shown);
     /// Returns why the learner's progress is not saved: one sentence, once per reason; else empty.

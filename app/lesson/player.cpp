@@ -1,6 +1,7 @@
 #include "app/lesson/player.h"
 
 #include "app/draw/lesson/lesson_panel.h"
+#include "app/lesson/answering.h"
 #include "app/state/screens/screen.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
@@ -57,9 +58,17 @@ std::set<std::string> controls_moved(const project::Recipe& before, const projec
     return moved;
 }
 
+/// Forgets the answers that are not accepted.
+void clear_answers(CourseState& course) {
+    course.drafts.clear();
+    course.hints.clear();
+    course.tries.clear();
+}
+
 std::vector<Action> turn_to(CourseState& course, int page, const Document& now) {
     course.page = std::clamp(page, 0, std::max(course.pages() - 1, 0));
     course.panels.clear();
+    clear_answers(course);
     course.page_numbers.reset();
     LessonProgress& progress = course.progress[course.open->id];
     progress.page = course.page;
@@ -75,6 +84,19 @@ void open(CourseState& course, const std::string& id) {
     if (course.open != *found)
         course.typed.clear();
     course.open = *found;
+}
+
+/// Shows the scene of a question that has just been answered, if it has one.
+std::vector<Action> after_answer(CourseState& course, const std::string& id, const Document& now) {
+    const lesson::StepQuestion& question = *question_of_step(course, id);
+    if (question.show.line == 0)
+        return {};
+    return show(course, lesson::combine_scenes(course.scene(), question.show), now,
+                tr("player.lesson_answer", "lesson: answer"), false);
+}
+
+std::vector<Action> answer(CourseState& course, const AnswerStep& given, const Document& now) {
+    return give_answer(course, given) ? after_answer(course, given.question, now) : std::vector<Action>{};
 }
 
 /// Opens the tab of the course in addition.
@@ -168,6 +190,25 @@ std::vector<Action> play(CourseState& course, const LessonAction& action, const 
                            course.progress[course.open->id].answers.try_emplace(a.question, a.choice);
                        return std::vector<Action>{};
                    },
+                   [&](const AnswerStep& a) { return answer(course, a, now); },
+                   [&](const DraftAnswer& a) {
+                       course.drafts[a.question] = a.text;
+                       course.hints.erase(a.question);
+                       return std::vector<Action>{};
+                   },
+                   [&](const CheckAnswer& a) {
+                       try {
+                           return answer(course, {a.question, course.drafts[a.question]}, now);
+                       } catch (const Error& fault) { // shown below the question
+                           course.hints[a.question] = fault.what();
+                           return std::vector<Action>{};
+                       }
+                   },
+                   [&](const ShowAnswer& a) {
+                       const bool done = course.of_open().done.contains(a.question);
+                       show_answer(course, a.question);
+                       return done ? std::vector<Action>{} : after_answer(course, a.question, now);
+                   },
                    [&](const FillCell& a) {
                        course.typed[a.table][a.cell] = a.text;
                        return std::vector<Action>{};
@@ -197,6 +238,7 @@ void close_lesson(CourseState& course) {
     course.model = nullptr;
     course.page_numbers.reset();
     course.panels.clear();
+    clear_answers(course);
 }
 
 bool watch_gates(CourseState& course, const Shown& shown, const ViewState& view) {

@@ -27,6 +27,10 @@ std::map<std::string, LessonProgress> read_progress(const std::filesystem::path&
             for (const auto& pair : entry.at("answers"))
                 progress.answers[pair.at(0).get<int>()] = pair.at(1).get<int>();
             progress.done = entry.at("done").get<std::set<std::string>>();
+            // Files of earlier versions have no such entry.
+            for (const auto& [question, given] : entry.value("given", nlohmann::json::object()).items())
+                progress.given[question] = {given.at("answer").get<std::string>(),
+                                            given.at("shown").get<bool>()};
             all[id] = std::move(progress);
         }
     } catch (const std::exception&) {
@@ -44,10 +48,14 @@ void write_progress(const std::filesystem::path& path,
         nlohmann::json answers = nlohmann::json::array();
         for (const auto& [question, choice] : one.answers)
             answers.push_back({question, choice});
+        nlohmann::json given = nlohmann::json::object();
+        for (const auto& [question, answer] : one.given)
+            given[question] = {{"answer", answer.text}, {"shown", answer.shown}};
         file[id] = {{"furthest", one.furthest},
                     {"page", one.page},
                     {"answers", std::move(answers)},
-                    {"done", one.done}};
+                    {"done", one.done},
+                    {"given", std::move(given)}};
     }
     try {
         std::filesystem::create_directories(path.parent_path());

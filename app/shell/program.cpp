@@ -335,8 +335,13 @@ void Program::frame(Surface& surface, double now) {
     }
     moving_ = moving_ || worked; // the next frame shows these changes
     // Content of the previous page must not open this page's gates.
-    if (workspace_.shows_document())
+    if (workspace_.shows_document()) {
         moving_ = lessons_.course().watch(state_.shown, state_.view) || moving_;
+        if (const auto clicked = lessons_.course().clicked_answer(state_.view)) {
+            act(*clicked);
+            moving_ = true;
+        }
+    }
     if (std::string fault = lessons_.course().take_fault(); !fault.empty()) {
         state_.error = std::move(fault);
         moving_ = true;

@@ -5,6 +5,7 @@
 #include "app/views/action_context.h"
 #include "app/views/files/file_views.h"
 #include "core/base/json.h"
+#include "core/lesson/questions/step_tasks.h"
 #include "core/text/plain_text.h"
 
 #include <nlohmann/json.hpp>
@@ -35,6 +36,26 @@ nlohmann::json actions_json(const ActionContext& now) {
                           {"missing", why_not(info, now)}});
     }
     return listed;
+}
+
+/// Returns the open page of the course and the questions of its step.
+nlohmann::json lesson_json(const CourseState& course) {
+    auto questions = nlohmann::json::array();
+    const LessonProgress progress = course.of_open();
+    if (course.step() != nullptr)
+        for (const lesson::StepQuestion* const question : lesson::questions_of(course.step()->blocks)) {
+            const auto given = progress.given.find(question->id);
+            const auto tries = course.tries.find(question->id);
+            questions.push_back(
+                {{"id", question->id},
+                 {"answered", progress.done.contains(question->id)},
+                 {"shown", given != progress.given.end() && given->second.shown},
+                 {"tries", tries == course.tries.end() ? std::vector<std::string>() : tries->second}});
+        }
+    return {{"id", course.open->id},
+            {"page", course.page},
+            {"pages", course.pages()},
+            {"questions", std::move(questions)}};
 }
 
 /// Returns the texts of queries and keys; the second is empty if both come from one text.
@@ -114,6 +135,8 @@ std::string report(const AppState& state, const Picture& canvas, const WindowFac
                     : state.palette.open  ? "commands"
                                           : "";
     out["presenting"] = state.presentation.on;
+    if (state.course.open != nullptr)
+        out["lesson"] = lesson_json(state.course);
     ActionContext now = action_context(state);
     now.has_tab_focus = facts.has_tab_focus;
     out["actions"] = actions_json(now);

@@ -1,5 +1,6 @@
 #include "app/state/course_state.h"
 
+#include "core/lesson/questions/step_tasks.h"
 #include "core/project/same_bits.h"
 
 #include <algorithm>
@@ -60,6 +61,26 @@ std::string gate_name(const lesson::Gate& gate) {
 bool same_pass(const RunSpec& a, const RunSpec& b) {
     return a.model->model->path() == b.model->model->path() && a.inputs->ids == b.inputs->ids &&
            !first_difference(a.edits, b.edits);
+}
+
+std::optional<lesson::LessonState> own_state(const CourseState& course) {
+    if (course.page_numbers == nullptr)
+        return {};
+    const lesson::PageNumbers& own = *course.page_numbers;
+    return lesson::LessonState{.problem = *own.problem,
+                               .trace = *own.trace,
+                               .done = course.of_open().done,
+                               .model = own.model.get(),
+                               .layer = own.layer};
+}
+
+const lesson::StepQuestion* question_of_step(const CourseState& course, const std::string& id) {
+    const lesson::Step* const step = course.step();
+    if (step != nullptr)
+        for (const lesson::StepQuestion* const question : lesson::questions_of(step->blocks))
+            if (question->id == id)
+                return question;
+    return nullptr;
 }
 
 bool has_left_scene(const CourseState& course, const Document& now) {

@@ -16,12 +16,21 @@
 
 namespace headscope::app {
 
+/// The accepted answer to a question of a step.
+struct GivenAnswer {
+    std::string text;   ///< see lesson::grade
+    bool shown = false; ///< the program gave the answer, not the learner
+    bool operator==(const GivenAnswer&) const = default;
+};
+
 /// The progress of a learner in one lesson. Kept between runs.
 struct LessonProgress {
     int furthest = -1;          ///< the highest page that was opened
     int page = 0;               ///< the page to return to
     std::map<int, int> answers; ///< question -> first choice that was clicked
-    std::set<std::string> done; ///< ids of the tables, and gate_name of the gates, that were passed
+    /// Ids of the tables and questions, and gate_name of the gates, that were passed.
+    std::set<std::string> done;
+    std::map<std::string, GivenAnswer> given; ///< by id of the question
     bool operator==(const LessonProgress&) const = default;
 };
 
@@ -70,6 +79,10 @@ struct CourseState {
     std::map<std::string, LessonProgress> progress; ///< by lesson id
     /// The input typed into the tables of the open lesson: by id of the table, then by cell in row order.
     std::map<std::string, std::map<int, std::string>> typed;
+    /// Of the questions of the open page, by id: the answer that is being entered, and the answers that were
+    /// not accepted, the last one at the end. A hint says why the draft is not an answer.
+    std::map<std::string, std::string> drafts, hints;
+    std::map<std::string, std::vector<std::string>> tries;
     std::map<int, PanelState> panels; ///< the panels of the open page, by line in the lesson file
     /// Captions of the toolbar controls that "show me" has just moved and that are highlighted.
     std::set<std::string> highlighted_controls;
@@ -104,6 +117,12 @@ struct CourseState {
 
 /// Returns the name under which a passed gate is stored.
 std::string gate_name(const lesson::Gate& gate);
+
+/// Returns the page's own numbers, with which its questions are graded; nothing while they are computed.
+std::optional<lesson::LessonState> own_state(const CourseState& course);
+
+/// Returns the question of the open step with that id; null if there is none.
+const lesson::StepQuestion* question_of_step(const CourseState& course, const std::string& id);
 
 /// Returns true if the screen shows something other than the input or pass of the page.
 bool has_left_scene(const CourseState& course, const Document& now);

@@ -22,6 +22,32 @@ void each_expression(const Spans& spans, const TakeExpression& take) {
             take(span.value->expression);
 }
 
+void each_expression(const std::vector<QuizChoice>& choices, const TakeExpression& take) {
+    for (const QuizChoice& choice : choices) {
+        each_expression(choice.text, take);
+        each_expression(choice.explanation, take);
+    }
+}
+
+void each_expression(const StepQuestion& question, const TakeExpression& take) {
+    each_expression(question.text, take);
+    for (const Mistake& mistake : question.mistakes) {
+        std::ranges::for_each(mistake.values, take);
+        each_expression(mistake.why, take);
+    }
+    std::visit(Overloaded{[&](const NumberTask& task) { take(task.value); },
+                          [&](const ShapeTask& task) { std::ranges::for_each(task.sizes, take); },
+                          [&](const OrderTask& task) {
+                              for (const OrderTask::Item& item : task.items) {
+                                  each_expression(item.text, take);
+                                  take(item.value);
+                              }
+                          },
+                          [&](const ChoiceTask& task) { each_expression(task.choices, take); },
+                          [](const auto&) {}},
+               question.task);
+}
+
 void each_expression(const std::vector<LessonBlock>& blocks, const TakeExpression& take) {
     const auto all = [&](const std::vector<Spans>& texts) {
         for (const Spans& spans : texts)
@@ -36,22 +62,20 @@ void each_expression(const std::vector<LessonBlock>& blocks, const TakeExpressio
                                   std::ranges::for_each(b.rows, all);
                               },
                               [&](const Gate& b) { take(b.condition); },
+                              [&](const StepQuestion& b) { each_expression(b, take); },
                               [&](const Callout& b) {
                                   if (b.when)
                                       take(*b.when);
                                   each_expression(b.blocks, take);
                               },
                               [](const CodeBlock&) {}, [](const FormulaBlock&) {}, [](const FillTable&) {},
-                              [](const LessonPanel&) {}, [](const ShowMe&) {}},
+                              [](const LessonPanel&) {}, [](const ShowMe&) {}, [](const Claim&) {}},
                    block);
 }
 
 void each_expression(const Question& question, const TakeExpression& take) {
     each_expression(question.text, take);
-    for (const QuizChoice& choice : question.choices) {
-        each_expression(choice.text, take);
-        each_expression(choice.explanation, take);
-    }
+    each_expression(question.choices, take);
 }
 
 bool reads_further_passes(const Expression& expression) {

@@ -8,10 +8,12 @@
 #include "core/lesson/additional_passes.h"
 #include "core/lesson/formula.h"
 #include "core/lesson/panel_figure.h"
+#include "core/lesson/questions/check_question.h"
+#include "core/lesson/questions/step_tasks.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
+#include <iterator>
 #include <map>
 #include <sstream>
 
@@ -43,6 +45,7 @@ public:
             line_ = question.line;
             guarded(question.line, [&] { play(question); });
         }
+        std::ranges::move(repeated_ids(lesson_), std::back_inserter(faults_));
     }
 
 private:
@@ -138,29 +141,6 @@ private:
                                             stage.problem.dims.H - 1)});
     }
 
-    /// Checks the words, the prompt and the selected cell of a screen of the model.
-    static void check_screen(const StepScene& scene, const LessonModel& model) {
-        for (const auto& word : {scene.token, scene.against})
-            if (word && !word->empty())
-                checkpoint::word_token(*model.model, *word);
-        if (scene.screen != "patching")
-            return;
-        if (model.additional->corrupted().inputs.T != model.inputs.T)
-            fail_input(tr("check.second_prompt_tokens_sentence",
-                          "the second prompt has {} tokens and the sentence {}; patching needs equal numbers",
-                          model.additional->corrupted().inputs.T, model.inputs.T));
-        const auto kind = std::ranges::find(analysis::patch_kinds(), scene.patched.value_or("residual"),
-                                            &analysis::PatchKindInfo::id);
-        if (!scene.patch || kind == analysis::patch_kinds().end())
-            return;
-        const checkpoint::Architecture& architecture = model.model->model->architecture();
-        const bool streams = kind->kind == analysis::PatchKind::residual;
-        if ((*scene.patch)[0] >= architecture.layers + (streams ? 1 : 0) ||
-            (*scene.patch)[1] >= (kind->by_head ? architecture.H : model.inputs.T))
-            fail_input(tr("check.map_patches_no_cell", "the map of patches has no cell {}.{}",
-                          (*scene.patch)[0], (*scene.patch)[1]));
-    }
-
     void check(const LiveValue& value, const LessonState& state) {
         ++(value.quoted.empty() ? tally_.values : tally_.quoted);
         guarded(value.line, [&] {
@@ -236,12 +216,77 @@ private:
                             check_scene(shown, run(shown));
                         });
                     },
+                    [&](const StepQuestion& question) {
+                        guarded(question.line, [&] { check(question, scene, stage); });
+                    },
+                    [&](const Claim& claim) {
+                        ++tally_.claims;
+                        guarded(claim.line, [&] { check(claim, scene, stage); });
+                    },
                     [&](const Callout& callout) {
                         if (callout.when)
                             guarded(callout.line, [&] { callout.when->truth(with_view(state, scene)); });
                         check(callout.blocks, scene, stage);
                     }},
                 block);
+    }
+
+    static PageNumbers page_numbers(const Stage& stage) {
+        return {.problem = {std::shared_ptr<void>(), &stage.problem},
+                .trace = {std::shared_ptr<void>(), &stage.trace},
+                .model = stage.model,
+                .layer = stage.layer};
+    }
+
+    void check(const std::vector<QuizChoice>& choices, const LessonState& state) {
+        for (const QuizChoice& choice : choices) {
+            check(choice.text, state);
+            check(choice.explanation, state);
+        }
+    }
+
+    void check(const StepQuestion& question, const StepScene& scene, const Stage& stage) {
+        ++tally_.step_questions;
+        const LessonState state = with_view(stage.state(), scene);
+        check(question.text, state);
+        for (const Mistake& mistake : question.mistakes)
+            check(mistake.why, state);
+        if (const auto* choice = std::get_if<ChoiceTask>(&question.task))
+            check(choice->choices, state);
+        if (const auto* order = std::get_if<OrderTask>(&question.task))
+            for (const OrderTask::Item& item : order->items)
+                check(item.text, state);
+        std::ranges::move(check_question(question, state), std::back_inserter(faults_));
+        const StepScene shown = combine_scenes(scene, question.show);
+        const PageNumbers own = page_numbers(stage);
+        const Stage after = run(shown);
+        check_scene(shown, after);
+        LessonState answered = with_view(after.state(), shown);
+        answered.page_numbers = &own;
+        if (changes_problem(question.show))
+            check_quoted(question.after);
+        check(question.after, answered);
+    }
+
+    /// A text that stays on the page after the problem changes back.
+    static void check_quoted(const Spans& after) {
+        for (const Span& span : after)
+            if (span.value && span.value->quoted.empty())
+                fail_input(tr("check.after_stays_page_change",
+                              "\"after\" stays on the page when the change is undone; quote its number, as "
+                              "in {{{{{} = 0.42}}}}",
+                              span.value->expression.text()));
+    }
+
+    void check(const Claim& claim, const StepScene& scene, const Stage& stage) {
+        const PageNumbers own = page_numbers(stage);
+        const bool elsewhere = claim.scene.line > 0;
+        const StepScene shown = combine_scenes(scene, claim.scene);
+        const Stage other = elsewhere ? run(shown) : Stage(stage);
+        LessonState state = with_view(other.state(), shown);
+        if (elsewhere)
+            state.page_numbers = &own;
+        check_claim(claim, state);
     }
 
     /// Computes the panel with the lesson's values, then with each knob at its lowest and highest value.
@@ -270,19 +315,11 @@ private:
         LessonState after = with_view(stage.state(), solved);
         after.edited = true;
         after.text_changed = gate.solution.sentence || gate.solution.kv_sentence;
-        for (const Step& step : lesson_.steps)
-            for (const LessonBlock& block : step.blocks)
-                if (const auto* table = std::get_if<FillTable>(&block))
-                    after.done.insert(table->id);
+        after.done = task_ids(lesson_);
         if (!gate.condition.truth(after))
             fail_input(tr("check.gate_stays_closed_after", "the gate \"{}\" stays closed after its solution",
                           gate.condition.text()));
-        for (const Span& span : gate.after)
-            if (span.value && span.value->quoted.empty())
-                fail_input(tr("check.after_stays_page_change",
-                              "\"after\" stays on the page when the change is undone; quote its number, as "
-                              "in {{{{{} = 0.42}}}}",
-                              span.value->expression.text()));
+        check_quoted(gate.after);
         check(gate.after, after);
     }
 
@@ -390,6 +427,7 @@ private:
                                       for (const auto& row : b.rows)
                                           std::ranges::for_each(row, check_spans);
                                   },
+                                  [&](const StepQuestion& b) { check_spans(b.text); },
                                   [&](const Callout& b) {
                                       // A callout that appears only after a change describes that change.
                                       if (is_shown(b, state) &&
@@ -401,10 +439,7 @@ private:
     }
 
     void play_changed(const Step& step, const StepScene& scene, const Stage& stage) {
-        const PageNumbers own{.problem = {std::shared_ptr<void>(), &stage.problem},
-                              .trace = {std::shared_ptr<void>(), &stage.trace},
-                              .model = stage.model,
-                              .layer = stage.layer};
+        const PageNumbers own = page_numbers(stage);
         for (const Stage& other : changed(scene, stage)) {
             ++tally_.changes;
             LessonState state = other.state();
@@ -421,10 +456,7 @@ private:
         const LessonState state = stage.state();
         const int words = tally_.words; // the words of a quiz do not count as prose
         check(question.text, state);
-        for (const QuizChoice& choice : question.choices) {
-            check(choice.text, state);
-            check(choice.explanation, state);
-        }
+        check(question.choices, state);
         tally_.words = words;
     }
 

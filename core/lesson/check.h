@@ -10,9 +10,10 @@ namespace headscope::lesson {
 /// Counts of the items that the check of a lesson covered, for the report.
 struct LessonTally {
     int steps = 0, questions = 0, values = 0, quoted = 0, targets = 0, gates = 0, tables = 0, formulas = 0;
-    int panels = 0;
-    int changes = 0; ///< of a step's problem, after which its prose was checked again
-    int words = 0;   ///< in the prose of all steps
+    int panels = 0, claims = 0;
+    int step_questions = 0; ///< questions inside steps
+    int changes = 0;        ///< of a step's problem, after which its prose was checked again
+    int words = 0;          ///< in the prose of all steps
 };
 
 /// Plays a lesson without a window, from its first step to its last question. The check builds every problem,

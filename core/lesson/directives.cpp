@@ -16,7 +16,9 @@ namespace headscope::lesson {
 
 namespace {
 
-constexpr int fewest_choices = 3, most_choices = 5;
+std::vector<std::string> levels() {
+    return {"beginner", "intermediate", "advanced"};
+}
 
 StageGroup find_group(const std::string& name) {
     if (const auto stop = find_stop(name); stop && !is_around(*stop))
@@ -145,7 +147,28 @@ StepScene scene_of(Fields& fields) {
     return scene;
 }
 
-StepScene inner_scene(Fields& fields, const std::string& key) {
+void read_reading(Fields& fields, Lesson& lesson, std::vector<LessonError>& faults) {
+    for (Fields& entry : fields.maps("reading")) {
+        Reference reference;
+        reference.title = entry.required_text("title");
+        reference.by = entry.text("by").value_or("");
+        reference.year = static_cast<int>(entry.integer("year").value_or(0));
+        reference.where = entry.text("where").value_or("");
+        reference.url = entry.text("url").value_or("");
+        if (!reference.url.empty() && !reference.url.starts_with("https://") &&
+            !reference.url.starts_with("http://"))
+            entry.fault("url", tr("directives.reference_url",
+                                  "\"{}\" is not a web address; begin it with https://", reference.url));
+        reference.level = entry.word("level", levels()).value_or("");
+        reference.why = read_spans(entry.required_text("why"), entry.line("why"), faults);
+        entry.report_unknown_entries();
+        lesson.reading.push_back(std::move(reference));
+    }
+}
+
+} // namespace
+
+StepScene read_inner_scene(Fields& fields, const std::string& key) {
     std::optional<Fields> inner = fields.map(key);
     if (!inner)
         return {};
@@ -153,8 +176,6 @@ StepScene inner_scene(Fields& fields, const std::string& key) {
     inner->report_unknown_entries();
     return scene;
 }
-
-} // namespace
 
 void read_front_matter(std::string_view text, int first_line, Lesson& lesson,
                        std::vector<LessonError>& faults) {
@@ -169,13 +190,14 @@ void read_front_matter(std::string_view text, int first_line, Lesson& lesson,
     if (lesson.minutes < 1)
         fields.fault("minutes", tr("directives.front_matter_no_minutes",
                                    "the front matter has no \"minutes\"; add minutes: 10"));
-    lesson.difficulty = fields.word("difficulty", {"beginner", "intermediate", "advanced"}).value_or("");
+    lesson.difficulty = fields.word("difficulty", levels()).value_or("");
     if (lesson.difficulty.empty())
         fields.fault("difficulty", tr("directives.front_matter_no_difficulty",
                                       "the front matter has no \"difficulty\"; add difficulty: beginner"));
     lesson.prerequisites = fields.texts("prerequisites");
     lesson.objectives = fields.texts("objectives");
     lesson.concepts = fields.texts("concepts");
+    read_reading(fields, lesson, faults);
     lesson.scene = scene_of(fields);
     fields.report_unknown_entries();
 }
@@ -201,7 +223,7 @@ std::optional<Gate> read_gate(const Fence& fence, std::vector<LessonError>& faul
     if (!read)
         fields.fault("when", tr("directives.gate_no_condition_read",
                                 "the gate has no condition that can be read; add when: entropy(0) > 1"));
-    gate.solution = inner_scene(fields, "solution");
+    gate.solution = read_inner_scene(fields, "solution");
     if (const auto after = fields.text("after"))
         gate.after = read_spans(*after, fields.line("after"), faults);
     fields.report_unknown_entries();
@@ -244,22 +266,8 @@ std::optional<Question> read_question(const Fence& fence, std::vector<LessonErro
     Question question;
     question.line = fence.line;
     question.text = read_spans(fields.required_text("question"), fields.line("question"), faults);
-    for (Fields& entry : fields.maps("choices")) {
-        QuizChoice choice;
-        choice.text = read_spans(entry.required_text("text"), entry.line(), faults);
-        choice.explanation = read_spans(entry.required_text("why"), entry.line(), faults);
-        choice.correct = entry.flag("right").value_or(false);
-        entry.report_unknown_entries();
-        question.choices.push_back(std::move(choice));
-    }
-    const auto count = static_cast<int>(question.choices.size());
-    if (count < fewest_choices || count > most_choices)
-        fields.fault("choices", tr("directives.question_choices_needs_3",
-                                   "the question has {} choices; it needs 3 to 5", count));
-    if (std::ranges::count(question.choices, true, &QuizChoice::correct) != 1)
-        fields.fault("choices", tr("directives.question_needs_one_choice",
-                                   "a question needs one choice with right: true"));
-    question.scene = inner_scene(fields, "show");
+    question.choices = read_choices(fields, faults);
+    question.scene = read_inner_scene(fields, "show");
     fields.report_unknown_entries();
     return question;
 }

@@ -2,11 +2,9 @@
 
 #include "core/lesson/markdown.h"
 
-namespace YAML {
-class Node;
-}
-
 namespace headscope::lesson {
+
+class Fields;
 
 // Readers for the fenced blocks of a lesson, each a YAML map. Each mistake in a block is added to the errors
 // with its line; the valid entries are kept.
@@ -21,5 +19,14 @@ std::optional<ShowMe> read_show(const Fence& fence, std::vector<LessonError>& fa
 /// Defined in panel_directive.cpp.
 std::optional<LessonPanel> read_panel(const Fence& fence, std::vector<LessonError>& faults);
 std::optional<Question> read_question(const Fence& fence, std::vector<LessonError>& faults);
+
+// Defined in questions/question_directive.cpp.
+std::optional<StepQuestion> read_step_question(const Fence& fence, std::vector<LessonError>& faults);
+std::optional<Claim> read_claim(const Fence& fence, std::vector<LessonError>& faults);
+/// The entry "choices" of a question.
+std::vector<QuizChoice> read_choices(Fields& fields, std::vector<LessonError>& faults);
+
+/// A map of a block whose entries are those of a scene; an empty scene if the entry is missing.
+StepScene read_inner_scene(Fields& fields, const std::string& key);
 
 } // namespace headscope::lesson

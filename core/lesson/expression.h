@@ -52,7 +52,8 @@ using LessonValue = std::variant<double, std::string>;
 ///   screen, patched, patch_row, patch_column: the state of a checkpoint's canvas;
 ///   for a checkpoint: L2.weights[7][to, Mary] and L2.gain(7) read layer 2, stages around the attention have
 ///   the names of block_table(), corrupted(expression) is its value for the second prompt,
-///   before(expression) its value without gains and edits; model_function lists further functions.
+///   before(expression) its value without gains and edits, own(expression) its value on the step's own page,
+///   while another problem is on screen; model_function lists further functions.
 class Expression {
 public:
     /// Throws Error(input) that quotes the position, without a file or line.
@@ -62,6 +63,14 @@ public:
     LessonValue value(const LessonState& state) const;
     double number(const LessonState& state) const;
     bool truth(const LessonState& state) const;
+    /// A comparison with the values of its two sides.
+    struct Comparison {
+        LessonValue left;
+        std::string sign;
+        LessonValue right;
+    };
+    /// The comparisons that make the expression false: itself, or operands of `and` and `or`.
+    std::vector<Comparison> false_comparisons(const LessonState& state) const;
     const std::string& text() const { return text_; }
     /// Every target in the expression, for checks and for highlighting its cells.
     std::vector<Target> targets() const;

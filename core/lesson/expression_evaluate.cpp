@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/lesson/additional_passes.h"
+#include "core/lesson/check.h"
 #include "core/lesson/expression_node.h"
 
 #include <algorithm>
@@ -352,6 +353,11 @@ private:
             need(1, 1);
             return Evaluation(of_corrupted()).value(*node.arguments[0]);
         }
+        if (name == "own") {
+            need(1, 1);
+            return state_.page_numbers == nullptr ? value(*node.arguments[0])
+                                                  : Evaluation(page_state(state_)).value(*node.arguments[0]);
+        }
         if (name == "before" && given == 1 && !is_token(*node.arguments[0]))
             return Evaluation(of_before()).value(*node.arguments[0]);
         std::vector<LessonValue> arguments;
@@ -388,6 +394,23 @@ private:
 };
 
 } // namespace
+
+std::vector<Expression::Comparison> Expression::false_comparisons(const LessonState& state) const {
+    std::vector<Comparison> found;
+    const std::function<void(const Node&)> look = [&](const Node& node) {
+        if (node.kind != Kind::binary || evaluate(node, state) != LessonValue(0.0))
+            return;
+        if (node.text == "and" || node.text == "or") {
+            for (const auto& operand : node.arguments)
+                look(*operand);
+        } else {
+            found.push_back(
+                {evaluate(*node.arguments[0], state), node.text, evaluate(*node.arguments[1], state)});
+        }
+    };
+    look(*root_);
+    return found;
+}
 
 LessonValue evaluate(const Expression::Node& node, const LessonState& state) {
     return Evaluation(state).value(node);

@@ -2,6 +2,8 @@
 
 #include "core/lesson/expression.h"
 #include "core/lesson/panel.h"
+#include "core/lesson/prose/spans.h"
+#include "core/lesson/questions/step_question.h"
 #include "core/lesson/scene.h"
 
 #include <optional>
@@ -10,29 +12,6 @@
 #include <vector>
 
 namespace headscope::lesson {
-
-/// A number or word computed from the current problem:
-/// - `{{weights[0][sat, cat]}}`, with `:2` for two decimals.
-/// - `{{weights[0][0, 0] = 0.97}}` prints the typed number; the check compares that number with the
-///   engine's at the typed decimals.
-struct LiveValue {
-    Expression expression;
-    std::optional<int> decimals;
-    std::string quoted; ///< empty: the computed value is printed
-    int line = 0;
-};
-
-enum class SpanStyle : std::uint8_t { plain, strong, emphasis, code };
-/// A run of text in one style, or a live value.
-struct Span {
-    SpanStyle style = SpanStyle::plain;
-    std::string text = {};
-    std::optional<LiveValue> value = {};
-    /// The target of the link: "page#heading" of the manual, or a web address; empty if the text is not a
-    /// link.
-    std::string link = {};
-};
-using Spans = std::vector<Span>;
 
 struct Paragraph {
     Spans spans;
@@ -84,9 +63,18 @@ struct ShowMe {
     int line = 0;
 };
 
+/// A sentence of the prose with its evidence, which the check of the lesson evaluates. At least one of
+/// `holds` and `source` is given. Only the source is drawn.
+struct Claim {
+    std::optional<Expression> holds; ///< true in the scene; own(...) is a value on the step's own page
+    std::string says, source;        ///< source: paper, year and section
+    StepScene scene;                 ///< combined with the step's scene; `line` 0: the step's own
+    int line = 0;
+};
+
 struct Callout;
 using LessonBlock = std::variant<Paragraph, Heading, ListBlock, TableBlock, CodeBlock, FormulaBlock, Gate,
-                                 FillTable, ShowMe, LessonPanel, Callout>;
+                                 FillTable, ShowMe, LessonPanel, Callout, StepQuestion, Claim>;
 /// A boxed aside: "try", "note" or "warning". Or, with a condition, blocks without a box that are shown while
 /// it is true.
 struct Callout {
@@ -96,11 +84,6 @@ struct Callout {
     int line = 0;
 };
 
-struct QuizChoice {
-    Spans text;
-    bool correct = false;
-    Spans explanation; ///< refers to something on the canvas
-};
 struct Question {
     Spans text;
     std::vector<QuizChoice> choices; ///< 3 to 5, one of them right
@@ -115,12 +98,21 @@ struct Step {
     int line = 0;
 };
 
+/// Further reading.
+struct Reference {
+    std::string title, by, where, url; ///< only the title is required
+    int year = 0;                      ///< 0: not given
+    std::string level;                 ///< beginner, intermediate or advanced
+    Spans why;                         ///< one sentence
+};
+
 /// One lesson in one language. Immutable once parsed.
 struct Lesson {
     std::string id, title, summary, language = "en", difficulty;
     int number = -1; ///< position in the course, from 0; below 0: not part of the course
     int minutes = 0;
     std::vector<std::string> prerequisites, objectives, concepts;
+    std::vector<Reference> reading;
     StepScene scene; ///< the scene that every step starts from
     std::vector<Step> steps;
     std::vector<Question> quiz;

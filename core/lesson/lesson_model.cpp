@@ -103,4 +103,26 @@ std::string word_of(const LessonModel& model, std::int64_t token) {
     return word;
 }
 
+void check_screen(const StepScene& scene, const LessonModel& model) {
+    for (const auto& word : {scene.token, scene.against})
+        if (word && !word->empty())
+            checkpoint::word_token(*model.model, *word);
+    if (scene.screen != "patching")
+        return;
+    if (model.additional->corrupted().inputs.T != model.inputs.T)
+        fail_input(tr("check.second_prompt_tokens_sentence",
+                      "the second prompt has {} tokens and the sentence {}; patching needs equal numbers",
+                      model.additional->corrupted().inputs.T, model.inputs.T));
+    const auto kind = std::ranges::find(analysis::patch_kinds(), scene.patched.value_or("residual"),
+                                        &analysis::PatchKindInfo::id);
+    if (!scene.patch || kind == analysis::patch_kinds().end())
+        return;
+    const checkpoint::Architecture& architecture = model.model->model->architecture();
+    const bool streams = kind->kind == analysis::PatchKind::residual;
+    if ((*scene.patch)[0] >= architecture.layers + (streams ? 1 : 0) ||
+        (*scene.patch)[1] >= (kind->by_head ? architecture.H : model.inputs.T))
+        fail_input(tr("check.map_patches_no_cell", "the map of patches has no cell {}.{}", (*scene.patch)[0],
+                      (*scene.patch)[1]));
+}
+
 } // namespace headscope::lesson

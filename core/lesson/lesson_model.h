@@ -45,6 +45,10 @@ const checkpoint::LayerRun& layer_of(const LessonModel& model, std::int64_t l);
 /// A stage or an input of layer l's attention, or a stage around it; null if the model has none.
 const Tensor* tensor_of(const LessonModel& model, std::int64_t l, TensorId id);
 
+/// Throws Error(input) if a word, the second prompt or the selected cell of a scene's screen does not fit the
+/// model.
+void check_screen(const StepScene& scene, const LessonModel& model);
+
 /// A token for prose, without its leading space.
 std::string word_of(const LessonModel& model, std::int64_t token);
 

@@ -7,6 +7,7 @@
 #include <md4c.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <iterator>
 #include <optional>
@@ -16,9 +17,11 @@ namespace headscope::lesson {
 
 namespace {
 
-// A live value passes through Markdown as one private-use character that no emphasis or link can split.
+// A live value or a term passes through Markdown as one private-use character that no emphasis or link can
+// split.
 constexpr std::string_view opens = "{{", closes = "}}";
 constexpr std::string_view mark_begin = "\xEE\x80\x80", mark_end = "\xEE\x80\x81";
+constexpr std::string_view term_opens = "[[", term_closes = "]]"; ///< around a term of the glossary
 
 constexpr std::size_t most_quotations = 16; ///< nesting depth
 
@@ -42,8 +45,32 @@ LiveValue parse_value(std::string_view text, int line) {
     return value;
 }
 
-/// Replaces live values outside fences with marks.
-std::string take_values(std::string_view text, int first_line, std::vector<std::optional<LiveValue>>& values,
+/// Part of a line that Markdown does not read: a live value, or a glossary term; neither after a fault.
+struct Inset {
+    std::optional<LiveValue> value = {};
+    std::string term = {}, text = {};
+};
+
+/// Parses "attention" or "attention|attends to".
+Inset parse_term(std::string_view text) {
+    const auto bar = text.find('|');
+    const std::string_view entry = trimmed(text.substr(0, bar), blanks_around);
+    const std::string_view said =
+        bar == std::string_view::npos ? entry : trimmed(text.substr(bar + 1), blanks_around);
+    return {.value = {}, .term = std::string(entry), .text = std::string(said)};
+}
+
+/// The place of the next "[[" before a letter, so that lists of numbers in brackets stay text.
+std::size_t find_term(std::string_view line) {
+    auto at = line.find(term_opens);
+    while (at != std::string_view::npos &&
+           (at + 2 >= line.size() || (std::isalpha(static_cast<unsigned char>(line[at + 2])) == 0)))
+        at = line.find(term_opens, at + 1);
+    return at;
+}
+
+/// Replaces live values and terms outside fences with marks.
+std::string take_insets(std::string_view text, int first_line, std::vector<Inset>& insets,
                         std::vector<LessonError>& faults) {
     std::string out;
     bool fenced = false;
@@ -53,21 +80,28 @@ std::string take_values(std::string_view text, int first_line, std::vector<std::
         std::string_view line = text.substr(begin, end - begin);
         if (line.starts_with("```"))
             fenced = !fenced;
-        for (auto open = line.find(opens); !fenced && open != std::string_view::npos;
-             open = line.find(opens)) {
-            const auto close = line.find(closes, open);
+        while (!fenced) {
+            const std::size_t value = line.find(opens), term = find_term(line), open = std::min(value, term);
+            if (open == std::string_view::npos)
+                break;
+            const bool is_term = term < value;
+            const auto close = line.find(is_term ? term_closes : closes, open);
             if (close == std::string_view::npos) {
                 faults.push_back(
-                    {number, tr("markdown.live_value_begins_line",
-                                "a live value that begins with {{ does not end with }} on its line")});
+                    {number, is_term
+                                 ? tr("markdown.term_begins_line",
+                                      "a term that begins with [[ does not end with ]] on its line")
+                                 : tr("markdown.live_value_begins_line",
+                                      "a live value that begins with {{ does not end with }} on its line")});
                 break;
             }
             out += line.substr(0, open);
-            out += std::string(mark_begin) + std::to_string(values.size()) + std::string(mark_end);
+            out += std::string(mark_begin) + std::to_string(insets.size()) + std::string(mark_end);
+            const std::string_view inside = line.substr(open + 2, close - open - 2);
             try {
-                values.emplace_back(parse_value(line.substr(open + 2, close - open - 2), number));
+                insets.push_back(is_term ? parse_term(inside) : Inset{.value = parse_value(inside, number)});
             } catch (const Error& fault) {
-                values.emplace_back();
+                insets.emplace_back();
                 faults.push_back({number, fault.what()});
             }
             line.remove_prefix(close + closes.size());
@@ -85,7 +119,7 @@ public:
     MarkdownReader(std::string_view text, int first_line, const MarkdownSink& sink,
                    std::vector<LessonError>& faults)
         : first_line_(first_line), sink_(sink), faults_(faults), line_(first_line) {
-        text_ = sink.live_values ? take_values(text, first_line, values_, faults) : std::string(text);
+        text_ = sink.live_values ? take_insets(text, first_line, insets_, faults) : std::string(text);
     }
 
     void read() {
@@ -229,13 +263,21 @@ private:
                 name(callouts_.back(), text.substr(2, close - 2));
                 // A space follows the mark if emphasis or a live value comes next.
                 const auto begin = text.find_first_not_of(' ', close + 1);
-                text = begin == std::string::npos ? "" : text.substr(begin);
+                remove_prefix(spans_.front(), std::min(begin, text.size()));
             }
             if (text.empty() && !spans_.front().value)
                 spans_.erase(spans_.begin());
         }
         if (!spans_.empty())
             put(Paragraph{std::move(spans_)});
+    }
+
+    static void remove_prefix(Span& span, std::size_t count) {
+        span.line = lesson::line_at(span, count);
+        std::erase_if(span.line_starts, [&](std::size_t at) { return at <= count; });
+        for (std::size_t& at : span.line_starts)
+            at -= count;
+        span.text.erase(0, count);
     }
 
     /// Finds the closing bracket of the mark at the start of a text. A condition may contain brackets.
@@ -332,6 +374,8 @@ private:
         }
         if (type == MD_TEXT_BR || type == MD_TEXT_SOFTBR) {
             add(" ");
+            if (!spans_.empty())
+                spans_.back().line_starts.push_back(spans_.back().text.size());
             return 0;
         }
         while (!text.empty()) {
@@ -344,8 +388,13 @@ private:
                 break;
             std::size_t index = 0;
             std::from_chars(text.data() + mark + mark_begin.size(), text.data() + end, index);
-            if (index < values_.size() && values_[index])
-                spans_.push_back({.style = style(), .value = *values_[index]});
+            if (index < insets_.size()) {
+                if (const Inset& inset = insets_[index]; inset.value)
+                    spans_.push_back({.style = style(), .value = *inset.value, .line = line_});
+                else if (!inset.term.empty())
+                    spans_.push_back(
+                        {.style = SpanStyle::strong, .text = inset.text, .term = inset.term, .line = line_});
+            }
             text.remove_prefix(end + mark_end.size());
         }
         return 0;
@@ -355,10 +404,10 @@ private:
         if (text.empty())
             return;
         if (!spans_.empty() && spans_.back().style == style() && !spans_.back().value &&
-            spans_.back().link == link_)
+            spans_.back().link == link_ && spans_.back().term.empty())
             spans_.back().text += text;
         else
-            spans_.push_back({.style = style(), .text = std::string(text), .link = link_});
+            spans_.push_back({.style = style(), .text = std::string(text), .link = link_, .line = line_});
     }
 
     SpanStyle style() const { return styles_.empty() ? SpanStyle::plain : styles_.back(); }
@@ -367,7 +416,7 @@ private:
     int first_line_;
     const MarkdownSink& sink_;
     std::vector<LessonError>& faults_;
-    std::vector<std::optional<LiveValue>> values_;
+    std::vector<Inset> insets_;
     Spans spans_;
     std::vector<SpanStyle> styles_; ///< of the open spans, outermost first
     std::string link_;              ///< of the link around the text

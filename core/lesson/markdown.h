@@ -26,7 +26,7 @@ struct MarkdownSink {
     std::function<std::optional<LessonBlock>(const Fence& fence)> fence;
     /// Converts a link's target to Span::link. If absent, a link is plain text.
     std::function<std::string(std::string_view target)> link = {};
-    bool live_values = true; ///< {{...}} is a live value; else it is text
+    bool live_values = true; ///< {{...}} is a live value and [[...]] a term; else both are text
 };
 
 /// Reads Markdown with md4c (CommonMark, with tables). `first_line` is the line number of the start of the

@@ -74,6 +74,10 @@ private:
             return placed(read_fill(fence, faults_));
         if (fence.word == "show")
             return placed(read_show(fence, faults_));
+        if (fence.word == "question")
+            return placed(read_step_question(fence, faults_));
+        if (fence.word == "claim")
+            return placed(read_claim(fence, faults_));
         if (fence.word == "panel")
             return placed(read_panel(fence, faults_));
         if (fence.word == "formula")

@@ -1,6 +1,7 @@
 #include "core/manual/glossary.h"
 
 #include "core/base/message.h"
+#include "core/base/parse.h"
 #include "core/manual/manual.h"
 
 #include <algorithm>
@@ -47,6 +48,26 @@ bool in_word(char c) {
     return byte >= 0x80 || std::isalnum(byte) != 0 || c == '-' || c == '_';
 }
 
+/// Takes the paragraph of spellings from the beginning of a definition.
+std::vector<std::string> take_spellings(const Page& page, const Section& section, std::string& definition) {
+    constexpr std::string_view mark = "Also: ";
+    std::vector<std::string> spellings;
+    const std::size_t first = section.block + 1;
+    const auto* paragraph =
+        first < page.blocks.size() ? std::get_if<lesson::Paragraph>(&page.blocks[first]) : nullptr;
+    const std::string line = paragraph == nullptr ? std::string() : plain(paragraph->spans);
+    if (!line.starts_with(mark))
+        return spellings;
+    definition.erase(0, std::min(line.size() + 1, definition.size()));
+    for (std::string_view rest = std::string_view(line).substr(mark.size());;) {
+        const auto comma = rest.find(',');
+        spellings.emplace_back(trimmed(rest.substr(0, comma), " ."));
+        if (comma == std::string_view::npos)
+            return spellings;
+        rest.remove_prefix(comma + 1);
+    }
+}
+
 /// The words under which a term is found: its name, and the text in parentheses after it.
 std::vector<std::string> forms_of(const std::string& name) {
     std::vector<std::string> forms;
@@ -84,6 +105,8 @@ Forms all_forms() {
         }
     };
     for (const Term& term : terms()) {
+        for (const std::string& spelling : term.spellings)
+            add(term, spelling);
         if (std::ranges::find(ambiguous_terms, term.anchor) != std::end(ambiguous_terms))
             continue;
         add(term, term.name);
@@ -143,9 +166,13 @@ const std::pair<std::string, const Term*>* form_at(const std::string& low, std::
 const std::vector<Term>& terms() {
     static const std::vector<Term> all = [] {
         std::vector<Term> read;
-        for (const Section& section : find_page(page_name)->sections)
-            if (section.level == 2)
-                read.push_back({section.title, section.anchor, without_more(section.text)});
+        const Page& page = *find_page(page_name);
+        for (const Section& section : page.sections)
+            if (section.level == 2) {
+                Term term{section.title, section.anchor, without_more(section.text)};
+                term.spellings = take_spellings(page, section, term.text);
+                read.push_back(std::move(term));
+            }
         return read;
     }();
     return all;
@@ -156,39 +183,65 @@ const Term* find_term(std::string_view anchor) {
     return term == terms().end() ? nullptr : &*term;
 }
 
+const Term* term_named(std::string_view name) {
+    const std::string low = to_ascii_lower(name);
+    const auto is_named = [&](const Term& term) {
+        const auto has = [&](const std::string& written) {
+            const std::vector<std::string> forms = forms_of(written);
+            return std::ranges::find(forms, low) != forms.end();
+        };
+        return has(term.name) || std::ranges::any_of(term.spellings, has);
+    };
+    const auto term = std::ranges::find_if(terms(), is_named);
+    return term == terms().end() ? nullptr : &*term;
+}
+
+std::vector<TermUse> term_uses(std::string_view text) {
+    std::vector<TermUse> uses;
+    const std::string low = to_ascii_lower(text);
+    for (std::size_t at = 0; at < low.size();) {
+        const auto* const form = form_at(low, at);
+        const std::size_t size = form != nullptr ? form->first.size() : 0;
+        if (form != nullptr && has_same_capitals(text.substr(at, size), form->second->name) &&
+            !is_on_keyboard(low, at, at + size, form->second->anchor))
+            uses.push_back({form->second, at, size});
+        at += size;
+        while (at < low.size() && in_word(low[at]))
+            ++at;
+        while (at < low.size() && !in_word(low[at]))
+            ++at;
+    }
+    return uses;
+}
+
 lesson::Spans with_terms(const lesson::Spans& spans, std::set<std::string>& met) {
     lesson::Spans out;
     for (const lesson::Span& span : spans) {
+        if (!span.term.empty()) {
+            out.push_back(span);
+            if (const Term* const term = term_named(span.term)) {
+                out.back().link = link_to({std::string(page_name), term->anchor});
+                met.insert(term->anchor);
+            }
+            continue;
+        }
         if (span.value || !span.link.empty() || span.style == lesson::SpanStyle::code) {
             out.push_back(span);
             continue;
         }
-        const std::string low = to_ascii_lower(span.text);
         const auto put = [&](std::size_t begin, std::size_t end, const std::string& link) {
             if (end > begin)
                 out.push_back(
                     {.style = span.style, .text = span.text.substr(begin, end - begin), .link = link});
         };
         std::size_t written = 0;
-        for (std::size_t at = 0; at < low.size();) {
-            const auto* const form = form_at(low, at);
-            const bool means_it =
-                form != nullptr &&
-                has_same_capitals(std::string_view(span.text).substr(at, form->first.size()),
-                                  form->second->name) &&
-                !is_on_keyboard(low, at, at + form->first.size(), form->second->anchor);
-            if (means_it && met.insert(form->second->anchor).second) {
-                put(written, at, {});
-                put(at, at + form->first.size(), link_to({std::string(page_name), form->second->anchor}));
-                written = at + form->first.size();
+        for (const TermUse& use : term_uses(span.text))
+            if (met.insert(use.term->anchor).second) {
+                put(written, use.at, {});
+                put(use.at, use.at + use.size, link_to({std::string(page_name), use.term->anchor}));
+                written = use.at + use.size;
             }
-            at += form != nullptr ? form->first.size() : 0;
-            while (at < low.size() && in_word(low[at]))
-                ++at;
-            while (at < low.size() && !in_word(low[at]))
-                ++at;
-        }
-        put(written, low.size(), {});
+        put(written, span.text.size(), {});
     }
     return out;
 }

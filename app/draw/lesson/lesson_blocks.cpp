@@ -124,6 +124,36 @@ private:
             point_at_task(top);
     }
 
+    void draw(const lesson::StepQuestion& question) {
+        const bool met = state_.done.contains(question.id);
+        const auto given = course_.of_open().given;
+        const auto answer = given.find(question.id);
+        const bool shown = answer != given.end() && answer->second.shown;
+        const float top = y_;
+        // Translators: headings of a question's box: before, after a right answer, after "Show the answer"
+        boxed(!met    ? tr("lesson_blocks.question", "Question")
+              : shown ? tr("lesson_blocks.answer_shown", "Answer shown")
+                      : tr("lesson_blocks.right_answer", "Right ✓"),
+              met && !shown ? context_.theme.good : context_.theme.line2, [&](BlockColumn& column) {
+                  column.draw(lesson::Paragraph{question.text});
+                  column.y_ = draw_answer(column.picture_, context_, course_, question, column.x_, column.y_,
+                                          column.width_);
+              });
+        if (!met)
+            point_at_task(top);
+        else if (!question.after.empty())
+            draw(lesson::Paragraph{question.after});
+    }
+
+    void draw(const lesson::Claim& claim) {
+        if (claim.source.empty())
+            return;
+        y_ = draw_paragraph(picture_, context_, x_, y_ + 8, width_,
+                            tr("lesson_blocks.source", "Source: {}", claim.source), figure::Font::ui, 12, 17,
+                            context_.theme.muted) -
+             2;
+    }
+
     /// A field for each cell, named by its row and column. Tab moves to the next one.
     void cells(const lesson::FillTable& table) {
         lesson::CellRange range;

@@ -75,7 +75,7 @@ float draw_opening(Picture& picture, const DrawContext& context, const CourseSta
     const float width = context.width - 2 * course_pad;
     draw_text(picture, context, course_pad, y + 18,
               tr_n("lesson_panel.minutes_step", "{} minutes, {}, {} step", "{} minutes, {}, {} steps",
-                   course.steps(), lesson.minutes, difficulty_text(lesson), course.steps()),
+                   course.steps(), lesson.minutes, difficulty_text(lesson.difficulty), course.steps()),
               figure::Font::ui, 12.5F, theme.muted);
     y = draw_paragraph(picture, context, course_pad, y + 50, width, lesson.title, figure::Font::ui_semibold,
                        20, 26, theme.ink) -
@@ -137,14 +137,24 @@ lesson::LessonState lesson_state(const Shown& shown, const ViewState& view, cons
                     : nullptr};
 }
 
-std::string difficulty_text(const lesson::Lesson& lesson) {
+std::string source_line(const lesson::Reference& reference) {
+    std::string line = reference.by;
+    if (reference.year > 0)
+        line += (line.empty() ? "" : " ") + std::to_string(reference.year);
+    for (const std::string& part : {reference.where, difficulty_text(reference.level)})
+        if (!part.empty())
+            line += (line.empty() ? "" : ", ") + part;
+    return line;
+}
+
+std::string difficulty_text(const std::string& level) {
     static constexpr std::array words{translatable("lesson_panel.beginner", "beginner"),
                                       translatable("lesson_panel.intermediate", "intermediate"),
                                       translatable("lesson_panel.advanced", "advanced")};
     for (const Message& word : words)
-        if (word.english == lesson.difficulty)
+        if (word.english == level)
             return tr(word);
-    return lesson.difficulty;
+    return level;
 }
 
 void draw_contents_link(Picture& picture, const DrawContext& context, float baseline) {

@@ -23,8 +23,10 @@ float draw_blocks(Picture& picture, const DrawContext& context, const CourseStat
 float draw_question(Picture& picture, const DrawContext& context, const CourseState& course, float y);
 float draw_summary(Picture& picture, const DrawContext& context, const CourseState& course, float y);
 float draw_contents(Picture& picture, const DrawContext& context, const CourseState& course, float y);
-/// The difficulty of a lesson, in the user's language.
-std::string difficulty_text(const lesson::Lesson& lesson);
+/// The difficulty of a lesson or a reference, in the user's language.
+std::string difficulty_text(const std::string& level);
+/// The line below the title of a reference: authors, year, section and level.
+std::string source_line(const lesson::Reference& reference);
 /// A link back to the list of lessons, at the right edge.
 void draw_contents_link(Picture& picture, const DrawContext& context, float baseline);
 /// One bar per page, filled up to `page`.

@@ -9,6 +9,25 @@ namespace headscope::app {
 float draw_lesson_panel(Picture& picture, const DrawContext& context, const CourseState& course,
                         const lesson::LessonPanel& panel, float x, float y, float width);
 
+/// Draws the part of a question below its text: the field, the words or the choices with which it is
+/// answered and the verdict on the last try; once it is done, the accepted answer. Returns the top of the
+/// next block.
+float draw_answer(Picture& picture, const DrawContext& context, const CourseState& course,
+                  const lesson::StepQuestion& question, float x, float y, float width);
+
+/// One choice of a question.
+struct ChoiceRow {
+    const lesson::QuizChoice& choice;
+    bool open = true;      ///< can be clicked
+    bool judged = false;   ///< shows whether it is right, and why
+    bool chosen = false;   ///< by the learner
+    std::string name = {}; ///< the label of the hotspot
+    LessonAction action;   ///< sent by a click
+};
+/// Draws a choice at (x, y), `width` wide. Returns the top of the next one.
+float draw_choice(Picture& picture, const DrawContext& context, const CourseState& course,
+                  const ChoiceRow& row, float x, float y, float width);
+
 /// The column in which the parts of a panel are drawn, from the top down.
 struct PanelColumn {
     Picture& picture;

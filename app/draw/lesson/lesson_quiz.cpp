@@ -1,6 +1,7 @@
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/sheet.h"
 #include "app/draw/lesson/lesson_panel.h"
+#include "app/draw/lesson/lesson_panels.h"
 #include "core/base/message.h"
 #include "core/text/plain_text.h"
 
@@ -37,54 +38,6 @@ void draw_mark(Picture& picture, const DrawContext& context, figure::Point at, b
     }
 }
 
-float draw_choice(Picture& picture, const DrawContext& context, const CourseState& course, int q, int c,
-                  const int* answer, float y) {
-    const Theme& theme = context.theme;
-    const lesson::QuizChoice& choice =
-        course.open->quiz[static_cast<std::size_t>(q)].choices[static_cast<std::size_t>(c)];
-    const lesson::LessonState state = lesson_state(context.shown, context.view, course);
-    const bool answered = answer != nullptr, chosen = answered && *answer == c;
-    const float x = course_pad, width = context.width - 2 * course_pad;
-    const std::string verdict = !answered                   ? ""
-                                : chosen && !choice.correct ? tr("lesson_quiz.answer", "your answer")
-                                : chosen         ? tr("lesson_quiz.right_answer", "right, your answer")
-                                : choice.correct ? tr("lesson_quiz.right_correct", "right")
-                                                 : "";
-    Picture words;
-    lesson::Spans text = choice.text;
-    for (lesson::Span& span : text)
-        if (span.style == lesson::SpanStyle::plain)
-            span.style = lesson::SpanStyle::strong;
-    float baseline = draw_spans(words, context, x + choice_pad, y + 25, width - choice_pad - 12, text, state,
-                                {.size = 14, .line = 20, .color = theme.ink, .strong = theme.ink});
-    if (!verdict.empty()) { // on its own line: next to the answer it would leave the answer too little width
-        draw_text(words, context, x + choice_pad, baseline, verdict, figure::Font::ui_medium, 12.5F,
-                  choice.correct ? theme.good : theme.bad);
-        baseline += 19;
-    }
-    if (answered)
-        baseline = draw_spans(words, context, x + choice_pad, baseline + 1, width - choice_pad - 12,
-                              choice.explanation, state,
-                              {.size = 13,
-                               .line = 19,
-                               .color = chosen || choice.correct ? theme.text : theme.muted,
-                               .strong = theme.ink});
-    const figure::Rect area{x, y, width, baseline - y - 8};
-    if (answered && (chosen || choice.correct)) {
-        picture.scene.add(
-            figure::RectItem{.area = area, .fill = choice.correct ? theme.good_back : theme.bad_back});
-        picture.scene.add(
-            figure::RectItem{.area = {x, y, 3, area.h}, .fill = choice.correct ? theme.good : theme.bad});
-    } else if (!answered) {
-        picture.scene.add(figure::RectItem{.area = area, .stroke = theme.line, .radius = 6});
-    }
-    draw_mark(picture, context, {x + 22, y + 20}, answered, choice.correct, chosen);
-    picture.append(std::move(words), 0, 0);
-    if (!answered)
-        picture.add_hotspot(area, "choice " + std::to_string(c), AnswerQuestion{q, c});
-    return area.bottom() + 8;
-}
-
 /// The lessons that can follow the open one: the next of the course, and after a lesson without a model also
 /// the first lesson with a model that requires it.
 std::vector<std::shared_ptr<const lesson::Lesson>> after_open(const CourseState& course) {
@@ -107,6 +60,48 @@ std::vector<std::shared_ptr<const lesson::Lesson>> after_open(const CourseState&
 
 } // namespace
 
+float draw_choice(Picture& picture, const DrawContext& context, const CourseState& course,
+                  const ChoiceRow& row, float x, float y, float width) {
+    const Theme& theme = context.theme;
+    const lesson::QuizChoice& choice = row.choice;
+    const lesson::LessonState state = lesson_state(context.shown, context.view, course);
+    const bool stressed = row.judged && (row.chosen || choice.correct);
+    const std::string verdict = !stressed                       ? ""
+                                : row.chosen && !choice.correct ? tr("lesson_quiz.answer", "your answer")
+                                : row.chosen ? tr("lesson_quiz.right_answer", "right, your answer")
+                                             : tr("lesson_quiz.right_correct", "right");
+    Picture words;
+    lesson::Spans text = choice.text;
+    for (lesson::Span& span : text)
+        if (span.style == lesson::SpanStyle::plain)
+            span.style = lesson::SpanStyle::strong;
+    float baseline = draw_spans(words, context, x + choice_pad, y + 25, width - choice_pad - 12, text, state,
+                                {.size = 14, .line = 20, .color = theme.ink, .strong = theme.ink});
+    if (!verdict.empty()) { // on its own line: next to the answer it would leave the answer too little width
+        draw_text(words, context, x + choice_pad, baseline, verdict, figure::Font::ui_medium, 12.5F,
+                  choice.correct ? theme.good : theme.bad);
+        baseline += 19;
+    }
+    if (row.judged)
+        baseline = draw_spans(
+            words, context, x + choice_pad, baseline + 1, width - choice_pad - 12, choice.explanation, state,
+            {.size = 13, .line = 19, .color = stressed ? theme.text : theme.muted, .strong = theme.ink});
+    const figure::Rect area{x, y, width, baseline - y - 8};
+    if (stressed) {
+        picture.scene.add(
+            figure::RectItem{.area = area, .fill = choice.correct ? theme.good_back : theme.bad_back});
+        picture.scene.add(
+            figure::RectItem{.area = {x, y, 3, area.h}, .fill = choice.correct ? theme.good : theme.bad});
+    } else if (row.open) {
+        picture.scene.add(figure::RectItem{.area = area, .stroke = theme.line, .radius = 6});
+    }
+    draw_mark(picture, context, {x + 22, y + 20}, row.judged, choice.correct, row.chosen);
+    picture.append(std::move(words), 0, 0);
+    if (row.open)
+        picture.add_hotspot(area, row.name, row.action);
+    return area.bottom() + 8;
+}
+
 float draw_question(Picture& picture, const DrawContext& context, const CourseState& course, float y) {
     const Theme& theme = context.theme;
     const int q = course.question_index();
@@ -127,9 +122,45 @@ float draw_question(Picture& picture, const DrawContext& context, const CourseSt
                    lesson_state(context.shown, context.view, course),
                    {.size = 17, .line = 24, .color = theme.ink, .strong = theme.ink}) -
         10;
-    for (int c = 0; c < static_cast<int>(question.choices.size()); ++c)
-        y = draw_choice(picture, context, course, q, c, answer, y);
+    const std::string seed = lesson::order_seed(course.open->id, std::to_string(q));
+    for (const std::size_t c : lesson::screen_order(seed, question.choices)) {
+        const int index = static_cast<int>(c);
+        y = draw_choice(picture, context, course,
+                        {.choice = question.choices[c],
+                         .open = answer == nullptr,
+                         .judged = answer != nullptr,
+                         .chosen = answer != nullptr && *answer == index,
+                         .name = "choice " + std::to_string(c),
+                         .action = AnswerQuestion{q, index}},
+                        course_pad, y, context.width - 2 * course_pad);
+    }
     return y;
+}
+
+/// Draws the references of the lesson: a title that links to its address, the source and the level, and one
+/// sentence.
+float draw_reading(Picture& picture, const DrawContext& context, const CourseState& course, float y) {
+    const Theme& theme = context.theme;
+    const std::vector<lesson::Reference>& reading = course.open->reading;
+    if (reading.empty())
+        return y;
+    const float width = context.width - 2 * course_pad;
+    const lesson::LessonState state = lesson_state(context.shown, context.view, course);
+    y += 26;
+    draw_text(picture, context, course_pad, y, tr("lesson_quiz.further_reading", "Further reading"),
+              figure::Font::ui_semibold, 15.5F, theme.ink);
+    y += 26;
+    for (const lesson::Reference& one : reading) {
+        const lesson::Spans title{{.style = lesson::SpanStyle::strong, .text = one.title, .link = one.url}};
+        y = draw_spans(picture, context, course_pad, y, width, title, state,
+                       {.size = 13.5F, .line = 19, .color = theme.ink, .strong = theme.ink});
+        y = draw_paragraph(picture, context, course_pad, y, width, source_line(one), figure::Font::ui, 12.5F,
+                           18, theme.muted);
+        y = draw_spans(picture, context, course_pad, y + 1, width, one.why, state,
+                       {.size = 13.5F, .line = 19, .color = theme.text, .strong = theme.ink}) +
+            11;
+    }
+    return y - 14;
 }
 
 float draw_summary(Picture& picture, const DrawContext& context, const CourseState& course, float y) {
@@ -163,6 +194,7 @@ float draw_summary(Picture& picture, const DrawContext& context, const CourseSta
                             GoToPage{1 + course.steps() + q},
                             tr("lesson_quiz.look_again", "Look at it again"));
     }
+    y = draw_reading(picture, context, course, y);
     y += 10;
     for (const auto& lesson : after_open(course)) {
         const std::string next =
@@ -228,7 +260,7 @@ float draw_contents(Picture& picture, const DrawContext& context, const CourseSt
                                         figure::Font::ui_semibold, 14.5F, 20, theme.ink);
         draw_text(words, context, course_pad + 14, baseline,
                   tr_n("lesson_quiz.min_step", "{} min, {}, {} step", "{} min, {}, {} steps",
-                       std::ssize(lesson->steps), lesson->minutes, difficulty_text(*lesson),
+                       std::ssize(lesson->steps), lesson->minutes, difficulty_text(lesson->difficulty),
                        lesson->steps.size()),
                   figure::Font::ui, 12.5F, theme.muted);
         const figure::Rect area{course_pad, top, width, baseline - top + 22};

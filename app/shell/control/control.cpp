@@ -24,11 +24,13 @@ struct ValueAction {
     const char* id;
     const char* value; ///< description of the value
 };
-constexpr ValueAction value_actions[] = {{"stage", "a stage, by its name on the strip"},
-                                         {"sentence", "another sentence, or prompt"},
-                                         {"text-pair", "the second of two texts of a checkpoint, or empty"},
-                                         {"open", "the path of a file or folder"},
-                                         {"save", "the path of a project, .headscope"}};
+constexpr ValueAction value_actions[] = {
+    {"stage", "a stage, by its name on the strip"},
+    {"sentence", "another sentence, or prompt"},
+    {"text-pair", "the second of two texts of a checkpoint, or empty"},
+    {"answer", "the id of a question of the open step, =, and the answer"},
+    {"open", "the path of a file or folder"},
+    {"save", "the path of a project, .headscope"}};
 
 Json actions_json(const Program& program) {
     Json listed = Json::array();
@@ -53,6 +55,8 @@ Actions actions_of(const Program& program, const std::string& id, const std::opt
         return type_sentence(program.state(), *value);
     if (id == "text-pair")
         return type_pair(program.state(), *value);
+    if (id == "answer")
+        return answer_question(*value);
     const bool known =
         std::ranges::any_of(actions(), [&](const ActionInfo& row) { return row.id == id && can_name(row); });
     if (!known)

@@ -4,6 +4,9 @@
 #include "app/views/action_context.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/base/parse.h"
+
+#include <string_view>
 
 namespace headscope::app {
 
@@ -45,6 +48,16 @@ Actions type_pair(const AppState& state, const std::string& text) {
                       "\"text-pair\" belongs to the prompt of a checkpoint; open one first"));
     checkpoint::check_pair(*state.document->part()->model, text);
     return {TypePair{text}};
+}
+
+Actions answer_question(const std::string& value) {
+    const auto equals = value.find('=');
+    if (equals == std::string::npos)
+        fail_input(tr("named_actions.answer_value",
+                      "\"{}\" is not a question and an answer; write the id, =, and the answer", value));
+    const std::string_view all = value;
+    return {LessonAction(AnswerStep{std::string(trimmed(all.substr(0, equals), " ")),
+                                    std::string(trimmed(all.substr(equals + 1), " "))})};
 }
 
 } // namespace headscope::app

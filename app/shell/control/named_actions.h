@@ -21,5 +21,7 @@ Actions go_to_stage(const AppState& state, const std::string& name);
 Actions type_sentence(const AppState& state, const std::string& text);
 /// Sets the second of two texts. Throws Error(input) if the document does not accept one.
 Actions type_pair(const AppState& state, const std::string& text);
+/// The answer "ID = ANSWER" to a question of the open step. Throws Error(input) for a text without "=".
+Actions answer_question(const std::string& value);
 
 } // namespace headscope::app

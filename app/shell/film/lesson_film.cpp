@@ -4,6 +4,8 @@
 #include "core/base/message.h"
 #include "core/base/overloaded.h"
 #include "core/lesson/check.h"
+#include "core/lesson/questions/grade.h"
+#include "core/lesson/questions/step_tasks.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -56,6 +58,16 @@ private:
                                           paragraphs_.push_back(of(b.after));
                                   },
                                   [&](const lesson::FillTable& b) { paragraphs_.push_back(b.task); },
+                                  [&](const lesson::StepQuestion& b) {
+                                      paragraphs_.push_back(of(b.text));
+                                      if (!b.after.empty() && state_.done.contains(b.id))
+                                          paragraphs_.push_back(of(b.after));
+                                  },
+                                  [&](const lesson::Claim& b) {
+                                      if (!b.source.empty())
+                                          paragraphs_.push_back(
+                                              tr("lesson_blocks.source", "Source: {}", b.source));
+                                  },
                                   [&](const lesson::Callout& b) {
                                       if (!lesson::is_shown(b, state_))
                                           return;
@@ -77,6 +89,19 @@ private:
     std::vector<std::string> paragraphs_;
 };
 
+/// Returns a paragraph for each reference.
+std::vector<std::string> reading_of(const lesson::Lesson& lesson, const PageWords& words) {
+    std::vector<std::string> paragraphs;
+    for (const lesson::Reference& one : lesson.reading) {
+        std::string line = one.title;
+        for (const std::string& part : {source_line(one), one.url})
+            if (!part.empty())
+                line += ", " + part;
+        paragraphs.push_back(line + ". " + words.of(one.why));
+    }
+    return paragraphs;
+}
+
 /// Returns the text of the open page.
 FilmText text_of_page(const AppState& state) {
     const CourseState& course = state.course;
@@ -87,12 +112,13 @@ FilmText text_of_page(const AppState& state) {
     if (const lesson::Question* question = course.question()) {
         FilmText text{tr("lesson_film.question", "Question {}", course.question_index() + 1),
                       {words.of(question->text)}};
-        for (const lesson::QuizChoice& choice : question->choices)
-            text.paragraphs.push_back("• " + words.of(choice.text));
+        const std::string seed = lesson::order_seed(lesson.id, std::to_string(course.question_index()));
+        for (const std::size_t c : lesson::screen_order(seed, question->choices))
+            text.paragraphs.push_back("• " + words.of(question->choices[c].text));
         return text;
     }
     if (course.page > 0)
-        return {tr("lesson_film.summary", "{}: summary", lesson.title)};
+        return {tr("lesson_film.summary", "{}: summary", lesson.title), reading_of(lesson, words)};
     FilmText text{lesson.title, {lesson.summary}};
     text.paragraphs.insert(text.paragraphs.end(), lesson.objectives.begin(), lesson.objectives.end());
     return text;
@@ -116,10 +142,24 @@ void fill_in(Recorder& recorder, const lesson::FillTable& table, const std::stri
     rest(recorder, {title, {table.task}});
 }
 
+void answer(Recorder& recorder, const lesson::StepQuestion& question, const std::string& title) {
+    const auto numbers = own_state(recorder.state().course);
+    if (!numbers)
+        return; // the page's model has no numbers that answer it
+    recorder.act({LessonAction(AnswerStep{question.id, lesson::right_answer(question, *numbers)})});
+    const PageWords words(recorder.state());
+    FilmText text{title, {words.of(question.text)}};
+    if (!question.after.empty())
+        text.paragraphs.push_back(words.of(question.after));
+    rest(recorder, text);
+}
+
 void open_gates(Recorder& recorder, const lesson::Step& step) {
     for (const lesson::LessonBlock& block : step.blocks)
         if (const auto* table = std::get_if<lesson::FillTable>(&block))
             fill_in(recorder, *table, step.title);
+    for (const lesson::StepQuestion* const question : lesson::questions_of(step.blocks))
+        answer(recorder, *question, step.title);
     for (const lesson::LessonBlock& block : step.blocks)
         if (const auto* gate = std::get_if<lesson::Gate>(&block);
             gate != nullptr && !recorder.state().course.of_open().done.contains(gate_name(*gate))) {

@@ -10,6 +10,7 @@
 
 #include <filesystem>
 #include <string>
+#include <tuple>
 #include <vector>
 
 using namespace headscope;
@@ -21,6 +22,11 @@ const std::string front = "---\nid: t\ntitle: T\nminutes: 1\ndifficulty: beginne
 const std::string step = "## S\nSome words of text.\n";                                    // lines 7, 8
 const std::string quiz = "\n```quiz\nquestion: Q\nchoices:\n- {text: a, why: b, right: true}\n"
                          "- {text: c, why: d}\n- {text: e, why: f}\n```\n";
+
+std::string with_reading(const std::string& entries) {
+    return "---\nid: t\ntitle: T\nminutes: 1\ndifficulty: beginner\nreading:\n- " + entries + "\n---\n" +
+           step + quiz; // the entry begins in line 7
+}
 
 std::string block(const std::string& kind, const std::string& text) {
     return front + step + "```" + kind + "\n" + text + "\n```\n" + quiz; // its text begins in line 10
@@ -94,6 +100,12 @@ TEST_CASE("faults name their line and say what is wrong") {
         {front + quiz, 7, "the lesson has no step"},
         {front + "## S\nThe value {{weights[0 is open.\n" + quiz, 8, "does not end with }}"},
         {front + "## S\nMore.\n\nThe value {{1 +}} ends.\n" + quiz, 10, "it ends where a number"},
+        {front + "## S\nThe [[softmax is open.\n" + quiz, 8, "does not end with ]]"},
+        {with_reading("why: W"), 7, "has no \"title\""},
+        {with_reading("title: T"), 7, "has no \"why\""},
+        {with_reading("title: T\n  why: W\n  level: hard"), 9,
+         "it can be beginner, intermediate or advanced"},
+        {with_reading("title: T\n  why: W\n  url: www.example.org"), 9, "is not a web address"},
         {block("step", "stage: nowhere"), 10, "there is no stage \"nowhere\""},
         {block("step", "stage: weights\nhead: first"), 11,
          "\"head\" of the step block is not a whole number"},
@@ -127,6 +139,33 @@ TEST_CASE("faults name their line and say what is wrong") {
         }
         CHECK(found);
     }
+}
+
+TEST_CASE("references and terms are read, and brackets around numbers stay text") {
+    const Lesson lesson =
+        parse_lesson(with_reading("title: A Book\n  by: Author\n  year: 2020\n  where: section 2\n"
+                                  "  url: https://example.org\n  level: beginner\n  why: W"),
+                     "")
+            .lesson;
+    REQUIRE(lesson.reading.size() == 1);
+    const Reference& book = lesson.reading.front();
+    CHECK(std::tuple(book.title, book.by, book.year, book.where, book.url, book.level) ==
+          std::tuple("A Book", "Author", 2020, "section 2", "https://example.org", "beginner"));
+    CHECK(book.why.front().text == "W");
+
+    const ParsedLesson parsed = parse_lesson(
+        front + "## S\nOne [[softmax]] and\none [[attention|attends to]] in\n[[1, 2]], {{T}}\nhere.\n" + quiz,
+        "");
+    CHECK(parsed.faults.empty());
+    const Spans& spans = std::get<Paragraph>(parsed.lesson.steps.at(0).blocks.at(0)).spans;
+    REQUIRE(spans.size() == 7);
+    CHECK((spans[1].text == "softmax" && spans[1].term == "softmax" && spans[1].line == 8));
+    CHECK((spans[3].text == "attends to" && spans[3].term == "attention" && spans[3].line == 9));
+    CHECK(spans[4].text == " in [[1, 2]], ");
+    CHECK(line_at(spans[4], 0) == 9);
+    CHECK(line_at(spans[4], spans[4].text.find("[[")) == 10);
+    CHECK(spans[5].value.has_value());
+    CHECK(line_at(spans[6], 1) == 11);
 }
 
 TEST_CASE("line ends of Windows count as one line") {
