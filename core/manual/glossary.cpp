@@ -76,6 +76,8 @@ std::vector<std::string> forms_of(const std::string& name) {
         if (form.empty())
             return;
         forms.push_back(form + "s");
+        if (form.back() == 'x' || form.back() == 's')
+            forms.push_back(form + "es");
         if (form.back() == 'y')
             forms.push_back(form.substr(0, form.size() - 1) + "ies");
         forms.push_back(std::move(form));
