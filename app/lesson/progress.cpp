@@ -28,9 +28,10 @@ std::map<std::string, LessonProgress> read_progress(const std::filesystem::path&
                 progress.answers[pair.at(0).get<int>()] = pair.at(1).get<int>();
             progress.done = entry.at("done").get<std::set<std::string>>();
             // Files of earlier versions have no such entry.
-            for (const auto& [question, given] : entry.value("given", nlohmann::json::object()).items())
-                progress.given[question] = {given.at("answer").get<std::string>(),
-                                            given.at("shown").get<bool>()};
+            const nlohmann::json given = entry.value("given", nlohmann::json::object());
+            for (const auto& [question, answer] : given.items())
+                progress.given[question] = {answer.at("answer").get<std::string>(),
+                                            answer.at("shown").get<bool>()};
             all[id] = std::move(progress);
         }
     } catch (const std::exception&) {

@@ -76,6 +76,8 @@ std::vector<std::string> forms_of(const std::string& name) {
         if (form.empty())
             return;
         forms.push_back(form + "s");
+        if (form.back() == 'x' || form.back() == 's')
+            forms.push_back(form + "es");
         if (form.back() == 'y')
             forms.push_back(form.substr(0, form.size() - 1) + "ies");
         forms.push_back(std::move(form));
@@ -188,7 +190,7 @@ const Term* term_named(std::string_view name) {
     const auto is_named = [&](const Term& term) {
         const auto has = [&](const std::string& written) {
             const std::vector<std::string> forms = forms_of(written);
-            return std::ranges::find(forms, low) != forms.end();
+            return low == to_ascii_lower(written) || std::ranges::find(forms, low) != forms.end();
         };
         return has(term.name) || std::ranges::any_of(term.spellings, has);
     };

@@ -154,7 +154,8 @@ private:
                 action = DraftAnswer{question_.id, joined(next)};
             }
             const bool wrong = !task.many && tried(answer);
-            x = button(x, y_, label, "word " + answer, action, on, wrong ? context_.theme.bad : 0) +
+            x = button(x, y_, label, "word " + answer, action, on, wrong ? context_.theme.bad : 0,
+                       answer_height / 2) +
                 answer_gap;
         }
         y_ += answer_height + answer_gap;

@@ -30,8 +30,12 @@ public:
         if (grade.verdict != Grade::Verdict::wrong)
             return grade;
         for (const Mistake& mistake : question_.mistakes)
-            if (same(answer, answer_of(mistake, question_, state_)))
-                grade.why = &mistake.why;
+            try {
+                if (same(answer, answer_of(mistake, question_, state_)))
+                    grade.why = &mistake.why;
+            } catch (const Error&) {
+                // The check of the lesson reports a mistake that is not an answer.
+            }
         return grade;
     }
 
@@ -236,7 +240,12 @@ private:
                                 : info.axes[axis] == Axis::Tk ? state_.problem.key_label(at)
                                                               : std::to_string(at));
         }
-        return std::string(info.name) + "[" + joined(words) +
+        std::string text(info.name);
+        if (words.size() == 3) { // the head has its own brackets: weights[0][sat, cat]
+            text += "[" + words.front() + "]";
+            words.erase(words.begin());
+        }
+        return text + "[" + joined(words) +
                "] = " + with_decimals(static_cast<double>(found->second), usual_decimals);
     }
 
