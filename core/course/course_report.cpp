@@ -124,11 +124,14 @@ std::vector<std::string> passed_limits(const CourseReport& report) {
                               "{} step has no task; add a question, a gate or a table",
                               "{} steps have no task; add a question, a gate or a table to each",
                               std::ssize(report.without_task), report.without_task.size()));
-    if (std::cmp_greater(report.early_terms.size(), most_early_terms))
-        passed.push_back(tr("course_report.early_terms",
-                            "{} terms are used before a step introduces them, and the limit is {}; introduce "
-                            "them with [[term]] at their first use",
-                            report.early_terms.size(), most_early_terms));
+    if (!report.early_terms.empty())
+        passed.push_back(
+            tr_n("course_report.early_terms",
+                 "{} term is used before a step introduces it; introduce it with [[term]] at its "
+                 "first use",
+                 "{} terms are used before a step introduces them; introduce them with [[term]] "
+                 "at their first use",
+                 std::ssize(report.early_terms), report.early_terms.size()));
     return passed;
 }
 

@@ -31,8 +31,6 @@ struct CourseReport {
 
 /// A blind strategy may be right this much more often than guessing.
 inline constexpr double blind_margin = 0.10;
-/// Terms that may be used before their introduction. Lower it as lessons introduce their terms.
-inline constexpr int most_early_terms = 44;
 
 /// Reads the lessons in the given order; choices are those on screen, after shuffling.
 CourseReport course_report(const std::vector<const lesson::Lesson*>& lessons);
