@@ -194,7 +194,6 @@ float draw_summary(Picture& picture, const DrawContext& context, const CourseSta
                             GoToPage{1 + course.steps() + q},
                             tr("lesson_quiz.look_again", "Look at it again"));
     }
-    y = draw_reading(picture, context, course, y);
     y += 10;
     for (const auto& lesson : after_open(course)) {
         const std::string next =
@@ -208,7 +207,7 @@ float draw_summary(Picture& picture, const DrawContext& context, const CourseSta
                      tr("lesson_quiz.start_lesson_again", "Start this lesson again"), false,
                      StartLessonAgain{},
                      tr("lesson_quiz.forgets_answers_lesson", "Deletes your answers in this lesson"));
-    return y + 34;
+    return draw_reading(picture, context, course, y + 34);
 }
 
 /// Draws the name of a file that is not a lesson, with the reason below. The tooltip shows the whole path.
