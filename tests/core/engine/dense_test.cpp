@@ -9,7 +9,6 @@
 #include <random>
 
 using namespace headscope;
-using namespace headscope::engine;
 
 namespace {
 
