@@ -283,6 +283,9 @@ TEST_CASE("the manual names every field, group, dialog and stage of a report", "
     {
         Desk desk;
         look(desk);
+        desk.act(OpenLesson{"masks"});
+        look(desk);
+        desk.act(CloseLesson{});
         desk.open(test_data("/attention/lh_f32.npy"));
         look(desk);
     }

@@ -158,8 +158,11 @@ void open_gates(Recorder& recorder, const lesson::Step& step) {
     for (const lesson::LessonBlock& block : step.blocks)
         if (const auto* table = std::get_if<lesson::FillTable>(&block))
             fill_in(recorder, *table, step.title);
-    for (const lesson::StepQuestion* const question : lesson::questions_of(step.blocks))
-        answer(recorder, *question, step.title);
+        else if (const auto* question = std::get_if<lesson::StepQuestion>(&block))
+            answer(recorder, *question, step.title);
+        else if (const auto* callout = std::get_if<lesson::Callout>(&block))
+            for (const lesson::StepQuestion* const inner : lesson::questions_of(callout->blocks))
+                answer(recorder, *inner, step.title);
     for (const lesson::LessonBlock& block : step.blocks)
         if (const auto* gate = std::get_if<lesson::Gate>(&block);
             gate != nullptr && !recorder.state().course.of_open().done.contains(gate_name(*gate))) {

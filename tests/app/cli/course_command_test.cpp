@@ -1,0 +1,76 @@
+#include "core/base/file.h"
+#include "tests/app/cli/run_program.h"
+#include "tests/catch.h"
+#include "tests/temporary_folder.h"
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+using namespace headscope;
+using Catch::Contains;
+using headscope::test::ProgramRun;
+using headscope::test::run_program;
+using headscope::test::TemporaryFolder;
+using nlohmann::json;
+
+namespace {
+
+std::string own_lesson(const std::string& step) {
+    return "---\nid: mine\ntitle: Mine\nnumber: 99\nminutes: 1\ndifficulty: beginner\npreset: "
+           "first-lesson\n---\n" +
+           step +
+           "\n```quiz\nquestion: Q\nchoices:\n- {text: a, why: b, right: true}\n- {text: c, why: d}\n"
+           "- {text: e, why: f}\n```\n";
+}
+
+} // namespace
+
+TEST_CASE("lesson check --course reports what the lessons have in common", "[lesson]") {
+    const ProgramRun run = run_program({"lesson", "check", "--course", "--json"});
+    CAPTURE(run.err);
+    CHECK(run.code == 0);
+    const json report = json::parse(run.out);
+    CHECK(report.at("lessons") == 19);
+    CHECK(report.at("steps") > 100);
+    CHECK(report.at("steps_without_task") == 0);
+    CHECK(report.at("claims").is_number());
+    for (const char* strategy : {"first", "second", "third", "longest", "shortest"}) {
+        const json& blind = report.at("blind").at(strategy);
+        CHECK(blind.at("right") <= blind.at("of"));
+        CHECK(blind.at("chance") > 0.2);
+    }
+    const json& term = report.at("terms_before_introduction").at(0);
+    CHECK(term.at("term").is_string());
+    CHECK(term.at("file").get<std::string>().ends_with(".md"));
+    CHECK(term.at("line") > 1);
+    CHECK(term.contains("introduced"));
+    CHECK_THAT(run_program({"lesson", "check", "--course"}).out, Contains("always the longest"));
+}
+
+TEST_CASE("lesson check --course fails for a fault of any lesson and for a step without a task", "[lesson]") {
+    const TemporaryFolder folder;
+    const auto check = [&](const std::string& step) {
+        write_file_atomically(folder.file("mine.md"), own_lesson(step));
+        return run_program({"lesson", "check", "--course", "--lessons", folder.file("")});
+    };
+    const ProgramRun idle = check("## Idle\nA step with five words of text.\n");
+    CHECK(idle.code == 1);
+    CHECK_THAT(idle.err, Contains("1 step has no task"));
+    CHECK_THAT(idle.out, Contains("mine.md:9: Idle"));
+    const ProgramRun wrong =
+        check("## Busy\nA step with five words of text.\n```claim\nsays: It is five.\nholds: T = 5\n"
+              "```\n```question\nid: q\nkind: number\nquestion: Q\nanswer: 1\n```\n");
+    CHECK(wrong.code == 1);
+    CHECK_THAT(wrong.err, Contains("mine.md:12: the lesson says \"It is five.\"") && Contains("4 = 5"));
+    const ProgramRun unknown =
+        check("## Busy\nA step with five words of [[flux]].\n```question\nid: q\nkind: number\n"
+              "question: Q\nanswer: 1\n```\n");
+    CHECK(unknown.code == 1);
+    CHECK_THAT(unknown.err, Contains("mine.md:10: the glossary has no entry \"flux\""));
+}
+
+TEST_CASE("lesson check takes a file or --course", "[lesson]") {
+    CHECK(run_program({"lesson", "check"}).code == 2);
+    CHECK(run_program({"lesson", "check", "a.md", "--course"}).code == 2);
+    CHECK(run_program({"lesson", "check", "a.md", "--json"}).code == 2);
+}
