@@ -44,7 +44,7 @@ std::string order_seed(const std::string& lesson_id, const std::string& question
 
 std::vector<std::size_t> screen_order(std::string_view seed, const std::vector<QuizChoice>& choices) {
     std::vector<std::size_t> order = shuffled(seed, choices.size());
-    std::ranges::stable_partition(order, [&](std::size_t c) { return !choices[c].last; });
+    std::stable_partition(order.begin(), order.end(), [&](std::size_t c) { return !choices[c].last; });
     return order;
 }
 

@@ -40,10 +40,10 @@ public:
     }
 
     std::string right() const {
-        return std::visit([this](const auto& task) { return right(task); }, question_.task);
+        return std::visit([&](const auto& task) { return right(task); }, question_.task);
     }
     std::string wrong() const {
-        return std::visit([this](const auto& task) { return wrong(task); }, question_.task);
+        return std::visit([&](const auto& task) { return wrong(task); }, question_.task);
     }
     std::string printed(const std::string& answer) const {
         return std::visit([&](const auto& task) { return printed(task, answer); }, question_.task);
