@@ -248,6 +248,7 @@ private:
     void check(const StepQuestion& question, const StepScene& scene, const Stage& stage) {
         ++tally_.step_questions;
         const LessonState state = with_view(stage.state(), scene);
+        const int words = tally_.words; // the words of a question do not count as prose
         check(question.text, state);
         for (const Mistake& mistake : question.mistakes)
             check(mistake.why, state);
@@ -266,6 +267,7 @@ private:
         if (changes_problem(question.show))
             check_quoted(question.after);
         check(question.after, answered);
+        tally_.words = words;
     }
 
     /// A text that stays on the page after the problem changes back.

@@ -39,11 +39,7 @@ TEST_CASE("lesson check --course reports what the lessons have in common", "[les
         CHECK(blind.at("right") <= blind.at("of"));
         CHECK(blind.at("chance") > 0.2);
     }
-    const json& term = report.at("terms_before_introduction").at(0);
-    CHECK(term.at("term").is_string());
-    CHECK(term.at("file").get<std::string>().ends_with(".md"));
-    CHECK(term.at("line") > 1);
-    CHECK(term.contains("introduced"));
+    CHECK(report.at("terms_before_introduction").empty());
     CHECK_THAT(run_program({"lesson", "check", "--course"}).out, Contains("always the longest"));
 }
 

@@ -71,7 +71,9 @@ TEST_CASE("every golden model agrees with itself") {
         CHECK(count(rows, "hidden") == states);
         CHECK(count(rows, "logits") == 1);
         CHECK(count(rows, "second run") == 1);
-        CHECK(count(rows, "residual sums") == layers);
+        CHECK(std::ranges::count_if(rows, [](const ReferenceRow& row) { // others: around the layers
+                  return row.kind.ends_with("residual sums") && row.layer;
+              }) == layers);
         for (const ReferenceRow& row : rows) {
             INFO(row.kind << " " << row.layer.value_or(-1) << ": " << row.difference);
             CHECK(row.agrees());
