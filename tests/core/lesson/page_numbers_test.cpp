@@ -47,13 +47,17 @@ std::vector<std::string> faults_found(const std::string& text) {
     return all;
 }
 
-/// Returns true if something in the step reports the result of the task: the gate itself, or the next block.
+/// Returns true if something in the step reports the result of the task: the gate itself, or the next
+/// block that is text.
 bool says_what_happened(const Step& step, std::size_t gate) {
     if (!std::get<Gate>(step.blocks[gate]).after.empty())
         return true;
-    if (gate + 1 == step.blocks.size())
+    std::size_t at = gate + 1;
+    while (at < step.blocks.size() && std::holds_alternative<Claim>(step.blocks[at]))
+        ++at;
+    if (at == step.blocks.size())
         return false;
-    const LessonBlock& next = step.blocks[gate + 1];
+    const LessonBlock& next = step.blocks[at];
     const auto* callout = std::get_if<Callout>(&next);
     return std::holds_alternative<Paragraph>(next) || (callout != nullptr && callout->when);
 }
