@@ -3,7 +3,7 @@
 #include "app/views/action_context.h"
 #include "core/base/json.h"
 #include "tests/catch.h"
-#include "tests/gui/support/desk.h"
+#include "tests/gui/support/user.h"
 #include "tests/test_data.h"
 
 #include <GLFW/glfw3.h>
@@ -61,60 +61,60 @@ int held(const Chord& chord) {
            (chord.alt ? GLFW_MOD_ALT : 0);
 }
 
-std::string seen(const Desk& desk) {
-    const AppState& state = desk.program.state();
+std::string seen(const User& user) {
+    const AppState& state = user.program.state();
     const AttentionView& attention = state.view.attention;
     const analysis::ReadingOptions& reading = attention.reading;
-    return signature(desk.program) + " layer " + std::to_string(attention.layer) + " board " +
+    return signature(user.program) + " layer " + std::to_string(attention.layer) + " board " +
            std::to_string(attention.head_grid_open) + " map " + std::to_string(attention.map.zoom) + " log " +
            std::to_string(attention.log_colours) + " read " + std::to_string(reading.hide_first_token) +
            std::to_string(reading.hide_special_tokens) + std::to_string(reading.merge_words) +
            std::to_string(reading.means) + " error " + state.error + " number " +
            std::to_string(state.number.active) + " chooser " +
            std::to_string(state.files.chooser.has_value()) + " quits " +
-           std::to_string(desk.program.quitting()) + " copied " + desk.driver.clipboard;
+           std::to_string(user.program.quitting()) + " copied " + user.driver.clipboard;
 }
 
 /// Returns the state of the program after every key of the table, one after the other, without keys that are
 /// not available. by_key: presses the key, else sends the action of its row.
 std::vector<std::pair<std::string, std::string>> run_actions(const std::string& path, bool number,
                                                              bool by_key) {
-    Desk desk("eight-experts");
+    User user("eight-experts");
     if (!path.empty())
-        desk.open(path, path.find("models") != std::string::npos ? "12,7,30,5" : "");
+        user.open(path, path.find("models") != std::string::npos ? "12,7,30,5" : "");
     std::vector<std::pair<std::string, std::string>> out;
     for (const ActionInfo& row : actions())
         for (const Chord& chord : row.keys) {
             if (number) {
-                desk.act(GoTo{StageGroup::output});
-                desk.act(Select{CellAddress{TensorId::W_O, {1, 1, 0, 0}}});
+                user.act(GoTo{StageGroup::output});
+                user.act(Select{CellAddress{TensorId::W_O, {1, 1, 0, 0}}});
             }
-            const ActionContext now = action_context(desk.program.state());
+            const ActionContext now = action_context(user.program.state());
             if (!row.applies(now) || !why_not(row, now).empty())
                 continue;
             if (row.id == "write on")
                 continue; // the clock decides how many tokens it generates
-            const std::string before = seen(desk);
+            const std::string before = seen(user);
             if (by_key)
-                desk.driver.key(glfw_key(chord.key), held(chord));
+                user.driver.key(glfw_key(chord.key), held(chord));
             else
                 for (const Action& action : row.make_actions(now))
-                    desk.program.act(action);
-            desk.settle();
-            std::string after = seen(desk);
+                    user.program.act(action);
+            user.settle();
+            std::string after = seen(user);
             // Dear ImGui's own Tab puts the caret into a text field besides, where the last click left its
             // focus.
             if (chord.key == Key::tab)
                 after.erase(after.find(" number "), std::string_view(" number 0").size());
             out.emplace_back(row.id + ", " + chord_text(chord), (after == before ? "nothing: " : "") + after);
             // Closes everything that was opened, and stops playback, whose steps depend on the clock.
-            if (desk.view().playing)
-                desk.act(TogglePlay{});
-            if (desk.program.state().files.chooser)
-                desk.act(CloseChooser{});
+            if (user.view().playing)
+                user.act(TogglePlay{});
+            if (user.program.state().files.chooser)
+                user.act(CloseChooser{});
             for (int times = 0; times < 2; ++times)
-                desk.driver.key(GLFW_KEY_ESCAPE);
-            desk.settle();
+                user.driver.key(GLFW_KEY_ESCAPE);
+            user.settle();
         }
     return out;
 }
@@ -142,9 +142,9 @@ TEST_CASE("each key does what its row of the table sends", "[gui][actions]") {
 }
 
 TEST_CASE("the report names what can be done, with keys and reasons", "[gui][actions]") {
-    Desk desk;
+    User user;
     const auto listed = [&](const std::string& id) {
-        const auto report = nlohmann::json::parse(desk.program.report(1));
+        const auto report = nlohmann::json::parse(user.program.report(1));
         for (const auto& one : report.at("actions"))
             if (one.at("id") == id)
                 return one;
@@ -157,21 +157,21 @@ TEST_CASE("the report names what can be done, with keys and reasons", "[gui][act
     CHECK(listed("next stage").at("missing") == "");
     CHECK(listed("zero").at("missing") == "Select a number of X, W_Q to W_O or a bias first");
     CHECK(listed("board").is_null());
-    desk.act(GoTo{StageGroup::output});
-    desk.act(Select{CellAddress{TensorId::W_O, {1, 1, 0, 0}}});
+    user.act(GoTo{StageGroup::output});
+    user.act(Select{CellAddress{TensorId::W_O, {1, 1, 0, 0}}});
     CHECK(listed("zero").at("missing") == "");
     CHECK(listed("next stage").at("missing") != "");
-    desk.open(test_data("/attention/lh_f32.npy"));
+    user.open(test_data("/attention/lh_f32.npy"));
     CHECK(listed("board").at("keys") == nlohmann::json::array({"B"}));
     CHECK(listed("next stage").is_null());
 }
 
 TEST_CASE("a line from outside does what its action does, and its answer says what came of it", "[gui]") {
-    Desk desk;
+    User user;
     const auto ask = [&](const std::string& line) {
-        const std::optional<std::string> answer = answer_line(desk.program, line, 1);
+        const std::optional<std::string> answer = answer_line(user.program, line, 1);
         REQUIRE(answer);
-        desk.settle();
+        user.settle();
         return parse_json_with_bytes(*answer, "the answer");
     };
     const auto error = [&](const std::string& line) {
@@ -182,15 +182,15 @@ TEST_CASE("a line from outside does what its action does, and its answer says wh
     using Catch::Contains;
     CHECK(ask(R"({"id": 1, "action": "stage", "value": "scores"})") ==
           nlohmann::json({{"id", 1}, {"ok", true}}));
-    CHECK(desk.view().group == StageGroup::scores);
+    CHECK(user.view().group == StageGroup::scores);
     CHECK(ask(R"({"id": {"a": []}, "action": "next stage"})")["id"].dump() == R"({"a":[]})");
-    CHECK(desk.view().group == StageGroup::scaled);
+    CHECK(user.view().group == StageGroup::scaled);
     CHECK_THAT(error(R"({"action": "open", "value": "/nowhere"})"), Contains("/nowhere"));
     const std::string cut = nlohmann::json(test_data("/attention/bad_cut.npy")).dump();
     CHECK(ask(R"({"action": "open", "value": )" + cut + "}")["ok"] == true); // a worker reads the file
     CHECK_THAT(error(R"({"action": "settle"})"), Contains("bad_cut.npy"));
     ask(R"({"action": "sentence", "value": "The old cat"})");
-    CHECK(desk.problem().tokens == std::vector<std::string>{"The", "old", "cat"});
+    CHECK(user.problem().tokens == std::vector<std::string>{"The", "old", "cat"});
     CHECK(ask(R"({"action": "report"})")["report"]["tokens"].size() == 3);
     const nlohmann::json listed = ask(R"({"action": "actions"})")["actions"];
     const auto lists = [&](const char* id) {

@@ -9,7 +9,7 @@
 #include "core/checkpoint/model/text_model.h"
 #include "core/checkpoint/run/forward.h"
 #include "tests/catch.h"
-#include "tests/gui/support/desk.h"
+#include "tests/gui/support/user.h"
 #include "tests/temporary_folder.h"
 #include "tests/test_data.h"
 
@@ -22,17 +22,17 @@ namespace {
 using analysis::HeadScore;
 
 /// Pocket on the atlas, and its user.
-struct AtlasDesk : Desk {
-    AtlasDesk() {
+struct AtlasUser : User {
+    AtlasUser() {
         begin_recording();
         open(checkpoint::model_folder("pocket"),
              "When Mary and John went to the shop, John gave a book to Mary. When Mary and John went");
         press("Atlas");
         settle();
     }
-    AtlasDesk(const AtlasDesk&) = delete;
-    AtlasDesk& operator=(const AtlasDesk&) = delete;
-    ~AtlasDesk() { end_recording(); }
+    AtlasUser(const AtlasUser&) = delete;
+    AtlasUser& operator=(const AtlasUser&) = delete;
+    ~AtlasUser() { end_recording(); }
 
     const Atlas& atlas() const { return *shown().atlas; }
     const AtlasView& chosen() const { return view().attention.atlas; }
@@ -45,28 +45,28 @@ struct AtlasDesk : Desk {
 
 TEST_CASE("the atlas has every score of every head, and the open head's card says why it has its name",
           "[gui][atlas]") {
-    AtlasDesk desk;
-    REQUIRE(desk.shown().atlas != nullptr);
-    CHECK(desk.atlas().L == 4);
-    CHECK(desk.atlas().H == 8);
+    AtlasUser user;
+    REQUIRE(user.shown().atlas != nullptr);
+    CHECK(user.atlas().L == 4);
+    CHECK(user.atlas().H == 8);
     for (const analysis::HeadScoreInfo& info : analysis::head_scores()) {
         CAPTURE(info.id);
         const bool not_here = analysis::is_asked_for(info) || info.score == HeadScore::share;
-        CHECK(desk.atlas().known.test(static_cast<std::size_t>(info.score)) != not_here);
+        CHECK(user.atlas().known.test(static_cast<std::size_t>(info.score)) != not_here);
     }
     // The manual's evidence for pocket: induction in layer 2.
-    CHECK(desk.score(2, 0, HeadScore::probe_induction) > 0.9F);
+    CHECK(user.score(2, 0, HeadScore::probe_induction) > 0.9F);
     CHECK(screen_shows("Head atlas"));
     CHECK(screen_shows("Every score, all heads"));
     // The card shows both names of a head that has another name in the grid of heads.
-    const ResolvedAtlasView look = desk.look();
+    const ResolvedAtlasView look = user.look();
     int mentioned = 0;
     for (std::int64_t l = 0; l < 4; ++l)
         for (std::int64_t h = 0; h < 8; ++h) {
-            desk.act(OpenHead{l, h});
+            user.act(OpenHead{l, h});
             const auto label = look.labels[static_cast<std::size_t>(l * 8 + h)];
             const std::string here = label ? std::string(analysis::info_of(*label).label.text.english) : "";
-            const auto row = desk.program.state().head_grid->row(l);
+            const auto row = user.program.state().head_grid->row(l);
             const std::string there(row->heads[static_cast<std::size_t>(h)].facts.metrics.label());
             INFO("L" << l << " H" << h << ": " << here << ", " << there);
             const std::string words = there.empty() ? "it has no label" : "its label is “" + there + "”";
@@ -75,63 +75,63 @@ TEST_CASE("the atlas has every score of every head, and the open head's card say
             mentioned += says;
         }
     CHECK(mentioned > 0);
-    desk.act(OpenHead{2, 0});
-    desk.press("tile L2 H0");
-    CHECK(desk.view().attention.layer == 2);
-    CHECK(desk.view().head == 0);
+    user.act(OpenHead{2, 0});
+    user.press("tile L2 H0");
+    CHECK(user.view().attention.layer == 2);
+    CHECK(user.view().head == 0);
     CHECK(screen_shows("Why it has this label"));
     CHECK(screen_shows("Where it acts most"));
-    CHECK(screen_shows(number(static_cast<double>(desk.score(2, 0, HeadScore::probe_induction)), 2)));
+    CHECK(screen_shows(number(static_cast<double>(user.score(2, 0, HeadScore::probe_induction)), 2)));
 
     // The number that the card quotes is a weight of the map; a click goes there.
-    const auto strongest = desk.atlas().acts->cells.front();
-    desk.press("Open head");
-    CHECK(desk.view().attention.screen == Screen::stages);
-    CHECK(desk.shown().value({TensorId::weights, {0, 0, strongest.i, strongest.j}}) ==
+    const auto strongest = user.atlas().acts->cells.front();
+    user.press("Open head");
+    CHECK(user.view().attention.screen == Screen::stages);
+    CHECK(user.shown().value({TensorId::weights, {0, 0, strongest.i, strongest.j}}) ==
           Approx(strongest.value));
 }
 
 TEST_CASE("the card leads from a weight to what its score is made of", "[gui][atlas]") {
-    AtlasDesk desk;
-    desk.press("tile L2 H0");
-    REQUIRE(desk.atlas().acts != nullptr);
-    const analysis::PlacedWeight cell = desk.atlas().acts->cells.front();
+    AtlasUser user;
+    user.press("tile L2 H0");
+    REQUIRE(user.atlas().acts != nullptr);
+    const analysis::PlacedWeight cell = user.atlas().acts->cells.front();
     // An induction head attends to the key after an earlier token equal to the query's.
-    CHECK(desk.atlas().acts->keys[static_cast<std::size_t>(cell.j - 1)] ==
-          desk.atlas().acts->queries[static_cast<std::size_t>(cell.i)]);
-    desk.press("why " + std::to_string(cell.i) + " " + std::to_string(cell.j));
-    desk.settle();
-    CHECK(desk.view().attention.screen == Screen::why);
-    REQUIRE(desk.shown().why != nullptr);
-    CHECK(desk.shown().why->question.query == cell.i);
-    CHECK(desk.shown().why->question.key == cell.j);
-    CHECK(desk.shown().why->question.head == 0);
-    CHECK(desk.shown().value({TensorId::weights, {0, 0, cell.i, cell.j}}) == Approx(cell.value));
+    CHECK(user.atlas().acts->keys[static_cast<std::size_t>(cell.j - 1)] ==
+          user.atlas().acts->queries[static_cast<std::size_t>(cell.i)]);
+    user.press("why " + std::to_string(cell.i) + " " + std::to_string(cell.j));
+    user.settle();
+    CHECK(user.view().attention.screen == Screen::why);
+    REQUIRE(user.shown().why != nullptr);
+    CHECK(user.shown().why->question.query == cell.i);
+    CHECK(user.shown().why->question.key == cell.j);
+    CHECK(user.shown().why->question.head == 0);
+    CHECK(user.shown().value({TensorId::weights, {0, 0, cell.i, cell.j}}) == Approx(cell.value));
 }
 
 TEST_CASE("the distributions mark the open head, and no head while the mean of a layer is open",
           "[gui][atlas]") {
-    AtlasDesk desk;
+    AtlasUser user;
     const auto marks = [&] {
-        return std::ranges::count_if(desk.program.canvas().scene.items, [](const figure::SceneItem& item) {
+        return std::ranges::count_if(user.program.canvas().scene.items, [](const figure::SceneItem& item) {
             const auto* mark = std::get_if<figure::PolygonItem>(&item);
             return mark != nullptr && mark->points.size() == 3 &&
                    mark->points[1].y - mark->points[0].y == Approx(7) &&
                    mark->points[2].x - mark->points[1].x == Approx(8);
         });
     };
-    desk.act(OpenHead{1, 0});
+    user.act(OpenHead{1, 0});
     CHECK(marks() > 4);
-    desk.act(SetReadingOptions{{.means = true}});
+    user.act(SetReadingOptions{{.means = true}});
     CHECK(marks() > 4);
-    const std::int64_t L = desk.atlas().L, H = desk.atlas().H;
+    const std::int64_t L = user.atlas().L, H = user.atlas().H;
     for (const auto& [l, h] : {std::pair{std::int64_t{0}, H}, {L - 1, H}, {L, std::int64_t{0}}}) {
-        desk.act(OpenHead{l, h});
-        desk.act(ShowScreen{Screen::atlas});
+        user.act(OpenHead{l, h});
+        user.act(ShowScreen{Screen::atlas});
         INFO("L" << l << " H" << h);
-        REQUIRE(desk.view().attention.layer == l);
-        REQUIRE(desk.view().head == h);
-        REQUIRE(desk.shown().atlas != nullptr);
+        REQUIRE(user.view().attention.layer == l);
+        REQUIRE(user.view().head == h);
+        REQUIRE(user.shown().atlas != nullptr);
         CHECK(marks() == 0);
         CHECK(screen_shows("A mean of heads has no scores of its own"));
         CHECK_FALSE(screen_shows("The head is being measured."));
@@ -139,73 +139,73 @@ TEST_CASE("the distributions mark the open head, and no head while the mean of a
 }
 
 TEST_CASE("brush, search and labels choose the same heads on board, scatter and list", "[gui][atlas]") {
-    AtlasDesk desk;
-    CHECK_FALSE(desk.look().is_filtered);
-    desk.change(BrushScores{{{HeadScore::probe_induction, 0.5F, 1.0F}}});
+    AtlasUser user;
+    CHECK_FALSE(user.look().is_filtered);
+    user.change(BrushScores{{{HeadScore::probe_induction, 0.5F, 1.0F}}});
     std::int64_t expected = 0;
     for (std::int64_t l = 0; l < 4; ++l)
         for (std::int64_t h = 0; h < 8; ++h)
-            expected += desk.score(l, h, HeadScore::probe_induction) >= 0.5F ? 1 : 0;
-    CHECK(desk.look().chosen_count == expected);
+            expected += user.score(l, h, HeadScore::probe_induction) >= 0.5F ? 1 : 0;
+    CHECK(user.look().chosen_count == expected);
     CHECK(screen_shows(std::to_string(expected) + " heads of 32 selected"));
-    desk.change(SearchHeads{"L2"});
-    CHECK(desk.look().chosen_count < expected);
-    desk.press("List");
+    user.change(SearchHeads{"L2"});
+    CHECK(user.look().chosen_count < expected);
+    user.press("List");
     CHECK(screen_shows("L2 H0"));
-    desk.press("All heads");
-    desk.driver.key(GLFW_KEY_A, GLFW_MOD_ALT);
-    CHECK_FALSE(desk.look().is_filtered);
-    CHECK(desk.chosen().search.empty());
+    user.press("All heads");
+    user.driver.key(GLFW_KEY_A, GLFW_MOD_ALT);
+    CHECK_FALSE(user.look().is_filtered);
+    CHECK(user.chosen().search.empty());
 
-    desk.press("Scatter");
-    desk.press("label previous token");
-    CHECK(desk.look().chosen_count >= 1);
+    user.press("Scatter");
+    user.press("label previous token");
+    CHECK(user.look().chosen_count >= 1);
     // A threshold changes what heads are called.
-    const auto before = desk.look().chosen_count;
-    desk.change(SetThreshold{HeadScore::previous, 0.999F});
-    CHECK(desk.look().chosen_count < before);
+    const auto before = user.look().chosen_count;
+    user.change(SetThreshold{HeadScore::previous, 0.999F});
+    CHECK(user.look().chosen_count < before);
 }
 
 TEST_CASE("a rectangle drawn over the scatter chooses the heads in it", "[gui][atlas]") {
-    AtlasDesk desk;
-    const auto found = desk.driver.find("scatter");
+    AtlasUser user;
+    const auto found = user.driver.find("scatter");
     REQUIRE(found);
     const figure::Rect plot = *found;
-    desk.driver.drag(plot.x + plot.w * 0.5F, plot.y + 3, plot.right() - 2, plot.bottom() - 3);
-    desk.settle();
-    REQUIRE(desk.chosen().brush.size() == 2);
+    user.driver.drag(plot.x + plot.w * 0.5F, plot.y + 3, plot.right() - 2, plot.bottom() - 3);
+    user.settle();
+    REQUIRE(user.chosen().brush.size() == 2);
     for (std::int64_t l = 0; l < 4; ++l)
         for (std::int64_t h = 0; h < 8; ++h)
-            CHECK(desk.look().chosen[static_cast<std::size_t>(l * 8 + h)] ==
-                  (desk.score(l, h, HeadScore::probe_induction) >= desk.chosen().brush.front().low &&
-                   desk.score(l, h, HeadScore::copying) >= desk.chosen().brush.back().low &&
-                   desk.score(l, h, HeadScore::copying) <= desk.chosen().brush.back().high));
-    CHECK(desk.look().chosen_count >= 6);
+            CHECK(user.look().chosen[static_cast<std::size_t>(l * 8 + h)] ==
+                  (user.score(l, h, HeadScore::probe_induction) >= user.chosen().brush.front().low &&
+                   user.score(l, h, HeadScore::copying) >= user.chosen().brush.back().low &&
+                   user.score(l, h, HeadScore::copying) <= user.chosen().brush.back().high));
+    CHECK(user.look().chosen_count >= 6);
     // A click beside the points takes it back.
-    desk.driver.click(plot.x + plot.w * 0.3F, plot.y + 4);
-    desk.settle();
-    CHECK(desk.chosen().brush.empty());
+    user.driver.click(plot.x + plot.w * 0.3F, plot.y + 4);
+    user.settle();
+    CHECK(user.chosen().brush.empty());
 }
 
 TEST_CASE("a search that cannot be read says why and keeps the keyboard", "[gui][atlas]") {
-    AtlasDesk desk;
-    desk.type_over("##find heads", "induct > 0.4");
-    CHECK(desk.program.state().field.error.find("there is no score") != std::string::npos);
+    AtlasUser user;
+    user.type_over("##find heads", "induct > 0.4");
+    CHECK(user.program.state().field.error.find("there is no score") != std::string::npos);
     for (int letter = 0; letter < 6; ++letter)
-        desk.driver.key(GLFW_KEY_BACKSPACE);
-    desk.driver.type("ion > 0.4");
-    desk.driver.key(GLFW_KEY_ENTER);
-    desk.settle();
-    CHECK(desk.program.state().field.error.empty());
-    CHECK(desk.chosen().search == "induction > 0.4");
+        user.driver.key(GLFW_KEY_BACKSPACE);
+    user.driver.type("ion > 0.4");
+    user.driver.key(GLFW_KEY_ENTER);
+    user.settle();
+    CHECK(user.program.state().field.error.empty());
+    CHECK(user.chosen().search == "induction > 0.4");
 }
 
 TEST_CASE("the list of scores is worked with the keyboard and stays inside the window", "[gui][atlas]") {
-    AtlasDesk desk;
-    const HeadScore before = desk.look().colour;
-    const std::int64_t row = desk.view().row;
-    desk.press_key(GLFW_KEY_C, GLFW_MOD_ALT);
-    REQUIRE(desk.chosen().menu == AtlasMenu::colour);
+    AtlasUser user;
+    const HeadScore before = user.look().colour;
+    const std::int64_t row = user.view().row;
+    user.press_key(GLFW_KEY_C, GLFW_MOD_ALT);
+    REQUIRE(user.chosen().menu == AtlasMenu::colour);
     std::size_t listed = 0;
     for (const ScreenItem& item : screen_items())
         if (item.window.starts_with("##Popup")) {
@@ -213,26 +213,26 @@ TEST_CASE("the list of scores is worked with the keyboard and stays inside the w
             CHECK(item.reachable());
         }
     CHECK(listed > 10);
-    desk.press_key(GLFW_KEY_DOWN);
-    desk.press_key(GLFW_KEY_ENTER);
-    CHECK(desk.look().colour != before);
-    CHECK(desk.chosen().menu == AtlasMenu::none);
-    CHECK(desk.view().row == row);
+    user.press_key(GLFW_KEY_DOWN);
+    user.press_key(GLFW_KEY_ENTER);
+    CHECK(user.look().colour != before);
+    CHECK(user.chosen().menu == AtlasMenu::none);
+    CHECK(user.view().row == row);
     // A click beside it closes it, and it opens again.
-    desk.press("choose y");
-    CHECK(desk.chosen().menu == AtlasMenu::y);
-    desk.driver.click(4, 400);
-    desk.settle();
-    CHECK(desk.chosen().menu == AtlasMenu::none);
-    desk.choose("choose y", "entropy");
-    CHECK(desk.look().y == HeadScore::entropy);
+    user.press("choose y");
+    CHECK(user.chosen().menu == AtlasMenu::y);
+    user.driver.click(4, 400);
+    user.settle();
+    CHECK(user.chosen().menu == AtlasMenu::none);
+    user.choose("choose y", "entropy");
+    CHECK(user.look().y == HeadScore::entropy);
 }
 
 TEST_CASE("a list of scores that is higher than its room scrolls to the current one", "[gui][atlas]") {
-    Desk desk("first-lesson", "", 860, 480);
-    desk.open(checkpoint::model_folder("pocket"), "When Mary and John went");
-    desk.act(ShowScreen{Screen::atlas});
-    desk.act(OpenAtlasMenu{AtlasMenu::colour});
+    User user("first-lesson", "", 860, 480);
+    user.open(checkpoint::model_folder("pocket"), "When Mary and John went");
+    user.act(ShowScreen{Screen::atlas});
+    user.act(OpenAtlasMenu{AtlasMenu::colour});
     const auto& items = screen_items();
     const auto current =
         std::ranges::find_if(items, [](const ScreenItem& one) { return one.label.starts_with("✓"); });
@@ -242,43 +242,43 @@ TEST_CASE("a list of scores that is higher than its room scrolls to the current 
 }
 
 TEST_CASE("scores are chosen from a list; the effect is measured once somebody asks for it", "[gui][atlas]") {
-    AtlasDesk desk;
-    desk.choose("choose colour by", "ablation effect");
-    CHECK(desk.chosen().menu == AtlasMenu::none);
-    CHECK(desk.look().colour == HeadScore::effect);
-    CHECK(desk.atlas().known.test(static_cast<std::size_t>(HeadScore::effect)));
+    AtlasUser user;
+    user.choose("choose colour by", "ablation effect");
+    CHECK(user.chosen().menu == AtlasMenu::none);
+    CHECK(user.look().colour == HeadScore::effect);
+    CHECK(user.atlas().known.test(static_cast<std::size_t>(HeadScore::effect)));
     for (std::int64_t l = 0; l < 4; ++l)
         for (std::int64_t h = 0; h < 8; ++h)
-            CHECK(desk.atlas().at(l, h)->has(HeadScore::effect));
-    desk.choose("choose colour by", "fraction of output");
+            CHECK(user.atlas().at(l, h)->has(HeadScore::effect));
+    user.choose("choose colour by", "fraction of output");
     for (std::int64_t l = 0; l < 4; ++l) {
         float sum = 0;
         for (std::int64_t h = 0; h < 8; ++h)
-            sum += desk.score(l, h, HeadScore::share);
+            sum += user.score(l, h, HeadScore::share);
         CHECK(sum == Approx(1.0F));
     }
-    CHECK(desk.atlas().needle == nullptr);
-    desk.choose("choose colour by", "retrieval");
-    REQUIRE(desk.atlas().needle != nullptr);
-    CHECK(desk.atlas().needle->texts == 30);
-    CHECK(desk.score(2, 7, HeadScore::retrieval) == static_cast<float>(desk.atlas().needle->scores[2][7]));
-    desk.press("Alike");
-    REQUIRE(desk.atlas().similarity != nullptr);
-    CHECK(desk.atlas().similarity->places.size() == 32);
+    CHECK(user.atlas().needle == nullptr);
+    user.choose("choose colour by", "retrieval");
+    REQUIRE(user.atlas().needle != nullptr);
+    CHECK(user.atlas().needle->texts == 30);
+    CHECK(user.score(2, 7, HeadScore::retrieval) == static_cast<float>(user.atlas().needle->scores[2][7]));
+    user.press("Alike");
+    REQUIRE(user.atlas().similarity != nullptr);
+    CHECK(user.atlas().similarity->places.size() == 32);
     CHECK(screen_shows("mapped to a plane by"));
 }
 
 TEST_CASE("pinned heads are compared, and the atlas follows an edit", "[gui][atlas]") {
-    AtlasDesk desk;
-    desk.press("tile L2 H0");
-    desk.press("Pin");
-    desk.press("tile L0 H4");
-    desk.driver.key(GLFW_KEY_P, GLFW_MOD_ALT);
-    REQUIRE(desk.chosen().pinned.size() == 2);
-    desk.press("Compare 2");
+    AtlasUser user;
+    user.press("tile L2 H0");
+    user.press("Pin");
+    user.press("tile L0 H4");
+    user.driver.key(GLFW_KEY_P, GLFW_MOD_ALT);
+    REQUIRE(user.chosen().pinned.size() == 2);
+    user.press("Compare 2");
     CHECK(screen_shows("Pinned heads"));
     // Each map names its rows and columns, and one legend says what the marks are.
-    const Picture& page = desk.program.canvas();
+    const Picture& page = user.program.canvas();
     for (const char* const name : {"tile L2 H0", "tile L0 H4"}) {
         const auto tile = std::ranges::find(page.hotspots, std::string(name), &Hotspot::label);
         REQUIRE(tile != page.hotspots.end());
@@ -300,18 +300,18 @@ TEST_CASE("pinned heads are compared, and the atlas follows an edit", "[gui][atl
               const auto* const text = std::get_if<figure::TextItem>(&item);
               return text != nullptr && text->text == "weight";
           }) == 1);
-    desk.press("unpin L2 H0");
-    CHECK(desk.chosen().pinned.size() == 1);
-    desk.driver.key(GLFW_KEY_2, GLFW_MOD_CONTROL);
-    desk.press("This text");
+    user.press("unpin L2 H0");
+    CHECK(user.chosen().pinned.size() == 1);
+    user.driver.key(GLFW_KEY_2, GLFW_MOD_CONTROL);
+    user.press("This text");
 
     // Without the head that attends to the previous token, the induction heads do not work.
-    const float before = desk.score(2, 0, HeadScore::probe_induction);
-    desk.press("tile L0 H4");
-    desk.press("Ablate");
-    desk.settle();
-    CHECK(desk.score(2, 0, HeadScore::probe_induction) < before - 0.1F);
-    CHECK(desk.score(0, 4, HeadScore::probe_previous) > 0.9F); // its own weights stay
+    const float before = user.score(2, 0, HeadScore::probe_induction);
+    user.press("tile L0 H4");
+    user.press("Ablate");
+    user.settle();
+    CHECK(user.score(2, 0, HeadScore::probe_induction) < before - 0.1F);
+    CHECK(user.score(0, 4, HeadScore::probe_previous) > 0.9F); // its own weights stay
 }
 
 TEST_CASE("a survey is shown on the atlas, with texts that a click makes the prompt", "[gui][atlas]") {
@@ -340,35 +340,35 @@ TEST_CASE("a survey is shown on the atlas, with texts that a click makes the pro
     };
     write(fingerprint_of(surveyed_model(*pocket), Progress()));
 
-    AtlasDesk desk;
-    desk.press("tile L2 H0");
+    AtlasUser user;
+    user.press("tile L2 H0");
     // A survey replaces nothing: unsaved edits stay, and nobody is asked about them.
-    desk.act(SetGain{1, 0.5F});
-    desk.program.open_path(path, {});
-    desk.settle();
-    CHECK(desk.chosen().tab == AtlasTab::survey);
-    REQUIRE(desk.atlas().survey != nullptr);
-    CHECK(desk.atlas().survey->pieces == 2);
-    CHECK_FALSE(desk.program.state().files.dialog_open());
-    CHECK(desk.problem().gain(1) == 0.5F);
+    user.act(SetGain{1, 0.5F});
+    user.program.open_path(path, {});
+    user.settle();
+    CHECK(user.chosen().tab == AtlasTab::survey);
+    REQUIRE(user.atlas().survey != nullptr);
+    CHECK(user.atlas().survey->pieces == 2);
+    CHECK_FALSE(user.program.state().files.dialog_open());
+    CHECK(user.problem().gain(1) == 0.5F);
     SurveyFile file = SurveyFile::open(path);
     const auto means = file.means(HeadScore::entropy);
     for (std::int64_t l = 0; l < 4; ++l)
         for (std::int64_t h = 0; h < 8; ++h)
-            CHECK(static_cast<double>(desk.score(l, h, HeadScore::entropy)) ==
+            CHECK(static_cast<double>(user.score(l, h, HeadScore::entropy)) ==
                   Approx(*means[static_cast<std::size_t>(l * 8 + h)]));
-    desk.change(ChooseScore{AtlasMenu::colour, HeadScore::induction_text});
+    user.change(ChooseScore{AtlasMenu::colour, HeadScore::induction_text});
     CHECK(screen_shows("Highest scores"));
-    desk.press("text of line 2");
-    CHECK(desk.program.state().model.prompt == "John had a book. John had a shop.");
-    desk.press("This text");
-    CHECK(desk.atlas().survey == nullptr);
-    desk.press("Survey"); // it stays open
-    CHECK(desk.atlas().survey != nullptr);
+    user.press("text of line 2");
+    CHECK(user.program.state().model.prompt == "John had a book. John had a shop.");
+    user.press("This text");
+    CHECK(user.atlas().survey == nullptr);
+    user.press("Survey"); // it stays open
+    CHECK(user.atlas().survey != nullptr);
 
     // A survey of other weights is refused by name.
     write(std::string(64, '0'));
-    AtlasDesk other;
+    AtlasUser other;
     other.program.open_path(path, {});
     other.settle();
     CHECK(screen_shows("is a survey of pocket, but the open checkpoint pocket has different files"));
@@ -376,26 +376,26 @@ TEST_CASE("a survey is shown on the atlas, with texts that a click makes the pro
 
 TEST_CASE("a file of weights has an atlas of what weights alone say", "[gui][atlas]") {
     begin_recording();
-    Desk desk;
-    desk.open(test_data("/attention/layers_f16.safetensors"));
-    desk.press("Atlas");
-    desk.settle();
-    REQUIRE(desk.shown().atlas != nullptr);
-    const Atlas& atlas = *desk.shown().atlas;
+    User user;
+    user.open(test_data("/attention/layers_f16.safetensors"));
+    user.press("Atlas");
+    user.settle();
+    REQUIRE(user.shown().atlas != nullptr);
+    const Atlas& atlas = *user.shown().atlas;
     CHECK(atlas.known.test(static_cast<std::size_t>(HeadScore::entropy)));
     CHECK_FALSE(atlas.offers(HeadScore::copying));
     CHECK_FALSE(atlas.works.at(analysis::ScoreSource::probe).unavailable_reason.empty());
     CHECK(screen_shows("Head atlas"));
     // The layers of the file are called 2, 10 and 11, and so they are found.
-    desk.act(SearchHeads{"L10"});
-    const ResolvedAtlasView look = resolve_atlas_view(*desk.shown().atlas, desk.view().attention.atlas, "");
+    user.act(SearchHeads{"L10"});
+    const ResolvedAtlasView look = resolve_atlas_view(*user.shown().atlas, user.view().attention.atlas, "");
     CHECK(look.chosen_count == 2);
     CHECK(look.chosen[2]);
-    desk.press("Stages");
-    CHECK(desk.shown().atlas == nullptr);
-    desk.open(test_data("/attention/map_max_4.npy")); // 16 rows, 14 columns
-    desk.press("Atlas");
-    desk.settle();
+    user.press("Stages");
+    CHECK(user.shown().atlas == nullptr);
+    user.open(test_data("/attention/map_max_4.npy")); // 16 rows, 14 columns
+    user.press("Atlas");
+    user.settle();
     CHECK(screen_shows(" reads "));
     CHECK(screen_shows("2.03 nats"));
     end_recording();
@@ -403,44 +403,44 @@ TEST_CASE("a file of weights has an atlas of what weights alone say", "[gui][atl
 
 TEST_CASE("the atlas says that the first token is left out, keeps its buttons, and shows it again",
           "[gui][atlas]") {
-    AtlasDesk desk;
+    AtlasUser user;
     CHECK_FALSE(screen_shows("Show them as they are"));
-    desk.driver.key(GLFW_KEY_F);
-    desk.settle();
-    REQUIRE(desk.view().attention.reading.hide_first_token);
+    user.driver.key(GLFW_KEY_F);
+    user.settle();
+    REQUIRE(user.view().attention.reading.hide_first_token);
     CHECK(screen_shows("first token hidden, rows renormalized"));
     for (const char* button : {"Ablate", "Effects", "why?"})
         CHECK(screen_shows(button));
-    desk.press("Ablate"); // nothing can be changed now: says why
+    user.press("Ablate"); // nothing can be changed now: says why
     std::string said;     // over lines
     for (const ScreenText& text : screen_texts())
         said += text.visible ? text.text + " " : "";
     CHECK_THAT(said, Catch::Contains("filtered or merged; switch that off"));
-    CHECK(desk.program.state().document->part()->edits.empty());
-    desk.press("Show them as they are");
-    CHECK_FALSE(desk.view().attention.reading.hide_first_token);
+    CHECK(user.program.state().document->part()->edits.empty());
+    user.press("Show them as they are");
+    CHECK_FALSE(user.view().attention.reading.hide_first_token);
     CHECK_FALSE(screen_shows("first token hidden, rows renormalized"));
 }
 
 TEST_CASE("the field of the atlas chooses heads while one types, and Enter leaves the keyboard there",
           "[gui][atlas]") {
-    AtlasDesk desk;
-    REQUIRE(desk.click("##find heads"));
-    desk.driver.wait(2);
-    desk.driver.type("L2");
-    desk.driver.wait(3);
-    CHECK(desk.chosen().search == "L2");
-    desk.driver.key(GLFW_KEY_ENTER);
-    desk.driver.wait(4);
-    desk.driver.type("H3");
-    desk.driver.wait(3);
-    CHECK(desk.chosen().search == "L2H3");
-    desk.driver.key(GLFW_KEY_ESCAPE);
-    desk.driver.wait(4);
-    const bool dark = desk.view().dark;
-    desk.driver.key(GLFW_KEY_L); // a command again
-    desk.driver.wait(2);
-    CHECK(desk.view().dark != dark);
+    AtlasUser user;
+    REQUIRE(user.click("##find heads"));
+    user.driver.wait(2);
+    user.driver.type("L2");
+    user.driver.wait(3);
+    CHECK(user.chosen().search == "L2");
+    user.driver.key(GLFW_KEY_ENTER);
+    user.driver.wait(4);
+    user.driver.type("H3");
+    user.driver.wait(3);
+    CHECK(user.chosen().search == "L2H3");
+    user.driver.key(GLFW_KEY_ESCAPE);
+    user.driver.wait(4);
+    const bool dark = user.view().dark;
+    user.driver.key(GLFW_KEY_L); // a command again
+    user.driver.wait(2);
+    CHECK(user.view().dark != dark);
 }
 
 } // namespace headscope::test

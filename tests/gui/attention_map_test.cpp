@@ -4,7 +4,7 @@
 #include "core/base/file.h"
 #include "core/format/attention_file.h"
 #include "tests/catch.h"
-#include "tests/gui/support/desk.h"
+#include "tests/gui/support/user.h"
 #include "tests/temporary_folder.h"
 #include "tests/test_data.h"
 
@@ -62,10 +62,10 @@ std::vector<float> row_with(std::int64_t T, std::int64_t i,
 }
 
 /// The middle of a weight on screen.
-figure::Point place(const Desk& desk, std::int64_t i, std::int64_t j) {
-    const LongMap& map = *desk.shown().map;
-    const VisibleMap sight = visible_map(desk.view().attention.long_map, map.rows, map.cols);
-    const figure::Rect room = desk.program.canvas().grids.front().area;
+figure::Point place(const User& user, std::int64_t i, std::int64_t j) {
+    const LongMap& map = *user.shown().map;
+    const VisibleMap sight = visible_map(user.view().attention.long_map, map.rows, map.cols);
+    const figure::Rect room = user.program.canvas().grids.front().area;
     return {room.x + sight.x(static_cast<double>(j) + 0.5), room.y + sight.y(static_cast<double>(i) + 0.5)};
 }
 
@@ -84,14 +84,14 @@ TEST_CASE("a file of more tokens than can be held opens as a map, and is zoomed 
         weight *= 2;
     file.put(1, 0, 3000, twice);
 
-    Desk desk;
-    desk.open(path);
-    CHECK(desk.program.state().error.empty());
-    REQUIRE(screen_of(desk.shown(), desk.view()) == Screen::map);
-    REQUIRE(desk.shown().trace == nullptr);
-    REQUIRE(desk.shown().map != nullptr);
-    REQUIRE(desk.shown().map->overview != nullptr);
-    CHECK(desk.shown().map->overview->complete());
+    User user;
+    user.open(path);
+    CHECK(user.program.state().error.empty());
+    REQUIRE(screen_of(user.shown(), user.view()) == Screen::map);
+    REQUIRE(user.shown().trace == nullptr);
+    REQUIRE(user.shown().map != nullptr);
+    REQUIRE(user.shown().map->overview != nullptr);
+    CHECK(user.shown().map->overview->complete());
     CHECK(screen_shows("L0 H0"));
     CHECK(screen_shows("largest shown"));
     CHECK(screen_shows("in the file, read where visible"));
@@ -100,35 +100,35 @@ TEST_CASE("a file of more tokens than can be held opens as a map, and is zoomed 
         CHECK_FALSE(screen_shows(absent));
 
     SECTION("a far weight is listed, shown, and zoomed to its number") {
-        REQUIRE(desk.click("spot 1"));
-        desk.settle();
-        const figure::Point at = place(desk, query, key);
-        CHECK(desk.program.canvas().grids.front().area.contains(at.x, at.y));
-        REQUIRE(desk.shown().map->selected);
-        CHECK(desk.shown().map->selected->weight == 0.75F);
-        REQUIRE(desk.shown().map->row);
-        CHECK(desk.shown().map->row->sum == Approx(1).epsilon(1e-5));
-        CHECK_FALSE(desk.shown().map->row->invalid_sum);
+        REQUIRE(user.click("spot 1"));
+        user.settle();
+        const figure::Point at = place(user, query, key);
+        CHECK(user.program.canvas().grids.front().area.contains(at.x, at.y));
+        REQUIRE(user.shown().map->selected);
+        CHECK(user.shown().map->selected->weight == 0.75F);
+        REQUIRE(user.shown().map->row);
+        CHECK(user.shown().map->row->sum == Approx(1).epsilon(1e-5));
+        CHECK_FALSE(user.shown().map->row->invalid_sum);
         CHECK(screen_shows("3,700 back"));
-        desk.driver.key(GLFW_KEY_HOME);
-        desk.settle();
-        desk.act(SelectOnMap{});
-        const figure::Point far = place(desk, query, key);
-        desk.driver.move(far.x, far.y);
-        desk.driver.settle();
+        user.driver.key(GLFW_KEY_HOME);
+        user.settle();
+        user.act(SelectOnMap{});
+        const figure::Point far = place(user, query, key);
+        user.driver.move(far.x, far.y);
+        user.driver.settle();
         for (int n = 0; n < 12; ++n) {
-            desk.driver.scroll(1);
-            desk.settle();
+            user.driver.scroll(1);
+            user.settle();
         }
-        CHECK(visible_map(desk.view().attention.long_map, T, T).scale == min_map_scale);
+        CHECK(visible_map(user.view().attention.long_map, T, T).scale == min_map_scale);
         CHECK(screen_shows("1 weight = 64 × 64 pixels"));
-        const auto& under = desk.view().attention.long_map.under_mouse;
+        const auto& under = user.view().attention.long_map.under_mouse;
         REQUIRE(under);
         CHECK(std::abs((*under)[0] - query) <= 4);
         // Every tile on screen holds what the file holds.
         const AttentionSetPtr held = format::open_attention_file(path);
-        REQUIRE_FALSE(desk.shown().map->tiles.empty());
-        for (const auto& [tile, weights] : desk.shown().map->tiles) {
+        REQUIRE_FALSE(user.shown().map->tiles.empty());
+        for (const auto& [tile, weights] : user.shown().map->tiles) {
             REQUIRE(tile.scale == 0);
             const MapPart part = analysis::part_under(tile, map_tile_pixels, T, T);
             std::vector<float> wanted(static_cast<std::size_t>(part.rows * part.cols));
@@ -137,46 +137,46 @@ TEST_CASE("a file of more tokens than can be held opens as a map, and is zoomed 
         }
     }
     SECTION("what no softmax gives is marked, and a button goes there") {
-        REQUIRE(desk.click("H1"));
-        desk.settle();
+        REQUIRE(user.click("H1"));
+        user.settle();
         CHECK(screen_shows("L0 H1"));
         CHECK(screen_shows("1 weight is not finite"));
-        REQUIRE(desk.click("Go to the fault"));
-        desk.settle();
-        REQUIRE(desk.shown().map->selected);
-        CHECK(desk.shown().map->selected->query == 2500);
-        CHECK(desk.shown().map->selected->key == 100);
-        CHECK(std::isnan(desk.shown().map->selected->weight));
-        CHECK(desk.shown().map->row->not_finite == 1);
+        REQUIRE(user.click("Go to the fault"));
+        user.settle();
+        REQUIRE(user.shown().map->selected);
+        CHECK(user.shown().map->selected->query == 2500);
+        CHECK(user.shown().map->selected->key == 100);
+        CHECK(std::isnan(user.shown().map->selected->weight));
+        CHECK(user.shown().map->row->not_finite == 1);
         CHECK(screen_shows("NaN"));
-        REQUIRE(desk.click("L1"));
-        REQUIRE(desk.click("H0"));
-        desk.settle();
+        REQUIRE(user.click("L1"));
+        REQUIRE(user.click("H0"));
+        user.settle();
         CHECK(screen_shows("L1 H0"));
         CHECK(screen_shows("1 row does not sum to 1"));
-        desk.act(GoToWeight{3000, 2000});
-        CHECK(desk.shown().map->selected->weight == 1.0F);
-        CHECK(desk.shown().map->row->invalid_sum);
+        user.act(GoToWeight{3000, 2000});
+        CHECK(user.shown().map->selected->weight == 1.0F);
+        CHECK(user.shown().map->row->invalid_sum);
         CHECK(screen_shows("2.0000 ⚠"));
     }
     SECTION("filters, the atlas and the panels are those of every file") {
-        desk.act(SetReadingOptions{{.hide_first_token = true}});
-        CHECK(desk.program.state().error.empty());
-        desk.act(GoToWeight{query, 0});
-        CHECK(desk.shown().map->selected->weight == 0);
-        CHECK(desk.shown().map->row->sum == Approx(1).epsilon(1e-5));
-        desk.driver.key(GLFW_KEY_2, GLFW_MOD_CONTROL);
-        desk.settle();
-        CHECK(screen_of(desk.shown(), desk.view()) == Screen::atlas);
-        desk.driver.key(GLFW_KEY_6, GLFW_MOD_CONTROL);
-        desk.settle();
-        CHECK(screen_of(desk.shown(), desk.view()) == Screen::map);
-        REQUIRE(desk.click("Source"));
-        desk.settle();
+        user.act(SetReadingOptions{{.hide_first_token = true}});
+        CHECK(user.program.state().error.empty());
+        user.act(GoToWeight{query, 0});
+        CHECK(user.shown().map->selected->weight == 0);
+        CHECK(user.shown().map->row->sum == Approx(1).epsilon(1e-5));
+        user.driver.key(GLFW_KEY_2, GLFW_MOD_CONTROL);
+        user.settle();
+        CHECK(screen_of(user.shown(), user.view()) == Screen::atlas);
+        user.driver.key(GLFW_KEY_6, GLFW_MOD_CONTROL);
+        user.settle();
+        CHECK(screen_of(user.shown(), user.view()) == Screen::map);
+        REQUIRE(user.click("Source"));
+        user.settle();
         CHECK(screen_shows("4,200"));
-        REQUIRE(desk.click("Close file"));
-        desk.settle();
-        CHECK_FALSE(desk.program.state().document->is_given());
+        REQUIRE(user.click("Close file"));
+        user.settle();
+        CHECK_FALSE(user.program.state().document->is_given());
         CHECK(screen_shows("q k v"));
     }
     end_recording();
@@ -189,37 +189,37 @@ TEST_CASE("of a large layer the heads that are looked at are read, and nothing e
     const SparseFile file(path, 1, H, T);
     for (std::int64_t h = 0; h < H; ++h)
         file.put(0, h, 2000, row_with(T, 2000, {{10 * h + 5, 0.25F + 0.125F * static_cast<float>(h)}}));
-    Desk desk;
-    desk.open(path);
-    const auto read = [&] { return desk.shown().document->given()->loaded.heads; };
+    User user;
+    user.open(path);
+    const auto read = [&] { return user.shown().document->given()->loaded.heads; };
     const auto weight = [&](std::int64_t h, std::int64_t j) {
-        return desk.shown().value({TensorId::weights, {0, h, 2000, j}});
+        return user.shown().value({TensorId::weights, {0, h, 2000, j}});
     };
-    REQUIRE(screen_of(desk.shown(), desk.view()) == Screen::stages);
+    REQUIRE(screen_of(user.shown(), user.view()) == Screen::stages);
     CHECK(read() == std::vector<std::int64_t>{0});
     CHECK(weight(0, 5) == 0.25F);
-    desk.act(OpenHead{0, 3});
+    user.act(OpenHead{0, 3});
     CHECK(read() == std::vector<std::int64_t>{3});
     CHECK(weight(3, 35) == 0.625F);
-    CHECK(desk.shown().trace->stage(TensorId::weights_mean) == nullptr);
+    CHECK(user.shown().trace->stage(TensorId::weights_mean) == nullptr);
 
     SECTION("a difference reads two heads, a mean all of them one by one") {
-        desk.driver.key(GLFW_KEY_D);
-        desk.settle();
-        REQUIRE(desk.view().heads_view == HeadsView::difference);
-        const std::int64_t other = desk.view().compared_head;
+        user.driver.key(GLFW_KEY_D);
+        user.settle();
+        REQUIRE(user.view().heads_view == HeadsView::difference);
+        const std::int64_t other = user.view().compared_head;
         CHECK(read() == std::vector<std::int64_t>{std::min<std::int64_t>(other, 3), 3});
         CHECK(weight(other, 10 * other + 5) == 0.25F + 0.125F * static_cast<float>(other));
-        desk.driver.key(GLFW_KEY_M);
-        desk.settle();
-        REQUIRE(desk.view().heads_view == HeadsView::mean);
+        user.driver.key(GLFW_KEY_M);
+        user.settle();
+        REQUIRE(user.view().heads_view == HeadsView::mean);
         const float even = (0.75F + 0.625F + 0.5F) / 2000;
-        CHECK(desk.shown().value({TensorId::weights_mean, {0, 2000, 35, 0}}) ==
+        CHECK(user.shown().value({TensorId::weights_mean, {0, 2000, 35, 0}}) ==
               Approx((0.625F + even) / 4).epsilon(1e-5));
     }
     SECTION("the numbers that are saved are those of the whole layer") {
         const std::string saved = folder.file("saved.npy");
-        write_numbers({desk.shown(), desk.view()}, saved);
+        write_numbers({user.shown(), user.view()}, saved);
         const AttentionSetPtr layer = format::open_attention_file(saved);
         REQUIRE(layer->info().H == H);
         for (std::int64_t h = 0; h < H; ++h) {
@@ -229,16 +229,16 @@ TEST_CASE("of a large layer the heads that are looked at are read, and nothing e
         }
     }
     SECTION("it has the map of a head too") {
-        desk.driver.key(GLFW_KEY_6, GLFW_MOD_CONTROL);
-        desk.settle();
-        REQUIRE(screen_of(desk.shown(), desk.view()) == Screen::map);
+        user.driver.key(GLFW_KEY_6, GLFW_MOD_CONTROL);
+        user.settle();
+        REQUIRE(screen_of(user.shown(), user.view()) == Screen::map);
         CHECK(screen_shows("query 2,000 reads key 35"));
-        REQUIRE(desk.click("H1"));
-        desk.settle();
+        REQUIRE(user.click("H1"));
+        user.settle();
         CHECK(screen_shows("query 2,000 reads key 15"));
-        REQUIRE(desk.click("← Stages"));
-        desk.settle();
-        CHECK(screen_of(desk.shown(), desk.view()) == Screen::stages);
+        REQUIRE(user.click("← Stages"));
+        user.settle();
+        CHECK(screen_of(user.shown(), user.view()) == Screen::stages);
         CHECK(weight(1, 15) == 0.375F);
     }
     end_recording();
@@ -256,25 +256,25 @@ TEST_CASE("a layer of a checkpoint has a map of a head, which holds the layer's 
     for (int n = 0; n < min_map_tokens; ++n)
         ids += std::to_string(3 + n * n % 50) + " ";
 
-    Desk desk;
-    desk.open(made.string(), ids);
-    REQUIRE(desk.program.state().error.empty());
-    REQUIRE(desk.program.state().document->is_checkpoint());
-    REQUIRE(desk.shown().trace != nullptr);
-    desk.act(OpenHead{1, 2});
-    desk.driver.key(GLFW_KEY_6, GLFW_MOD_CONTROL);
-    desk.settle();
-    REQUIRE(screen_of(desk.shown(), desk.view()) == Screen::map);
+    User user;
+    user.open(made.string(), ids);
+    REQUIRE(user.program.state().error.empty());
+    REQUIRE(user.program.state().document->is_checkpoint());
+    REQUIRE(user.shown().trace != nullptr);
+    user.act(OpenHead{1, 2});
+    user.driver.key(GLFW_KEY_6, GLFW_MOD_CONTROL);
+    user.settle();
+    REQUIRE(screen_of(user.shown(), user.view()) == Screen::map);
     CHECK(screen_shows("L1 H2"));
-    REQUIRE(desk.shown().map->overview->complete());
-    desk.act(GoToWeight{1900, 40});
-    REQUIRE(desk.shown().map->selected);
-    REQUIRE(desk.shown().map->row);
-    CHECK(desk.shown().map->row->sum == Approx(1).epsilon(1e-4));
-    REQUIRE_FALSE(desk.shown().map->tiles.empty());
-    const Tensor& weights = *desk.shown().trace->stage(TensorId::weights);
+    REQUIRE(user.shown().map->overview->complete());
+    user.act(GoToWeight{1900, 40});
+    REQUIRE(user.shown().map->selected);
+    REQUIRE(user.shown().map->row);
+    CHECK(user.shown().map->row->sum == Approx(1).epsilon(1e-4));
+    REQUIRE_FALSE(user.shown().map->tiles.empty());
+    const Tensor& weights = *user.shown().trace->stage(TensorId::weights);
     float largest = 0;
-    for (const auto& [tile, part] : desk.shown().map->tiles) {
+    for (const auto& [tile, part] : user.shown().map->tiles) {
         const MapPart under = analysis::part_under(tile, map_tile_pixels, min_map_tokens, min_map_tokens);
         for (std::int64_t i = 0; i < under.rows; ++i)
             for (std::int64_t j = 0; j < under.cols; ++j)
@@ -282,8 +282,8 @@ TEST_CASE("a layer of a checkpoint has a map of a head, which holds the layer's 
                                    std::abs(part->at(i, j) - weights.at(0, 2, under.row + i, under.col + j)));
     }
     CHECK(largest < 1e-6F);
-    REQUIRE(desk.click("← Stages"));
-    desk.settle();
-    CHECK(screen_of(desk.shown(), desk.view()) == Screen::stages);
+    REQUIRE(user.click("← Stages"));
+    user.settle();
+    CHECK(screen_of(user.shown(), user.view()) == Screen::stages);
     end_recording();
 }

@@ -1,7 +1,7 @@
 #include "core/base/file.h"
 #include "core/format/safetensors.h"
 #include "tests/catch.h"
-#include "tests/gui/support/desk.h"
+#include "tests/gui/support/user.h"
 #include "tests/temporary_folder.h"
 
 #include <algorithm>
@@ -41,16 +41,16 @@ std::string put_rows(const TemporaryFolder& folder, const std::vector<float>& su
 TEST_CASE("a row of zeros in a file of weights has no warning sign", "[gui][attention]") {
     begin_recording();
     const TemporaryFolder folder;
-    Desk desk;
-    desk.open(put_rows(folder, {1, 1, 0, 1}, false));
-    desk.act(ShowWeightsAs{WeightsView::heatmap});
+    User user;
+    user.open(put_rows(folder, {1, 1, 0, 1}, false));
+    user.act(ShowWeightsAs{WeightsView::heatmap});
     CHECK(screen_shows("0.00"));
     CHECK_FALSE(any_warning_shown());
-    desk.act(Select{CellAddress{TensorId::weights, {0, 0, 2, 0}}});
+    user.act(Select{CellAddress{TensorId::weights, {0, 0, 2, 0}}});
     CHECK_FALSE(any_warning_shown());
     // One that was cut keeps it.
-    desk.open(put_rows(folder, {1, 1, 0.6F, 1}, false));
-    desk.act(ShowWeightsAs{WeightsView::heatmap});
+    user.open(put_rows(folder, {1, 1, 0.6F, 1}, false));
+    user.act(ShowWeightsAs{WeightsView::heatmap});
     CHECK(screen_shows("0.60⚠"));
     end_recording();
 }
@@ -58,13 +58,13 @@ TEST_CASE("a row of zeros in a file of weights has no warning sign", "[gui][atte
 TEST_CASE("rows that a sink took a part of are no fault of the file that says so", "[gui][attention]") {
     begin_recording();
     const TemporaryFolder folder;
-    Desk desk;
-    desk.open(put_rows(folder, {1, 0.7F, 0.4F, 0.9F}, true));
-    desk.act(ShowWeightsAs{WeightsView::heatmap});
+    User user;
+    user.open(put_rows(folder, {1, 0.7F, 0.4F, 0.9F}, true));
+    user.act(ShowWeightsAs{WeightsView::heatmap});
     CHECK(screen_shows("0.40"));
     CHECK_FALSE(any_warning_shown());
-    desk.act(Select{CellAddress{TensorId::weights, {0, 0, 2, 0}}});
-    desk.act(OpenInspector{true});
+    user.act(Select{CellAddress{TensorId::weights, {0, 0, 2, 0}}});
+    user.act(OpenInspector{true});
     CHECK(screen_shows("to the sink"));
     CHECK(screen_shows("0.6000"));
     CHECK_FALSE(screen_shows("This row was changed or cut"));

@@ -1,7 +1,7 @@
 #include "core/checkpoint/model/edited_table.h"
 #include "core/checkpoint/run/model_run.h"
 #include "tests/catch.h"
-#include "tests/gui/support/desk.h"
+#include "tests/gui/support/user.h"
 #include "tests/test_data.h"
 
 #include <GLFW/glfw3.h>
@@ -16,25 +16,25 @@ namespace {
 
 constexpr const char* ids_typed = "3 1 4 1 5 9 2 6";
 
-void select(Desk& desk, const CellAddress& cell) {
-    const figure::Point at = middle_of(desk.program.canvas(), cell);
-    desk.driver.click(at.x, at.y);
-    desk.settle();
-    REQUIRE(desk.view().selected == cell);
+void select(User& user, const CellAddress& cell) {
+    const figure::Point at = middle_of(user.program.canvas(), cell);
+    user.driver.click(at.x, at.y);
+    user.settle();
+    REQUIRE(user.view().selected == cell);
 }
 
 /// Types over the selected number.
-void type_number(Desk& desk, const std::string& number) {
-    REQUIRE(desk.driver.click_item("##number"));
-    desk.settle();
-    desk.driver.key(GLFW_KEY_A, GLFW_MOD_CONTROL);
-    desk.driver.type(number);
-    desk.driver.key(GLFW_KEY_ENTER);
-    desk.settle();
+void type_number(User& user, const std::string& number) {
+    REQUIRE(user.driver.click_item("##number"));
+    user.settle();
+    user.driver.key(GLFW_KEY_A, GLFW_MOD_CONTROL);
+    user.driver.type(number);
+    user.driver.key(GLFW_KEY_ENTER);
+    user.settle();
 }
 
-std::vector<float> logits_of(const Desk& desk) {
-    const TensorPtr logits = desk.program.state().model.run->logits();
+std::vector<float> logits_of(const User& user) {
+    const TensorPtr logits = user.program.state().model.run->logits();
     return {logits->values().begin(), logits->values().end()};
 }
 
@@ -149,26 +149,26 @@ TEST_CASE("a number of a norm or of the MLP is selected, typed over, followed ev
     for (const Edited& c : cases) {
         INFO(c.folder << " " << tensor_info(c.cell.tensor).name);
         const std::string folder = test_data("/models/") + c.folder;
-        Desk desk;
-        desk.open(folder, ids_typed);
-        desk.act(GoTo{c.page, 5, c.layer});
-        const std::vector<float> before = logits_of(desk);
-        const checkpoint::BlockTracePtr block = desk.shown().block;
-        select(desk, c.cell);
-        type_number(desk, "1.75");
-        REQUIRE(desk.program.state().error.empty());
-        CHECK(desk.shown().value(c.cell) == 1.75F);
-        CHECK(same(logits_of(desk), expected_logits(folder, c.n, c.weight, c.place, 1.75F)));
-        CHECK(desk.program.state().document->part()->marks.at(c.n).others == std::vector{c.cell.tensor});
-        CHECK(desk.program.state().history.size() == 2);
-        desk.driver.key(GLFW_KEY_Z, GLFW_MOD_CONTROL);
-        desk.settle();
-        CHECK(same(logits_of(desk), before));
-        CHECK(desk.program.state().document->part()->edits.empty());
-        CHECK(desk.shown().value(c.cell) == block->value(c.cell.tensor, c.cell.at));
-        desk.driver.key(GLFW_KEY_Z, GLFW_MOD_CONTROL | GLFW_MOD_SHIFT);
-        desk.settle();
-        CHECK(desk.shown().value(c.cell) == 1.75F);
+        User user;
+        user.open(folder, ids_typed);
+        user.act(GoTo{c.page, 5, c.layer});
+        const std::vector<float> before = logits_of(user);
+        const checkpoint::BlockTracePtr block = user.shown().block;
+        select(user, c.cell);
+        type_number(user, "1.75");
+        REQUIRE(user.program.state().error.empty());
+        CHECK(user.shown().value(c.cell) == 1.75F);
+        CHECK(same(logits_of(user), expected_logits(folder, c.n, c.weight, c.place, 1.75F)));
+        CHECK(user.program.state().document->part()->marks.at(c.n).others == std::vector{c.cell.tensor});
+        CHECK(user.program.state().history.size() == 2);
+        user.driver.key(GLFW_KEY_Z, GLFW_MOD_CONTROL);
+        user.settle();
+        CHECK(same(logits_of(user), before));
+        CHECK(user.program.state().document->part()->edits.empty());
+        CHECK(user.shown().value(c.cell) == block->value(c.cell.tensor, c.cell.at));
+        user.driver.key(GLFW_KEY_Z, GLFW_MOD_CONTROL | GLFW_MOD_SHIFT);
+        user.settle();
+        CHECK(user.shown().value(c.cell) == 1.75F);
     }
 }
 
@@ -178,50 +178,50 @@ TEST_CASE("the weights of the selected unit stand on the MLP's pages and are edi
                                                 {TensorId::W_gate, WeightId::mlp_gate, true},
                                                 {TensorId::W_out, WeightId::mlp_out, false}}) {
         INFO(tensor_info(tensor).name);
-        Desk desk;
-        desk.open(folder, ids_typed);
-        desk.act(GoTo{StageGroup::mlp_act, 5, 0});
-        desk.act(Select{CellAddress{TensorId::mlp_act, {0, 5, 11, 0}}});
-        CHECK(desk.shown().unit_words->unit == 11);
+        User user;
+        user.open(folder, ids_typed);
+        user.act(GoTo{StageGroup::mlp_act, 5, 0});
+        user.act(Select{CellAddress{TensorId::mlp_act, {0, 5, 11, 0}}});
+        CHECK(user.shown().unit_words->unit == 11);
         const CellAddress cell{tensor, first ? Index{6, 11, 0, 0} : Index{11, 6, 0, 0}};
-        select(desk, cell);
-        CHECK(current_unit(desk.shown(), desk.view()) == 11);
-        type_number(desk, "-2.5");
-        REQUIRE(desk.program.state().error.empty());
+        select(user, cell);
+        CHECK(current_unit(user.shown(), user.view()) == 11);
+        type_number(user, "-2.5");
+        REQUIRE(user.program.state().error.empty());
         const std::int64_t place = first ? 6 * 96 + 11 : 11 * 64 + 6;
-        CHECK(same(logits_of(desk), expected_logits(folder, 0, weight, place, -2.5F)));
+        CHECK(same(logits_of(user), expected_logits(folder, 0, weight, place, -2.5F)));
         // Enter moved on in the row of the unit.
-        CHECK(desk.view().selected == CellAddress{tensor, first ? Index{7, 11, 0, 0} : Index{11, 7, 0, 0}});
+        CHECK(user.view().selected == CellAddress{tensor, first ? Index{7, 11, 0, 0} : Index{11, 7, 0, 0}});
         // A drag is one step.
-        const std::size_t steps = desk.program.state().history.size();
+        const std::size_t steps = user.program.state().history.size();
         const CellAddress dragged{tensor, first ? Index{9, 11, 0, 0} : Index{11, 9, 0, 0}};
-        const figure::Point at = middle_of(desk.program.canvas(), dragged);
-        const float was = desk.shown().value(dragged);
+        const figure::Point at = middle_of(user.program.canvas(), dragged);
+        const float was = user.shown().value(dragged);
         // The pages of a unit follow a worker: the drag begins once the number is under the mouse.
-        desk.driver.move(at.x, at.y);
-        REQUIRE(desk.driver.wait_until([&] { return desk.view().hover == dragged; }));
-        desk.driver.drag(at.x, at.y, at.x + 60, at.y);
-        desk.settle();
-        CHECK(desk.shown().value(dragged) == Approx(was + 0.6F).margin(0.02));
-        CHECK(desk.program.state().history.size() == steps + 1);
+        user.driver.move(at.x, at.y);
+        REQUIRE(user.driver.wait_until([&] { return user.view().hover == dragged; }));
+        user.driver.drag(at.x, at.y, at.x + 60, at.y);
+        user.settle();
+        CHECK(user.shown().value(dragged) == Approx(was + 0.6F).margin(0.02));
+        CHECK(user.program.state().history.size() == steps + 1);
     }
 }
 
 TEST_CASE("an edit before the attention reaches it, and B − A tells of every page behind it", "[model]") {
-    Desk desk;
-    desk.open(test_data("/models/gpt2_tiny"), ids_typed);
-    desk.act(GoTo{StageGroup::norm1, 5, 1});
-    const Trace before = *desk.shown().trace;
-    desk.act(EditCell{{TensorId::norm1_weight, {3, 0, 0, 0}}, 4.0F});
+    User user;
+    user.open(test_data("/models/gpt2_tiny"), ids_typed);
+    user.act(GoTo{StageGroup::norm1, 5, 1});
+    const Trace before = *user.shown().trace;
+    user.act(EditCell{{TensorId::norm1_weight, {3, 0, 0, 0}}, 4.0F});
     const auto differ = [](const Tensor& a, const Tensor& b) {
         return !std::ranges::equal(a.values(), b.values());
     };
-    CHECK(differ(*desk.shown().trace->stage(TensorId::q), *before.stage(TensorId::q)));
-    CHECK(differ(*desk.shown().trace->stage(TensorId::weights), *before.stage(TensorId::weights)));
-    desk.act(MarkBaseline{true});
-    desk.settle();
-    desk.act(SetCompare{Compare::difference});
-    const Comparison& compare = desk.program.state().compare;
+    CHECK(differ(*user.shown().trace->stage(TensorId::q), *before.stage(TensorId::q)));
+    CHECK(differ(*user.shown().trace->stage(TensorId::weights), *before.stage(TensorId::weights)));
+    user.act(MarkBaseline{true});
+    user.settle();
+    user.act(SetCompare{Compare::difference});
+    const Comparison& compare = user.program.state().compare;
     CHECK(std::ranges::equal(compare.baseline().trace->stage(TensorId::q)->values(),
                              before.stage(TensorId::q)->values()));
     for (const auto& [page, id, changes] : {std::tuple{StageGroup::resid_in, TensorId::resid_in, false},
@@ -232,8 +232,8 @@ TEST_CASE("an edit before the attention reaches it, and B − A tells of every p
                                             {StageGroup::logits, TensorId::logits, true},
                                             {StageGroup::probabilities, TensorId::probabilities, true}}) {
         INFO(tensor_info(id).name);
-        desk.act(GoTo{page, 5, 1});
-        desk.settle();
+        user.act(GoTo{page, 5, 1});
+        user.settle();
         REQUIRE(compare.of(id) != nullptr);
         CHECK((compare.of(id)->changed > 0) == changes);
         const std::vector<CellAddress>& largest = compare.difference(page).largest;
@@ -253,75 +253,75 @@ TEST_CASE("a token's row of W_U is edited below its logit, and of a tied model i
           std::tuple{"gpt2_tiny", std::int64_t{0}, WeightId::word_table, TensorId::W_E}}) {
         INFO(name);
         const std::string folder = test_data("/models/") + name;
-        Desk desk;
-        desk.open(folder, ids_typed);
-        desk.act(GoTo{StageGroup::logits, 5});
-        desk.act(Select{CellAddress{TensorId::logits, {0, 5, 17, 0}}});
-        const std::int64_t D = desk.shown().dims().D;
+        User user;
+        user.open(folder, ids_typed);
+        user.act(GoTo{StageGroup::logits, 5});
+        user.act(Select{CellAddress{TensorId::logits, {0, 5, 17, 0}}});
+        const std::int64_t D = user.shown().dims().D;
         const CellAddress cell{TensorId::W_U, {17, 6, 0, 0}};
-        const float logit = desk.shown().value({TensorId::logits, {0, 5, 17, 0}});
-        select(desk, cell);
-        type_number(desk, "-2.5");
-        REQUIRE(desk.program.state().error.empty());
-        CHECK(same(logits_of(desk), expected_logits(folder, n, weight, 17 * D + 6, -2.5F)));
-        CHECK(desk.shown().value({TensorId::logits, {0, 5, 17, 0}}) != logit);
-        CHECK(desk.shown().value(cell) == -2.5F);
-        CHECK(desk.program.state().document->part()->marks.at(n).others == std::vector{kept_as});
+        const float logit = user.shown().value({TensorId::logits, {0, 5, 17, 0}});
+        select(user, cell);
+        type_number(user, "-2.5");
+        REQUIRE(user.program.state().error.empty());
+        CHECK(same(logits_of(user), expected_logits(folder, n, weight, 17 * D + 6, -2.5F)));
+        CHECK(user.shown().value({TensorId::logits, {0, 5, 17, 0}}) != logit);
+        CHECK(user.shown().value(cell) == -2.5F);
+        CHECK(user.program.state().document->part()->marks.at(n).others == std::vector{kept_as});
         // Only the row is copied.
-        const auto& rows = desk.program.state().document->part()->edits.at(n).rows.at(weight);
+        const auto& rows = user.program.state().document->part()->edits.at(n).rows.at(weight);
         CHECK(rows.size() == 1);
         CHECK(rows.at(17)->count() == D);
         if (kept_as == TensorId::W_E)
-            CHECK(desk.shown().value({TensorId::W_E, {17, 6, 0, 0}}) == -2.5F);
-        desk.driver.key(GLFW_KEY_Z, GLFW_MOD_CONTROL);
-        desk.settle();
-        CHECK(desk.shown().value({TensorId::logits, {0, 5, 17, 0}}) == logit);
-        CHECK(desk.program.state().document->part()->edits.empty());
+            CHECK(user.shown().value({TensorId::W_E, {17, 6, 0, 0}}) == -2.5F);
+        user.driver.key(GLFW_KEY_Z, GLFW_MOD_CONTROL);
+        user.settle();
+        CHECK(user.shown().value({TensorId::logits, {0, 5, 17, 0}}) == logit);
+        CHECK(user.program.state().document->part()->edits.empty());
     }
 }
 
 TEST_CASE("the router's weights stand below a mixture of experts, those of the expert that is chosen",
           "[model]") {
     const std::string folder = test_data("/models/gpt_oss_tiny");
-    Desk desk;
-    desk.open(folder, ids_typed);
-    desk.act(GoTo{StageGroup::mlp_out, 5, 1});
-    const auto shares = [&] { return desk.shown().tensor(TensorId::router)->values(); };
+    User user;
+    user.open(folder, ids_typed);
+    user.act(GoTo{StageGroup::mlp_out, 5, 1});
+    const auto shares = [&] { return user.shown().tensor(TensorId::router)->values(); };
     std::int64_t expert = 0; // that the token uses, not the first of all
     for (std::int64_t e = 1; e < 4; ++e)
         if (shares()[static_cast<std::size_t>(5 * 4 + e)] > 0)
             expert = e;
-    desk.press("expert " + std::to_string(expert));
-    CHECK(desk.view().selected == CellAddress{TensorId::W_router, {0, expert, 0, 0}});
-    select(desk, {TensorId::W_router, {7, expert, 0, 0}});
-    type_number(desk, "3.5");
-    CHECK(same(logits_of(desk), expected_logits(folder, 1, WeightId::router, 7 * 4 + expert, 3.5F)));
-    desk.driver.key(GLFW_KEY_Z, GLFW_MOD_CONTROL);
-    desk.settle();
-    select(desk, {TensorId::b_router, {expert, 0, 0, 0}});
-    type_number(desk, "-2.5");
-    CHECK(same(logits_of(desk), expected_logits(folder, 1, WeightId::router_bias, expert, -2.5F)));
+    user.press("expert " + std::to_string(expert));
+    CHECK(user.view().selected == CellAddress{TensorId::W_router, {0, expert, 0, 0}});
+    select(user, {TensorId::W_router, {7, expert, 0, 0}});
+    type_number(user, "3.5");
+    CHECK(same(logits_of(user), expected_logits(folder, 1, WeightId::router, 7 * 4 + expert, 3.5F)));
+    user.driver.key(GLFW_KEY_Z, GLFW_MOD_CONTROL);
+    user.settle();
+    select(user, {TensorId::b_router, {expert, 0, 0, 0}});
+    type_number(user, "-2.5");
+    CHECK(same(logits_of(user), expected_logits(folder, 1, WeightId::router_bias, expert, -2.5F)));
 }
 
 // Fails when mixture reads layer[experts_in] in place of layer.row(experts_in, expert).
 TEST_CASE("the weights of a unit of the chosen expert stand below the router's and are edited there",
           "[model]") {
     const std::string folder = test_data("/models/gpt_oss_tiny");
-    Desk desk;
-    desk.open(folder, ids_typed);
-    desk.act(GoTo{StageGroup::mlp_out, 5, 1});
-    const std::vector<float> before = logits_of(desk);
-    const auto share = [&](std::int64_t e) { return desk.shown().value({TensorId::router, {0, 5, e, 0}}); };
+    User user;
+    user.open(folder, ids_typed);
+    user.act(GoTo{StageGroup::mlp_out, 5, 1});
+    const std::vector<float> before = logits_of(user);
+    const auto share = [&](std::int64_t e) { return user.shown().value({TensorId::router, {0, 5, e, 0}}); };
     std::int64_t e = 1;
     for (const std::int64_t other : {2, 3})
         e = share(other) > share(e) ? other : e;
     REQUIRE(share(e) > 0);
-    desk.act(Select{CellAddress{TensorId::W_router, {0, e, 0, 0}}});
-    desk.settle();
-    REQUIRE(desk.shown().expert != nullptr);
-    CHECK(desk.shown().expert->expert == e);
-    CHECK(desk.shown().expert->token == 5);
-    const std::vector<float>& adds = desk.shown().expert->adds;
+    user.act(Select{CellAddress{TensorId::W_router, {0, e, 0, 0}}});
+    user.settle();
+    REQUIRE(user.shown().expert != nullptr);
+    CHECK(user.shown().expert->expert == e);
+    CHECK(user.shown().expert->token == 5);
+    const std::vector<float>& adds = user.shown().expert->adds;
     const std::int64_t k = std::ranges::max_element(adds) - adds.begin();
     constexpr std::int64_t D = 40, d_ff = 24;
     for (const auto& [cell, weight, place] :
@@ -333,61 +333,61 @@ TEST_CASE("the weights of a unit of the chosen expert stand below the router's a
           {CellAddress{TensorId::expert_W_out, {e, k, 9, 0}}, WeightId::experts_out, (e * d_ff + k) * D + 9},
           {CellAddress{TensorId::expert_b_out, {e, 9, 0, 0}}, WeightId::experts_out_bias, e * D + 9}}) {
         INFO(tensor_info(cell.tensor).name);
-        const float was = desk.shown().value(cell);
-        desk.act(Select{CellAddress{TensorId::expert_W_out, {e, k, 0, 0}}});
-        select(desk, cell);
-        type_number(desk, "1.75");
-        REQUIRE(desk.program.state().error.empty());
-        CHECK(desk.shown().value(cell) == 1.75F);
-        CHECK(same(logits_of(desk), expected_logits(folder, 1, weight, place, 1.75F)));
-        CHECK_FALSE(same(logits_of(desk), before));
-        const RunSpec& part = *desk.program.state().document->part();
+        const float was = user.shown().value(cell);
+        user.act(Select{CellAddress{TensorId::expert_W_out, {e, k, 0, 0}}});
+        select(user, cell);
+        type_number(user, "1.75");
+        REQUIRE(user.program.state().error.empty());
+        CHECK(user.shown().value(cell) == 1.75F);
+        CHECK(same(logits_of(user), expected_logits(folder, 1, weight, place, 1.75F)));
+        CHECK_FALSE(same(logits_of(user), before));
+        const RunSpec& part = *user.program.state().document->part();
         CHECK(part.marks.at(1).others == std::vector{cell.tensor});
         // Only what the expert has is copied.
         CHECK(part.edits.at(1).rows.at(weight).size() == 1);
         CHECK(part.edits.at(1).rows.at(weight).contains(e));
-        desk.driver.key(GLFW_KEY_Z, GLFW_MOD_CONTROL);
-        desk.settle();
-        CHECK(desk.shown().value(cell) == was);
-        CHECK(same(logits_of(desk), before));
-        CHECK(desk.program.state().document->part()->edits.empty());
+        user.driver.key(GLFW_KEY_Z, GLFW_MOD_CONTROL);
+        user.settle();
+        CHECK(user.shown().value(cell) == was);
+        CHECK(same(logits_of(user), before));
+        CHECK(user.program.state().document->part()->edits.empty());
     }
     // Another unit of the list, a block of its column, and then B − A.
     const std::int64_t other = k == 3 ? 4 : 3;
-    desk.act(MarkBaseline{true});
-    desk.act(Select{CellAddress{TensorId::expert_W_out, {e, other, 0, 0}}});
-    desk.settle();
+    user.act(MarkBaseline{true});
+    user.act(Select{CellAddress{TensorId::expert_W_out, {e, other, 0, 0}}});
+    user.settle();
     const CellAddress cell{TensorId::expert_W_in, {e, 7, other, 0}},
         next{TensorId::expert_W_in, {e, 8, other, 0}};
-    const float was = desk.shown().value(cell), next_was = desk.shown().value(next);
-    desk.act(EditBlock{{TensorId::expert_W_in, cell.at, 1, 2}, ScaleBy{2}});
-    desk.settle();
-    CHECK(desk.shown().value(cell) == 2 * was);
-    CHECK(desk.shown().value(next) == 2 * next_was);
-    desk.act(SetCompare{Compare::difference});
-    desk.settle();
-    REQUIRE(desk.program.state().compare.of(TensorId::mlp_out) != nullptr);
-    CHECK(desk.program.state().compare.of(TensorId::mlp_out)->changed > 0);
-    desk.act(EditCell{{TensorId::expert_W_in, {4, 0, 0, 0}}, 1});
-    CHECK_FALSE(desk.program.state().error.empty());
+    const float was = user.shown().value(cell), next_was = user.shown().value(next);
+    user.act(EditBlock{{TensorId::expert_W_in, cell.at, 1, 2}, ScaleBy{2}});
+    user.settle();
+    CHECK(user.shown().value(cell) == 2 * was);
+    CHECK(user.shown().value(next) == 2 * next_was);
+    user.act(SetCompare{Compare::difference});
+    user.settle();
+    REQUIRE(user.program.state().compare.of(TensorId::mlp_out) != nullptr);
+    CHECK(user.program.state().compare.of(TensorId::mlp_out)->changed > 0);
+    user.act(EditCell{{TensorId::expert_W_in, {4, 0, 0, 0}}, 1});
+    CHECK_FALSE(user.program.state().error.empty());
 }
 
 TEST_CASE("a block of a table's row is worked on like every block, and taken back by hand it is no edit",
           "[model]") {
-    Desk desk;
-    desk.open(test_data("/models/gpt2_tiny"), ids_typed);
-    desk.act(GoTo{StageGroup::embedding, 5});
+    User user;
+    user.open(test_data("/models/gpt2_tiny"), ids_typed);
+    user.act(GoTo{StageGroup::embedding, 5});
     const CellAddress cell{TensorId::W_E, {9, 4, 0, 0}};
-    const float was = desk.shown().value(cell), next = desk.shown().value({TensorId::W_E, {9, 5, 0, 0}});
-    desk.act(EditBlock{{TensorId::W_E, {9, 4, 0, 0}, 1, 2}, ScaleBy{2}});
-    CHECK(desk.shown().value(cell) == 2 * was);
-    CHECK(desk.shown().value({TensorId::W_E, {9, 5, 0, 0}}) == 2 * next);
-    desk.act(EditCell{cell, was});
-    desk.act(EditCell{{TensorId::W_E, {9, 5, 0, 0}}, next});
-    CHECK(desk.program.state().document->part()->edits.empty());
-    CHECK(desk.program.state().document->part()->marks.empty());
-    desk.act(EditBlock{{TensorId::W_E, {9, 4, 0, 0}, 2, 2}, Zero{}});
-    CHECK(desk.program.state().error == "one row of W_E is changed at a time; select numbers of one row");
+    const float was = user.shown().value(cell), next = user.shown().value({TensorId::W_E, {9, 5, 0, 0}});
+    user.act(EditBlock{{TensorId::W_E, {9, 4, 0, 0}, 1, 2}, ScaleBy{2}});
+    CHECK(user.shown().value(cell) == 2 * was);
+    CHECK(user.shown().value({TensorId::W_E, {9, 5, 0, 0}}) == 2 * next);
+    user.act(EditCell{cell, was});
+    user.act(EditCell{{TensorId::W_E, {9, 5, 0, 0}}, next});
+    CHECK(user.program.state().document->part()->edits.empty());
+    CHECK(user.program.state().document->part()->marks.empty());
+    user.act(EditBlock{{TensorId::W_E, {9, 4, 0, 0}, 2, 2}, Zero{}});
+    CHECK(user.program.state().error == "one row of W_E is changed at a time; select numbers of one row");
 }
 
 // Fails when the note of mlp() gets a copy, and when with_activation keeps the patch that it replaces.
@@ -397,59 +397,59 @@ TEST_CASE("the point on the activation curve is dragged, what comes after follow
     for (const char* const name : {"gpt2_tiny", "llama_tiny_untied"}) {
         INFO(name);
         const std::string folder = test_data("/models/") + name;
-        Desk desk;
-        desk.open(folder, ids_typed);
+        User user;
+        user.open(folder, ids_typed);
         const CellAddress act{TensorId::mlp_act, {0, 5, 11, 0}};
-        desk.act(GoTo{StageGroup::mlp_act, 5, 0});
-        desk.act(Select{act});
-        const std::vector<float> before = logits_of(desk);
-        const float computed = desk.shown().value(act);
+        user.act(GoTo{StageGroup::mlp_act, 5, 0});
+        user.act(Select{act});
+        const std::vector<float> before = logits_of(user);
+        const float computed = user.shown().value(act);
         const auto point = [&] {
-            for (const MatrixGrid& grid : desk.program.canvas().grids)
+            for (const MatrixGrid& grid : user.program.canvas().grids)
                 if (grid.change_per_pixel != 0)
                     return figure::Point{grid.area.x + grid.area.w / 2, grid.area.y + grid.area.h / 2};
             FAIL("there is no point to drag");
             return figure::Point{};
         };
         const figure::Point at = point();
-        const std::size_t steps = desk.program.state().history.size();
-        desk.driver.move(at.x, at.y);
-        REQUIRE(desk.driver.wait_until([&] { return desk.view().hover == act; }));
-        desk.driver.drag(at.x, at.y, at.x, at.y - 30);
-        desk.settle();
-        const float set = desk.shown().value(act);
+        const std::size_t steps = user.program.state().history.size();
+        user.driver.move(at.x, at.y);
+        REQUIRE(user.driver.wait_until([&] { return user.view().hover == act; }));
+        user.driver.drag(at.x, at.y, at.x, at.y - 30);
+        user.settle();
+        const float set = user.shown().value(act);
         CHECK(set != computed);
-        CHECK(desk.shown().block->is_set(TensorId::mlp_act, act.at));
-        CHECK(desk.program.state().history.size() == steps + 1);
+        CHECK(user.shown().block->is_set(TensorId::mlp_act, act.at));
+        CHECK(user.program.state().history.size() == steps + 1);
         checkpoint::ModelEdits edits;
         edits[0].patched = {{.at = TensorId::mlp_act,
                              .first = 5,
                              .rows = std::make_shared<const Tensor>(Shape{1, 1}, set),
                              .column = 11}};
-        CHECK(same(logits_of(desk), logits_with(folder, edits)));
-        CHECK_FALSE(same(logits_of(desk), before));
+        CHECK(same(logits_of(user), logits_with(folder, edits)));
+        CHECK_FALSE(same(logits_of(user), before));
         // The rows of other tokens and units stay, and mlp_out changes by the row of W_out alone.
-        const checkpoint::BlockTrace& block = *desk.shown().block;
+        const checkpoint::BlockTrace& block = *user.shown().block;
         const Tensor &acts = *block[TensorId::mlp_act], &activated = *block.activated;
         if (block[TensorId::mlp_gate] == nullptr)
             for (std::int64_t i = 0; i < acts.count(); ++i)
                 CHECK((acts.data()[i] == activated.data()[i]) == (i != 5 * acts.shape().back(0) + 11));
-        type_number(desk, "1.5");
-        CHECK(desk.shown().value(act) == 1.5F);
-        CHECK(desk.program.state().document->part()->edits.at(0).patched.size() == 1);
-        desk.act(Select{act});
+        type_number(user, "1.5");
+        CHECK(user.shown().value(act) == 1.5F);
+        CHECK(user.program.state().document->part()->edits.at(0).patched.size() == 1);
+        user.act(Select{act});
         const figure::Point now = point();
-        desk.driver.double_click(now.x, now.y);
-        desk.settle();
-        CHECK(desk.shown().value(act) == computed);
-        CHECK(same(logits_of(desk), before));
-        CHECK(desk.program.state().document->part()->edits.empty());
-        desk.driver.key(GLFW_KEY_Z, GLFW_MOD_CONTROL);
-        desk.settle();
-        CHECK(desk.shown().value(act) == 1.5F);
+        user.driver.double_click(now.x, now.y);
+        user.settle();
+        CHECK(user.shown().value(act) == computed);
+        CHECK(same(logits_of(user), before));
+        CHECK(user.program.state().document->part()->edits.empty());
+        user.driver.key(GLFW_KEY_Z, GLFW_MOD_CONTROL);
+        user.settle();
+        CHECK(user.shown().value(act) == 1.5F);
         // It belongs to the text.
-        desk.act(TypePrompt{"3 1 4"});
-        desk.settle();
-        CHECK(desk.program.state().document->part()->edits.empty());
+        user.act(TypePrompt{"3 1 4"});
+        user.settle();
+        CHECK(user.program.state().document->part()->edits.empty());
     }
 }

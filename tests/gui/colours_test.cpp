@@ -1,7 +1,7 @@
 #include "app/shell/gl/offscreen.h"
 #include "app/shell/program.h"
 #include "tests/catch.h"
-#include "tests/gui/support/desk.h"
+#include "tests/gui/support/user.h"
 
 #include <GLFW/glfw3.h>
 
@@ -176,16 +176,16 @@ TEST_CASE("scores are coloured by how far they are below the largest of their ro
 }
 
 TEST_CASE("the key of the colour scale goes through the three scales of scores", "[gui][colours]") {
-    Desk desk;
-    desk.act(GoTo{StageGroup::scores});
-    const bool same = desk.view().same_scale;
+    User user;
+    user.act(GoTo{StageGroup::scores});
+    const bool same = user.view().same_scale;
     for (const ScoreScale next : {ScoreScale::head, ScoreScale::all, ScoreScale::row}) {
-        desk.press_key(GLFW_KEY_O);
-        CHECK(desk.view().attention.score_scale == next);
+        user.press_key(GLFW_KEY_O);
+        CHECK(user.view().attention.score_scale == next);
     }
-    CHECK(desk.view().same_scale == same); // that of weights
+    CHECK(user.view().same_scale == same); // that of weights
     CHECK(screen_shows("by row, score − row’s largest"));
-    desk.act(ShowHeads{HeadsView::difference});
+    user.act(ShowHeads{HeadsView::difference});
     CHECK_FALSE(screen_shows("row’s largest"));
 }
 

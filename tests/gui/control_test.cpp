@@ -4,7 +4,7 @@
 #include "core/base/json.h"
 #include "core/text/plain_text.h"
 #include "tests/catch.h"
-#include "tests/gui/support/files_desk.h"
+#include "tests/gui/support/files_user.h"
 #include "tests/test_data.h"
 
 #include <nlohmann/json.hpp>
@@ -25,11 +25,11 @@ namespace {
 using nlohmann::json;
 
 /// The answer to a line; checks that it is one line of JSON in UTF-8 with all that an answer has.
-json asked(Desk& desk, const std::string& line) {
-    std::optional<std::string> answer = answer_line(desk.program, line, 1);
+json asked(User& user, const std::string& line) {
+    std::optional<std::string> answer = answer_line(user.program, line, 1);
     if (!answer) { // it waits until the window is at rest
-        desk.settle();
-        answer = answer_line(desk.program, line, 1);
+        user.settle();
+        answer = answer_line(user.program, line, 1);
     }
     REQUIRE(answer);
     CHECK(answer->find('\n') == std::string::npos);
@@ -41,16 +41,16 @@ json asked(Desk& desk, const std::string& line) {
     return parsed;
 }
 
-void check_state(Desk& desk) {
-    if (desk.view().playing) // by the action "play": it would not come to rest
-        desk.act(TogglePlay{});
-    desk.settle();
-    const json answer = asked(desk, R"({"id": "now", "action": "report"})");
+void check_state(User& user) {
+    if (user.view().playing) // by the action "play": it would not come to rest
+        user.act(TogglePlay{});
+    user.settle();
+    const json answer = asked(user, R"({"id": "now", "action": "report"})");
     REQUIRE(answer.at("ok") == true);
     CHECK(answer.at("id") == "now");
     const json& report = answer.at("report");
     CHECK(report.at("settled") == true);
-    CHECK(report.at("tokens").size() == desk.problem().tokens.size());
+    CHECK(report.at("tokens").size() == user.problem().tokens.size());
     CHECK(report.at("error").is_string());
 }
 
@@ -132,9 +132,9 @@ TEST_CASE("every action with every kind of bad value is answered, and the window
     const std::string path =
         GENERATE(std::string(), std::string("/attention/lh_f32.npy"), std::string("/models/llama_tiny_tied"));
     CAPTURE(path);
-    FilesDesk desk(folder);
+    FilesUser user(folder);
     if (!path.empty())
-        desk.open(test_data(path), path.starts_with("/models") ? "12,7,30,5" : "");
+        user.open(test_data(path), path.starts_with("/models") ? "12,7,30,5" : "");
     const std::vector<std::string> values = bad_values(folder.file(""));
     int refused = 0;
     for (const std::string& name : action_names()) {
@@ -142,17 +142,17 @@ TEST_CASE("every action with every kind of bad value is answered, and the window
         for (const std::string& value : values) {
             INFO("value " << value.substr(0, 60));
             const json answer =
-                asked(desk, R"({"id": [7], "action": )" + name + R"(, "value": )" + value + "}");
+                asked(user, R"({"id": [7], "action": )" + name + R"(, "value": )" + value + "}");
             if (answer.at("ok") == true)
-                check_state(desk);
+                check_state(user);
             else
                 ++refused;
         }
         // Without a value it is done, where it can be.
-        asked(desk, R"({"id": 1, "action": )" + name + "}");
-        if (desk.program.state().files.question)
-            desk.act(AnswerUnsaved{UnsavedAnswer::cancel});
-        check_state(desk);
+        asked(user, R"({"id": 1, "action": )" + name + "}");
+        if (user.program.state().files.question)
+            user.act(AnswerUnsaved{UnsavedAnswer::cancel});
+        check_state(user);
     }
     CHECK(refused > 3000);
     for (const std::string& line :
@@ -161,78 +161,78 @@ TEST_CASE("every action with every kind of bad value is answered, and the window
           std::string(R"({"id": "\udcff", "action": "no"})"), std::string(R"({"id": 1e999, "action": "no"})"),
           std::string(R"({"id": 1, "action": "report"} x)"), std::string(R"("report")")}) {
         CAPTURE(line);
-        CHECK(asked(desk, line).at("ok") == false);
+        CHECK(asked(user, line).at("ok") == false);
     }
-    CHECK(asked(desk, R"({"id": "\udcff", "action": "no"})").at("id") == "\xff");
-    check_state(desk);
+    CHECK(asked(user, R"({"id": "\udcff", "action": "no"})").at("id") == "\xff");
+    check_state(user);
 }
 
 TEST_CASE("files whose names are not UTF-8 are opened, saved, shown and opened again", "[gui][control]") {
     TemporaryFolder folder;
-    FilesDesk desk(folder);
+    FilesUser user(folder);
     const std::string saved = folder.file("w\xff\xc3\xa9.headscope"), weights = folder.file("caf\xe9.npy");
     std::filesystem::copy_file(test_data("/attention/lh_f32.npy"), weights);
     const auto done = [&](const char* action, const std::string& path) {
-        const json answer = asked(desk, dump_json(json{{"action", action}, {"value", path}}));
+        const json answer = asked(user, dump_json(json{{"action", action}, {"value", path}}));
         INFO(answer.dump(-1, ' ', false, json::error_handler_t::replace));
         CHECK(answer.at("ok") == true);
-        desk.settle();
+        user.settle();
     };
-    desk.edit();
+    user.edit();
     done("save", saved);
     CHECK(std::filesystem::exists(saved));
-    CHECK(asked(desk, R"({"action": "report"})").at("report").at("project") == saved);
-    CHECK(desk.program.report(1).find(R"(w\udcff)"
+    CHECK(asked(user, R"({"action": "report"})").at("report").at("project") == saved);
+    CHECK(user.program.report(1).find(R"(w\udcff)"
                                       "\xc3\xa9") != std::string::npos);
-    CHECK(desk.program.title() == "w\uFFFD\u00E9.headscope · Headscope");
+    CHECK(user.program.title() == "w\uFFFD\u00E9.headscope · Headscope");
     CHECK(screen_shows("Saved w\uFFFD\u00E9.headscope"));
 
     done("open", weights);
-    CHECK(asked(desk, R"({"action": "report"})").at("report").at("attention").at("file") == "caf\xe9.npy");
-    CHECK(desk.program.title().find("caf\uFFFD.npy") != std::string::npos);
-    CHECK_FALSE(desk.program.state().head_grid->ready() == 0);
-    const json gone = asked(desk, dump_json(json{{"action", "open"}, {"value", folder.file("no\xfe")}}));
+    CHECK(asked(user, R"({"action": "report"})").at("report").at("attention").at("file") == "caf\xe9.npy");
+    CHECK(user.program.title().find("caf\uFFFD.npy") != std::string::npos);
+    CHECK_FALSE(user.program.state().head_grid->ready() == 0);
+    const json gone = asked(user, dump_json(json{{"action", "open"}, {"value", folder.file("no\xfe")}}));
     CHECK(gone.at("error").get<std::string>().find("no\xfe") != std::string::npos);
 
     // From the list of recent files, which outlives the program.
-    CHECK(desk.files().recent.front() == weights);
-    desk.choose("w\uFFFD\u00E9.headscope");
-    desk.settle();
-    CHECK(desk.files().path == saved);
-    CHECK(desk.edited() == 3.25F);
-    FilesDesk later(folder);
+    CHECK(user.files().recent.front() == weights);
+    user.choose("w\uFFFD\u00E9.headscope");
+    user.settle();
+    CHECK(user.files().path == saved);
+    CHECK(user.edited() == 3.25F);
+    FilesUser later(folder);
     REQUIRE(later.files().recent.size() == 2);
     CHECK((later.files().recent[0] == saved && later.files().recent[1] == weights));
 
     // From the dialog, by keyboard, which must not change the name.
-    desk.press(GLFW_KEY_O, GLFW_MOD_CONTROL);
-    REQUIRE(desk.files().chooser);
-    for (int rows = 0; rows < 20 && desk.files().chooser->chooser.text() != "caf\xe9.npy"; ++rows)
-        desk.press(GLFW_KEY_DOWN);
+    user.press(GLFW_KEY_O, GLFW_MOD_CONTROL);
+    REQUIRE(user.files().chooser);
+    for (int rows = 0; rows < 20 && user.files().chooser->chooser.text() != "caf\xe9.npy"; ++rows)
+        user.press(GLFW_KEY_DOWN);
     CHECK(screen_shows("caf\uFFFD.npy"));
-    desk.press(GLFW_KEY_ENTER);
-    desk.settle();
-    CAPTURE(desk.program.state().error, desk.files().chooser ? desk.files().chooser->chooser.text() : "");
-    REQUIRE_FALSE(desk.files().chooser);
-    CHECK(asked(desk, R"({"action": "report"})").at("report").at("attention").at("file") == "caf\xe9.npy");
+    user.press(GLFW_KEY_ENTER);
+    user.settle();
+    CAPTURE(user.program.state().error, user.files().chooser ? user.files().chooser->chooser.text() : "");
+    REQUIRE_FALSE(user.files().chooser);
+    CHECK(asked(user, R"({"action": "report"})").at("report").at("attention").at("file") == "caf\xe9.npy");
 }
 
 TEST_CASE("work on a file whose name is not UTF-8 is recovered under that name", "[gui][control]") {
     TemporaryFolder folder;
     const std::string saved = folder.file("w\xff.headscope");
     {
-        FilesDesk desk(folder);
-        desk.edit();
-        CHECK(asked(desk, dump_json(json{{"action", "save"}, {"value", saved}})).at("ok") == true);
-        desk.settle();
-        desk.edit(-7);
-        REQUIRE(desk.files().save_state == SaveState::autosaved);
+        FilesUser user(folder);
+        user.edit();
+        CHECK(asked(user, dump_json(json{{"action", "save"}, {"value", saved}})).at("ok") == true);
+        user.settle();
+        user.edit(-7);
+        REQUIRE(user.files().save_state == SaveState::autosaved);
     }
-    FilesDesk desk(folder);
-    REQUIRE(desk.files().recoveries.size() == 1);
-    desk.act(RecoverProject{desk.files().recoveries.front().path});
-    CHECK(desk.files().path == saved);
-    CHECK(desk.edited() == -7);
+    FilesUser user(folder);
+    REQUIRE(user.files().recoveries.size() == 1);
+    user.act(RecoverProject{user.files().recoveries.front().path});
+    CHECK(user.files().path == saved);
+    CHECK(user.edited() == -7);
 }
 
 } // namespace headscope::test

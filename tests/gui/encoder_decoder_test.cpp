@@ -2,7 +2,7 @@
 #include "core/engine/cpu/cpu_engine.h"
 #include "core/format/safetensors.h"
 #include "tests/catch.h"
-#include "tests/gui/support/desk.h"
+#include "tests/gui/support/user.h"
 #include "tests/test_data.h"
 
 #include <GLFW/glfw3.h>
@@ -57,36 +57,36 @@ std::string text_of_ids(std::vector<std::int64_t> ids, bool start) {
     return text;
 }
 
-void open(Desk& desk, const std::string& name, const Golden& golden) {
-    desk.open(folder_of(name), text_of_ids(golden.source, false), text_of_ids(golden.target, true));
-    REQUIRE(desk.program.state().error.empty());
-    REQUIRE(desk.program.state().document->is_checkpoint());
+void open(User& user, const std::string& name, const Golden& golden) {
+    user.open(folder_of(name), text_of_ids(golden.source, false), text_of_ids(golden.target, true));
+    REQUIRE(user.program.state().error.empty());
+    REQUIRE(user.program.state().document->is_checkpoint());
 }
 
-const ModelState& model_of(const Desk& desk) {
-    return desk.program.state().model;
+const ModelState& model_of(const User& user) {
+    return user.program.state().model;
 }
 
-const RunSpec& opened_run(const Desk& desk) {
-    return *desk.program.state().document->part();
+const RunSpec& opened_run(const User& user) {
+    return *user.program.state().document->part();
 }
 
-void show(Desk& desk, Stack stack) {
-    desk.act(ShowStack{stack});
-    desk.settle();
+void show(User& user, Stack stack) {
+    user.act(ShowStack{stack});
+    user.settle();
 }
 
-void open_head(Desk& desk, std::int64_t layer, std::int64_t head) {
-    desk.act(OpenHead{layer, head});
-    desk.settle();
+void open_head(User& user, std::int64_t layer, std::int64_t head) {
+    user.act(OpenHead{layer, head});
+    user.settle();
 }
 
 /// The whole model, by the function that the command line calls.
-checkpoint::ForwardResult forward(const Desk& desk, const checkpoint::ModelEdits& edits) {
+checkpoint::ForwardResult forward(const User& user, const checkpoint::ModelEdits& edits) {
     cpu::CpuEngine engine;
     Progress progress;
     return checkpoint::run_model(
-        *opened_run(desk).model->model, *opened_run(desk).inputs, {.stages = StageSet(), .edits = edits},
+        *opened_run(user).model->model, *opened_run(user).inputs, {.stages = StageSet(), .edits = edits},
         [&](const Problem& problem, StageSet stages, Progress& cancel) {
             return static_cast<engine::Engine&>(engine).run(problem, stages, cancel);
         },
@@ -104,9 +104,9 @@ double probability(const Tensor& logits, std::int64_t i, std::int64_t id) {
     return std::exp(static_cast<double>(row[id]) - largest) / sum;
 }
 
-void check_predictions(const Desk& desk, const checkpoint::ModelEdits& edits) {
-    const Predictions& found = *model_of(desk).predictions;
-    const checkpoint::ForwardResult result = forward(desk, edits);
+void check_predictions(const User& user, const checkpoint::ModelEdits& edits) {
+    const Predictions& found = *model_of(user).predictions;
+    const checkpoint::ForwardResult result = forward(user, edits);
     for (const TokenProbability& odds : found.likeliest)
         CHECK(static_cast<double>(odds.after) ==
               Approx(probability(*result.logits, found.position, odds.id)).margin(1e-5));
@@ -119,21 +119,21 @@ TEST_CASE("the three boards of an encoder-decoder show the numbers of Hugging Fa
     const std::string name = GENERATE("t5_tiny", "bart_tiny", "marian_tiny");
     INFO(name);
     const Golden golden(name);
-    Desk desk;
-    open(desk, name, golden);
-    CHECK(opened_run(desk).inputs->ids == golden.target);
-    CHECK(opened_run(desk).inputs->source.front().ids == golden.source);
-    CHECK(desk.view().attention.stack == Stack::cross);
+    User user;
+    open(user, name, golden);
+    CHECK(opened_run(user).inputs->ids == golden.target);
+    CHECK(opened_run(user).inputs->source.front().ids == golden.source);
+    CHECK(user.view().attention.stack == Stack::cross);
     for (const char* const label : {"Encoder", "Decoder self", "Cross"}) {
         INFO(label);
-        desk.press(label);
-        const Stack stack = desk.view().attention.stack;
+        user.press(label);
+        const Stack stack = user.view().attention.stack;
         CHECK(screen_shows(stack == Stack::own       ? "Decoder self-attention"
                            : stack == Stack::encoder ? "Encoder attention"
                                                      : "Cross-attention"));
         for (std::int64_t layer = 0; layer < 2; ++layer) {
-            open_head(desk, layer, 1);
-            const Shown& shown = desk.shown();
+            open_head(user, layer, 1);
+            const Shown& shown = user.shown();
             REQUIRE(shown.document->checkpoint()->place == checkpoint::AttentionPlace{stack, layer});
             CHECK(shown.problem().cross() == (stack == Stack::cross));
             const auto Tq = std::ssize(stack == Stack::encoder ? golden.source : golden.target);
@@ -143,7 +143,7 @@ TEST_CASE("the three boards of an encoder-decoder show the numbers of Hugging Fa
             for (std::int64_t h = 0; h < shown.dims().H; ++h) {
                 const std::vector<float> expected = golden.head(stack, layer, h, shown.dims().H);
                 const analysis::HeadMap& map =
-                    desk.program.state().head_grid->row(layer)->heads[static_cast<std::size_t>(h)];
+                    user.program.state().head_grid->row(layer)->heads[static_cast<std::size_t>(h)];
                 REQUIRE(map.largest.size() == expected.size());
                 double off = 0, off_grid = 0;
                 for (std::int64_t i = 0; i < Tq; ++i)
@@ -160,7 +160,7 @@ TEST_CASE("the three boards of an encoder-decoder show the numbers of Hugging Fa
             }
         }
     }
-    check_predictions(desk, {});
+    check_predictions(user, {});
     end_recording();
 }
 
@@ -168,84 +168,84 @@ TEST_CASE("every stage of all three attentions prints the numbers that the engin
           "[model][stacks]") {
     const std::string name = GENERATE("t5_tiny", "bart_tiny", "marian_tiny", "mbart_tiny");
     INFO(name);
-    Desk desk("first-lesson", "", GENERATE(1600.0F, 1280.0F), 1000);
+    User user("first-lesson", "", GENERATE(1600.0F, 1280.0F), 1000);
     begin_recording();
-    desk.program.open_path(folder_of(name), {"3 1 4 1 5 9", "7 8 9"});
-    desk.settle();
-    desk.settle();
+    user.program.open_path(folder_of(name), {"3 1 4 1 5 9", "7 8 9"});
+    user.settle();
+    user.settle();
     for (const Stack stack : all_stacks) {
-        show(desk, stack);
-        open_head(desk, 0, 1);
-        const Trace trace = computed(desk.problem());
+        show(user, stack);
+        open_head(user, 0, 1);
+        const Trace trace = computed(user.problem());
         int printed = 0;
         for (const StageGroup step : attention_steps()) {
             for (const Projection projection : {Projection::q, Projection::k, Projection::v}) {
-                desk.act(GoTo{step});
-                desk.act(ShowProjection{projection});
-                CHECK(desk.program.state().error.empty());
-                printed += check_printed_numbers(desk.program.canvas(), trace, desk.problem());
+                user.act(GoTo{step});
+                user.act(ShowProjection{projection});
+                CHECK(user.program.state().error.empty());
+                printed += check_printed_numbers(user.program.canvas(), trace, user.problem());
             }
         }
         CHECK(printed > 100);
-        desk.act(GoTo{StageGroup::weights});
+        user.act(GoTo{StageGroup::weights});
         for (const WeightsView as : {WeightsView::arcs, WeightsView::text, WeightsView::graph})
-            desk.act(ShowWeightsAs{as});
-        desk.act(ShowWeightsAs{WeightsView::heatmap});
+            user.act(ShowWeightsAs{as});
+        user.act(ShowWeightsAs{WeightsView::heatmap});
     }
     end_recording();
 }
 
 TEST_CASE("a cross-attention asks with the decoder's vectors and reads the encoder's", "[model][stacks]") {
     const Golden golden("t5_tiny");
-    Desk desk;
-    open(desk, "t5_tiny", golden);
+    User user;
+    open(user, "t5_tiny", golden);
     const TensorPtr output = golden.file.tensor("expect.encoder_output");
     for (std::int64_t layer = 0; layer < 2; ++layer) {
-        open_head(desk, layer, 0);
-        const Problem& problem = desk.problem();
+        open_head(user, layer, 0);
+        const Problem& problem = user.problem();
         REQUIRE(problem.cross());
         double off = 0;
         for (std::int64_t at = 0; at < problem.x_kv->count(); ++at)
             off = std::max(off, std::abs(static_cast<double>(problem.x_kv->data()[at] - output->data()[at])));
         CHECK(off < 2e-5);
     }
-    const std::vector<std::string>& source = model_of(desk).run->inputs().source.front().tokens;
-    CHECK(desk.problem().kv_tokens == source);
-    CHECK(desk.problem().tokens == model_of(desk).run->inputs().tokens);
-    desk.act(GoTo{StageGroup::x});
+    const std::vector<std::string>& source = model_of(user).run->inputs().source.front().tokens;
+    CHECK(user.problem().kv_tokens == source);
+    CHECK(user.problem().tokens == model_of(user).run->inputs().tokens);
+    user.act(GoTo{StageGroup::x});
     CHECK(screen_shows("X_kv"));
     // Neither side is anybody's to edit.
     for (const TensorId id : {TensorId::x, TensorId::x_kv}) {
-        desk.act(EditCell{{id, {0, 1, 2, 0}}, 1.0F});
-        CHECK(desk.program.state().error.find("edit W or b") != std::string::npos);
-        CHECK(opened_run(desk).edits.empty());
+        user.act(EditCell{{id, {0, 1, 2, 0}}, 1.0F});
+        CHECK(user.program.state().error.find("edit W or b") != std::string::npos);
+        CHECK(opened_run(user).edits.empty());
     }
     end_recording();
 }
 
 TEST_CASE("edits of all three attentions are followed and undone across the boards", "[model][stacks]") {
     const Golden golden("bart_tiny");
-    Desk desk;
-    open(desk, "bart_tiny", golden);
-    const checkpoint::Architecture& architecture = opened_run(desk).architecture();
+    User user;
+    open(user, "bart_tiny", golden);
+    const checkpoint::Architecture& architecture = opened_run(user).architecture();
     const auto number = [&](Stack stack, std::int64_t layer) {
         return attention_number(architecture, {stack, layer});
     };
-    open_head(desk, 1, 2);
-    const float was = desk.problem().weights.W_Q->at(3, 17);
-    desk.act(EditCell{{TensorId::W_Q, {3, 17, 0, 0}}, 2.5F});
-    REQUIRE(opened_run(desk).edits.contains(number(Stack::cross, 1)));
-    check_predictions(desk, opened_run(desk).edits);
-    const Predictions with_one = *model_of(desk).predictions;
+    open_head(user, 1, 2);
+    const float was = user.problem().weights.W_Q->at(3, 17);
+    user.act(EditCell{{TensorId::W_Q, {3, 17, 0, 0}}, 2.5F});
+    REQUIRE(opened_run(user).edits.contains(number(Stack::cross, 1)));
+    check_predictions(user, opened_run(user).edits);
+    const Predictions with_one = *model_of(user).predictions;
     CHECK(with_one.kl > 0);
-    CHECK(model_of(desk).recomputed.find("cross-attention of layer 1") != std::string::npos);
+    CHECK(model_of(user).recomputed.find("cross-attention of layer 1") != std::string::npos);
 
-    show(desk, Stack::encoder);
-    open_head(desk, 0, 3);
-    desk.act(SetGain{3, 0});
-    REQUIRE(opened_run(desk).edits.contains(number(Stack::encoder, 0)));
-    check_predictions(desk, opened_run(desk).edits);
-    CHECK(model_of(desk).predictions->kl != with_one.kl);
+    show(user, Stack::encoder);
+    open_head(user, 0, 3);
+    user.act(SetGain{3, 0});
+    REQUIRE(opened_run(user).edits.contains(number(Stack::encoder, 0)));
+    check_predictions(user, opened_run(user).edits);
+    CHECK(model_of(user).predictions->kl != with_one.kl);
     // The legend of the grid; the message about the edit stays on screen for longer.
     const auto legend_has = [](std::string_view entry) {
         return std::ranges::any_of(screen_texts(),
@@ -255,54 +255,54 @@ TEST_CASE("edits of all three attentions are followed and undone across the boar
     CHECK(std::ranges::any_of(screen_texts(), [](const ScreenText& text) {
         return text.text == "encoder L0, cross L1"; // below the fold
     }));
-    CHECK(desk.program.state().history.back().label.find("encoder L0") != std::string::npos);
+    CHECK(user.program.state().history.back().label.find("encoder L0") != std::string::npos);
     // The grid of another stack has other marks.
-    show(desk, Stack::own);
+    show(user, Stack::own);
     CHECK_FALSE(legend_has("ablated"));
     CHECK_FALSE(screen_shows("weights edited"));
-    show(desk, Stack::cross);
+    show(user, Stack::cross);
     CHECK_FALSE(legend_has("ablated"));
     CHECK(screen_shows("weights edited"));
 
     // Undo goes to the grid whose edit it takes back.
-    desk.act(MoveInHistory{-1});
-    CHECK(desk.view().attention.stack == Stack::encoder);
-    CHECK(desk.view().attention.layer == 0);
-    CHECK_FALSE(opened_run(desk).edits.contains(number(Stack::encoder, 0)));
-    CHECK(model_of(desk).predictions->kl == Approx(with_one.kl).epsilon(1e-6));
-    desk.act(MoveInHistory{-1});
-    CHECK(desk.view().attention.stack == Stack::cross);
-    CHECK(desk.view().attention.layer == 1);
-    CHECK(opened_run(desk).edits.empty());
-    CHECK(desk.problem().weights.W_Q->at(3, 17) == was);
-    check_predictions(desk, {});
-    desk.act(MoveInHistory{2});
-    CHECK(opened_run(desk).edits.size() == 2);
-    check_predictions(desk, opened_run(desk).edits);
-    desk.act(ResetEdits{});
-    CHECK(opened_run(desk).edits.empty());
-    CHECK(desk.program.state().error.empty());
+    user.act(MoveInHistory{-1});
+    CHECK(user.view().attention.stack == Stack::encoder);
+    CHECK(user.view().attention.layer == 0);
+    CHECK_FALSE(opened_run(user).edits.contains(number(Stack::encoder, 0)));
+    CHECK(model_of(user).predictions->kl == Approx(with_one.kl).epsilon(1e-6));
+    user.act(MoveInHistory{-1});
+    CHECK(user.view().attention.stack == Stack::cross);
+    CHECK(user.view().attention.layer == 1);
+    CHECK(opened_run(user).edits.empty());
+    CHECK(user.problem().weights.W_Q->at(3, 17) == was);
+    check_predictions(user, {});
+    user.act(MoveInHistory{2});
+    CHECK(opened_run(user).edits.size() == 2);
+    check_predictions(user, opened_run(user).edits);
+    user.act(ResetEdits{});
+    CHECK(opened_run(user).edits.empty());
+    CHECK(user.program.state().error.empty());
     end_recording();
 }
 
 TEST_CASE("A and B of a cross-attention are compared", "[model][stacks]") {
     const Golden golden("marian_tiny");
-    Desk desk;
-    open(desk, "marian_tiny", golden);
-    desk.act(MarkBaseline{});
-    desk.act(EditCell{{TensorId::W_K, {1, 2, 0, 0}}, 1.5F});
-    desk.act(SetCompare{Compare::difference});
-    CHECK(desk.program.state().error.empty());
-    CHECK(desk.program.state().compare.marked());
-    CHECK(desk.program.state().compare.obstacle().empty());
-    const analysis::TensorDifference* const moved = desk.program.state().compare.of(TensorId::weights);
+    User user;
+    open(user, "marian_tiny", golden);
+    user.act(MarkBaseline{});
+    user.act(EditCell{{TensorId::W_K, {1, 2, 0, 0}}, 1.5F});
+    user.act(SetCompare{Compare::difference});
+    CHECK(user.program.state().error.empty());
+    CHECK(user.program.state().compare.marked());
+    CHECK(user.program.state().compare.obstacle().empty());
+    const analysis::TensorDifference* const moved = user.program.state().compare.of(TensorId::weights);
     REQUIRE(moved != nullptr);
     CHECK(moved->changed > 0);
     // A follows to the decoder's own heads, which read before the edited ones of the same layer.
-    show(desk, Stack::own);
-    const Comparison& compare = desk.program.state().compare;
+    show(user, Stack::own);
+    const Comparison& compare = user.program.state().compare;
     REQUIRE(compare.marked());
-    CHECK(compare.baseline().document->checkpoint()->place == desk.shown().document->checkpoint()->place);
+    CHECK(compare.baseline().document->checkpoint()->place == user.shown().document->checkpoint()->place);
     CHECK(compare.obstacle().empty());
     const analysis::TensorDifference* const same = compare.of(TensorId::weights);
     REQUIRE(same != nullptr);
@@ -312,158 +312,158 @@ TEST_CASE("A and B of a cross-attention are compared", "[model][stacks]") {
 
 TEST_CASE("boards of different sizes follow each other", "[model][stacks]") {
     // Two layers of two heads in the encoder, one layer of four in the decoder.
-    Desk desk;
+    User user;
     begin_recording();
-    desk.program.open_path(folder_of("mbart_tiny"), {"3 1 4 1 5 9", "7 8 9"});
-    desk.settle();
-    desk.settle();
-    open_head(desk, 0, 3);
+    user.program.open_path(folder_of("mbart_tiny"), {"3 1 4 1 5 9", "7 8 9"});
+    user.settle();
+    user.settle();
+    open_head(user, 0, 3);
     for (const std::int64_t heads : {2, 3}) { // the second time with means and a filter
-        desk.program.act(ShowStack{Stack::encoder});
-        desk.driver.wait(1);
-        desk.settle();
-        CHECK(desk.view().head < heads);
-        open_head(desk, 1, 1);
-        CHECK(desk.shown().document->checkpoint()->place == checkpoint::AttentionPlace{Stack::encoder, 1});
-        desk.program.act(ShowStack{Stack::cross});
-        desk.driver.wait(1);
-        desk.settle();
-        CHECK(desk.shown().document->checkpoint()->place == checkpoint::AttentionPlace{Stack::cross, 0});
-        open_head(desk, 0, 3);
-        CHECK(desk.view().head == 3);
-        INFO(desk.program.state().error);
-        CHECK(desk.program.state().error.empty());
-        desk.act(SetReadingOptions{{.hide_first_token = true, .means = true}});
-        CHECK(desk.program.state().head_grid->info().H == 5);
-        CHECK(desk.shown().document->shows_weights());
+        user.program.act(ShowStack{Stack::encoder});
+        user.driver.wait(1);
+        user.settle();
+        CHECK(user.view().head < heads);
+        open_head(user, 1, 1);
+        CHECK(user.shown().document->checkpoint()->place == checkpoint::AttentionPlace{Stack::encoder, 1});
+        user.program.act(ShowStack{Stack::cross});
+        user.driver.wait(1);
+        user.settle();
+        CHECK(user.shown().document->checkpoint()->place == checkpoint::AttentionPlace{Stack::cross, 0});
+        open_head(user, 0, 3);
+        CHECK(user.view().head == 3);
+        INFO(user.program.state().error);
+        CHECK(user.program.state().error.empty());
+        user.act(SetReadingOptions{{.hide_first_token = true, .means = true}});
+        CHECK(user.program.state().head_grid->info().H == 5);
+        CHECK(user.shown().document->shows_weights());
     }
-    CHECK(desk.program.state().error.empty());
+    CHECK(user.program.state().error.empty());
     end_recording();
 }
 
 TEST_CASE("both texts are typed, and a text that cannot be read is told of and kept", "[model][stacks]") {
     const Golden golden("t5_tiny");
-    Desk desk;
-    open(desk, "t5_tiny", golden);
+    User user;
+    open(user, "t5_tiny", golden);
     const auto type = [&](const char* field, const std::string& text) {
-        REQUIRE(desk.driver.click_item(field));
-        desk.driver.key(GLFW_KEY_A, GLFW_MOD_CONTROL);
-        text.empty() ? desk.driver.key(GLFW_KEY_BACKSPACE) : desk.driver.type(text);
-        desk.driver.key(GLFW_KEY_ENTER);
-        desk.settle();
-        desk.settle();
+        REQUIRE(user.driver.click_item(field));
+        user.driver.key(GLFW_KEY_A, GLFW_MOD_CONTROL);
+        text.empty() ? user.driver.key(GLFW_KEY_BACKSPACE) : user.driver.type(text);
+        user.driver.key(GLFW_KEY_ENTER);
+        user.settle();
+        user.settle();
     };
     type("##target", "7 8");
-    CHECK(opened_run(desk).inputs->ids == std::vector<std::int64_t>{0, 7, 8});
-    CHECK(opened_run(desk).inputs->source.front().ids == golden.source);
+    CHECK(opened_run(user).inputs->ids == std::vector<std::int64_t>{0, 7, 8});
+    CHECK(opened_run(user).inputs->source.front().ids == golden.source);
     // The encoder's part was taken over.
-    CHECK(model_of(desk).run->computed_from() == 2);
-    CHECK(desk.shown().dims().Tq == 3);
+    CHECK(model_of(user).run->computed_from() == 2);
+    CHECK(user.shown().dims().Tq == 3);
     type("##prompt", "5 6 1");
-    CHECK(opened_run(desk).inputs->source.front().ids == std::vector<std::int64_t>{5, 6, 1});
-    CHECK(opened_run(desk).inputs->ids == std::vector<std::int64_t>{0, 7, 8});
-    CHECK(desk.shown().dims().Tk == 3);
-    check_predictions(desk, {});
+    CHECK(opened_run(user).inputs->source.front().ids == std::vector<std::int64_t>{5, 6, 1});
+    CHECK(opened_run(user).inputs->ids == std::vector<std::int64_t>{0, 7, 8});
+    CHECK(user.shown().dims().Tk == 3);
+    check_predictions(user, {});
     type("##target", "");
-    CHECK(opened_run(desk).inputs->ids == std::vector<std::int64_t>{0});
+    CHECK(opened_run(user).inputs->ids == std::vector<std::int64_t>{0});
     CHECK(screen_shows("The start token alone"));
 
     for (const auto& [field, text] : {std::pair("##target", "7 9999"), std::pair("##target", "seven"),
                                       std::pair("##prompt", "9999"), std::pair("##prompt", "")}) {
         INFO(field << " " << text);
-        const RunSpecPtr before = desk.program.state().document->part();
+        const RunSpecPtr before = user.program.state().document->part();
         const bool target = std::string(field) == "##target";
-        desk.act(target ? ModelAction(TypeTarget{text}) : ModelAction(TypePrompt{text}));
-        desk.settle();
-        CHECK_FALSE(model_of(desk).error.empty());
-        CHECK(desk.program.state().document->part() == before);
-        CHECK((target ? model_of(desk).target : model_of(desk).prompt) == text);
+        user.act(target ? ModelAction(TypeTarget{text}) : ModelAction(TypePrompt{text}));
+        user.settle();
+        CHECK_FALSE(model_of(user).error.empty());
+        CHECK(user.program.state().document->part() == before);
+        CHECK((target ? model_of(user).target : model_of(user).prompt) == text);
         type("##target", "");
         type("##prompt", "5 6 1");
-        CHECK(model_of(desk).error.empty());
+        CHECK(model_of(user).error.empty());
     }
-    desk.act(MoveInHistory{-1});
-    CHECK(desk.program.state().error.empty());
-    CHECK(model_of(desk).target == opened_run(desk).target);
+    user.act(MoveInHistory{-1});
+    CHECK(user.program.state().error.empty());
+    CHECK(model_of(user).target == opened_run(user).target);
     end_recording();
 }
 
 TEST_CASE("a target is written on and taken back", "[model][stacks][writing]") {
     const Golden golden("t5_tiny");
-    Desk desk;
-    open(desk, "t5_tiny", golden);
-    const std::vector<std::int64_t> typed = opened_run(desk).inputs->ids;
-    desk.press("Step");
-    REQUIRE(opened_run(desk).inputs->ids.size() == typed.size() + 1);
-    CHECK(opened_run(desk).written == 1);
-    CHECK(opened_run(desk).inputs->source.front().ids == golden.source);
-    CHECK(desk.view().row == std::ssize(typed));
-    CHECK(model_of(desk).target == opened_run(desk).target);
-    CHECK(model_of(desk).prompt == opened_run(desk).prompt);
-    const std::int64_t second = model_of(desk).next_distribution->candidates[1].id;
-    desk.press("take token " + std::to_string(second));
-    CHECK(opened_run(desk).inputs->ids.back() == second);
-    check_predictions(desk, {});
-    desk.press("Take back");
-    desk.press("Take back");
-    CHECK(opened_run(desk).inputs->ids == typed);
-    CHECK(opened_run(desk).prompt == text_of_ids(golden.source, false));
-    desk.act(MoveInHistory{-1});
-    CHECK(opened_run(desk).inputs->ids.size() == typed.size() + 1);
+    User user;
+    open(user, "t5_tiny", golden);
+    const std::vector<std::int64_t> typed = opened_run(user).inputs->ids;
+    user.press("Step");
+    REQUIRE(opened_run(user).inputs->ids.size() == typed.size() + 1);
+    CHECK(opened_run(user).written == 1);
+    CHECK(opened_run(user).inputs->source.front().ids == golden.source);
+    CHECK(user.view().row == std::ssize(typed));
+    CHECK(model_of(user).target == opened_run(user).target);
+    CHECK(model_of(user).prompt == opened_run(user).prompt);
+    const std::int64_t second = model_of(user).next_distribution->candidates[1].id;
+    user.press("take token " + std::to_string(second));
+    CHECK(opened_run(user).inputs->ids.back() == second);
+    check_predictions(user, {});
+    user.press("Take back");
+    user.press("Take back");
+    CHECK(opened_run(user).inputs->ids == typed);
+    CHECK(opened_run(user).prompt == text_of_ids(golden.source, false));
+    user.act(MoveInHistory{-1});
+    CHECK(opened_run(user).inputs->ids.size() == typed.size() + 1);
 
     // The token that ends a text ends the writing.
-    desk.act(TypeTarget{"7"});
-    desk.settle();
-    const std::int64_t end = opened_run(desk).model->end_ids.front();
-    desk.program.act(SetGenerating{true});
-    desk.program.act(GenerateToken{end});
-    desk.settle();
-    CHECK(opened_run(desk).inputs->ids.back() == end);
-    CHECK(desk.program.state().error.empty());
+    user.act(TypeTarget{"7"});
+    user.settle();
+    const std::int64_t end = opened_run(user).model->end_ids.front();
+    user.program.act(SetGenerating{true});
+    user.program.act(GenerateToken{end});
+    user.settle();
+    CHECK(opened_run(user).inputs->ids.back() == end);
+    CHECK(user.program.state().error.empty());
     end_recording();
 }
 
 TEST_CASE("the three kinds of attention are listed, and keys and clicks switch them", "[model][stacks]") {
     const Golden golden("marian_tiny");
-    Desk desk;
-    open(desk, "marian_tiny", golden);
+    User user;
+    open(user, "marian_tiny", golden);
     CHECK(screen_shows("Three kinds of attention"));
-    desk.press("heads of Decoder self");
-    CHECK(desk.view().attention.stack == Stack::own);
-    desk.driver.key(GLFW_KEY_E, GLFW_MOD_ALT);
-    desk.settle();
-    CHECK(desk.view().attention.stack == Stack::encoder);
-    CHECK(desk.shown().document->stack() == Stack::encoder);
-    desk.driver.key(GLFW_KEY_X, GLFW_MOD_ALT);
-    desk.settle();
-    CHECK(desk.view().attention.stack == Stack::cross);
-    desk.driver.key(GLFW_KEY_D, GLFW_MOD_ALT);
-    desk.settle();
-    CHECK(desk.view().attention.stack == Stack::own);
-    CHECK(desk.view().heads_view == HeadsView::each);
+    user.press("heads of Decoder self");
+    CHECK(user.view().attention.stack == Stack::own);
+    user.driver.key(GLFW_KEY_E, GLFW_MOD_ALT);
+    user.settle();
+    CHECK(user.view().attention.stack == Stack::encoder);
+    CHECK(user.shown().document->stack() == Stack::encoder);
+    user.driver.key(GLFW_KEY_X, GLFW_MOD_ALT);
+    user.settle();
+    CHECK(user.view().attention.stack == Stack::cross);
+    user.driver.key(GLFW_KEY_D, GLFW_MOD_ALT);
+    user.settle();
+    CHECK(user.view().attention.stack == Stack::own);
+    CHECK(user.view().heads_view == HeadsView::each);
     // Another checkpoint has none of them.
-    desk.open(folder_of("gpt2_tiny"), "3 1 4");
-    CHECK(desk.view().attention.stack == Stack::own);
-    CHECK_FALSE(desk.click("Decoder self"));
+    user.open(folder_of("gpt2_tiny"), "3 1 4");
+    CHECK(user.view().attention.stack == Stack::own);
+    CHECK_FALSE(user.click("Decoder self"));
     end_recording();
 }
 
 TEST_CASE("the split of a cross-attention has a row of keys and values for each token of the encoder",
           "[gui][stacks]") {
     begin_recording();
-    Desk desk;
-    desk.program.open_path(folder_of("t5_tiny"), {"3 7", "3 7 5 9 2"});
-    desk.settle();
-    desk.settle();
-    desk.driver.key(GLFW_KEY_X, GLFW_MOD_ALT);
-    desk.settle();
-    desk.act(GoTo{StageGroup::split});
-    desk.act(ShowOneHead{true});
-    desk.settle();
-    const Dims& dims = desk.shown().dims();
+    User user;
+    user.program.open_path(folder_of("t5_tiny"), {"3 7", "3 7 5 9 2"});
+    user.settle();
+    user.settle();
+    user.driver.key(GLFW_KEY_X, GLFW_MOD_ALT);
+    user.settle();
+    user.act(GoTo{StageGroup::split});
+    user.act(ShowOneHead{true});
+    user.settle();
+    const Dims& dims = user.shown().dims();
     REQUIRE(dims.Tq > dims.Tk);
     int keys = 0;
-    for (const MatrixGrid& grid : desk.program.canvas().grids) {
+    for (const MatrixGrid& grid : user.program.canvas().grids) {
         const bool of_query = grid.tensor == TensorId::q || grid.tensor == TensorId::q_heads;
         CHECK(grid.rows == (of_query ? dims.Tq : dims.Tk));
         keys += grid.tensor == TensorId::k_heads;

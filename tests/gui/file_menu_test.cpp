@@ -1,5 +1,5 @@
 #include "core/checkpoint/files/packaged_models.h"
-#include "tests/gui/support/files_desk.h"
+#include "tests/gui/support/files_user.h"
 #include "tests/test_data.h"
 
 #include <algorithm>
@@ -15,17 +15,17 @@ using namespace headscope::app;
 
 TEST_CASE("every export of the menu writes or copies what is on screen", "[gui][files]") {
     TemporaryFolder folder;
-    FilesDesk desk(folder);
-    desk.act(GoTo{StageGroup::weights});
+    FilesUser user(folder);
+    user.act(GoTo{StageGroup::weights});
     const auto write = [&](const std::string& item, const std::string& name) {
-        desk.choose(item);
-        REQUIRE(desk.files().chooser);
-        desk.type_path(folder.file(name));
-        desk.press(GLFW_KEY_ENTER);
-        desk.settle();
+        user.choose(item);
+        REQUIRE(user.files().chooser);
+        user.type_path(folder.file(name));
+        user.press(GLFW_KEY_ENTER);
+        user.settle();
         INFO(name);
-        CHECK_FALSE(desk.files().chooser);
-        CHECK(desk.program.state().error.empty());
+        CHECK_FALSE(user.files().chooser);
+        CHECK(user.program.state().error.empty());
         return text_of(folder.file(name));
     };
     CHECK(write("Picture of this view…", "a.png").starts_with("\x89PNG"));
@@ -36,22 +36,22 @@ TEST_CASE("every export of the menu writes or copies what is on screen", "[gui][
     CHECK(write("Numbers of this stage…", "a.tsv").starts_with("stage\tb\th\ti\tj\tvalue\nweights\t0"));
     CHECK(write("Numbers of this stage…", "a.safetensors").find("\"weights\"") != std::string::npos);
     CHECK(write("Save PyTorch script…", "a.py").find("import torch") != std::string::npos);
-    CHECK_FALSE(desk.files().unsaved); // an export does not save, and does not change the document
+    CHECK_FALSE(user.files().unsaved); // an export does not save, and does not change the document
 
-    desk.choose("Copy as PyTorch");
-    CHECK(desk.driver.clipboard.find("import torch") != std::string::npos);
-    desk.choose("Copy this stage as TSV");
-    const Tensor& weights = *desk.shown().tensor(TensorId::weights);
-    std::istringstream numbers(desk.driver.clipboard);
+    user.choose("Copy as PyTorch");
+    CHECK(user.driver.clipboard.find("import torch") != std::string::npos);
+    user.choose("Copy this stage as TSV");
+    const Tensor& weights = *user.shown().tensor(TensorId::weights);
+    std::istringstream numbers(user.driver.clipboard);
     std::size_t count = 0;
     for (float number = 0; numbers >> number; ++count)
         CHECK(number == weights.values()[count]);
     CHECK(count == weights.values().size());
 
-    desk.press(GLFW_KEY_ESCAPE);
-    desk.act(Select{CellAddress{TensorId::weights, {0, 1, 2, 3}}});
-    desk.press(GLFW_KEY_C, GLFW_MOD_CONTROL);
-    std::istringstream head(desk.driver.clipboard);
+    user.press(GLFW_KEY_ESCAPE);
+    user.act(Select{CellAddress{TensorId::weights, {0, 1, 2, 3}}});
+    user.press(GLFW_KEY_C, GLFW_MOD_CONTROL);
+    std::istringstream head(user.driver.clipboard);
     count = 0;
     for (float number = 0; head >> number; ++count)
         CHECK(number == weights.values()[16 + count]);
@@ -62,52 +62,52 @@ TEST_CASE("every export of the menu writes or copies what is on screen", "[gui][
 TEST_CASE("a picture is copied as the dialog for pictures was set last", "[gui][files]") {
     std::string copied;
     bool refuses = false;
-    Desk desk(Program::Options{.recipe = {.preset = "first-lesson"}, .offer_picture = [&](std::string png) {
+    User user(Program::Options{.recipe = {.preset = "first-lesson"}, .offer_picture = [&](std::string png) {
                                    if (refuses)
                                        fail_input("no desktop");
                                    copied = std::move(png);
                                }});
-    desk.settle();
+    user.settle();
     const auto copy = [&] {
         copied.clear();
-        desk.driver.key(GLFW_KEY_I, GLFW_MOD_CONTROL | GLFW_MOD_SHIFT);
-        desk.settle();
+        user.driver.key(GLFW_KEY_I, GLFW_MOD_CONTROL | GLFW_MOD_SHIFT);
+        user.settle();
         REQUIRE(copied.starts_with("\x89PNG"));
         return copied;
     };
     const std::string light = copy();
     CHECK(screen_shows("Copied the picture"));
     CHECK(copy() == light);
-    desk.program.state().files.picture.dark = true;
+    user.program.state().files.picture.dark = true;
     CHECK(copy() != light);
     refuses = true;
     copied.clear();
-    desk.driver.key(GLFW_KEY_I, GLFW_MOD_CONTROL | GLFW_MOD_SHIFT);
-    desk.settle();
-    CHECK(desk.program.state().error == "no desktop");
+    user.driver.key(GLFW_KEY_I, GLFW_MOD_CONTROL | GLFW_MOD_SHIFT);
+    user.settle();
+    CHECK(user.program.state().error == "no desktop");
 }
 
 TEST_CASE("the kind of a picture is chosen by a switch, its theme too", "[gui][files]") {
     TemporaryFolder folder;
-    FilesDesk desk(folder);
-    desk.press(GLFW_KEY_E, GLFW_MOD_CONTROL);
-    REQUIRE(desk.files().chooser);
-    CHECK(desk.files().chooser->chooser.text() == "the-cat-sat-down-weights.png");
-    REQUIRE(desk.click("kind svg"));
-    desk.driver.wait(2);
-    CHECK(desk.files().chooser->chooser.text() == "the-cat-sat-down-weights.svg");
-    desk.type_path(folder.file("light.svg"));
-    desk.press(GLFW_KEY_ENTER);
-    desk.settle();
-    desk.press(GLFW_KEY_E, GLFW_MOD_CONTROL);
-    REQUIRE(desk.click("theme dark"));
-    desk.driver.wait(2);
-    REQUIRE(desk.click("kind svg"));
-    desk.type_path(folder.file("dark.svg"));
-    desk.press(GLFW_KEY_ENTER);
-    desk.settle();
+    FilesUser user(folder);
+    user.press(GLFW_KEY_E, GLFW_MOD_CONTROL);
+    REQUIRE(user.files().chooser);
+    CHECK(user.files().chooser->chooser.text() == "the-cat-sat-down-weights.png");
+    REQUIRE(user.click("kind svg"));
+    user.driver.wait(2);
+    CHECK(user.files().chooser->chooser.text() == "the-cat-sat-down-weights.svg");
+    user.type_path(folder.file("light.svg"));
+    user.press(GLFW_KEY_ENTER);
+    user.settle();
+    user.press(GLFW_KEY_E, GLFW_MOD_CONTROL);
+    REQUIRE(user.click("theme dark"));
+    user.driver.wait(2);
+    REQUIRE(user.click("kind svg"));
+    user.type_path(folder.file("dark.svg"));
+    user.press(GLFW_KEY_ENTER);
+    user.settle();
     CHECK(text_of(folder.file("light.svg")) != text_of(folder.file("dark.svg")));
-    CHECK_FALSE(desk.view().dark);
+    CHECK_FALSE(user.view().dark);
 }
 
 namespace {
@@ -128,40 +128,40 @@ double number_behind(const std::string& text, const std::string& before) {
 }
 
 /// Opens the dialog of a picture; until its preview is drawn.
-void open_picture_dialog(FilesDesk& desk) {
-    desk.press(GLFW_KEY_E, GLFW_MOD_CONTROL);
-    REQUIRE(desk.files().chooser);
-    desk.driver.wait(2);
-    desk.settle();
-    REQUIRE(desk.files().chooser->picture.preview != nullptr);
+void open_picture_dialog(FilesUser& user) {
+    user.press(GLFW_KEY_E, GLFW_MOD_CONTROL);
+    REQUIRE(user.files().chooser);
+    user.driver.wait(2);
+    user.settle();
+    REQUIRE(user.files().chooser->picture.preview != nullptr);
 }
 
-void click_option(FilesDesk& desk, const std::string& label) {
+void click_option(FilesUser& user, const std::string& label) {
     INFO(label);
-    REQUIRE(desk.click(label, "file chooser"));
-    desk.driver.wait(2);
-    desk.settle();
+    REQUIRE(user.click(label, "file chooser"));
+    user.driver.wait(2);
+    user.settle();
 }
 
 } // namespace
 
 TEST_CASE("a picture has the width that was chosen, and its dialog says so before", "[gui][files]") {
     TemporaryFolder folder;
-    FilesDesk desk(folder);
+    FilesUser user(folder);
     const auto save = [&](const std::string& name) {
-        click_option(desk, "##name");
-        desk.type_path(folder.file(name));
-        desk.press(GLFW_KEY_ENTER);
-        desk.settle();
-        REQUIRE_FALSE(desk.files().chooser);
+        click_option(user, "##name");
+        user.type_path(folder.file(name));
+        user.press(GLFW_KEY_ENTER);
+        user.settle();
+        REQUIRE_FALSE(user.files().chooser);
         return text_of(folder.file(name));
     };
     begin_recording();
-    open_picture_dialog(desk);
-    click_option(desk, "size mm");
-    desk.driver.wait(2);
-    desk.driver.type("100"); // replaces the previous width
-    desk.driver.wait(2);
+    open_picture_dialog(user);
+    click_option(user, "size mm");
+    user.driver.wait(2);
+    user.driver.type("100"); // replaces the previous width
+    user.driver.wait(2);
     CHECK(screen_shows("100 × "));
     CHECK(screen_shows("1181 × "));
     const std::string png = save("a.png");
@@ -170,35 +170,35 @@ TEST_CASE("a picture has the width that was chosen, and its dialog says so befor
     REQUIRE(density != std::string::npos);
     CHECK(number_at(png, density + 4) == 11811); // 300 dots an inch, by metre
 
-    open_picture_dialog(desk); // as the last picture was written
+    open_picture_dialog(user); // as the last picture was written
     CHECK(screen_shows("100 × "));
-    click_option(desk, "kind svg");
+    click_option(user, "kind svg");
     CHECK_FALSE(screen_shows(" px"));
     const std::string svg = save("a.svg");
     CHECK(number_behind(svg, " width=\"") == Approx(100 / 25.4 * 96).margin(0.01));
 
-    open_picture_dialog(desk);
-    click_option(desk, "size px");
-    desk.driver.wait(2);
-    desk.driver.type("9");
-    desk.driver.wait(2);
+    open_picture_dialog(user);
+    click_option(user, "size px");
+    user.driver.wait(2);
+    user.driver.type("9");
+    user.driver.wait(2);
     CHECK(screen_shows("Give a width from 50"));
-    desk.press(GLFW_KEY_ENTER);
-    CHECK(desk.files().chooser); // no picture has that width
+    user.press(GLFW_KEY_ENTER);
+    CHECK(user.files().chooser); // no picture has that width
     end_recording();
 }
 
 TEST_CASE("a picture is cropped to its content, or is as large as the canvas", "[gui][files]") {
     TemporaryFolder folder;
-    FilesDesk desk(folder);
-    desk.act(GoTo{StageGroup::x});
+    FilesUser user(folder);
+    user.act(GoTo{StageGroup::x});
     const auto height_of = [&](const std::string& option, const std::string& name) {
-        open_picture_dialog(desk);
-        click_option(desk, option);
-        click_option(desk, "kind svg");
-        desk.type_path(folder.file(name));
-        desk.press(GLFW_KEY_ENTER);
-        desk.settle();
+        open_picture_dialog(user);
+        click_option(user, option);
+        click_option(user, "kind svg");
+        user.type_path(folder.file(name));
+        user.press(GLFW_KEY_ENTER);
+        user.settle();
         return number_behind(text_of(folder.file(name)), " height=\"");
     };
     CHECK(height_of("crop to content", "a.svg") < 650);
@@ -207,13 +207,13 @@ TEST_CASE("a picture is cropped to its content, or is as large as the canvas", "
 
 TEST_CASE("a picture may have no background", "[gui][files]") {
     TemporaryFolder folder;
-    FilesDesk desk(folder);
+    FilesUser user(folder);
     const auto colour_type = [&](const std::string& option, const std::string& name) {
-        open_picture_dialog(desk);
-        click_option(desk, option);
-        desk.type_path(folder.file(name));
-        desk.press(GLFW_KEY_ENTER);
-        desk.settle();
+        open_picture_dialog(user);
+        click_option(user, option);
+        user.type_path(folder.file(name));
+        user.press(GLFW_KEY_ENTER);
+        user.settle();
         return static_cast<int>(text_of(folder.file(name)).at(25));
     };
     constexpr int colours = 2, colours_and_alpha = 6;
@@ -223,33 +223,33 @@ TEST_CASE("a picture may have no background", "[gui][files]") {
 
 TEST_CASE("what a lesson does to the canvas is not in a picture", "[gui][files]") {
     TemporaryFolder folder;
-    FilesDesk desk(folder);
-    desk.act(OpenLesson{"first-lesson"});
-    desk.driver.key(GLFW_KEY_PAGE_DOWN); // to the first step, of weights
-    desk.settle();
-    desk.act(StepRow{1}); // rows after this one are blank on the canvas
-    open_picture_dialog(desk);
-    click_option(desk, "kind svg");
-    ViewState bare = desk.view();
+    FilesUser user(folder);
+    user.act(OpenLesson{"first-lesson"});
+    user.driver.key(GLFW_KEY_PAGE_DOWN); // to the first step, of weights
+    user.settle();
+    user.act(StepRow{1}); // rows after this one are blank on the canvas
+    open_picture_dialog(user);
+    click_option(user, "kind svg");
+    ViewState bare = user.view();
     REQUIRE_FALSE(bare.points.empty());
     REQUIRE(bare.row >= 0);
-    desk.type_path(folder.file("a.svg"));
-    desk.press(GLFW_KEY_ENTER);
-    desk.settle();
+    user.type_path(folder.file("a.svg"));
+    user.press(GLFW_KEY_ENTER);
+    user.settle();
     bare.points.clear();
     bare.row = -1;
-    write_picture({desk.shown(), bare}, {}, folder.file("b.svg"));
+    write_picture({user.shown(), bare}, {}, folder.file("b.svg"));
     CHECK(text_of(folder.file("a.svg")) == text_of(folder.file("b.svg")));
 }
 
 TEST_CASE("the options of a picture fit into a low window", "[gui][files]") {
     TemporaryFolder folder;
-    FilesDesk desk(folder, 1280, 720, 2);
+    FilesUser user(folder, 1280, 720, 2);
     begin_recording();
-    open_picture_dialog(desk);
+    open_picture_dialog(user);
     CHECK(screen_shows(" mm"));
-    click_option(desk, "show options");
-    click_option(desk, "size mm");
+    click_option(user, "show options");
+    click_option(user, "size mm");
     std::vector<ScreenItem> options;
     for (const ScreenItem& item : screen_items())
         for (const char* const kind :
@@ -273,31 +273,31 @@ TEST_CASE("the options of a picture fit into a low window", "[gui][files]") {
 
 TEST_CASE("the File menu is worked with the keyboard alone", "[gui][files]") {
     TemporaryFolder folder;
-    FilesDesk desk(folder);
-    desk.driver.hold(GLFW_KEY_LEFT_ALT, true);
-    desk.press(GLFW_KEY_F);
-    desk.driver.hold(GLFW_KEY_LEFT_ALT, false);
-    desk.driver.wait(2);
+    FilesUser user(folder);
+    user.driver.hold(GLFW_KEY_LEFT_ALT, true);
+    user.press(GLFW_KEY_F);
+    user.driver.hold(GLFW_KEY_LEFT_ALT, false);
+    user.driver.wait(2);
     REQUIRE(ImGui::GetCurrentContext()->OpenPopupStack.Size == 1);
-    desk.press(GLFW_KEY_DOWN);
-    desk.press(GLFW_KEY_DOWN);
-    desk.press(GLFW_KEY_ENTER);
-    CHECK(desk.files().chooser);
+    user.press(GLFW_KEY_DOWN);
+    user.press(GLFW_KEY_DOWN);
+    user.press(GLFW_KEY_ENTER);
+    CHECK(user.files().chooser);
     CHECK(screen_shows("Open a project"));
-    desk.press(GLFW_KEY_ESCAPE);
-    CHECK_FALSE(desk.files().chooser);
+    user.press(GLFW_KEY_ESCAPE);
+    CHECK_FALSE(user.files().chooser);
 }
 
 TEST_CASE("dialogs fit into small windows and large text", "[gui][files]") {
     const float scale = GENERATE(1.0F, 2.0F);
     TemporaryFolder folder;
-    FilesDesk desk(folder, 1280, 720, scale);
-    desk.edit();
+    FilesUser user(folder, 1280, 720, scale);
+    user.edit();
     for (const FileCommand& open :
          {FileCommand(ExportPicture{}), FileCommand(SaveProjectAs{}), FileCommand(QuitProgram{})}) {
-        desk.act(open);
-        desk.driver.wait(3);
-        REQUIRE(desk.files().dialog_open());
+        user.act(open);
+        user.driver.wait(3);
+        REQUIRE(user.files().dialog_open());
         int buttons = 0;
         for (const ScreenItem& item : screen_items())
             if (item.label == "Save" || item.label == "Cancel") {
@@ -306,16 +306,16 @@ TEST_CASE("dialogs fit into small windows and large text", "[gui][files]") {
                 CHECK(item.area.bottom() <= 720);
             }
         CHECK(buttons == 2);
-        desk.act(CloseChooser{});
-        desk.act(AnswerUnsaved{UnsavedAnswer::cancel});
+        user.act(CloseChooser{});
+        user.act(AnswerUnsaved{UnsavedAnswer::cancel});
     }
 }
 
 TEST_CASE("the File menu stays in the window, and follows the row that the keys light", "[gui][files]") {
     const float scale = GENERATE(1.0F, 1.5F, 2.0F);
     TemporaryFolder folder;
-    FilesDesk desk(folder, 1280, 720, scale);
-    desk.open_menu();
+    FilesUser user(folder, 1280, 720, scale);
+    user.open_menu();
     const auto row = [](const std::string& label) {
         const auto found = std::ranges::find_if(screen_items(), [&](const ScreenItem& item) {
             return item.label == label && item.window.find("##Popup") != std::string::npos;
@@ -325,45 +325,45 @@ TEST_CASE("the File menu stays in the window, and follows the row that the keys 
     };
     CHECK(row("Quit").clip.bottom() <= 720);
     CHECK(row("Quit").reachable() == (scale == 1));
-    desk.press(GLFW_KEY_UP);
-    desk.driver.wait(2);
+    user.press(GLFW_KEY_UP);
+    user.driver.wait(2);
     CHECK(row("Quit").reachable());
-    desk.press(GLFW_KEY_DOWN);
+    user.press(GLFW_KEY_DOWN);
     for (int n = 0; n < 30; ++n)
-        desk.press(GLFW_KEY_UP);
-    desk.driver.wait(2);
+        user.press(GLFW_KEY_UP);
+    user.driver.wait(2);
     CHECK(row("New").reachable());
 }
 
 TEST_CASE("a project of the model that comes with the program is not saved into the cache", "[gui][files]") {
     TemporaryFolder folder;
-    FilesDesk desk(folder);
-    desk.open(checkpoint::model_folder("pocket"), "The cat");
-    desk.act(SetGain{0, 0});
-    desk.act(SaveProjectAs{});
-    REQUIRE(desk.files().chooser);
-    CHECK(desk.files().chooser->purpose == PathPurpose::save_project);
-    CHECK(desk.files().chooser->chooser.listing().folder == std::filesystem::current_path());
+    FilesUser user(folder);
+    user.open(checkpoint::model_folder("pocket"), "The cat");
+    user.act(SetGain{0, 0});
+    user.act(SaveProjectAs{});
+    REQUIRE(user.files().chooser);
+    CHECK(user.files().chooser->purpose == PathPurpose::save_project);
+    CHECK(user.files().chooser->chooser.listing().folder == std::filesystem::current_path());
 }
 
 TEST_CASE("the Open dialog says what a model's weights lack, and stays within its card", "[gui][files]") {
     TemporaryFolder folder;
     const std::string weights = folder.file("model.safetensors");
     std::filesystem::copy_file(test_data("/models/llama_tiny_tied/model.safetensors"), weights);
-    FilesDesk desk(folder);
-    desk.act(ChooseProject{});
-    desk.type_path(weights);
-    desk.press(GLFW_KEY_ENTER);
-    desk.settle();
-    REQUIRE(desk.files().chooser);
-    FileChooser& chooser = desk.program.state().files.chooser->chooser;
+    FilesUser user(folder);
+    user.act(ChooseProject{});
+    user.type_path(weights);
+    user.press(GLFW_KEY_ENTER);
+    user.settle();
+    REQUIRE(user.files().chooser);
+    FileChooser& chooser = user.program.state().files.chooser->chooser;
     CHECK(chooser.error().find("but config.json is missing: put") != std::string::npos);
     // A sentence of any length stays over the buttons.
     std::string sentence;
     for (int n = 0; n < 80; ++n)
         sentence += "wrong" + std::to_string(n) + " ";
     chooser.fail(sentence);
-    desk.driver.wait(2);
+    user.driver.wait(2);
     float lowest = 0;
     for (const ScreenText& line : screen_texts())
         if (line.text.find("wrong") != std::string::npos)
@@ -377,9 +377,9 @@ TEST_CASE("the Open dialog says what a model's weights lack, and stays within it
 TEST_CASE("the Open dialog lists lessons", "[gui][files]") {
     TemporaryFolder folder;
     std::ofstream(folder.file("mine.md")) << "---\n";
-    FilesDesk desk(folder);
-    desk.act(ChooseProject{});
-    FileChooser& chooser = desk.program.state().files.chooser->chooser;
+    FilesUser user(folder);
+    user.act(ChooseProject{});
+    FileChooser& chooser = user.program.state().files.chooser->chooser;
     chooser.go(std::filesystem::path(folder.file("mine.md")).parent_path());
     CHECK(std::ranges::count(chooser.listing().rows, "mine.md", &FileRow::name) == 1);
 }

@@ -1,5 +1,5 @@
 #include "tests/catch.h"
-#include "tests/gui/support/files_desk.h"
+#include "tests/gui/support/files_user.h"
 #include "tests/test_data.h"
 
 #include <GLFW/glfw3.h>
@@ -47,12 +47,12 @@ bool surrounds(const figure::Rect& ring, const ScreenItem& item) {
 }
 
 /// Presses Tab until the ring is back at its start. Fails if the ring is on an item that is not visible.
-std::set<Control> controls_visited(Desk& desk) {
+std::set<Control> controls_visited(User& user) {
     std::set<Control> reached;
     for (int step = 0; step < 600; ++step) {
-        desk.driver.key(GLFW_KEY_TAB);
-        desk.driver.wait(3); // the reached item scrolls into view
-        const FocusRing* const ring = desk.program.focus();
+        user.driver.key(GLFW_KEY_TAB);
+        user.driver.wait(3); // the reached item scrolls into view
+        const FocusRing* const ring = user.program.focus();
         REQUIRE(ring != nullptr);
         const figure::Rect area = ring->area();
         const auto item =
@@ -70,10 +70,10 @@ std::set<Control> controls_visited(Desk& desk) {
     return reached;
 }
 
-void check_all_reached(Desk& desk) {
+void check_all_reached(User& user) {
     const std::set<Control> wanted = controls_on_screen();
     REQUIRE_FALSE(wanted.empty());
-    const std::set<Control> reached = controls_visited(desk);
+    const std::set<Control> reached = controls_visited(user);
     // The button that leads to a page's task goes when the task is in sight.
     const std::set<Control> left = controls_on_screen();
     for (const Control& one : wanted)
@@ -87,79 +87,79 @@ void check_all_reached(Desk& desk) {
 
 TEST_CASE("Tab reaches everything in the window and shows where it is", "[gui][focus]") {
     const auto [width, height] = GENERATE(std::pair(1600.0F, 1000.0F), std::pair(1280.0F, 720.0F));
-    Desk desk("first-lesson", "", width, height);
-    desk.act(OpenLeft{true});
-    desk.act(OpenInspector{true});
+    User user("first-lesson", "", width, height);
+    user.act(OpenLeft{true});
+    user.act(OpenInspector{true});
     for (const LeftTab tab :
          {LeftTab::start, LeftTab::course, LeftTab::guide, LeftTab::tensors, LeftTab::heads, LeftTab::edit}) {
         INFO("tab " << static_cast<int>(tab));
-        desk.act(ShowTab{tab});
-        check_all_reached(desk);
-        desk.driver.key(GLFW_KEY_ESCAPE);
-        desk.driver.wait(2);
+        user.act(ShowTab{tab});
+        check_all_reached(user);
+        user.driver.key(GLFW_KEY_ESCAPE);
+        user.driver.wait(2);
     }
     for (const StageGroup stage : {StageGroup::x, StageGroup::split, StageGroup::output}) {
-        desk.act(GoTo{stage});
-        check_all_reached(desk);
-        desk.driver.key(GLFW_KEY_ESCAPE);
-        desk.driver.wait(2);
+        user.act(GoTo{stage});
+        check_all_reached(user);
+        user.driver.key(GLFW_KEY_ESCAPE);
+        user.driver.wait(2);
     }
 }
 
 TEST_CASE("Tab reaches everything of a lesson's page", "[gui][focus]") {
     const bool presented = GENERATE(false, true);
-    Desk desk("first-lesson", "", 1280, 720);
-    desk.act(OpenLesson{"by-hand"});
+    User user("first-lesson", "", 1280, 720);
+    user.act(OpenLesson{"by-hand"});
     if (presented)
-        desk.act(Present{});
-    for (int page = 0; page < desk.program.state().course.pages(); ++page) {
+        user.act(Present{});
+    for (int page = 0; page < user.program.state().course.pages(); ++page) {
         INFO("page " << page);
-        desk.act(GoToPage{page});
-        check_all_reached(desk);
-        desk.act(MoveTabFocus{0});
+        user.act(GoToPage{page});
+        check_all_reached(user);
+        user.act(MoveTabFocus{0});
     }
 }
 
 TEST_CASE("Tab reaches everything around a checkpoint", "[gui][focus]") {
-    Desk desk;
-    desk.open(test_data("/models/llama_tiny_tied"), "12,7,30,5");
+    User user;
+    user.open(test_data("/models/llama_tiny_tied"), "12,7,30,5");
     for (const Screen screen : {Screen::stages, Screen::effects, Screen::atlas}) {
         INFO("screen " << static_cast<int>(screen));
-        desk.act(ShowScreen{screen});
-        check_all_reached(desk);
-        desk.act(MoveTabFocus{0});
+        user.act(ShowScreen{screen});
+        check_all_reached(user);
+        user.act(MoveTabFocus{0});
     }
 }
 
 TEST_CASE("Tab reaches everything in dialogs", "[gui][focus]") {
     TemporaryFolder folder;
-    FilesDesk desk(folder);
-    desk.edit();
-    desk.save_as(folder.file("one.headscope")); // in a folder where Tab has nothing to complete
-    desk.edit(1.5F);
+    FilesUser user(folder);
+    user.edit();
+    user.save_as(folder.file("one.headscope")); // in a folder where Tab has nothing to complete
+    user.edit(1.5F);
     const Action dialogs[] = {ChooseProject{}, ExportPicture{}, RecordFilm{},
                               SaveProjectAs{}, QuitProgram{},   OpenSettings{}};
     int dialog = 0;
     for (const Action& open : dialogs) {
         INFO("dialog " << dialog++);
-        desk.act(open);
-        desk.driver.wait(3);
+        user.act(open);
+        user.driver.wait(3);
         // From the chooser's field, Tab completes first.
-        for (int tries = 0; desk.files().chooser && desk.program.focus() == nullptr && tries < 4; ++tries) {
-            desk.driver.key(GLFW_KEY_TAB);
-            desk.driver.wait(2);
+        for (int tries = 0; user.files().chooser && user.program.focus() == nullptr && tries < 4; ++tries) {
+            user.driver.key(GLFW_KEY_TAB);
+            user.driver.wait(2);
         }
         std::set<Control> wanted;
         for (const Control& one : controls_on_screen())
             if (one.first.find("Headscope") == std::string::npos) // covered items cannot be reached
                 wanted.insert(one);
-        const std::set<Control> reached = controls_visited(desk);
+        const std::set<Control> reached = controls_visited(user);
         for (const auto& [window, label] : wanted) {
             INFO(window << ": " << label);
             CHECK(reached.contains({window, label}));
         }
-        desk.driver.key(GLFW_KEY_ESCAPE);
-        desk.driver.wait(3);
+        user.driver.key(GLFW_KEY_ESCAPE);
+        user.driver.wait(3);
     }
 }
 

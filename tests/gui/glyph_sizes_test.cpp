@@ -2,7 +2,7 @@
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/text/preset.h"
 #include "tests/catch.h"
-#include "tests/gui/support/desk.h"
+#include "tests/gui/support/user.h"
 
 #include <GLFW/glfw3.h>
 #include <imgui.h>
@@ -68,34 +68,34 @@ private:
     const ImFontAtlas& atlas_;
 };
 
-void check_glyphs(Desk& desk, const std::string& where) {
-    desk.settle();
-    desk.driver.wait(2);
+void check_glyphs(User& user, const std::string& where) {
+    user.settle();
+    user.driver.wait(2);
     const Glyphs glyphs;
     INFO(where);
     CHECK(glyphs.exact > 100);
     CHECK(glyphs.stretched == 0);
 }
 
-void check_stages(Desk& desk) {
+void check_stages(User& user) {
     for (int group = 0; group < group_count; ++group) {
         const auto stage = static_cast<StageGroup>(group);
-        if (!desk.view().step_strip.has(stage))
+        if (!user.view().step_strip.has(stage))
             continue;
-        desk.act(GoTo{stage});
-        if (!desk.program.canvas().grids.empty()) {
-            const figure::Rect& area = desk.program.canvas().grids.front().area;
-            const float scale = desk.driver.surface().scale();
-            desk.driver.click((area.x + 4) * scale, (area.y + 4) * scale); // a number for the inspector
+        user.act(GoTo{stage});
+        if (!user.program.canvas().grids.empty()) {
+            const figure::Rect& area = user.program.canvas().grids.front().area;
+            const float scale = user.driver.surface().scale();
+            user.driver.click((area.x + 4) * scale, (area.y + 4) * scale); // a number for the inspector
         }
-        check_glyphs(desk, std::string(group_info(stage).label));
-        desk.driver.key(GLFW_KEY_ESCAPE);
+        check_glyphs(user, std::string(group_info(stage).label));
+        user.driver.key(GLFW_KEY_ESCAPE);
     }
-    desk.act(GoTo{StageGroup::weights});
+    user.act(GoTo{StageGroup::weights});
     for (const WeightsView way :
          {WeightsView::arcs, WeightsView::text, WeightsView::graph, WeightsView::heatmap}) {
-        desk.act(ShowWeightsAs{way});
-        check_glyphs(desk, "weights " + std::to_string(static_cast<int>(way)));
+        user.act(ShowWeightsAs{way});
+        check_glyphs(user, "weights " + std::to_string(static_cast<int>(way)));
     }
 }
 
@@ -105,40 +105,40 @@ TEST_CASE("every glyph on screen is drawn pixel for pixel", "[gui][fonts]") {
     const float scale = GENERATE(1.0F, 1.3F, 2.0F);
     CAPTURE(scale);
     SECTION("stages") {
-        Desk desk("first-lesson", "", 1600 * scale, 1000 * scale, scale);
-        check_glyphs(desk, "start");
-        check_stages(desk);
+        User user("first-lesson", "", 1600 * scale, 1000 * scale, scale);
+        check_glyphs(user, "start");
+        check_stages(user);
         for (const LeftTab tab : {LeftTab::guide, LeftTab::tensors, LeftTab::heads, LeftTab::edit}) {
-            desk.act(ShowTab{tab});
-            check_glyphs(desk, "panel " + std::to_string(static_cast<int>(tab)));
+            user.act(ShowTab{tab});
+            check_glyphs(user, "panel " + std::to_string(static_cast<int>(tab)));
         }
-        desk.act(ShowHelp{true});
-        check_glyphs(desk, "keys");
-        desk.act(ShowHelp{false});
-        desk.act(OpenPalette{});
-        check_glyphs(desk, "palette");
+        user.act(ShowHelp{true});
+        check_glyphs(user, "keys");
+        user.act(ShowHelp{false});
+        user.act(OpenPalette{});
+        check_glyphs(user, "palette");
     }
     SECTION("a lesson") {
-        Desk desk("first-lesson", "", 1600 * scale, 1000 * scale, scale);
-        desk.act(OpenLesson{"first-lesson"});
+        User user("first-lesson", "", 1600 * scale, 1000 * scale, scale);
+        user.act(OpenLesson{"first-lesson"});
         for (int page = 0; page < 6; ++page) {
-            check_glyphs(desk, "page " + std::to_string(page));
-            desk.act(GoToPage{page + 1});
+            check_glyphs(user, "page " + std::to_string(page));
+            user.act(GoToPage{page + 1});
         }
-        desk.act(Present{});
-        check_glyphs(desk, "presentation");
+        user.act(Present{});
+        check_glyphs(user, "presentation");
     }
     SECTION("a checkpoint") {
-        Desk desk("first-lesson", "", 1600 * scale, 1000 * scale, scale);
-        desk.open(checkpoint::model_folder("pocket"), "Anna gave Tom the cup");
-        check_stages(desk);
+        User user("first-lesson", "", 1600 * scale, 1000 * scale, scale);
+        user.open(checkpoint::model_folder("pocket"), "Anna gave Tom the cup");
+        check_stages(user);
         for (const NamedScreen& screen : named_screens()) {
-            desk.act(ShowScreen{screen.screen});
-            desk.act(ShowEffects{screen.effects});
-            check_glyphs(desk, std::string(screen.name));
+            user.act(ShowScreen{screen.screen});
+            user.act(ShowEffects{screen.effects});
+            check_glyphs(user, std::string(screen.name));
         }
-        desk.act(ShowTab{LeftTab::predictions});
-        check_glyphs(desk, "predictions");
+        user.act(ShowTab{LeftTab::predictions});
+        check_glyphs(user, "predictions");
     }
 }
 

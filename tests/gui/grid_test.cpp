@@ -1,5 +1,5 @@
 #include "tests/catch.h"
-#include "tests/gui/support/desk.h"
+#include "tests/gui/support/user.h"
 
 #include <imgui_internal.h>
 
@@ -19,9 +19,9 @@ struct Size {
 };
 
 /// The program in a window of this size, and its user.
-struct SizedDesk : Desk {
-    explicit SizedDesk(const Size& size, bool dark = false, const std::string& preset = "first-lesson")
-        : Desk(preset, "", size.width * size.scale, size.height * size.scale, size.scale), scale(size.scale) {
+struct SizedUser : User {
+    explicit SizedUser(const Size& size, bool dark = false, const std::string& preset = "first-lesson")
+        : User(preset, "", size.width * size.scale, size.height * size.scale, size.scale), scale(size.scale) {
         program.state().view.dark = dark;
         driver.move(1, 1);
         settle();
@@ -74,15 +74,15 @@ TEST_CASE("the parts of the window stand where the design puts them", "[gui][gri
     const float scale = GENERATE(1.0F, 1.25F, 1.5F, 2.0F);
     INFO((dark ? "dark" : "light") << " at " << scale);
     SECTION("at 1600 x 1000") {
-        const SizedDesk desk({1600, 1000, scale}, dark);
-        check_area(desk.region("canvas"), {312, 96, 960, 848});
-        check_area(desk.region("guide"), {0, 96, 311, 848}, 1); // beside a border of 1
-        check_area(desk.region("inspector"), {1273, 96, 327, 848}, 1);
-        const figure::Rect sentence = desk.area("##sentence");
+        const SizedUser user({1600, 1000, scale}, dark);
+        check_area(user.region("canvas"), {312, 96, 960, 848});
+        check_area(user.region("guide"), {0, 96, 311, 848}, 1); // beside a border of 1
+        check_area(user.region("inspector"), {1273, 96, 327, 848}, 1);
+        const figure::Rect sentence = user.area("##sentence");
         CHECK(middle_y(sentence) == Approx(26).margin(1));
         CHECK(sentence.w <= 620);
-        const figure::Rect x = desk.area("stage x"), output = desk.area("stage output"),
-                           guide = desk.area("Guide"), play = desk.area("play"), bar = desk.area("scrubber");
+        const figure::Rect x = user.area("stage x"), output = user.area("stage output"),
+                           guide = user.area("Guide"), play = user.area("play"), bar = user.area("scrubber");
         CHECK(x.y == Approx(52).margin(0.5));
         CHECK(x.h == Approx(44).margin(0.5));
         CHECK(x.x >= 312);
@@ -96,19 +96,19 @@ TEST_CASE("the parts of the window stand where the design puts them", "[gui][gri
         CHECK(middle_y(bar) == Approx(972).margin(0.5));
     }
     SECTION("at 1280 x 720 the inspector stands open") {
-        const SizedDesk desk({1280, 720, scale}, dark);
-        check_area(desk.region("canvas"), {312, 96, 640, 568});
-        check_area(desk.region("guide"), {0, 96, 311, 568}, 1);
-        check_area(desk.region("inspector"), {953, 96, 327, 568}, 1);
-        CHECK(middle_y(desk.area("play")) == Approx(692).margin(0.5));
+        const SizedUser user({1280, 720, scale}, dark);
+        check_area(user.region("canvas"), {312, 96, 640, 568});
+        check_area(user.region("guide"), {0, 96, 311, 568}, 1);
+        check_area(user.region("inspector"), {953, 96, 327, 568}, 1);
+        CHECK(middle_y(user.area("play")) == Approx(692).margin(0.5));
     }
     SECTION("with both panels folded the canvas takes their room") {
-        SizedDesk desk({1600, 1000, scale}, dark);
-        desk.act(OpenLeft{false});
-        desk.act(OpenInspector{false});
-        check_area(desk.area("open Guide"), {0, 52, 44, 892});
-        check_area(desk.region("canvas"), {44, 96, 1512, 848});
-        check_area(desk.area("open Inspector"), {1556, 52, 44, 892});
+        SizedUser user({1600, 1000, scale}, dark);
+        user.act(OpenLeft{false});
+        user.act(OpenInspector{false});
+        check_area(user.area("open Guide"), {0, 52, 44, 892});
+        check_area(user.region("canvas"), {44, 96, 1512, 848});
+        check_area(user.area("open Inspector"), {1556, 52, 44, 892});
     }
 }
 
@@ -118,14 +118,14 @@ TEST_CASE("nothing of the frame leaves the window or lies over another thing", "
                  Size{1600, 1000, 1.25F}, Size{1920, 1080, 2}, Size{3840, 2160, 1});
     const bool dark = GENERATE(false, true);
     INFO(size.width << " x " << size.height << " at " << size.scale << (dark ? " dark" : " light"));
-    SizedDesk desk(size, dark, "eight-experts");
+    SizedUser user(size, dark, "eight-experts");
     for (const StageGroup group : {StageGroup::x, StageGroup::weights, StageGroup::output}) {
-        desk.act(GoTo{group});
+        user.act(GoTo{group});
         std::vector<std::pair<std::string, figure::Rect>> things;
         for (const ScreenItem& item : screen_items())
             if (item.window == "Headscope" && !item.label.empty() && item.label.front() != '#' &&
                 !item.label.ends_with(" edge") && item.area.w >= 1 && item.area.h >= 1)
-                things.emplace_back(item.label, desk.logical(item.area));
+                things.emplace_back(item.label, user.logical(item.area));
         CHECK(things.size() > 20); // 11 steps of the strip, the lists of the toolbar, the buttons of playback
         for (std::size_t n = 0; n < things.size(); ++n) {
             const auto& [label, area] = things[n];
@@ -140,7 +140,7 @@ TEST_CASE("nothing of the frame leaves the window or lies over another thing", "
                                               << shared(area, things[other].second));
         }
         // Matrices on the same screen do not overlap.
-        const auto& grids = desk.program.canvas().grids;
+        const auto& grids = user.program.canvas().grids;
         for (std::size_t n = 0; n < grids.size(); ++n)
             for (std::size_t other = 0; other < n; ++other)
                 if (shared(grids[n].area, grids[other].area) > 1)

@@ -1,5 +1,5 @@
 #include "tests/catch.h"
-#include "tests/gui/support/desk.h"
+#include "tests/gui/support/user.h"
 
 #include <GLFW/glfw3.h>
 
@@ -47,51 +47,51 @@ TEST_CASE("the Guide is walked to its end by Next, and every number it quotes is
     const auto [width, height] = GENERATE(std::pair(1600.0F, 1000.0F), std::pair(1280.0F, 720.0F));
     const std::string sentence = GENERATE("", "The old man reads the paper");
     INFO(width << " x " << height << ", " << sentence);
-    Desk desk("first-lesson", sentence, width, height);
-    desk.act(GoTo{StageGroup::x});
+    User user("first-lesson", sentence, width, height);
+    user.act(GoTo{StageGroup::x});
     int quoted = 0;
     for (int stage = 0; stage < group_count; ++stage) {
         INFO("stage " << stage + 1);
-        REQUIRE(static_cast<int>(desk.view().group) == stage);
+        REQUIRE(static_cast<int>(user.view().group) == stage);
         CHECK(screen_shows("Stage " + std::to_string(stage + 1) + " of 11"));
-        const std::set<std::string> beside = numbers_shown(desk.view().left_width, width);
-        for (const std::string& number : numbers_shown(0, desk.view().left_width)) {
+        const std::set<std::string> beside = numbers_shown(user.view().left_width, width);
+        for (const std::string& number : numbers_shown(0, user.view().left_width)) {
             INFO(number);
             CHECK(readable(number, beside));
             ++quoted;
         }
         if (stage + 1 < group_count)
-            desk.press("Next");
+            user.press("Next");
     }
     CHECK(quoted > 12);
-    desk.press("Take the course");
-    CHECK(desk.view().tab == LeftTab::course);
+    user.press("Take the course");
+    CHECK(user.view().tab == LeftTab::course);
     CHECK(screen_shows("Why one head is not enough"));
 }
 
 TEST_CASE("at 1280 x 720 the inspector stands open, and the factors of a product keep their numbers",
           "[gui][guide][layout]") {
-    Desk desk("first-lesson", "", 1280, 720);
-    CHECK(desk.driver.find("Headscope/fold inspector"));
-    CHECK(desk.driver.find("Headscope/fold left"));
+    User user("first-lesson", "", 1280, 720);
+    CHECK(user.driver.find("Headscope/fold inspector"));
+    CHECK(user.driver.find("Headscope/fold left"));
     for (const StageGroup stage :
          {StageGroup::x, StageGroup::qkv, StageGroup::split, StageGroup::scores, StageGroup::head_out,
           StageGroup::concat, StageGroup::contributions, StageGroup::output}) {
-        desk.act(GoTo{stage});
+        user.act(GoTo{stage});
         INFO(group_info(stage).label);
-        for (const MatrixGrid& grid : desk.program.canvas().grids) {
+        for (const MatrixGrid& grid : user.program.canvas().grids) {
             INFO(tensor_info(grid.tensor).name);
             CHECK(std::min(grid.pitch_x, grid.pitch_y) >= 18);
         }
-        const int printed = check_printed_numbers(desk.program.canvas(), *desk.shown().trace, desk.problem());
+        const int printed = check_printed_numbers(user.program.canvas(), *user.shown().trace, user.problem());
         int cells = 0;
-        for (const MatrixGrid& grid : desk.program.canvas().grids)
+        for (const MatrixGrid& grid : user.program.canvas().grids)
             cells += static_cast<int>(grid.rows * grid.cols);
         CHECK(printed == cells);
     }
     // The part of a wide product that holds the selected number.
-    desk.act(Select{CellAddress{TensorId::W_O, {5, 7, 0, 0}}});
-    const auto& grids = desk.program.canvas().grids;
+    user.act(Select{CellAddress{TensorId::W_O, {5, 7, 0, 0}}});
+    const auto& grids = user.program.canvas().grids;
     CHECK(std::ranges::any_of(grids, [](const MatrixGrid& grid) {
         return grid.tensor == TensorId::W_O && grid.find({5, 7, 0, 0});
     }));
@@ -99,47 +99,47 @@ TEST_CASE("at 1280 x 720 the inspector stands open, and the factors of a product
 
 TEST_CASE("a word that no list knows is marked, said in one line, and given a class by a click",
           "[gui][guide]") {
-    Desk desk;
-    desk.type_sentence("The blorp sat down");
+    User user;
+    user.type_sentence("The blorp sat down");
     CHECK(screen_shows("“blorp” is not in a word list"));
-    desk.act(GoTo{StageGroup::x});
+    user.act(GoTo{StageGroup::x});
     CHECK(screen_shows("?"));
     CHECK(screen_shows("“blorp” is not in a word list: taken as noun-like 0.80"));
-    CHECK(desk.problem().x->at(0, 1, 0) == 0.8F);
-    desk.press("verb");
-    CHECK(desk.problem().x->at(0, 1, 0) == 0.0F);
-    CHECK(desk.problem().x->at(0, 1, 1) == 1.0F);
+    CHECK(user.problem().x->at(0, 1, 0) == 0.8F);
+    user.press("verb");
+    CHECK(user.problem().x->at(0, 1, 0) == 0.0F);
+    CHECK(user.problem().x->at(0, 1, 1) == 1.0F);
     CHECK_FALSE(screen_shows("not in a word list")); // its class is given now
-    desk.type_sentence("The cat sat down");
+    user.type_sentence("The cat sat down");
     CHECK_FALSE(screen_shows("not in a word list"));
 }
 
 TEST_CASE("the guide speaks of the column that a selected weight has its say in", "[gui][guide]") {
-    Desk desk;
-    desk.act(GoTo{StageGroup::qkv});
-    desk.act(ShowTab{LeftTab::guide});
-    desk.act(Select{CellAddress{TensorId::W_Q, {1, 0, 0, 0}}});
+    User user;
+    user.act(GoTo{StageGroup::qkv});
+    user.act(ShowTab{LeftTab::guide});
+    user.act(Select{CellAddress{TensorId::W_Q, {1, 0, 0, 0}}});
     CHECK(screen_shows("For “sat”, column 0 of q is 3.80"));
 }
 
 TEST_CASE("Ctrl Home and Ctrl End predict after the first and last token, and a new prompt after its last",
           "[gui][guide][model]") {
-    Desk desk;
-    desk.open("pocket", "The storm closed the harbour");
-    REQUIRE(desk.view().tab == LeftTab::predictions);
-    const auto position = [&] { return desk.program.state().model.predictions->position; };
-    const std::int64_t last = desk.program.state().document->part()->inputs->T - 1;
+    User user;
+    user.open("pocket", "The storm closed the harbour");
+    REQUIRE(user.view().tab == LeftTab::predictions);
+    const auto position = [&] { return user.program.state().model.predictions->position; };
+    const std::int64_t last = user.program.state().document->part()->inputs->T - 1;
     CHECK(position() == last);
-    desk.driver.key(GLFW_KEY_HOME, GLFW_MOD_CONTROL);
-    desk.settle();
+    user.driver.key(GLFW_KEY_HOME, GLFW_MOD_CONTROL);
+    user.settle();
     CHECK(position() == 0);
-    desk.act(TypePrompt{"The storm closed the harbour at noon and Anna called Tom"});
-    desk.settle();
-    CHECK(position() == desk.program.state().document->part()->inputs->T - 1);
-    desk.driver.key(GLFW_KEY_HOME, GLFW_MOD_CONTROL);
-    desk.settle();
-    desk.driver.key(GLFW_KEY_END, GLFW_MOD_CONTROL);
-    desk.settle();
+    user.act(TypePrompt{"The storm closed the harbour at noon and Anna called Tom"});
+    user.settle();
+    CHECK(position() == user.program.state().document->part()->inputs->T - 1);
+    user.driver.key(GLFW_KEY_HOME, GLFW_MOD_CONTROL);
+    user.settle();
+    user.driver.key(GLFW_KEY_END, GLFW_MOD_CONTROL);
+    user.settle();
     CHECK(position() > last);
 }
 

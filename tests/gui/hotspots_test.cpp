@@ -1,5 +1,5 @@
 #include "tests/catch.h"
-#include "tests/gui/support/desk.h"
+#include "tests/gui/support/user.h"
 
 #include <GLFW/glfw3.h>
 #include <imgui_internal.h>
@@ -40,10 +40,10 @@ bool already_so(const ViewState& view, const std::string& label) {
 }
 
 /// The key that a query of one head weighs most, from the numbers themselves.
-std::int64_t largest_key(const Desk& desk, std::int64_t head, std::int64_t query) {
-    const Tensor& weights = *desk.shown().trace->stage(TensorId::weights);
+std::int64_t largest_key(const User& user, std::int64_t head, std::int64_t query) {
+    const Tensor& weights = *user.shown().trace->stage(TensorId::weights);
     std::int64_t best = 0;
-    for (std::int64_t j = 1; j < desk.problem().dims.Tk; ++j)
+    for (std::int64_t j = 1; j < user.problem().dims.Tk; ++j)
         if (weights.at(0, head, query, j) > weights.at(0, head, query, best))
             best = j;
     return best;
@@ -57,11 +57,11 @@ struct Meant {
     bool known = true; ///< true if this test knows the words
 };
 
-Meant meant_by(const Desk& desk, const std::string& label) {
-    Meant meant{desk.view(), {}, desk.program.state().document->recipe.identity_W_O};
-    const std::int64_t H = desk.problem().dims.H;
+Meant meant_by(const User& user, const std::string& label) {
+    Meant meant{user.view(), {}, user.program.state().document->recipe.identity_W_O};
+    const std::int64_t H = user.problem().dims.H;
     for (std::int64_t h = 0; h < H; ++h)
-        meant.gains.push_back(desk.problem().gain(h));
+        meant.gains.push_back(user.problem().gain(h));
     ViewState& view = meant.view;
     const auto number_after = [&](std::string_view words) { return std::stoll(label.substr(words.size())); };
     const auto is = [&](std::string_view words) { return label == words; };
@@ -112,7 +112,7 @@ Meant meant_by(const Desk& desk, const std::string& label) {
              query == 0 || (query != std::string::npos && begins("head "))) {
         const std::int64_t head = query == 0 ? view.head : number_after("head ");
         const std::int64_t i = std::stoll(label.substr(query + 6));
-        view.selected = CellAddress{TensorId::weights, {0, head, i, largest_key(desk, head, i)}};
+        view.selected = CellAddress{TensorId::weights, {0, head, i, largest_key(user, head, i)}};
     } else if (begins("head ") || begins("Head ") || (begins("H") && label.size() == 2)) {
         view.head = std::stoll(label.substr(label.find_first_of("0123456789")));
         if (view.compared_head == view.head)
@@ -122,23 +122,23 @@ Meant meant_by(const Desk& desk, const std::string& label) {
     return meant;
 }
 
-void check_left(Desk& desk, const Meant& meant) {
-    CHECK(signature(desk.view()) == signature(meant.view));
-    CHECK(desk.view().brush.on == meant.view.brush.on);
-    CHECK(desk.view().one_head == meant.view.one_head);
-    CHECK(desk.program.state().document->recipe.identity_W_O == meant.identity_output);
+void check_left(User& user, const Meant& meant) {
+    CHECK(signature(user.view()) == signature(meant.view));
+    CHECK(user.view().brush.on == meant.view.brush.on);
+    CHECK(user.view().one_head == meant.view.one_head);
+    CHECK(user.program.state().document->recipe.identity_W_O == meant.identity_output);
     for (std::size_t h = 0; h < meant.gains.size(); ++h)
-        CHECK(desk.problem().gain(static_cast<std::int64_t>(h)) == meant.gains[h]);
+        CHECK(user.problem().gain(static_cast<std::int64_t>(h)) == meant.gains[h]);
 }
 
 /// Clicks every item that is on screen now, each from the same state, and says how many there were.
-int click_everything(Desk& desk) {
+int click_everything(User& user) {
     // Edited from the start: the words "not saved" move the items next to them only once.
-    desk.act(SetGain{0, 0.75F});
-    const ViewState start = desk.view();
-    const project::Recipe recipe = desk.program.state().document->recipe;
-    desk.driver.move(1, 1);
-    desk.driver.wait(2);
+    user.act(SetGain{0, 0.75F});
+    const ViewState start = user.view();
+    const project::Recipe recipe = user.program.state().document->recipe;
+    user.driver.move(1, 1);
+    user.driver.wait(2);
     std::vector<ScreenItem> items;
     for (const ScreenItem& item : screen_items())
         if (!item.label.empty() && !not_clicked().contains(item.label) && item.area.w >= 1 &&
@@ -158,85 +158,85 @@ int click_everything(Desk& desk) {
         CHECK(item.reachable());
         if (!item.reachable())
             continue;
-        const std::string before = signature(desk.program);
+        const std::string before = signature(user.program);
         const bool on_canvas = item.window.find("canvas") != std::string::npos;
-        const Meant meant = meant_by(desk, item.label);
-        desk.driver.click(item.middle_x(), item.middle_y());
+        const Meant meant = meant_by(user, item.label);
+        user.driver.click(item.middle_x(), item.middle_y());
         ++clicked;
         if (item.label == "##sentence") {
-            const bool fixed = desk.program.state().document->recipe.preset == "cat-sleeps";
+            const bool fixed = user.program.state().document->recipe.preset == "cat-sleeps";
             CHECK(ImGui::GetIO().WantTextInput == !fixed);
-            desk.driver.key(GLFW_KEY_ENTER);
+            user.driver.key(GLFW_KEY_ENTER);
         } else if (on_canvas) {
             CHECK(meant.known);
-            check_left(desk, meant);
+            check_left(user, meant);
         } else if (!already_so(start, item.label)) {
             const bool speaks = item.window.find("heads") != std::string::npos ||
                                 item.window.find("tensors") != std::string::npos;
             if (!speaks) // a list's row for what is shown already changes nothing
-                CHECK(signature(desk.program) != before);
+                CHECK(signature(user.program) != before);
         }
         if (ImGui::GetCurrentContext()->OpenPopupStack.Size > 0)
-            desk.driver.key(GLFW_KEY_ESCAPE);
-        CHECK(desk.program.state().error.empty());
-        const project::Recipe& now = desk.program.state().document->recipe;
+            user.driver.key(GLFW_KEY_ESCAPE);
+        CHECK(user.program.state().error.empty());
+        const project::Recipe& now = user.program.state().document->recipe;
         const std::vector<float> gains = now.gains;
         if (now.identity_W_O != recipe.identity_W_O)
-            desk.program.act(SetIdentityOutput{recipe.identity_W_O});
+            user.program.act(SetIdentityOutput{recipe.identity_W_O});
         for (std::size_t h = 0; h < gains.size() && h < recipe.gains.size(); ++h)
             if (gains[h] != recipe.gains[h]) // words of a panel may refer to this head
-                desk.program.act(SetGain{static_cast<std::int64_t>(h), recipe.gains[h]});
-        desk.program.state().view = start;
-        desk.program.state().manual = {};
-        desk.driver.move(1, 1);
-        desk.settle();
-        desk.program.state().view = start;
+                user.program.act(SetGain{static_cast<std::int64_t>(h), recipe.gains[h]});
+        user.program.state().view = start;
+        user.program.state().manual = {};
+        user.driver.move(1, 1);
+        user.settle();
+        user.program.state().view = start;
     }
     return clicked;
 }
 
 /// Clicks the row of a panel, which is meant to leave this view.
-void check_row(Desk& desk, const std::string& label, const std::string& window, const ViewState& meant) {
-    const ViewState start = desk.view();
+void check_row(User& user, const std::string& label, const std::string& window, const ViewState& meant) {
+    const ViewState start = user.view();
     INFO(label);
-    CHECK(desk.click(label, window));
-    CHECK(signature(desk.view()) == signature(meant));
-    desk.program.state().view = start;
-    desk.driver.wait(2);
+    CHECK(user.click(label, window));
+    CHECK(signature(user.view()) == signature(meant));
+    user.program.state().view = start;
+    user.driver.wait(2);
 }
 
 } // namespace
 
 TEST_CASE("everything that can be clicked does something, on every stage", "[gui][hotspots]") {
-    Desk desk("first-lesson", "", wide, high);
+    User user("first-lesson", "", wide, high);
     for (int group = 0; group < group_count; ++group) {
-        desk.act(GoTo{static_cast<StageGroup>(group)});
-        CHECK(click_everything(desk) > 20);
+        user.act(GoTo{static_cast<StageGroup>(group)});
+        CHECK(click_everything(user) > 20);
     }
 }
 
 TEST_CASE("everything that can be clicked does something, in every view of the weights", "[gui][hotspots]") {
-    Desk desk(GENERATE("first-lesson", "eight-experts"), "", wide, high);
+    User user(GENERATE("first-lesson", "eight-experts"), "", wide, high);
     for (const WeightsView way :
          {WeightsView::arcs, WeightsView::text, WeightsView::graph, WeightsView::heatmap})
         for (const HeadsView heads : {HeadsView::difference, HeadsView::mean, HeadsView::each}) {
-            desk.act(ShowWeightsAs{way});
-            desk.act(ShowHeads{heads});
-            desk.act(PickHead{1});
-            CHECK(click_everything(desk) > 20);
+            user.act(ShowWeightsAs{way});
+            user.act(ShowHeads{heads});
+            user.act(PickHead{1});
+            CHECK(click_everything(user) > 20);
         }
 }
 
 TEST_CASE("everything that can be clicked does something where panels are folded", "[gui][hotspots]") {
-    Desk desk("first-lesson", "", wide, high);
-    desk.act(OpenLeft{false});
-    desk.act(OpenInspector{false});
-    CHECK(click_everything(desk) > 10);
+    User user("first-lesson", "", wide, high);
+    user.act(OpenLeft{false});
+    user.act(OpenInspector{false});
+    CHECK(click_everything(user) > 10);
 }
 
 TEST_CASE("rows of the tensors and heads panels lead where they say", "[gui][hotspots]") {
-    Desk desk("eight-experts", "", wide, high);
-    desk.act(ShowTab{LeftTab::tensors});
+    User user("eight-experts", "", wide, high);
+    user.act(ShowTab{LeftTab::tensors});
     using enum StageGroup;
     // Inputs lead to the stage that reads them first.
     const std::pair<const char*, StageGroup> places[] = {{"x", x},
@@ -262,42 +262,42 @@ TEST_CASE("rows of the tensors and heads panels lead where they say", "[gui][hot
                                                          {"mask", masked},
                                                          {"gain", concat}};
     for (const auto& [name, group] : places) {
-        ViewState meant = desk.view();
+        ViewState meant = user.view();
         meant.group = group;
         meant.row = -1;
         if (group == split)
             meant.apart_target = 1;
         if (group == concat)
             meant.joined_target = 1;
-        check_row(desk, name, "/tensors", meant);
+        check_row(user, name, "/tensors", meant);
     }
-    desk.act(ShowTab{LeftTab::heads});
+    user.act(ShowTab{LeftTab::heads});
     for (std::int64_t h = 0; h < 8; ++h) {
-        ViewState meant = desk.view();
+        ViewState meant = user.view();
         meant.head = h;
         meant.compared_head = h == 1 ? 2 : 1;
-        check_row(desk, "Head " + std::to_string(h), "/heads", meant);
+        check_row(user, "Head " + std::to_string(h), "/heads", meant);
     }
 }
 
 TEST_CASE("Tab walks to everything that can be clicked and Enter does what a click does", "[gui][hotspots]") {
-    Desk desk("first-lesson", "", wide, high);
-    const ViewState start = desk.view();
+    User user("first-lesson", "", wide, high);
+    const ViewState start = user.view();
     std::set<std::string> reached;
     int steps = 0;
     for (; steps < 120; ++steps) {
         for (int i = 0; i <= steps; ++i)
-            desk.driver.key(GLFW_KEY_TAB);
-        const std::string before = signature(desk.program);
-        desk.driver.key(GLFW_KEY_ENTER);
-        desk.driver.wait(3);
-        reached.insert(signature(desk.program) == before ? "same" : signature(desk.program));
+            user.driver.key(GLFW_KEY_TAB);
+        const std::string before = signature(user.program);
+        user.driver.key(GLFW_KEY_ENTER);
+        user.driver.wait(3);
+        reached.insert(signature(user.program) == before ? "same" : signature(user.program));
         if (ImGui::GetCurrentContext()->OpenPopupStack.Size > 0)
-            desk.driver.key(GLFW_KEY_ESCAPE);
-        desk.driver.key(GLFW_KEY_ESCAPE);
-        desk.program.state().view = start;
-        desk.program.state().manual = {};
-        desk.driver.wait(2);
+            user.driver.key(GLFW_KEY_ESCAPE);
+        user.driver.key(GLFW_KEY_ESCAPE);
+        user.program.state().view = start;
+        user.program.state().manual = {};
+        user.driver.wait(2);
         if (steps > 55)
             break;
     }
@@ -316,11 +316,11 @@ TEST_CASE("Tab walks to everything that can be clicked and Enter does what a cli
         CHECK(reaches("group " + std::to_string(group) + " "));
     // Back from the first control to the last ones, of which edges and sliders take arrow keys and no Enter.
     constexpr int last_ones = 8;
-    for (int n = 0; n < last_ones && signature(desk.view()) == signature(start); ++n) {
-        desk.driver.key(GLFW_KEY_TAB, GLFW_MOD_SHIFT);
-        desk.driver.key(GLFW_KEY_ENTER);
+    for (int n = 0; n < last_ones && signature(user.view()) == signature(start); ++n) {
+        user.driver.key(GLFW_KEY_TAB, GLFW_MOD_SHIFT);
+        user.driver.key(GLFW_KEY_ENTER);
     }
-    CHECK(signature(desk.view()) != signature(start));
+    CHECK(signature(user.view()) != signature(start));
 }
 
 } // namespace headscope::test

@@ -2,7 +2,7 @@
 #include "app/views/action_context.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "tests/catch.h"
-#include "tests/gui/support/desk.h"
+#include "tests/gui/support/user.h"
 #include "tests/test_data.h"
 
 #include <fstream>
@@ -37,9 +37,9 @@ KeySection listed(const Program& program) {
 }
 
 /// Checks that every line that F1 shows is in one of these sections.
-void check_listed(const Desk& desk, std::initializer_list<const char*> headings) {
+void check_listed(const User& user, std::initializer_list<const char*> headings) {
     const auto sections = key_sections();
-    for (const std::string& line : listed(desk.program)) {
+    for (const std::string& line : listed(user.program)) {
         INFO(line);
         bool there = false;
         for (const char* heading : headings) {
@@ -54,37 +54,37 @@ void check_listed(const Desk& desk, std::initializer_list<const char*> headings)
 
 TEST_CASE("the list behind F1 has no line that the manual's page of keys lacks", "[gui][keys]") {
     SECTION("a problem, its atlas and its presentation") {
-        Desk desk;
-        check_listed(desk, {"A sentence or a problem"});
-        CHECK(listed(desk.program) == key_sections().at("A sentence or a problem"));
-        desk.act(ShowScreen{Screen::atlas});
-        desk.settle();
-        REQUIRE(screen_of(desk.shown(), desk.view()) == Screen::atlas);
-        check_listed(desk, {"A sentence or a problem", "The atlas, in addition"});
-        desk.act(Present{});
-        desk.settle();
-        check_listed(desk, {"A presentation", "The atlas, in addition"});
+        User user;
+        check_listed(user, {"A sentence or a problem"});
+        CHECK(listed(user.program) == key_sections().at("A sentence or a problem"));
+        user.act(ShowScreen{Screen::atlas});
+        user.settle();
+        REQUIRE(screen_of(user.shown(), user.view()) == Screen::atlas);
+        check_listed(user, {"A sentence or a problem", "The atlas, in addition"});
+        user.act(Present{});
+        user.settle();
+        check_listed(user, {"A presentation", "The atlas, in addition"});
     }
     SECTION("a checkpoint and each of its screens") {
-        Desk desk;
-        desk.open(checkpoint::model_folder("pocket"), "The cat sat down");
+        User user;
+        user.open(checkpoint::model_folder("pocket"), "The cat sat down");
         for (const NamedScreen& named : named_screens()) {
-            desk.act(ShowScreen{named.screen});
-            desk.settle();
+            user.act(ShowScreen{named.screen});
+            user.settle();
             INFO(named.name);
             if (named.screen == Screen::atlas)
-                check_listed(desk, {"A checkpoint", "The atlas, in addition"});
+                check_listed(user, {"A checkpoint", "The atlas, in addition"});
             else
-                check_listed(desk, {"A checkpoint"});
+                check_listed(user, {"A checkpoint"});
         }
     }
     SECTION("weights of a file and their atlas") {
-        Desk desk;
-        desk.open(test_data("/attention/lh_f32.npy"));
-        check_listed(desk, {"Attention weights of a file"});
-        desk.act(ShowScreen{Screen::atlas});
-        desk.settle();
-        check_listed(desk, {"Attention weights of a file", "The atlas, in addition"});
+        User user;
+        user.open(test_data("/attention/lh_f32.npy"));
+        check_listed(user, {"Attention weights of a file"});
+        user.act(ShowScreen{Screen::atlas});
+        user.settle();
+        check_listed(user, {"Attention weights of a file", "The atlas, in addition"});
         CHECK(key_sections()
                   .at("The atlas, in addition")
                   .contains("Alt P  Alt A | on the atlas: pin the open head, clear the selection"));

@@ -6,8 +6,8 @@
 #include "core/manual/glossary.h"
 #include "core/text/preset.h"
 #include "tests/catch.h"
-#include "tests/gui/support/desk.h"
 #include "tests/gui/support/english_left.h"
+#include "tests/gui/support/user.h"
 #include "tests/test_data.h"
 
 #include <GLFW/glfw3.h>
@@ -30,7 +30,7 @@ Program::Options in_german() {
 /// Goes through a window and keeps what is English in it.
 class Reader {
 public:
-    explicit Reader(Desk& desk) : desk_(desk), english_("de") { REQUIRE(english_.count() > 1000); }
+    explicit Reader(User& user) : user_(user), english_("de") { REQUIRE(english_.count() > 1000); }
 
     /// Adds words that are not part of a message.
     void know(const std::string& text) {
@@ -38,8 +38,8 @@ public:
             own_.insert(word);
     }
     void look(const std::string& where) {
-        desk_.settle();
-        desk_.driver.wait(2);
+        user_.settle();
+        user_.driver.wait(2);
         read(where);
     }
     /// The frame drawn last.
@@ -49,72 +49,72 @@ public:
                 left_ += where + ": " + text + "\n";
     }
     void look_after(const std::string& where, const Action& action) {
-        desk_.act(action);
+        user_.act(action);
         look(where);
     }
     const std::string& left() const { return left_; }
 
 private:
-    Desk& desk_;
+    User& user_;
     EnglishWords english_;
     std::set<std::string> own_, seen_;
     std::string left_;
 };
 
 /// `panels`: with every panel on the left at every stage.
-void read_stages(Desk& desk, Reader& reader, bool panels) {
+void read_stages(User& user, Reader& reader, bool panels) {
     for (int group = 0; group < group_count; ++group) {
         const auto stage = static_cast<StageGroup>(group);
-        if (!desk.view().step_strip.has(stage))
+        if (!user.view().step_strip.has(stage))
             continue;
         reader.look_after(std::string(group_info(stage).label), GoTo{stage});
         if (panels)
             for (const LeftTab tab : {LeftTab::guide, LeftTab::tensors, LeftTab::heads, LeftTab::edit})
                 reader.look_after("panel of " + std::string(group_info(stage).label), ShowTab{tab});
         // The inspector and the tip of the first cell.
-        if (!desk.program.canvas().grids.empty()) {
-            const MatrixGrid& grid = desk.program.canvas().grids.front();
-            desk.driver.click(grid.area.x + 4, grid.area.y + 4);
+        if (!user.program.canvas().grids.empty()) {
+            const MatrixGrid& grid = user.program.canvas().grids.front();
+            user.driver.click(grid.area.x + 4, grid.area.y + 4);
             reader.look("inspector of " + std::string(group_info(stage).label));
-            desk.driver.key(GLFW_KEY_ESCAPE);
+            user.driver.key(GLFW_KEY_ESCAPE);
         }
     }
 }
 
 /// Every item that shows a tip.
-void read_tips(Desk& desk, Reader& reader) {
+void read_tips(User& user, Reader& reader) {
     const std::vector<ScreenItem> items = screen_items();
     for (const ScreenItem& item : items) {
         if (item.label.empty() || !item.reachable())
             continue;
-        desk.driver.move(item.middle_x(), item.middle_y());
-        desk.driver.wait(20);
+        user.driver.move(item.middle_x(), item.middle_y());
+        user.driver.wait(20);
         reader.read("tip of " + item.label);
     }
 }
 
-void read_dialogs(Desk& desk, Reader& reader) {
+void read_dialogs(User& user, Reader& reader) {
     reader.look_after("settings", OpenSettings{true});
-    desk.act(OpenSettings{false});
+    user.act(OpenSettings{false});
     reader.look_after("file menu", OpenFileMenu{});
-    desk.driver.key(GLFW_KEY_ESCAPE);
+    user.driver.key(GLFW_KEY_ESCAPE);
     for (const char* const typed : {"", "a", "e", "n", "r"}) {
-        desk.act(OpenPalette{});
-        desk.driver.type(typed);
+        user.act(OpenPalette{});
+        user.driver.type(typed);
         reader.look("palette " + std::string(typed));
-        desk.driver.key(GLFW_KEY_ESCAPE);
-        desk.driver.key(GLFW_KEY_ESCAPE);
+        user.driver.key(GLFW_KEY_ESCAPE);
+        user.driver.key(GLFW_KEY_ESCAPE);
     }
     reader.look_after("find", OpenFind{});
-    desk.driver.key(GLFW_KEY_ESCAPE);
+    user.driver.key(GLFW_KEY_ESCAPE);
     reader.look_after("open", ChooseProject{});
-    desk.driver.key(GLFW_KEY_ESCAPE);
+    user.driver.key(GLFW_KEY_ESCAPE);
     reader.look_after("save", SaveProjectAs{});
-    desk.driver.key(GLFW_KEY_ESCAPE);
+    user.driver.key(GLFW_KEY_ESCAPE);
     reader.look_after("picture", ExportPicture{});
-    desk.driver.key(GLFW_KEY_ESCAPE);
+    user.driver.key(GLFW_KEY_ESCAPE);
     reader.look_after("film", RecordFilm{});
-    desk.driver.key(GLFW_KEY_ESCAPE);
+    user.driver.key(GLFW_KEY_ESCAPE);
 }
 
 } // namespace
@@ -125,51 +125,51 @@ TEST_CASE("no English is left on the window in German", "[.language]") {
     SECTION("presets") {
         const auto presets = text::presets();
         for (const text::PresetInfo& preset : presets) {
-            Desk desk(std::string(preset.id), "", 1600, 1000);
-            Reader reader(desk);
-            reader.know(desk.program.state().document->recipe.sentence + " " +
-                        desk.program.state().document->recipe.kv_sentence);
+            User user(std::string(preset.id), "", 1600, 1000);
+            Reader reader(user);
+            reader.know(user.program.state().document->recipe.sentence + " " +
+                        user.program.state().document->recipe.kv_sentence);
             INFO(preset.id);
-            read_stages(desk, reader, preset.id == presets.front().id);
+            read_stages(user, reader, preset.id == presets.front().id);
             for (const WeightsView way :
                  {WeightsView::arcs, WeightsView::text, WeightsView::graph, WeightsView::heatmap}) {
-                desk.act(GoTo{StageGroup::weights});
+                user.act(GoTo{StageGroup::weights});
                 reader.look_after("view of the weights", ShowWeightsAs{way});
             }
             CHECK(reader.left() == "");
         }
     }
     SECTION("the first page, dialogs and tips") {
-        Desk desk(in_german(), 1600, 1000);
-        Reader reader(desk);
-        desk.type_sentence(sentence);
+        User user(in_german(), 1600, 1000);
+        Reader reader(user);
+        user.type_sentence(sentence);
         // The choosers show the folder.
         reader.know(sentence + " English " + std::filesystem::current_path().string());
-        desk.program.begin();
+        user.program.begin();
         reader.look("start");
-        read_dialogs(desk, reader);
-        read_tips(desk, reader);
-        desk.act(GoTo{StageGroup::weights});
-        read_tips(desk, reader);
+        read_dialogs(user, reader);
+        read_tips(user, reader);
+        user.act(GoTo{StageGroup::weights});
+        read_tips(user, reader);
         reader.look_after("keys", ShowHelp{true});
         CHECK(reader.left() == "");
     }
     SECTION("a checkpoint") {
-        Desk desk("first-lesson", sentence, 1600, 1000);
+        User user("first-lesson", sentence, 1600, 1000);
         const std::string prompt = "Anna gave Tom the cup";
-        desk.open(checkpoint::model_folder("pocket"), prompt);
-        Reader reader(desk);
+        user.open(checkpoint::model_folder("pocket"), prompt);
+        Reader reader(user);
         reader.know(prompt + " pocket");
-        read_stages(desk, reader, true);
+        read_stages(user, reader, true);
         for (const NamedScreen& screen : named_screens()) {
-            desk.act(ShowScreen{screen.screen});
-            desk.act(ShowEffects{screen.effects});
+            user.act(ShowScreen{screen.screen});
+            user.act(ShowEffects{screen.effects});
             reader.look(std::string(screen.name));
             for (const LeftTab tab :
                  {LeftTab::guide, LeftTab::tensors, LeftTab::heads, LeftTab::edit, LeftTab::predictions})
                 reader.look_after("panel", ShowTab{tab});
             if (screen.screen == Screen::atlas || screen.screen == Screen::why)
-                read_tips(desk, reader);
+                read_tips(user, reader);
         }
         CHECK(reader.left() == "");
     }
@@ -181,15 +181,15 @@ TEST_CASE("no English is left on the window in German", "[.language]") {
             CHECK(found.parsed.lesson.language == "de");
             if (with_code.contains(id))
                 continue;
-            Desk desk(in_german());
-            Reader reader(desk);
+            User user(in_german());
+            Reader reader(user);
             reader.know(asset("lessons/" + id + ".de.md")); // quotes English words
-            desk.act(OpenLesson{id});
+            user.act(OpenLesson{id});
             INFO(id);
             for (int page = 0; page < 12; ++page) {
-                reader.know(desk.program.state().document->recipe.sentence);
+                reader.know(user.program.state().document->recipe.sentence);
                 reader.look(id + " page " + std::to_string(page));
-                desk.act(GoToPage{page});
+                user.act(GoToPage{page});
             }
             CHECK(reader.left() == "");
         }
@@ -198,20 +198,20 @@ TEST_CASE("no English is left on the window in German", "[.language]") {
 
 TEST_CASE("the keys of the ways to read weights stand whole in German", "[.language]") {
     use_language("de");
-    Desk desk("first-lesson", "", 1600, 1000);
-    desk.open(checkpoint::model_folder("pocket"), "Anna gave Tom the cup");
-    desk.act(ShowTab{LeftTab::heads});
+    User user("first-lesson", "", 1600, 1000);
+    user.open(checkpoint::model_folder("pocket"), "Anna gave Tom the cup");
+    user.act(ShowTab{LeftTab::heads});
     CHECK(screen_shows("Umschalt M"));
 }
 
 TEST_CASE("the sum of the largest components has its whole name in German", "[.language]") {
     use_language("de");
-    Desk desk("first-lesson", "", 1600, 1000);
-    desk.open(checkpoint::model_folder("pocket"), "When Mary and John went to the shop, John gave a book to");
-    desk.act(ShowScreen{Screen::effects});
-    desk.act(AskEffects{AskEffects::What::token, "Mary"});
-    desk.act(AskEffects{AskEffects::What::against, "John"});
-    desk.settle();
+    User user("first-lesson", "", 1600, 1000);
+    user.open(checkpoint::model_folder("pocket"), "When Mary and John went to the shop, John gave a book to");
+    user.act(ShowScreen{Screen::effects});
+    user.act(AskEffects{AskEffects::What::token, "Mary"});
+    user.act(AskEffects{AskEffects::What::against, "John"});
+    user.settle();
     CHECK(screen_shows("Logit von ·Mary − ·John"));
 }
 

@@ -3,7 +3,7 @@
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/text/preset.h"
 #include "tests/catch.h"
-#include "tests/gui/support/desk.h"
+#include "tests/gui/support/user.h"
 
 #include <GLFW/glfw3.h>
 
@@ -24,9 +24,9 @@ bool finite(const figure::Rect& area) {
 }
 
 /// Checks that the picture exists, belongs to the document, and is where the canvas can show it.
-void check_picture(Desk& desk, float logical_width, float logical_height) {
-    const Picture& canvas = desk.program.canvas();
-    REQUIRE(desk.shown().document == desk.program.state().document);
+void check_picture(User& user, float logical_width, float logical_height) {
+    const Picture& canvas = user.program.canvas();
+    REQUIRE(user.shown().document == user.program.state().document);
     REQUIRE_FALSE(canvas.scene.items.empty());
     REQUIRE_FALSE(canvas.grids.empty());
     int outside = 0;
@@ -36,7 +36,7 @@ void check_picture(Desk& desk, float logical_width, float logical_height) {
         CHECK(finite(grid.area));
         CHECK(grid.rows > 0);
         CHECK(grid.cols > 0);
-        const Tensor* tensor = desk.shown().tensor(grid.tensor);
+        const Tensor* tensor = user.shown().tensor(grid.tensor);
         REQUIRE(tensor != nullptr);
         const Index last = grid.index(grid.rows - 1, grid.cols - 1);
         for (int axis = 0; axis < tensor->shape().rank(); ++axis)
@@ -51,12 +51,12 @@ void check_picture(Desk& desk, float logical_width, float logical_height) {
         CHECK(finite(spot.area));
 }
 
-void step_through_stages(Desk& desk, float width, float height) {
+void step_through_stages(User& user, float width, float height) {
     for (int group = 0; group < group_count; ++group) {
-        desk.program.act(GoTo{static_cast<StageGroup>(group)});
-        desk.driver.wait(3);
+        user.program.act(GoTo{static_cast<StageGroup>(group)});
+        user.driver.wait(3);
         INFO(group_info(static_cast<StageGroup>(group)).label);
-        check_picture(desk, width, height);
+        check_picture(user, width, height);
     }
 }
 
@@ -65,20 +65,20 @@ void step_through_stages(Desk& desk, float width, float height) {
 TEST_CASE(
     "in a small window at 150 and 200 % every stage prints its numbers, and the strip shows where one is",
     "[gui][layout]") {
-    Desk desk("first-lesson", "The cat sat down", 1280, 720, GENERATE(1.5F, 2.0F));
-    desk.driver.key(GLFW_KEY_LEFT_BRACKET); // opens the left panel beside a canvas of 490 or 280 pixels
-    desk.settle();
-    REQUIRE(desk.driver.find("Headscope/fold left"));
+    User user("first-lesson", "The cat sat down", 1280, 720, GENERATE(1.5F, 2.0F));
+    user.driver.key(GLFW_KEY_LEFT_BRACKET); // opens the left panel beside a canvas of 490 or 280 pixels
+    user.settle();
+    REQUIRE(user.driver.find("Headscope/fold left"));
     begin_recording();
     for (int group = 0; group < group_count; ++group) {
         const auto stage = static_cast<StageGroup>(group);
-        desk.act(GoTo{stage});
-        const Picture& canvas = desk.program.canvas();
+        user.act(GoTo{stage});
+        const Picture& canvas = user.program.canvas();
         const std::string label(group_info(stage).label);
         const auto& items = screen_items();
         const auto name = std::ranges::find(items, "stage " + label, &ScreenItem::label);
         INFO(label);
-        CHECK(check_printed_numbers(canvas, computed(desk.problem()), desk.problem()) >= 16);
+        CHECK(check_printed_numbers(canvas, computed(user.problem()), user.problem()) >= 16);
         constexpr float smallest_title = 15;
         for (const figure::SceneItem& item : canvas.scene.items)
             if (const auto* const text = std::get_if<figure::TextItem>(&item);
@@ -89,87 +89,87 @@ TEST_CASE(
         // A click on a chevron is a step that way, and no click on the name below it.
         const auto next = std::ranges::find(items, "next stage in the strip", &ScreenItem::label);
         if (next != items.end()) {
-            desk.driver.click(next->middle_x(), next->middle_y());
-            desk.settle();
-            CHECK(desk.view().group == static_cast<StageGroup>(group + 1));
+            user.driver.click(next->middle_x(), next->middle_y());
+            user.settle();
+            CHECK(user.view().group == static_cast<StageGroup>(group + 1));
         }
     }
     end_recording();
 }
 
 TEST_CASE("in a window of 1280 inside its frame both panels are open at first", "[gui][layout]") {
-    const Desk desk("first-lesson", "", 1264, 690);
-    const ProgramLayout places = compute_layout(desk.program.state(), 1264, 690);
+    const User user("first-lesson", "", 1264, 690);
+    const ProgramLayout places = compute_layout(user.program.state(), 1264, 690);
     CHECK(places.left_open);
     CHECK(places.inspector_open);
-    CHECK(check_printed_numbers(desk.program.canvas(), computed(desk.problem()), desk.problem()) >= 16);
+    CHECK(check_printed_numbers(user.program.canvas(), computed(user.problem()), user.problem()) >= 16);
 }
 
 TEST_CASE("another stage begins at its top", "[gui][layout]") {
-    Desk desk("first-lesson", "The cat sat down", 1280, 720, 1.5F);
-    desk.act(GoTo{StageGroup::split});
-    const auto top = [&] { return desk.program.canvas().grids.front().area.y; };
+    User user("first-lesson", "The cat sat down", 1280, 720, 1.5F);
+    user.act(GoTo{StageGroup::split});
+    const auto top = [&] { return user.program.canvas().grids.front().area.y; };
     const float before = top();
-    desk.driver.move(640, 360);
-    desk.driver.scroll(-3);
-    desk.settle();
+    user.driver.move(640, 360);
+    user.driver.scroll(-3);
+    user.settle();
     REQUIRE(top() < before);
-    desk.driver.key(GLFW_KEY_RIGHT);
-    desk.driver.key(GLFW_KEY_LEFT);
-    desk.settle();
+    user.driver.key(GLFW_KEY_RIGHT);
+    user.driver.key(GLFW_KEY_LEFT);
+    user.settle();
     CHECK(top() == before);
 }
 
 TEST_CASE("brackets and rails fold and open the panels", "[gui][layout]") {
-    Desk desk;
-    CHECK(desk.driver.find("Headscope/fold left"));
-    CHECK(desk.driver.find("Headscope/fold inspector"));
-    desk.driver.key(GLFW_KEY_LEFT_BRACKET);
-    desk.driver.wait(2);
-    CHECK_FALSE(desk.driver.find("Headscope/fold left"));
-    CHECK(desk.driver.find("Headscope/open Guide"));
-    desk.driver.key(GLFW_KEY_RIGHT_BRACKET);
-    desk.driver.wait(2);
-    CHECK(desk.driver.find("Headscope/open Inspector"));
-    REQUIRE(desk.click("open Inspector"));
-    REQUIRE(desk.click("open Guide"));
-    desk.driver.wait(2);
-    CHECK(desk.driver.find("Headscope/fold left"));
-    CHECK(desk.driver.find("Headscope/fold inspector"));
+    User user;
+    CHECK(user.driver.find("Headscope/fold left"));
+    CHECK(user.driver.find("Headscope/fold inspector"));
+    user.driver.key(GLFW_KEY_LEFT_BRACKET);
+    user.driver.wait(2);
+    CHECK_FALSE(user.driver.find("Headscope/fold left"));
+    CHECK(user.driver.find("Headscope/open Guide"));
+    user.driver.key(GLFW_KEY_RIGHT_BRACKET);
+    user.driver.wait(2);
+    CHECK(user.driver.find("Headscope/open Inspector"));
+    REQUIRE(user.click("open Inspector"));
+    REQUIRE(user.click("open Guide"));
+    user.driver.wait(2);
+    CHECK(user.driver.find("Headscope/fold left"));
+    CHECK(user.driver.find("Headscope/fold inspector"));
 }
 
 TEST_CASE("the edges of the panels are dragged, within bounds", "[gui][layout]") {
-    Desk desk;
+    User user;
     const auto drag = [&](const char* edge, float by) {
-        const figure::Rect area = *desk.driver.find(edge);
+        const figure::Rect area = *user.driver.find(edge);
         const float x = area.x + area.w / 2, y = area.y + area.h / 2;
-        desk.driver.drag(x, y, x + by, y);
+        user.driver.drag(x, y, x + by, y);
     };
     drag("left edge", 60);
-    CHECK(desk.view().left_width == Approx(372).margin(1));
+    CHECK(user.view().left_width == Approx(372).margin(1));
     drag("left edge", 500);
-    CHECK(desk.view().left_width == 480);
+    CHECK(user.view().left_width == 480);
     drag("left edge", -500);
-    CHECK(desk.view().left_width == 280);
+    CHECK(user.view().left_width == 280);
     drag("inspector edge", -40);
-    CHECK(desk.view().inspector_width == Approx(368).margin(1));
+    CHECK(user.view().inspector_width == Approx(368).margin(1));
     drag("inspector edge", -500);
-    CHECK(desk.view().inspector_width == 420);
+    CHECK(user.view().inspector_width == 420);
     drag("inspector edge", 500);
-    CHECK(desk.view().inspector_width == 280);
-    CHECK(desk.driver.find("inspector edge")->x == Approx(1600 - 280 - 3));
+    CHECK(user.view().inspector_width == 280);
+    CHECK(user.driver.find("inspector edge")->x == Approx(1600 - 280 - 3));
 }
 
 TEST_CASE("dragging the scrubber goes to the stage and row under the mouse", "[gui][layout]") {
-    Desk desk;
-    const Dims& dims = desk.problem().dims;
-    const figure::Rect bar = *desk.driver.find("Headscope/scrubber");
+    User user;
+    const Dims& dims = user.problem().dims;
+    const figure::Rect bar = *user.driver.find("Headscope/scrubber");
     const float left = bar.x + 8, width = bar.w - 16, y = bar.y + bar.h / 2;
     for (int group = 0; group < group_count; ++group) {
         const float x = left + width * static_cast<float>(group) / static_cast<float>(group_count - 1);
-        desk.driver.drag(left + width / 2, y, x, y, 3);
-        CHECK(desk.view().group == static_cast<StageGroup>(group));
-        CHECK(desk.view().row == -1);
+        user.driver.drag(left + width / 2, y, x, y, 3);
+        CHECK(user.view().group == static_cast<StageGroup>(group));
+        CHECK(user.view().row == -1);
     }
     // Between two steps are the rows of the second, equally wide. Close to a step it is the whole stage.
     REQUIRE(dims.Tq == 4);
@@ -185,15 +185,15 @@ TEST_CASE("dragging the scrubber goes to the stage and row under the mouse", "[g
     for (const int stage : {4, 7, 10})
         for (const ScrubberPoint& point : points) {
             const float x = left + width * (static_cast<float>(stage - 1) + point.share) / 10;
-            desk.driver.drag(left, y, std::round(x), y, 2);
+            user.driver.drag(left, y, std::round(x), y, 2);
             INFO(point.share << " of the way to stage " << stage);
-            CHECK(static_cast<int>(desk.view().group) == stage - 1 + point.on);
-            CHECK(desk.view().row == point.row);
+            CHECK(static_cast<int>(user.view().group) == stage - 1 + point.on);
+            CHECK(user.view().row == point.row);
         }
-    desk.driver.drag(left + width / 2, y, left - 3000, y, 3);
-    CHECK(desk.view().group == StageGroup::x);
-    desk.driver.drag(left + width / 2, y, left + 9000, y, 3);
-    CHECK(desk.view().group == StageGroup::output);
+    user.driver.drag(left + width / 2, y, left - 3000, y, 3);
+    CHECK(user.view().group == StageGroup::x);
+    user.driver.drag(left + width / 2, y, left + 9000, y, 3);
+    CHECK(user.view().group == StageGroup::output);
 }
 
 TEST_CASE("the scrubber's handle stands between the stops, as far as rows were gone through",
@@ -226,73 +226,73 @@ TEST_CASE("every preset and stage at every size of the window", "[gui][layout]")
                                Size{1920, 1080, 1.5F}, Size{3840, 2160, 2}, Size{3840, 2160, 1});
     INFO(size.width << " x " << size.height << " at " << size.scale);
     for (const text::PresetInfo& preset : text::presets()) {
-        Desk desk(std::string(preset.id), "", size.width, size.height, size.scale);
+        User user(std::string(preset.id), "", size.width, size.height, size.scale);
         INFO(preset.id);
-        step_through_stages(desk, size.width / size.scale, size.height / size.scale);
+        step_through_stages(user, size.width / size.scale, size.height / size.scale);
     }
 }
 
 TEST_CASE("every preset and stage with 1 to 64 tokens", "[gui][layout]") {
     const std::string preset = GENERATE("first-lesson", "eight-experts", "random");
-    Desk desk(preset);
+    User user(preset);
     for (const int count : {1, 2, 3, 7, 16, 33, 64}) {
-        desk.act(SetSentence{words(count)});
-        INFO(preset << ", " << count << " tokens: " << desk.program.state().error);
-        REQUIRE(desk.problem().dims.Tq == count);
-        step_through_stages(desk, 1600, 1000);
+        user.act(SetSentence{words(count)});
+        INFO(preset << ", " << count << " tokens: " << user.program.state().error);
+        REQUIRE(user.problem().dims.Tq == count);
+        step_through_stages(user, 1600, 1000);
         for (const WeightsView way : {WeightsView::arcs, WeightsView::text, WeightsView::graph}) {
-            desk.program.act(GoTo{StageGroup::weights});
-            desk.program.act(ShowWeightsAs{way});
-            desk.driver.wait(3);
-            CHECK_FALSE(desk.program.canvas().scene.items.empty());
+            user.program.act(GoTo{StageGroup::weights});
+            user.program.act(ShowWeightsAs{way});
+            user.driver.wait(3);
+            CHECK_FALSE(user.program.canvas().scene.items.empty());
         }
-        desk.program.act(ShowWeightsAs{WeightsView::heatmap});
+        user.program.act(ShowWeightsAs{WeightsView::heatmap});
     }
 }
 
 TEST_CASE("every stage with fewer key/value heads and with masks", "[gui][layout]") {
-    Desk desk("eight-experts", "The cat sat on the mat .");
+    User user("eight-experts", "The cat sat on the mat .");
     for (const std::int64_t kv_heads : {8, 4, 2, 1})
         for (const project::MaskChoice mask :
              {project::MaskChoice::none, project::MaskChoice::causal, project::MaskChoice::causal_window,
               project::MaskChoice::symmetric_window}) {
-            desk.act(SetKvHeads{kv_heads});
-            desk.act(SetMask{mask});
+            user.act(SetKvHeads{kv_heads});
+            user.act(SetMask{mask});
             INFO(kv_heads << " key/value heads, mask " << static_cast<int>(mask));
-            REQUIRE(desk.problem().dims.Hkv == kv_heads);
-            step_through_stages(desk, 1600, 1000);
+            REQUIRE(user.problem().dims.Hkv == kv_heads);
+            step_through_stages(user, 1600, 1000);
         }
     for (const std::int64_t heads : {1, 2, 16, 64}) {
-        desk.act(SetHeads{heads});
+        user.act(SetHeads{heads});
         INFO(heads << " heads");
-        REQUIRE(desk.problem().dims.H == heads);
-        step_through_stages(desk, 1600, 1000);
+        REQUIRE(user.problem().dims.H == heads);
+        step_through_stages(user, 1600, 1000);
         for (const HeadsView view : {HeadsView::difference, HeadsView::mean}) {
-            desk.program.act(ShowHeads{view});
-            step_through_stages(desk, 1600, 1000);
+            user.program.act(ShowHeads{view});
+            step_through_stages(user, 1600, 1000);
         }
-        desk.program.act(ShowHeads{HeadsView::each});
+        user.program.act(ShowHeads{HeadsView::each});
     }
 }
 
 TEST_CASE("the window is made smaller and larger under a running program", "[gui][layout]") {
-    Desk desk("eight-experts");
+    User user("eight-experts");
     for (const auto& [width, height] : {std::pair(800.0F, 500.0F), std::pair(3840.0F, 2160.0F),
                                         std::pair(801.0F, 1999.0F), std::pair(2999.0F, 501.0F)}) {
-        desk.driver.resize(width, height);
+        user.driver.resize(width, height);
         INFO(width << " x " << height);
-        step_through_stages(desk, width, height);
+        step_through_stages(user, width, height);
         // However many parts are folded, the last stage and the sentence can be reached.
         for (const char* label : {"##sentence", "stage output", "play", "help"})
-            CHECK(desk.click(label));
-        desk.driver.key(GLFW_KEY_ESCAPE);
-        desk.program.act(ShowHelp{false});
+            CHECK(user.click(label));
+        user.driver.key(GLFW_KEY_ESCAPE);
+        user.program.act(ShowHelp{false});
     }
 }
 
 TEST_CASE("a checkpoint can be used in a window of 640 x 360", "[gui][layout]") {
-    Desk desk("first-lesson", "", 640, 360);
-    desk.open(checkpoint::model_folder("pocket"), "The storm closed the harbour");
+    User user("first-lesson", "", 640, 360);
+    user.open(checkpoint::model_folder("pocket"), "The storm closed the harbour");
     const auto place = [](const std::string& label) {
         const auto& items = screen_items();
         const auto item = std::ranges::find(items, label, &ScreenItem::label);
@@ -301,11 +301,11 @@ TEST_CASE("a checkpoint can be used in a window of 640 x 360", "[gui][layout]") 
     };
     const ScreenItem prompt = place("##prompt");
     CHECK(prompt.area.w >= 110);
-    CHECK(desk.click("stage weights"));
+    CHECK(user.click("stage weights"));
     const auto opened = [&](int key) {
-        desk.driver.key(key);
-        desk.settle();
-        const ProgramLayout places = compute_layout(desk.program.state(), 640, 360);
+        user.driver.key(key);
+        user.settle();
+        const ProgramLayout places = compute_layout(user.program.state(), 640, 360);
         return std::pair(places.left_open, places.inspector_open);
     };
     // One panel at a time has room.
@@ -313,20 +313,20 @@ TEST_CASE("a checkpoint can be used in a window of 640 x 360", "[gui][layout]") 
     CHECK(opened(GLFW_KEY_RIGHT_BRACKET) == std::pair(false, true));
     CHECK(opened(GLFW_KEY_RIGHT_BRACKET) == std::pair(true, false));
     CHECK(opened(GLFW_KEY_LEFT_BRACKET) == std::pair(false, false));
-    desk.choose("Stages", "Effects");
-    CHECK(desk.view().attention.screen == Screen::effects);
+    user.choose("Stages", "Effects");
+    CHECK(user.view().attention.screen == Screen::effects);
 }
 
 TEST_CASE("the sum of heads stands below the output where it does not fit beside", "[gui][layout]") {
     for (const auto& [width, height] : {std::pair(1280.0F, 720.0F), std::pair(640.0F, 360.0F)}) {
         INFO(width << " x " << height);
-        Desk desk("first-lesson", "The cat sat down on the mat and slept", width, height);
-        CHECK(desk.click("stage output"));
-        desk.settle();
-        const Picture& canvas = desk.program.canvas();
+        User user("first-lesson", "The cat sat down on the mat and slept", width, height);
+        CHECK(user.click("stage output"));
+        user.settle();
+        const Picture& canvas = user.program.canvas();
         const auto terms = std::ranges::count(canvas.grids, TensorId::contributions, &MatrixGrid::tensor);
-        CHECK(terms == desk.problem().dims.H);
-        CHECK(check_printed_numbers(canvas, computed(desk.problem()), desk.problem()) > 2 * 9 * 8);
+        CHECK(terms == user.problem().dims.H);
+        CHECK(check_printed_numbers(canvas, computed(user.problem()), user.problem()) > 2 * 9 * 8);
     }
 }
 
@@ -345,17 +345,17 @@ TEST_CASE("in a narrow grid of maps no legend reaches another one or the edge", 
     };
     int legends = 0;
     for (const char* sentence : {"cat sat", "The cat sat", "The cat sat down", "The cat sat down again"}) {
-        Desk desk("eight-experts", sentence, 1280, 720);
+        User user("eight-experts", sentence, 1280, 720);
         for (const project::MaskChoice mask : {project::MaskChoice::none, project::MaskChoice::causal}) {
-            desk.act(SetMask{mask});
+            user.act(SetMask{mask});
             for (const StageGroup group :
                  {StageGroup::scores, StageGroup::scaled, StageGroup::masked, StageGroup::weights}) {
-                desk.act(GoTo{group});
+                user.act(GoTo{group});
                 INFO(sentence << ", " << group_info(group).label);
-                const float edge = desk.program.canvas().scene.width + 312; // the left panel's width
+                const float edge = user.program.canvas().scene.width + 312; // the left panel's width
                 std::vector<figure::Rect> bars;
                 std::vector<std::pair<figure::Rect, std::string>> words;
-                for (const figure::SceneItem& item : desk.program.canvas().scene.items) {
+                for (const figure::SceneItem& item : user.program.canvas().scene.items) {
                     if (const auto* bar = std::get_if<figure::GridItem>(&item);
                         bar != nullptr && bar->cols == 256)
                         bars.push_back(bar->area);
@@ -382,8 +382,8 @@ TEST_CASE("in a narrow grid of maps no legend reaches another one or the edge", 
 
 TEST_CASE("what the keys do is written between the keys, in one column or two", "[gui][layout]") {
     for (const float width : {640.0F, 900.0F, 1280.0F, 1600.0F}) {
-        Desk desk("first-lesson", "", width, 1400);
-        desk.act(ShowHelp{true});
+        User user("first-lesson", "", width, 1400);
+        user.act(ShowHelp{true});
         std::map<float, std::vector<std::pair<float, float>>> lines; // by height: begin and end
         for (const ScreenText& text : screen_texts())
             if (text.visible)

@@ -6,7 +6,7 @@
 #include "core/base/overloaded.h"
 #include "core/lesson/check.h"
 #include "tests/catch.h"
-#include "tests/gui/support/desk.h"
+#include "tests/gui/support/user.h"
 
 #include <cmath>
 #include <regex>
@@ -161,8 +161,8 @@ bool holds_number(std::string text, const std::string& quote) {
     return false;
 }
 
-struct LessonReader : Desk {
-    LessonReader(float width, float height) : Desk(options(), width, height), width_(width) {}
+struct LessonReader : User {
+    LessonReader(float width, float height) : User(options(), width, height), width_(width) {}
 
     static Program::Options options() {
         Program::Options options;

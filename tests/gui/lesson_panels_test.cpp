@@ -1,5 +1,5 @@
 #include "tests/catch.h"
-#include "tests/gui/support/desk.h"
+#include "tests/gui/support/user.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,11 +11,11 @@ namespace {
 
 /// Opens a lesson at the step with one of its panels of a kind.
 template<class Kind>
-struct PanelDesk : Desk {
+struct PanelUser : User {
     const lesson::LessonPanel* panel = nullptr;
     int page = 0;
 
-    explicit PanelDesk(const std::string& lesson, int which = 1) {
+    explicit PanelUser(const std::string& lesson, int which = 1) {
         settle();
         act(ShowTab{LeftTab::course});
         act(OpenLesson{lesson});
@@ -64,99 +64,99 @@ struct PanelDesk : Desk {
 } // namespace
 
 TEST_CASE("dragging H on the cost panel moves dk and leaves the parameters", "[gui][lesson]") {
-    PanelDesk<lesson::CostPanel> desk("shapes-and-cost");
-    CHECK(desk.figure<lesson::CostFigure>().dims.H == 8);
+    PanelUser<lesson::CostPanel> user("shapes-and-cost");
+    CHECK(user.figure<lesson::CostFigure>().dims.H == 8);
     CHECK(screen_shows("dk = 64"));
     CHECK(screen_shows("1,048,576"));
-    const auto revision = desk.shown().document->revision;
-    desk.drag_to("H", 0.4F, 1);
-    CHECK(desk.figure<lesson::CostFigure>().dims.H == 128);
+    const auto revision = user.shown().document->revision;
+    user.drag_to("H", 0.4F, 1);
+    CHECK(user.figure<lesson::CostFigure>().dims.H == 128);
     CHECK(screen_shows("dk = 4"));
     CHECK(screen_shows("1,048,576"));
-    desk.type_knob("H", "12"); // does not divide 512
-    CHECK(desk.figure<lesson::CostFigure>().dims.H == 128);
-    desk.type_knob("D", "1,536");
-    desk.type_knob("H", "12");
-    CHECK(desk.figure<lesson::CostFigure>().dims.dk == 128);
+    user.type_knob("H", "12"); // does not divide 512
+    CHECK(user.figure<lesson::CostFigure>().dims.H == 128);
+    user.type_knob("D", "1,536");
+    user.type_knob("H", "12");
+    CHECK(user.figure<lesson::CostFigure>().dims.dk == 128);
     // The document does not contain any of it, and the step starts over when it is opened again.
-    CHECK(desk.shown().document->revision == revision);
-    desk.act(TurnPage{1});
-    desk.act(TurnPage{-1});
-    CHECK(desk.figure<lesson::CostFigure>().dims.H == 8);
+    CHECK(user.shown().document->revision == revision);
+    user.act(TurnPage{1});
+    user.act(TurnPage{-1});
+    CHECK(user.figure<lesson::CostFigure>().dims.H == 8);
 }
 
 TEST_CASE("dragging T on the cost panel reaches the longest text", "[gui][lesson]") {
-    PanelDesk<lesson::CostPanel> desk("shapes-and-cost", 2);
-    CHECK(desk.figure<lesson::CostFigure>().dims.Tq == 128);
-    desk.drag_to("T", 0.4F, 1);
-    CHECK(desk.figure<lesson::CostFigure>().dims.Tq == 131072);
-    CHECK(desk.figure<lesson::CostFigure>().cost.attention_flops == 4LL * 131072 * 131072 * 512);
+    PanelUser<lesson::CostPanel> user("shapes-and-cost", 2);
+    CHECK(user.figure<lesson::CostFigure>().dims.Tq == 128);
+    user.drag_to("T", 0.4F, 1);
+    CHECK(user.figure<lesson::CostFigure>().dims.Tq == 131072);
+    CHECK(user.figure<lesson::CostFigure>().cost.attention_flops == 4LL * 131072 * 131072 * 512);
     CHECK(screen_shows("35 TFLOP"));
-    desk.drag_to("T", 0.99F, 0);
-    CHECK(desk.figure<lesson::CostFigure>().dims.Tq == 1);
+    user.drag_to("T", 0.99F, 0);
+    CHECK(user.figure<lesson::CostFigure>().dims.Tq == 1);
 }
 
 TEST_CASE("the cache panel takes the sizes of a model by one click", "[gui][lesson]") {
-    PanelDesk<lesson::CachePanel> desk("variants");
-    REQUIRE(desk.click("Llama 3 8B"));
-    desk.settle();
-    CHECK(desk.figure<lesson::CacheFigure>().layers == 32);
-    CHECK(desk.figure<lesson::CacheFigure>().rows.at(1).per_token == 2 * 32 * 8 * 128 * 2);
+    PanelUser<lesson::CachePanel> user("variants");
+    REQUIRE(user.click("Llama 3 8B"));
+    user.settle();
+    CHECK(user.figure<lesson::CacheFigure>().layers == 32);
+    CHECK(user.figure<lesson::CacheFigure>().rows.at(1).per_token == 2 * 32 * 8 * 128 * 2);
     CHECK(screen_shows("131 kB"));
-    desk.drag_to("T", 0.5F, 1);
-    CHECK(desk.figure<lesson::CacheFigure>().rows.at(1).all == 131072LL * 131072);
+    user.drag_to("T", 0.5F, 1);
+    CHECK(user.figure<lesson::CacheFigure>().rows.at(1).all == 131072LL * 131072);
     CHECK(screen_shows("17 GB"));
 }
 
 TEST_CASE("merging heads on the blur panel raises the entropy that is shown", "[gui][lesson]") {
-    PanelDesk<lesson::MergePanel> desk("one-head");
-    CHECK(desk.figure<lesson::MergeFigure>().entropy < 0.05);
+    PanelUser<lesson::MergePanel> user("one-head");
+    CHECK(user.figure<lesson::MergeFigure>().entropy < 0.05);
     CHECK(screen_shows("entropy 0.00"));
-    desk.drag_to("merged", 0, 1);
-    CHECK(std::abs(desk.figure<lesson::MergeFigure>().entropy - std::log(3.0)) < 0.03);
+    user.drag_to("merged", 0, 1);
+    CHECK(std::abs(user.figure<lesson::MergeFigure>().entropy - std::log(3.0)) < 0.03);
     CHECK(screen_shows("entropy 1.1"));
-    desk.drag_to("merged", 0.99F, 0.8F);
-    CHECK(desk.figure<lesson::MergeFigure>().entropy < 0.95);
+    user.drag_to("merged", 0.99F, 0.8F);
+    CHECK(user.figure<lesson::MergeFigure>().entropy < 0.95);
     // It describes the current problem: without the word, it only says so.
-    desk.type_sentence("The cat sat down");
+    user.type_sentence("The cat sat down");
     CHECK(screen_shows("there is no token"));
 }
 
 TEST_CASE("the loop panel follows the document", "[gui][lesson]") {
-    PanelDesk<lesson::LoopPanel> desk("shapes-and-cost");
-    CHECK(desk.figure<lesson::LoopFigure>().projections.front().slice == Shape{32, 8});
-    desk.act(SetHeads{8});
-    CHECK(desk.figure<lesson::LoopFigure>().projections.front().slice == Shape{32, 4});
+    PanelUser<lesson::LoopPanel> user("shapes-and-cost");
+    CHECK(user.figure<lesson::LoopFigure>().projections.front().slice == Shape{32, 8});
+    user.act(SetHeads{8});
+    CHECK(user.figure<lesson::LoopFigure>().projections.front().slice == Shape{32, 4});
     CHECK(screen_shows("8 products (10, 32) · (32, 4)"));
 }
 
 TEST_CASE("a step slides in and comes to rest, and show me rings what it moved", "[gui][lesson]") {
-    Desk desk;
-    desk.settle();
-    desk.act(ShowTab{LeftTab::course});
-    desk.act(OpenLesson{"masks"});
-    desk.program.act(GoToPage{1});
-    desk.driver.wait();
-    CHECK(desk.view().pointing < 1);
-    CHECK(desk.program.animating());
-    desk.settle();
-    CHECK(desk.view().pointing == 1);
-    CHECK(desk.view().arrival == 1);
-    desk.program.act(GoTo{StageGroup::output});
-    desk.driver.wait(2);
-    CHECK(desk.view().arrival < 1);
-    CHECK(desk.view().previous_step == StageGroup::weights);
-    desk.settle();
-    REQUIRE(desk.click("Show me"));
-    CHECK(desk.program.state().course.highlighted_controls == std::set<std::string>{"mask"});
-    desk.settle();
-    CHECK(desk.program.state().course.highlight_strength == 0);
+    User user;
+    user.settle();
+    user.act(ShowTab{LeftTab::course});
+    user.act(OpenLesson{"masks"});
+    user.program.act(GoToPage{1});
+    user.driver.wait();
+    CHECK(user.view().pointing < 1);
+    CHECK(user.program.animating());
+    user.settle();
+    CHECK(user.view().pointing == 1);
+    CHECK(user.view().arrival == 1);
+    user.program.act(GoTo{StageGroup::output});
+    user.driver.wait(2);
+    CHECK(user.view().arrival < 1);
+    CHECK(user.view().previous_step == StageGroup::weights);
+    user.settle();
+    REQUIRE(user.click("Show me"));
+    CHECK(user.program.state().course.highlighted_controls == std::set<std::string>{"mask"});
+    user.settle();
+    CHECK(user.program.state().course.highlight_strength == 0);
     // Where the desktop asks for no animations there is none.
-    desk.program.state().view.reduced_motion = true;
-    desk.program.act(GoToPage{2});
-    desk.driver.wait(3);
-    CHECK(desk.view().arrival == 1);
-    CHECK(desk.view().pointing == 1);
+    user.program.state().view.reduced_motion = true;
+    user.program.act(GoToPage{2});
+    user.driver.wait(3);
+    CHECK(user.view().arrival == 1);
+    CHECK(user.view().pointing == 1);
 }
 
 } // namespace headscope::test

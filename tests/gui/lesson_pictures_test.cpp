@@ -1,5 +1,5 @@
 #include "tests/catch.h"
-#include "tests/gui/support/desk.h"
+#include "tests/gui/support/user.h"
 
 #include <algorithm>
 
@@ -10,8 +10,8 @@ namespace headscope::test {
 using namespace headscope::app;
 namespace {
 
-struct Page : Desk {
-    Page(const std::string& lesson, int page, float width, float height) : Desk(on_cpu(), width, height) {
+struct Page : User {
+    Page(const std::string& lesson, int page, float width, float height) : User(on_cpu(), width, height) {
         act(OpenLesson{lesson});
         act(GoToPage{page});
         settle();

@@ -1,6 +1,6 @@
 #include "core/project/project_file.h"
 #include "core/project/same_bits.h"
-#include "tests/gui/support/files_desk.h"
+#include "tests/gui/support/files_user.h"
 
 #include <algorithm>
 
@@ -11,8 +11,8 @@ namespace headscope::test {
 using namespace headscope::app;
 namespace {
 
-struct Player : FilesDesk {
-    using FilesDesk::FilesDesk;
+struct Player : FilesUser {
+    using FilesUser::FilesUser;
     void play(const std::string& id, int page) {
         act(OpenLesson{id});
         act(GoToPage{page});

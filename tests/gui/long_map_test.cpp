@@ -2,7 +2,7 @@
 #include "app/state/screens/screen.h"
 #include "core/engine/engine.h"
 #include "tests/catch.h"
-#include "tests/gui/support/desk.h"
+#include "tests/gui/support/user.h"
 #include "tests/test_data.h"
 
 #include <GLFW/glfw3.h>
@@ -45,86 +45,86 @@ Program::Options needle(std::int64_t H = 1) {
 
 const double far_weight = std::exp(score) / (std::exp(score) + static_cast<double>(query));
 
-const MatrixGrid& map_of(const Desk& desk) {
-    REQUIRE_FALSE(desk.program.canvas().grids.empty());
-    return desk.program.canvas().grids.front();
+const MatrixGrid& map_of(const User& user) {
+    REQUIRE_FALSE(user.program.canvas().grids.empty());
+    return user.program.canvas().grids.front();
 }
 
-const LongMapView& view_of(const Desk& desk) {
-    return desk.view().attention.long_map;
+const LongMapView& view_of(const User& user) {
+    return user.view().attention.long_map;
 }
 
-VisibleMap visible_map(const Desk& desk) {
-    return app::visible_map(view_of(desk), length, length);
+VisibleMap visible_map(const User& user) {
+    return app::visible_map(view_of(user), length, length);
 }
 
 /// The middle of a weight on screen.
-figure::Point place(const Desk& desk, std::int64_t i, std::int64_t j) {
-    const figure::Rect room = map_of(desk).area;
-    const VisibleMap sight = visible_map(desk);
+figure::Point place(const User& user, std::int64_t i, std::int64_t j) {
+    const figure::Rect room = map_of(user).area;
+    const VisibleMap sight = visible_map(user);
     return {room.x + sight.x(static_cast<double>(j) + 0.5), room.y + sight.y(static_cast<double>(i) + 0.5)};
 }
 
 } // namespace
 
 TEST_CASE("a far weight of a long text is listed, and a click shows it with its number", "[long map]") {
-    Desk desk(needle());
-    CHECK(desk.program.state().error.empty());
-    REQUIRE(screen_of(desk.shown(), desk.view()) == Screen::map);
-    REQUIRE(desk.shown().map != nullptr);
-    REQUIRE(desk.shown().map->overview->complete());
+    User user(needle());
+    CHECK(user.program.state().error.empty());
+    REQUIRE(screen_of(user.shown(), user.view()) == Screen::map);
+    REQUIRE(user.shown().map != nullptr);
+    REQUIRE(user.shown().map->overview->complete());
     CHECK(screen_shows("1 pixel = 16 × 16 weights, largest shown"));
     CHECK(screen_shows("at least 750 tokens away"));
     CHECK(screen_shows("query 5,200 reads key 700"));
     CHECK(screen_shows("4,500"));
     CHECK(far_weight == Approx(0.7584).epsilon(1e-4));
 
-    CHECK(desk.program.state().pixels.bytes() > 0); // tiles are colored once, not in every frame
-    REQUIRE(desk.click("spot 1"));
-    desk.settle();
-    CHECK(visible_map(desk).scale == spot_scale);
-    const figure::Point at = place(desk, query, far_key);
-    CHECK(map_of(desk).area.contains(at.x, at.y));
+    CHECK(user.program.state().pixels.bytes() > 0); // tiles are colored once, not in every frame
+    REQUIRE(user.click("spot 1"));
+    user.settle();
+    CHECK(visible_map(user).scale == spot_scale);
+    const figure::Point at = place(user, query, far_key);
+    CHECK(map_of(user).area.contains(at.x, at.y));
     CHECK(screen_shows("0.76"));
     CHECK(screen_shows("4,500 back"));
-    REQUIRE(desk.shown().map->selected);
-    CHECK(desk.shown().map->selected->weight == Approx(far_weight).epsilon(1e-5));
-    const auto reported = nlohmann::json::parse(desk.program.report(1)).at("weight");
+    REQUIRE(user.shown().map->selected);
+    CHECK(user.shown().map->selected->weight == Approx(far_weight).epsilon(1e-5));
+    const auto reported = nlohmann::json::parse(user.program.report(1)).at("weight");
     CHECK(reported.at("query") == query);
     CHECK(reported.at("key") == far_key);
     CHECK(reported.at("value").get<double>() == Approx(far_weight).epsilon(1e-5));
-    REQUIRE(desk.shown().map->row);
-    CHECK(desk.shown().map->row->sum == Approx(1).epsilon(1e-5));
-    CHECK(desk.shown().map->row->rank == 1);
-    CHECK(desk.shown().map->row->keys == query + 1);
+    REQUIRE(user.shown().map->row);
+    CHECK(user.shown().map->row->sum == Approx(1).epsilon(1e-5));
+    CHECK(user.shown().map->row->rank == 1);
+    CHECK(user.shown().map->row->keys == query + 1);
 
     SECTION("the strongest key of a row is one key away") {
-        desk.act(GoToWeight{query, 40});
-        CHECK(desk.shown().map->row->rank > 1);
-        desk.driver.key(GLFW_KEY_K);
-        desk.settle();
-        CHECK(desk.shown().map->selected->key == far_key);
+        user.act(GoToWeight{query, 40});
+        CHECK(user.shown().map->row->rank > 1);
+        user.driver.key(GLFW_KEY_K);
+        user.settle();
+        CHECK(user.shown().map->selected->key == far_key);
     }
     SECTION("a click on a pixel far out selects the largest weight under it") {
-        desk.driver.key(GLFW_KEY_HOME);
-        desk.act(SelectOnMap{});
-        const figure::Point far = place(desk, query + 8, far_key - 4); // the middle of its pixel
-        desk.driver.click(far.x, far.y);
-        desk.settle();
-        REQUIRE(desk.shown().map->selected);
-        CHECK(desk.shown().map->selected->query == query);
-        CHECK(desk.shown().map->selected->key == far_key);
+        user.driver.key(GLFW_KEY_HOME);
+        user.act(SelectOnMap{});
+        const figure::Point far = place(user, query + 8, far_key - 4); // the middle of its pixel
+        user.driver.click(far.x, far.y);
+        user.settle();
+        REQUIRE(user.shown().map->selected);
+        CHECK(user.shown().map->selected->query == query);
+        CHECK(user.shown().map->selected->key == far_key);
     }
     SECTION("N and Shift N go through the list, Esc lets go") {
-        desk.driver.key(GLFW_KEY_N);
-        desk.settle();
-        CHECK(desk.shown().map->selected->query == (*desk.shown().map->spots)[1].query);
-        desk.driver.key(GLFW_KEY_N, GLFW_MOD_SHIFT);
-        desk.settle();
-        CHECK(desk.shown().map->selected->query == query);
-        desk.driver.key(GLFW_KEY_ESCAPE);
-        desk.settle();
-        CHECK_FALSE(desk.shown().map->selected);
+        user.driver.key(GLFW_KEY_N);
+        user.settle();
+        CHECK(user.shown().map->selected->query == (*user.shown().map->spots)[1].query);
+        user.driver.key(GLFW_KEY_N, GLFW_MOD_SHIFT);
+        user.settle();
+        CHECK(user.shown().map->selected->query == query);
+        user.driver.key(GLFW_KEY_ESCAPE);
+        user.settle();
+        CHECK_FALSE(user.shown().map->selected);
     }
 }
 
@@ -135,26 +135,26 @@ TEST_CASE("a long map has its far weight on the engine that is chosen, and witho
         INFO(device);
         Program::Options options = needle();
         options.device = device;
-        Desk desk(options);
-        REQUIRE(desk.shown().map != nullptr);
-        CHECK(desk.shown().map->error.empty());
-        CHECK(desk.shown().map->device == (there && device == "vulkan:0" ? device : "cpu"));
-        REQUIRE(desk.shown().map->overview->complete());
+        User user(options);
+        REQUIRE(user.shown().map != nullptr);
+        CHECK(user.shown().map->error.empty());
+        CHECK(user.shown().map->device == (there && device == "vulkan:0" ? device : "cpu"));
+        REQUIRE(user.shown().map->overview->complete());
         CHECK(screen_shows("query 5,200 reads key 700"));
-        desk.act(GoToWeight{query, far_key});
+        user.act(GoToWeight{query, far_key});
         const auto shows_weight = [&] {
-            desk.settle();
-            REQUIRE(desk.shown().map->selected);
-            CHECK(desk.shown().map->selected->weight == Approx(far_weight).epsilon(1e-5));
-            CHECK(desk.shown().map->row->sum == Approx(1).epsilon(1e-5));
+            user.settle();
+            REQUIRE(user.shown().map->selected);
+            CHECK(user.shown().map->selected->weight == Approx(far_weight).epsilon(1e-5));
+            CHECK(user.shown().map->row->sum == Approx(1).epsilon(1e-5));
         };
         shows_weight();
-        CHECK(desk.program.state().engines.fallback_reason.empty() == (desk.shown().map->device == device));
-        CHECK(screen_shows("⚠ engine") == (desk.shown().map->device != device));
-        desk.act(EngineAction{EngineAction::Kind::choose, "cpu"});
+        CHECK(user.program.state().engines.fallback_reason.empty() == (user.shown().map->device == device));
+        CHECK(screen_shows("⚠ engine") == (user.shown().map->device != device));
+        user.act(EngineAction{EngineAction::Kind::choose, "cpu"});
         shows_weight();
-        CHECK(desk.shown().map->device == "cpu");
-        CHECK(desk.program.state().engines.fallback_reason.empty());
+        CHECK(user.shown().map->device == "cpu");
+        CHECK(user.program.state().engines.fallback_reason.empty());
         CHECK_FALSE(screen_shows("⚠ engine"));
     }
 }
@@ -183,56 +183,56 @@ TEST_CASE("the whole of a long map fills its room one way", "[long map]") {
 }
 
 TEST_CASE("wheel, mouse and keys move over a long map", "[long map]") {
-    Desk desk(needle());
-    const int whole = visible_map(desk).scale;
+    User user(needle());
+    const int whole = visible_map(user).scale;
     REQUIRE(whole == 4);
-    const figure::Rect room = map_of(desk).area;
+    const figure::Rect room = map_of(user).area;
     const figure::Point at{room.x + room.w * 0.4F, room.y + room.h * 0.6F};
-    desk.driver.move(at.x, at.y);
-    desk.driver.settle();
-    REQUIRE(view_of(desk).under_mouse);
-    const auto under = *view_of(desk).under_mouse;
-    desk.driver.scroll(1);
-    desk.settle();
-    desk.driver.scroll(1);
-    desk.settle();
-    CHECK(visible_map(desk).scale == whole - 2);
+    user.driver.move(at.x, at.y);
+    user.driver.settle();
+    REQUIRE(view_of(user).under_mouse);
+    const auto under = *view_of(user).under_mouse;
+    user.driver.scroll(1);
+    user.settle();
+    user.driver.scroll(1);
+    user.settle();
+    CHECK(visible_map(user).scale == whole - 2);
     // The point under the mouse is still there, to a pixel.
-    const figure::Point now = place(desk, under[0], under[1]);
+    const figure::Point now = place(user, under[0], under[1]);
     CHECK(std::abs(now.x - at.x) < 5);
     CHECK(std::abs(now.y - at.y) < 5);
     CHECK(screen_shows("1 pixel = 4 × 4 weights, largest shown"));
 
-    const VisibleMap before = visible_map(desk);
-    desk.driver.drag(at.x, at.y, at.x - 60, at.y - 40);
-    desk.settle();
-    CHECK(visible_map(desk).left == Approx(before.left + 60 * 4).margin(8));
-    CHECK(visible_map(desk).top == Approx(before.top + 40 * 4).margin(8));
-    desk.driver.key(GLFW_KEY_RIGHT);
-    desk.settle();
-    CHECK(visible_map(desk).left ==
+    const VisibleMap before = visible_map(user);
+    user.driver.drag(at.x, at.y, at.x - 60, at.y - 40);
+    user.settle();
+    CHECK(visible_map(user).left == Approx(before.left + 60 * 4).margin(8));
+    CHECK(visible_map(user).top == Approx(before.top + 40 * 4).margin(8));
+    user.driver.key(GLFW_KEY_RIGHT);
+    user.settle();
+    CHECK(visible_map(user).left ==
           Approx(before.left + 60 * 4 + 0.125 * static_cast<double>(room.w) * 4).margin(8));
-    desk.driver.key(GLFW_KEY_EQUAL);
-    desk.settle();
-    CHECK(visible_map(desk).scale == whole - 3);
-    desk.driver.double_click(at.x, at.y);
-    desk.settle();
-    CHECK(visible_map(desk).scale == whole - 6);
-    desk.driver.key(GLFW_KEY_HOME);
-    desk.settle();
-    CHECK_FALSE(view_of(desk).scale);
+    user.driver.key(GLFW_KEY_EQUAL);
+    user.settle();
+    CHECK(visible_map(user).scale == whole - 3);
+    user.driver.double_click(at.x, at.y);
+    user.settle();
+    CHECK(visible_map(user).scale == whole - 6);
+    user.driver.key(GLFW_KEY_HOME);
+    user.settle();
+    CHECK_FALSE(view_of(user).scale);
     CHECK(screen_shows("1 pixel = 16 × 16 weights, largest shown"));
-    desk.driver.key(GLFW_KEY_P);
-    desk.settle();
+    user.driver.key(GLFW_KEY_P);
+    user.settle();
     CHECK(screen_shows("1 pixel = 16 × 16 weights, mean shown"));
 }
 
 TEST_CASE("reading a long map can be paused, cancelled and begun again", "[long map]") {
-    Desk desk(needle());
-    desk.press("Whole map");
+    User user(needle());
+    user.press("Whole map");
     CHECK_FALSE(screen_shows("Pause"));
-    desk.act(ReadMap{MapReading::off});
-    CHECK(desk.shown().map->overview == nullptr);
+    user.act(ReadMap{MapReading::off});
+    CHECK(user.shown().map->overview == nullptr);
     CHECK(screen_shows("The whole map is not read."));
     // Far weights are not known yet: their list says so, and so does the key.
     const auto said = [] {
@@ -246,35 +246,35 @@ TEST_CASE("reading a long map can be paused, cancelled and begun again", "[long 
         return times;
     };
     CHECK(said() == 1);
-    desk.press_key(GLFW_KEY_N);
+    user.press_key(GLFW_KEY_N);
     CHECK(said() == 2);
-    desk.press_key(GLFW_KEY_ESCAPE);
+    user.press_key(GLFW_KEY_ESCAPE);
     CHECK(said() == 1);
-    desk.press_key(GLFW_KEY_K);
+    user.press_key(GLFW_KEY_K);
     CHECK(screen_shows("Select a weight first."));
     // Single weights are made all the same.
-    desk.act(GoToWeight{query, far_key});
+    user.act(GoToWeight{query, far_key});
     CHECK(screen_shows("0.76"));
-    desk.press("Read it");
-    CHECK(desk.shown().map->overview->complete());
+    user.press("Read it");
+    CHECK(user.shown().map->overview->complete());
     CHECK(screen_shows("query 5,200 reads key 700"));
 }
 
 TEST_CASE("a place on a long map is found by its number, and what is not there is said", "[long map]") {
-    Desk desk(needle());
+    User user(needle());
     const auto type = [&](const std::string& text) {
-        REQUIRE(desk.click("##find on map"));
-        desk.driver.wait(3);
-        desk.driver.key(GLFW_KEY_A, GLFW_MOD_CONTROL);
-        desk.driver.type(text);
-        desk.driver.key(GLFW_KEY_ENTER);
-        desk.settle();
+        REQUIRE(user.click("##find on map"));
+        user.driver.wait(3);
+        user.driver.key(GLFW_KEY_A, GLFW_MOD_CONTROL);
+        user.driver.type(text);
+        user.driver.key(GLFW_KEY_ENTER);
+        user.settle();
     };
     type("5200, 700");
-    REQUIRE(desk.shown().map->selected);
-    CHECK(desk.shown().map->selected->weight == Approx(far_weight).epsilon(1e-5));
+    REQUIRE(user.shown().map->selected);
+    CHECK(user.shown().map->selected->weight == Approx(far_weight).epsilon(1e-5));
     type("6000");
-    CHECK(desk.program.state().field.error.find("The map has queries 0 to 5,999") != std::string::npos);
+    CHECK(user.program.state().field.error.find("The map has queries 0 to 5,999") != std::string::npos);
 }
 
 TEST_CASE("Enter in the search of a map goes to the next match, again and again", "[long map]") {
@@ -283,61 +283,61 @@ TEST_CASE("Enter in the search of a map goes to the next match, again and again"
     for (std::int64_t i = 0; i < length; ++i)
         problem->tokens.push_back(i % 1000 == 500 ? "kite" : "a");
     options.recipe.base = problem;
-    Desk desk(options);
-    desk.act(GoToWeight{5999, 100});
-    REQUIRE(desk.click("##find on map"));
-    desk.driver.wait(3);
-    desk.driver.type("kite");
+    User user(options);
+    user.act(GoToWeight{5999, 100});
+    REQUIRE(user.click("##find on map"));
+    user.driver.wait(3);
+    user.driver.type("kite");
     for (const std::int64_t at : {500, 1500, 2500}) {
-        desk.driver.key(GLFW_KEY_ENTER);
-        desk.settle();
-        REQUIRE(view_of(desk).selected);
-        CHECK(view_of(desk).selected->col == at);
-        CHECK(view_of(desk).selected->row == 5999);
+        user.driver.key(GLFW_KEY_ENTER);
+        user.settle();
+        REQUIRE(view_of(user).selected);
+        CHECK(view_of(user).selected->col == at);
+        CHECK(view_of(user).selected->row == 5999);
     }
-    desk.driver.key(GLFW_KEY_ESCAPE);
-    desk.settle();
-    CHECK(desk.program.state().field.text.empty());
+    user.driver.key(GLFW_KEY_ESCAPE);
+    user.settle();
+    CHECK(user.program.state().field.text.empty());
 }
 
 TEST_CASE("a map always says what its colours mean, and that there are more heads", "[long map]") {
     for (const float height : {600.0F, 720.0F, 1000.0F}) {
-        Desk desk(needle(), 1280, height);
+        User user(needle(), 1280, height);
         CHECK(screen_shows("≤ 0.0001"));
     }
-    Desk desk(needle(8), 1280, 720);
-    desk.act(OpenInspector{true});
-    const std::int64_t H = desk.shown().dims().H;
+    User user(needle(8), 1280, 720);
+    user.act(OpenInspector{true});
+    const std::int64_t H = user.shown().dims().H;
     std::int64_t seen = 0;
-    for (std::int64_t click = 0; click < H && desk.view().head < H - 1; ++click) {
-        for (std::int64_t h = H - 1; h > desk.view().head; --h)
+    for (std::int64_t click = 0; click < H && user.view().head < H - 1; ++click) {
+        for (std::int64_t h = H - 1; h > user.view().head; --h)
             if (screen_shows("H" + std::to_string(h) + " …")) {
-                desk.press("H" + std::to_string(h) + " …");
+                user.press("H" + std::to_string(h) + " …");
                 ++seen;
                 break;
             }
         if (screen_shows("H" + std::to_string(H - 1)))
-            desk.press("H" + std::to_string(H - 1));
+            user.press("H" + std::to_string(H - 1));
     }
     CHECK(seen > 0);
-    CHECK(desk.view().head == H - 1);
+    CHECK(user.view().head == H - 1);
 }
 
 TEST_CASE("F1 opens the manual beside a map whose document has no stages", "[long map]") {
-    Desk desk(needle());
-    REQUIRE(desk.shown().trace == nullptr);
-    desk.driver.key(GLFW_KEY_F1);
-    desk.driver.wait(3);
-    REQUIRE(desk.program.state().manual.open);
-    CHECK(desk.program.state().manual.at.page == "maps");
+    User user(needle());
+    REQUIRE(user.shown().trace == nullptr);
+    user.driver.key(GLFW_KEY_F1);
+    user.driver.wait(3);
+    REQUIRE(user.program.state().manual.open);
+    CHECK(user.program.state().manual.at.page == "maps");
     CHECK(screen_shows("This screen"));
     CHECK(screen_shows("In the window"));
 }
 
 TEST_CASE("what a pixel shows has a line of its own where the buttons leave it no room", "[long map]") {
-    Desk desk(needle(), 853, 480);
-    desk.act(OpenLeft{true});
-    REQUIRE(desk.program.canvas().scene.width < 500);
+    User user(needle(), 853, 480);
+    user.act(OpenLeft{true});
+    REQUIRE(user.program.canvas().scene.width < 500);
     CHECK(screen_shows(", largest shown"));
 }
 
@@ -346,65 +346,65 @@ TEST_CASE("a prompt too long for stages shows map, atlas and effects of a checkp
     std::string ids;
     for (std::int64_t i = 0; i <= Document::max_tokens_in_memory; ++i)
         ids += (i == 0 ? "" : ",") + std::to_string(i * i % 127);
-    Desk desk;
-    desk.open(test_data("/models/olmo2_tiny"), ids);
-    INFO(desk.program.state().error << desk.program.state().model.error);
-    REQUIRE(desk.shown().document->is_checkpoint());
-    REQUIRE(desk.shown().dims().Tq == Document::max_tokens_in_memory + 1);
-    CHECK(desk.shown().trace == nullptr);
-    CHECK(screen_of(desk.shown(), desk.view()) == Screen::map);
-    CHECK_FALSE(has_screen(*desk.shown().document, Screen::stages));
-    CHECK_FALSE(has_screen(*desk.shown().document, Screen::why));
-    REQUIRE(desk.shown().map != nullptr);
-    REQUIRE(desk.shown().map->overview->complete());
+    User user;
+    user.open(test_data("/models/olmo2_tiny"), ids);
+    INFO(user.program.state().error << user.program.state().model.error);
+    REQUIRE(user.shown().document->is_checkpoint());
+    REQUIRE(user.shown().dims().Tq == Document::max_tokens_in_memory + 1);
+    CHECK(user.shown().trace == nullptr);
+    CHECK(screen_of(user.shown(), user.view()) == Screen::map);
+    CHECK_FALSE(has_screen(*user.shown().document, Screen::stages));
+    CHECK_FALSE(has_screen(*user.shown().document, Screen::why));
+    REQUIRE(user.shown().map != nullptr);
+    REQUIRE(user.shown().map->overview->complete());
 
     // The map has the weights that the run makes for the same rows.
-    const checkpoint::ModelRun& run = *desk.program.state().model.run;
+    const checkpoint::ModelRun& run = *user.program.state().model.run;
     const std::int64_t last = Document::max_tokens_in_memory, query = last - 5;
-    desk.act(GoToWeight{query, 40});
-    desk.settle();
-    REQUIRE(desk.shown().map->close);
+    user.act(GoToWeight{query, 40});
+    user.settle();
+    REQUIRE(user.shown().map->close);
     std::vector<float> row(static_cast<std::size_t>(last + 1));
-    run.read_weights(desk.shown().document->layer(), desk.view().head, {query, 0, 1, last + 1}, row);
-    REQUIRE(desk.shown().map->selected);
-    CHECK(desk.shown().map->selected->weight == Approx(row[40]).epsilon(1e-5));
+    run.read_weights(user.shown().document->layer(), user.view().head, {query, 0, 1, last + 1}, row);
+    REQUIRE(user.shown().map->selected);
+    CHECK(user.shown().map->selected->weight == Approx(row[40]).epsilon(1e-5));
 
     for (const Screen screen : {Screen::atlas, Screen::effects, Screen::circuits, Screen::map}) {
-        desk.act(ShowScreen{screen});
-        desk.settle();
-        INFO(static_cast<int>(screen) << desk.program.state().error << desk.program.state().model.error);
-        CHECK(screen_of(desk.shown(), desk.view()) == screen);
-        CHECK(desk.program.state().error.empty());
-        CHECK(desk.program.state().model.error.empty());
+        user.act(ShowScreen{screen});
+        user.settle();
+        INFO(static_cast<int>(screen) << user.program.state().error << user.program.state().model.error);
+        CHECK(screen_of(user.shown(), user.view()) == screen);
+        CHECK(user.program.state().error.empty());
+        CHECK(user.program.state().model.error.empty());
     }
     for (const auto& [key, screen] :
          {std::pair(GLFW_KEY_2, Screen::atlas), {GLFW_KEY_3, Screen::effects}, {GLFW_KEY_6, Screen::map}}) {
-        desk.press_key(key, GLFW_MOD_CONTROL);
-        CHECK(screen_of(desk.shown(), desk.view()) == screen);
+        user.press_key(key, GLFW_MOD_CONTROL);
+        CHECK(screen_of(user.shown(), user.view()) == screen);
     }
     // Of what a head brings, a part of the tokens is shown, with the way to all others.
-    desk.press_key(GLFW_KEY_3, GLFW_MOD_CONTROL);
+    user.press_key(GLFW_KEY_3, GLFW_MOD_CONTROL);
     CHECK(screen_shows("to 4,096 of 4,097"));
-    desk.press("◀ Earlier");
+    user.press("◀ Earlier");
     CHECK(screen_shows("to 3,936 of 4,097"));
-    desk.type_over("##tokens from", "12");
+    user.type_over("##tokens from", "12");
     CHECK(screen_shows("to 171 of 4,097"));
-    desk.type_over("##tokens from", "4097");
-    CHECK(desk.program.state().field.error == "Type the number of a token, 0 to 4096.");
-    desk.press("Later ▶");
-    CHECK(desk.view().attention.first_source_token == 172);
+    user.type_over("##tokens from", "4097");
+    CHECK(user.program.state().field.error == "Type the number of a token, 0 to 4096.");
+    user.press("Later ▶");
+    CHECK(user.view().attention.first_source_token == 172);
 
-    desk.press_key(GLFW_KEY_4, GLFW_MOD_CONTROL);
-    CHECK(screen_of(desk.shown(), desk.view()) != Screen::patching);
+    user.press_key(GLFW_KEY_4, GLFW_MOD_CONTROL);
+    CHECK(screen_of(user.shown(), user.view()) != Screen::patching);
     CHECK(screen_shows("Patching needs a shorter prompt"));
-    REQUIRE(desk.program.state().model.predictions);
-    desk.act(ShowTab{LeftTab::predictions});
+    REQUIRE(user.program.state().model.predictions);
+    user.act(ShowTab{LeftTab::predictions});
     CHECK(screen_shows("4,097"));
     CHECK_FALSE(screen_shows("Edit heads")); // there is no Edit tab
 
     // A shorter prompt has its stages again.
-    desk.act(TypePrompt{"12,7,30,5"});
-    desk.settle();
-    CHECK(desk.shown().trace != nullptr);
-    CHECK(has_screen(*desk.shown().document, Screen::stages));
+    user.act(TypePrompt{"12,7,30,5"});
+    user.settle();
+    CHECK(user.shown().trace != nullptr);
+    CHECK(has_screen(*user.shown().document, Screen::stages));
 }

@@ -7,7 +7,7 @@
 #include "core/figure/figure.h"
 #include "core/format/safetensors.h"
 #include "tests/catch.h"
-#include "tests/gui/support/desk.h"
+#include "tests/gui/support/user.h"
 #include "tests/temporary_folder.h"
 #include "tests/test_data.h"
 
@@ -66,22 +66,22 @@ double largest_by_hand(std::int64_t top, std::int64_t left, std::int64_t cells) 
 }
 
 /// Chooses the path in the dialog that this command opens; the sentence that is said then.
-std::string save_by(Desk& desk, const FileCommand& command, const std::string& path) {
-    desk.act(command);
-    INFO(desk.program.state().error);
-    REQUIRE(desk.program.state().files.chooser);
-    desk.act(ChosenPath{path});
-    desk.settle();
-    if (const auto& chooser = desk.program.state().files.chooser)
+std::string save_by(User& user, const FileCommand& command, const std::string& path) {
+    user.act(command);
+    INFO(user.program.state().error);
+    REQUIRE(user.program.state().files.chooser);
+    user.act(ChosenPath{path});
+    user.settle();
+    if (const auto& chooser = user.program.state().files.chooser)
         return chooser->chooser.error();
-    return desk.program.state().files.notice;
+    return user.program.state().files.notice;
 }
 
-std::string offered_name(Desk& desk, const FileCommand& command) {
-    desk.act(command);
-    REQUIRE(desk.program.state().files.chooser);
-    const std::string name = desk.program.state().files.chooser->chooser.text();
-    desk.act(CloseChooser{});
+std::string offered_name(User& user, const FileCommand& command) {
+    user.act(command);
+    REQUIRE(user.program.state().files.chooser);
+    const std::string name = user.program.state().files.chooser->chooser.text();
+    user.act(CloseChooser{});
     return name;
 }
 
@@ -91,10 +91,10 @@ TEST_CASE("a long map is saved as the picture that is seen, which gives its quer
           "[map saving]") {
     begin_recording();
     const TemporaryFolder folder;
-    Desk desk(map_to_save());
-    REQUIRE(desk.shown().trace == nullptr);
+    User user(map_to_save());
+    REQUIRE(user.shown().trace == nullptr);
     const std::string whole = folder.file("whole.svg");
-    CHECK(save_by(desk, ExportPicture{}, whole) ==
+    CHECK(save_by(user, ExportPicture{}, whole) ==
           "Wrote " + whole + ": the whole map: queries 0 to 5,999, keys 0 to 5,999");
     const std::string text = read_file(whole);
     CHECK(text.find("Shown: the whole map: queries 0 to 5,999, keys 0 to 5,999") != std::string::npos);
@@ -104,11 +104,11 @@ TEST_CASE("a long map is saved as the picture that is seen, which gives its quer
     for (const char* control : {">find<", "Nearer", ">Log<", "the next"})
         CHECK(text.find(control) == std::string::npos);
 
-    desk.act(GoToWeight{saved_query, saved_key});
-    const MapPart seen = visible_part(desk.view().attention.long_map, saved_length, saved_length);
+    user.act(GoToWeight{saved_query, saved_key});
+    const MapPart seen = visible_part(user.view().attention.long_map, saved_length, saved_length);
     for (const std::string name : {"near.svg", "near.png", "near.pdf"}) {
         const std::string path = folder.file(name);
-        CHECK(save_by(desk, ExportPicture{}, path).find("Wrote " + path + ": queries ") == 0);
+        CHECK(save_by(user, ExportPicture{}, path).find("Wrote " + path + ": queries ") == 0);
         CHECK(std::filesystem::file_size(path) > 2000);
     }
     const auto last = [](std::int64_t first, std::int64_t count) {
@@ -123,14 +123,14 @@ TEST_CASE("a long map is saved as the picture that is seen, which gives its quer
 }
 
 TEST_CASE("a figure of a long map has the map as large as it is on screen", "[map saving]") {
-    Desk desk(map_to_save());
-    ViewState view = desk.view();
+    User user(map_to_save());
+    ViewState view = user.view();
     const figure::TextMeasure measure = figure::figure_measure();
     for (const float width : {200.0F, 380.0F, 500.0F, 900.0F, 2000.0F})
         for (const float height : {130.0F, 400.0F, 560.0F, 1200.0F}) {
             view.attention.long_map.width = width;
             view.attention.long_map.height = height;
-            DrawContext context{desk.shown(), view, theme(false), measure, 960, 848, false};
+            DrawContext context{user.shown(), view, theme(false), measure, 960, 848, false};
             fit_figure_to_map(context);
             INFO(width << " × " << height);
             CHECK(long_map_area(context).w == width);
@@ -140,11 +140,11 @@ TEST_CASE("a figure of a long map has the map as large as it is on screen", "[ma
 
 TEST_CASE("the numbers that are seen of a long map are saved, and no others", "[map saving]") {
     const TemporaryFolder folder;
-    Desk desk(map_to_save());
-    CHECK(offered_name(desk, ExportNumbers{}) == "untitled-map-h0.npy");
+    User user(map_to_save());
+    CHECK(offered_name(user, ExportNumbers{}) == "untitled-map-h0.npy");
     const std::string npy = folder.file("whole.npy"), near_csv = folder.file("near.csv"),
                       near_safetensors = folder.file("near.safetensors");
-    CHECK(save_by(desk, ExportNumbers{}, npy) ==
+    CHECK(save_by(user, ExportNumbers{}, npy) ==
           "Wrote " + npy +
               ": the whole map: queries 0 to 5,999, keys 0 to 5,999; each number is the largest of "
               "16 × 16 weights");
@@ -160,9 +160,9 @@ TEST_CASE("the numbers that are seen of a long map are saved, and no others", "[
     CHECK(worst < 1e-6);
 
     SECTION("means are saved as means") {
-        desk.act(PoolMap{Pooling::mean});
-        desk.settle();
-        CHECK(save_by(desk, ExportNumbers{}, npy).find("the mean of 16 × 16 weights") != std::string::npos);
+        user.act(PoolMap{Pooling::mean});
+        user.settle();
+        CHECK(save_by(user, ExportNumbers{}, npy).find("the mean of 16 × 16 weights") != std::string::npos);
         const std::string means = read_file(npy);
         const float first = reinterpret_cast<const float*>(means.data() + 128)[0];
         double sum = 0;
@@ -172,10 +172,10 @@ TEST_CASE("the numbers that are seen of a long map are saved, and no others", "[
         CHECK(static_cast<double>(first) == Approx(sum / 256).epsilon(1e-5));
     }
     SECTION("near, single weights are saved with the numbers of their queries and keys") {
-        desk.act(GoToWeight{saved_query, saved_key});
-        CHECK(save_by(desk, ExportNumbers{}, near_csv).find("each number is one weight") !=
+        user.act(GoToWeight{saved_query, saved_key});
+        CHECK(save_by(user, ExportNumbers{}, near_csv).find("each number is one weight") !=
               std::string::npos);
-        const MapPart seen = visible_part(desk.view().attention.long_map, saved_length, saved_length);
+        const MapPart seen = visible_part(user.view().attention.long_map, saved_length, saved_length);
         std::string table = read_file(near_csv);
         CHECK(table.starts_with("query \\ key," + std::to_string(seen.col) + ","));
         CHECK(std::ranges::count(table, '\n') == seen.rows + 1);
@@ -189,17 +189,17 @@ TEST_CASE("the numbers that are seen of a long map are saved, and no others", "[
             for (std::int64_t j = seen.col; std::getline(cells, cell, ','); ++j)
                 CHECK(std::stod(cell) == Approx(weight_by_hand(i, j)).epsilon(1e-5));
         }
-        desk.driver.key(GLFW_KEY_T, GLFW_MOD_CONTROL | GLFW_MOD_SHIFT);
-        desk.settle();
+        user.driver.key(GLFW_KEY_T, GLFW_MOD_CONTROL | GLFW_MOD_SHIFT);
+        user.settle();
         std::ranges::replace(table, ',', '\t');
-        CHECK(desk.driver.clipboard == table);
-        CHECK(desk.program.state().files.notice.find("Copied queries 5,1") == 0);
-        desk.driver.clipboard.clear();
-        desk.driver.key(GLFW_KEY_C, GLFW_MOD_CONTROL);
-        desk.settle();
-        CHECK(desk.driver.clipboard == table);
+        CHECK(user.driver.clipboard == table);
+        CHECK(user.program.state().files.notice.find("Copied queries 5,1") == 0);
+        user.driver.clipboard.clear();
+        user.driver.key(GLFW_KEY_C, GLFW_MOD_CONTROL);
+        user.settle();
+        CHECK(user.driver.clipboard == table);
 
-        save_by(desk, ExportNumbers{}, near_safetensors);
+        save_by(user, ExportNumbers{}, near_safetensors);
         const format::Safetensors file = format::Safetensors::open(near_safetensors);
         CHECK(file.metadata().at("queries") ==
               std::to_string(seen.row) + ":" + std::to_string(seen.row + seen.rows));
@@ -211,30 +211,30 @@ TEST_CASE("the numbers that are seen of a long map are saved, and no others", "[
               Approx(weight_by_hand(saved_query, saved_key)).epsilon(1e-5));
     }
     SECTION("what is not read yet is not written, and the sentence says what to do") {
-        desk.act(ReadMap{MapReading::off});
+        user.act(ReadMap{MapReading::off});
         const std::string none = folder.file("none.npy");
-        CHECK(save_by(desk, ExportNumbers{}, none) ==
+        CHECK(save_by(user, ExportNumbers{}, none) ==
               "The whole map has not been read; press Read it, or go nearer, and try again.");
         CHECK_FALSE(std::filesystem::exists(none));
-        desk.act(CloseChooser{});
-        desk.act(CopyFarWeights{});
-        CHECK(desk.program.state().error ==
+        user.act(CloseChooser{});
+        user.act(CopyFarWeights{});
+        CHECK(user.program.state().error ==
               "Far weights are known once the whole map is read; press Read it.");
     }
     SECTION("the list of far weights is copied on its own") {
-        desk.act(CopyFarWeights{});
-        CHECK_THAT(desk.driver.clipboard, Catch::StartsWith("query\tkey\tweight\n"));
-        CHECK_THAT(desk.driver.clipboard, Catch::Contains("\n5200\t700\t0.758")); // the far pair
+        user.act(CopyFarWeights{});
+        CHECK_THAT(user.driver.clipboard, Catch::StartsWith("query\tkey\tweight\n"));
+        CHECK_THAT(user.driver.clipboard, Catch::Contains("\n5200\t700\t0.758")); // the far pair
     }
 }
 
 TEST_CASE("a key that cannot work on a long map says why", "[map saving]") {
     begin_recording();
-    Desk desk(map_to_save());
+    User user(map_to_save());
     const auto said = [&](int key, int modifiers) {
-        desk.press_key(GLFW_KEY_ESCAPE);
-        desk.press_key(key, modifiers);
-        return desk.program.state().notice + desk.program.state().error;
+        user.press_key(GLFW_KEY_ESCAPE);
+        user.press_key(key, modifiers);
+        return user.program.state().notice + user.program.state().error;
     };
     const int ctrl = GLFW_MOD_CONTROL, both = GLFW_MOD_CONTROL | GLFW_MOD_SHIFT;
     const std::string held = "The stages of so many tokens do not fit in memory";
@@ -246,32 +246,32 @@ TEST_CASE("a key that cannot work on a long map says why", "[map saving]") {
     CHECK(said(GLFW_KEY_V, ctrl).find("The weights of a map cannot be changed") == 0);
     CHECK(said(GLFW_KEY_F, ctrl).find("The field at the top right of the map finds") == 0);
     CHECK(said(GLFW_KEY_N, 0).empty()); // works
-    CHECK(screen_of(desk.shown(), desk.view()) == Screen::map);
+    CHECK(screen_of(user.shown(), user.view()) == Screen::map);
     end_recording();
 }
 
 TEST_CASE("the dialog for numbers offers what the screen can write, its usual kind first", "[map saving]") {
     const TemporaryFolder folder;
-    Desk desk;
-    desk.open(checkpoint::model_folder("pocket"), "When Mary and John went to the shop, John gave a book to");
-    CHECK(offered_name(desk, ExportNumbers{}).ends_with(".npy"));
+    User user;
+    user.open(checkpoint::model_folder("pocket"), "When Mary and John went to the shop, John gave a book to");
+    CHECK(offered_name(user, ExportNumbers{}).ends_with(".npy"));
     const std::pair<Screen, const char*> screens[] = {{Screen::atlas, "-atlas.csv"},
                                                       {Screen::effects, "-effects.csv"},
                                                       {Screen::circuits, "-circuits.csv"}};
     for (const auto& [screen, ending] : screens) {
-        desk.act(ShowScreen{screen});
-        desk.settle();
-        REQUIRE(screen_of(desk.shown(), desk.view()) == screen);
-        const std::string name = offered_name(desk, ExportNumbers{});
+        user.act(ShowScreen{screen});
+        user.settle();
+        REQUIRE(screen_of(user.shown(), user.view()) == screen);
+        const std::string name = offered_name(user, ExportNumbers{});
         INFO(name);
         CHECK(name.ends_with(ending));
-        desk.act(ExportNumbers{});
-        CHECK(desk.program.state().files.chooser->formats == std::vector<std::string>{".csv", ".tsv"});
-        desk.act(CloseChooser{});
+        user.act(ExportNumbers{});
+        CHECK(user.program.state().files.chooser->formats == std::vector<std::string>{".csv", ".tsv"});
+        user.act(CloseChooser{});
         const std::string path = folder.file(name);
-        CHECK(save_by(desk, ExportNumbers{}, path) == "Wrote " + path);
+        CHECK(save_by(user, ExportNumbers{}, path) == "Wrote " + path);
         CHECK(std::filesystem::file_size(path) > 20);
-        CHECK(offered_name(desk, ExportPicture{})
+        CHECK(offered_name(user, ExportPicture{})
                   .ends_with(std::string(ending, std::strlen(ending) - 4) + ".png"));
     }
 }
@@ -281,23 +281,23 @@ TEST_CASE("the map and the other screens of a prompt without stages are saved to
     std::string ids;
     for (std::int64_t i = 0; i <= Document::max_tokens_in_memory; ++i)
         ids += (i == 0 ? "" : ",") + std::to_string(i * i % 127);
-    Desk desk;
-    desk.open(test_data("/models/olmo2_tiny"), ids);
-    REQUIRE(desk.shown().trace == nullptr);
+    User user;
+    user.open(test_data("/models/olmo2_tiny"), ids);
+    REQUIRE(user.shown().trace == nullptr);
     for (const Screen screen : {Screen::map, Screen::atlas, Screen::effects, Screen::circuits}) {
-        desk.act(ShowScreen{screen});
-        desk.settle();
-        REQUIRE(screen_of(desk.shown(), desk.view()) == screen);
-        const std::string name(screen_name(desk.view().attention));
+        user.act(ShowScreen{screen});
+        user.settle();
+        REQUIRE(screen_of(user.shown(), user.view()) == screen);
+        const std::string name(screen_name(user.view().attention));
         INFO(name);
-        desk.driver.key(GLFW_KEY_E, GLFW_MOD_CONTROL);
-        desk.settle();
-        REQUIRE(desk.program.state().files.chooser);
-        desk.act(CloseChooser{});
+        user.driver.key(GLFW_KEY_E, GLFW_MOD_CONTROL);
+        user.settle();
+        REQUIRE(user.program.state().files.chooser);
+        user.act(CloseChooser{});
         const std::string picture = folder.file(name + ".svg"), table = folder.file(name + ".csv");
-        CHECK(save_by(desk, ExportPicture{}, picture).find("Wrote " + picture) == 0);
+        CHECK(save_by(user, ExportPicture{}, picture).find("Wrote " + picture) == 0);
         CHECK(read_file(picture).find("<svg") != std::string::npos);
-        CHECK(save_by(desk, ExportNumbers{}, table).find("Wrote " + table) == 0);
+        CHECK(save_by(user, ExportNumbers{}, table).find("Wrote " + table) == 0);
         CHECK(std::filesystem::file_size(table) > 100);
     }
 }

@@ -1,5 +1,5 @@
 #include "tests/catch.h"
-#include "tests/gui/support/desk.h"
+#include "tests/gui/support/user.h"
 #include "tests/temporary_folder.h"
 
 #include <GLFW/glfw3.h>
@@ -14,8 +14,8 @@ namespace headscope::test {
 using namespace headscope::app;
 namespace {
 
-struct ModelLearner : Desk {
-    explicit ModelLearner(const Program::Options& options = {}) : Desk(on_cpu(options), 1600, 1000) {}
+struct ModelLearner : User {
+    explicit ModelLearner(const Program::Options& options = {}) : User(on_cpu(options), 1600, 1000) {}
 
     static Program::Options on_cpu(Program::Options options) {
         options.device = "cpu";

@@ -2,7 +2,7 @@
 #include "core/checkpoint/run/forward.h"
 #include "core/engine/cpu/cpu_engine.h"
 #include "tests/catch.h"
-#include "tests/gui/support/files_desk.h"
+#include "tests/gui/support/files_user.h"
 #include "tests/temporary_folder.h"
 #include "tests/test_data.h"
 
@@ -22,12 +22,12 @@ std::string folder_of(const std::string& name) {
     return test_data("/models/") + name;
 }
 
-const ModelState& model_of(const Desk& desk) {
-    return desk.program.state().model;
+const ModelState& model_of(const User& user) {
+    return user.program.state().model;
 }
 
-const Document& document_of(const Desk& desk) {
-    return *desk.program.state().document;
+const Document& document_of(const User& user) {
+    return *user.program.state().document;
 }
 
 /// Runs the whole model with these head gains, through the function that the command line calls.
@@ -85,59 +85,59 @@ std::string with_words(TemporaryFolder& folder, const std::string& model) {
 } // namespace
 
 TEST_CASE("a checkpoint folder opens as a board of all heads with one layer's stages", "[model]") {
-    Desk desk;
+    User user;
     const std::string folder = folder_of("gpt2_tiny");
-    desk.open(folder, prompt);
-    REQUIRE(document_of(desk).is_checkpoint());
-    CHECK(desk.program.state().error.empty());
+    user.open(folder, prompt);
+    REQUIRE(document_of(user).is_checkpoint());
+    CHECK(user.program.state().error.empty());
     CHECK(screen_shows("All heads"));
     CHECK(screen_shows("2 layers × 4 heads"));
     CHECK(screen_shows("q k v"));
     CHECK(screen_shows("#9"));
     CHECK(screen_shows("Next token"));
-    CHECK(desk.program.title() == "gpt2_tiny · Headscope");
+    CHECK(user.program.title() == "gpt2_tiny · Headscope");
 
     SECTION("every stage of every layer shows the numbers of the model's own pass") {
         const checkpoint::ForwardResult expected = forward(folder, {});
         for (const std::int64_t layer : {0, 1}) {
-            desk.act(OpenHead{layer, 2});
-            REQUIRE(desk.shown().document->layer() == layer);
-            CHECK(largest_difference(*desk.shown().trace->stage(TensorId::weights),
+            user.act(OpenHead{layer, 2});
+            REQUIRE(user.shown().document->layer() == layer);
+            CHECK(largest_difference(*user.shown().trace->stage(TensorId::weights),
                                      *expected.layers[static_cast<std::size_t>(layer)].trace.stage(
                                          TensorId::weights)) < 1e-6);
-            const Trace trace = computed(desk.problem());
+            const Trace trace = computed(user.problem());
             int compared = 0;
             for (int group = 0; group < group_count; ++group) {
-                desk.act(GoTo{static_cast<StageGroup>(group)});
-                INFO("layer " << layer << ", stage " << group_info(desk.view().group).label);
-                CHECK_FALSE(desk.program.canvas().grids.empty());
-                compared += check_printed_numbers(desk.program.canvas(), trace, desk.problem());
+                user.act(GoTo{static_cast<StageGroup>(group)});
+                INFO("layer " << layer << ", stage " << group_info(user.view().group).label);
+                CHECK_FALSE(user.program.canvas().grids.empty());
+                compared += check_printed_numbers(user.program.canvas(), trace, user.problem());
             }
             CHECK(compared > 100);
         }
     }
     SECTION("a click on the board opens a head, in any stage") {
-        desk.act(GoTo{StageGroup::scores});
-        REQUIRE(desk.click("open L1 H3"));
-        desk.settle();
-        CHECK(desk.shown().document->layer() == 1);
-        CHECK(desk.view().head == 3);
-        CHECK(desk.view().group == StageGroup::scores);
+        user.act(GoTo{StageGroup::scores});
+        REQUIRE(user.click("open L1 H3"));
+        user.settle();
+        CHECK(user.shown().document->layer() == 1);
+        CHECK(user.view().head == 3);
+        CHECK(user.view().group == StageGroup::scores);
         CHECK(screen_shows("Scores of L1 H3"));
         CHECK(screen_shows("scores[1][3]"));
     }
     SECTION("every panel says something, and closing it brings the sentence back") {
         for (const char* tab : {"Guide", "Tensors", "Heads", "Edit", "Predict"}) {
             INFO(tab);
-            REQUIRE(desk.click(tab));
-            desk.settle();
-            CHECK(desk.program.state().error.empty());
+            REQUIRE(user.click(tab));
+            user.settle();
+            CHECK(user.program.state().error.empty());
         }
         CHECK_FALSE(screen_shows("Course"));
-        desk.act(NewProject{});
-        CHECK(!document_of(desk).is_checkpoint());
-        CHECK(model_of(desk).run == nullptr);
-        CHECK(desk.view().tab != LeftTab::predictions);
+        user.act(NewProject{});
+        CHECK(!document_of(user).is_checkpoint());
+        CHECK(model_of(user).run == nullptr);
+        CHECK(user.view().tab != LeftTab::predictions);
     }
     end_recording();
 }
@@ -145,27 +145,27 @@ TEST_CASE("a checkpoint folder opens as a board of all heads with one layer's st
 TEST_CASE("ablating a head changes the predictions as the command line computes them", "[model]") {
     const std::string name = GENERATE("gpt2_tiny", "llama_tiny_untied", "bert_tiny");
     INFO(name);
-    Desk desk;
+    User user;
     const std::string folder = folder_of(name);
-    desk.open(folder, prompt);
-    const std::int64_t H = desk.problem().dims.H;
-    const std::string before = signature(desk.program);
-    const checkpoint::ModelRunPtr unedited = model_of(desk).run;
-    REQUIRE(model_of(desk).predictions);
-    CHECK(model_of(desk).predictions->moved.empty());
+    user.open(folder, prompt);
+    const std::int64_t H = user.problem().dims.H;
+    const std::string before = signature(user.program);
+    const checkpoint::ModelRunPtr unedited = model_of(user).run;
+    REQUIRE(model_of(user).predictions);
+    CHECK(model_of(user).predictions->moved.empty());
     CHECK(largest_difference(*unedited->logits(), *forward(folder, {}).logits) < 1e-5);
 
-    REQUIRE(desk.click("Ablate L0 H0"));
-    desk.settle();
+    REQUIRE(user.click("Ablate L0 H0"));
+    user.settle();
     std::vector<float> gains(static_cast<std::size_t>(H), 1.0F);
     gains[0] = 0;
     const checkpoint::ForwardResult expected = forward(folder, {{0, gains}});
-    CHECK(largest_difference(*model_of(desk).run->logits(), *expected.logits) < 1e-5);
-    CHECK(model_of(desk).unedited == unedited);
-    CHECK(model_of(desk).recomputed == "Layers 0 to 1 were recomputed.");
+    CHECK(largest_difference(*model_of(user).run->logits(), *expected.logits) < 1e-5);
+    CHECK(model_of(user).unedited == unedited);
+    CHECK(model_of(user).recomputed == "Layers 0 to 1 were recomputed.");
 
-    REQUIRE(model_of(desk).predictions);
-    const Predictions& now = *model_of(desk).predictions;
+    REQUIRE(model_of(user).predictions);
+    const Predictions& now = *model_of(user).predictions;
     const auto p = softmax_at(*unedited->logits(), now.position),
                q = softmax_at(*expected.logits, now.position);
     double kl = 0;
@@ -182,68 +182,68 @@ TEST_CASE("ablating a head changes the predictions as the command line computes 
     CHECK(screen_shows("KL(before ‖ after)"));
 
     SECTION("later layers follow") {
-        desk.act(OpenHead{1, 0});
-        CHECK(largest_difference(*desk.shown().trace->stage(TensorId::weights),
+        user.act(OpenHead{1, 0});
+        CHECK(largest_difference(*user.shown().trace->stage(TensorId::weights),
                                  *expected.layers[1].trace.stage(TensorId::weights)) < 1e-6);
     }
     SECTION("undo brings back every number and what is on screen, on the layer it was done in") {
-        desk.act(OpenHead{1, 0});
-        desk.act(MoveInHistory{-1});
-        CHECK(desk.shown().document->layer() == 0);
-        CHECK(largest_difference(*model_of(desk).run->logits(), *unedited->logits()) == 0);
-        CHECK(signature(desk.program) == before);
-        desk.act(MoveInHistory{1});
-        CHECK(desk.problem().gain(0) == 0.0F);
-        CHECK(largest_difference(*model_of(desk).run->logits(), *expected.logits) < 1e-5);
+        user.act(OpenHead{1, 0});
+        user.act(MoveInHistory{-1});
+        CHECK(user.shown().document->layer() == 0);
+        CHECK(largest_difference(*model_of(user).run->logits(), *unedited->logits()) == 0);
+        CHECK(signature(user.program) == before);
+        user.act(MoveInHistory{1});
+        CHECK(user.problem().gain(0) == 0.0F);
+        CHECK(largest_difference(*model_of(user).run->logits(), *expected.logits) < 1e-5);
     }
     end_recording();
 }
 
 TEST_CASE("an edit while another layer is on its way changes neither layer, and says so", "[model]") {
-    Desk desk;
-    desk.open(folder_of("gpt2_tiny"), prompt);
-    desk.program.act(OpenHead{1, 2});
-    desk.program.act(SetGain{2, 0});
-    CHECK(document_of(desk).part()->edits.empty());
-    CHECK_THAT(desk.program.state().notice, Catch::Contains("Layer 1 is still loading"));
-    desk.settle();
-    CHECK(document_of(desk).layer() == 1);
-    desk.act(SetGain{2, 0});
-    CHECK(document_of(desk).part()->edits.count(0) == 0);
-    REQUIRE(document_of(desk).part()->edits.count(1) == 1);
-    CHECK(document_of(desk).part()->edits.at(1).gains.at(2) == 0.0F);
+    User user;
+    user.open(folder_of("gpt2_tiny"), prompt);
+    user.program.act(OpenHead{1, 2});
+    user.program.act(SetGain{2, 0});
+    CHECK(document_of(user).part()->edits.empty());
+    CHECK_THAT(user.program.state().notice, Catch::Contains("Layer 1 is still loading"));
+    user.settle();
+    CHECK(document_of(user).layer() == 1);
+    user.act(SetGain{2, 0});
+    CHECK(document_of(user).part()->edits.count(0) == 0);
+    REQUIRE(document_of(user).part()->edits.count(1) == 1);
+    CHECK(document_of(user).part()->edits.at(1).gains.at(2) == 0.0F);
     end_recording();
 }
 
 TEST_CASE("an edit flashes in its own layer, not in one that is opened before the next frame", "[model]") {
-    Desk desk;
-    desk.open(folder_of("gpt2_tiny"), prompt);
-    desk.program.act(SetGain{1, 0});
-    desk.program.settle();
-    desk.program.act(OpenHead{1, 0});
-    desk.program.settle();
-    desk.driver.wait(2);
-    CHECK(desk.shown().document->layer() == 1);
-    CHECK(desk.program.state().flash.strength == 0);
+    User user;
+    user.open(folder_of("gpt2_tiny"), prompt);
+    user.program.act(SetGain{1, 0});
+    user.program.settle();
+    user.program.act(OpenHead{1, 0});
+    user.program.settle();
+    user.driver.wait(2);
+    CHECK(user.shown().document->layer() == 1);
+    CHECK(user.program.state().flash.strength == 0);
     end_recording();
 }
 
 TEST_CASE("a weight of a later layer is edited, and only layers from there on are computed", "[model]") {
-    Desk desk;
-    desk.open(folder_of("qwen2_tiny_bf16"), prompt);
-    desk.act(OpenHead{1, 2});
-    const checkpoint::ModelRunPtr before = model_of(desk).run;
+    User user;
+    user.open(folder_of("qwen2_tiny_bf16"), prompt);
+    user.act(OpenHead{1, 2});
+    const checkpoint::ModelRunPtr before = model_of(user).run;
     const CellAddress cell{TensorId::W_V, {3, 1, 0, 0}};
-    desk.act(EditCell{cell, 2.5F});
-    CHECK(desk.shown().value(cell) == 2.5F);
-    CHECK(model_of(desk).run->computed_from() == 1);
-    CHECK(model_of(desk).run->hidden(1) == before->hidden(1));
-    CHECK(largest_difference(*model_of(desk).run->logits(), *before->logits()) > 0);
-    CHECK(model_of(desk).recomputed == "Layer 1 was recomputed, layer 0 reused.");
-    CHECK(desk.program.state().history.back().label.starts_with("L1 edit W_V"));
+    user.act(EditCell{cell, 2.5F});
+    CHECK(user.shown().value(cell) == 2.5F);
+    CHECK(model_of(user).run->computed_from() == 1);
+    CHECK(model_of(user).run->hidden(1) == before->hidden(1));
+    CHECK(largest_difference(*model_of(user).run->logits(), *before->logits()) > 0);
+    CHECK(model_of(user).recomputed == "Layer 1 was recomputed, layer 0 reused.");
+    CHECK(user.program.state().history.back().label.starts_with("L1 edit W_V"));
 
     SECTION("what belongs to the model is refused with a sentence") {
-        const DocumentPtr document = desk.program.state().document;
+        const DocumentPtr document = user.program.state().document;
         const std::pair<Command, const char*> refused[] = {
             {EditCell{{TensorId::x, {0, 1, 1, 0}}, 1}, "x of layer 1 is"},
             {SetHeads{1}, "the number of heads"},
@@ -251,82 +251,82 @@ TEST_CASE("a weight of a later layer is edited, and only layers from there on ar
             {SetMask{project::MaskChoice::none}, "the mask"},
             {PaintMask{0, 0, 0, 0, false}, "the mask"}};
         for (const auto& [command, part] : refused) {
-            desk.program.act(command);
-            CHECK(desk.program.state().document == document);
-            CHECK_THAT(desk.program.state().error, Catch::Contains(part));
+            user.program.act(command);
+            CHECK(user.program.state().document == document);
+            CHECK_THAT(user.program.state().error, Catch::Contains(part));
         }
     }
     SECTION("dropping all edits drops those of other layers too") {
-        desk.act(OpenHead{0, 0});
-        desk.act(SetGain{1, 0.5F});
-        CHECK(document_of(desk).part()->edits.size() == 2);
-        desk.act(ResetEdits{});
-        CHECK(document_of(desk).part()->edits.empty());
-        CHECK(largest_difference(*model_of(desk).run->logits(), *before->logits()) == 0);
+        user.act(OpenHead{0, 0});
+        user.act(SetGain{1, 0.5F});
+        CHECK(document_of(user).part()->edits.size() == 2);
+        user.act(ResetEdits{});
+        CHECK(document_of(user).part()->edits.empty());
+        CHECK(largest_difference(*model_of(user).run->logits(), *before->logits()) == 0);
     }
     end_recording();
 }
 
 TEST_CASE("the prompt is typed, and one that cannot be used says why and leaves the last", "[model]") {
-    Desk desk;
-    desk.open(folder_of("gpt2_tiny"), prompt);
-    REQUIRE(desk.driver.click_item("##prompt"));
-    desk.driver.key(GLFW_KEY_A, GLFW_MOD_CONTROL);
-    desk.driver.type("7 8 9");
-    desk.settle();
-    CHECK(desk.problem().dims.Tq == 3);
-    CHECK(model_of(desk).run->inputs().ids == std::vector<std::int64_t>{7, 8, 9});
-    CHECK(document_of(desk).recipe.sentence == "7 8 9");
-    CHECK(model_of(desk).error.empty());
+    User user;
+    user.open(folder_of("gpt2_tiny"), prompt);
+    REQUIRE(user.driver.click_item("##prompt"));
+    user.driver.key(GLFW_KEY_A, GLFW_MOD_CONTROL);
+    user.driver.type("7 8 9");
+    user.settle();
+    CHECK(user.problem().dims.Tq == 3);
+    CHECK(model_of(user).run->inputs().ids == std::vector<std::int64_t>{7, 8, 9});
+    CHECK(document_of(user).recipe.sentence == "7 8 9");
+    CHECK(model_of(user).error.empty());
 
-    desk.driver.type(" cat");
-    desk.settle();
-    CHECK(model_of(desk).error.find("\"cat\" is not a token id") != std::string::npos);
-    CHECK(desk.problem().dims.Tq == 3);
+    user.driver.type(" cat");
+    user.settle();
+    CHECK(model_of(user).error.find("\"cat\" is not a token id") != std::string::npos);
+    CHECK(user.problem().dims.Tq == 3);
     CHECK(screen_shows("is not a token id"));
-    desk.driver.key(GLFW_KEY_ENTER); // leaves the field
-    desk.settle();
-    desk.act(TypePrompt{"7 4000"});
-    CHECK(model_of(desk).error.find("199") != std::string::npos);
-    desk.press_key(GLFW_KEY_PAGE_DOWN); // another layer is read; the text in the field is as wrong as before
-    desk.press_key(GLFW_KEY_END);
-    CHECK(model_of(desk).error.find("199") != std::string::npos);
-    CHECK(model_of(desk).prompt == "7 4000");
+    user.driver.key(GLFW_KEY_ENTER); // leaves the field
+    user.settle();
+    user.act(TypePrompt{"7 4000"});
+    CHECK(model_of(user).error.find("199") != std::string::npos);
+    user.press_key(GLFW_KEY_PAGE_DOWN); // another layer is read; the text in the field is as wrong as before
+    user.press_key(GLFW_KEY_END);
+    CHECK(model_of(user).error.find("199") != std::string::npos);
+    CHECK(model_of(user).prompt == "7 4000");
 
-    desk.act(MoveInHistory{-1});
-    CHECK(desk.problem().dims.Tq == 8);
-    CHECK(model_of(desk).prompt == prompt);
-    CHECK(model_of(desk).error.empty());
+    user.act(MoveInHistory{-1});
+    CHECK(user.problem().dims.Tq == 8);
+    CHECK(model_of(user).prompt == prompt);
+    CHECK(model_of(user).error.empty());
     end_recording();
 }
 
 TEST_CASE("a hidden word is what a masked model is asked about", "[model]") {
     TemporaryFolder folder;
-    Desk desk;
-    desk.open(with_words(folder, "bert_tiny"), "the cats [MASK] on the mat.");
-    REQUIRE(document_of(desk).is_checkpoint());
-    const auto& tokens = desk.problem().tokens;
+    User user;
+    user.open(with_words(folder, "bert_tiny"), "the cats [MASK] on the mat.");
+    REQUIRE(document_of(user).is_checkpoint());
+    const auto& tokens = user.problem().tokens;
     CHECK(tokens ==
           std::vector<std::string>{"[CLS]", "the", "cat", "##s", "[MASK]", "on", "the", "mat", ".", "[SEP]"});
-    REQUIRE(model_of(desk).predictions);
-    CHECK(model_of(desk).predictions->position == 4);
+    REQUIRE(model_of(user).predictions);
+    CHECK(model_of(user).predictions->position == 4);
     CHECK(screen_shows("The model's guesses"));
-    REQUIRE(desk.click("token 2"));
-    desk.settle();
-    CHECK(model_of(desk).predictions->position == 2);
-    CHECK(model_of(desk).predictions->token == "cat");
+    REQUIRE(user.click("token 2"));
+    user.settle();
+    CHECK(model_of(user).predictions->position == 2);
+    CHECK(model_of(user).predictions->token == "cat");
     end_recording();
 }
 
 TEST_CASE("the rotation by position is a page, and its arithmetic is told", "[model]") {
-    Desk desk;
-    desk.open(folder_of("llama_tiny_untied"), prompt);
-    desk.act(GoTo{StageGroup::split});
-    REQUIRE(desk.click("Rotation"));
-    desk.settle();
+    User user;
+    user.open(folder_of("llama_tiny_untied"), prompt);
+    user.act(GoTo{StageGroup::split});
+    REQUIRE(user.click("Rotation"));
+    user.settle();
     CHECK(screen_shows("Rotation: L0 H0"));
-    check_printed_numbers(desk.program.canvas(), computed(desk.problem()), desk.problem());
-    desk.act(Select{CellAddress{TensorId::q_heads, {0, 0, 5, 1}}});
+    check_printed_numbers(user.program.canvas(), computed(user.problem()), user.problem());
+    user.act(Select{CellAddress{TensorId::q_heads, {0, 0, 5, 1}}});
     CHECK(screen_shows("Rotated by position"));
     CHECK(screen_shows("angle"));
     end_recording();
@@ -334,16 +334,16 @@ TEST_CASE("the rotation by position is a page, and its arithmetic is told", "[mo
 
 TEST_CASE("what is no checkpoint leaves what is on screen and says why", "[model]") {
     TemporaryFolder folder;
-    Desk desk;
-    const DocumentPtr before = desk.program.state().document;
+    User user;
+    const DocumentPtr before = user.program.state().document;
     const std::filesystem::path made = folder.file("broken");
     std::filesystem::create_directory(made);
     const auto error = [&] {
-        desk.program.state().error.clear();
-        desk.program.open_path(made.string());
-        desk.settle();
-        CHECK(desk.program.state().document == before);
-        return desk.program.state().error;
+        user.program.state().error.clear();
+        user.program.open_path(made.string());
+        user.settle();
+        CHECK(user.program.state().document == before);
+        return user.program.state().error;
     };
     CHECK(error().find("without config.json") != std::string::npos);
     write_file_atomically((made / "config.json").string(), R"({"model_type": "whisper"})");
@@ -355,96 +355,96 @@ TEST_CASE("what is no checkpoint leaves what is on screen and says why", "[model
 
 TEST_CASE("edits are saved as a patch, asked about, and laid over the checkpoint again", "[model]") {
     TemporaryFolder folder;
-    FilesDesk desk(folder);
-    desk.open(folder_of("gpt2_tiny"), prompt);
-    CHECK_FALSE(desk.files().unsaved);
-    desk.act(SetGain{2, 0.25F});
-    desk.act(OpenHead{1, 0});
-    desk.edit(3.0F);
-    CHECK(desk.files().unsaved);
+    FilesUser user(folder);
+    user.open(folder_of("gpt2_tiny"), prompt);
+    CHECK_FALSE(user.files().unsaved);
+    user.act(SetGain{2, 0.25F});
+    user.act(OpenHead{1, 0});
+    user.edit(3.0F);
+    CHECK(user.files().unsaved);
     const std::string path = folder.file("mine.patch.safetensors");
-    desk.save_as(path);
-    CHECK(desk.program.state().error.empty());
+    user.save_as(path);
+    CHECK(user.program.state().error.empty());
     REQUIRE(std::filesystem::exists(path));
-    CHECK_FALSE(desk.files().unsaved);
+    CHECK_FALSE(user.files().unsaved);
 
-    desk.act(ResetEdits{});
-    CHECK(desk.files().unsaved);
-    desk.act(MoveInHistory{-1});
-    CHECK_FALSE(desk.files().unsaved);
-    desk.act(MoveInHistory{1});
+    user.act(ResetEdits{});
+    CHECK(user.files().unsaved);
+    user.act(MoveInHistory{-1});
+    CHECK_FALSE(user.files().unsaved);
+    user.act(MoveInHistory{1});
 
-    desk.program.open_path(path);
-    desk.driver.wait(2);
-    REQUIRE(desk.files().question);
+    user.program.open_path(path);
+    user.driver.wait(2);
+    REQUIRE(user.files().question);
     CHECK(screen_shows("Save the changes to mine.patch.safetensors?"));
-    desk.act(AnswerUnsaved{UnsavedAnswer::discard});
-    desk.settle();
-    CHECK(desk.program.state().error.empty());
-    desk.act(OpenHead{1, 0});
-    CHECK(desk.edited() == 3.0F);
-    CHECK(document_of(desk).part()->edits.at(0).gains[2] == 0.25F);
-    CHECK_FALSE(desk.files().unsaved);
-    desk.act(MoveInHistory{-1});
-    CHECK(document_of(desk).part()->edits.empty());
+    user.act(AnswerUnsaved{UnsavedAnswer::discard});
+    user.settle();
+    CHECK(user.program.state().error.empty());
+    user.act(OpenHead{1, 0});
+    CHECK(user.edited() == 3.0F);
+    CHECK(document_of(user).part()->edits.at(0).gains[2] == 0.25F);
+    CHECK_FALSE(user.files().unsaved);
+    user.act(MoveInHistory{-1});
+    CHECK(document_of(user).part()->edits.empty());
 
     SECTION("a patch of another checkpoint opens that one") {
-        desk.act(OpenPath{folder_of("bert_tiny")});
-        desk.act(AnswerUnsaved{UnsavedAnswer::discard});
-        REQUIRE(document_of(desk).title == "bert_tiny");
-        desk.program.open_path(path);
-        desk.settle();
-        CHECK(desk.program.state().error.empty());
-        CHECK(document_of(desk).title == "gpt2_tiny");
-        CHECK(document_of(desk).part()->edits.at(0).gains[2] == 0.25F);
-        CHECK_FALSE(desk.files().unsaved);
+        user.act(OpenPath{folder_of("bert_tiny")});
+        user.act(AnswerUnsaved{UnsavedAnswer::discard});
+        REQUIRE(document_of(user).title == "bert_tiny");
+        user.program.open_path(path);
+        user.settle();
+        CHECK(user.program.state().error.empty());
+        CHECK(document_of(user).title == "gpt2_tiny");
+        CHECK(document_of(user).part()->edits.at(0).gains[2] == 0.25F);
+        CHECK_FALSE(user.files().unsaved);
     }
     SECTION("without a checkpoint a patch brings its own") {
-        desk.act(NewProject{});
-        desk.act(AnswerUnsaved{UnsavedAnswer::discard});
-        desk.program.open_path(path);
-        desk.settle();
-        CHECK(document_of(desk).title == "gpt2_tiny");
-        desk.act(OpenHead{1, 0});
-        CHECK(desk.edited() == 3.0F);
+        user.act(NewProject{});
+        user.act(AnswerUnsaved{UnsavedAnswer::discard});
+        user.program.open_path(path);
+        user.settle();
+        CHECK(document_of(user).title == "gpt2_tiny");
+        user.act(OpenHead{1, 0});
+        CHECK(user.edited() == 3.0F);
     }
     SECTION("of a checkpoint that is not known the program asks where it is") {
-        desk.act(NewProject{});
-        desk.act(AnswerUnsaved{UnsavedAnswer::discard});
-        desk.act(ForgetRecent{});
-        desk.program.open_path(path);
-        desk.settle();
-        REQUIRE(desk.files().chooser);
-        CHECK_THAT(desk.files().chooser->chooser.error(), Catch::Contains("mine.patch.safetensors") &&
+        user.act(NewProject{});
+        user.act(AnswerUnsaved{UnsavedAnswer::discard});
+        user.act(ForgetRecent{});
+        user.program.open_path(path);
+        user.settle();
+        REQUIRE(user.files().chooser);
+        CHECK_THAT(user.files().chooser->chooser.error(), Catch::Contains("mine.patch.safetensors") &&
                                                               Catch::Contains("gpt2_tiny") &&
                                                               Catch::Contains("Choose the folder"));
-        desk.act(ChosenPath{folder_of("bert_tiny")});
-        desk.settle();
-        REQUIRE(desk.files().chooser);
-        CHECK_THAT(desk.files().chooser->chooser.error(), Catch::Contains("bert_tiny is a different one"));
-        desk.act(ChosenPath{folder_of("gpt2_tiny")});
-        desk.settle();
-        CHECK_FALSE(desk.files().chooser);
-        CHECK(document_of(desk).part()->edits.at(0).gains[2] == 0.25F);
+        user.act(ChosenPath{folder_of("bert_tiny")});
+        user.settle();
+        REQUIRE(user.files().chooser);
+        CHECK_THAT(user.files().chooser->chooser.error(), Catch::Contains("bert_tiny is a different one"));
+        user.act(ChosenPath{folder_of("gpt2_tiny")});
+        user.settle();
+        CHECK_FALSE(user.files().chooser);
+        CHECK(document_of(user).part()->edits.at(0).gains[2] == 0.25F);
     }
     end_recording();
 }
 
 TEST_CASE("an opening that is cancelled leaves what is on screen, with a sentence", "[model]") {
-    Desk desk;
+    User user;
     const bool with_model = GENERATE(false, true);
     if (with_model)
-        desk.open(folder_of("bert_tiny"), "3 4 5");
+        user.open(folder_of("bert_tiny"), "3 4 5");
     begin_recording();
-    const DocumentPtr before = desk.program.state().document;
-    desk.program.open_path(folder_of("gpt2_tiny"), {prompt});
-    desk.program.act(CancelJob{});
-    desk.settle();
-    CHECK(desk.program.state().document == before);
-    CHECK(desk.program.state().error.empty());
+    const DocumentPtr before = user.program.state().document;
+    user.program.open_path(folder_of("gpt2_tiny"), {prompt});
+    user.program.act(CancelJob{});
+    user.settle();
+    CHECK(user.program.state().document == before);
+    CHECK(user.program.state().error.empty());
     CHECK(screen_shows("Opening gpt2_tiny was cancelled"));
-    desk.program.open_path(folder_of("gpt2_tiny"), {prompt});
-    desk.settle();
-    CHECK(document_of(desk).title == "gpt2_tiny");
+    user.program.open_path(folder_of("gpt2_tiny"), {prompt});
+    user.settle();
+    CHECK(document_of(user).title == "gpt2_tiny");
     end_recording();
 }

@@ -1,6 +1,6 @@
 #include "app/draw/kit/free_space.h"
 #include "tests/catch.h"
-#include "tests/gui/support/desk.h"
+#include "tests/gui/support/user.h"
 
 #include <GLFW/glfw3.h>
 #include <algorithm>
@@ -27,14 +27,14 @@ const std::string long_words =
     "2 heads of width 4; no parameter changed.";
 
 /// Triggers every kind of notice.
-void tell(Desk& desk, const std::string& kind) {
+void tell(User& user, const std::string& kind) {
     if (kind == "told")
-        desk.act(Explain{long_words});
+        user.act(Explain{long_words});
     else if (kind == "done")
-        desk.act(CopyStage{});
+        user.act(CopyStage{});
     else
-        desk.act(OpenPath{"/no/such/file"});
-    desk.driver.wait(2);
+        user.act(OpenPath{"/no/such/file"});
+    user.driver.wait(2);
 }
 
 } // namespace
@@ -42,11 +42,11 @@ void tell(Desk& desk, const std::string& kind) {
 TEST_CASE("a notice lies on free paper, and never on the number that it is about", "[gui][notice]") {
     const auto [width, height] = GENERATE(std::pair(1600.0F, 1000.0F), std::pair(1280.0F, 720.0F));
     const std::string kind = GENERATE("told", "done", "notice");
-    Desk desk("first-lesson", "the cat sat down", width, height);
+    User user("first-lesson", "the cat sat down", width, height);
     for (const StageGroup stage : {StageGroup::x, StageGroup::qkv, StageGroup::split, StageGroup::scores,
                                    StageGroup::weights, StageGroup::output}) {
-        desk.act(GoTo{stage});
-        const Picture page = desk.program.canvas();
+        user.act(GoTo{stage});
+        const Picture page = user.program.canvas();
         // The number at the first position that the notice would take.
         const MatrixGrid* lowest = &page.grids.front();
         for (const MatrixGrid& grid : page.grids)
@@ -54,12 +54,12 @@ TEST_CASE("a notice lies on free paper, and never on the number that it is about
                                                    : grid.area.bottom() > lowest->area.bottom()))
                 lowest = &grid;
         const CellAddress cell{lowest->tensor, lowest->index(kind == "notice" ? 0 : lowest->rows - 1, 0)};
-        desk.act(Select{cell});
-        tell(desk, kind);
+        user.act(Select{cell});
+        tell(user, kind);
         INFO(group_info(stage).label << " " << kind << " in " << width);
         const auto area = notice_area(kind);
         REQUIRE(area);
-        const Picture& now = desk.program.canvas();
+        const Picture& now = user.program.canvas();
         bool seen = false;
         for (const MatrixGrid& grid : now.grids)
             if (const auto at = grid.tensor == cell.tensor ? grid.find(cell.at) : std::nullopt) {
@@ -71,17 +71,17 @@ TEST_CASE("a notice lies on free paper, and never on the number that it is about
         for (const MatrixGrid& grid : now.grids)
             if (width > 1400)
                 CHECK_FALSE(overlap(*area, grid.area));
-        desk.act(DismissNotice{true});
-        desk.driver.wait(26, 0.5); // results of file operations are shown for a moment
+        user.act(DismissNotice{true});
+        user.driver.wait(26, 0.5); // results of file operations are shown for a moment
     }
 }
 
 TEST_CASE("two notices do not lie on one another", "[gui][notice]") {
-    Desk desk("first-lesson", "the cat sat down", 1280, 720);
-    desk.act(GoTo{StageGroup::weights});
-    desk.act(CopyStage{});
-    desk.act(Explain{long_words});
-    desk.driver.wait(2);
+    User user("first-lesson", "the cat sat down", 1280, 720);
+    user.act(GoTo{StageGroup::weights});
+    user.act(CopyStage{});
+    user.act(Explain{long_words});
+    user.driver.wait(2);
     const auto notice = notice_area("told"), done = notice_area("done");
     REQUIRE(notice);
     REQUIRE(done);
@@ -89,20 +89,20 @@ TEST_CASE("two notices do not lie on one another", "[gui][notice]") {
 }
 
 TEST_CASE("an error is closed with the mouse too", "[gui][notice]") {
-    Desk desk;
-    tell(desk, "notice");
-    REQUIRE_FALSE(desk.program.state().error.empty());
-    desk.press("dismiss error");
-    CHECK(desk.program.state().error.empty());
+    User user;
+    tell(user, "notice");
+    REQUIRE_FALSE(user.program.state().error.empty());
+    user.press("dismiss error");
+    CHECK(user.program.state().error.empty());
 }
 
 TEST_CASE("an error goes with the page that it was said of", "[gui][notice]") {
-    Desk desk;
-    tell(desk, "notice");
-    desk.act(StepRow{1});
-    CHECK_FALSE(desk.program.state().error.empty());
-    desk.press_key(GLFW_KEY_RIGHT);
-    CHECK(desk.program.state().error.empty());
+    User user;
+    tell(user, "notice");
+    user.act(StepRow{1});
+    CHECK_FALSE(user.program.state().error.empty());
+    user.press_key(GLFW_KEY_RIGHT);
+    CHECK(user.program.state().error.empty());
 }
 
 } // namespace headscope::test

@@ -3,7 +3,7 @@
 #include "core/tensor/free_buffers.h"
 #include "tests/catch.h"
 #include "tests/environment.h"
-#include "tests/gui/support/desk.h"
+#include "tests/gui/support/user.h"
 #include "tests/temporary_folder.h"
 #include "tests/test_data.h"
 
@@ -41,8 +41,8 @@ constexpr float first_width = 1600, first_height = 1000;
 class Visitor {
 public:
     /// begin: opens the document of the beginning.
-    Visitor(Desk& desk, const std::string& folder, unsigned seed, std::function<void()> begin)
-        : desk_(desk), folder_(folder), random_(seed), begin_(std::move(begin)) {
+    Visitor(User& user, const std::string& folder, unsigned seed, std::function<void()> begin)
+        : user_(user), folder_(folder), random_(seed), begin_(std::move(begin)) {
         begin_();
     }
 
@@ -56,16 +56,16 @@ public:
                 said_.erase(0, said_.find('|', 200) + 2);
             INFO("event " << n << ", the last ones: " << said_);
             if (one_in(4)) {
-                desk_.settle();
+                user_.settle();
                 check_kept_pixels();
             } else {
-                desk_.driver.wait(below(4));
+                user_.driver.wait(below(4));
             }
             check();
             if (std::getenv("HEADSCOPE_RANDOM_MEMORY") != nullptr && n % 1000 == 0)
                 tell_memory(n);
         }
-        desk_.settle();
+        user_.settle();
         check();
     }
 
@@ -77,24 +77,24 @@ private:
 
     void tell_memory(int events) {
         tell_memory("event " + std::to_string(events));
-        desk_.driver.resize(first_width, first_height);
+        user_.driver.resize(first_width, first_height);
         begin_();
-        desk_.driver.wait(static_cast<int>(FrameCounter::kept_frames) + 1);
+        user_.driver.wait(static_cast<int>(FrameCounter::kept_frames) + 1);
         tell_memory("opened anew");
-        desk_.driver.resize(width_, height_);
+        user_.driver.resize(width_, height_);
     }
     void tell_memory(const std::string& when) {
-        desk_.settle();
+        user_.settle();
         release_free_buffers(); // as the window does after two seconds without input
         std::ifstream status("/proc/self/status");
         std::cerr << when << ": ";
         for (std::string line; std::getline(status, line);)
             if (line.starts_with("VmRSS") || line.starts_with("RssAnon"))
                 std::cerr << line << ", ";
-        std::cerr << document_name() << ", engine " << desk_.program.state().engines.chosen << std::endl;
+        std::cerr << document_name() << ", engine " << user_.program.state().engines.chosen << std::endl;
     }
     std::string document_name() const {
-        const Document& document = *desk_.program.state().document;
+        const Document& document = *user_.program.state().document;
         return document.title.empty() ? "a problem" : document.title;
     }
 
@@ -108,26 +108,26 @@ private:
             return type_something();
         if (kind < 88) {
             const float a = x(), b = y(), c = x(), d = y();
-            desk_.driver.drag(a, b, c, d, 4);
+            user_.driver.drag(a, b, c, d, 4);
             return "drag";
         }
         if (kind < 92) {
-            desk_.driver.move(x(), y());
-            desk_.driver.scroll(static_cast<float>(below(9) - 4));
+            user_.driver.move(x(), y());
+            user_.driver.scroll(static_cast<float>(below(9) - 4));
             return "scroll";
         }
         if (kind < 97) {
-            desk_.driver.click(x(), y(), below(2));
+            user_.driver.click(x(), y(), below(2));
             return "click anywhere";
         }
         if (kind < 98) {
             constexpr std::array<std::pair<float, float>, 4> sizes{
                 {{1600, 1000}, {1280, 720}, {900, 600}, {2400, 1400}}};
             std::tie(width_, height_) = sizes[static_cast<std::size_t>(below(4))];
-            desk_.driver.resize(width_, height_);
+            user_.driver.resize(width_, height_);
             return "resize";
         }
-        desk_.driver.wait(below(30));
+        user_.driver.wait(below(30));
         return "wait";
     }
 
@@ -141,10 +141,10 @@ private:
         const ScreenItem item = *there[static_cast<std::size_t>(below(static_cast<int>(there.size())))];
         const bool other = one_in(12);
         if (one_in(10)) {
-            desk_.driver.double_click(item.middle_x(), item.middle_y());
+            user_.driver.double_click(item.middle_x(), item.middle_y());
             return "double click " + item.label;
         }
-        desk_.driver.click(item.middle_x(), item.middle_y(), other ? 1 : 0);
+        user_.driver.click(item.middle_x(), item.middle_y(), other ? 1 : 0);
         return (other ? "right click " : "click ") + item.label;
     }
 
@@ -160,7 +160,7 @@ private:
         if (one_in(2))
             key = one_in(3) ? GLFW_KEY_0 + below(10) : GLFW_KEY_A + below(26);
         const int modifier = modifiers[static_cast<std::size_t>(below(modifiers.size()))];
-        desk_.driver.key(key, modifier);
+        user_.driver.key(key, modifier);
         return "key " + std::to_string(key) + " with " + std::to_string(modifier);
     }
 
@@ -178,25 +178,25 @@ private:
                                                            "head",
                                                            "   "};
         const char* const text = texts[static_cast<std::size_t>(below(texts.size()))];
-        desk_.driver.type(text);
+        user_.driver.type(text);
         if (one_in(2))
-            desk_.driver.key(GLFW_KEY_ENTER);
+            user_.driver.key(GLFW_KEY_ENTER);
         return std::string("type ") + text;
     }
 
     void check() {
-        const AppState& state = desk_.program.state();
+        const AppState& state = user_.program.state();
         CHECK(state.error.find("internal") == std::string::npos);
         REQUIRE(state.document != nullptr);
         // Nothing is saved or opened outside of the test's folder.
         const auto& chooser = state.files.chooser;
         if (chooser && !chooser->chooser.listing().folder.string().starts_with(folder_))
-            desk_.driver.key(GLFW_KEY_ESCAPE);
+            user_.driver.key(GLFW_KEY_ESCAPE);
     }
 
     std::vector<std::vector<figure::Color>> pixels_on_canvas() const {
         std::vector<std::vector<figure::Color>> pixels;
-        for (const figure::SceneItem& item : desk_.program.canvas().scene.items)
+        for (const figure::SceneItem& item : user_.program.canvas().scene.items)
             if (const auto* grid = std::get_if<figure::GridItem>(&item); grid != nullptr && grid->pixels)
                 pixels.push_back(*grid->pixels);
         return pixels;
@@ -204,16 +204,16 @@ private:
 
     /// Pixels that are kept from frame to frame are those that would be made now.
     void check_kept_pixels() {
-        if (!desk_.program.settled())
+        if (!user_.program.settled())
             return;
         const auto kept = pixels_on_canvas();
-        desk_.program.state().pixels = PixelCache();
-        desk_.driver.wait();
-        if (desk_.program.settled())
+        user_.program.state().pixels = PixelCache();
+        user_.driver.wait();
+        if (user_.program.settled())
             CHECK(pixels_on_canvas() == kept);
     }
 
-    Desk& desk_;
+    User& user_;
     const std::string folder_;
     std::mt19937 random_;
     float width_ = first_width, height_ = first_height;
@@ -241,22 +241,22 @@ TEST_CASE("random input breaks nothing", "[gui][random]") {
     std::filesystem::current_path(home_path); // where choosers begin
     if (std::getenv("HEADSCOPE_RANDOM_MEMORY") != nullptr)
         enable_prompt_memory_release(); // as the window does
-    Desk desk("first-lesson", "", first_width, first_height, 1, folder.file("state"));
+    User user("first-lesson", "", first_width, first_height, 1, folder.file("state"));
     const auto begin = [&] {
-        desk.act(SetZoom{1});
-        desk.act(EngineAction{EngineAction::Kind::choose, "auto"});
+        user.act(SetZoom{1});
+        user.act(EngineAction{EngineAction::Kind::choose, "auto"});
         if (path == "pocket")
-            desk.open(checkpoint::model_folder("pocket"),
+            user.open(checkpoint::model_folder("pocket"),
                       "Anna went to the extraordinary shop. Anna bought bread.");
         else if (!path.empty())
-            desk.open(test_data("/models/" + path), path == "t5_tiny" ? "3 7 5" : "");
+            user.open(test_data("/models/" + path), path == "t5_tiny" ? "3 7 5" : "");
         else
-            desk.act(NewProject{});
-        if (desk.program.state().files.unsaved)
-            desk.act(AnswerUnsaved{UnsavedAnswer::discard});
-        desk.settle();
+            user.act(NewProject{});
+        if (user.program.state().files.unsaved)
+            user.act(AnswerUnsaved{UnsavedAnswer::discard});
+        user.settle();
     };
-    Visitor(desk, home_path, static_cast<unsigned>(number_of("HEADSCOPE_RANDOM_SEED", 1)), begin)
+    Visitor(user, home_path, static_cast<unsigned>(number_of("HEADSCOPE_RANDOM_SEED", 1)), begin)
         .visit(number_of("HEADSCOPE_RANDOM_EVENTS", 150));
     std::filesystem::current_path(before);
 }

@@ -3,7 +3,7 @@
 #include "core/format/npy.h"
 #include "core/format/safetensors.h"
 #include "tests/catch.h"
-#include "tests/gui/support/desk.h"
+#include "tests/gui/support/user.h"
 #include "tests/temporary_folder.h"
 
 #include <GLFW/glfw3.h>
@@ -31,8 +31,8 @@ void write_heads(const std::string& path, std::int64_t L, std::int64_t H, std::i
 
 constexpr const char* sentence = R"(["<s>", "An", "na", "Ġcalled", "ĠTom", "</s>"])";
 
-float read_weight(const Desk& desk, std::int64_t h, std::int64_t i, std::int64_t j) {
-    return desk.shown().value({TensorId::weights, {0, h, i, j}});
+float read_weight(const User& user, std::int64_t h, std::int64_t i, std::int64_t j) {
+    return user.shown().value({TensorId::weights, {0, h, i, j}});
 }
 
 } // namespace
@@ -40,17 +40,17 @@ float read_weight(const Desk& desk, std::int64_t h, std::int64_t i, std::int64_t
 TEST_CASE("the first token is hidden and brought back, and the canvas says so") {
     const TemporaryFolder folder;
     write_heads(folder.file("a.npy"), 2, 3, 6, sentence);
-    Desk desk;
-    desk.open(folder.file("a.npy"));
+    User user;
+    user.open(folder.file("a.npy"));
     CHECK_FALSE(screen_shows("rows renormalized"));
-    CHECK(read_weight(desk, 0, 2, 0) == 0.5F);
-    desk.press("First token hidden");
+    CHECK(read_weight(user, 0, 2, 0) == 0.5F);
+    user.press("First token hidden");
     CHECK(screen_shows("First token hidden, rows renormalized"));
-    CHECK(read_weight(desk, 0, 2, 0) == 0);
-    CHECK(read_weight(desk, 0, 2, 1) == 0.5F);
-    CHECK(desk.program.state().error.empty());
+    CHECK(read_weight(user, 0, 2, 0) == 0);
+    CHECK(read_weight(user, 0, 2, 1) == 0.5F);
+    CHECK(user.program.state().error.empty());
     SECTION("a row that had nothing else is empty, and the inspector says why") {
-        desk.act(Select{CellAddress{TensorId::weights, {0, 0, 0, 0}}});
+        user.act(Select{CellAddress{TensorId::weights, {0, 0, 0, 0}}});
         CHECK(screen_shows("Nothing is left of this row"));
         // This was requested, so it is not an error.
         CHECK(screen_shows("0.00"));
@@ -58,27 +58,27 @@ TEST_CASE("the first token is hidden and brought back, and the canvas says so") 
     }
     SECTION("in every view, and in what is written out") {
         for (const int key : {GLFW_KEY_A, GLFW_KEY_T, GLFW_KEY_G, GLFW_KEY_D, GLFW_KEY_M, GLFW_KEY_W}) {
-            desk.driver.key(key);
-            desk.settle();
+            user.driver.key(key);
+            user.settle();
             CHECK(screen_shows("First token hidden"));
         }
         const std::string out = folder.file("weights.safetensors");
-        write_numbers({desk.shown(), desk.view()}, out);
+        write_numbers({user.shown(), user.view()}, out);
         const format::Safetensors file = format::Safetensors::open_lazily(out);
         CHECK(file.metadata().at("reading") == "first token hidden, rows renormalized");
         CHECK(file.metadata().at("layer") == "L0");
-        write_picture({desk.shown(), desk.view()}, {}, folder.file("heads.svg"));
+        write_picture({user.shown(), user.view()}, {}, folder.file("heads.svg"));
         CHECK(read_file(folder.file("heads.svg")).find("First token hidden, rows renormalized") !=
               std::string::npos);
-        CHECK(copy_stage({desk.shown(), desk.view()}).message.find("(first token hidden") !=
+        CHECK(copy_stage({user.shown(), user.view()}).message.find("(first token hidden") !=
               std::string::npos);
-        CHECK(reading_suffix(desk.view().attention.reading) == "-first-hidden");
+        CHECK(reading_suffix(user.view().attention.reading) == "-first-hidden");
     }
     SECTION("and as it was") {
-        desk.driver.key(GLFW_KEY_F);
-        desk.settle();
-        desk.settle();
-        CHECK(read_weight(desk, 0, 2, 0) == 0.5F);
+        user.driver.key(GLFW_KEY_F);
+        user.settle();
+        user.settle();
+        CHECK(read_weight(user, 0, 2, 0) == 0.5F);
         CHECK_FALSE(screen_shows("rows renormalized"));
     }
     end_recording();
@@ -87,30 +87,30 @@ TEST_CASE("the first token is hidden and brought back, and the canvas says so") 
 TEST_CASE("special tokens go, pieces become words, and the same weight stays selected") {
     const TemporaryFolder folder;
     write_heads(folder.file("a.npy"), 2, 3, 6, sentence);
-    Desk desk;
-    desk.open(folder.file("a.npy"));
-    desk.act(Select{CellAddress{TensorId::weights, {0, 0, 4, 2}}}); // Tom reads "na"
-    desk.driver.key(GLFW_KEY_S);
-    desk.settle();
-    desk.settle();
-    CHECK(desk.shown().dims().Tq == 4);
-    REQUIRE(desk.view().selected);
-    CHECK(desk.view().selected->at == Index{0, 0, 3, 1});
-    desk.driver.key(GLFW_KEY_P);
-    desk.settle();
-    desk.settle();
-    CHECK(desk.problem().tokens == std::vector<std::string>{"Anna", "called", "Tom"});
+    User user;
+    user.open(folder.file("a.npy"));
+    user.act(Select{CellAddress{TensorId::weights, {0, 0, 4, 2}}}); // Tom reads "na"
+    user.driver.key(GLFW_KEY_S);
+    user.settle();
+    user.settle();
+    CHECK(user.shown().dims().Tq == 4);
+    REQUIRE(user.view().selected);
+    CHECK(user.view().selected->at == Index{0, 0, 3, 1});
+    user.driver.key(GLFW_KEY_P);
+    user.settle();
+    user.settle();
+    CHECK(user.problem().tokens == std::vector<std::string>{"Anna", "called", "Tom"});
     CHECK(screen_shows("Special tokens hidden, rows renormalized; words merged"));
-    REQUIRE(desk.view().selected);
-    CHECK(desk.view().selected->at == Index{0, 0, 2, 0});
-    desk.press("Special tokens hidden");
-    desk.press("Pieces merged into words");
-    CHECK(desk.shown().dims().Tq == 6);
-    CHECK(desk.view().selected->at == Index{0, 0, 4, 1});
+    REQUIRE(user.view().selected);
+    CHECK(user.view().selected->at == Index{0, 0, 2, 0});
+    user.press("Special tokens hidden");
+    user.press("Pieces merged into words");
+    CHECK(user.shown().dims().Tq == 6);
+    CHECK(user.view().selected->at == Index{0, 0, 4, 1});
     SECTION("a weight that is hidden is let go") {
-        desk.act(Select{CellAddress{TensorId::weights, {0, 0, 4, 0}}});
-        desk.press("Special tokens hidden");
-        CHECK_FALSE(desk.view().selected);
+        user.act(Select{CellAddress{TensorId::weights, {0, 0, 4, 0}}});
+        user.press("Special tokens hidden");
+        CHECK_FALSE(user.view().selected);
     }
     end_recording();
 }
@@ -118,46 +118,46 @@ TEST_CASE("special tokens go, pieces become words, and the same weight stays sel
 TEST_CASE("means stand beside the heads and below the layers, and open like a head") {
     const TemporaryFolder folder;
     write_heads(folder.file("a.npy"), 2, 3, 6, sentence);
-    Desk desk;
-    desk.open(folder.file("a.npy"));
-    desk.driver.hold(GLFW_KEY_LEFT_SHIFT, true);
-    desk.driver.key(GLFW_KEY_M);
-    desk.driver.hold(GLFW_KEY_LEFT_SHIFT, false);
-    desk.settle();
-    desk.settle();
-    CHECK(desk.view().heads_view == HeadsView::each); // M alone is the mean of the layer
+    User user;
+    user.open(folder.file("a.npy"));
+    user.driver.hold(GLFW_KEY_LEFT_SHIFT, true);
+    user.driver.key(GLFW_KEY_M);
+    user.driver.hold(GLFW_KEY_LEFT_SHIFT, false);
+    user.settle();
+    user.settle();
+    CHECK(user.view().heads_view == HeadsView::each); // M alone is the mean of the layer
     CHECK(screen_shows("2 layers × 3 heads"));
-    desk.press("open L1 mean");
+    user.press("open L1 mean");
     CHECK(screen_shows("L1 mean"));
     CHECK(screen_shows("average of 3 heads"));
-    CHECK(desk.view().head == 3);
-    desk.driver.key(GLFW_KEY_DOWN);
-    desk.settle();
+    CHECK(user.view().head == 3);
+    user.driver.key(GLFW_KEY_DOWN);
+    user.settle();
     CHECK(screen_shows("Mean of all"));
     CHECK(screen_shows("average of 6 heads"));
     CHECK(screen_shows("weights[mean][mean]["));
     for (const int key :
          {GLFW_KEY_A, GLFW_KEY_T, GLFW_KEY_G, GLFW_KEY_D, GLFW_KEY_M, GLFW_KEY_W, GLFW_KEY_E}) {
-        desk.driver.key(key);
-        desk.settle();
-        CHECK(desk.program.state().error.empty());
-        CHECK_FALSE(desk.program.canvas().grids.empty());
+        user.driver.key(key);
+        user.settle();
+        CHECK(user.program.state().error.empty());
+        CHECK_FALSE(user.program.canvas().grids.empty());
         CHECK_FALSE(screen_shows("Head 3"));
         CHECK_FALSE(screen_shows("H3"));
     }
     SECTION("without them the nearest head is open") {
-        desk.press("Means in the grid");
-        CHECK(desk.view().head == 2);
-        CHECK(desk.view().attention.layer == 1);
-        CHECK(desk.shown().dims().H == 3);
+        user.press("Means in the grid");
+        CHECK(user.view().head == 2);
+        CHECK(user.view().attention.layer == 1);
+        CHECK(user.shown().dims().H == 3);
     }
     SECTION("a head that is not yet on screen is opened once it is") {
-        desk.press("Means in the grid");
-        desk.program.act(SetReadingOptions{{.means = true}});
-        desk.program.act(OpenHead{0, 3});
-        desk.settle();
-        desk.settle();
-        CHECK(desk.view().head == 3);
+        user.press("Means in the grid");
+        user.program.act(SetReadingOptions{{.means = true}});
+        user.program.act(OpenHead{0, 3});
+        user.settle();
+        user.settle();
+        CHECK(user.view().head == 3);
         CHECK(screen_shows("L0 mean"));
     }
     end_recording();
@@ -166,29 +166,29 @@ TEST_CASE("means stand beside the heads and below the layers, and open like a he
 TEST_CASE("what would do nothing to a file has no switch and no key") {
     const TemporaryFolder folder;
     write_heads(folder.file("plain.npy"), 1, 1, 4, "");
-    Desk desk;
-    desk.open(folder.file("plain.npy"));
+    User user;
+    user.open(folder.file("plain.npy"));
     CHECK(screen_shows("First token hidden"));
     CHECK_FALSE(screen_shows("Special tokens hidden"));
     CHECK_FALSE(screen_shows("Pieces merged"));
     CHECK_FALSE(screen_shows("Means in the grid"));
     for (const int key : {GLFW_KEY_S, GLFW_KEY_P})
-        desk.driver.key(key);
-    desk.settle();
-    CHECK(desk.view().attention.reading == analysis::ReadingOptions{});
+        user.driver.key(key);
+    user.settle();
+    CHECK(user.view().attention.reading == analysis::ReadingOptions{});
     end_recording();
 }
 
 TEST_CASE("what cannot be read like that stays as it is, with a sentence") {
     const TemporaryFolder folder;
     write_heads(folder.file("specials.npy"), 1, 2, 3, R"(["<s>", "<pad>", "</s>"])");
-    Desk desk;
-    desk.open(folder.file("specials.npy"));
-    desk.driver.key(GLFW_KEY_S);
-    desk.settle();
-    CHECK(desk.program.state().error.find("would leave nothing") != std::string::npos);
-    CHECK(desk.view().attention.reading == analysis::ReadingOptions{});
-    CHECK(desk.shown().dims().Tq == 3);
+    User user;
+    user.open(folder.file("specials.npy"));
+    user.driver.key(GLFW_KEY_S);
+    user.settle();
+    CHECK(user.program.state().error.find("would leave nothing") != std::string::npos);
+    CHECK(user.view().attention.reading == analysis::ReadingOptions{});
+    CHECK(user.shown().dims().Tq == 3);
     end_recording();
 }
 
@@ -196,24 +196,24 @@ TEST_CASE("colours by the logarithm come with a legend that says so") {
     const TemporaryFolder folder;
     write_heads(folder.file("a.npy"), 2, 3, 6, sentence);
     write_heads(folder.file("large.npy"), 1, 2, 100, "");
-    Desk desk;
+    User user;
     for (const char* name : {"a.npy", "large.npy"}) {
-        desk.open(folder.file(name));
+        user.open(folder.file(name));
         CHECK_FALSE(screen_shows("log scale"));
-        desk.driver.hold(GLFW_KEY_LEFT_SHIFT, true);
-        desk.driver.key(GLFW_KEY_C);
-        desk.driver.hold(GLFW_KEY_LEFT_SHIFT, false);
-        desk.settle();
-        CHECK(desk.view().colour_map == ColourMap::head); // C alone takes the next map
+        user.driver.hold(GLFW_KEY_LEFT_SHIFT, true);
+        user.driver.key(GLFW_KEY_C);
+        user.driver.hold(GLFW_KEY_LEFT_SHIFT, false);
+        user.settle();
+        CHECK(user.view().colour_map == ColourMap::head); // C alone takes the next map
         CHECK(screen_shows("weight, log scale"));
         CHECK(screen_shows("≤ 0.0001"));
-        const MatrixGrid& grid = desk.program.canvas().grids.front();
+        const MatrixGrid& grid = user.program.canvas().grids.front();
         CHECK(grid.low == Approx(1e-4));
         CHECK(grid.high == Approx(1));
         for (const int key : {GLFW_KEY_T, GLFW_KEY_G, GLFW_KEY_M, GLFW_KEY_D, GLFW_KEY_E, GLFW_KEY_W}) {
-            desk.driver.key(key);
-            desk.settle();
-            CHECK(desk.program.state().error.empty());
+            user.driver.key(key);
+            user.settle();
+            CHECK(user.program.state().error.empty());
         }
         end_recording();
     }
@@ -223,15 +223,15 @@ TEST_CASE("another file is read as it is held") {
     const TemporaryFolder folder;
     write_heads(folder.file("a.npy"), 2, 3, 6, sentence);
     write_heads(folder.file("b.npy"), 1, 2, 4, "");
-    Desk desk;
-    desk.open(folder.file("a.npy"));
-    desk.press("First token hidden");
-    desk.press("Means in the grid");
-    desk.program.open_path(folder.file("b.npy"));
-    desk.settle();
-    desk.settle();
-    CHECK(desk.view().attention.reading == analysis::ReadingOptions{});
-    CHECK(read_weight(desk, 0, 2, 0) == 0.5F);
-    CHECK(desk.shown().dims().H == 2);
+    User user;
+    user.open(folder.file("a.npy"));
+    user.press("First token hidden");
+    user.press("Means in the grid");
+    user.program.open_path(folder.file("b.npy"));
+    user.settle();
+    user.settle();
+    CHECK(user.view().attention.reading == analysis::ReadingOptions{});
+    CHECK(read_weight(user, 0, 2, 0) == 0.5F);
+    CHECK(user.shown().dims().H == 2);
     end_recording();
 }

@@ -5,7 +5,7 @@
 #include "core/base/file.h"
 #include "core/trace/stage.h"
 #include "tests/catch.h"
-#include "tests/gui/support/desk.h"
+#include "tests/gui/support/user.h"
 #include "tests/temporary_folder.h"
 #include "tests/test_data.h"
 
@@ -26,29 +26,29 @@ namespace {
 
 using nlohmann::json;
 
-json report_of(const Desk& desk) {
-    return json::parse(desk.program.report(1));
+json report_of(const User& user) {
+    return json::parse(user.program.report(1));
 }
 
-std::uint64_t revision_of(const Desk& desk) {
-    return report_of(desk).at("revision").get<std::uint64_t>();
+std::uint64_t revision_of(const User& user) {
+    return report_of(user).at("revision").get<std::uint64_t>();
 }
 
 /// Does it, and checks that the revision is larger than before, or else the same.
 template<class Act>
-void check_revision(Desk& desk, bool grows, const Act& act) {
-    const std::uint64_t before = revision_of(desk);
+void check_revision(User& user, bool grows, const Act& act) {
+    const std::uint64_t before = revision_of(user);
     act();
-    desk.settle();
-    CAPTURE(before, desk.program.state().error);
-    CHECK(revision_of(desk) - before == (grows ? 1U : 0U));
+    user.settle();
+    CAPTURE(before, user.program.state().error);
+    CHECK(revision_of(user) - before == (grows ? 1U : 0U));
 }
 
-json answer_to(Desk& desk, const std::string& line) {
-    std::optional<std::string> answer = answer_line(desk.program, line, 1);
+json answer_to(User& user, const std::string& line) {
+    std::optional<std::string> answer = answer_line(user.program, line, 1);
     if (!answer) {
-        desk.settle();
-        answer = answer_line(desk.program, line, 1);
+        user.settle();
+        answer = answer_line(user.program, line, 1);
     }
     REQUIRE(answer);
     return json::parse(*answer);
@@ -69,8 +69,8 @@ Program::Options even_problem(std::int64_t T) {
     return {.recipe = recipe, .device = "cpu", .wake = {}};
 }
 
-json heatmap_of(const Desk& desk) {
-    const json report = report_of(desk);
+json heatmap_of(const User& user) {
+    const json report = report_of(user);
     for (const json& grid : report.at("grids"))
         if (grid.at("heatmap") == true && grid.at("tensor").get<std::string>().starts_with("weights"))
             return grid;
@@ -79,9 +79,9 @@ json heatmap_of(const Desk& desk) {
 }
 
 /// Returns the color on screen at a point, from the last image that covers it.
-figure::Color drawn_at(const Desk& desk, float x, float y) {
+figure::Color drawn_at(const User& user, float x, float y) {
     figure::Color colour = 0;
-    for (const figure::SceneItem& item : desk.program.canvas().scene.items)
+    for (const figure::SceneItem& item : user.program.canvas().scene.items)
         if (const auto* image = std::get_if<figure::GridItem>(&item);
             image != nullptr && image->area.contains(x, y)) {
             const auto col = static_cast<std::size_t>((x - image->area.x) / image->area.w *
@@ -146,15 +146,15 @@ void collect(const json& object, std::set<std::string>& keys) {
 
 TEST_CASE("the revision of a report grows with every change, undo and filter, and never falls",
           "[gui][control]") {
-    Desk desk;
-    CHECK(revision_of(desk) == 1);
-    check_revision(desk, true, [&] { desk.act(EditCell{{TensorId::W_O, {5, 1, 0, 0}}, 2}); });
-    check_revision(desk, true, [&] { desk.act(EditCell{{TensorId::W_O, {5, 1, 0, 0}}, 3}); });
-    check_revision(desk, true, [&] { desk.act(MoveInHistory{-2}); });
-    check_revision(desk, true, [&] { desk.act(MoveInHistory{1}); });
-    check_revision(desk, false, [&] { desk.act(GoTo{StageGroup::scores}); });
+    User user;
+    CHECK(revision_of(user) == 1);
+    check_revision(user, true, [&] { user.act(EditCell{{TensorId::W_O, {5, 1, 0, 0}}, 2}); });
+    check_revision(user, true, [&] { user.act(EditCell{{TensorId::W_O, {5, 1, 0, 0}}, 3}); });
+    check_revision(user, true, [&] { user.act(MoveInHistory{-2}); });
+    check_revision(user, true, [&] { user.act(MoveInHistory{1}); });
+    check_revision(user, false, [&] { user.act(GoTo{StageGroup::scores}); });
 
-    Desk model; // nothing unsaved asks before it opens
+    User model; // nothing unsaved asks before it opens
     model.open(test_data("/models/llama_tiny_tied"), "12,7,30,5");
     CHECK(revision_of(model) == 2);
     for (int times = 0; times < 2; ++times) {
@@ -169,24 +169,24 @@ TEST_CASE("settle tells what a survey or a prompt that was asked for is refused 
           "[gui][control]") {
     const TemporaryFolder folder;
     write_file_atomically(folder.file("broken.db"), "SQLite format 3 and nothing else");
-    Desk desk;
-    desk.open(test_data("/models/llama_tiny_tied"), "12,7,30,5");
+    User user;
+    user.open(test_data("/models/llama_tiny_tied"), "12,7,30,5");
     const std::string open = json{{"action", "open"}, {"value", folder.file("broken.db")}}.dump();
     for (int times = 0; times < 2; ++times) { // asked again, it is refused again
-        CHECK(answer_to(desk, open).at("ok") == true);
-        const json settled = answer_to(desk, R"({"action": "settle"})");
+        CHECK(answer_to(user, open).at("ok") == true);
+        const json settled = answer_to(user, R"({"action": "settle"})");
         CHECK(settled.at("ok") == false);
         CHECK_THAT(settled.value("error", ""), Catch::Contains("broken.db"));
-        CHECK(report_of(desk).at("error") == settled.value("error", ""));
+        CHECK(report_of(user).at("error") == settled.value("error", ""));
     }
-    answer_to(desk, R"({"action": "theme"})");
-    const json after = answer_to(desk, R"({"action": "settle"})");
+    answer_to(user, R"({"action": "theme"})");
+    const json after = answer_to(user, R"({"action": "settle"})");
     CAPTURE(after.dump());
     CHECK(after.at("ok") == true); // nothing of that went wrong
-    answer_to(desk, R"({"action": "sentence", "value": "no numbers"})");
-    CHECK(answer_to(desk, R"({"action": "settle"})").at("ok") == false);
-    answer_to(desk, R"({"action": "sentence", "value": "5,6,7"})");
-    const json last = answer_to(desk, R"({"action": "settle"})");
+    answer_to(user, R"({"action": "sentence", "value": "no numbers"})");
+    CHECK(answer_to(user, R"({"action": "settle"})").at("ok") == false);
+    answer_to(user, R"({"action": "sentence", "value": "5,6,7"})");
+    const json last = answer_to(user, R"({"action": "settle"})");
     CAPTURE(last.dump());
     CHECK(last.at("ok") == true);
 }
@@ -194,22 +194,22 @@ TEST_CASE("settle tells what a survey or a prompt that was asked for is refused 
 TEST_CASE("settle waits for a frame after the action before it", "[gui][control]") {
     const TemporaryFolder folder;
     write_file_atomically(folder.file("broken.db"), "SQLite format 3 and nothing else");
-    Desk desk;
-    desk.open(test_data("/models/llama_tiny_tied"), "12,7,30,5");
-    REQUIRE(answer_line(desk.program, R"({"action": "settle"})", 1));
-    REQUIRE(answer_line(desk.program, R"({"action": "next stage"})", 1));
-    CHECK_FALSE(answer_line(desk.program, R"({"action": "settle"})", 1));
-    CHECK(report_of(desk).at("settled") == false);
+    User user;
+    user.open(test_data("/models/llama_tiny_tied"), "12,7,30,5");
+    REQUIRE(answer_line(user.program, R"({"action": "settle"})", 1));
+    REQUIRE(answer_line(user.program, R"({"action": "next stage"})", 1));
+    CHECK_FALSE(answer_line(user.program, R"({"action": "settle"})", 1));
+    CHECK(report_of(user).at("settled") == false);
 }
 
 TEST_CASE("the report names the colours that a map is drawn with", "[gui][control]") {
     constexpr std::int64_t T = 5000;
     SECTION("the map of a long text") {
-        Desk desk(even_problem(T));
-        REQUIRE(desk.shown().map != nullptr);
-        desk.act(GoToWeight{1200, 1000});
+        User user(even_problem(T));
+        REQUIRE(user.shown().map != nullptr);
+        user.act(GoToWeight{1200, 1000});
         const auto check = [&](const std::string& name, const Ramp& ramp) {
-            const json grid = heatmap_of(desk);
+            const json grid = heatmap_of(user);
             CHECK(grid.at("map") == name);
             // Every weight of row i is 1 / (i + 1).
             const std::int64_t row = grid.at("origin").at(2), col = grid.at("origin").at(3);
@@ -222,58 +222,58 @@ TEST_CASE("the report names the colours that a map is drawn with", "[gui][contro
                             pitch_x * (static_cast<float>(j - col) + 0.25F),
                         y = grid.at("area").at(1).get<float>() +
                             pitch_y * (static_cast<float>(i - row) + 0.25F);
-            CHECK(drawn_at(desk, x, y) == reported_colour(grid, ramp, value));
+            CHECK(drawn_at(user, x, y) == reported_colour(grid, ramp, value));
         };
-        const Theme& colours = theme(desk.view().dark);
-        check("head", colours.head(desk.view().head, 2).ramp);
-        CHECK(heatmap_of(desk).at("low").get<double>() ==
-              Approx(heatmap_of(desk).at("high").get<double>() / 10'000));
-        desk.act(SetColourMap{ColourMap::cividis});
+        const Theme& colours = theme(user.view().dark);
+        check("head", colours.head(user.view().head, 2).ramp);
+        CHECK(heatmap_of(user).at("low").get<double>() ==
+              Approx(heatmap_of(user).at("high").get<double>() / 10'000));
+        user.act(SetColourMap{ColourMap::cividis});
         check("cividis", colours.cividis);
-        desk.act(ColourMapBy{.linear = true});
-        CHECK(heatmap_of(desk).at("low") == 0);
+        user.act(ColourMapBy{.linear = true});
+        CHECK(heatmap_of(user).at("low") == 0);
         check("cividis", colours.cividis);
     }
     SECTION("the mean over the heads of a text of some length") {
-        Desk desk(even_problem(70));
-        desk.act(GoTo{StageGroup::weights});
-        desk.press_key(GLFW_KEY_M);
-        CHECK(heatmap_of(desk).at("map") == "neutral");
-        desk.press_key(GLFW_KEY_E);
-        CHECK(heatmap_of(desk).at("map") == "head");
-        desk.act(SetColourMap{ColourMap::magma});
-        CHECK(heatmap_of(desk).at("map") == "magma");
+        User user(even_problem(70));
+        user.act(GoTo{StageGroup::weights});
+        user.press_key(GLFW_KEY_M);
+        CHECK(heatmap_of(user).at("map") == "neutral");
+        user.press_key(GLFW_KEY_E);
+        CHECK(heatmap_of(user).at("map") == "head");
+        user.act(SetColourMap{ColourMap::magma});
+        CHECK(heatmap_of(user).at("map") == "magma");
     }
 }
 
 TEST_CASE("the report names the texts and the preset only where they are what is shown", "[gui][control]") {
-    Desk desk;
+    User user;
     const auto is = [&](const char* field, const std::string& text) {
         INFO(field);
-        CHECK(report_of(desk).at(field) == text);
+        CHECK(report_of(user).at(field) == text);
     };
     is("sentence", "The cat sat down"), is("kv_sentence", ""), is("preset", "first-lesson");
-    desk.open(test_data("/attention/lh_f32.npy"));
+    user.open(test_data("/attention/lh_f32.npy"));
     is("sentence", ""), is("kv_sentence", ""), is("preset", "");
-    desk.open(test_data("/models/llama_tiny_tied"), "12,7,30,5");
+    user.open(test_data("/models/llama_tiny_tied"), "12,7,30,5");
     is("sentence", "12,7,30,5"), is("kv_sentence", ""), is("preset", "");
-    desk.open(test_data("/models/t5_tiny"), "5 6 7", "8 9");
-    const json read = report_of(desk);
+    user.open(test_data("/models/t5_tiny"), "5 6 7", "8 9");
+    const json read = report_of(user);
     for (const checkpoint::Stack stack :
          {checkpoint::Stack::encoder, checkpoint::Stack::own, checkpoint::Stack::cross}) {
-        desk.act(ShowStack{stack});
-        desk.settle();
+        user.act(ShowStack{stack});
+        user.settle();
         is("sentence", stack == checkpoint::Stack::encoder ? "5 6 7" : "8 9");
         is("kv_sentence", stack == checkpoint::Stack::cross ? "5 6 7" : "");
         is("preset", "");
-        CHECK(report_of(desk).at("kv_tokens").empty() == (stack != checkpoint::Stack::cross));
+        CHECK(report_of(user).at("kv_tokens").empty() == (stack != checkpoint::Stack::cross));
     }
 }
 
 TEST_CASE("the manual names every field, group, dialog and stage of a report", "[gui][control]") {
     std::set<std::string> fields, of_actions, of_grids, groups;
-    const auto look = [&](const Desk& desk) {
-        const json report = report_of(desk);
+    const auto look = [&](const User& user) {
+        const json report = report_of(user);
         collect(report, fields);
         for (const json& row : report.at("actions"))
             collect(row, of_actions);
@@ -281,18 +281,18 @@ TEST_CASE("the manual names every field, group, dialog and stage of a report", "
             collect(row, of_grids);
     };
     {
-        Desk desk;
-        look(desk);
-        desk.act(OpenLesson{"masks"});
-        look(desk);
-        desk.act(CloseLesson{});
-        desk.open(test_data("/attention/lh_f32.npy"));
-        look(desk);
+        User user;
+        look(user);
+        user.act(OpenLesson{"masks"});
+        look(user);
+        user.act(CloseLesson{});
+        user.open(test_data("/attention/lh_f32.npy"));
+        look(user);
     }
     {
-        Desk desk(even_problem(5000));
-        desk.act(GoToWeight{1200, 1000});
-        look(desk);
+        User user(even_problem(5000));
+        user.act(GoToWeight{1200, 1000});
+        look(user);
     }
     fields.insert("typed_pair"); // only while the window asks; text_pair_test.cpp reads it
     CHECK(fields == names_under("A report"));

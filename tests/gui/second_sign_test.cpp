@@ -5,7 +5,7 @@
 #include "core/base/overloaded.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "tests/catch.h"
-#include "tests/gui/support/desk.h"
+#include "tests/gui/support/user.h"
 #include "tests/test_data.h"
 
 #include <cmath>
@@ -74,17 +74,17 @@ std::string only(const std::string& picture, const std::string& kind) {
 
 /// A place to draw into, on a small problem.
 struct Drawing {
-    Desk desk{"first-lesson"};
+    User user{"first-lesson"};
     figure::TextMeasure measure = [](std::string_view text, figure::Font, float size) {
         return 0.6F * size * static_cast<float>(text.size());
     };
     Picture picture;
-    DrawContext context{desk.shown(), desk.view(), theme(false), measure, 600, 400};
+    DrawContext context{user.shown(), user.view(), theme(false), measure, 600, 400};
     std::string drawn() const { return without_colours(picture.scene); }
 };
 
-std::string canvas_of(const Desk& desk) {
-    return without_colours(desk.program.canvas().scene);
+std::string canvas_of(const User& user) {
+    return without_colours(user.program.canvas().scene);
 }
 
 /// One cell of a matrix, `side` wide, without its number.
@@ -112,29 +112,29 @@ std::string masked_in(bool a) {
 
 /// The lines of head 0 − head 1, or of head 1 − head 0.
 std::string links(bool swapped) {
-    Desk desk("first-lesson");
-    desk.act(ShowWeightsAs{WeightsView::arcs});
-    desk.act(ShowHeads{HeadsView::difference});
-    desk.act(PickHead{swapped ? 1 : 0});
-    desk.act(CompareWith{swapped ? 0 : 1});
-    return only(canvas_of(desk), "curve");
+    User user("first-lesson");
+    user.act(ShowWeightsAs{WeightsView::arcs});
+    user.act(ShowHeads{HeadsView::difference});
+    user.act(PickHead{swapped ? 1 : 0});
+    user.act(CompareWith{swapped ? 0 : 1});
+    return only(canvas_of(user), "curve");
 }
 
 std::string edited(bool is) {
-    Desk desk("first-lesson");
-    desk.act(SetFlash{false});
-    desk.act(GoTo{StageGroup::output});
-    const float before = desk.problem().weights.W_O->at(5, 1);
-    desk.act(EditCell{{TensorId::W_O, {5, 1, 0, 0}}, is ? before + 1e-5F : before});
-    return only(canvas_of(desk), "polygon");
+    User user("first-lesson");
+    user.act(SetFlash{false});
+    user.act(GoTo{StageGroup::output});
+    const float before = user.problem().weights.W_O->at(5, 1);
+    user.act(EditCell{{TensorId::W_O, {5, 1, 0, 0}}, is ? before + 1e-5F : before});
+    return only(canvas_of(user), "polygon");
 }
 
 std::string ablated(bool is) {
-    Desk desk("first-lesson");
-    desk.act(GoTo{StageGroup::split});
+    User user("first-lesson");
+    user.act(GoTo{StageGroup::split});
     if (is)
-        desk.act(SetGain{1, 0});
-    return only(canvas_of(desk), "rect");
+        user.act(SetGain{1, 0});
+    return only(canvas_of(user), "rect");
 }
 
 /// Two heads' parts of one bar, or the bar of their sum.
@@ -170,8 +170,8 @@ std::string columns_of(bool two) {
     return only(drawing.drawn(), "text");
 }
 
-struct AtlasDesk : Desk {
-    AtlasDesk() {
+struct AtlasUser : User {
+    AtlasUser() {
         open(checkpoint::model_folder("pocket"), "When Mary and John went to the shop, John gave a book");
         act(ShowScreen{Screen::atlas});
         settle();
@@ -202,31 +202,31 @@ struct AtlasDesk : Desk {
 };
 
 std::string layer(bool second) {
-    const AtlasDesk desk;
-    return desk.around(second ? "point L1 H3" : "point L0 H3", 9);
+    const AtlasUser user;
+    return user.around(second ? "point L1 H3" : "point L0 H3", 9);
 }
 
 std::string chosen(bool is) {
-    AtlasDesk desk;
-    const auto& label = desk.view().attention.atlas;
+    AtlasUser user;
+    const auto& label = user.view().attention.atlas;
     REQUIRE(label.brush.empty());
     // A brush that holds the head L1 H3, or none.
-    const float score = (*desk.shown().atlas->at(1, 3))[analysis::HeadScore::entropy];
+    const float score = (*user.shown().atlas->at(1, 3))[analysis::HeadScore::entropy];
     if (is)
-        desk.act(BrushScores{{{analysis::HeadScore::entropy, score - 0.01F, score + 0.01F}}});
-    return desk.around("tile L1 H3", 60);
+        user.act(BrushScores{{{analysis::HeadScore::entropy, score - 0.01F, score + 0.01F}}});
+    return user.around("tile L1 H3", 60);
 }
 
 std::string answered(bool right) {
-    Desk desk("first-lesson");
-    desk.act(OpenLesson{"first-lesson"});
-    const CourseState& course = desk.program.state().course;
-    desk.act(GoToPage{1 + course.steps()});
+    User user("first-lesson");
+    user.act(OpenLesson{"first-lesson"});
+    const CourseState& course = user.program.state().course;
+    user.act(GoToPage{1 + course.steps()});
     const auto& choices = course.question()->choices;
     int answer = 0;
     while (choices[static_cast<std::size_t>(answer)].correct != right)
         ++answer;
-    desk.act(AnswerQuestion{0, answer});
+    user.act(AnswerQuestion{0, answer});
     std::string verdicts;
     for (const ScreenText& text : screen_texts())
         if (text.text == "right" || text.text == "your answer" || text.text == "right, your answer")
@@ -261,8 +261,8 @@ std::string row_sum(bool off) {
 }
 
 std::string device(bool fallen) {
-    Desk desk("first-lesson");
-    desk.act(EngineAction{EngineAction::Kind::choose, fallen ? "vulkan:77" : "cpu"});
+    User user("first-lesson");
+    user.act(EngineAction{EngineAction::Kind::choose, fallen ? "vulkan:77" : "cpu"});
     return signs("⚠ engine");
 }
 
@@ -270,8 +270,8 @@ std::string stored(bool failed) {
     Program::Options options;
     if (failed)
         options.no_state_folder_reason = "Your edits are not autosaved: there is no folder.";
-    Desk desk(options);
-    desk.act(EditCell{{TensorId::W_O, {5, 1, 0, 0}}, 0.25F});
+    User user(options);
+    user.act(EditCell{{TensorId::W_O, {5, 1, 0, 0}}, 0.25F});
     return signs("⚠ not saved");
 }
 

@@ -1,6 +1,6 @@
 #include "core/checkpoint/run/model_run.h"
 #include "tests/catch.h"
-#include "tests/gui/support/desk.h"
+#include "tests/gui/support/user.h"
 #include "tests/test_data.h"
 
 #include <GLFW/glfw3.h>
@@ -16,28 +16,28 @@ namespace {
 constexpr Stack all_stacks[] = {Stack::encoder, Stack::own, Stack::cross};
 
 /// Source 3 7 9 5, target (start) 12 5 30.
-void open(Desk& desk, const std::string& name) {
-    desk.open(test_data("/models/") + name, "3 7 9 5", "12 5 30");
-    REQUIRE(desk.program.state().error.empty());
-    REQUIRE(desk.program.state().document->is_checkpoint());
+void open(User& user, const std::string& name) {
+    user.open(test_data("/models/") + name, "3 7 9 5", "12 5 30");
+    REQUIRE(user.program.state().error.empty());
+    REQUIRE(user.program.state().document->is_checkpoint());
 }
 
-const ModelState& opened_model(const Desk& desk) {
-    return desk.program.state().model;
+const ModelState& opened_model(const User& user) {
+    return user.program.state().model;
 }
 
-const RunSpec& opened_run(const Desk& desk) {
-    return *desk.program.state().document->part();
+const RunSpec& opened_run(const User& user) {
+    return *user.program.state().document->part();
 }
 
-void show(Desk& desk, Stack stack) {
-    desk.act(ShowStack{stack});
-    desk.settle();
+void show(User& user, Stack stack) {
+    user.act(ShowStack{stack});
+    user.settle();
 }
 
 /// Returns the logits of a new run.
-TensorPtr logits_of_new_run(const Desk& desk) {
-    const RunSpec& part = opened_run(desk);
+TensorPtr logits_of_new_run(const User& user) {
+    const RunSpec& part = opened_run(user);
     Progress progress;
     return checkpoint::ModelRun::compute(part.model->model, *part.inputs, part.edits, nullptr, {}, progress)
         ->logits();
@@ -49,9 +49,9 @@ TensorPtr logits_of_new_run(const Desk& desk) {
 // the encoder.
 TEST_CASE("the tables of both stacks are edited on the pages before and behind their layers",
           "[model][stacks]") {
-    Desk desk;
-    open(desk, "bart_tiny");
-    const TensorPtr unedited = opened_model(desk).run->logits();
+    User user;
+    open(user, "bart_tiny");
+    const TensorPtr unedited = opened_model(user).run->logits();
     struct Edit {
         Stack stack;
         StageGroup page;
@@ -87,61 +87,61 @@ TEST_CASE("the tables of both stacks are edited on the pages before and behind t
                               0,
                               checkpoint::WeightId::word_table}}) {
         INFO(tensor_info(edit.cell.tensor).name << " of " << static_cast<int>(edit.stack));
-        show(desk, edit.stack);
-        desk.act(GoTo{edit.page, 1});
-        desk.settle();
+        show(user, edit.stack);
+        user.act(GoTo{edit.page, 1});
+        user.settle();
         if (edit.page == StageGroup::logits) {
-            desk.act(Select{CellAddress{TensorId::logits, {0, 1, of_target, 0}}});
-            desk.settle();
+            user.act(Select{CellAddress{TensorId::logits, {0, 1, of_target, 0}}});
+            user.settle();
         }
-        REQUIRE(desk.view().group == edit.page);
-        REQUIRE(desk.shown().tensor(edit.cell.tensor) != nullptr);
-        const float was = desk.shown().value(edit.cell);
-        desk.act(Select{edit.cell});
-        desk.settle();
-        desk.act(EditCell{edit.cell, 1.75F});
-        desk.settle();
-        INFO(desk.program.state().error);
-        REQUIRE(desk.program.state().error.empty());
-        CHECK(desk.shown().value(edit.cell) == 1.75F);
-        REQUIRE(opened_run(desk).edits.contains(edit.n));
-        CHECK(opened_run(desk).edits.at(edit.n).rows.at(edit.weight).contains(edit.cell.at[0]));
-        CHECK(std::ranges::equal(opened_model(desk).run->logits()->values(),
-                                 logits_of_new_run(desk)->values()));
-        CHECK_FALSE(std::ranges::equal(opened_model(desk).run->logits()->values(), unedited->values()));
-        desk.act(MoveInHistory{-1});
-        desk.settle();
-        CHECK(desk.view().group == edit.page);
-        CHECK(desk.view().attention.stack == edit.stack);
-        CHECK(desk.shown().value(edit.cell) == was);
-        CHECK(std::ranges::equal(opened_model(desk).run->logits()->values(), unedited->values()));
-        CHECK(opened_run(desk).edits.empty());
+        REQUIRE(user.view().group == edit.page);
+        REQUIRE(user.shown().tensor(edit.cell.tensor) != nullptr);
+        const float was = user.shown().value(edit.cell);
+        user.act(Select{edit.cell});
+        user.settle();
+        user.act(EditCell{edit.cell, 1.75F});
+        user.settle();
+        INFO(user.program.state().error);
+        REQUIRE(user.program.state().error.empty());
+        CHECK(user.shown().value(edit.cell) == 1.75F);
+        REQUIRE(opened_run(user).edits.contains(edit.n));
+        CHECK(opened_run(user).edits.at(edit.n).rows.at(edit.weight).contains(edit.cell.at[0]));
+        CHECK(std::ranges::equal(opened_model(user).run->logits()->values(),
+                                 logits_of_new_run(user)->values()));
+        CHECK_FALSE(std::ranges::equal(opened_model(user).run->logits()->values(), unedited->values()));
+        user.act(MoveInHistory{-1});
+        user.settle();
+        CHECK(user.view().group == edit.page);
+        CHECK(user.view().attention.stack == edit.stack);
+        CHECK(user.shown().value(edit.cell) == was);
+        CHECK(std::ranges::equal(opened_model(user).run->logits()->values(), unedited->values()));
+        CHECK(opened_run(user).edits.empty());
     }
     end_recording();
 }
 
 TEST_CASE("the stops before and behind the layers of an encoder-decoder are those of the stack",
           "[model][stacks]") {
-    Desk desk;
-    open(desk, "t5_tiny");
+    User user;
+    open(user, "t5_tiny");
     for (const Stack stack : all_stacks) {
-        show(desk, stack);
-        const StepStrip& strip = desk.view().step_strip;
+        show(user, stack);
+        const StepStrip& strip = user.view().step_strip;
         CHECK(strip.before == std::vector{StageGroup::embedding});
         CHECK(strip.after.front() == StageGroup::final_norm);
         CHECK(strip.after.size() == (stack == Stack::encoder ? 1U : 3U));
         for (const StageGroup step : {strip.before.front(), strip.after.front(), strip.after.back()}) {
-            desk.act(GoTo{step});
-            desk.settle();
-            REQUIRE(desk.shown().block != nullptr);
-            CHECK(desk.shown().block->T() == desk.shown().dims().Tq);
-            CHECK(desk.shown().tensor(group_info(step).main) != nullptr);
+            user.act(GoTo{step});
+            user.settle();
+            REQUIRE(user.shown().block != nullptr);
+            CHECK(user.shown().block->T() == user.shown().dims().Tq);
+            CHECK(user.shown().tensor(group_info(step).main) != nullptr);
         }
     }
     // From the decoder's probabilities to the encoder, which has none.
-    desk.driver.key(GLFW_KEY_E, GLFW_MOD_ALT);
-    desk.settle();
-    CHECK(desk.view().group == StageGroup::resid_in);
-    CHECK(desk.program.state().error.empty());
+    user.driver.key(GLFW_KEY_E, GLFW_MOD_ALT);
+    user.settle();
+    CHECK(user.view().group == StageGroup::resid_in);
+    CHECK(user.program.state().error.empty());
     end_recording();
 }

@@ -1,5 +1,5 @@
 #include "tests/environment.h"
-#include "tests/gui/support/files_desk.h"
+#include "tests/gui/support/files_user.h"
 #include "tests/test_data.h"
 
 #include <algorithm>
@@ -11,9 +11,9 @@ namespace headscope::test {
 using namespace headscope::app;
 namespace {
 
-struct Newcomer : FilesDesk {
+struct Newcomer : FilesUser {
     explicit Newcomer(TemporaryFolder& in, float width = 1600, float height = 1000)
-        : FilesDesk(in, width, height) {
+        : FilesUser(in, width, height) {
         program.begin();
         settle();
     }
@@ -39,10 +39,10 @@ struct Newcomer : FilesDesk {
 TEST_CASE("a newcomer sees three ways in and nothing over the window", "[gui][start]") {
     const bool large = GENERATE(true, false);
     TemporaryFolder folder;
-    Newcomer desk(folder, large ? 1600 : 1280, large ? 1000 : 720);
-    CHECK(desk.tab() == LeftTab::start);
-    CHECK(desk.view().group == StageGroup::weights);
-    CHECK_FALSE(desk.files().dialog_open());
+    Newcomer user(folder, large ? 1600 : 1280, large ? 1000 : 720);
+    CHECK(user.tab() == LeftTab::start);
+    CHECK(user.view().group == StageGroup::weights);
+    CHECK_FALSE(user.files().dialog_open());
     for (const char* words : {"Watch attention happen", "Type your own sentence", "Take the course",
                               "Open a trained model", "Show this screen at start", "Attention weights"})
         CHECK(screen_shows(words));
@@ -59,40 +59,40 @@ TEST_CASE("a newcomer sees three ways in and nothing over the window", "[gui][st
 
 TEST_CASE("a sentence is typed from the Start page, and the page stays", "[gui][start]") {
     TemporaryFolder folder;
-    Newcomer desk(folder);
-    desk.take("Start typing");
-    CHECK(desk.program.state().typing);
-    desk.press(GLFW_KEY_A, GLFW_MOD_CONTROL);
-    desk.driver.type("The dog ran");
-    desk.settle();
-    CHECK(desk.recipe().sentence == "The dog ran");
-    CHECK(desk.tab() == LeftTab::start);
+    Newcomer user(folder);
+    user.take("Start typing");
+    CHECK(user.program.state().typing);
+    user.press(GLFW_KEY_A, GLFW_MOD_CONTROL);
+    user.driver.type("The dog ran");
+    user.settle();
+    CHECK(user.recipe().sentence == "The dog ran");
+    CHECK(user.tab() == LeftTab::start);
     CHECK(screen_shows("The dog ran"));
 }
 
 TEST_CASE("a lesson begun from the Start page is gone on with from there", "[gui][start]") {
     TemporaryFolder folder;
     {
-        Newcomer desk(folder);
-        desk.take("All lessons");
-        CHECK(desk.tab() == LeftTab::course);
+        Newcomer user(folder);
+        user.take("All lessons");
+        CHECK(user.tab() == LeftTab::course);
         CHECK(screen_shows("The course"));
-        desk.take("Start"); // the tab still has this name
-        CHECK(desk.tab() == LeftTab::start);
-        desk.take("Start lesson 0");
-        CHECK(desk.tab() == LeftTab::course);
-        REQUIRE(desk.course().open != nullptr);
-        CHECK(desk.course().open->number == 0);
+        user.take("Start"); // the tab still has this name
+        CHECK(user.tab() == LeftTab::start);
+        user.take("Start lesson 0");
+        CHECK(user.tab() == LeftTab::course);
+        REQUIRE(user.course().open != nullptr);
+        CHECK(user.course().open->number == 0);
         CHECK(screen_shows("Course"));
         CHECK_FALSE(screen_shows("Start"));
-        desk.act(GoToPage{2});
-        desk.back();
+        user.act(GoToPage{2});
+        user.back();
         CHECK(screen_shows("Resume step 2"));
-        desk.take("All lessons");
-        CHECK(desk.course().open == nullptr);
-        CHECK(desk.tab() == LeftTab::course);
-        desk.act(QuitProgram{});
-        desk.act(AnswerUnsaved{UnsavedAnswer::discard});
+        user.take("All lessons");
+        CHECK(user.course().open == nullptr);
+        CHECK(user.tab() == LeftTab::course);
+        user.act(QuitProgram{});
+        user.act(AnswerUnsaved{UnsavedAnswer::discard});
     }
     Newcomer later(folder);
     CHECK(later.tab() == LeftTab::start);
@@ -104,57 +104,57 @@ TEST_CASE("a lesson begun from the Start page is gone on with from there", "[gui
 TEST_CASE("what is opened takes the place of the Start page, and has a way back", "[gui][start]") {
     TemporaryFolder folder;
     const Environment cache("XDG_CACHE_HOME", folder.file("cache").c_str());
-    Newcomer desk(folder);
-    desk.take("Other file…");
-    CHECK(desk.files().chooser);
-    desk.act(CloseChooser{});
-    CHECK(desk.tab() == LeftTab::start);
-    desk.save_as(folder.file("mine.headscope"));
-    desk.take("recent 1");
-    CHECK(desk.tab() == LeftTab::guide);
+    Newcomer user(folder);
+    user.take("Other file…");
+    CHECK(user.files().chooser);
+    user.act(CloseChooser{});
+    CHECK(user.tab() == LeftTab::start);
+    user.save_as(folder.file("mine.headscope"));
+    user.take("recent 1");
+    CHECK(user.tab() == LeftTab::guide);
 
-    desk.open(test_data("/models/llama_tiny_tied"), "12,7,30,5");
-    desk.back();
+    user.open(test_data("/models/llama_tiny_tied"), "12,7,30,5");
+    user.back();
     CHECK(screen_shows("Predict"));
-    desk.take("To the course"); // lessons need a problem of their own
-    CHECK(desk.program.state().document->is_experiment());
-    CHECK(desk.tab() == LeftTab::course);
+    user.take("To the course"); // lessons need a problem of their own
+    CHECK(user.program.state().document->is_experiment());
+    CHECK(user.tab() == LeftTab::course);
     CHECK(screen_shows("The course"));
 
-    desk.open(test_data("/attention/lh_f32.npy"));
-    CHECK(desk.tab() == LeftTab::heads);
-    desk.press(GLFW_KEY_HOME, GLFW_MOD_ALT);
-    CHECK(desk.tab() == LeftTab::start);
-    desk.take("New sentence");
-    CHECK(desk.tab() == LeftTab::start);
-    CHECK(desk.recipe().sentence == "The cat sat down");
-    desk.take("recent 2");
-    CHECK(desk.program.state().document->is_checkpoint());
-    CHECK(desk.tab() == LeftTab::predictions);
-    CHECK(desk.program.state().error.empty());
+    user.open(test_data("/attention/lh_f32.npy"));
+    CHECK(user.tab() == LeftTab::heads);
+    user.press(GLFW_KEY_HOME, GLFW_MOD_ALT);
+    CHECK(user.tab() == LeftTab::start);
+    user.take("New sentence");
+    CHECK(user.tab() == LeftTab::start);
+    CHECK(user.recipe().sentence == "The cat sat down");
+    user.take("recent 2");
+    CHECK(user.program.state().document->is_checkpoint());
+    CHECK(user.tab() == LeftTab::predictions);
+    CHECK(user.program.state().error.empty());
 
-    desk.back();
-    desk.take("To the course");
-    desk.back();
-    desk.take("Open pocket");
-    REQUIRE(desk.program.state().document->is_checkpoint());
-    CHECK(desk.program.state().document->part()->model->name() == "pocket");
-    CHECK(desk.tab() == LeftTab::predictions);
+    user.back();
+    user.take("To the course");
+    user.back();
+    user.take("Open pocket");
+    REQUIRE(user.program.state().document->is_checkpoint());
+    CHECK(user.program.state().document->part()->model->name() == "pocket");
+    CHECK(user.tab() == LeftTab::predictions);
 }
 
 TEST_CASE("without the Start page the latest file that is left opens", "[gui][start]") {
     TemporaryFolder folder;
     {
-        Newcomer desk(folder);
-        desk.edit();
-        desk.save_as(folder.file("kept.headscope"));
-        desk.save_as(folder.file("gone.headscope"));
-        CHECK(desk.view().start_page);
-        desk.take("show at start");
-        CHECK_FALSE(desk.view().start_page);
+        Newcomer user(folder);
+        user.edit();
+        user.save_as(folder.file("kept.headscope"));
+        user.save_as(folder.file("gone.headscope"));
+        CHECK(user.view().start_page);
+        user.take("show at start");
+        CHECK_FALSE(user.view().start_page);
     }
     std::filesystem::remove(folder.file("gone.headscope"));
-    FilesDesk later(folder);
+    FilesUser later(folder);
     later.program.state().view.start_page = false;
     later.program.begin();
     later.settle();
@@ -169,16 +169,16 @@ TEST_CASE("the ways in are walked through with Tab, one card after the other", "
     std::vector<std::string> done;
     while (done.size() < 40 && (done.empty() || done.back() != "types")) {
         TemporaryFolder folder;
-        Newcomer desk(folder);
+        Newcomer user(folder);
         for (std::size_t i = 0; i <= done.size(); ++i)
-            desk.driver.key(GLFW_KEY_TAB, GLFW_MOD_SHIFT);
-        desk.driver.key(GLFW_KEY_ENTER);
-        desk.settle();
-        done.emplace_back(desk.files().chooser.has_value() ? "chooser"
-                          : desk.program.state().typing    ? "types"
-                          : desk.course().open != nullptr  ? "lesson"
-                          : desk.tab() == LeftTab::course  ? "lessons"
-                          : !desk.view().start_page        ? "check"
+            user.driver.key(GLFW_KEY_TAB, GLFW_MOD_SHIFT);
+        user.driver.key(GLFW_KEY_ENTER);
+        user.settle();
+        done.emplace_back(user.files().chooser.has_value() ? "chooser"
+                          : user.program.state().typing    ? "types"
+                          : user.course().open != nullptr  ? "lesson"
+                          : user.tab() == LeftTab::course  ? "lessons"
+                          : !user.view().start_page        ? "check"
                                                            : "");
     }
     std::erase(done, "");

@@ -1,7 +1,7 @@
 #include "app/draw/pages/stage_figure.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "tests/catch.h"
-#include "tests/gui/support/desk.h"
+#include "tests/gui/support/user.h"
 
 #include <GLFW/glfw3.h>
 #include <imgui_internal.h>
@@ -30,9 +30,9 @@ std::optional<figure::Rect> tip_on_screen() {
 }
 
 /// Returns the tip that appears with the mouse on a control, at a fraction of its width.
-std::optional<figure::Rect> tip_at(Desk& desk, const figure::Rect& control, float across = 0.5F) {
-    desk.driver.move(control.x + across * control.w, control.y + control.h / 2);
-    desk.driver.wait(4);
+std::optional<figure::Rect> tip_at(User& user, const figure::Rect& control, float across = 0.5F) {
+    user.driver.move(control.x + across * control.w, control.y + control.h / 2);
+    user.driver.wait(4);
     return tip_on_screen();
 }
 
@@ -44,16 +44,16 @@ bool areas_overlap(const figure::Rect& a, const figure::Rect& b) {
 
 TEST_CASE("what is said of a control leaves the controls beside it in sight", "[gui][tips][model]") {
     const auto [width, height] = GENERATE(std::pair(1600.0F, 1000.0F), std::pair(1280.0F, 720.0F));
-    Desk desk("first-lesson", "", width, height);
-    desk.open(checkpoint::model_folder("pocket"), "The cat sat down and");
+    User user("first-lesson", "", width, height);
+    user.open(checkpoint::model_folder("pocket"), "The cat sat down and");
     for (const auto& [pointed, beside] : {std::pair("Step", "Run"), {"Run", "Step"}}) {
         const auto one = control_area(pointed), other = control_area(beside);
         REQUIRE(one);
         REQUIRE(other);
         for (const float across : {0.2F, 0.5F, 0.9F}) {
-            desk.driver.move(1, 1);
-            desk.driver.wait(3);
-            const auto tip = tip_at(desk, *one, across);
+            user.driver.move(1, 1);
+            user.driver.wait(3);
+            const auto tip = tip_at(user, *one, across);
             INFO(pointed);
             REQUIRE(tip);
             CHECK_FALSE(areas_overlap(*tip, *one));
@@ -65,7 +65,7 @@ TEST_CASE("what is said of a control leaves the controls beside it in sight", "[
     // At the foot of the window there is room above alone.
     const auto play = control_area("play");
     REQUIRE(play);
-    const auto tip = tip_at(desk, *play);
+    const auto tip = tip_at(user, *play);
     REQUIRE(tip);
     CHECK_FALSE(areas_overlap(*tip, *play));
     CHECK(tip->bottom() <= height);
@@ -73,26 +73,26 @@ TEST_CASE("what is said of a control leaves the controls beside it in sight", "[
 
 TEST_CASE("the right button on a head's title opens its menu, and letters below maps are told",
           "[gui][tips][model]") {
-    Desk desk;
-    desk.act(GoTo{StageGroup::weights});
+    User user;
+    user.act(GoTo{StageGroup::weights});
     begin_recording();
-    desk.settle();
+    user.settle();
     const auto title = control_area("head 1 by its title");
     REQUIRE(title);
-    desk.driver.click(title->x + title->w / 2, title->y + title->h / 2, 1);
-    desk.settle();
-    CHECK(desk.view().head == 1);
+    user.driver.click(title->x + title->w / 2, title->y + title->h / 2, 1);
+    user.settle();
+    CHECK(user.view().head == 1);
     CHECK(screen_shows("Copy the head’s name"));
 
-    desk.open(checkpoint::model_folder("pocket"), "The cat sat down and");
-    desk.act(GoTo{StageGroup::weights});
+    user.open(checkpoint::model_folder("pocket"), "The cat sat down and");
+    user.act(GoTo{StageGroup::weights});
     CHECK(screen_shows("F first token"));
     end_recording();
 }
 
 TEST_CASE("a figure outlines the cell that was selected, and none that nobody chose", "[gui][tips]") {
-    Desk desk;
-    desk.act(GoTo{StageGroup::weights});
+    User user;
+    user.act(GoTo{StageGroup::weights});
     const StageFigure size{.width = 900, .height = 600};
     const auto bold = [](const figure::Scene& scene, const std::string& word) {
         return std::ranges::count_if(scene.items, [&](const figure::SceneItem& item) {
@@ -100,39 +100,39 @@ TEST_CASE("a figure outlines the cell that was selected, and none that nobody ch
             return text != nullptr && text->text == word && text->font == figure::Font::ui_semibold;
         });
     };
-    desk.act(ShowWeightsAs{WeightsView::heatmap});
-    const figure::Scene plain = stage_scene(desk.shown(), desk.view(), size);
-    desk.act(Select{CellAddress{TensorId::weights, {0, 0, 2, 1}}});
-    const figure::Scene chosen = stage_scene(desk.shown(), desk.view(), size);
+    user.act(ShowWeightsAs{WeightsView::heatmap});
+    const figure::Scene plain = stage_scene(user.shown(), user.view(), size);
+    user.act(Select{CellAddress{TensorId::weights, {0, 0, 2, 1}}});
+    const figure::Scene chosen = stage_scene(user.shown(), user.view(), size);
     CHECK(chosen.items.size() >= plain.items.size() + 4);
     CHECK(bold(chosen, "cat") > bold(plain, "cat")); // as the word of a column
 }
 
 TEST_CASE("the lines of a tip stand apart", "[gui][tips][model]") {
-    Desk desk("first-lesson", "", 1280, 720);
-    desk.open(checkpoint::model_folder("pocket"), "When Mary and John went to the shop");
+    User user("first-lesson", "", 1280, 720);
+    user.open(checkpoint::model_folder("pocket"), "When Mary and John went to the shop");
     const auto head = control_area("open L2 H7");
     REQUIRE(head);
-    const auto tip = tip_at(desk, *head);
+    const auto tip = tip_at(user, *head);
     REQUIRE(tip);
     constexpr float lines = 5, text = 13, apart = 4;
     CHECK(tip->h >= lines * text + (lines - 1) * apart);
 }
 
 TEST_CASE("a field that says what is wrong has no tip behind that", "[gui][tips]") {
-    Desk desk;
-    desk.act(ShowTab{LeftTab::edit});
+    User user;
+    user.act(ShowTab{LeftTab::edit});
     const auto field = control_area("##gain 1 value");
     REQUIRE(field);
-    desk.driver.move(field->x + 5, field->y + 5);
-    desk.driver.wait(4);
+    user.driver.move(field->x + 5, field->y + 5);
+    user.driver.wait(4);
     CHECK(tip_on_screen());
-    REQUIRE(desk.click("##gain 1 value"));
-    desk.driver.key(GLFW_KEY_A, GLFW_MOD_CONTROL);
-    desk.driver.type("abc");
-    desk.driver.key(GLFW_KEY_ENTER);
-    desk.driver.wait(4);
-    REQUIRE_FALSE(desk.program.state().field.error.empty());
+    REQUIRE(user.click("##gain 1 value"));
+    user.driver.key(GLFW_KEY_A, GLFW_MOD_CONTROL);
+    user.driver.type("abc");
+    user.driver.key(GLFW_KEY_ENTER);
+    user.driver.wait(4);
+    REQUIRE_FALSE(user.program.state().field.error.empty());
     CHECK_FALSE(tip_on_screen());
 }
 

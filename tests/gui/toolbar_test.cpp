@@ -1,6 +1,6 @@
 #include "core/text/preset.h"
 #include "tests/catch.h"
-#include "tests/gui/support/desk.h"
+#include "tests/gui/support/user.h"
 
 #include <GLFW/glfw3.h>
 #include <imgui_internal.h>
@@ -15,9 +15,9 @@ namespace headscope::test {
 using namespace headscope::app;
 namespace {
 
-std::vector<std::string> open_list(Desk& desk, const std::string& caption) {
-    REQUIRE(desk.click(caption, "Headscope"));
-    desk.driver.wait(3);
+std::vector<std::string> open_list(User& user, const std::string& caption) {
+    REQUIRE(user.click(caption, "Headscope"));
+    user.driver.wait(3);
     std::vector<std::string> rows;
     for (const ScreenItem& item : screen_items())
         if (item.window.starts_with("##Popup")) {
@@ -40,60 +40,60 @@ std::string plain(std::string row) {
 TEST_CASE("every choice of every drop-down does what it says", "[gui][toolbar]") {
     const std::string preset =
         GENERATE("first-lesson", "cat-sleeps", "eight-experts", "translation", "random");
-    Desk desk(preset);
+    User user(preset);
     for (const std::string caption : {"mask", "variant", "H", "preset"}) {
-        std::vector<std::string> rows = open_list(desk, caption);
+        std::vector<std::string> rows = open_list(user, caption);
         INFO(preset << ": " << caption);
         REQUIRE_FALSE(rows.empty());
         CHECK(std::ranges::count_if(rows, [](const std::string& row) { return row.starts_with("✓"); }) == 1);
-        desk.driver.key(GLFW_KEY_ESCAPE);
-        desk.driver.wait(2);
+        user.driver.key(GLFW_KEY_ESCAPE);
+        user.driver.wait(2);
         std::set<std::string> seen;
         for (const std::string& wanted : rows) {
             INFO(wanted);
-            const std::vector<std::string> now = open_list(desk, caption);
+            const std::vector<std::string> now = open_list(user, caption);
             const auto row = std::ranges::find(now, plain(wanted), plain);
             if (row == now.end()) { // choosing another H changes the variants there are
-                desk.driver.key(GLFW_KEY_ESCAPE);
-                desk.driver.wait(2);
+                user.driver.key(GLFW_KEY_ESCAPE);
+                user.driver.wait(2);
                 continue;
             }
-            const std::uint64_t revision = desk.program.state().document->revision;
-            REQUIRE(desk.click(*row, "##Popup"));
-            desk.settle();
-            CHECK(desk.program.state().error.empty());
+            const std::uint64_t revision = user.program.state().document->revision;
+            REQUIRE(user.click(*row, "##Popup"));
+            user.settle();
+            CHECK(user.program.state().error.empty());
             // Choosing a checked row changes nothing.
-            CHECK(desk.program.state().document->revision == revision + (row->starts_with("✓") ? 0 : 1));
-            CHECK(desk.shown().document == desk.program.state().document);
-            CHECK(desk.shown().trace->dims == desk.problem().dims);
+            CHECK(user.program.state().document->revision == revision + (row->starts_with("✓") ? 0 : 1));
+            CHECK(user.shown().document == user.program.state().document);
+            CHECK(user.shown().trace->dims == user.problem().dims);
             CHECK(ImGui::GetCurrentContext()->OpenPopupStack.Size == 0);
             // It is ticked the next time.
-            const std::vector<std::string> after = open_list(desk, caption);
+            const std::vector<std::string> after = open_list(user, caption);
             CHECK(std::ranges::count(after, "✓  " + plain(wanted)) == 1);
-            desk.driver.key(GLFW_KEY_ESCAPE);
-            desk.driver.wait(2);
-            const project::Recipe& recipe = desk.program.state().document->recipe;
+            user.driver.key(GLFW_KEY_ESCAPE);
+            user.driver.wait(2);
+            const project::Recipe& recipe = user.program.state().document->recipe;
             seen.insert(recipe.preset + std::to_string(static_cast<int>(recipe.mask)) + " " +
-                        std::to_string(desk.problem().dims.H) + " " +
-                        std::to_string(desk.problem().dims.Hkv));
+                        std::to_string(user.problem().dims.H) + " " +
+                        std::to_string(user.problem().dims.Hkv));
         }
         CHECK(seen.size() == rows.size());
     }
 }
 
 TEST_CASE("masks reach the weights that are drawn", "[gui][toolbar]") {
-    Desk desk;
+    User user;
     const auto choose = [&](const char* mask) {
-        open_list(desk, "mask");
-        REQUIRE(desk.click(std::string("     ") + mask, "##Popup"));
-        desk.settle();
+        open_list(user, "mask");
+        REQUIRE(user.click(std::string("     ") + mask, "##Popup"));
+        user.settle();
     };
     const auto forbidden = [&] {
-        const Dims& dims = desk.problem().dims;
+        const Dims& dims = user.problem().dims;
         int count = 0;
         for (std::int64_t i = 0; i < dims.Tq; ++i)
             for (std::int64_t j = 0; j < dims.Tk; ++j)
-                count += desk.shown().value({TensorId::weights, {0, 0, i, j}}) == 0.0F;
+                count += user.shown().value({TensorId::weights, {0, 0, i, j}}) == 0.0F;
         return count;
     };
     CHECK(forbidden() == 0);
@@ -108,63 +108,63 @@ TEST_CASE("masks reach the weights that are drawn", "[gui][toolbar]") {
 }
 
 TEST_CASE("a drop-down is worked with the keyboard alone", "[gui][toolbar]") {
-    Desk desk;
-    open_list(desk, "mask");
-    desk.driver.key(GLFW_KEY_DOWN);
-    desk.driver.key(GLFW_KEY_DOWN);
-    desk.driver.key(GLFW_KEY_ENTER);
-    desk.settle();
-    CHECK(desk.program.state().document->recipe.mask == project::MaskChoice::causal);
-    CHECK(desk.view().row == -1);
+    User user;
+    open_list(user, "mask");
+    user.driver.key(GLFW_KEY_DOWN);
+    user.driver.key(GLFW_KEY_DOWN);
+    user.driver.key(GLFW_KEY_ENTER);
+    user.settle();
+    CHECK(user.program.state().document->recipe.mask == project::MaskChoice::causal);
+    CHECK(user.view().row == -1);
 }
 
 TEST_CASE("theme, zoom and help", "[gui][toolbar]") {
-    Desk desk;
-    desk.driver.key(GLFW_KEY_L);
-    CHECK(desk.view().dark);
-    CHECK(desk.program.background() == theme(true).canvas);
-    REQUIRE(desk.click("theme"));
-    CHECK_FALSE(desk.view().dark);
-    CHECK(desk.program.background() == theme(false).canvas);
+    User user;
+    user.driver.key(GLFW_KEY_L);
+    CHECK(user.view().dark);
+    CHECK(user.program.background() == theme(true).canvas);
+    REQUIRE(user.click("theme"));
+    CHECK_FALSE(user.view().dark);
+    CHECK(user.program.background() == theme(false).canvas);
 
     for (int step = 1; step <= 12; ++step) {
-        desk.driver.key(GLFW_KEY_EQUAL, GLFW_MOD_CONTROL);
-        CHECK(desk.program.zoom() == Approx(std::min(1 + 0.1 * step, 2.0)));
+        user.driver.key(GLFW_KEY_EQUAL, GLFW_MOD_CONTROL);
+        CHECK(user.program.zoom() == Approx(std::min(1 + 0.1 * step, 2.0)));
     }
-    desk.driver.wait(2);
-    CHECK(desk.driver.surface().scale() == Approx(2));
-    CHECK(desk.driver.find("Headscope/theme")->w == Approx(64));
+    user.driver.wait(2);
+    CHECK(user.driver.surface().scale() == Approx(2));
+    CHECK(user.driver.find("Headscope/theme")->w == Approx(64));
     for (int step = 1; step <= 12; ++step)
-        desk.driver.key(GLFW_KEY_MINUS, GLFW_MOD_CONTROL);
-    CHECK(desk.program.zoom() == Approx(1));
-    desk.driver.key(GLFW_KEY_EQUAL, GLFW_MOD_CONTROL);
-    desk.driver.key(GLFW_KEY_0, GLFW_MOD_CONTROL);
-    CHECK(desk.program.zoom() == 1);
+        user.driver.key(GLFW_KEY_MINUS, GLFW_MOD_CONTROL);
+    CHECK(user.program.zoom() == Approx(1));
+    user.driver.key(GLFW_KEY_EQUAL, GLFW_MOD_CONTROL);
+    user.driver.key(GLFW_KEY_0, GLFW_MOD_CONTROL);
+    CHECK(user.program.zoom() == 1);
 
     CHECK_FALSE(screen_shows("Keyboard"));
-    desk.driver.key(GLFW_KEY_F1);
-    desk.driver.wait(2);
-    CHECK(desk.program.state().manual.open);
-    CHECK_FALSE(desk.view().help_open);
-    desk.driver.key(GLFW_KEY_F1);
-    desk.driver.wait(2);
-    CHECK(desk.view().help_open);
+    user.driver.key(GLFW_KEY_F1);
+    user.driver.wait(2);
+    CHECK(user.program.state().manual.open);
+    CHECK_FALSE(user.view().help_open);
+    user.driver.key(GLFW_KEY_F1);
+    user.driver.wait(2);
+    CHECK(user.view().help_open);
     CHECK(screen_shows("Keyboard"));
-    const StageGroup group = desk.view().group;
-    desk.driver.key(GLFW_KEY_RIGHT);
-    CHECK(desk.view().group == group);
-    desk.driver.key(GLFW_KEY_ESCAPE);
-    desk.driver.wait(2);
-    CHECK_FALSE(desk.view().help_open);
+    const StageGroup group = user.view().group;
+    user.driver.key(GLFW_KEY_RIGHT);
+    CHECK(user.view().group == group);
+    user.driver.key(GLFW_KEY_ESCAPE);
+    user.driver.wait(2);
+    CHECK_FALSE(user.view().help_open);
     CHECK_FALSE(screen_shows("Keyboard"));
-    REQUIRE(desk.click("help"));
-    desk.driver.wait(2);
-    CHECK(desk.view().help_open);
-    desk.driver.click(800, 500);
-    CHECK_FALSE(desk.view().help_open);
-    CHECK_FALSE(desk.program.quitting());
-    desk.driver.key(GLFW_KEY_Q, GLFW_MOD_CONTROL);
-    CHECK(desk.program.quitting());
+    REQUIRE(user.click("help"));
+    user.driver.wait(2);
+    CHECK(user.view().help_open);
+    user.driver.click(800, 500);
+    CHECK_FALSE(user.view().help_open);
+    CHECK_FALSE(user.program.quitting());
+    user.driver.key(GLFW_KEY_Q, GLFW_MOD_CONTROL);
+    CHECK(user.program.quitting());
 }
 
 } // namespace headscope::test

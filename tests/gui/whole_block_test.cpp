@@ -4,8 +4,8 @@
 #include "core/checkpoint/run/forward.h"
 #include "core/engine/cpu/cpu_engine.h"
 #include "tests/catch.h"
-#include "tests/gui/support/desk.h"
 #include "tests/gui/support/screen.h"
+#include "tests/gui/support/user.h"
 #include "tests/test_data.h"
 
 #include <GLFW/glfw3.h>
@@ -70,18 +70,18 @@ Trace trace_of(const checkpoint::ForwardResult& result, const checkpoint::Model&
 }
 
 /// Returns the steps that `key` leads through, each with its layer, until the key has no effect.
-std::vector<std::string> steps_visited(Desk& desk, int key) {
+std::vector<std::string> steps_visited(User& user, int key) {
     std::vector<std::string> steps;
     while (true) {
-        const ViewState& view = desk.view();
+        const ViewState& view = user.view();
         const bool in_layer = &view.step_strip.section_with(view.group) == &view.step_strip.layer;
         const std::string step = (in_layer ? std::to_string(view.attention.layer) + " " : "") +
                                  std::string(group_info(view.group).label);
         if (!steps.empty() && steps.back() == step)
             return steps;
         steps.push_back(step);
-        desk.driver.key(key);
-        desk.settle();
+        user.driver.key(key);
+        user.settle();
     }
 }
 
@@ -105,13 +105,13 @@ struct Family {
     std::optional<Stack> grid_stack = {}; ///< the grid of an encoder-decoder
 };
 
-void open(Desk& desk, const Family& family) {
+void open(User& user, const Family& family) {
     if (!family.grid_stack)
-        return desk.open(test_data("/models/") + family.folder, ids_typed);
-    desk.open(test_data("/models/") + family.folder, ids_typed, "7 2 9 4 8 3 5");
-    desk.act(ShowStack{*family.grid_stack});
-    desk.settle();
-    REQUIRE(desk.program.state().document->is_checkpoint());
+        return user.open(test_data("/models/") + family.folder, ids_typed);
+    user.open(test_data("/models/") + family.folder, ids_typed, "7 2 9 4 8 3 5");
+    user.act(ShowStack{*family.grid_stack});
+    user.settle();
+    REQUIRE(user.program.state().document->is_checkpoint());
 }
 
 std::vector<Family> families() {
@@ -198,41 +198,41 @@ std::vector<Family> families() {
 TEST_CASE("the arrow keys walk a checkpoint from the embedding to the probabilities and back", "[model]") {
     for (const Family& family : families()) {
         INFO(family.folder << " " << static_cast<int>(family.grid_stack.value_or(Stack::own)));
-        Desk desk;
-        open(desk, family);
-        const std::int64_t L = desk.view().step_strip.layers;
+        User user;
+        open(user, family);
+        const std::int64_t L = user.view().step_strip.layers;
         std::vector<std::string> expected = family.before;
         for (std::int64_t l = 0; l < L; ++l)
             std::ranges::copy(layer_of(l, family.layer), std::back_inserter(expected));
         std::ranges::copy(family.after, std::back_inserter(expected));
-        desk.driver.key(GLFW_KEY_HOME);
-        desk.settle();
-        CHECK(steps_visited(desk, GLFW_KEY_RIGHT) == expected);
+        user.driver.key(GLFW_KEY_HOME);
+        user.settle();
+        CHECK(steps_visited(user, GLFW_KEY_RIGHT) == expected);
         std::ranges::reverse(expected);
-        CHECK(steps_visited(desk, GLFW_KEY_LEFT) == expected);
-        CHECK(desk.program.state().error.empty());
+        CHECK(steps_visited(user, GLFW_KEY_LEFT) == expected);
+        CHECK(user.program.state().error.empty());
     }
 }
 
 TEST_CASE("the pages around attention show the numbers that trace writes", "[model]") {
     for (const Family& family : families()) {
-        Desk desk;
-        open(desk, family);
-        const RunSpec& part = *desk.program.state().document->part();
+        User user;
+        open(user, family);
+        const RunSpec& part = *user.program.state().document->part();
         const checkpoint::Model& model = *part.model->model;
         const checkpoint::ForwardResult expected = whole_pass(model, *part.inputs);
-        const Stack stack = desk.view().attention.stack;
+        const Stack stack = user.view().attention.stack;
         int compared = 0;
-        for (std::int64_t l = 0; l < desk.view().step_strip.layers; ++l)
+        for (std::int64_t l = 0; l < user.view().step_strip.layers; ++l)
             for (int step = group_count; step < stop_count; ++step) {
                 const auto group = static_cast<StageGroup>(step);
-                if (!desk.view().step_strip.has(group))
+                if (!user.view().step_strip.has(group))
                     continue;
-                desk.act(GoTo{group, 5, l});
+                user.act(GoTo{group, 5, l});
                 INFO(family.folder << " " << static_cast<int>(stack) << " layer " << l << " "
                                    << group_info(group).label);
-                REQUIRE(desk.program.state().error.empty());
-                REQUIRE_FALSE(desk.program.canvas().grids.empty());
+                REQUIRE(user.program.state().error.empty());
+                REQUIRE_FALSE(user.program.canvas().grids.empty());
                 // The sum of the embeddings is what enters the first layer of the stack.
                 const bool begins = group == StageGroup::embedding || group == StageGroup::position;
                 const Trace trace =
@@ -240,21 +240,21 @@ TEST_CASE("the pages around attention show the numbers that trace writes", "[mod
                            : trace_of(expected, model, {stack, l});
                 const TensorId id = group_info(group).main;
                 if (tensor_info(id).axes[2] != Axis::vocab)
-                    compared += check_printed_numbers(desk.program.canvas(), trace, desk.problem());
+                    compared += check_printed_numbers(user.program.canvas(), trace, user.problem());
                 if (tensor_info(id).axes[2] != Axis::vocab) {
                     float off = 0;
                     for (std::int64_t i = 0; i < trace.stage(id)->count(); ++i)
                         off = std::max(
-                            off, std::abs(desk.shown().tensor(id)->data()[i] - trace.stage(id)->data()[i]));
+                            off, std::abs(user.shown().tensor(id)->data()[i] - trace.stage(id)->data()[i]));
                     CHECK(off < 1e-5F);
                 }
                 // The inspector's number belongs to the current cell.
-                const auto cell = current_cell(desk.shown(), desk.view());
+                const auto cell = current_cell(user.shown(), user.view());
                 REQUIRE(cell);
                 CHECK(cell->tensor == id);
                 CHECK(cell->at[1] == 5);
                 const Tensor& tensor = *trace.stage(id);
-                CHECK(desk.shown().value(*cell) ==
+                CHECK(user.shown().value(*cell) ==
                       Approx(tensor.data()[tensor.shape().offset(cell->at)]).margin(1e-5));
             }
         // A decoder's own part of a layer has no table with printed numbers, where its rows are long.
@@ -268,10 +268,10 @@ TEST_CASE("the stream that the final norm reads is explained beside the norm", "
         if (family.after.empty() || family.after.front() != "final_norm")
             continue;
         begin_recording();
-        Desk desk;
-        open(desk, family);
-        desk.act(GoTo{StageGroup::final_norm, 5});
-        desk.act(Select{CellAddress{TensorId::resid_out, {0, 5, 3, 0}}});
+        User user;
+        open(user, family);
+        user.act(GoTo{StageGroup::final_norm, 5});
+        user.act(Select{CellAddress{TensorId::resid_out, {0, 5, 3, 0}}});
         // In a decoder it is on the other grid.
         const std::string last = !family.grid_stack                     ? "L"
                                  : *family.grid_stack == Stack::encoder ? "encoder L"
@@ -286,31 +286,31 @@ TEST_CASE("the stream that the final norm reads is explained beside the norm", "
 
 TEST_CASE("a click on the strip and on the map goes where it says", "[model]") {
     begin_recording();
-    Desk desk;
-    desk.open(test_data("/models/gpt2_tiny"), ids_typed);
-    CHECK(desk.view().group == StageGroup::weights);
-    desk.act(GoTo{StageGroup::norm2}); // with attention open, the MLP is hidden in a chip of dots
-    desk.settle();
-    desk.press("group MLP");
-    CHECK(desk.view().group == StageGroup::mlp_pre);
+    User user;
+    user.open(test_data("/models/gpt2_tiny"), ids_typed);
+    CHECK(user.view().group == StageGroup::weights);
+    user.act(GoTo{StageGroup::norm2}); // with attention open, the MLP is hidden in a chip of dots
+    user.settle();
+    user.press("group MLP");
+    CHECK(user.view().group == StageGroup::mlp_pre);
     CHECK(screen_shows("mlp_pre[0]["));
-    desk.press("stage mlp_act");
-    CHECK(desk.view().group == StageGroup::mlp_act);
-    desk.press("group L1");
-    CHECK(desk.view().group == StageGroup::mlp_act);
-    CHECK(desk.view().attention.layer == 1);
-    CHECK(desk.shown().block->place.layer == 1);
+    user.press("stage mlp_act");
+    CHECK(user.view().group == StageGroup::mlp_act);
+    user.press("group L1");
+    CHECK(user.view().group == StageGroup::mlp_act);
+    CHECK(user.view().attention.layer == 1);
+    CHECK(user.shown().block->place.layer == 1);
     CHECK(screen_shows("mlp_act[1]["));
-    desk.press("group predict");
-    CHECK(desk.view().group == StageGroup::final_norm);
-    REQUIRE(desk.click("Guide"));
-    desk.settle();
-    desk.press("map Logits");
-    CHECK(desk.view().group == StageGroup::logits);
-    desk.press("map L0");
-    CHECK((desk.view().group == StageGroup::resid_in && desk.view().attention.layer == 0));
-    desk.press("map attention");
-    CHECK(desk.view().group == StageGroup::x);
+    user.press("group predict");
+    CHECK(user.view().group == StageGroup::final_norm);
+    REQUIRE(user.click("Guide"));
+    user.settle();
+    user.press("map Logits");
+    CHECK(user.view().group == StageGroup::logits);
+    user.press("map L0");
+    CHECK((user.view().group == StageGroup::resid_in && user.view().attention.layer == 0));
+    user.press("map attention");
+    CHECK(user.view().group == StageGroup::x);
     end_recording();
 }
 
@@ -318,11 +318,11 @@ TEST_CASE("what lies behind an ablated head follows, and B − A tells by how mu
     const std::string folder = test_data("/models/gpt2_tiny");
     const checkpoint::ForwardResult before = whole_pass(folder);
     const checkpoint::ForwardResult after = whole_pass(folder, {{1, {.tensors = {}, .gains = {0, 1, 1, 1}}}});
-    Desk desk;
-    desk.open(folder, ids_typed);
-    desk.act(OpenHead{1, 0});
-    desk.act(SetGain{0, 0});
-    desk.act(GoTo{StageGroup::mlp_out});
+    User user;
+    user.open(folder, ids_typed);
+    user.act(OpenHead{1, 0});
+    user.act(SetGain{0, 0});
+    user.act(GoTo{StageGroup::mlp_out});
     const auto model = checkpoint::Model::open(folder);
     const Trace was = trace_of(before, model, {Stack::own, 1}), is = trace_of(after, model, {Stack::own, 1});
     const Tensor &a = *was.stage(TensorId::mlp_out), &b = *is.stage(TensorId::mlp_out);
@@ -333,64 +333,64 @@ TEST_CASE("what lies behind an ablated head follows, and B − A tells by how mu
         return largest;
     };
     CHECK(largest_gap(a, [&](std::int64_t i) { return b.data()[i]; }) > 1e-3F);
-    CHECK(largest_gap(*desk.shown().tensor(TensorId::mlp_out), [&](std::int64_t i) { return b.data()[i]; }) <
+    CHECK(largest_gap(*user.shown().tensor(TensorId::mlp_out), [&](std::int64_t i) { return b.data()[i]; }) <
           1e-5F);
-    desk.act(SetCompare{Compare::difference});
-    desk.settle();
-    const analysis::TensorDifference* const change = desk.program.state().compare.of(TensorId::mlp_out);
+    user.act(SetCompare{Compare::difference});
+    user.settle();
+    const analysis::TensorDifference* const change = user.program.state().compare.of(TensorId::mlp_out);
     REQUIRE(change != nullptr);
     CHECK(largest_gap(*change->cells, [&](std::int64_t i) { return b.data()[i] - a.data()[i]; }) < 1e-5F);
-    CHECK(desk.program.canvas().grids.front().map == "diverging");
+    CHECK(user.program.canvas().grids.front().map == "diverging");
 }
 
 TEST_CASE("an inspector beside B − A waits for a layer whose numbers around attention are not known",
           "[model]") {
-    Desk desk;
-    desk.open(test_data("/models/gpt2_tiny"), ids_typed);
-    desk.act(SetGain{0, 0});
-    desk.act(GoTo{StageGroup::resid_out});
-    desk.act(SetCompare{Compare::difference});
-    desk.act(Select{CellAddress{TensorId::resid_in, {0, 0, 0, 0}}});
-    desk.settle();
-    const Comparison& compare = desk.program.state().compare;
-    REQUIRE(compare.difference(StageGroup::resid_out).is_known(*desk.view().selected));
-    Shown coming = desk.shown();
+    User user;
+    user.open(test_data("/models/gpt2_tiny"), ids_typed);
+    user.act(SetGain{0, 0});
+    user.act(GoTo{StageGroup::resid_out});
+    user.act(SetCompare{Compare::difference});
+    user.act(Select{CellAddress{TensorId::resid_in, {0, 0, 0, 0}}});
+    user.settle();
+    const Comparison& compare = user.program.state().compare;
+    REQUIRE(compare.difference(StageGroup::resid_out).is_known(*user.view().selected));
+    Shown coming = user.shown();
     coming.block = nullptr;
     const figure::TextMeasure measure = [](std::string_view text, figure::Font, float size) {
         return static_cast<float>(text.size()) * size / 2;
     };
-    DrawContext context{coming, desk.view(), theme(false), measure, 400, 600};
+    DrawContext context{coming, user.view(), theme(false), measure, 400, 600};
     context.compare = &compare;
     CHECK(current_cell_on_canvas(context) == std::nullopt);
     CHECK(draw_inspector(context).scene.height > 0);
 }
 
 TEST_CASE("a problem that follows a checkpoint has the stops of attention alone", "[model]") {
-    Desk desk;
-    desk.open(test_data("/models/gpt2_tiny"), ids_typed);
-    desk.act(GoTo{StageGroup::mlp_act});
-    REQUIRE(desk.view().group == StageGroup::mlp_act);
-    desk.act(NewProject{});
-    CHECK(desk.view().step_strip == StepStrip{});
-    CHECK_FALSE(is_around(desk.view().group));
-    CHECK(desk.shown().block == nullptr);
-    desk.driver.key(GLFW_KEY_END);
-    desk.settle();
-    CHECK(desk.view().group == StageGroup::output);
+    User user;
+    user.open(test_data("/models/gpt2_tiny"), ids_typed);
+    user.act(GoTo{StageGroup::mlp_act});
+    REQUIRE(user.view().group == StageGroup::mlp_act);
+    user.act(NewProject{});
+    CHECK(user.view().step_strip == StepStrip{});
+    CHECK_FALSE(is_around(user.view().group));
+    CHECK(user.shown().block == nullptr);
+    user.driver.key(GLFW_KEY_END);
+    user.settle();
+    CHECK(user.view().group == StageGroup::output);
 }
 
 TEST_CASE("a row or a cell beyond the tokens on screen is not looked up", "[gui][block]") {
-    Desk desk;
-    desk.open(test_data("/models/gpt2_tiny"), ids_typed);
-    desk.act(GoTo{StageGroup::resid_out});
-    REQUIRE(desk.shown().dims().Tq == 8);
-    ViewState& view = desk.program.state().view;
+    User user;
+    user.open(test_data("/models/gpt2_tiny"), ids_typed);
+    user.act(GoTo{StageGroup::resid_out});
+    REQUIRE(user.shown().dims().Tq == 8);
+    ViewState& view = user.program.state().view;
     view.row = 8;
-    CHECK(current_cell(desk.shown(), view)->at[1] == 7);
+    CHECK(current_cell(user.shown(), view)->at[1] == 7);
     view.selected = CellAddress{TensorId::resid_out, {0, 8, 0, 0}};
-    CHECK_FALSE(desk.shown().is_known(*view.selected));
-    CHECK(current_cell(desk.shown(), view)->at[1] == 7);
-    desk.driver.wait();
+    CHECK_FALSE(user.shown().is_known(*view.selected));
+    CHECK(current_cell(user.shown(), view)->at[1] == 7);
+    user.driver.wait();
     view.selected->at[1] = 7;
-    CHECK(desk.shown().is_known(*view.selected));
+    CHECK(user.shown().is_known(*view.selected));
 }

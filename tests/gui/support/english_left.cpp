@@ -3,7 +3,7 @@
 #include "core/base/assets.h"
 #include "core/base/catalogue.h"
 #include "core/trace/stage.h"
-#include "tests/gui/support/desk.h"
+#include "tests/gui/support/user.h"
 
 #include <algorithm>
 #include <cctype>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "tests/catch.h"
-#include "tests/gui/support/desk.h"
+#include "tests/gui/support/user.h"
 
 #include <GLFW/glfw3.h>
 #include <algorithm>
@@ -12,9 +12,9 @@ namespace headscope::test {
 using namespace headscope::app;
 
 /// A user who works through the course.
-struct Learner : Desk {
+struct Learner : User {
     explicit Learner(const Program::Options& options = {}, float width = 1600, float height = 1000)
-        : Desk(on_cpu(options), width, height) {}
+        : User(on_cpu(options), width, height) {}
 
     static Program::Options on_cpu(Program::Options options) {
         options.device = "cpu";

@@ -12,11 +12,11 @@ namespace headscope::test {
 using namespace headscope::app;
 
 /// The whole program and its user.
-struct Desk {
-    explicit Desk(const std::string& preset = "first-lesson", const std::string& sentence = "",
+struct User {
+    explicit User(const std::string& preset = "first-lesson", const std::string& sentence = "",
                   float width = 1600, float height = 1000, float scale = 1,
                   const std::string& state_folder = "");
-    explicit Desk(const Program::Options& options, float width = 1600, float height = 1000);
+    explicit User(const Program::Options& options, float width = 1600, float height = 1000);
 
     /// Draws frames until the newest document is computed and drawn, and all motion has ended.
     void settle();

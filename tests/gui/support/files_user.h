@@ -1,7 +1,7 @@
 #pragma once
 
 #include "tests/catch.h"
-#include "tests/gui/support/desk.h"
+#include "tests/gui/support/user.h"
 #include "tests/temporary_folder.h"
 
 #include <GLFW/glfw3.h>
@@ -15,10 +15,10 @@ namespace headscope::test {
 using namespace headscope::app;
 
 /// The program and its user, with the program's state in a folder of the test.
-struct FilesDesk : Desk {
+struct FilesUser : User {
     TemporaryFolder& folder;
-    explicit FilesDesk(TemporaryFolder& in, float width = 1600, float height = 1000, float scale = 1)
-        : Desk("first-lesson", "", width, height, scale, in.file("state")), folder(in) {}
+    explicit FilesUser(TemporaryFolder& in, float width = 1600, float height = 1000, float scale = 1)
+        : User("first-lesson", "", width, height, scale, in.file("state")), folder(in) {}
 
     const FilesState& files() const { return program.state().files; }
     project::Recipe recipe() const { return program.state().document->recipe; }

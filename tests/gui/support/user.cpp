@@ -1,4 +1,4 @@
-#include "tests/gui/support/desk.h"
+#include "tests/gui/support/user.h"
 
 #include "app/draw/kit/format.h"
 #include "core/engine/engine.h"
@@ -51,18 +51,18 @@ const figure::TextItem* text_in(const Places& places, const figure::Rect& cell) 
 
 } // namespace
 
-Desk::Desk(const std::string& preset, const std::string& sentence, float width, float height, float scale,
+User::User(const std::string& preset, const std::string& sentence, float width, float height, float scale,
            const std::string& state_folder)
     : program(options_for(preset, sentence, state_folder)), driver(program, width, height, scale) {
     settle();
 }
 
-Desk::Desk(const Program::Options& options, float width, float height)
+User::User(const Program::Options& options, float width, float height)
     : program(options), driver(program, width, height) {
     settle();
 }
 
-void Desk::settle() {
+void User::settle() {
     driver.wait();
     program.settle();
     driver.wait();
@@ -71,12 +71,12 @@ void Desk::settle() {
     driver.wait();
 }
 
-void Desk::act(const Action& action) {
+void User::act(const Action& action) {
     program.act(action);
     settle();
 }
 
-void Desk::type_over(const std::string& field, const std::string& text) {
+void User::type_over(const std::string& field, const std::string& text) {
     REQUIRE(driver.click_item(field));
     driver.key(GLFW_KEY_A, GLFW_MOD_CONTROL);
     if (text.empty())
@@ -86,15 +86,15 @@ void Desk::type_over(const std::string& field, const std::string& text) {
     settle();
 }
 
-void Desk::type_sentence(const std::string& sentence) {
+void User::type_sentence(const std::string& sentence) {
     type_over("##sentence", sentence);
 }
 
-void Desk::type_kv_sentence(const std::string& sentence) {
+void User::type_kv_sentence(const std::string& sentence) {
     type_over("##kv_sentence", sentence);
 }
 
-void Desk::choose(const std::string& caption, const std::string& row) {
+void User::choose(const std::string& caption, const std::string& row) {
     REQUIRE(click(caption, "Headscope"));
     driver.wait(3);
     INFO(caption << ": " << row);
@@ -103,7 +103,7 @@ void Desk::choose(const std::string& caption, const std::string& row) {
     settle();
 }
 
-bool Desk::click(const std::string& label, const std::string& window) {
+bool User::click(const std::string& label, const std::string& window) {
     const auto& items = screen_items();
     const auto item = std::ranges::find_if(items, [&](const ScreenItem& one) {
         return one.label == label && one.window.find(window) != std::string::npos && one.reachable();
@@ -114,7 +114,7 @@ bool Desk::click(const std::string& label, const std::string& window) {
     return true;
 }
 
-void Desk::open(const std::string& path, const std::string& text,
+void User::open(const std::string& path, const std::string& text,
                 const std::optional<std::string>& decoder_text) {
     begin_recording();
     program.open_path(path, {text, decoder_text});
@@ -122,12 +122,12 @@ void Desk::open(const std::string& path, const std::string& text,
     settle();
 }
 
-void Desk::press_key(int key, int modifiers) {
+void User::press_key(int key, int modifiers) {
     driver.key(key, modifiers);
     settle();
 }
 
-void Desk::press(const std::string& label) {
+void User::press(const std::string& label) {
     INFO(label);
     REQUIRE(click(label));
     settle();
