@@ -3,6 +3,7 @@
 #include "core/base/assets.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/base/stable_hash.h"
 #include "core/text/lexicon.h"
 #include "core/text/random_numbers.h"
 
@@ -115,11 +116,8 @@ Meaning meaning_of(std::string_view given) {
     const std::string word = folded_word(given);
     const MeaningNumbers numbers = numbers_of(word);
     if (numbers.empty()) {
-        std::uint64_t hash = 0xCBF29CE484222325U; // FNV-1a
-        for (const char c : word)
-            hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
-        Meaning opposite = meaning_vector(
-            static_cast<std::int64_t>(RandomNumbers(hash).next() % std::uint64_t{most_meanings}));
+        Meaning opposite = meaning_vector(static_cast<std::int64_t>(RandomNumbers(stable_hash(word)).next() %
+                                                                    std::uint64_t{most_meanings}));
         for (float& value : opposite)
             value = 0.0F - value; // not -value, which would turn 0 into -0
         return opposite;

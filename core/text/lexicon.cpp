@@ -3,6 +3,7 @@
 #include "core/base/assets.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/base/stable_hash.h"
 #include "core/text/lexicon_rules.h"
 #include "core/text/random_numbers.h"
 
@@ -297,10 +298,7 @@ WordEntry look_up(std::string_view given) {
 }
 
 std::vector<float> word_vector(std::string_view word, std::size_t width, std::uint64_t seed) {
-    std::uint64_t hash = 0xCBF29CE484222325U; // FNV-1a
-    for (const char c : folded_word(word))
-        hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
-    RandomNumbers numbers(hash ^ RandomNumbers(seed).next());
+    RandomNumbers numbers(stable_hash(folded_word(word)) ^ RandomNumbers(seed).next());
     std::vector<float> out(width);
     std::ranges::generate(out, [&] { return numbers.uniform(); });
     return out;
