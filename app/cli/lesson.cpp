@@ -170,12 +170,12 @@ void check_course(const LessonOptions& options) {
         print(course_json(report));
     else
         write_file_atomically("-", course_text(report));
-    std::vector<std::string> passed = course::passed_limits(report);
+    std::vector<std::string> exceeded = course::exceeded_limits(report);
     if (faults > 0)
-        passed.push_back(std::to_string(faults) + (faults == 1 ? " fault is" : " faults are") +
-                         " listed above");
-    if (!passed.empty())
-        fail_input("the course is not ready: " + joined(passed, std::identity(), "; "));
+        exceeded.push_back(std::to_string(faults) + (faults == 1 ? " fault is" : " faults are") +
+                           " listed above");
+    if (!exceeded.empty())
+        fail_input("the course is not ready: " + joined(exceeded, std::identity(), "; "));
 }
 
 void check(const LessonOptions& options) {

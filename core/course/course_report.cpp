@@ -110,29 +110,29 @@ CourseReport course_report(const std::vector<const lesson::Lesson*>& lessons) {
     return report;
 }
 
-std::vector<std::string> passed_limits(const CourseReport& report) {
-    std::vector<std::string> passed;
+std::vector<std::string> exceeded_limits(const CourseReport& report) {
+    std::vector<std::string> exceeded;
     for (const BlindStrategy& blind : report.blind)
         if (blind.rate() > blind.chance + blind_margin)
-            passed.push_back(tr("course_report.blind",
-                                "always choosing the {} answer is right in {} of {} questions ({} %), and "
-                                "guessing in {} %; change the lengths or the order of answers",
-                                blind.name, blind.right, blind.of, percent(blind.rate()),
-                                percent(blind.chance)));
+            exceeded.push_back(tr("course_report.blind",
+                                  "always choosing the {} answer is right in {} of {} questions ({} %), and "
+                                  "guessing in {} %; change the lengths or the order of answers",
+                                  blind.name, blind.right, blind.of, percent(blind.rate()),
+                                  percent(blind.chance)));
     if (!report.without_task.empty())
-        passed.push_back(tr_n("course_report.without_task",
-                              "{} step has no task; add a question, a gate or a table",
-                              "{} steps have no task; add a question, a gate or a table to each",
-                              std::ssize(report.without_task), report.without_task.size()));
+        exceeded.push_back(tr_n("course_report.without_task",
+                                "{} step has no task; add a question, a gate or a table",
+                                "{} steps have no task; add a question, a gate or a table to each",
+                                std::ssize(report.without_task), report.without_task.size()));
     if (!report.early_terms.empty())
-        passed.push_back(
+        exceeded.push_back(
             tr_n("course_report.early_terms",
                  "{} term is used before a step introduces it; introduce it with [[term]] at its "
                  "first use",
                  "{} terms are used before a step introduces them; introduce them with [[term]] "
                  "at their first use",
                  std::ssize(report.early_terms), report.early_terms.size()));
-    return passed;
+    return exceeded;
 }
 
 } // namespace headscope::course

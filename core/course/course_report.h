@@ -36,6 +36,6 @@ inline constexpr double blind_margin = 0.10;
 CourseReport course_report(const std::vector<const lesson::Lesson*>& lessons);
 
 /// Returns a sentence for each limit that the course passes.
-std::vector<std::string> passed_limits(const CourseReport& report);
+std::vector<std::string> exceeded_limits(const CourseReport& report);
 
 } // namespace headscope::course

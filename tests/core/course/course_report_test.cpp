@@ -107,16 +107,16 @@ TEST_CASE("a step without a task and a strategy that needs no reading pass a lim
         else // although the right answer is the first in every file
             CHECK(blind.right < 16);
     }
-    const std::vector<std::string> passed = passed_limits(report);
-    REQUIRE(passed.size() == 1);
-    CHECK_THAT(passed.front(), Contains("longest") && Contains("30 of 30"));
+    const std::vector<std::string> exceeded = exceeded_limits(report);
+    REQUIRE(exceeded.size() == 1);
+    CHECK_THAT(exceeded.front(), Contains("longest") && Contains("30 of 30"));
 
     lessons.push_back(lesson_of("idle", "## Idle\nWords.\n"));
     report = report_of(lessons);
     REQUIRE(report.without_task.size() == 1);
     CHECK(report.without_task.front().title == "Idle");
     CHECK(report.without_task.front().place.line == 7);
-    CHECK(passed_limits(report).size() == 2);
+    CHECK(exceeded_limits(report).size() == 2);
 }
 
 TEST_CASE("the course's questions cannot be answered by position", "[lesson]") {
