@@ -4,6 +4,7 @@
 #include "core/lesson/panel.h"
 #include "core/lesson/scene.h"
 
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -38,9 +39,11 @@ struct AnswerStep {
 struct DraftAnswer {
     std::string question, text;
 };
-/// Answers with the text that DraftAnswer kept.
+/// Answers with a text that the learner typed, or without one with the text that DraftAnswer kept. A text
+/// that is not an answer gets a hint below the question.
 struct CheckAnswer {
     std::string question;
+    std::optional<std::string> text = {};
 };
 /// Answers with the right answer, which does not count as the learner's own.
 struct ShowAnswer {

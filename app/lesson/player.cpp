@@ -197,6 +197,8 @@ std::vector<Action> play(CourseState& course, const LessonAction& action, const 
                        return std::vector<Action>{};
                    },
                    [&](const CheckAnswer& a) {
+                       if (a.text)
+                           course.drafts[a.question] = *a.text;
                        try {
                            return answer(course, {a.question, course.drafts[a.question]}, now);
                        } catch (const Error& fault) { // shown below the question

@@ -79,10 +79,10 @@ struct CourseState {
     std::map<std::string, LessonProgress> progress; ///< by lesson id
     /// The input typed into the tables of the open lesson: by id of the table, then by cell in row order.
     std::map<std::string, std::map<int, std::string>> typed;
-    /// Of the questions of the open page, by id: the answer that is being entered, and the answers that were
-    /// not accepted, the last one at the end. A hint says why the draft is not an answer.
-    std::map<std::string, std::string> drafts, hints;
-    std::map<std::string, std::vector<std::string>> tries;
+    // By id of the questions of the open page.
+    std::map<std::string, std::string> drafts;             ///< the answer that is being entered
+    std::map<std::string, std::string> hints;              ///< the reason why the draft is not an answer
+    std::map<std::string, std::vector<std::string>> tries; ///< answers that were not accepted, newest last
     std::map<int, PanelState> panels; ///< the panels of the open page, by line in the lesson file
     /// Captions of the toolbar controls that "show me" has just moved and that are highlighted.
     std::set<std::string> highlighted_controls;

@@ -116,7 +116,7 @@ private:
              .label = name("answer"),
              .text = text,
              .action = [id = question_.id](const std::string& entered) -> Action {
-                 return LessonAction(AnswerStep{id, entered});
+                 return LessonAction(CheckAnswer{id, entered});
              },
              .leave = [id = question_.id](const std::string& entered) -> Action {
                  return LessonAction(DraftAnswer{id, entered});
