@@ -111,10 +111,8 @@ void check_alone(const ModelCheckOptions& options, const checkpoint::RunAttentio
         checkpoint::check_itself(*model->model, checkpoint::self_check_inputs(*model), attention, progress);
     write_file_atomically("-", options.json ? as_json(options, rows, {}) : as_text(rows, {}));
     if (const auto* const bad = first_difference(rows))
-        fail_input(
-            options.folder + " does not agree with itself, first in " + row_name(*bad) +
-            "; the weights may have numbers beyond float32, or the program is at fault: report it with "
-            "the config.json of the model");
+        fail_input(options.folder + " fails the check, first in " + row_name(*bad) +
+                   ", so its numbers here may be wrong; report it with the config.json of the model");
 }
 
 void check(const ModelCheckOptions& options) {

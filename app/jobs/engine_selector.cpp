@@ -3,6 +3,7 @@
 #include "app/state/model_document.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/checkpoint/run/self_check.h"
 #include "core/engine/cpu/cpu_engine.h"
 
 #include <ctime>
@@ -111,21 +112,27 @@ bool EngineSelector::act(const EngineAction& action, const DocumentPtr& document
                 Progress& progress, const auto&) { return compare(make_, id, document->problem, progress); });
         break;
     case EngineAction::Kind::check:
-        if (state_.checking || !document->is_checkpoint())
-            return false;
-        state_.checking = true;
-        state_.check.reset();
-        checking_ = {document->part()->model, "check"};
-        values_.ask<ModelCheck>(checking_, Priority::background,
-                                [model = document->part()->model](Progress& progress, const auto&) {
-                                    return check(model, progress);
-                                });
+        if (document->is_checkpoint())
+            start_check(document->part()->model);
         break;
     }
     return false;
 }
 
-void EngineSelector::poll() {
+/// A check of another checkpoint that is in progress is cancelled.
+void EngineSelector::start_check(const checkpoint::TextModelPtr& model) {
+    if (state_.checking && checking_.of == model)
+        return;
+    state_.checking = true;
+    state_.check_fraction = 0;
+    state_.check = ModelCheck{.of = model, .tokens = 0, .time = {}, .rows = {}, .error = {}};
+    checking_ = {model, "check"};
+    drop_others();
+    values_.ask<ModelCheck>(checking_, Priority::background,
+                            [model](Progress& progress, const auto&) { return check(model, progress); });
+}
+
+bool EngineSelector::poll() {
     state_.fallback_reason = engine_->fallback_reason();
     if (const auto found = values_.peek<engine::DeviceList>(device_list); state_.listing && found.done) {
         state_.listing = false;
@@ -137,22 +144,24 @@ void EngineSelector::poll() {
         if (compared.value != nullptr)
             state_.comparison = *compared.value;
         comparing_ = {};
-        drop_finished();
+        drop_others();
     }
     if (!state_.checking)
-        return;
+        return false;
     const auto checked = values_.peek<ModelCheck>(checking_);
     state_.check_fraction = checked.fraction;
-    if (checked.done) {
-        state_.checking = false;
-        if (checked.value != nullptr)
-            state_.check = *checked.value;
-        checking_ = {};
-        drop_finished();
-    }
+    if (!checked.done)
+        return false;
+    state_.checking = false;
+    state_.check.reset();
+    if (checked.value != nullptr)
+        state_.check = *checked.value;
+    checking_ = {};
+    drop_others();
+    return state_.check.has_value();
 }
 
-void EngineSelector::drop_finished() {
+void EngineSelector::drop_others() {
     values_.retain({nullptr, comparing_.of, checking_.of});
 }
 

@@ -21,8 +21,8 @@ public:
     std::unique_ptr<engine::Engine> engine();
     /// Handles a request. Returns true if the document must be computed again.
     bool act(const EngineAction& action, const DocumentPtr& document);
-    /// Updates `state` with finished results.
-    void poll();
+    /// Updates `state` with finished results. Returns true if a check of a checkpoint has just ended.
+    bool poll();
     /// Returns true if background work is in progress.
     bool busy() const { return state_.listing || state_.comparing || state_.checking; }
     const EngineState& state() const { return state_; }
@@ -33,8 +33,9 @@ private:
     EngineState state_;
     std::unique_ptr<SwitchableEngine> made_; ///< until the Runner takes it
     SwitchableEngine* engine_;
-    /// Drops the values that are finished, except the devices: they keep a document or a checkpoint alive.
-    void drop_finished();
+    void start_check(const checkpoint::TextModelPtr& model);
+    /// Drops all values except the devices and those in progress: they keep documents and checkpoints alive.
+    void drop_others();
 
     DerivedKey comparing_; ///< the document of the comparison in progress
     DerivedKey checking_;  ///< the checkpoint of the check in progress

@@ -327,8 +327,10 @@ void Workspace::show_again(const Document& failed) {
 
 std::optional<Shown> Workspace::take_results() {
     session_->take_results();
-    engines_.poll();
+    const bool checked = engines_.poll();
     state_.engines = engines_.state();
+    if (checked)
+        state_.notice = state_.engines.check->sentence();
     if (const LongMap* map = state_.shown.map.get(); map != nullptr &&
                                                      map->chosen_device == state_.engines.chosen &&
                                                      state_.engines.fallback_reason.empty())

@@ -1,11 +1,9 @@
 #pragma once
 
+#include "app/state/model_check.h"
 #include "core/analysis/stage_difference.h"
-#include "core/checkpoint/run/self_check.h"
 #include "core/engine/engine.h"
 
-#include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,18 +26,6 @@ struct EngineComparison {
     std::string error = {}; ///< one sentence if one engine could not compute it
 };
 
-/// The result of checkpoint::check_itself for a checkpoint.
-struct ModelCheck {
-    std::weak_ptr<const checkpoint::TextModel> of;
-    std::int64_t tokens = 0; ///< length of the text
-    std::string time;        ///< of the day: "14:02"
-    std::vector<checkpoint::ReferenceRow> rows;
-    std::string error; ///< one sentence if the check could not be made
-
-    /// The first row whose difference is too large; null: all numbers agree.
-    const checkpoint::ReferenceRow* fault() const;
-};
-
 /// The engines as shown by the badge and its panel.
 struct EngineState {
     bool listing = false, comparing = false, checking = false; ///< true while that runs in the background
@@ -47,10 +33,11 @@ struct EngineState {
     std::string chosen = "auto";
     std::string fallback_reason; ///< reason why the CPU runs instead of the chosen device, one sentence
     std::optional<EngineComparison> comparison;
-    float check_fraction = 0; ///< progress of the check
+    /// The last check. While `checking`, only its model is set.
     std::optional<ModelCheck> check;
+    float check_fraction = 0; ///< progress of the check
 
-    /// The result for this checkpoint; null: it has not been checked. `model` may be null.
+    /// The check of this checkpoint; null: it has not been checked. `model` may be null.
     const ModelCheck* check_of(const checkpoint::TextModelPtr& model) const;
 };
 

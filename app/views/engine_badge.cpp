@@ -60,7 +60,7 @@ float view_engine_badge(const AppState& state, float right, const ViewTools& too
     const bool incomplete = shows_transformed_weights(state) && state.model.run != nullptr &&
                             !state.model.run->model().ignored_tensors().empty();
     const ModelCheck* const check = state.engines.check_of(open_model_of(state));
-    const bool failed = check != nullptr && check->fault() != nullptr;
+    const bool failed = check != nullptr && check->failed();
     const bool warns = !state.engines.fallback_reason.empty() || incomplete || failed;
     const std::string captioned =
         warns ? "⚠ " + tr("engine_badge.engine", "engine") : tr("engine_badge.engine", "engine");
@@ -101,15 +101,11 @@ float view_engine_badge(const AppState& state, float right, const ViewTools& too
                                  "This model runs without {}, which Headscope does not support for its "
                                  "family: its numbers may be wrong.",
                                  state.model.run->model().ignored_tensors().front())
-                 : failed   ? tr("engine_badge.check_failed",
-                                 "The check at {} found wrong numbers. Click for details.", check->time)
-                 : warns
-                     ? tr("common.cpu_goes", "Using the CPU instead: {}.", state.engines.fallback_reason)
-                     : tr("engine_badge.time_last_run_click",
-                          "Time of the last run. {} Click to choose the engine.", state.recomputed) +
-                           (check == nullptr || !check->error.empty()
-                                ? ""
-                                : " " + tr("engine_badge.checked", "Numbers checked at {}.", check->time)),
+                 : failed   ? check->sentence()
+                 : warns ? tr("common.cpu_goes", "Using the CPU instead: {}.", state.engines.fallback_reason)
+                         : tr("engine_badge.time_last_run_click",
+                              "Time of the last run. {} Click to choose the engine.", state.recomputed) +
+                               (check == nullptr || state.engines.checking ? "" : " " + check->sentence()),
                  tools);
     }
     engine_list(state, place, tools);

@@ -27,10 +27,8 @@ ordered_json config_of(const checkpoint::Architecture& architecture) {
     return config;
 }
 
-/// "layers.3.", or of an encoder-decoder "cross.layers.3." or "encoder.".
 std::string prefix_of(const checkpoint::Model& model, checkpoint::AttentionPlace place) {
-    return checkpoint::stack_prefix(model.architecture(), place.stack) +
-           (place.layer < 0 ? "" : "layers." + std::to_string(place.layer) + ".");
+    return checkpoint::layer_prefix(model.architecture(), place);
 }
 
 /// [b, i] that may attend to nothing in any head; in a model the mask is the same for all heads.

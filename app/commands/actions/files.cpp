@@ -58,6 +58,10 @@ std::string needs_script(const ActionContext& now) {
                                : needs_numbers(now);
 }
 
+bool on_checkpoint(const ActionContext& now) {
+    return now.checkpoint;
+}
+
 bool on_long_map(const ActionContext& now) {
     return now.map != nullptr;
 }
@@ -86,6 +90,7 @@ std::vector<ActionInfo> file_actions() {
         {"copy script", tr("files.copy_pytorch", "Copy as PyTorch"), script, {ctrl_shift('C')}, anywhere, always_send(CopyScript{}), needs_script, "", field},
         {"save script", tr("files.save_pytorch_script", "Save PyTorch script…"), script, {}, anywhere, always_send(ExportScript{}), needs_script},
         {"record", tr("files.record_film", "Record a film…"), tr("files.stages_lesson_plays_gif", "The stages, or the current lesson, as GIF, MP4 or HTML page"), {}, anywhere, always_send(RecordFilm{}), needs_stages},
+        {"check numbers", tr("files.check_numbers", "Check the numbers of the model"), tr("files.check_numbers_tip", "Compares the numbers of the checkpoint with its own computation in double precision"), {}, on_checkpoint, always_send(EngineAction{EngineAction::Kind::check}), {}, {}, field},
         {"start page", tr("files.start_page", "Start page"), tr("files.three_ways_begin_sentence", "Three ways to begin: a sentence of your own, the course, a trained model"), {alt(Key::home)}, anywhere, always_send(ShowTab{LeftTab::start}), {}, tr("files.start_page_file_menu", "the Start page, the File menu"), field},
         {"file menu", tr("files.file_menu", "File menu"), tr("common.new_open_save_export", "New, open, save and export"), {alt('F')}, anywhere, always_send(OpenFileMenu{}), needs_toolbar, "", field},
         {"quit", tr("files.quit", "Quit"), tr("files.closes_window_unsaved_work", "Closes the window; asks about unsaved work first"), {ctrl('Q')}, anywhere, always_send(QuitProgram{}), {}, {}, field},

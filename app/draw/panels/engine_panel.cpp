@@ -4,8 +4,6 @@
 #include "app/draw/kit/sheet.h"
 #include "core/base/message.h"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdio>
 
@@ -94,78 +92,41 @@ void comparison(Sheet& sheet, const EngineComparison& result) {
     }
 }
 
-struct CheckedKind {
-    std::string_view ending; ///< of ReferenceRow::kind
-    Message title;
-};
-
-/// The largest difference of each kind of number, over all layers.
+/// The number nearest to its limit, of each kind.
 void checked_rows(Sheet& sheet, const ModelCheck& check) {
-    static const std::array<CheckedKind, 6> kinds{
-        {{"attentions", translatable("engine_panel.attention_weights", "Attention weights")},
-         {"hidden", translatable("engine_panel.residual_stream", "Residual stream")},
-         {"logits", translatable("engine_panel.logits", "Logits")},
-         {"residual sums", translatable("engine_panel.residual_sums", "Sums of the residual stream")},
-         {"weight sums", translatable("engine_panel.weight_sums", "Sums of weights, from 1")},
-         {"second run", translatable("engine_panel.second_run", "Second run")}}};
     const Theme& theme = sheet.context.theme;
-    for (const CheckedKind& kind : kinds) {
-        double largest = 0, allowed = 0;
-        bool found = false, agrees = true;
-        for (const checkpoint::ReferenceRow& row : check.rows) {
-            if (!row.kind.ends_with(kind.ending))
-                continue;
-            found = true;
-            agrees = agrees && row.agrees();
-            largest = std::max(largest, row.difference);
-            allowed = std::max(allowed, row.allowed);
-        }
-        if (!found)
-            continue;
-        const figure::Color color = agrees ? theme.ink : theme.bad;
+    for (const CheckedKind& kind : check.kinds()) {
+        const bool agrees = kind.agrees();
         sheet.put(sheet.left, tr(kind.title), 210, figure::Font::ui, 12.5F, agrees ? theme.text : theme.bad);
-        sheet.put(sheet.right - 110, difference_text(largest), 70, figure::Font::mono_semibold, 12.5F, color,
-                  figure::Align::right);
+        sheet.put(sheet.right - 110, difference_text(kind.row.difference), 70, figure::Font::mono_semibold,
+                  12.5F, agrees ? theme.ink : theme.bad, figure::Align::right);
         sheet.put(sheet.right,
-                  // Translators: a difference and the largest one that is allowed, beside it
-                  tr("engine_panel.limit", "limit {}", difference_text(allowed)), 100, figure::Font::mono,
-                  12.5F, theme.muted, figure::Align::right);
+                  // Translators: the largest difference that is allowed, next to the difference
+                  tr("engine_panel.limit", "limit {}", difference_text(kind.row.allowed)), 100,
+                  figure::Font::mono, 12.5F, theme.muted, figure::Align::right);
         sheet.y += 20;
     }
+    sheet.y += 6;
 }
 
 void model_check(Sheet& sheet, const EngineState& engines, const checkpoint::TextModelPtr& model) {
     const Theme& theme = sheet.context.theme;
     sheet.section(tr("engine_panel.numbers_of_model", "Numbers of this model"));
-    if (engines.checking)
+    const ModelCheck* const check = engines.check_of(model);
+    if (check != nullptr && engines.checking)
         return sheet.paragraph(
             tr("engine_panel.checking", "Checking… {} %", static_cast<int>(100 * engines.check_fraction)),
             theme.muted);
-    const ModelCheck* const check = engines.check_of(model);
-    if (check == nullptr)
+    if (check == nullptr) {
         sheet.paragraph(
             tr("engine_panel.not_checked",
-               "Not checked yet. The check runs up to 16 tokens and compares every layer with the same "
-               "computation in double precision."),
+               "Not checked yet. The check runs up to 16 tokens through the model as it is in its file and "
+               "compares every layer with the same computation in double precision."),
             theme.muted);
-    else if (!check->error.empty())
-        sheet.paragraph(check->error, theme.bad);
-    else if (const checkpoint::ReferenceRow* const fault = check->fault(); fault != nullptr)
-        sheet.paragraph(
-            tr("engine_panel.check_failed",
-               "Checked at {} with {} tokens: numbers of this model are wrong, first in layer {}. "
-               "headscope model check lists all of them.",
-               check->time, check->tokens, fault->layer.value_or(0)),
-            theme.bad);
-    else
-        sheet.paragraph(tr("engine_panel.check_agrees",
-                           "✓ Checked at {} with {} tokens: every layer agrees with the same computation in "
-                           "double precision. Largest differences:",
-                           check->time, check->tokens),
-                        theme.muted);
-    if (check != nullptr) {
+    } else {
+        const bool good = check->error.empty() && !check->failed();
+        sheet.paragraph((good ? "✓ " : "") + check->sentence(), good ? theme.muted : theme.bad);
         checked_rows(sheet, *check);
-        sheet.y += 6;
     }
     draw_button(sheet.picture, sheet.context, {sheet.left, sheet.y + 4, sheet.width(), button_height},
                 check == nullptr ? tr("engine_panel.check_numbers", "Check the numbers")

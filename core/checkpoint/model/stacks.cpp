@@ -46,6 +46,11 @@ std::string stack_prefix(const Architecture& a, Stack stack) {
     return name.empty() ? name : name + ".";
 }
 
+std::string layer_prefix(const Architecture& a, AttentionPlace place) {
+    const std::string prefix = stack_prefix(a, place.stack);
+    return place.layer < 0 ? prefix : prefix + "layers." + std::to_string(place.layer) + ".";
+}
+
 std::string attention_words(const Architecture& a, AttentionPlace place) {
     if (a.encoder == nullptr)
         return tr("common.layer_2", "layer {}", place.layer);

@@ -39,6 +39,9 @@ const Architecture& in_stack(const Architecture& architecture, Stack stack);
 std::string stack_name(const Architecture& architecture, Stack stack);
 /// Before the names of a stack's tensors in a file: "encoder.", or nothing in a model of one stack.
 std::string stack_prefix(const Architecture& architecture, Stack stack);
+/// Before the names of a layer's nodes: "layers.3.", of an encoder-decoder "cross.layers.3."; around the
+/// layers that of the stack.
+std::string layer_prefix(const Architecture& architecture, AttentionPlace place);
 /// For messages: "layer 3", "layer 3 of the encoder", "the cross-attention of layer 3".
 std::string attention_words(const Architecture& architecture, AttentionPlace place);
 

@@ -15,13 +15,8 @@ namespace headscope::checkpoint {
 
 namespace {
 
-constexpr std::int64_t most_tokens = 16;
+constexpr std::size_t most_tokens = 16;
 constexpr double exact_within = 1e-5; ///< of sums that float32 rounds
-
-std::string layer_prefix(const Architecture& architecture, AttentionPlace place) {
-    return stack_prefix(architecture, place.stack) +
-           (place.layer < 0 ? "" : "layers." + std::to_string(place.layer) + ".");
-}
 
 std::string kind_in(const Architecture& architecture, Stack stack, const char* kind) {
     const std::string name = stack_name(architecture, stack);
@@ -60,11 +55,15 @@ void add_double_precision(const ModelGraph& built, const Model& model, const std
     std::vector<graph::Part> captures;
     for (const Compared& one : all)
         captures.push_back({one.node});
+    const auto leaves = std::ranges::count_if(
+        built.graph.nodes(), [](const graph::Node& node) { return graph::is_leaf(node.op); });
+    std::ptrdiff_t read_leaves = 0;
     const graph::LeafSource read = leaves_of(built, model);
     const graph::Evaluation evaluated = graph::evaluate(
         built.graph,
         [&](const graph::Node& node) {
             progress.check();
+            progress.report(static_cast<float>(read_leaves++) / static_cast<float>(leaves));
             return read(node);
         },
         captures);
@@ -148,24 +147,18 @@ ReferenceRow second_run(const std::vector<Compared>& first, const std::vector<Co
 } // namespace
 
 ModelInputs self_check_inputs(const TextModel& model) {
-    const auto shortened = [](ModelInputs inputs) {
-        const auto keep = static_cast<std::size_t>(std::min(inputs.T, most_tokens));
-        inputs.T = static_cast<std::int64_t>(keep);
-        inputs.ids.resize(keep);
-        for (auto* const list : {&inputs.token_types})
-            if (!list->empty())
-                list->resize(keep);
-        if (!inputs.attention_mask.empty())
-            inputs.attention_mask.resize(keep);
-        if (!inputs.tokens.empty())
-            inputs.tokens.resize(keep);
-        return inputs;
-    };
-    ModelInputs inputs = prompt_inputs(model, first_prompt(model));
-    if (inputs.source.empty())
-        return shortened(std::move(inputs));
-    const ModelInputs source = shortened(inputs.source.front());
-    return token_inputs(model, decoder_ids(model.model->architecture(), source.ids), {source});
+    const ModelInputs prompt = prompt_inputs(model, first_prompt(model));
+    std::vector<std::int64_t> ids = prompt.source.empty() ? prompt.ids : prompt.source.front().ids;
+    ids.resize(std::min(ids.size(), most_tokens));
+    if (prompt.source.empty())
+        return token_inputs(model, std::move(ids));
+    ModelInputs source = prompt.source.front();
+    source.T = std::ssize(ids);
+    source.ids = ids;
+    source.tokens.resize(std::min(source.tokens.size(), ids.size()));
+    source.token_types.resize(std::min(source.token_types.size(), ids.size()));
+    source.attention_mask.resize(std::min(source.attention_mask.size(), ids.size()));
+    return token_inputs(model, decoder_ids(model.model->architecture(), std::move(ids)), {source});
 }
 
 std::vector<ReferenceRow> check_itself(const Model& model, const ModelInputs& inputs,

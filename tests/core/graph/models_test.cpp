@@ -63,11 +63,6 @@ std::string expected_name(const Architecture& model, Stack stack, const std::str
     return "expect." + name + (name.empty() ? "" : "_") + what;
 }
 
-std::string layer_prefix(const Architecture& model, AttentionPlace place) {
-    return stack_prefix(model, place.stack) +
-           (place.layer < 0 ? "" : "layers." + std::to_string(place.layer) + ".");
-}
-
 /// The name of a node for a stage around attention.
 std::string block_name(const Architecture& model, const BlockRun& block) {
     const std::string name(tensor_info(block.id).name);

@@ -66,7 +66,9 @@ TEST_CASE("the engine panel says when a checkpoint was checked, and how far its 
     CHECK_THAT(text_for(model), Catch::Contains("Not checked yet") && Catch::Contains("Check the numbers"));
     engines.checking = true;
     engines.check_fraction = 0.4F;
+    engines.check = ModelCheck{.of = model, .tokens = 0, .time = {}, .rows = {}, .error = {}};
     CHECK_THAT(text_for(model), Catch::Contains("40 %") && !Catch::Contains("Check the numbers"));
+    CHECK_THAT(text_for(other), Catch::Contains("Not checked yet") && Catch::Contains("Check the numbers"));
     engines.checking = false;
     engines.check = ModelCheck{.of = model,
                                .tokens = 16,
@@ -77,7 +79,7 @@ TEST_CASE("the engine panel says when a checkpoint was checked, and how far its 
                                     Catch::Contains("limit 1.0e-05") && Catch::Contains("Check again"));
     CHECK_THAT(text_for(other), Catch::Contains("Not checked yet") && !Catch::Contains("14:02"));
     engines.check->rows.push_back({"hidden", 3, 0.5, 5e-5});
-    CHECK_THAT(text_for(model), Catch::Contains("wrong, first in layer 3") && Catch::Contains("5.0e-01"));
+    CHECK_THAT(text_for(model), Catch::Contains("numbers are wrong") && Catch::Contains("5.0e-01"));
     engines.check->rows.clear();
     engines.check->error = "the text has no tokens";
     CHECK_THAT(text_for(model), Catch::Contains("the text has no tokens"));
