@@ -45,7 +45,7 @@ std::string panel_text(const std::string& folder) {
 } // namespace
 
 TEST_CASE("a decoder that reads both ways is no masked model, and its panel predicts no next token",
-          "[both_ways]") {
+          "[cli][both_ways]") {
     for (const std::string& name : both_ways) {
         INFO(name);
         CHECK_FALSE(checkpoint::open_text_model(test_data(name))->masked());
@@ -57,7 +57,7 @@ TEST_CASE("a decoder that reads both ways is no masked model, and its panel pred
     CHECK_THAT(panel_text(test_data("/models/bert_tiny")), Contains("in place of"));
 }
 
-TEST_CASE("commands about what comes next refuse a decoder that reads both ways", "[both_ways]") {
+TEST_CASE("commands about what comes next refuse a decoder that reads both ways", "[cli][both_ways]") {
     for (const std::string& name : both_ways) {
         const std::string model = test_data(name);
         for (const auto& [command, more, words] :
@@ -75,7 +75,8 @@ TEST_CASE("commands about what comes next refuse a decoder that reads both ways"
     }
 }
 
-TEST_CASE("heads of a decoder that reads both ways look ahead in scores and explanations", "[both_ways]") {
+TEST_CASE("heads of a decoder that reads both ways look ahead in scores and explanations",
+          "[cli][both_ways]") {
     for (const std::string& name : both_ways) {
         INFO(name);
         const std::string model = test_data(name), ids = "3,1,4,1,5,9";

@@ -62,7 +62,7 @@ Words both(Words words, const Words& more) {
 } // namespace
 
 TEST_CASE("--project of a checkpoint gives what its model, text and edits give, to the last bit",
-          "[checkpoint_project]") {
+          "[cli][checkpoint_project]") {
     const Saved saved;
     const Words project{"--project", saved.path},
         spelled{"--model", "pocket", "--text", prompt, "--patch", saved.patch};
@@ -98,7 +98,7 @@ TEST_CASE("--project of a checkpoint gives what its model, text and edits give, 
                                                 "--model", "pocket", "--patch", saved.patch}));
 }
 
-TEST_CASE("what stands beside --project wins", "[checkpoint_project]") {
+TEST_CASE("what stands beside --project wins", "[cli][checkpoint_project]") {
     const Saved saved;
     const Words explain{"explain", "--what", "logits"};
     const std::string by_project = output_of(both(explain, {"--project", saved.path}));
@@ -112,7 +112,7 @@ TEST_CASE("what stands beside --project wins", "[checkpoint_project]") {
           by_project);
 }
 
-TEST_CASE("the command line says what is wrong with a project of a checkpoint", "[checkpoint_project]") {
+TEST_CASE("the command line says what is wrong with a project of a checkpoint", "[cli][checkpoint_project]") {
     namespace fs = std::filesystem;
     const Saved saved;
     const auto fails = [](const Words& words, const std::string& part) {

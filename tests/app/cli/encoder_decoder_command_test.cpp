@@ -50,7 +50,7 @@ void check_refusal(const Words& words, int code, const std::string& part) {
 
 } // namespace
 
-TEST_CASE("model check and trace of every golden encoder-decoder agree with its reference") {
+TEST_CASE("model check and trace of every golden encoder-decoder agree with its reference", "[cli]") {
     for (const std::string& name : model_case_names(true)) {
         INFO(name);
         const std::string folder = test_data("/models/") + name;
@@ -72,7 +72,7 @@ TEST_CASE("model check and trace of every golden encoder-decoder agree with its 
     }
 }
 
-TEST_CASE("trace of an encoder-decoder names its three kinds of attention") {
+TEST_CASE("trace of an encoder-decoder names its three kinds of attention", "[cli]") {
     const TemporaryFolder folder;
     const format::Safetensors plain =
         traced(folder, {"--decoder-ids", "0,7,30", "--stages", "weights,resid_mid,resid_out"});
@@ -91,7 +91,7 @@ TEST_CASE("trace of an encoder-decoder names its three kinds of attention") {
     CHECK(traced(folder, {}).integers("decoder_input_ids") == std::vector<std::int64_t>{0});
 }
 
-TEST_CASE("the trace of one stack opens as attention weights with the tokens of both texts") {
+TEST_CASE("the trace of one stack opens as attention weights with the tokens of both texts", "[cli]") {
     const TemporaryFolder folder;
     for (const auto& [stack, Tq, Tk] : {std::tuple("encoder", 4, 4), {"decoder", 3, 3}, {"cross", 3, 4}}) {
         INFO(stack);
@@ -109,7 +109,7 @@ TEST_CASE("the trace of one stack opens as attention weights with the tokens of 
     }
 }
 
-TEST_CASE("gains of an encoder-decoder reach the attention that they name") {
+TEST_CASE("gains of an encoder-decoder reach the attention that they name", "[cli]") {
     const TemporaryFolder folder;
     const auto run = [&](const char* gain) {
         return gain == nullptr ? traced(folder, {"--decoder-ids", "0,7,30"})
@@ -127,7 +127,7 @@ TEST_CASE("gains of an encoder-decoder reach the attention that they name") {
     CHECK(same_numbers(own, run("decoder:0.1=0"), "logits"));
 }
 
-TEST_CASE("heads and export of an encoder-decoder take one stack") {
+TEST_CASE("heads and export of an encoder-decoder take one stack", "[cli]") {
     const Words base{"--model", t5_folder, "--ids", "5,17,42,99", "--decoder-ids", "0,7,30"};
     const auto with = [&](const char* command, const Words& more) {
         Words words{command};
@@ -159,7 +159,7 @@ TEST_CASE("heads and export of an encoder-decoder take one stack") {
     check_refusal({"heads", "--model", gpt2_folder, "--ids", "1,2", "--stack", "cross"}, 2, "one stack");
 }
 
-TEST_CASE("generate of an encoder-decoder writes the decoder's text") {
+TEST_CASE("generate of an encoder-decoder writes the decoder's text", "[cli]") {
     const Words base{"generate", "--model", t5_folder, "--ids", "5,17,42,99", "--json"};
     const auto with = [&](const Words& more) {
         Words words = base;
@@ -179,7 +179,7 @@ TEST_CASE("generate of an encoder-decoder writes the decoder's text") {
     CHECK(with({"--tokens", "6", "--gain", "cross:1.2=3"}).at("probabilities") != whole.at("probabilities"));
 }
 
-TEST_CASE("texts of an encoder-decoder are cut by its tokenizer, and the decoder's loses its end") {
+TEST_CASE("texts of an encoder-decoder are cut by its tokenizer, and the decoder's loses its end", "[cli]") {
     const TemporaryFolder folder;
     for (const char* name : {"config.json", "model.safetensors"})
         write_file_atomically(folder.file(name), read_file(t5_folder + "/" + name));
@@ -224,7 +224,7 @@ TEST_CASE("texts of an encoder-decoder are cut by its tokenizer, and the decoder
     CHECK(written.at("prompt_tokens") == json{"C", "A", "T", "</s>"});
 }
 
-TEST_CASE("render draws the window with each of the three boards") {
+TEST_CASE("render draws the window with each of the three boards", "[cli]") {
     const TemporaryFolder folder;
     std::vector<std::string> pictures;
     for (const char* stack : {"encoder", "decoder", "cross"}) {
@@ -241,7 +241,7 @@ TEST_CASE("render draws the window with each of the three boards") {
     CHECK(pictures[0] != pictures[2]);
 }
 
-TEST_CASE("what does not fit an encoder-decoder is refused with a sentence") {
+TEST_CASE("what does not fit an encoder-decoder is refused with a sentence", "[cli]") {
     check_refusal({"trace", "--model", gpt2_folder, "--ids", "1", "--decoder-ids", "2", "-o", "-"}, 2,
                   "no decoder beside");
     check_refusal({"trace", "--model", gpt2_folder, "--ids", "1", "--gain", "cross:0.1=0", "-o", "-"}, 1,

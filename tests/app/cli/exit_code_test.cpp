@@ -41,7 +41,7 @@ void check_exit_codes(const std::vector<ExitRow>& calls) {
 
 // 1: a text, number, name or file that was given cannot be used. 2: options are unknown, missing or exclude
 // each other.
-TEST_CASE("exit codes of commands about a problem follow one rule") {
+TEST_CASE("exit codes of commands about a problem follow one rule", "[cli]") {
     const TemporaryFolder folder;
     const std::string out = folder.file("out"), none = folder.file("none");
     const std::string other = test_data("/mha/s1_none_bias.safetensors");
@@ -132,7 +132,7 @@ TEST_CASE("exit codes of commands about a problem follow one rule") {
     CHECK(folder.entries() == 0);
 }
 
-TEST_CASE("exit codes of commands about a checkpoint follow one rule") {
+TEST_CASE("exit codes of commands about a checkpoint follow one rule", "[cli]") {
     const TemporaryFolder folder;
     const std::string out = folder.file("out"), none = folder.file("none");
     const std::string model = test_data("/models/gpt2_tiny");

@@ -31,7 +31,7 @@ const std::string gpt2 = test_data("/models/gpt2_tiny");
 
 } // namespace
 
-TEST_CASE("export writes a script to a file or to standard output") {
+TEST_CASE("export writes a script to a file or to standard output", "[cli]") {
     const TemporaryFolder folder;
     const ProgramRun to_file = run_export({"The cat sat", "-o", folder.file("cat.py")});
     CHECK(to_file.code == 0);
@@ -44,7 +44,7 @@ TEST_CASE("export writes a script to a file or to standard output") {
     CHECK_THAT(run_export({"--help"}).out, Contains("--tensor") && Contains("default 0"));
 }
 
-TEST_CASE("export takes one layer of a checkpoint") {
+TEST_CASE("export takes one layer of a checkpoint", "[cli]") {
     const ProgramRun first = run_export({"--model", gpt2, "--ids", "1,2,3", "-o", "-"});
     CHECK_THAT(first.out, Contains("computed it: \"layer 0 of ") && Contains("Tq = 3"));
     CHECK_THAT(run_export({"--model", gpt2, "--ids", "1,2,3", "--layer", "1", "-o", "-"}).out,
@@ -53,7 +53,7 @@ TEST_CASE("export takes one layer of a checkpoint") {
     check_export_fails({"--model", gpt2, "-o", "-"}, 2, "needs tokens");
 }
 
-TEST_CASE("export writes one tensor where one is named") {
+TEST_CASE("export writes one tensor where one is named", "[cli]") {
     const TemporaryFolder folder;
     const std::string out = folder.file("w.csv");
     CHECK(run_export({"a cat", "--tensor", "weights", "--head", "1", "--batch", "0", "-o", out}).code == 0);
@@ -62,7 +62,7 @@ TEST_CASE("export writes one tensor where one is named") {
     CHECK(std::ranges::count(read_file(out), ',') == 31);
 }
 
-TEST_CASE("export writes the weights of a model's ends, without a text") {
+TEST_CASE("export writes the weights of a model's ends, without a text", "[cli]") {
     const TemporaryFolder folder;
     const std::string out = folder.file("w.safetensors");
     const format::Safetensors file = format::Safetensors::open(gpt2 + "/model.safetensors");
@@ -93,7 +93,7 @@ TEST_CASE("export writes the weights of a model's ends, without a text") {
     check_export_fails({"a cat", "--tensor", "W_E", "-o", out}, 1, "add --model");
 }
 
-TEST_CASE("what export cannot do is said in a sentence") {
+TEST_CASE("what export cannot do is said in a sentence", "[cli]") {
     check_export_fails({"a cat"}, 2, "--output");
     check_export_fails({"-o", "-"}, 2, "nothing to run");
     check_export_fails({"a cat", "-o", "cat.npy"}, 1, "name a .py file");
@@ -107,7 +107,7 @@ TEST_CASE("what export cannot do is said in a sentence") {
     check_export_fails({"--case", test_data("/mha/s1_none_bias.safetensors"), "-o", "-"}, 2, "--heads");
 }
 
-TEST_CASE("export writes both sentences") {
+TEST_CASE("export writes both sentences", "[cli]") {
     const std::string script = run_export({"--preset", "translation", "-o", "-"}).out;
     CHECK_THAT(script, Contains("The cat drinks cold water / Le chat boit de l'eau froide") &&
                            Contains("kv_tokens = [\"Le\", \"chat\"") && Contains("k = x_kv @ W_K"));

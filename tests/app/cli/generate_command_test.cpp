@@ -64,7 +64,7 @@ void make_lettered(const TemporaryFolder& folder, const json& changes) {
 
 } // namespace
 
-TEST_CASE("generate prints lists of one entry for each token it took") {
+TEST_CASE("generate prints lists of one entry for each token it took", "[cli]") {
     const json run = generated(golden("gpt2_tiny"), {"--ids", "5,7,11", "--tokens", "6", "--top", "3"});
     CHECK(run.at("prompt_ids") == json{5, 7, 11});
     CHECK(run.at("prompt_tokens") == json{"#5", "#7", "#11"});
@@ -95,7 +95,7 @@ TEST_CASE("generate prints lists of one entry for each token it took") {
     CHECK(plain.out == text + "\n");
 }
 
-TEST_CASE("a seed draws the same text again, another seed another one") {
+TEST_CASE("a seed draws the same text again, another seed another one", "[cli]") {
     const auto ids = [](const std::string& seed) {
         return generated(golden("llama_tiny_tied"), {"--ids", "5,7", "--tokens", "20", "--temperature", "1.2",
                                                      "--top-k", "30", "--top-p", "0.9", "--seed", seed})
@@ -105,7 +105,7 @@ TEST_CASE("a seed draws the same text again, another seed another one") {
     CHECK(ids("1") != ids("2"));
 }
 
-TEST_CASE("generate goes on with the words of a tokenizer") {
+TEST_CASE("generate goes on with the words of a tokenizer", "[cli]") {
     const TemporaryFolder folder;
     make_lettered(folder, json::object());
     const Words prompt{"--text", "ABBA", "--tokens", "3", "--temperature", "1", "--seed", "4"};
@@ -118,7 +118,7 @@ TEST_CASE("generate goes on with the words of a tokenizer") {
     check_refused(generate(folder.file(""), {"--text", "", "--tokens", "3"}), 1, "no token");
 }
 
-TEST_CASE("a text ends at the token that ends one, and where positions end") {
+TEST_CASE("a text ends at the token that ends one, and where positions end", "[cli]") {
     const json greedy = generated(golden("gpt2_tiny"), {"--ids", "5,7,11", "--tokens", "3"});
     const TemporaryFolder folder;
     const auto stops = [&](const char* file, const json& content) {
@@ -144,7 +144,7 @@ TEST_CASE("a text ends at the token that ends one, and where positions end") {
     CHECK_THAT(plain.err, Contains("2 of 5 tokens") && Contains("64"));
 }
 
-TEST_CASE("a head that is switched off changes what is written next") {
+TEST_CASE("a head that is switched off changes what is written next", "[cli]") {
     const Words prompt{"--ids", "1,5,9,5", "--tokens", "4"};
     Words without = prompt, same = prompt;
     without.insert(without.end(), {"--gain", "0.1=0", "--gain", "1.2=0"});
@@ -157,7 +157,7 @@ TEST_CASE("a head that is switched off changes what is written next") {
                   "no head 1 in layer 9");
 }
 
-TEST_CASE("calls of generate that cannot be done are named") {
+TEST_CASE("calls of generate that cannot be done are named", "[cli]") {
     const auto fails = [](const std::string& model, const Words& more, int code, const std::string& part) {
         Words words = more;
         words.insert(words.end(), {"--tokens", "3"});

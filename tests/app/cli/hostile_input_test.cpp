@@ -57,7 +57,7 @@ std::vector<std::pair<std::string, std::string>> deep_lessons() {
 
 } // namespace
 
-TEST_CASE("a lesson nested without end is a fault of the lesson") {
+TEST_CASE("a lesson nested without end is a fault of the lesson", "[cli]") {
     const TemporaryFolder folder;
     const std::string path = folder.file("deep.md");
     for (const auto& [text, words] : deep_lessons()) {
@@ -70,7 +70,7 @@ TEST_CASE("a lesson nested without end is a fault of the lesson") {
     }
 }
 
-TEST_CASE("a lesson that cannot be read is listed, and the others work") {
+TEST_CASE("a lesson that cannot be read is listed, and the others work", "[cli]") {
     const TemporaryFolder folder;
     for (int n = 0; const auto& [text, words] : deep_lessons())
         write_file_atomically(folder.file(std::to_string(n++) + ".md"), text);
@@ -80,7 +80,7 @@ TEST_CASE("a lesson that cannot be read is listed, and the others work") {
     CHECK(run_program({"lesson", "play", "masks", "--lessons", folder.file("")}).code == 0);
 }
 
-TEST_CASE("bytes of a lesson that are no text are a fault, and no message echoes them") {
+TEST_CASE("bytes of a lesson that are no text are a fault, and no message echoes them", "[cli]") {
     const TemporaryFolder folder;
     const std::string path = folder.file("broken.md");
     using namespace std::string_literals;
@@ -96,7 +96,7 @@ TEST_CASE("bytes of a lesson that are no text are a fault, and no message echoes
     CHECK(run.err.find('\0') == std::string::npos);
 }
 
-TEST_CASE("the faults of a lesson are listed up to a number that can be read") {
+TEST_CASE("the faults of a lesson are listed up to a number that can be read", "[cli]") {
     const TemporaryFolder folder;
     const std::string path = folder.file("many.md");
     write_file_atomically(path, front + repeated("## S\n\n", 150) + quiz);
@@ -106,7 +106,7 @@ TEST_CASE("the faults of a lesson are listed up to a number that can be read") {
     CHECK_THAT(run.err, Contains("has 150 faults, the first of which are listed above"));
 }
 
-TEST_CASE("an unknown name in a lesson's expression is said to be unknown") {
+TEST_CASE("an unknown name in a lesson's expression is said to be unknown", "[cli]") {
     const TemporaryFolder folder;
     const std::string path = folder.file("names.md");
     const auto said = [&](const std::string& expression) {
@@ -122,7 +122,7 @@ TEST_CASE("an unknown name in a lesson's expression is said to be unknown") {
     CHECK_THAT(said("wings(1)"), Contains("there is no function \"wings\""));
 }
 
-TEST_CASE("what never ends, and what is too long, is refused before it fills the memory") {
+TEST_CASE("what never ends, and what is too long, is refused before it fills the memory", "[cli]") {
     const TemporaryFolder folder;
     for (const std::string device : {"/dev/zero", "/dev/urandom"}) {
         const ProgramRun run = run_program({"trace", "--case", device, "--heads", "1", "-o", "-"});
@@ -153,7 +153,7 @@ TEST_CASE("what never ends, and what is too long, is refused before it fills the
     CHECK_THAT(run_program({"lesson", "check", folder.file("long.md")}).err, Contains("4194304 bytes"));
 }
 
-TEST_CASE("a run that no disk or memory holds is refused before it begins") {
+TEST_CASE("a run that no disk or memory holds is refused before it begins", "[cli]") {
     const TemporaryFolder folder;
     const std::string path = folder.file("long.safetensors");
     constexpr std::size_t T = 3'000'000; // a map of T x T numbers has 36 TB

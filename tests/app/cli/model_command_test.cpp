@@ -36,7 +36,7 @@ void check_failure(const std::vector<std::string>& arguments, int code, const st
 
 } // namespace
 
-TEST_CASE("trace of every golden model writes Hugging Face's numbers") {
+TEST_CASE("trace of every golden model writes Hugging Face's numbers", "[cli]") {
     for (const std::string& name : model_case_names()) {
         const ModelCase one = load_model_case(name);
         const TemporaryFolder folder;
@@ -57,7 +57,7 @@ TEST_CASE("trace of every golden model writes Hugging Face's numbers") {
     }
 }
 
-TEST_CASE("trace of a model keeps the stages, layer and head asked for") {
+TEST_CASE("trace of a model keeps the stages, layer and head asked for", "[cli]") {
     const TemporaryFolder folder;
     const std::string out = folder.file("out.safetensors");
     const ProgramRun run =
@@ -75,7 +75,7 @@ TEST_CASE("trace of a model keeps the stages, layer and head asked for") {
     CHECK(file.integers("input_ids") == std::vector<std::int64_t>{5, 7, 11});
 }
 
-TEST_CASE("a temperature flattens the weights of every layer") {
+TEST_CASE("a temperature flattens the weights of every layer", "[cli]") {
     const TemporaryFolder folder;
     const auto traced = [&](const char* temperature) {
         const std::string out = folder.file("out.safetensors");
@@ -93,7 +93,7 @@ TEST_CASE("a temperature flattens the weights of every layer") {
         CHECK(hot.tensor(layer)->at(0, 1, 2, 1) == Approx(1.0 / 3).margin(1e-4));
 }
 
-TEST_CASE("a pass is written in every format, with the same numbers") {
+TEST_CASE("a pass is written in every format, with the same numbers", "[cli]") {
     const TemporaryFolder folder;
     const auto trace = [&](const std::string& out, const std::vector<std::string>& more) {
         std::vector<std::string> words{"--ids", "5,7,11", "--head", "1", "-o", out};
@@ -131,7 +131,7 @@ TEST_CASE("a pass is written in every format, with the same numbers") {
     CHECK(json::parse(read_file(folder.file("npy/trace.json")))["input_ids"] == parsed["input_ids"]);
 }
 
-TEST_CASE("faults of a model call are told with the right code") {
+TEST_CASE("faults of a model call are told with the right code", "[cli]") {
     check_failure(trace_of("gpt2_tiny", {"-o", "-"}), 2, "--ids");
     check_failure(trace_of("gpt2_tiny", {"--ids", "1", "--gain", "0=0", "-o", "-"}), 1, "names no layer");
     check_failure(trace_of("gpt2_tiny", {"--ids", "1", "--gain", "1.x=0", "-o", "-"}), 1, "of the form h=g");
@@ -156,7 +156,7 @@ TEST_CASE("faults of a model call are told with the right code") {
     check_failure({"model"}, 2, "headscope model --help");
 }
 
-TEST_CASE("gains and a patch change the run of a model, the gains on top") {
+TEST_CASE("gains and a patch change the run of a model, the gains on top", "[cli]") {
     const TemporaryFolder folder;
     const checkpoint::Model model = checkpoint::Model::open(models + "gpt2_tiny");
     const auto W_V = std::make_shared<Tensor>(model.layer(0)[checkpoint::WeightId::W_V]->shape(), 0.01F);
@@ -191,7 +191,7 @@ TEST_CASE("gains and a patch change the run of a model, the gains on top") {
     CHECK(logits_of({"--gain", "1.1=0.25"}) == expected(one));
 }
 
-TEST_CASE("model check of every golden model says how far it is from its reference") {
+TEST_CASE("model check of every golden model says how far it is from its reference", "[cli]") {
     const TemporaryFolder folder;
     for (const std::string& name : model_case_names()) {
         const std::string reference = models + name + "/expected.safetensors";
@@ -231,7 +231,7 @@ TEST_CASE("model check of every golden model says how far it is from its referen
                   1, "input_ids[0, ");
 }
 
-TEST_CASE("model check without a reference compares a model with itself in double precision") {
+TEST_CASE("model check without a reference compares a model with itself in double precision", "[cli]") {
     for (const std::string& model : {std::string("pocket"), models + "t5_tiny"}) {
         const ProgramRun run = run_program({"model", "check", model, "--json"});
         INFO(model << " " << run.err);
@@ -254,7 +254,8 @@ TEST_CASE("model check without a reference compares a model with itself in doubl
 }
 
 TEST_CASE(
-    "model list shows pocket, the checkpoints of the local cache and those of the folders that are named") {
+    "model list shows pocket, the checkpoints of the local cache and those of the folders that are named",
+    "[cli]") {
     const TemporaryFolder folder;
     const std::string snapshot = folder.file("hub/models--someone--tiny/snapshots/abc");
     std::filesystem::create_directories(snapshot);
@@ -279,7 +280,7 @@ TEST_CASE(
     check_failure({"model", "list", folder.file("nowhere")}, 1, "nowhere");
 }
 
-TEST_CASE("model list shows the other models where pocket cannot be unpacked") {
+TEST_CASE("model list shows the other models where pocket cannot be unpacked", "[cli]") {
     const std::map<std::string, std::string> closed{
         {"XDG_CACHE_HOME", "/proc/cache"}, {"TMPDIR", "/proc"}, {"HF_HUB_CACHE", "/proc"}};
     const ProgramRun run = run_program({"model", "list", "--json", models + "bert_tiny"}, "", closed);
@@ -295,7 +296,7 @@ TEST_CASE("model list shows the other models where pocket cannot be unpacked") {
     CHECK_THAT(text.out, Catch::StartsWith("pocket\n  does not run: pocket cannot be unpacked: "));
 }
 
-TEST_CASE("a text is cut into tokens by the tokenizer beside the model") {
+TEST_CASE("a text is cut into tokens by the tokenizer beside the model", "[cli]") {
     const TemporaryFolder folder;
     for (const char* name : {"config.json", "model.safetensors"})
         write_file_atomically(folder.file(name), read_file(models + "gpt2_tiny/" + name));
@@ -322,7 +323,7 @@ TEST_CASE("a text is cut into tokens by the tokenizer beside the model") {
     }
 }
 
-TEST_CASE("model info tells family, shapes, parameters and what does not fit") {
+TEST_CASE("model info tells family, shapes, parameters and what does not fit", "[cli]") {
     const ProgramRun text = run_program({"model", "info", models + "qwen2_tiny_bf16"});
     CHECK(text.code == 0);
     CHECK_THAT(text.out, Contains("family: qwen2") && Contains("BF16") && Contains("missing tensors: none"));
@@ -344,7 +345,7 @@ TEST_CASE("model info tells family, shapes, parameters and what does not fit") {
     CHECK(info.at("tokenizer_files") == json::array({"vocab.json"}));
 }
 
-TEST_CASE("render turns the gains of a checkpoint's heads") {
+TEST_CASE("render turns the gains of a checkpoint's heads", "[cli]") {
     const TemporaryFolder folder;
     const auto picture = [&](const std::vector<std::string>& more) {
         std::vector<std::string> words{"render",
@@ -383,7 +384,8 @@ TEST_CASE("render turns the gains of a checkpoint's heads") {
 }
 
 TEST_CASE(
-    "tensors that a family does not have inside its layers stop a run, unless it is told to ignore them") {
+    "tensors that a family does not have inside its layers stop a run, unless it is told to ignore them",
+    "[cli]") {
     const std::string folder = test_data("/files/llama_inner_norms");
     const ProgramRun refused =
         run_program({"trace", "--model", folder, "--ids", "1,2,3", "-o", "-", "--format", "json"});
@@ -399,7 +401,7 @@ TEST_CASE(
                Contains("runs: yes, without"));
 }
 
-TEST_CASE("model info names a vocabulary that cannot be used") {
+TEST_CASE("model info names a vocabulary that cannot be used", "[cli]") {
     const TemporaryFolder folder;
     const std::filesystem::path made = folder.file("bert");
     std::filesystem::copy(models + "bert_tiny", made);
@@ -417,7 +419,7 @@ TEST_CASE("model info names a vocabulary that cannot be used") {
                Contains("BertJapaneseTokenizer") && Contains("--ids"));
 }
 
-TEST_CASE("tokenize puts a second text behind the first as the tokenizer's pairs are") {
+TEST_CASE("tokenize puts a second text behind the first as the tokenizer's pairs are", "[cli]") {
     const std::string bert = test_data("/tokenizers/bert_like_uncased");
     const ProgramRun run =
         run_program({"tokenize", "--tokenizer", bert, "the cat", "--pair", "sat", "--json"});

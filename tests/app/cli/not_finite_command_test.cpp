@@ -46,7 +46,7 @@ std::string write_overflowing(const TemporaryFolder& folder) {
 
 } // namespace
 
-TEST_CASE("logits that are not finite are refused in the same words by every command", "[not_finite]") {
+TEST_CASE("logits that are not finite are refused in the same words by every command", "[cli][not_finite]") {
     const TemporaryFolder folder;
     const std::string model = write_overflowing(folder);
     const std::string ids = "3,1,4,1,5";
@@ -76,7 +76,8 @@ TEST_CASE("logits that are not finite are refused in the same words by every com
     CHECK(run_program({"trace", "--model", other, "--ids", ids, "-o", out}).err.empty());
 }
 
-TEST_CASE("the window refuses logits that are not finite in the words of the command line", "[not_finite]") {
+TEST_CASE("the window refuses logits that are not finite in the words of the command line",
+          "[cli][not_finite]") {
     using namespace headscope::app;
     const TemporaryFolder folder;
     SessionState state;
@@ -106,7 +107,7 @@ TEST_CASE("the window refuses logits that are not finite in the words of the com
 }
 
 TEST_CASE("probabilities of logits that are not finite are refused wherever they are asked for",
-          "[not_finite]") {
+          "[cli][not_finite]") {
     using namespace headscope::checkpoint;
     for (const float bad : {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
                             std::numeric_limits<float>::quiet_NaN()}) {

@@ -30,7 +30,7 @@ std::string traced(std::vector<std::string> arguments) {
 
 } // namespace
 
-TEST_CASE("trace --project equals trace of the same problem", "[project]") {
+TEST_CASE("trace --project equals trace of the same problem", "[cli][project]") {
     const TemporaryFolder folder;
     const std::string path = folder.file("p.headscope");
     project::Recipe recipe;
@@ -49,7 +49,7 @@ TEST_CASE("trace --project equals trace of the same problem", "[project]") {
     CHECK(traced({"--project", path, "--temperature", "2"}) == traced(with_other));
 }
 
-TEST_CASE("the command line says what is wrong with a project", "[project]") {
+TEST_CASE("the command line says what is wrong with a project", "[cli][project]") {
     const TemporaryFolder folder;
     const auto fails = [](const std::vector<std::string>& arguments, int code, const std::string& part) {
         const ProgramRun run = run_program(arguments);

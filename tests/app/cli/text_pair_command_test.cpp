@@ -51,7 +51,7 @@ struct PairFolder {
 
 } // namespace
 
-TEST_CASE("--text-pair gives the numbers of Hugging Face's code for two texts", "[pair]") {
+TEST_CASE("--text-pair gives the numbers of Hugging Face's code for two texts", "[cli][pair]") {
     const PairFolder pair;
     CHECK(run_well(joined_words({"trace", "-o", pair.out}, pair.both)).err.empty());
     const format::Safetensors file = format::Safetensors::open(pair.out);
@@ -64,7 +64,8 @@ TEST_CASE("--text-pair gives the numbers of Hugging Face's code for two texts", 
     CHECK(off(pair.out) < 1e-4);
 }
 
-TEST_CASE("a separator inside --text keeps all types 0, with a warning that names --text-pair", "[pair]") {
+TEST_CASE("a separator inside --text keeps all types 0, with a warning that names --text-pair",
+          "[cli][pair]") {
     const PairFolder pair;
     const std::string warning = "--text \"" + first_of_pair + "\" --text-pair \"" + second_of_pair + "\"";
     CHECK_THAT(run_well(joined_words({"trace", "-o", pair.out}, pair.one)).err,
@@ -84,7 +85,7 @@ TEST_CASE("a separator inside --text keeps all types 0, with a warning that name
     CHECK(run_well({"trace", "-o", pair.out, "--model", pair.model, "--text", first_of_pair}).err.empty());
 }
 
-TEST_CASE("every command that reads --text reads --text-pair", "[pair]") {
+TEST_CASE("every command that reads --text reads --text-pair", "[cli][pair]") {
     const PairFolder pair;
     // heads, export and map read types from a file as well.
     const std::string npy = pair.folder.file("out.npy");
@@ -137,7 +138,7 @@ TEST_CASE("every command that reads --text reads --text-pair", "[pair]") {
     CHECK(differs);
 }
 
-TEST_CASE("--text-pair is refused where there is no form for two texts", "[pair]") {
+TEST_CASE("--text-pair is refused where there is no form for two texts", "[cli][pair]") {
     const PairFolder pair;
     const std::filesystem::path gpt2 = pair.folder.file("gpt2");
     std::filesystem::copy(test_data("/models/gpt2_tiny"), gpt2);
@@ -167,7 +168,7 @@ TEST_CASE("--text-pair is refused where there is no form for two texts", "[pair]
     check_refused({"--text-pair", "b"}, 2, "PATH");
 }
 
-TEST_CASE("--project keeps two texts", "[pair][checkpoint_project]") {
+TEST_CASE("--project keeps two texts", "[cli][pair][checkpoint_project]") {
     const PairFolder pair;
     const checkpoint::TextModelPtr model = checkpoint::open_text_model(pair.model);
     const std::string path = pair.folder.file("p.headscope");
@@ -196,7 +197,7 @@ TEST_CASE("--project keeps two texts", "[pair][checkpoint_project]") {
     CHECK_THAT(run_well({"tokenize", "--project", path}).out, Contains("type 1"));
 }
 
-TEST_CASE("line ends and tabs of a text are tokens, wherever it comes from", "[pair]") {
+TEST_CASE("line ends and tabs of a text are tokens, wherever it comes from", "[cli][pair]") {
     const TemporaryFolder folder;
     const std::filesystem::path gpt2 = folder.file("gpt2");
     std::filesystem::copy(test_data("/models/gpt2_tiny"), gpt2);

@@ -16,7 +16,7 @@ const std::string tokenizers = headscope::test_data("/tokenizers/");
 
 } // namespace
 
-TEST_CASE("tokenize prints the reference ids, tokens and offsets of every text", "[cli][tokenizer]") {
+TEST_CASE("tokenize prints the reference ids, tokens and offsets of every text", "[cli][cli][tokenizer]") {
     const json strings = json::parse(read_file(tokenizers + "strings.json"));
     std::string lines;
     for (const json& text : strings)
@@ -39,7 +39,7 @@ TEST_CASE("tokenize prints the reference ids, tokens and offsets of every text",
     }
 }
 
-TEST_CASE("tokenize prints one readable line for each token", "[cli][tokenizer]") {
+TEST_CASE("tokenize prints one readable line for each token", "[cli][cli][tokenizer]") {
     const auto run =
         run_program({"tokenize", "--tokenizer", tokenizers + "gpt2_like/tokenizer.json", "end<|endoftext|>"});
     CHECK(run.code == 0);
@@ -48,7 +48,7 @@ TEST_CASE("tokenize prints one readable line for each token", "[cli][tokenizer]"
     CHECK(empty.out == "{\"ids\":[],\"tokens\":[],\"offsets\":[]}\n");
 }
 
-TEST_CASE("tokenize tells wrong usage from wrong input", "[cli][tokenizer]") {
+TEST_CASE("tokenize tells wrong usage from wrong input", "[cli][cli][tokenizer]") {
     const std::string tokenizer = tokenizers + "gpt2_like";
     CHECK(run_program({"tokenize", "text"}).code == 2);
     CHECK(run_program({"tokenize", "--tokenizer", tokenizer}).code == 2);

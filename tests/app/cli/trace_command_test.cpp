@@ -62,7 +62,7 @@ json trace_json(const std::vector<std::string>& arguments) {
 
 } // namespace
 
-TEST_CASE("every sub-command has help, and the program a version") {
+TEST_CASE("every sub-command has help, and the program a version", "[cli]") {
     for (const std::vector<std::string>& arguments :
          std::vector<std::vector<std::string>>{{"--help"}, {"trace", "--help"}, {"devices", "--help"}}) {
         const ProgramRun run = run_program(arguments);
@@ -73,7 +73,7 @@ TEST_CASE("every sub-command has help, and the program a version") {
     CHECK(run_program({"--version"}).out == "headscope " HEADSCOPE_VERSION "\n");
 }
 
-TEST_CASE("wrong usage exits with 2 and says where the help is") {
+TEST_CASE("wrong usage exits with 2 and says where the help is", "[cli]") {
     check_failure(run_program({"trace", "a cat", "--nonsense", "-o", "-"}), 2, "headscope trace --help");
     check_failure(run_program({"trace", "a cat"}), 2, "--output");
     check_failure(run_program({"trace", "-o", "-"}), 2, "nothing to run");
@@ -93,7 +93,7 @@ TEST_CASE("wrong usage exits with 2 and says where the help is") {
                   "--heads");
 }
 
-TEST_CASE("input at fault exits with 1 and names what it is") {
+TEST_CASE("input at fault exits with 1 and names what it is", "[cli]") {
     const std::vector<std::string> out{"-o", "-"};
     check_failure(run_program({"trace", "--case", "nowhere.safetensors", "--heads", "2", "-o", "-"}), 1,
                   "nowhere");
@@ -124,14 +124,14 @@ TEST_CASE("input at fault exits with 1 and names what it is") {
                   "\"add\"");
 }
 
-TEST_CASE("an error is one line of UTF-8, whatever the name of the file") {
+TEST_CASE("an error is one line of UTF-8, whatever the name of the file", "[cli]") {
     const ProgramRun run = run_program({"trace", "--case", "a\xff\nb\xc3\x9f", "--heads", "2", "-o", "-"});
     CHECK(run.code == 1);
     CHECK_THAT(run.err, Catch::StartsWith("headscope: cannot read a\uFFFD\uFFFDb\u00DF: No such file"));
     CHECK(std::ranges::count(run.err, '\n') == 1);
 }
 
-TEST_CASE("what the machine lacks exits with 3") {
+TEST_CASE("what the machine lacks exits with 3", "[cli]") {
     const std::vector<std::string> ask{"trace", "a cat", "-o", "-"};
     check_failure(run_program(ask + std::vector<std::string>{"--device", "vulkan:77"}), 3, "vulkan:77");
     check_failure(run_program(ask, "", {{"HEADSCOPE_DEVICE", "vulkan:77"}}), 3, "vulkan:77");
@@ -140,7 +140,7 @@ TEST_CASE("what the machine lacks exits with 3") {
               .code == 0);
 }
 
-TEST_CASE("HEADSCOPE_DEVICE names the device as --device does") {
+TEST_CASE("HEADSCOPE_DEVICE names the device as --device does", "[cli]") {
     const std::map<std::string, std::string> no_driver{{"VK_ICD_FILENAMES", "/nonexistent"},
                                                        {"VK_DRIVER_FILES", "/nonexistent"}};
     const auto with = [&](const std::string& device) {
@@ -163,7 +163,7 @@ TEST_CASE("HEADSCOPE_DEVICE names the device as --device does") {
     CHECK(listed.at("auto") == "cpu");
 }
 
-TEST_CASE("output is written whole or not at all") {
+TEST_CASE("output is written whole or not at all", "[cli]") {
     const TemporaryFolder folder;
     const auto arguments = case_arguments("s3_causal_bias", "8");
     const std::string path = folder.file("out.safetensors");
@@ -193,7 +193,7 @@ TEST_CASE("output is written whole or not at all") {
     CHECK(folder.entries() == 1);
 }
 
-TEST_CASE("a sentence is traced with the words as tokens") {
+TEST_CASE("a sentence is traced with the words as tokens", "[cli]") {
     const json trace =
         trace_json({"trace", "The cat sat down", "--preset", "first-lesson", "--stages", "weights"});
     CHECK(trace["tokens"].size() == 4);
@@ -209,7 +209,7 @@ TEST_CASE("a sentence is traced with the words as tokens") {
     CHECK(trace_json({"trace", "devices", "--stages", "x"})["tokens"] == json({"devices"}));
 }
 
-TEST_CASE("masks, gains, heads and temperature of the command line take effect") {
+TEST_CASE("masks, gains, heads and temperature of the command line take effect", "[cli]") {
     const std::vector<std::string> sentence{"trace", "The cat sat down"};
     const auto causal = trace_json(sentence + std::vector<std::string>{"--mask", "causal"});
     CHECK(causal["stages"]["weights"]["values"][0][0][0][1] == 0.0);
@@ -237,7 +237,7 @@ TEST_CASE("masks, gains, heads and temperature of the command line take effect")
                      std::vector<std::string>{"--heads", "1", "--stages", "weights"})["config"]["H"] == 1);
 }
 
-TEST_CASE("one head keeps its axis") {
+TEST_CASE("one head keeps its axis", "[cli]") {
     const auto arguments =
         case_arguments("gqa_h8_kv2_causal", "8") + std::vector<std::string>{"--kv-heads", "2"};
     const auto all = trace_json(arguments),
@@ -248,7 +248,7 @@ TEST_CASE("one head keeps its axis") {
     CHECK(one["stages"]["output"] == all["stages"]["output"]);
 }
 
-TEST_CASE("a matrix is a batch of one, and a second file gives the weights") {
+TEST_CASE("a matrix is a batch of one, and a second file gives the weights", "[cli]") {
     const TemporaryFolder folder;
     const format::Safetensors given = format::Safetensors::open(cases + "s1_none_bias.safetensors");
     format::SafetensorsWriter tokens, weights;
@@ -266,7 +266,7 @@ TEST_CASE("a matrix is a batch of one, and a second file gives the weights") {
                   "no tensor W_Q");
 }
 
-TEST_CASE("devices lists what there is, and what auto takes") {
+TEST_CASE("devices lists what there is, and what auto takes", "[cli]") {
     const ProgramRun text = run_program({"devices"});
     CHECK(text.code == 0);
     CHECK_THAT(text.out, Contains("cpu") && Contains("auto takes "));
@@ -286,7 +286,7 @@ TEST_CASE("devices lists what there is, and what auto takes") {
     CHECK_THAT(text.out, Contains("auto takes " + taken + ": "));
 }
 
-TEST_CASE("a machine without a Vulkan driver or loader says so and has its CPU") {
+TEST_CASE("a machine without a Vulkan driver or loader says so and has its CPU", "[cli]") {
     const TemporaryFolder folder;
     write_file_atomically(folder.file("libvulkan.so"), "");
     write_file_atomically(folder.file("libvulkan.so.1"), "");
@@ -305,7 +305,7 @@ TEST_CASE("a machine without a Vulkan driver or loader says so and has its CPU")
     }
 }
 
-TEST_CASE("two sentences: queries from one, keys and values from the other") {
+TEST_CASE("two sentences: queries from one, keys and values from the other", "[cli]") {
     const json own = trace_json({"trace", "--preset", "translation", "--stages", "weights"});
     CHECK(own["kv_tokens"] == json({"Le", "chat", "boit", "de", "l'eau", "froide"}));
     const json given =
@@ -323,7 +323,7 @@ TEST_CASE("two sentences: queries from one, keys and values from the other") {
     check_failure(run_program({"trace", "a cat", "--kv-sentence", " ", "-o", "-"}), 1, "has no word");
 }
 
-TEST_CASE("--memory limits what a run takes, and says so") {
+TEST_CASE("--memory limits what a run takes, and says so", "[cli]") {
     const std::vector<std::string> run =
         case_arguments("s1_none_bias", "2") + std::vector<std::string>{"-o", "-", "--memory"};
     CHECK(run_program(run + std::vector<std::string>{"2GB"}).code == 0);
@@ -343,7 +343,7 @@ TEST_CASE("--memory limits what a run takes, and says so") {
     check_failure(limited_to("1KB"), 3, "and --memory allows 1 KB; raise --memory");
 }
 
-TEST_CASE("stages that do not fit into memory are written some rows at a time") {
+TEST_CASE("stages that do not fit into memory are written some rows at a time", "[cli]") {
     const TemporaryFolder folder;
 #ifdef SANITIZER_TAKES_ADDRESSES
     const std::string memory = "1GB"; // most of it is the sanitizer's
@@ -384,7 +384,7 @@ TEST_CASE("stages that do not fit into memory are written some rows at a time") 
     CHECK(rows.size() == 3000);
 }
 
-TEST_CASE("a stage that is written by rows is written whole or not at all") {
+TEST_CASE("a stage that is written by rows is written whole or not at all", "[cli]") {
     const TemporaryFolder folder;
     const std::vector<std::string> arguments{"trace",          "--case",  write_case(folder, 6000, 8, 8),
                                              "--heads",        "1",       "--stages",
@@ -401,7 +401,7 @@ TEST_CASE("a stage that is written by rows is written whole or not at all") {
     CHECK(folder.entries() == 2);
 }
 
-TEST_CASE("a trace of a model with sinks is measured as the model is, without a warning") {
+TEST_CASE("a trace of a model with sinks is measured as the model is, without a warning", "[cli]") {
     const TemporaryFolder folder;
     const std::string path = folder.file("sinks.safetensors"),
                       model = headscope::test_data("/models/gpt_oss_tiny");

@@ -18,7 +18,7 @@ using headscope::test::run_program;
 using headscope::test::TemporaryFolder;
 using nlohmann::json;
 
-TEST_CASE("what cannot be printed is said") {
+TEST_CASE("what cannot be printed is said", "[cli]") {
     const std::vector<std::vector<std::string>> calls{{"--help"},
                                                       {"--version"},
                                                       {"trace", "--help"},
@@ -36,7 +36,7 @@ TEST_CASE("what cannot be printed is said") {
     }
 }
 
-TEST_CASE("a limit on the size of files is answered like a full disk") {
+TEST_CASE("a limit on the size of files is answered like a full disk", "[cli]") {
     const TemporaryFolder folder;
     const std::string path = folder.file("out.json");
     const ProgramRun run = run_program({"trace", "Cat sleeps", "-o", path}, "", {}, {.most_bytes = 1000});
@@ -49,7 +49,7 @@ TEST_CASE("a limit on the size of files is answered like a full disk") {
     CHECK_THAT(help.err, Contains("cannot write standard output: File too large"));
 }
 
-TEST_CASE("numbers of options are whole, in range and finite, in every command") {
+TEST_CASE("numbers of options are whole, in range and finite, in every command", "[cli]") {
     struct Call {
         std::vector<std::string> words;
         std::string option, value, said;
@@ -89,7 +89,7 @@ TEST_CASE("numbers of options are whole, in range and finite, in every command")
     CHECK(run_program({"trace", "Cat sleeps", "--seed", "18446744073709551615", "-o", "-"}).code == 0);
 }
 
-TEST_CASE("an unknown command is named, with the nearest") {
+TEST_CASE("an unknown command is named, with the nearest", "[cli]") {
     const auto said = [](const std::vector<std::string>& words) {
         const ProgramRun run = run_program(words);
         CHECK(run.code == 2);
@@ -106,7 +106,7 @@ TEST_CASE("an unknown command is named, with the nearest") {
     CHECK_THAT(said({"trace", "Cat", "sleeps", "-o", "-"}), Contains("sleeps") && !Contains("no command"));
 }
 
-TEST_CASE("an empty place in a list of ids is refused") {
+TEST_CASE("an empty place in a list of ids is refused", "[cli]") {
     const std::string model = test_data("/models/gpt2_tiny");
     for (const char* list : {"1,,2", "1,2,", ",1", ","})
         for (const auto& ids : {std::vector<std::string>{"--ids", list}, {"--ids=" + std::string(list)}}) {
@@ -118,7 +118,7 @@ TEST_CASE("an empty place in a list of ids is refused") {
         }
 }
 
-TEST_CASE("an empty name of a file is refused") {
+TEST_CASE("an empty name of a file is refused", "[cli]") {
     const std::string empty = ": the name is empty; name a file or a folder";
     const std::vector<std::pair<std::vector<std::string>, std::string>> calls{
         {{"trace", "Cat sleeps", "-o", ""}, "--output"},
@@ -137,7 +137,7 @@ TEST_CASE("an empty name of a file is refused") {
     }
 }
 
-TEST_CASE("an empty word is refused") {
+TEST_CASE("an empty word is refused", "[cli]") {
     const std::string empty = ": the word is empty; give one, such as Mary";
     const std::vector<std::string> render{"render", "--window", "--model",  "pocket", "-o",
                                           "-",      "--text",   "Mary had", "--size", "640x400"},
@@ -161,7 +161,7 @@ TEST_CASE("an empty word is refused") {
     }
 }
 
-TEST_CASE("the language of lessons may be given as a locale") {
+TEST_CASE("the language of lessons may be given as a locale", "[cli]") {
     const std::string german = run_program({"lesson", "list", "--language", "de"}).out;
     CHECK_THAT(german, Contains("Von Hand: Cat sleeps"));
     for (const char* locale : {"de_DE.UTF-8", "de_AT", "de-CH"}) {
@@ -177,7 +177,7 @@ TEST_CASE("the language of lessons may be given as a locale") {
     CHECK(run_program(short_name).out == run_program(locale).out);
 }
 
-TEST_CASE("a survey is told by the name that the checkpoint was given") {
+TEST_CASE("a survey is told by the name that the checkpoint was given", "[cli]") {
     const TemporaryFolder folder;
     write_file_atomically(folder.file("texts.txt"), "Mary had a dog.\n");
     const std::string out = folder.file("out.db");
@@ -191,7 +191,7 @@ TEST_CASE("a survey is told by the name that the checkpoint was given") {
                Contains("\"checkpoint\": \"pocket\""));
 }
 
-TEST_CASE("every command that computes takes a device, and says where it is not used") {
+TEST_CASE("every command that computes takes a device, and says where it is not used", "[cli]") {
     const TemporaryFolder folder;
     write_file_atomically(folder.file("texts.txt"), "Mary had a dog.\n");
     const std::vector<std::vector<std::string>> calls{
@@ -213,7 +213,7 @@ TEST_CASE("every command that computes takes a device, and says where it is not 
     }
 }
 
-TEST_CASE("explain refuses a text for a question about the weights alone") {
+TEST_CASE("explain refuses a text for a question about the weights alone", "[cli]") {
     const std::vector<std::string> words{"explain", "--model", "pocket", "--what",  "vocabulary", "--layer",
                                          "2",       "--head",  "7",      "--token", "Mary"};
     CHECK(run_program(words).code == 0);
@@ -227,7 +227,7 @@ TEST_CASE("explain refuses a text for a question about the weights alone") {
     }
 }
 
-TEST_CASE("the screen of circuits reads the token that is named") {
+TEST_CASE("the screen of circuits reads the token that is named", "[cli]") {
     std::vector<std::string> words{"render",   "--window", "--model", "pocket",  "--text", "Mary had a dog.",
                                    "--screen", "circuits", "--size",  "640x400", "-o",     "-"};
     const std::string last = run_program(words).out;
@@ -237,7 +237,7 @@ TEST_CASE("the screen of circuits reads the token that is named") {
     CHECK(named.out != last);
 }
 
-TEST_CASE("a tokenizer may come from a pipe, or be that of the model that comes with the program") {
+TEST_CASE("a tokenizer may come from a pipe, or be that of the model that comes with the program", "[cli]") {
     const TemporaryFolder folder;
     const std::string pipe = folder.file("pipe");
     REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
@@ -250,7 +250,7 @@ TEST_CASE("a tokenizer may come from a pipe, or be that of the model that comes 
     CHECK_THAT(run_program({"tokenize", "--tokenizer", "pocket", "Mary"}).out, Contains("Mary"));
 }
 
-TEST_CASE("a folder of lessons that is not there is told") {
+TEST_CASE("a folder of lessons that is not there is told", "[cli]") {
     for (const char* command : {"list", "play"}) {
         const ProgramRun run = command == std::string("list")
                                    ? run_program({"lesson", "list", "--lessons", "/nowhere"})
@@ -260,7 +260,7 @@ TEST_CASE("a folder of lessons that is not there is told") {
     }
 }
 
-TEST_CASE("a lesson with faults is asked for by its id, or by its file's name, and says them") {
+TEST_CASE("a lesson with faults is asked for by its id, or by its file's name, and says them", "[cli]") {
     const TemporaryFolder folder;
     write_file_atomically(folder.file("worse.md"), "---\nid: [\n---\n");
     write_file_atomically(folder.file("some.md"), "---\nid: dance\n---\n");
@@ -275,12 +275,12 @@ TEST_CASE("a lesson with faults is asked for by its id, or by its file's name, a
                Contains("there is no lesson \"none\"; there are ") && !Contains(", ,") && !Contains("dance"));
 }
 
-TEST_CASE("a number is refused as it was given") {
+TEST_CASE("a number is refused as it was given", "[cli]") {
     CHECK_THAT(run_program({"trace", "the cat", "--temperature", "0", "-o", "-"}).err,
                Contains("the temperature is 0; it should be above 0"));
 }
 
-TEST_CASE("a stop of the strip is a stage that can be drawn") {
+TEST_CASE("a stop of the strip is a stage that can be drawn", "[cli]") {
     const TemporaryFolder folder;
     const auto drawn = [&](const std::string& name) {
         const std::string path = folder.file("out.svg");
@@ -302,7 +302,8 @@ TEST_CASE("a stop of the strip is a stage that can be drawn") {
                               !Contains("attn_raw") && !Contains("q_normed") && !Contains("router,"));
 }
 
-TEST_CASE("an option that is missing says what it is for, and an unknown one which it may have meant") {
+TEST_CASE("an option that is missing says what it is for, and an unknown one which it may have meant",
+          "[cli]") {
     const auto said = [](const std::vector<std::string>& call) {
         const ProgramRun run = run_program(call);
         CHECK(run.code == 2);
@@ -315,7 +316,7 @@ TEST_CASE("an option that is missing says what it is for, and an unknown one whi
     CHECK_THAT(said({"heads", "--quux", "3"}), !Contains("nearest"));
 }
 
-TEST_CASE("the name of a file or folder is not run as a sentence") {
+TEST_CASE("the name of a file or folder is not run as a sentence", "[cli]") {
     const std::string model = test_data("/models/gpt2_tiny");
     const ProgramRun run = run_program({"heads", model});
     CHECK(run.code == 1);
@@ -327,7 +328,8 @@ TEST_CASE("the name of a file or folder is not run as a sentence") {
     CHECK(run_program({"heads", "-"}, model + "\n").code == 0);
 }
 
-TEST_CASE("a checkpoint without a tokenizer asks for token ids, and tokenize takes a model by --model") {
+TEST_CASE("a checkpoint without a tokenizer asks for token ids, and tokenize takes a model by --model",
+          "[cli]") {
     const std::string model = test_data("/models/gpt2_tiny");
     const ProgramRun run = run_program({"trace", "--model", model, "--text", "1 2 3", "-o", "-"});
     CHECK(run.code == 1);
@@ -364,7 +366,7 @@ std::pair<json, std::string> heads(std::vector<std::string> options) {
 
 } // namespace
 
-TEST_CASE("heads says which label was found apart from the first token") {
+TEST_CASE("heads says which label was found apart from the first token", "[cli]") {
     const std::string file = test_data("/attention/gpt2_planet_f16.npy");
     const auto [rows, err] = heads({"--attention", file});
     CHECK(err.empty());
@@ -376,7 +378,7 @@ TEST_CASE("heads says which label was found apart from the first token") {
                Contains("previous token (apart from the first token)"));
 }
 
-TEST_CASE("heads measures without the first token's column") {
+TEST_CASE("heads measures without the first token's column", "[cli]") {
     const TemporaryFolder folder;
     const std::string path =
         one_head(folder, {1, 0, 0, 0.5F, 0.5F, 0, 0.6F, 0.3F, 0.1F}, 3, json{"a", "b", "c"});
@@ -396,7 +398,7 @@ TEST_CASE("heads measures without the first token's column") {
     CHECK_THAT(run_program({"heads", "--help"}).out, Contains("--hide-first-token"));
 }
 
-TEST_CASE("heads leaves out the rows of padding") {
+TEST_CASE("heads leaves out the rows of padding", "[cli]") {
     const TemporaryFolder folder;
     for (const std::string pad : {"[PAD]", "<pad>"}) {
         const auto at_end =
@@ -415,7 +417,7 @@ TEST_CASE("heads leaves out the rows of padding") {
     }
 }
 
-TEST_CASE("heads warns of numbers that are no attention weights") {
+TEST_CASE("heads warns of numbers that are no attention weights", "[cli]") {
     const TemporaryFolder folder;
     const json tokens{"a", "b"};
     const auto warned = [&](const std::vector<float>& weights, const std::string& what) {
@@ -433,7 +435,7 @@ TEST_CASE("heads warns of numbers that are no attention weights") {
     CHECK(err.empty());
 }
 
-TEST_CASE("render takes every stage that trace writes of a layer") {
+TEST_CASE("render takes every stage that trace writes of a layer", "[cli]") {
     const auto picture = [](const std::string& stage) {
         const ProgramRun run = run_program({"render", "--window", "--model", "pocket", "--text", "The cat",
                                             "--stage", stage, "--size", "640x400", "-o", "-"});
@@ -448,7 +450,7 @@ TEST_CASE("render takes every stage that trace writes of a layer") {
     CHECK(picture("mlp_out") != output);
 }
 
-TEST_CASE("an unknown set of kernels is refused, and a known one runs") {
+TEST_CASE("an unknown set of kernels is refused, and a known one runs", "[cli]") {
     const auto traced = [](const std::string& kernels) {
         return run_program({"trace", "Cat sleeps", "--device", "cpu", "-o", "-"}, "",
                            {{"HEADSCOPE_KERNELS", kernels}});
