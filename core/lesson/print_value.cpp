@@ -38,7 +38,7 @@ std::string grouped(std::string text) {
     constexpr std::size_t group = 3, fewest = 4;
     if (end - first >= fewest)
         for (std::size_t place = end - group; place > first && place < end; place -= group)
-            text.insert(place, ",");
+            text.insert(place, 1, ',');
     return text;
 }
 

@@ -54,6 +54,7 @@ private:
         Tensor* out = nullptr;
         const Box* part = nullptr;
         HeadSet dirty = 0, wanted = 0, computed = 0;
+        HeadSet changed = 0; ///< heads that the previous run has, and that only interventions change
     };
     const Node& at(NodeId id) const { return nodes_[static_cast<std::size_t>(id)]; }
     Node& at(NodeId id) { return nodes_[static_cast<std::size_t>(id)]; }
@@ -79,6 +80,11 @@ struct Step {
     bool by_heads = false; ///< the kernel can compute some heads alone
     /// Nodes that the kernel can store in part: some indices of each axis but the innermost.
     std::vector<NodeId> by_parts{};
+    /// Nodes whose numbers of an earlier run the kernel reads even if it does not store them.
+    std::vector<NodeId> reads_earlier{};
+    /// Row t of text b of the nodes, whose first axes are (B, T), depends on that row alone of the inputs
+    /// that have these axes: the kernel computes the rows that its tensors have.
+    bool by_rows = false;
 };
 
 /// The nodes that a plan computes.

@@ -155,18 +155,30 @@ void Execution::find_dirty() {
             value.dirty = node.all;
             continue;
         }
-        value.dirty = no_interventions ? 0 : heads_with_other_interventions(node);
+        const HeadSet intervened = no_interventions ? 0 : heads_with_other_interventions(node);
         for (const Plan::Input& input : (*inputs_)[n])
             value.dirty |= input.spread.readers_of(at(input.node).dirty);
+        if (intervened != 0 && value.dirty == 0 && previous_interventions_on(node.id).empty() &&
+            known(node.id) != nullptr)
+            value.changed = intervened;
+        value.dirty |= intervened;
     }
 }
 
-/// Shares the captured parts that cannot have changed; the heads of the others are wanted.
+/// Takes the captured parts of leaves, and shares those that cannot have changed; the heads of the others are
+/// wanted.
 void Execution::share_parts() {
     for (std::size_t n = 0; n < plan_.parts().size(); ++n) {
         const Plan::Capture& part = plan_.parts()[n];
         Values::Node& value = at(part.node);
-        const HeadSet heads = heads_of(plan_.find(part.node)->heads, part.box);
+        const Node& node = *plan_.find(part.node);
+        if (node.leaf) {
+            if (value.numbers == nullptr)
+                set_leaf(node);
+            run_->parts_[n] = cut(*value.numbers, part.box);
+            continue;
+        }
+        const HeadSet heads = heads_of(node.heads, part.box);
         if (previous_ != nullptr && (heads & value.dirty) == 0)
             run_->parts_[n] = previous_->find_part(previous_id(part.node), part.box);
         if (run_->parts_[n] == nullptr)
@@ -188,9 +200,12 @@ void Execution::find_computed() {
             value.computed = node.all;
             continue;
         }
-        if (const TensorPtr& before = known(node.id); before != nullptr && !node.box)
+        if (const TensorPtr& before = known(node.id); before != nullptr && (node.stored || node.shares) &&
+                                                      (!node.box || value.dirty == 0 || value.changed != 0))
             value.shared = &before;
         value.numbers = value.holder().get();
+        if (value.changed != 0) // the inputs are not needed
+            continue;
         value.computed = value.wanted & (value.shared == nullptr ? node.all : value.dirty);
         if (value.computed == 0)
             continue;
@@ -236,23 +251,85 @@ void Execution::finish_node(const Node& node) {
     if (node.intervened)
         apply(interventions_on(node.id), node.heads, value.computed, *value.out);
     value.numbers = value.out;
+    require_finite(node);
+}
+
+void Execution::require_finite(const Node& node) const {
     const graph::Node& of = graph_.node(node.id);
     if (of.role == graph::Role::stream &&
-        !std::ranges::all_of(value.out->values(), [](float number) { return std::isfinite(number); }))
+        !std::ranges::all_of(values_.at(node.id).numbers->values(),
+                             [](float number) { return std::isfinite(number); }))
         fail_input(tr("run.leaves_float32s_range",
                       "{} leaves float32's range; make its weights or the interventions smaller", of.name));
+}
+
+/// Applies interventions to a copy of what the previous run computed without them.
+void Execution::change(const Node& node) {
+    Values::Node& value = at(node.id);
+    const std::shared_ptr<Tensor> changed = plan_.backend().make((*value.shared)->shape());
+    std::ranges::copy((*value.shared)->values(), changed->data());
+    apply(interventions_on(node.id), node.heads, value.changed, *changed);
+    value.owner = changed;
+    value.shared = nullptr;
+    value.numbers = changed.get();
+    require_finite(node);
+}
+
+/// The part of a node that is in memory; null: all of it.
+const Box* Execution::stored_box(const Node& node) const {
+    const Values::Node& value = values_.at(node.id);
+    return node.box && value.numbers != nullptr && value.numbers->shape() == node.shape ? &*node.box
+                                                                                        : nullptr;
 }
 
 /// A captured part of a node that was computed.
 TensorPtr Execution::cut_part(const Node& node, Box box) const {
     const Values::Node& value = values_.at(node.id);
-    if (node.box) {
-        if (box == *node.box)
+    if (const Box* const stored = stored_box(node)) {
+        if (box == *stored)
             return value.owner;
         for (std::size_t axis = 0; axis < box.first.size(); ++axis)
-            box.first[axis] -= node.box->first[axis];
+            box.first[axis] -= stored->first[axis];
     }
     return cut(*value.numbers, box);
+}
+
+/// Calls the kernel of a step. Of inputs with more rows than the step computes it gets copies of those rows.
+void Execution::call_kernel(const Plan::PlannedStep& planned) {
+    struct Whole {
+        NodeId id;
+        const Tensor* numbers;
+    };
+    std::vector<Whole> whole;
+    std::vector<TensorPtr> rows;
+    for (const NodeId id : planned.row_inputs) {
+        Values::Node& value = at(id);
+        const Node& node = *plan_.find(id);
+        const Box* const stored = stored_box(node);
+        Box box = *planned.rows;
+        bool is_same = stored != nullptr;
+        for (std::size_t axis = 0; axis < box.first.size(); ++axis) {
+            const bool is_row_axis = axis < 2;
+            if (!is_row_axis) {
+                box.first[axis] = 0;
+                box.count[axis] = static_cast<int>(axis) < value.numbers->shape().rank()
+                                      ? value.numbers->shape()[static_cast<int>(axis)]
+                                      : 0;
+            } else if (stored != nullptr) {
+                is_same = is_same && box.first[axis] == stored->first[axis] &&
+                          box.count[axis] == stored->count[axis];
+                box.first[axis] -= stored->first[axis];
+            }
+        }
+        if (is_same)
+            continue;
+        whole.push_back({id, value.numbers});
+        rows.push_back(cut(*value.numbers, box));
+        value.numbers = rows.back().get();
+    }
+    planned.step.kernel->compute(values_, progress_);
+    for (const Whole& input : whole)
+        at(input.id).numbers = input.numbers;
 }
 
 void Execution::compute(const Plan::PlannedStep& planned) {
@@ -268,10 +345,13 @@ void Execution::compute(const Plan::PlannedStep& planned) {
                 set_leaf(*plan_.find(id));
         values_.progress_begin = planned.progress_begin;
         values_.progress_end = planned.progress_end;
-        planned.step.kernel->compute(values_, progress_);
+        call_kernel(planned);
         for (const NodeId id : planned.step.nodes)
             finish_node(*plan_.find(id));
     }
+    for (const NodeId id : planned.step.nodes)
+        if (const Values::Node& value = at(id); value.changed != 0 && value.wanted != 0)
+            change(*plan_.find(id));
     for (std::size_t n = 0; n < plan_.parts().size(); ++n) {
         const Plan::Capture& part = plan_.parts()[n];
         if (run_->parts_[n] == nullptr &&
@@ -289,7 +369,7 @@ void Execution::keep_results() {
     for (const Node& node : plan_.nodes()) {
         Values::Node& value = at(node.id);
         const auto index = static_cast<std::size_t>(node.id);
-        run_->computed_[index] = node.leaf ? value.dirty : value.computed;
+        run_->computed_[index] = node.leaf ? value.dirty : value.computed | value.changed;
         if (!node.leaf && node.kept)
             run_->tensors_[index] = value.shared != nullptr ? *value.shared : std::move(value.owner);
     }
@@ -298,7 +378,8 @@ void Execution::keep_results() {
         return;
     for (const Node& node : plan_.nodes()) {
         const NodeId before = previous_id(node.id);
-        const HeadSet shared = node.leaf ? 0 : node.all & ~(at(node.id).computed | at(node.id).dirty);
+        const Values::Node& value = at(node.id);
+        const HeadSet shared = node.leaf ? 0 : node.all & ~(value.computed | (value.dirty & ~value.changed));
         for (const EmptyRow& row : previous_->empty_rows_)
             if (row.node == before && (head_bit(row.h, node.heads.heads) & shared) != 0)
                 run_->empty_rows_.push_back({node.id, row.b, row.h, row.i});
@@ -313,7 +394,8 @@ std::uint64_t Execution::needed_bytes() const {
         return plan_.bytes();
     std::uint64_t bytes = 0;
     for (const Node& node : plan_.nodes())
-        if (!node.leaf && node.stored && values_.at(node.id).computed != 0)
+        if (const Values::Node& value = values_.at(node.id);
+            !node.leaf && node.stored && (value.computed | value.changed) != 0)
             bytes += bytes_of(node.shape);
     return std::min(bytes, plan_.bytes());
 }

@@ -30,9 +30,13 @@ private:
     void share_parts();
     void find_computed();
     void compute(const Plan::PlannedStep& step);
+    void call_kernel(const Plan::PlannedStep& planned);
+    void change(const Node& node);
     void make_block();
     void allocate(const Node& node);
     void finish_node(const Node& node);
+    void require_finite(const Node& node) const;
+    const Box* stored_box(const Node& node) const;
     TensorPtr cut_part(const Node& node, Box box) const;
     std::uint64_t needed_bytes() const;
     void keep_results();

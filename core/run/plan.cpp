@@ -76,7 +76,7 @@ void Plan::order_steps(std::vector<Step> made, const Needs& needs) {
     for (const Node& node : nodes_)
         if (needs.is_computed(node.id) && step_of[static_cast<std::size_t>(node.id)] < 0) {
             step_of[static_cast<std::size_t>(node.id)] = static_cast<std::int32_t>(made.size());
-            made.push_back({{node.id}, make_evaluated_node(graph_, node.id), false});
+            made.push_back({.nodes = {node.id}, .kernel = make_evaluated_node(graph_, node.id)});
         }
     enum class State : std::uint8_t { waiting, entered, done };
     std::vector<State> states(made.size(), State::waiting);
@@ -97,9 +97,11 @@ void Plan::order_steps(std::vector<Step> made, const Needs& needs) {
                     self(self, static_cast<std::size_t>(from));
             }
         states[n] = State::done;
-        for (const NodeId id : made[n].nodes)
-            nodes_[static_cast<std::size_t>(place_[static_cast<std::size_t>(id)])].by_heads =
-                made[n].by_heads;
+        for (const NodeId id : made[n].nodes) {
+            Node& node = nodes_[static_cast<std::size_t>(place_[static_cast<std::size_t>(id)])];
+            node.by_heads = made[n].by_heads;
+            node.shares = std::ranges::find(made[n].reads_earlier, id) != made[n].reads_earlier.end();
+        }
         steps_.push_back({.step = std::move(made[n]),
                           .leaves = {},
                           .released = {},
@@ -112,23 +114,133 @@ void Plan::order_steps(std::vector<Step> made, const Needs& needs) {
             add(add, static_cast<std::size_t>(n));
 }
 
-/// Restricts what is stored of a node to its captured parts, if no other step reads the node.
+/// The part of a node that its captures and later steps need.
+class Plan::Demand {
+public:
+    void add_whole() { whole_ = true; }
+    void add(const Box& box) { box_ = box_ ? bounding_box(*box_, box) : box; }
+    /// Absent: all of the node.
+    std::optional<Box> box() const { return whole_ ? std::nullopt : box_; }
+
+private:
+    bool whole_ = false;
+    std::optional<Box> box_;
+};
+
+namespace {
+
+constexpr std::size_t row_axes = 2; ///< (B, T)
+
+/// A box with the same part of the first two axes, and all of the others.
+Box with_rows(const Box& rows, const Shape& shape) {
+    Box box;
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(shape.rank()); ++axis) {
+        box.first[axis] = axis < row_axes ? rows.first[axis] : 0;
+        box.count[axis] = axis < row_axes ? rows.count[axis] : shape[static_cast<int>(axis)];
+    }
+    return box;
+}
+
+/// Returns true if the first axes of both are the same (B, T). A projection of queries may be one of keys.
+bool have_same_rows(const graph::Axes& a, const graph::Axes& b) {
+    const auto are_tokens = [](const graph::Axis& axis) { return axis.name == "Tq" || axis.name == "Tk"; };
+    return a.rank() >= 2 && b.rank() >= 2 && a[0] == b[0] && a[1].size == b[1].size &&
+           (a[1].name == b[1].name || (are_tokens(a[1]) && are_tokens(b[1])));
+}
+
+} // namespace
+
+/// Restricts what is computed of a node to what its captures and readers need, from the last step to the
+/// first: for the logits of one token, the last MLP runs for that token alone.
 void Plan::find_boxes() {
-    for (const PlannedStep& step : steps_)
-        for (const NodeId id : step.step.by_parts) {
-            Node& node = nodes_[static_cast<std::size_t>(place_[static_cast<std::size_t>(id)])];
-            if (node.kept || node.read || node.intervened)
+    if (parts_.empty())
+        return;
+    std::vector<Demand> demands(graph_.nodes().size());
+    for (const Capture& part : parts_)
+        demands[static_cast<std::size_t>(part.node)].add(part.box);
+    for (const Node& node : nodes_)
+        if (node.kept || node.intervened)
+            demands[static_cast<std::size_t>(node.id)].add_whole();
+    for (std::size_t n = steps_.size(); n-- > 0;) {
+        PlannedStep& step = steps_[n];
+        if (step.step.by_rows)
+            restrict_rows(step, demands);
+        else
+            restrict_parts(step, demands);
+        for (const NodeId id : step.step.nodes)
+            for (const graph::Reading& input : graph_.node(id).inputs) {
+                Demand& demand = demands[static_cast<std::size_t>(input.node)];
+                if (step.rows && std::ranges::find(step.row_inputs, input.node) != step.row_inputs.end())
+                    demand.add(with_rows(*step.rows, graph_.node(input.node).axes.shape()));
+                else
+                    demand.add_whole();
+            }
+    }
+}
+
+void Plan::restrict_rows(PlannedStep& step, const std::vector<Demand>& demands) {
+    std::optional<Box> rows;
+    for (const NodeId id : step.step.nodes) {
+        if (!find(id)->stored)
+            continue;
+        const std::optional<Box> box = demands[static_cast<std::size_t>(id)].box();
+        const graph::Axes& axes = graph_.node(id).axes;
+        if (!box || !have_same_rows(axes, graph_.node(step.step.nodes.front()).axes))
+            return;
+        rows = rows ? bounding_box(*rows, *box) : *box;
+    }
+    if (!rows)
+        return;
+    const Shape& shape = graph_.node(step.step.nodes.front()).axes.shape();
+    if (rows->count[0] == shape[0] && rows->count[1] == shape[1])
+        return;
+    const auto contains = [](const std::vector<NodeId>& all, NodeId id) {
+        return std::ranges::find(all, id) != all.end();
+    };
+    std::vector<NodeId> row_inputs;
+    for (const NodeId id : step.step.nodes) {
+        bool reads_rows = false;
+        for (const graph::Reading& input : graph_.node(id).inputs) {
+            if (!have_same_rows(graph_.node(id).axes, graph_.node(input.node).axes))
                 continue;
-            for (const Capture& part : parts_)
-                if (part.node == id)
-                    node.box = node.box ? bounding_box(*node.box, part.box) : part.box;
-            if (!node.box)
-                continue;
-            const auto last = static_cast<std::size_t>(node.shape.rank() - 1);
-            node.box->first[last] = 0;
-            node.box->count[last] = node.shape.back(0);
-            node.shape = shape_of(*node.box, node.shape.rank());
+            reads_rows = true;
+            if (!contains(step.step.nodes, input.node) && !contains(row_inputs, input.node))
+                row_inputs.push_back(input.node);
         }
+        if (!reads_rows)
+            return;
+    }
+    step.rows = rows;
+    step.row_inputs = std::move(row_inputs);
+    for (const NodeId id : step.step.nodes) {
+        Node& node = nodes_[static_cast<std::size_t>(place_[static_cast<std::size_t>(id)])];
+        if (!node.stored)
+            continue;
+        node.box = with_rows(*rows, node.shape);
+        node.shape = shape_of(*node.box, node.shape.rank());
+    }
+}
+
+/// For kernels that store a part of a node: what is captured of a node that no other step reads.
+void Plan::restrict_parts(const PlannedStep& step, const std::vector<Demand>& demands) {
+    for (const NodeId id : step.step.by_parts) {
+        Node& node = nodes_[static_cast<std::size_t>(place_[static_cast<std::size_t>(id)])];
+        node.box = demands[static_cast<std::size_t>(id)].box();
+        if (!node.box)
+            continue;
+        const auto last = static_cast<std::size_t>(node.shape.rank() - 1);
+        node.box->first[last] = 0;
+        node.box->count[last] = node.shape.back(0);
+        node.shape = shape_of(*node.box, node.shape.rank());
+    }
+}
+
+/// The fraction of the rows of a node that the step computes.
+double Plan::computed_part(const PlannedStep& step, const graph::Node& node) {
+    if (!step.rows)
+        return 1;
+    return static_cast<double>(step.rows->count[0] * step.rows->count[1]) /
+           static_cast<double>(node.axes.size(0) * node.axes.size(1));
 }
 
 void Plan::find_lifetimes() {
@@ -139,7 +251,7 @@ void Plan::find_lifetimes() {
         double cost = 1;
         for (const NodeId id : steps_[n].step.nodes) {
             const graph::Cost of_node = graph_.cost(id);
-            cost += 2 * of_node.multiply_adds + of_node.bytes;
+            cost += (2 * of_node.multiply_adds + of_node.bytes) * computed_part(steps_[n], graph_.node(id));
             last_read[static_cast<std::size_t>(id)] = n;
             for (const graph::Reading& input : graph_.node(id).inputs) {
                 last_read[static_cast<std::size_t>(input.node)] = n;

@@ -34,6 +34,7 @@ public:
         bool stored = false; ///< in memory during the run
         bool read = false;   ///< by another step
         bool by_heads = false;
+        bool shares = false;         ///< its kernel reads its numbers of an earlier run
         std::optional<Box> box = {}; ///< the part that is stored; absent: all of it
         HeadAxis heads;
         HeadSet all = 1;
@@ -44,7 +45,9 @@ public:
         std::vector<NodeId> leaves;   ///< that the step reads
         std::vector<NodeId> released; ///< nodes that are not read later and not kept
         float progress_begin, progress_end;
-        bool evaluated = false; ///< in double precision
+        bool evaluated = false;           ///< in double precision
+        std::optional<Box> rows = {};     ///< the part of the axes (B, T) to compute; absent: all rows
+        std::vector<NodeId> row_inputs{}; ///< of which the step reads these rows alone
     };
     /// A part of a node that the run keeps.
     struct Capture {
@@ -76,9 +79,13 @@ public:
               const NodeInterventions& interventions, const Backend& backend) const;
 
 private:
+    class Demand;
     void find_needs(Needs& needs);
     void order_steps(std::vector<Step> made, const Needs& needs);
     void find_boxes();
+    void restrict_rows(PlannedStep& step, const std::vector<Demand>& demands);
+    void restrict_parts(const PlannedStep& step, const std::vector<Demand>& demands);
+    static double computed_part(const PlannedStep& step, const graph::Node& node);
     void find_lifetimes();
 
     graph::Graph graph_;

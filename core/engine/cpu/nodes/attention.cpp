@@ -93,11 +93,11 @@ MaskRows::Stored AttentionKernel::mask_of(const Values& values) const {
     if (a_.mask.after)
         mask.reach_ahead = *a_.mask.after;
     // Later stages read from the mask only how far a query reaches.
-    if (has(RowStage::masked) && a_.added.node != no_node) {
+    if (any_computes(RowStage::masked) && a_.added.node != no_node) {
         mask.add = values[a_.added.node].values();
         mask.add_strides = a_.added.strides;
     }
-    if (has(RowStage::masked) && a_.allowed.node != no_node) {
+    if (any_computes(RowStage::masked) && a_.allowed.node != no_node) {
         const std::span<const float> flags = values[a_.allowed.node].values();
         allowed_.resize(flags.size());
         std::ranges::transform(flags, allowed_.begin(), [](float flag) { return flag != 0 ? 1 : 0; });
@@ -174,12 +174,13 @@ void AttentionKernel::compute(Values& values, Progress& progress) const {
     rows.computed = computed;
     rows.part = part_to_compute(rows);
     rows.mask = mask_of(values);
-    if (has(weights) && !has(masked) && is_open_outside(values[a_[masked]], minus_infinity, rows.mask))
+    if (any_computes(weights) && !has(masked) &&
+        is_open_outside(values[a_[masked]], minus_infinity, rows.mask))
         rows.mask = {};
-    if (has(head_out) && !has(weights) && is_open_outside(values[a_[weights]], 0.0F, rows.mask))
+    if (any_computes(head_out) && !has(weights) && is_open_outside(values[a_[weights]], 0.0F, rows.mask))
         rows.mask = {};
     const double temperature =
-        a_.temperature == no_node ? 1.0 : static_cast<double>(*values[a_.temperature].data());
+        has(scaled) && a_.temperature != no_node ? static_cast<double>(*values[a_.temperature].data()) : 1.0;
     const double root = a_.scale.root_of > 0 ? std::sqrt(static_cast<double>(a_.scale.root_of)) : 1.0;
     rows.factor = static_cast<float>(a_.scale.factor / (root * temperature));
     rows.score_cap = static_cast<float>(a_.scale.cap);
@@ -317,7 +318,7 @@ void AttentionFinder::add_steps() {
             (last < place(concat) && a_.stages[last] != no_node && list_.is_intervened(a_.stages[last]));
         if (!ends)
             continue;
-        std::vector<NodeId> nodes, by_parts;
+        std::vector<NodeId> nodes, by_parts, stages;
         const auto has = [&](RowStage stage) {
             return place(stage) >= first && place(stage) <= last && a_[stage] != no_node;
         };
@@ -331,12 +332,16 @@ void AttentionFinder::add_steps() {
             if (a_.stages[n] == no_node)
                 continue;
             nodes.push_back(a_.stages[n]);
+            stages.push_back(a_.stages[n]);
             if (n != place(concat)) // the heads are columns of one row
                 by_parts.push_back(a_.stages[n]);
         }
         if (!nodes.empty())
-            list_.add(std::move(nodes), std::make_unique<AttentionKernel>(a_, list_.machine(), first, last),
-                      true, std::move(by_parts));
+            list_.add({.nodes = std::move(nodes),
+                       .kernel = std::make_unique<AttentionKernel>(a_, list_.machine(), first, last),
+                       .by_heads = true,
+                       .by_parts = std::move(by_parts),
+                       .reads_earlier = std::move(stages)});
         first = last + 1;
     }
 }
@@ -360,7 +365,8 @@ private:
 void add_attention(StepList& list) {
     list.for_each(Op::dot_product, [&](NodeId id, const Node&) { AttentionFinder(list, id).add_steps(); });
     list.for_each(Op::mean, [&](NodeId id, const Node& node) {
-        list.add({id}, std::make_unique<MeanOverHeads>(id, node.inputs[0].node, list.machine()), false);
+        list.add({.nodes = {id},
+                  .kernel = std::make_unique<MeanOverHeads>(id, node.inputs[0].node, list.machine())});
     });
 }
 

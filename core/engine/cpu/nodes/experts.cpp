@@ -145,17 +145,18 @@ void add_experts(StepList& list) {
     list.for_each(Op::route, [&](NodeId id, const Node& node) {
         const auto& route = std::get<graph::Route>(node.attributes);
         if (route.score == graph::Route::Score::softmax_of_chosen && !route.sum_to_one && route.factor == 1)
-            list.add({id}, std::make_unique<RouteKernel>(id, node), false);
+            list.add_rows(id, std::make_unique<RouteKernel>(id, node));
     });
     list.for_each(Op::expert_sum, [&](NodeId id, const Node& node) {
         if (const auto found = find_mixture(list, id, node))
-            list.add({found->gate, found->in, found->act, id},
-                     std::make_unique<MixtureKernel>(*found, list.machine()), false);
+            list.add({.nodes = {found->gate, found->in, found->act, id},
+                      .kernel = std::make_unique<MixtureKernel>(*found, list.machine()),
+                      .by_rows = true});
         else
-            list.add({id}, std::make_unique<ExpertSumKernel>(id, node, list.machine()), false);
+            list.add_rows(id, std::make_unique<ExpertSumKernel>(id, node, list.machine()));
     });
     list.for_each(Op::expert_linear, [&](NodeId id, const Node& node) {
-        list.add({id}, std::make_unique<ExpertLinearKernel>(id, node, list.machine()), false);
+        list.add_rows(id, std::make_unique<ExpertLinearKernel>(id, node, list.machine()));
     });
 }
 

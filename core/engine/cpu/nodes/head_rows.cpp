@@ -72,7 +72,9 @@ void add_head_rows(StepList& list) {
                                    {Op::rotate, HeadRowStep::Kind::rotation}})
         list.for_each(op, [&, kind = kind](NodeId id, const Node& node) {
             if (has_kernel(list, node))
-                list.add({id}, std::make_unique<HeadRowsKernel>(id, node, kind), true);
+                list.add({.nodes = {id},
+                          .kernel = std::make_unique<HeadRowsKernel>(id, node, kind),
+                          .by_heads = true});
         });
 }
 

@@ -10,7 +10,7 @@ namespace headscope::cpu::nodes {
 
 namespace {
 
-/// A kernel that computes one node, as a whole.
+/// A kernel that computes one node, row by row.
 class RowsKernel : public Kernel {
 public:
     RowsKernel(NodeId id, const Node& node, const std::shared_ptr<CpuMachine>& machine)
@@ -130,7 +130,7 @@ template<class RowsKind, class Fits>
 void add_all(StepList& list, Op op, const Fits& fits) {
     list.for_each(op, [&](NodeId id, const Node& node) {
         if (fits(node))
-            list.add({id}, std::make_unique<RowsKind>(id, node, list.machine()), false);
+            list.add_rows(id, std::make_unique<RowsKind>(id, node, list.machine()));
     });
 }
 

@@ -120,7 +120,9 @@ void add_mlps(StepList& list) {
             if (mlp->gate.node != no_node)
                 nodes.push_back(mlp->gate.node);
             nodes.insert(nodes.end(), {id, mlp->out.node});
-            list.add(std::move(nodes), std::make_unique<MlpKernel>(*mlp, list.machine()), false);
+            list.add({.nodes = std::move(nodes),
+                      .kernel = std::make_unique<MlpKernel>(*mlp, list.machine()),
+                      .by_rows = true});
         });
 }
 

@@ -17,11 +17,10 @@ NodeId StepList::free_reader(NodeId id, Op op) const {
     return no_node;
 }
 
-void StepList::add(std::vector<NodeId> nodes, std::unique_ptr<const Kernel> kernel, bool by_heads,
-                   std::vector<NodeId> by_parts) {
-    for (const NodeId id : nodes)
+void StepList::add(run::Step step) {
+    for (const NodeId id : step.nodes)
         taken_[static_cast<std::size_t>(id)] = true;
-    steps_.push_back({std::move(nodes), std::move(kernel), by_heads, std::move(by_parts)});
+    steps_.push_back(std::move(step));
 }
 
 NodeId optional_input(const Node& node, std::size_t at) {

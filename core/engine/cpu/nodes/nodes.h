@@ -42,8 +42,11 @@ public:
     /// The free reader of that kind whose first input is this node; no_node if there is none.
     NodeId free_reader(NodeId id, Op op) const;
 
-    void add(std::vector<NodeId> nodes, std::unique_ptr<const Kernel> kernel, bool by_heads,
-             std::vector<NodeId> by_parts = {});
+    void add(run::Step step);
+    /// Adds a step of one node, whose kernel computes the rows that its tensors have.
+    void add_rows(NodeId node, std::unique_ptr<const Kernel> kernel) {
+        add({.nodes = {node}, .kernel = std::move(kernel), .by_rows = true});
+    }
     std::vector<run::Step> take() { return std::move(steps_); }
     /// Calls visit(id, node) for each free node of a kind.
     template<class Visit>

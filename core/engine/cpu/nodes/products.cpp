@@ -36,8 +36,7 @@ public:
 
 private:
     void add_columns(const LinearNode& linear, run::HeadSet computed) const;
-    [[noreturn]] static void fail(const Columns& columns, const ProductPart& part, const Tensor& x,
-                                  const Tensor& y);
+    [[noreturn]] static void fail(const Columns& columns, const ProductPart& part, const Values& values);
 
     std::vector<LinearNode> linears_;
     std::shared_ptr<CpuMachine> machine_;
@@ -86,7 +85,7 @@ void ProductsKernel::compute(Values& values, Progress& progress) const {
     }
     multiply_all(products, machine, progress, [&](const ProductPart& part) {
         const Columns& c = columns_[part.product];
-        fail(c, part, values[c.of->x], *values.out(c.of->node));
+        fail(c, part, values);
     });
     for (const Columns& c : columns_)
         if (const float limit = c.of->limit; limit != 0.0F) {
@@ -99,7 +98,9 @@ void ProductsKernel::compute(Values& values, Progress& progress) const {
         }
 }
 
-void ProductsKernel::fail(const Columns& columns, const ProductPart& part, const Tensor& x, const Tensor& y) {
+void ProductsKernel::fail(const Columns& columns, const ProductPart& part, const Values& values) {
+    const Tensor &x = values[columns.of->x], &y = *values.out(columns.of->node);
+    const run::Box* const rows = values.part(columns.of->node);
     const std::int64_t width = y.shape().back(0), T = x.shape().rank() > 1 ? x.shape().back(1) : 1;
     std::int64_t row = part.row, c = columns.first + part.first;
     for (std::int64_t at = 0; at < part.rows * part.count; ++at) {
@@ -108,7 +109,9 @@ void ProductsKernel::fail(const Columns& columns, const ProductPart& part, const
         if (!std::isfinite(y.data()[row * width + c]))
             break;
     }
-    engine::fail_projection(columns.of->name, columns.of->weight, row / T, row % T, c);
+    engine::fail_projection(columns.of->name, columns.of->weight,
+                            row / T + (rows == nullptr ? 0 : rows->first[0]),
+                            row % T + (rows == nullptr ? 0 : rows->first[1]), c);
 }
 
 /// x tableᵀ + b, for the unembedding.
@@ -154,7 +157,10 @@ void add_products(StepList& list) {
         std::vector<NodeId> nodes;
         for (const LinearNode& linear : group)
             nodes.push_back(linear.node);
-        list.add(std::move(nodes), std::make_unique<ProductsKernel>(std::move(group), list.machine()), true);
+        list.add({.nodes = std::move(nodes),
+                  .kernel = std::make_unique<ProductsKernel>(std::move(group), list.machine()),
+                  .by_heads = true,
+                  .by_rows = true});
         group.clear();
     };
     for (NodeId id = 0; id < static_cast<NodeId>(list.graph().nodes().size()); ++id) {
@@ -164,10 +170,9 @@ void add_products(StepList& list) {
         const bool is_linear = node.op == Op::linear && list.is_free(id);
         if (is_linear && std::get<graph::Linear>(node.attributes).transposed) {
             add_group();
-            list.add({id},
-                     std::make_unique<TableProductKernel>(id, node.inputs[0].node, node.inputs[1].node,
-                                                          optional_input(node, 2), list.machine()),
-                     false);
+            list.add_rows(id,
+                          std::make_unique<TableProductKernel>(id, node.inputs[0].node, node.inputs[1].node,
+                                                               optional_input(node, 2), list.machine()));
             continue;
         }
         const bool depends = std::ranges::any_of(group, [&](const LinearNode& linear) {

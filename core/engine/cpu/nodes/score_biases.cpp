@@ -81,10 +81,10 @@ private:
 
 void add_score_biases(StepList& list) {
     list.for_each(Op::alibi, [&](NodeId id, const Node& node) {
-        list.add({id}, std::make_unique<AlibiKernel>(id, node), false);
+        list.add({.nodes = {id}, .kernel = std::make_unique<AlibiKernel>(id, node)});
     });
     list.for_each(Op::distance_bias, [&](NodeId id, const Node& node) {
-        list.add({id}, std::make_unique<DistanceBiasKernel>(id, node, list.graph()), false);
+        list.add({.nodes = {id}, .kernel = std::make_unique<DistanceBiasKernel>(id, node, list.graph())});
     });
 }
 
