@@ -2,12 +2,10 @@
 
 #include "core/base/error.h"
 #include "core/base/message.h"
-#include "core/checkpoint/run/forward_pass.h"
+#include "core/checkpoint/run/graph_runs.h"
 #include "core/checkpoint/run/predictions.h"
-#include "core/engine/cpu/cpu_engine.h"
-#include "core/engine/cpu/dense.h"
+#include "core/tensor/views.h"
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -17,7 +15,6 @@ namespace headscope::analysis {
 namespace {
 
 using checkpoint::AttentionPlace;
-using checkpoint::Streams;
 
 /// The attentions whose heads are ablated, by number, the last one first.
 std::vector<std::int64_t> swept_attentions(const checkpoint::Architecture& architecture,
@@ -58,94 +55,82 @@ void check_sweep(const checkpoint::ModelRun& run, const SweepOptions& options) {
                           run.model().path()));
 }
 
-/// (T, D) numbers of a tensor.
-using RowArray = Eigen::Array<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+/// The mean of each number of a head over the tokens, in each row. `heads`: (1, H, T, dv); the result: (1, 1,
+/// T, dv).
+TensorPtr mean_over_tokens(const Tensor& heads, std::int64_t h) {
+    const std::int64_t T = heads.shape()[2], dv = heads.shape()[3];
+    const ConstRows own(heads.data() + heads.offset(0, h, 0, 0), T, dv);
+    auto mean = std::make_shared<Tensor>(Shape{1, 1, T, dv});
+    MutableRows(mean->data(), T, dv).rowwise() = own.colwise().mean();
+    return mean;
+}
 
 /// Runs a model again from the attention of an ablated head on.
 class Sweep {
 public:
-    Sweep(const checkpoint::ModelRun& run, const SweepOptions& options, const Progress& cancel)
-        : architecture_(run.model().architecture()), options_(options), edits_(run.edits()), cancel_(cancel),
-          pass_(run.model(), run.inputs(), run.edits()) {
-        before_ = logits_after(streams_, -1, nullptr);
-        checkpoint::require_finite_logits(before_->values(), options.position);
+    Sweep(const checkpoint::ModelRun& run, const SweepOptions& options, Progress& progress)
+        : architecture_(run.model().architecture()), options_(options),
+          runs_(run.model_ptr(), run.inputs(), run.edits()), streams_(streams()) {
+        const std::string token_axis = runs_.graph()["logits"].axes[1].name;
+        logits_.push_back({"logits", {{token_axis, {options.position, 1}}}});
+        std::vector<graph::Part> captures = streams_;
+        captures.insert(captures.end(), logits_.begin(), logits_.end());
+        before_ = runs_.run(captures, {}, nullptr, progress);
+        checkpoint::require_finite_logits(logits_of(*before_)->values(), options.position);
     }
 
     bool skips(std::int64_t n, std::int64_t h) const {
         return options_.skip && options_.skip(attention_place(architecture_, n), h);
     }
 
-    void ablate_heads(std::int64_t n, const std::function<void(const HeadEffect&)>& done) {
-        const Problem problem = checkpoint::with_edits(pass_.problem(cpu_, n, streams_), edits_of(edits_, n));
-        Progress unwatched;
-        const Trace own =
-            engine_.run(problem, StageSet().with(TensorId::output).with(TensorId::contributions), unwatched);
-        const std::int64_t T = own.dims.Tq, D = own.dims.D;
-        const Tensor &output = *own.stage(TensorId::output), &written = *own.stage(TensorId::contributions);
-        for (std::int64_t h = 0; h < own.dims.H; ++h) {
-            if (skips(n, h))
-                continue;
-            const Eigen::Map<const RowArray> of_head(written.data() + written.offset(0, h, 0, 0), T, D);
-            const auto without = std::make_shared<Tensor>(output.shape());
-            Eigen::Map<RowArray> left(without->data(), T, D);
-            left = Eigen::Map<const RowArray>(output.data(), T, D) - of_head;
-            if (options_.ablation == Ablation::mean)
-                left.rowwise() += of_head.colwise().mean();
-            Streams streams = streams_before(n);
-            const TensorPtr logits = logits_after(streams, n, without);
-            checkpoint::require_finite_logits(logits->values(), options_.position);
-            HeadEffect effect{attention_place(architecture_, n),
-                              h,
-                              checkpoint::compare_predictions(before_->values(), logits->values(), 0).kl,
-                              {}};
-            for (const std::int64_t token : options_.tokens)
-                effect.logits.push_back(logits->values()[static_cast<std::size_t>(token)]);
-            done(effect);
-        }
+    /// Prepares ablations of heads of attention n.
+    void enter(std::int64_t n, Progress& progress) {
+        place_ = attention_place(architecture_, n);
+        std::vector<graph::Part> captures = streams_;
+        captures.push_back({runs_.name(place_, TensorId::head_out)});
+        with_heads_ = runs_.run(captures, {}, before_, progress);
+    }
+
+    HeadEffect ablate(std::int64_t h, Progress& progress) {
+        const run::RunPtr after = runs_.run(logits_, {ablated(h)}, with_heads_, progress);
+        const TensorPtr was = logits_of(*before_), is = logits_of(*after);
+        checkpoint::require_finite_logits(is->values(), options_.position);
+        HeadEffect effect{place_, h, checkpoint::compare_predictions(was->values(), is->values(), 0).kl, {}};
+        for (const std::int64_t token : options_.tokens)
+            effect.logits.push_back(is->values()[static_cast<std::size_t>(token)]);
+        return effect;
     }
 
 private:
-    /// What attention n and those before it read.
-    Streams streams_before(std::int64_t n) const {
-        const std::int64_t first = attention_number(architecture_, {checkpoint::Stack::own, 0});
-        Streams streams = streams_;
-        if (n < first)
-            streams.own.clear();
-        std::vector<TensorPtr>& cut = n < first ? streams.encoder : streams.own;
-        cut.resize(static_cast<std::size_t>(n < first ? n + 1 : n - first + 1));
-        return streams;
+    /// The input of each attention, and the encoder's output.
+    std::vector<graph::Part> streams() const {
+        std::vector<graph::Part> parts;
+        for (std::int64_t n = 0; n < attention_count(architecture_); ++n)
+            parts.push_back({runs_.name(attention_place(architecture_, n), TensorId::resid_in)});
+        if (architecture_.encoder != nullptr)
+            parts.push_back({checkpoint::layer_prefix(architecture_, {checkpoint::Stack::encoder, -1}) +
+                             "hidden." + std::to_string(architecture_.encoder->layers)});
+        return parts;
     }
 
-    /// The logits at the position, (1, 1, vocab), with `changed` in place of what attention n gives. Computes
-    /// what is missing of the streams.
-    TensorPtr logits_after(Streams& streams, std::int64_t n, const TensorPtr& changed) {
-        Progress unwatched;
-        pass_.run(
-            cpu_, streams,
-            [&](std::int64_t of, const Problem& problem) {
-                cancel_.check();
-                return of == n ? changed
-                               : engine_.run(problem, StageSet().with(TensorId::output), unwatched)
-                                     .slot(TensorId::output);
-            },
-            unwatched);
-        const Tensor& last = *streams.own.back();
-        const auto D = static_cast<std::size_t>(architecture_.D);
-        const Tensor row(Shape{1, 1, architecture_.D},
-                         last.values().subspan(static_cast<std::size_t>(options_.position) * D, D));
-        return pass_.logits(cpu_, row, cancel_);
+    run::Intervention ablated(std::int64_t h) const {
+        const bool is_mean = options_.ablation == Ablation::mean;
+        const std::string head_out = runs_.name(place_, TensorId::head_out),
+                          gain = checkpoint::layer_prefix(architecture_, place_) + "gain";
+        return {.part = {is_mean ? head_out : gain, {{"H", {h, 1}}}},
+                .values = is_mean ? mean_over_tokens(*(*with_heads_)[head_out], h)
+                                  : std::make_shared<const Tensor>(Shape{}, 0.0F)};
     }
+
+    TensorPtr logits_of(const run::Run& run) const { return run.part(logits_.front()); }
 
     const checkpoint::Architecture& architecture_;
     const SweepOptions& options_;
-    const checkpoint::ModelEdits& edits_;
-    const Progress& cancel_;
-    const checkpoint::ForwardPass pass_;
-    std::shared_ptr<cpu::CpuMachine> machine_ = cpu::make_cpu_machine();
-    cpu::CpuEngine engine_{machine_};
-    cpu::CpuDense cpu_{machine_};
-    Streams streams_;  ///< of the run
-    TensorPtr before_; ///< its logits at the position
+    checkpoint::GraphRuns runs_;
+    std::vector<graph::Part> streams_, logits_;
+    AttentionPlace place_;
+    run::RunPtr before_;     ///< without an ablated head
+    run::RunPtr with_heads_; ///< the same, with the head outputs of the attention at `place_`
 };
 
 } // namespace
@@ -156,23 +141,25 @@ void ablation_sweep(const checkpoint::ModelRun& run, const SweepOptions& options
     progress.check();
     const checkpoint::Architecture& architecture = run.model().architecture();
     const std::vector<std::int64_t> numbers = swept_attentions(architecture, options.places);
+    progress.set_part(0.0F, 0.0F);
     Sweep sweep(run, options, progress);
-    const auto heads_of = [&](std::int64_t n) {
-        const std::int64_t H = in_stack(architecture, attention_place(architecture, n).stack).H;
-        std::int64_t count = 0;
-        for (std::int64_t h = 0; h < H; ++h)
-            count += sweep.skips(n, h) ? 0 : 1;
-        return count;
-    };
-    const std::int64_t heads =
-        std::transform_reduce(numbers.begin(), numbers.end(), std::int64_t{0}, std::plus<>(), heads_of);
-    std::int64_t finished = 0;
+    std::vector<std::pair<std::int64_t, std::int64_t>> heads;
     for (const std::int64_t n : numbers)
-        if (heads_of(n) > 0)
-            sweep.ablate_heads(n, [&](const HeadEffect& effect) {
-                progress.report(static_cast<float>(++finished) / static_cast<float>(heads));
-                done(effect);
-            });
+        for (std::int64_t h = 0; h < in_stack(architecture, attention_place(architecture, n).stack).H; ++h)
+            if (!sweep.skips(n, h))
+                heads.emplace_back(n, h);
+    const auto part_of = [&](std::size_t head) {
+        return static_cast<float>(head) / static_cast<float>(heads.size());
+    };
+    for (std::size_t head = 0; head < heads.size(); ++head) {
+        const auto [n, h] = heads[head];
+        progress.set_part(part_of(head), part_of(head));
+        if (head == 0 || heads[head - 1].first != n)
+            sweep.enter(n, progress);
+        progress.set_part(part_of(head), part_of(head + 1));
+        done(sweep.ablate(h, progress));
+    }
+    progress.set_part(0.0F, 1.0F);
     progress.report(1.0F);
 }
 

@@ -1,20 +1,17 @@
 #include "core/analysis/effects/patching.h"
 
 #include "core/analysis/effects/frozen_norm.h"
-#include "core/analysis/effects/mixed_weights.h"
 #include "core/analysis/effects/rows.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/checkpoint/model/edited_table.h"
-#include "core/checkpoint/model/layers.h"
-#include "core/checkpoint/run/forward_pass.h"
+#include "core/checkpoint/run/graph_runs.h"
 #include "core/checkpoint/run/predictions.h"
-#include "core/engine/cpu/cpu_engine.h"
 #include "core/tensor/views.h"
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,16 +37,6 @@ constexpr std::array patch_kind_table{
     PatchKindInfo{PatchKind::v, "v", translatable("patching.values_head", "Values of a head"), true},
     PatchKindInfo{PatchKind::pattern, "pattern", translatable("patching.weights_head", "Weights of a head"),
                   true},
-};
-
-/// What a run computed of one layer, at all T positions.
-struct LayerNumbers {
-    Problem problem;     ///< with the edits
-    TensorPtr attention; ///< (1, T, D): the attention's output, before a norm of the branch
-    TensorPtr values;    ///< (1, T, Hkv dv)
-    TensorPtr weights;   ///< (1, H, T, T)
-    TensorPtr mlp;       ///< (1, T, D): what the MLP adds
-    TensorPtr left;      ///< (1, T, D): the stream behind the layer, before a norm that stands on it
 };
 
 bool equal(std::span<const float> a, std::span<const float> b) {
@@ -98,136 +85,156 @@ const PatchKindInfo& info_of(PatchKind kind) {
 
 class Patching::State {
 public:
-    State(ModelRunPtr clean, ModelRunPtr corrupted, const Question& question)
-        : runs_{std::move(clean), std::move(corrupted)}, question_(question),
-          pass_(runs_[1]->model(), runs_[1]->inputs(), runs_[1]->edits()) {}
+    State(const ModelRunPtr& clean, const ModelRunPtr& corrupted, const Question& question,
+          Progress& progress)
+        : run_(corrupted),
+          question_(question), prompts_{Prompt(clean, machine_), Prompt(corrupted, machine_)} {
+        const std::string input = prompts_[0].runs.head_input();
+        head_input_ = {input, {{graph()[input].axes[1].name, {question.position, 1}}}};
+        std::vector<graph::Part> captures{head_input_, {left()}};
+        for (std::int64_t l = 0; l < architecture().layers; ++l)
+            for (const TensorId stage :
+                 {TensorId::resid_in, attended(), TensorId::mlp_out, TensorId::head_out, TensorId::weights,
+                  TensorId::q_heads, TensorId::k_heads, TensorId::v_heads})
+                captures.push_back({name(l, stage)});
+        for (Prompt& prompt : prompts_)
+            prompt.run = prompt.runs.run(captures, {}, nullptr, progress);
+        clean_difference = difference(*prompts_[0].run);
+        corrupted_difference = difference(*prompts_[1].run);
+    }
 
     double clean_difference = 0, corrupted_difference = 0;
 
-    const checkpoint::Architecture& architecture() const { return runs_[1]->model().architecture(); }
+    const checkpoint::Architecture& architecture() const { return run_->model().architecture(); }
     const Question& question() const { return question_; }
-    std::int64_t T() const { return runs_[1]->inputs().T; }
-    const TensorPtr& stream(bool clean, std::int64_t l) const { return run(clean).stream(l); }
-    const checkpoint::ModelEdits& own_edits() const { return run(false).edits(); }
+    std::int64_t T() const { return run_->inputs().T; }
+    const checkpoint::ModelEdits& own_edits() const { return run_->edits(); }
 
-    /// The difference of a run, from the stream behind its last layer before the final norm.
-    double difference(const Tensor& left, const Progress& cancel) {
-        const checkpoint::Architecture& a = architecture();
-        const Tensor one(Shape{1, 1, a.D}, row_of(left, question_.position));
-        return difference_of_hidden(
-            a.final_norm && !a.final_norm_in_head ? *pass_.final_normed(cpu_, one) : one, cancel);
+    std::string name(std::int64_t l, TensorId stage) const {
+        return checkpoint::node_name(architecture(), {Stack::own, l}, stage);
     }
-
-    double difference_of(bool clean, Progress& progress) {
-        return difference(*numbers(clean, architecture().layers - 1, progress).left, progress);
+    /// The residual stream after the last layer, before the final norm.
+    std::string left() const {
+        return name(architecture().layers - 1,
+                    architecture().norms.after_sum ? TensorId::norm2 : TensorId::resid_out);
     }
-
-    /// Computed once for each layer of each run.
-    const LayerNumbers& numbers(bool clean, std::int64_t l, Progress& progress) {
-        std::map<std::int64_t, LayerNumbers>& known = numbers_[clean ? 0 : 1];
-        if (const auto found = known.find(l); found != known.end())
-            return found->second;
-        progress.check();
-        checkpoint::ForwardPass pass(run(clean).model(), run(clean).inputs(), run(clean).edits());
-        LayerNumbers out;
-        pass.watch([&](checkpoint::AttentionPlace, TensorId id, const Tensor& tensor) {
-            TensorPtr* const slot = id == TensorId::mlp_out     ? &out.mlp
-                                    : id == TensorId::resid_out ? &out.left
-                                                                : nullptr;
-            if (slot != nullptr)
-                *slot = std::make_shared<const Tensor>(tensor.shape(), tensor.values());
-        });
-        pass.step(
-            cpu_, l, stream(clean, l), nullptr,
-            [&](std::int64_t, Problem problem) {
-                Trace trace = engine_.run(
-                    problem, StageSet().with(TensorId::weights).with(TensorId::output).with(TensorId::v),
-                    progress);
-                out.weights = trace.slot(TensorId::weights);
-                out.values = trace.slot(TensorId::v);
-                out.attention = trace.slot(TensorId::output);
-                out.problem = std::move(problem);
-                return out.attention;
-            },
-            progress);
-        return known.emplace(l, std::move(out)).first->second;
-    }
-
-    /// The difference of the corrupted run with these edits, which differ from its own in layer l.
-    double difference_with(std::int64_t l, const checkpoint::ModelEdits& edits, Progress& progress) {
-        progress.check();
-        const checkpoint::ForwardPass pass(run(false).model(), run(false).inputs(), edits);
-        const bool same_attention = edits.at(l).patched.back().at != TensorId::resid_in;
-        checkpoint::Streams streams;
-        for (std::int64_t n = 0; n <= l; ++n)
-            streams.own.push_back(stream(false, n));
-        pass.run(
-            cpu_, streams,
-            [&](std::int64_t n, const Problem& problem) {
-                if (n == l && same_attention)
-                    return numbers(false, l, progress).attention;
-                return engine_.run(problem, StageSet().with(TensorId::output), progress)
-                    .slot(TensorId::output);
-            },
-            progress);
-        const Tensor one(Shape{1, 1, architecture().D}, row_of(*streams.own.back(), question_.position));
-        return difference_of_hidden(one, progress);
-    }
-
-    /// The corrupted run's edits with one vector of the clean run in layer l.
-    checkpoint::ModelEdits with_row(std::int64_t l, TensorId at, const Tensor& clean, std::int64_t t) const {
-        const Shape one{1, architecture().D};
-        return patched(l, {.at = at, .first = t, .rows = std::make_shared<Tensor>(one, row_of(clean, t))});
-    }
-
-    /// The same where head h of layer l adds other vectors, (T, D).
-    checkpoint::ModelEdits with_head(std::int64_t l, std::int64_t h, const Tensor& weights,
-                                     const Tensor& values, Progress& progress) {
-        const LayerNumbers& own = numbers(false, l, progress);
-        auto rows = std::make_shared<Tensor>(Shape{T(), architecture().D});
-        MutableRows(rows->data(), T(), architecture().D) =
-            written(own.problem, weights, values, h) - written(own.problem, *own.weights, *own.values, h);
-        return patched(l, {.at = attended(), .rows = std::move(rows), .added = true});
-    }
-
     /// What the attention adds, before a norm of the branch.
     TensorId attended() const {
         return architecture().norms.after_branch ? TensorId::attn_raw : TensorId::attn_out;
     }
-
-    checkpoint::ModelEdits patched(std::int64_t l, checkpoint::PatchedRows rows) const {
-        checkpoint::ModelEdits edits = run(false).edits();
-        edits[l].patched.push_back(std::move(rows));
-        return edits;
+    /// The numbers of a node in the clean or the corrupted run.
+    const Tensor& numbers(bool clean, const std::string& node) const {
+        return *(*prompts_[clean ? 0 : 1].run)[node];
     }
 
-    /// (1, H, T, T): the corrupted run's weights with something added to what queries or keys read.
-    TensorPtr weights_with(std::int64_t l, const float* other, const Mixture& mixture, Progress& progress) {
-        return mixed_weights(numbers(false, l, progress).problem, other, mixture, engine_, progress);
+    /// The difference of the corrupted run with an intervention.
+    double difference_with(const run::Intervention& intervention, Progress& progress) {
+        return difference(*run_with({head_input_}, {intervention}, progress));
     }
 
-    TensorPtr values_with(const Problem& problem, const Tensor& x, const Progress& cancel) {
-        return values_of(problem, x, cpu_, cancel);
+    /// Row t of a stage of the clean run.
+    run::Intervention clean_row(std::int64_t l, TensorId stage, std::int64_t t) const {
+        const std::string node = name(l, stage);
+        return {.part = {node, {{graph()[node].axes[1].name, {t, 1}}}},
+                .values = std::make_shared<const Tensor>(Shape{1, 1, architecture().D},
+                                                         row_of(numbers(true, node), t))};
     }
 
-    /// What head h adds to the attention's output, (T, D), with these weights and values.
-    static RowMatrix written(const Problem& problem, const Tensor& weights, const Tensor& values,
-                             std::int64_t h) {
-        const Dims& d = problem.dims;
-        const Tensor& W_O = *problem.weights.W_O;
-        return problem.gain(h) *
-               ((ConstRows(weights.data() + weights.offset(0, h, 0, 0), d.Tq, d.Tk) *
-                 ConstRows(values.data(), d.Tk, values.shape()[2]).middleCols(d.kv_head(h) * d.dv, d.dv)) *
-                ConstRows(W_O.data(), W_O.shape()[0], d.D).middleRows(h * d.dv, d.dv));
+    /// The stage that a kind by position takes from the clean run.
+    TensorId stage_of(PatchKind kind) const {
+        return kind == PatchKind::residual    ? TensorId::resid_in
+               : kind == PatchKind::attention ? attended()
+                                              : TensorId::mlp_out;
     }
 
-    /// What a head adds to the stream of a run, (T, D), behind a norm of the branch at that run's scale.
+    /// The output of head h with what a kind by head takes from the clean run.
+    run::Intervention clean_head(PatchKind kind, std::int64_t l, std::int64_t h, Progress& progress) {
+        return head_output(l, h,
+                           kind == PatchKind::head ? numbers(true, name(l, TensorId::head_out))
+                                                   : mixed_heads(kind, l, progress));
+    }
+
+    /// The output of head h, from (1, H, T, dv).
+    run::Intervention head_output(std::int64_t l, std::int64_t h, const Tensor& heads) const {
+        const Shape& shape = heads.shape();
+        const auto one = static_cast<std::size_t>(shape[2] * shape[3]);
+        return {.part = {name(l, TensorId::head_out), {{"H", {h, 1}}}},
+                .values = std::make_shared<const Tensor>(
+                    Shape{1, 1, shape[2], shape[3]},
+                    heads.values().subspan(static_cast<std::size_t>(h) * one, one))};
+    }
+
+    /// (1, H, T, dv): what the heads of a layer give if each has something of the clean run for itself alone.
+    const Tensor& mixed_heads(PatchKind kind, std::int64_t l, Progress& progress) {
+        if (mixed_ == nullptr || mixed_kind_ != kind || mixed_layer_ != l) {
+            const TensorId stage = kind == PatchKind::q   ? TensorId::q_heads
+                                   : kind == PatchKind::k ? TensorId::k_heads
+                                   : kind == PatchKind::v ? TensorId::v_heads
+                                                          : TensorId::weights;
+            const std::string node = name(l, stage);
+            mixed_ = heads_with(l, {whole(node, (*prompts_[0].run)[node])}, progress);
+            mixed_kind_ = kind;
+            mixed_layer_ = l;
+        }
+        return *mixed_;
+    }
+
+    /// (1, H, T, dv): the outputs of the heads of layer l in the corrupted run with interventions.
+    TensorPtr heads_with(std::int64_t l, const run::Interventions& interventions, Progress& progress) {
+        const std::string node = name(l, TensorId::head_out);
+        return (*run_with({{node}}, interventions, progress))[node];
+    }
+
+    /// The queries, keys and values of layer l if its attention reads x + change, (T, D).
+    run::Interventions read_with(std::int64_t l, const RowMatrix& change, PathInputs inputs,
+                                 Progress& progress) {
+        std::vector<graph::Part> wanted;
+        for (const auto& [is_wanted, stage] : {std::pair(inputs.queries, TensorId::q_heads),
+                                               {inputs.keys, TensorId::k_heads},
+                                               {inputs.values, TensorId::v_heads}})
+            if (is_wanted)
+                wanted.push_back({name(l, stage)});
+        if (wanted.empty())
+            return {};
+        run::Intervention added = whole(
+            name(l, TensorId::x), std::make_shared<const Tensor>(
+                                      Shape{1, T(), architecture().D},
+                                      std::span(change.data(), static_cast<std::size_t>(change.size()))));
+        added.kind = run::Intervention::Kind::add;
+        const run::RunPtr run = run_with(wanted, {added}, progress);
+        run::Interventions read;
+        for (const graph::Part& part : wanted)
+            read.push_back(whole(part.node, (*run)[part.node]));
+        return read;
+    }
+
+    /// What a head adds to the stream of a run, (T, D), after a norm of the branch at that run's scale.
     RowMatrix added_by(bool clean, HeadPlace head, Progress& progress) {
-        const LayerNumbers& of = numbers(clean, head.layer, progress);
-        RowMatrix added = written(of.problem, *of.weights, *of.values, head.head);
+        Prompt& prompt = prompts_[clean ? 0 : 1];
+        const graph::Part written{name(head.layer, TensorId::contributions), {{"H", {head.head, 1}}}};
+        const TensorPtr of_head = prompt.runs.run({written}, {}, prompt.run, progress)->part(written);
+        RowMatrix added = ConstRows(of_head->data(), T(), architecture().D);
         if (architecture().norms.after_branch)
-            pass_norms(added, *of.attention, weight(head.layer, WeightId::norm1_after_weight));
+            pass_norms(added, numbers(clean, name(head.layer, attended())),
+                       weight(head.layer, WeightId::norm1_after_weight));
         return added;
+    }
+
+    /// The output of the later head if what the earlier one wrote for it is the clean run's.
+    run::Intervention path_output(HeadPlace from, HeadPlace to, PathInputs inputs, Progress& progress) {
+        const checkpoint::Architecture& a = architecture();
+        require_path(a, from, to);
+        if (a.norms.after_sum)
+            fail_input(tr("patching.path_head_head_patched",
+                          "a path between heads can be patched only if no norm follows the sums of the "
+                          "residual stream, and this {} model is post-norm; patch a whole head instead",
+                          a.family));
+        RowMatrix change = added_by(true, from, progress) - added_by(false, from, progress);
+        if (a.norms.before && (a.norms.first || to.layer > 0))
+            pass_norms(change, numbers(false, name(to.layer, TensorId::resid_in)),
+                       weight(to.layer, WeightId::norm1_weight));
+        return head_output(to.layer, to.head,
+                           *heads_with(to.layer, read_with(to.layer, change, inputs, progress), progress));
     }
 
     /// Each row through the norm, at the scale of the row of `read`.
@@ -242,33 +249,62 @@ public:
 
     /// With its edits.
     TensorPtr weight(std::int64_t l, WeightId id) const {
-        return with_edits(run(false).model().layer(l), checkpoint::edits_of(run(false).edits(), l))[id];
+        return with_edits(run_->model().layer(l), checkpoint::edits_of(own_edits(), l))[id];
     }
 
-    /// Queries or keys of the clean run, for all heads of the layer that is asked for.
-    TensorPtr weights_from_clean(PatchKind kind, std::int64_t l, Progress& progress) {
-        if (mixed_kind_ != kind || mixed_layer_ != l) {
-            const LayerNumbers& clean = numbers(true, l, progress);
-            mixed_ = weights_with(l, clean.problem.x->data(),
-                                  kind == PatchKind::q ? Mixture{0, 1, 1, 0} : Mixture{1, 0, 0, 1}, progress);
-            mixed_kind_ = kind;
-            mixed_layer_ = l;
-        }
-        return mixed_;
+    /// The corrupted run's edits with rows of layer l.
+    checkpoint::ModelEdits patched(std::int64_t l, checkpoint::PatchedRows rows) const {
+        checkpoint::ModelEdits edits = own_edits();
+        edits[l].patched.push_back(std::move(rows));
+        return edits;
+    }
+
+    /// Edits that put one row of the clean run into a stage.
+    checkpoint::ModelEdits with_clean_row(std::int64_t l, TensorId stage, std::int64_t t) const {
+        const Shape one{1, architecture().D};
+        const Tensor& clean = numbers(true, name(l, stage));
+        return patched(l, {.at = stage, .first = t, .rows = std::make_shared<Tensor>(one, row_of(clean, t))});
+    }
+
+    /// Edits that add to the attention what an output of one of its heads changes.
+    checkpoint::ModelEdits with_head_output(const run::Intervention& head, std::int64_t l,
+                                            Progress& progress) {
+        const std::string node = name(l, attended());
+        const TensorPtr is = (*run_with({{node}}, {head}, progress))[node];
+        auto rows = std::make_shared<Tensor>(Shape{T(), architecture().D});
+        std::ranges::transform(is->values(), numbers(false, node).values(), rows->data(), std::minus<>());
+        return patched(l, {.at = attended(), .rows = std::move(rows), .added = true});
     }
 
 private:
-    const checkpoint::ModelRun& run(bool clean) const { return *runs_[clean ? 0 : 1]; }
+    /// One of the two prompts, and its run.
+    struct Prompt {
+        Prompt(const ModelRunPtr& run_of_prompt, const std::shared_ptr<cpu::CpuMachine>& machine)
+            : runs(run_of_prompt->model_ptr(), run_of_prompt->inputs(), run_of_prompt->edits(), machine) {}
+        checkpoint::GraphRuns runs;
+        run::RunPtr run;
+    };
 
-    double difference_of_hidden(const Tensor& one, const Progress& cancel) {
+    const graph::Graph& graph() const { return prompts_[0].runs.graph(); }
+
+    static run::Intervention whole(std::string node, TensorPtr values) {
+        return {.part = {std::move(node)}, .values = std::move(values)};
+    }
+
+    run::RunPtr run_with(const std::vector<graph::Part>& captures, const run::Interventions& interventions,
+                         Progress& progress) {
+        return prompts_[1].runs.run(captures, interventions, prompts_[1].run, progress);
+    }
+
+    /// From the row that the output table multiplies, for two tokens alone.
+    double difference(const run::Run& run) const {
         const checkpoint::Architecture& a = architecture();
-        const Model& model = run(false).model();
-        const TensorPtr head_in = pass_.head_input(cpu_, one, cancel);
-        const checkpoint::EditedTable table(model, run(false).edits(), WeightId::output_table);
+        const TensorPtr head_input = run.part(head_input_);
+        const checkpoint::EditedTable table(run_->model(), own_edits(), WeightId::output_table);
         const TensorPtr bias =
-            checkpoint::edited_end_weight(model, run(false).edits(), WeightId::output_bias);
+            checkpoint::edited_end_weight(run_->model(), own_edits(), WeightId::output_bias);
         const auto logit = [&](std::int64_t id) {
-            const ConstRow row(table.row(id).data(), a.D), x(head_in->data(), a.D);
+            const ConstRow row(table.row(id).data(), a.D), x(head_input->data(), a.D);
             const double sum = x.cast<double>().dot(row.cast<double>()) +
                                (bias == nullptr ? 0.0 : static_cast<double>(bias->data()[id]));
             return a.logit_cap == 0.0 ? sum : a.logit_cap * std::tanh(sum / a.logit_cap);
@@ -276,14 +312,12 @@ private:
         return logit(question_.answer) - logit(question_.against);
     }
 
-    const std::array<ModelRunPtr, 2> runs_; ///< clean, corrupted
+    const ModelRunPtr run_; ///< of the corrupted prompt
     const Question question_;
     std::shared_ptr<cpu::CpuMachine> machine_ = cpu::make_cpu_machine();
-    cpu::CpuEngine engine_{machine_};
-    cpu::CpuDense cpu_{machine_};
-    const checkpoint::ForwardPass pass_; ///< of the corrupted prompt
-    std::array<std::map<std::int64_t, LayerNumbers>, 2> numbers_;
-    TensorPtr mixed_; ///< see weights_from_clean
+    std::array<Prompt, 2> prompts_; ///< clean, corrupted
+    graph::Part head_input_;        ///< the row of the position
+    TensorPtr mixed_;               ///< see mixed_heads
     PatchKind mixed_kind_ = PatchKind::residual;
     std::int64_t mixed_layer_ = -1;
 };
@@ -293,14 +327,7 @@ Patching::Patching(ModelRunPtr clean, ModelRunPtr corrupted, const Question& que
     for (const ModelRunPtr& run : {clean, corrupted})
         checkpoint::require_finite_logits(run->logits_at(question.position, progress)->values(),
                                           question.position);
-    state_ = std::make_unique<State>(std::move(clean), std::move(corrupted), question);
-    const std::int64_t layers = state_->architecture().layers;
-    for (std::int64_t l = 0; l < layers; ++l) {
-        state_->numbers(true, l, progress);
-        state_->numbers(false, l, progress);
-    }
-    state_->clean_difference = state_->difference_of(true, progress);
-    state_->corrupted_difference = state_->difference_of(false, progress);
+    state_ = std::make_unique<State>(clean, corrupted, question, progress);
     if (state_->clean_difference == state_->corrupted_difference)
         fail_input(tr("patching.both_prompts_give_same",
                       "both prompts give the same logit difference, so there is nothing to recover; change a "
@@ -335,17 +362,11 @@ bool Patching::same(PatchKind kind, std::int64_t row, std::int64_t column) const
         return false;
     if (column > state_->question().position)
         return true; // nothing that comes later is read
-    Progress progress;
     const bool last = row == state_->architecture().layers;
-    if (kind == PatchKind::residual && !last)
-        return equal(row_of(*state_->stream(true, row), column), row_of(*state_->stream(false, row), column));
-    const LayerNumbers& clean = state_->numbers(true, last ? row - 1 : row, progress);
-    const LayerNumbers& corrupted = state_->numbers(false, last ? row - 1 : row, progress);
-    const TensorPtr LayerNumbers::*const tensor = last                           ? &LayerNumbers::left
-                                                  : kind == PatchKind::attention ? &LayerNumbers::attention
-                                                                                 : &LayerNumbers::mlp;
-    return (last && column != state_->question().position) ||
-           equal(row_of(*(clean.*tensor), column), row_of(*(corrupted.*tensor), column));
+    if (last && column != state_->question().position)
+        return true;
+    const std::string node = last ? state_->left() : state_->name(row, state_->stage_of(kind));
+    return equal(row_of(state_->numbers(true, node), column), row_of(state_->numbers(false, node), column));
 }
 
 double Patching::patched(PatchKind kind, std::int64_t row, std::int64_t column, Progress& progress) {
@@ -353,7 +374,10 @@ double Patching::patched(PatchKind kind, std::int64_t row, std::int64_t column, 
         return state_->corrupted_difference;
     if (row == state_->architecture().layers)
         return state_->clean_difference; // the whole row that the head reads
-    return state_->difference_with(row, edits(kind, row, column, progress), progress);
+    return state_->difference_with(info_of(kind).by_head
+                                       ? state_->clean_head(kind, row, column, progress)
+                                       : state_->clean_row(row, state_->stage_of(kind), column),
+                                   progress);
 }
 
 checkpoint::ModelEdits Patching::edits(PatchKind kind, std::int64_t row, std::int64_t column,
@@ -364,60 +388,18 @@ checkpoint::ModelEdits Patching::edits(PatchKind kind, std::int64_t row, std::in
                       "so there is no run with it patched; choose a layer"));
     if (same(kind, row, column))
         return state_->own_edits();
-    const LayerNumbers& clean = state_->numbers(true, row, progress);
-    const LayerNumbers& own = state_->numbers(false, row, progress);
-    const auto head = [&](const Tensor& weights, const Tensor& values) {
-        return state_->with_head(row, column, weights, values, progress);
-    };
-    switch (kind) {
-    case PatchKind::residual:
-        return state_->with_row(row, TensorId::resid_in, *state_->stream(true, row), column);
-    case PatchKind::attention:
-        return state_->with_row(row, state_->attended(), *clean.attention, column);
-    case PatchKind::mlp:
-        return state_->with_row(row, TensorId::mlp_out, *clean.mlp, column);
-    case PatchKind::head:
-        return head(*clean.weights, *clean.values);
-    case PatchKind::v:
-        return head(*own.weights, *clean.values);
-    case PatchKind::pattern:
-        return head(*clean.weights, *own.values);
-    case PatchKind::q:
-    case PatchKind::k:
-        return head(*state_->weights_from_clean(kind, row, progress), *own.values);
-    }
-    return state_->own_edits();
+    return info_of(kind).by_head
+               ? state_->with_head_output(state_->clean_head(kind, row, column, progress), row, progress)
+               : state_->with_clean_row(row, state_->stage_of(kind), column);
 }
 
 double Patching::path(HeadPlace from, HeadPlace to, PathInputs inputs, Progress& progress) {
-    return state_->difference_with(to.layer, path_edits(from, to, inputs, progress), progress);
+    return state_->difference_with(state_->path_output(from, to, inputs, progress), progress);
 }
 
 checkpoint::ModelEdits Patching::path_edits(HeadPlace from, HeadPlace to, PathInputs inputs,
                                             Progress& progress) {
-    const checkpoint::Architecture& a = state_->architecture();
-    require_path(a, from, to);
-    if (a.norms.after_sum)
-        fail_input(tr("patching.path_head_head_patched",
-                      "a path between heads can be patched only if no norm follows the sums of the residual "
-                      "stream, and this {} model is post-norm; patch a whole head instead",
-                      a.family));
-    const LayerNumbers& reader = state_->numbers(false, to.layer, progress);
-    RowMatrix change = state_->added_by(true, from, progress) - state_->added_by(false, from, progress);
-    if (a.norms.before && (a.norms.first || to.layer > 0))
-        state_->pass_norms(change, *state_->stream(false, to.layer),
-                           state_->weight(to.layer, WeightId::norm1_weight));
-    TensorPtr weights = reader.weights, values = reader.values;
-    if (inputs.queries || inputs.keys)
-        weights =
-            state_->weights_with(to.layer, change.data(),
-                                 {1, inputs.queries ? 1.0F : 0.0F, 1, inputs.keys ? 1.0F : 0.0F}, progress);
-    if (inputs.values) {
-        Tensor x(reader.problem.x->shape(), reader.problem.x->values());
-        MutableRows(x.data(), state_->T(), a.D) += change;
-        values = state_->values_with(reader.problem, x, progress);
-    }
-    return state_->with_head(to.layer, to.head, *weights, *values, progress);
+    return state_->with_head_output(state_->path_output(from, to, inputs, progress), to.layer, progress);
 }
 
 } // namespace headscope::analysis

@@ -5,6 +5,7 @@
 #include "core/checkpoint/model/model_inputs.h"
 #include "core/checkpoint/model/stacks.h"
 #include "core/graph/evaluate.h"
+#include "core/trace/tensor_id.h"
 
 #include <map>
 #include <string>
@@ -35,6 +36,10 @@ struct ModelGraph {
 /// `has_head`: the checkpoint has a language-model head (see Model::has_head); without it there are no
 /// logits. Throws Error(input) for inputs that do not fit the architecture.
 ModelGraph graph_of(const Architecture& architecture, const ModelInputs& inputs, bool has_head);
+
+/// The name of the node of a stage of an attention or of what stands around it: "layers.3.head_out". Layer
+/// -1: of a stack as a whole, "embedding".
+std::string node_name(const Architecture& architecture, AttentionPlace place, TensorId stage);
 
 /// Reads the numbers of inputs and parameters when they are asked for; keeps the weights of one layer. The
 /// graph and the model must outlive the result, which one thread may use. Throws what Model::layer throws.

@@ -36,7 +36,7 @@ std::vector<Compared> compared_tensors(const Model& model, const ForwardResult& 
     const Architecture& architecture = model.architecture();
     std::vector<Compared> all;
     for (const LayerRun& layer : run.layers)
-        all.push_back({layer_prefix(architecture, layer.place) + "weights",
+        all.push_back({node_name(architecture, layer.place, TensorId::weights),
                        layer.trace.stage(TensorId::weights),
                        kind_in(architecture, layer.place.stack, "attentions"), layer.place.layer, 1e-5});
     for (const auto& [stack, hidden] :
@@ -81,9 +81,7 @@ void add_residual_sums(const graph::Graph& graph, const Architecture& architectu
                        std::vector<ReferenceRow>& rows) {
     std::map<graph::NodeId, const Tensor*> numbers;
     for (const BlockRun& block : run.blocks)
-        if (const auto node =
-                graph.try_find(layer_prefix(architecture, place_in_files(block.place, block.id)) +
-                               std::string(tensor_info(block.id).name)))
+        if (const auto node = graph.try_find(node_name(architecture, block.place, block.id)))
             numbers.emplace(*node, block.tensor.get());
     std::map<std::pair<graph::Stack, std::int64_t>, LargestDifference> by_layer;
     for (graph::NodeId id = 0; std::cmp_less(id, graph.nodes().size()); ++id) {

@@ -63,14 +63,6 @@ std::string expected_name(const Architecture& model, Stack stack, const std::str
     return "expect." + name + (name.empty() ? "" : "_") + what;
 }
 
-/// The name of a node for a stage around attention.
-std::string block_name(const Architecture& model, const BlockRun& block) {
-    const std::string name(tensor_info(block.id).name);
-    return block.id == TensorId::probabilities
-               ? name
-               : layer_prefix(model, place_in_files(block.place, block.id)) + name;
-}
-
 StageSet every_stage() {
     StageSet stages = StageSet::all();
     for (const TensorInfo& row : block_table())
@@ -136,7 +128,7 @@ TEST_CASE("a graph has the numbers of every stage of a model's forward pass", "[
                 compare(layer_prefix(model, layer.place) + std::string(stage.name),
                         *layer.trace.stage(stage.id));
         for (const BlockRun& block : expected.blocks)
-            compare(block_name(model, block), *block.tensor);
+            compare(node_name(model, block.place, block.id), *block.tensor);
         for (const auto& [stack, hidden] :
              {std::pair(Stack::encoder, &expected.encoder_hidden), std::pair(Stack::own, &expected.hidden)})
             for (std::size_t l = 0; l < hidden->size(); ++l)

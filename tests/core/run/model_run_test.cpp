@@ -45,14 +45,8 @@ struct ModelRunner {
                         {.captures = captures, .interventions = interventions, .previous = previous}, backend,
                         progress);
     }
-    std::string prefix(AttentionPlace place) const {
-        return stack_prefix(model.architecture(), place.stack) +
-               (place.layer < 0 ? "" : "layers." + std::to_string(place.layer) + ".");
-    }
-    std::string name_of(const BlockRun& block) const {
-        const std::string name(tensor_info(block.id).name);
-        return block.id == TensorId::probabilities ? name
-                                                   : prefix(place_in_files(block.place, block.id)) + name;
+    std::string name(AttentionPlace place, TensorId stage) const {
+        return node_name(model.architecture(), place, stage);
     }
 };
 
@@ -62,6 +56,17 @@ std::vector<graph::Part> all_nodes(const graph::Graph& graph) {
         if (node.op != graph::Op::parameter)
             captures.push_back({node.name});
     return captures;
+}
+
+/// Row `token` of each text of (B, T, width).
+std::vector<float> token_rows(const Tensor& tensor, std::int64_t token) {
+    std::vector<float> rows;
+    const std::int64_t width = tensor.shape()[2];
+    for (std::int64_t b = 0; b < tensor.shape()[0]; ++b) {
+        const float* const row = tensor.data() + tensor.offset(b, token, 0);
+        rows.insert(rows.end(), row, row + width);
+    }
+    return rows;
 }
 
 } // namespace
@@ -79,9 +84,9 @@ TEST_CASE("every node of every model has the forward pass's bits", "[run][models
         };
         for (const LayerRun& layer : expected.layers)
             for (const TensorInfo& stage : stages_of(layer.trace.parts))
-                compare(runner.prefix(layer.place) + std::string(stage.name), *layer.trace.stage(stage.id));
+                compare(runner.name(layer.place, stage.id), *layer.trace.stage(stage.id));
         for (const BlockRun& block : expected.blocks)
-            compare(runner.name_of(block), *block.tensor);
+            compare(runner.name(block.place, block.id), *block.tensor);
         compare("logits", *expected.logits);
     }
 }
@@ -129,5 +134,87 @@ TEST_CASE("a head gain of a model is an intervention", "[run][models][interventi
         // The first layer does not depend on the second one.
         CHECK((*run)["layers.0.resid_out"] == (*plain)["layers.0.resid_out"]);
         CHECK(run->computed(runner.built.graph.find("layers.0.resid_out")) == 0);
+    }
+}
+
+TEST_CASE("the logits of one token need the rows of that token alone after the last attention",
+          "[run][models]") {
+    for (const std::string& name : all_model_names()) {
+        INFO(name);
+        ModelRunner runner(name);
+        const graph::Node& logits = runner.built.graph["logits"];
+        const std::int64_t T = logits.axes.size(1), vocab = logits.axes.size(2);
+        const TensorPtr whole = (*runner.run({{"logits"}}))["logits"];
+        for (const std::int64_t token : {std::int64_t{0}, T / 2, T - 1}) {
+            const graph::Part part{"logits", {{logits.axes[1].name, {token, 1}}}};
+            const run::RunPtr run = runner.run({part});
+            CHECK(same_bits(*run->part(part),
+                            Tensor(Shape{whole->shape()[0], 1, vocab}, token_rows(*whole, token))));
+            CHECK(run->plan().find(runner.built.graph.find("logits"))->shape[1] == 1);
+            const std::string sum =
+                runner.name({Stack::own, runner.model.architecture().layers - 1}, TensorId::resid_out);
+            CHECK(run->plan().find(runner.built.graph.find(sum))->shape[1] == 1);
+        }
+        // Two parts need the rows between them, and a whole capture needs all.
+        const graph::Part first{"logits", {{logits.axes[1].name, {0, 1}}}},
+            last{"logits", {{logits.axes[1].name, {T - 1, 1}}}};
+        const run::RunPtr both = runner.run(
+            {first,
+             last,
+             {runner.name({Stack::own, runner.model.architecture().layers - 1}, TensorId::mlp_out)}});
+        CHECK(same_bits(*both->part(last),
+                        Tensor(Shape{whole->shape()[0], 1, vocab}, token_rows(*whole, T - 1))));
+    }
+}
+
+TEST_CASE("an intervention on a node that the run before captured computes nothing before it",
+          "[run][models][intervention]") {
+    const char* const name = GENERATE("llama_tiny_untied", "gemma2_tiny", "gpt_oss_tiny");
+    ModelRunner runner(name);
+    INFO(name);
+    const auto captures = [](std::initializer_list<const char*> nodes) {
+        std::vector<graph::Part> parts;
+        for (const char* const node : nodes)
+            parts.push_back({node});
+        return parts;
+    };
+    const run::RunPtr plain =
+        runner.run(captures({"logits", "layers.1.resid_in", "layers.1.head_out", "layers.1.attn_out"}));
+    const auto number = [](float value) { return make_tensor({}, std::array{value}); };
+    for (const auto kind :
+         {run::Intervention::Kind::set, run::Intervention::Kind::add, run::Intervention::Kind::scale}) {
+        const run::Interventions changed{
+            {.part = {"layers.1.head_out", {{"H", {2, 1}}}}, .kind = kind, .values = number(0.5F)},
+            {.part = {"layers.1.attn_out", {{"Tq", {1, 2}}}}, .kind = kind, .values = number(-0.25F)}};
+        const run::RunPtr run = runner.run(captures({"logits", "layers.1.head_out"}), changed, plain);
+        const run::RunPtr scratch = runner.run(captures({"logits", "layers.1.head_out"}), changed);
+        CHECK(same_bits(*(*run)["logits"], *(*scratch)["logits"]));
+        CHECK(same_bits(*(*run)["layers.1.head_out"], *(*scratch)["layers.1.head_out"]));
+        CHECK(!same_bits(*(*run)["logits"], *(*plain)["logits"]));
+        const auto computed = [&](const char* node) { return run->computed(runner.built.graph.find(node)); };
+        CHECK(computed("layers.1.q") == 0);
+        CHECK(computed("layers.1.weights") == 0);
+        CHECK(computed("layers.1.head_out") == run::head_bit(2, runner.model.architecture().H));
+        // Back to the run without interventions, and from one intervention to another.
+        CHECK(same_bits(*(*runner.run(captures({"logits"}), {}, run))["logits"], *(*plain)["logits"]));
+        run::Interventions other = changed;
+        other.front().values = number(3.0F);
+        CHECK(same_bits(*(*runner.run(captures({"logits"}), other, run))["logits"],
+                        *(*runner.run(captures({"logits"}), other))["logits"]));
+    }
+}
+
+TEST_CASE("numbers of an earlier run that a fused kernel does not read are computed again",
+          "[run][models][rerun]") {
+    ModelRunner runner("gpt2_tiny");
+    const run::RunPtr plain = runner.run(all_nodes(runner.built.graph));
+    for (const char* const weight : {"layers.1.W_Q", "layers.1.W_V", "layers.1.W_out", "layers.0.W_in"}) {
+        INFO(weight);
+        const run::Interventions edit{{.part = {weight},
+                                       .kind = run::Intervention::Kind::scale,
+                                       .values = make_tensor({}, std::array{0.5F})}};
+        const run::RunPtr run = runner.run({{"logits"}}, edit, plain);
+        CHECK(same_bits(*(*run)["logits"], *(*runner.run({{"logits"}}, edit))["logits"]));
+        CHECK(!same_bits(*(*run)["logits"], *(*plain)["logits"]));
     }
 }

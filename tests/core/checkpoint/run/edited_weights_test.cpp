@@ -2,6 +2,7 @@
 #include "core/checkpoint/model/edited_table.h"
 #include "core/checkpoint/model/patch_file.h"
 #include "core/checkpoint/run/generator.h"
+#include "core/checkpoint/run/graph_runs.h"
 #include "core/checkpoint/run/model_run.h"
 #include "tests/catch.h"
 #include "tests/core/checkpoint/run/model_case.h"
@@ -247,6 +248,38 @@ TEST_CASE("a pass with edited norms and MLP is that of a checkpoint whose file h
         INFO(c.model << ", all at once");
         check_same(*run_of(model, edits_for(*model, c.moved)),
                    *run_of(moved_in_file(folder, c.model, c.moved), {}), allowed);
+    }
+}
+
+TEST_CASE("the graph of a model with edits has the numbers of the pass with edits") {
+    for (const Case& c : cases()) {
+        INFO(c.model);
+        const ModelPtr model = model_named(c.model);
+        const Architecture& architecture = model->architecture();
+        ModelEdits edits = edits_for(*model, c.moved);
+        const std::int64_t last = attention_count(architecture) - 1;
+        edits[last].gains.assign(static_cast<std::size_t>(architecture.H), 0.75F);
+        const bool after_branch = architecture.norms.after_branch;
+        const auto rows = [&](std::int64_t count, std::int64_t width, float number) {
+            return std::make_shared<const Tensor>(Shape{count, width}, number);
+        };
+        edits[last].patched = {
+            {.at = TensorId::resid_in, .first = 1, .rows = rows(2, architecture.D, 0.5F)},
+            {.at = after_branch ? TensorId::attn_raw : TensorId::attn_out,
+             .first = 3,
+             .rows = rows(4, 3, -0.25F), // beyond the end of the text
+             .added = true,
+             .column = 2},
+            {.at = TensorId::mlp_out, .first = 0, .rows = rows(1, architecture.D, 0.125F), .added = true}};
+        GraphRuns runs(model, text_for(*model), edits);
+        Progress progress;
+        const std::string hidden =
+            stack_prefix(architecture, Stack::own) + "hidden." + std::to_string(architecture.layers);
+        const run::RunPtr run = runs.run({{"logits"}, {hidden}}, {}, nullptr, progress);
+        const ModelRunPtr expected = run_of(model, edits);
+        CHECK(same_bits(*(*run)["logits"], *expected->logits()));
+        CHECK(same_bits(*(*run)[hidden], *expected->hidden(architecture.layers)));
+        CHECK(!same_bits(*(*run)["logits"], *run_of(model, {})->logits()));
     }
 }
 
