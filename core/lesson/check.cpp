@@ -202,7 +202,7 @@ private:
                         ++tally_.formulas;
                         guarded(b.line, [&] { parse_formula(b.tex); });
                     },
-                    [&](const Gate& gate) { guarded(gate.line, [&] { check(gate, scene, state); }); },
+                    [&](const Gate& gate) { guarded(gate.line, [&] { check(gate, scene, stage); }); },
                     [&](const FillTable& table) {
                         ++tally_.tables;
                         guarded(table.line, [&] {
@@ -303,10 +303,10 @@ private:
                 compute_panel(panel, {{knob.name, end}}, stage.problem, stage.model.get(), engine_);
     }
 
-    void check(const Gate& gate, const StepScene& scene, const LessonState& before) {
+    void check(const Gate& gate, const StepScene& scene, const Stage& own) {
         ++tally_.gates;
         tally_.words += count_words(gate.task);
-        if (gate.condition.truth(with_view(before, scene)))
+        if (gate.condition.truth(with_view(own.state(), scene)))
             fail_input(tr("check.gate_open_before_learner",
                           "the gate \"{}\" is open before the learner does anything; ask for something that "
                           "is not true yet",
@@ -315,6 +315,8 @@ private:
         const Stage stage = run(solved);
         check_scene(solved, stage);
         LessonState after = with_view(stage.state(), solved);
+        const PageNumbers of_page = page_numbers(own);
+        after.page_numbers = &of_page;
         after.edited = true;
         after.text_changed = gate.solution.sentence || gate.solution.kv_sentence;
         after.done = task_ids(lesson_);

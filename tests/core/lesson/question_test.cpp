@@ -230,6 +230,17 @@ TEST_CASE("two questions of a lesson have different ids, and done names one", "[
     CHECK(played_faults(lesson_front + step + gate + lesson_quiz).empty());
 }
 
+TEST_CASE("own in the text after a gate is the value on the step's own page", "[lesson]") {
+    const auto faults = [](const std::string& after) {
+        return played_faults(with_block(
+            "gate",
+            "task: Type cat sat.\nwhen: T = 2 and own(T) = 4\nsolution: {sentence: cat sat}\nafter: \"" +
+                after + "\""));
+    };
+    CHECK(faults("{{own(T) = 4}} words became {{T = 2}}.").empty());
+    REQUIRE(faults("{{own(T) = 2}} words.").size() == 1);
+}
+
 TEST_CASE("a claim that does not hold is named with both sides", "[lesson]") {
     const auto faults = [](const std::string& text) { return played_faults(with_block("claim", text)); };
     CHECK(faults("says: It is large.\nholds: weights[0][sat, cat] > 0.5").empty());
