@@ -176,7 +176,7 @@ HeadsFigure heads_figure(const LessonModel& model, const HeadsPanel& panel) {
     return figure;
 }
 
-PathFigure path_figure(const LessonModel& model, const PathPanel& panel, engine::Engine& engine) {
+PathFigure path_figure(const LessonModel& model, const PathPanel& panel) {
     const Problem& problem = *layer_of(model, panel.to.front().layer).problem;
     const std::int64_t i = query_row(panel.row, problem), j = query_row(panel.key, problem),
                        T = model.inputs.T;
@@ -185,8 +185,8 @@ PathFigure path_figure(const LessonModel& model, const PathPanel& panel, engine:
     };
     PathFigure figure{.from = panel.from, .query = word(i), .key = word(j), .rows = {}};
     for (const analysis::HeadPlace to : panel.to) {
-        const analysis::CutPath cut =
-            analysis::cut_path(*model.model->model, model.run, panel.from, to, engine);
+        Progress progress;
+        const analysis::CutPath cut = analysis::cut_path(*model.numbers, panel.from, to, progress);
         const auto at = [&](const std::vector<float>& weights) {
             return static_cast<double>(weights[static_cast<std::size_t>(i * T + j)]);
         };

@@ -150,7 +150,7 @@ PanelFigure compute_panel(const LessonPanel& panel, const Knobs& set, const Prob
                        return PanelFigure(sampling_figure(of_model(model), turned));
                    },
                    [&](const HeadsPanel& p) { return PanelFigure(heads_figure(of_model(model), p)); },
-                   [&](const PathPanel& p) { return PanelFigure(path_figure(of_model(model), p, engine)); },
+                   [&](const PathPanel& p) { return PanelFigure(path_figure(of_model(model), p)); },
                    [&](const PositionsPanel& p) {
                        PositionsPanel turned = p;
                        turned.query = whole("query");

@@ -108,7 +108,7 @@ using PanelFigure = std::variant<CostFigure, CacheFigure, MergeFigure, LoopFigur
 // Figures for a checkpoint's run. Each function throws Error(input) for a token or head that does not exist.
 SamplingFigure sampling_figure(const LessonModel& model, const SamplingPanel& panel);
 HeadsFigure heads_figure(const LessonModel& model, const HeadsPanel& panel);
-PathFigure path_figure(const LessonModel& model, const PathPanel& panel, engine::Engine& engine);
+PathFigure path_figure(const LessonModel& model, const PathPanel& panel);
 /// Rotation (Su et al. 2021): a pair p of numbers rotates by base^(-2p/dk) per step, and the score of a
 /// vector with itself, with all pairs of equal length, is the mean of cos(distance angle). The dot product of
 /// two rows of sines (Vaswani et al. 2017) has the same form. Bias: -2^(-8/H) distance (Press et al. 2022).

@@ -2,6 +2,7 @@
 
 #include "core/tensor/views.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -16,16 +17,16 @@ MutableRows matrix_of(Tensor& tensor) {
 } // namespace
 
 FrozenNorm::FrozenNorm(std::span<const float> x, checkpoint::NormKind kind, TensorPtr weight, double eps)
-    : centred_(kind == checkpoint::NormKind::layer), weight_(std::move(weight)) {
+    : centered_(kind == checkpoint::NormKind::layer), weight_(std::move(weight)) {
     Eigen::ArrayXd numbers = view_of(x).cast<double>();
-    if (centred_)
+    if (centered_)
         numbers -= numbers.mean();
     scale_ = 1.0 / std::sqrt(numbers.square().mean() + eps);
 }
 
 void FrozenNorm::apply(Tensor& rows) const {
     auto all = matrix_of(rows);
-    if (centred_)
+    if (centered_)
         all.colwise() -= all.rowwise().mean().eval();
     all *= static_cast<float>(scale_);
     if (weight_ != nullptr)
@@ -37,8 +38,22 @@ void FrozenNorm::turn_back(Tensor& directions) const {
     if (weight_ != nullptr)
         all.array().colwise() *= ConstNumbers(weight_->data(), all.rows());
     all *= static_cast<float>(scale_);
-    if (centred_)
+    if (centered_)
         all.rowwise() -= all.colwise().mean().eval();
+}
+
+void pass_norm(Tensor& rows, const Tensor& read, const checkpoint::Architecture& architecture,
+               const TensorPtr& weight) {
+    const std::int64_t D = architecture.D;
+    const auto width = static_cast<std::size_t>(D);
+    for (std::int64_t t = 0; t < rows.shape()[0]; ++t) {
+        const std::span<float> own = rows.values().subspan(static_cast<std::size_t>(t) * width, width);
+        Tensor row(Shape{1, D}, own);
+        FrozenNorm(read.values().subspan(static_cast<std::size_t>(t) * width, width), architecture.norm,
+                   weight, architecture.norm_eps)
+            .apply(row);
+        std::ranges::copy(row.values(), own.begin());
+    }
 }
 
 } // namespace headscope::analysis

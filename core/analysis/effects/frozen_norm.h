@@ -20,9 +20,14 @@ public:
     void turn_back(Tensor& directions) const;
 
 private:
-    bool centred_;
+    bool centered_;
     double scale_;
     TensorPtr weight_;
 };
+
+/// Takes each row of `rows` (T, D) through a norm at the scale that the same row of `read`, (B 1, T, D), had
+/// in a run. weight: (D), or null for ones.
+void pass_norm(Tensor& rows, const Tensor& read, const checkpoint::Architecture& architecture,
+               const TensorPtr& weight);
 
 } // namespace headscope::analysis

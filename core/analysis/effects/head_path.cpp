@@ -1,12 +1,11 @@
 #include "core/analysis/effects/head_path.h"
 
-#include "core/analysis/effects/mixed_weights.h"
+#include "core/analysis/effects/frozen_norm.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
-#include "core/tensor/views.h"
+#include "core/checkpoint/run/graph_runs.h"
 
-#include <algorithm>
-#include <cmath>
+#include <string>
 
 namespace headscope::analysis {
 
@@ -16,31 +15,6 @@ using checkpoint::WeightId;
 
 std::string name_of(HeadPlace head) {
     return std::to_string(head.layer) + "." + std::to_string(head.head);
-}
-
-/// (T, D): what `from` wrote, behind the norm of the layer that `to` is in, at that norm's own scale.
-RowMatrix behind_norm(const checkpoint::Model& model, const checkpoint::ForwardResult& run, HeadPlace from,
-                      std::int64_t layer) {
-    const checkpoint::Architecture& a = model.architecture();
-    const Tensor& contributions =
-        *run.layers[static_cast<std::size_t>(from.layer)].trace.stage(TensorId::contributions);
-    const Tensor& read = *std::ranges::find_if(run.blocks, [&](const checkpoint::BlockRun& block) {
-                              return block.place.layer == layer && block.id == TensorId::resid_in;
-                          })->tensor;
-    const std::int64_t T = read.shape()[1];
-    RowMatrix x = ConstRows(read.data(), T, a.D);
-    RowMatrix c = ConstRows(contributions.data() + contributions.offset(0, from.head, 0, 0), T, a.D);
-    if (a.norm == checkpoint::NormKind::layer)
-        for (RowMatrix* rows : {&x, &c})
-            rows->colwise() -= rows->rowwise().mean().eval();
-    const Eigen::VectorXf scale =
-        (x.array().square().rowwise().mean() + static_cast<float>(a.norm_eps)).rsqrt().matrix();
-    c = scale.asDiagonal() * c;
-    const checkpoint::WeightSet weights =
-        checkpoint::with_edits(model.layer(layer), checkpoint::edits_of(run.edits, layer));
-    if (const TensorPtr gamma = weights[WeightId::norm1_weight])
-        c.array().rowwise() *= ConstNumbers(gamma->data(), a.D).transpose();
-    return c;
 }
 
 } // namespace
@@ -57,25 +31,44 @@ void require_path(const checkpoint::Architecture& a, HeadPlace from, HeadPlace t
                       name_of(from), name_of(to)));
 }
 
-CutPath cut_path(const checkpoint::Model& model, const checkpoint::ForwardResult& run, HeadPlace from,
-                 HeadPlace to, engine::Engine& engine) {
-    const checkpoint::Architecture& a = model.architecture();
+CutPath cut_path(const checkpoint::ModelRun& run, HeadPlace from, HeadPlace to, Progress& progress) {
+    const checkpoint::Architecture& a = run.model().architecture();
     require_path(a, from, to);
     if (a.norms.after_branch || a.norms.after_sum || !a.norms.before || a.qk_norm != checkpoint::QkNorm::none)
         fail_input(tr("head_path.path_head_head_cut",
                       "only models whose single norm comes before the attention let a path between heads be "
                       "cut; this {} model has other norms, so choose another model",
                       a.family));
-    const checkpoint::LayerRun& layer = run.layers[static_cast<std::size_t>(to.layer)];
-    const RowMatrix c = behind_norm(model, run, from, to.layer);
-    const auto weights = [&](float queries, float keys) -> std::vector<float> {
-        Progress progress;
-        const TensorPtr all =
-            mixed_weights(*layer.problem, c.data(), {1, queries, 1, keys}, engine, progress);
-        const float* const first = all->data() + all->offset(0, to.head, 0, 0);
-        return {first, first + c.rows() * c.rows()};
+    checkpoint::GraphRuns runs(run.model_ptr(), run.inputs(), run.edits());
+    const auto name = [&](std::int64_t layer, TensorId stage) {
+        return runs.name({checkpoint::Stack::own, layer}, stage);
     };
-    return {weights(0, 0), weights(-1, 0), weights(0, -1)};
+    const graph::Part written{name(from.layer, TensorId::contributions), {{"H", {from.head, 1}}}},
+        weights{name(to.layer, TensorId::weights), {{"H", {to.head, 1}}}};
+    const std::string x = name(to.layer, TensorId::x), resid_in = name(to.layer, TensorId::resid_in),
+                      q = name(to.layer, TensorId::q_heads), k = name(to.layer, TensorId::k_heads);
+    const run::RunPtr own = runs.run({written, weights, {resid_in}, {q}, {k}}, {}, nullptr, progress);
+    const std::int64_t T = run.inputs().T;
+    Tensor taken(Shape{T, a.D}, own->part(written)->values());
+    if (a.norms.first || to.layer > 0)
+        pass_norm(taken, *(*own)[resid_in], a,
+                  with_edits(run.model().layer(to.layer),
+                             checkpoint::edits_of(run.edits(), to.layer))[WeightId::norm1_weight]);
+    for (float& number : taken.values())
+        number = -number;
+    const run::Intervention without{.part = {x},
+                                    .kind = run::Intervention::Kind::add,
+                                    .values =
+                                        std::make_shared<const Tensor>(Shape{1, T, a.D}, taken.values())};
+    const run::RunPtr read = runs.run({{q}, {k}}, {without}, own, progress);
+    const auto weights_of = [&](const run::Run& from_run) {
+        const TensorPtr numbers = from_run.part(weights);
+        return std::vector<float>(numbers->values().begin(), numbers->values().end());
+    };
+    const auto weights_with = [&](const std::string& node) {
+        return weights_of(*runs.run({weights}, {{.part = {node}, .values = (*read)[node]}}, own, progress));
+    };
+    return {weights_of(*own), weights_with(q), weights_with(k)};
 }
 
 } // namespace headscope::analysis

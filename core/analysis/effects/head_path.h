@@ -1,9 +1,7 @@
 #pragma once
 
-#include "core/attention/problem.h"
-#include "core/checkpoint/model/model.h"
-#include "core/checkpoint/run/forward.h"
-#include "core/engine/engine.h"
+#include "core/base/progress.h"
+#include "core/checkpoint/run/model_run.h"
 
 #include <cstdint>
 #include <vector>
@@ -28,10 +26,9 @@ struct CutPath {
     std::vector<float> whole, without_queries, without_keys; ///< (T, T) weights of `to` each
 };
 
-/// `run` holds every layer's contributions, its problem and resid_in; batch entry 0. Throws Error(input) when
-/// there is no such head, when `from` is not in an earlier layer, and for models with another norm behind the
-/// attention, without one before it, or with norms on queries and keys.
-CutPath cut_path(const checkpoint::Model& model, const checkpoint::ForwardResult& run, HeadPlace from,
-                 HeadPlace to, engine::Engine& engine);
+/// Throws Error(input) if there is no such head, if `from` is not in an earlier layer, and for models with
+/// another norm after the attention, without one before it, or with norms on queries and keys;
+/// Error(cancelled).
+CutPath cut_path(const checkpoint::ModelRun& run, HeadPlace from, HeadPlace to, Progress& progress);
 
 } // namespace headscope::analysis

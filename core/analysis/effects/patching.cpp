@@ -186,7 +186,7 @@ public:
     }
 
     /// The queries, keys and values of layer l if its attention reads x + change, (T, D).
-    run::Interventions read_with(std::int64_t l, const RowMatrix& change, PathInputs inputs,
+    run::Interventions read_with(std::int64_t l, const Tensor& change, PathInputs inputs,
                                  Progress& progress) {
         std::vector<graph::Part> wanted;
         for (const auto& [is_wanted, stage] : {std::pair(inputs.queries, TensorId::q_heads),
@@ -196,10 +196,9 @@ public:
                 wanted.push_back({name(l, stage)});
         if (wanted.empty())
             return {};
-        run::Intervention added = whole(
-            name(l, TensorId::x), std::make_shared<const Tensor>(
-                                      Shape{1, T(), architecture().D},
-                                      std::span(change.data(), static_cast<std::size_t>(change.size()))));
+        run::Intervention added =
+            whole(name(l, TensorId::x),
+                  std::make_shared<const Tensor>(Shape{1, T(), architecture().D}, change.values()));
         added.kind = run::Intervention::Kind::add;
         const run::RunPtr run = run_with(wanted, {added}, progress);
         run::Interventions read;
@@ -208,15 +207,15 @@ public:
         return read;
     }
 
-    /// What a head adds to the stream of a run, (T, D), after a norm of the branch at that run's scale.
-    RowMatrix added_by(bool clean, HeadPlace head, Progress& progress) {
+    /// (T, D): what a head adds to the stream of a run, after a norm of the branch at that run's scale.
+    Tensor added_by(bool clean, HeadPlace head, Progress& progress) {
         Prompt& prompt = prompts_[clean ? 0 : 1];
         const graph::Part written{name(head.layer, TensorId::contributions), {{"H", {head.head, 1}}}};
-        const TensorPtr of_head = prompt.runs.run({written}, {}, prompt.run, progress)->part(written);
-        RowMatrix added = ConstRows(of_head->data(), T(), architecture().D);
+        Tensor added(Shape{T(), architecture().D},
+                     prompt.runs.run({written}, {}, prompt.run, progress)->part(written)->values());
         if (architecture().norms.after_branch)
-            pass_norms(added, numbers(clean, name(head.layer, attended())),
-                       weight(head.layer, WeightId::norm1_after_weight));
+            pass_norm(added, numbers(clean, name(head.layer, attended())), architecture(),
+                      weight(head.layer, WeightId::norm1_after_weight));
         return added;
     }
 
@@ -229,22 +228,14 @@ public:
                           "a path between heads can be patched only if no norm follows the sums of the "
                           "residual stream, and this {} model is post-norm; patch a whole head instead",
                           a.family));
-        RowMatrix change = added_by(true, from, progress) - added_by(false, from, progress);
+        Tensor change = added_by(true, from, progress);
+        const Tensor own = added_by(false, from, progress);
+        std::ranges::transform(change.values(), own.values(), change.data(), std::minus<>());
         if (a.norms.before && (a.norms.first || to.layer > 0))
-            pass_norms(change, numbers(false, name(to.layer, TensorId::resid_in)),
-                       weight(to.layer, WeightId::norm1_weight));
+            pass_norm(change, numbers(false, name(to.layer, TensorId::resid_in)), a,
+                      weight(to.layer, WeightId::norm1_weight));
         return head_output(to.layer, to.head,
                            *heads_with(to.layer, read_with(to.layer, change, inputs, progress), progress));
-    }
-
-    /// Each row through the norm, at the scale of the row of `read`.
-    void pass_norms(RowMatrix& rows, const Tensor& read, const TensorPtr& weight) const {
-        const checkpoint::Architecture& a = architecture();
-        for (std::int64_t t = 0; t < T(); ++t) {
-            Tensor row(Shape{1, a.D}, std::span(rows.row(t).data(), static_cast<std::size_t>(a.D)));
-            FrozenNorm(row_of(read, t), a.norm, weight, a.norm_eps).apply(row);
-            rows.row(t) = ConstRow(row.data(), a.D);
-        }
     }
 
     /// With its edits.

@@ -88,7 +88,7 @@ TEST_CASE("every lesson inside the program plays without a fault") {
         CHECK(faults_of(asset(name), &tally) == std::vector<std::string>{});
         CHECK(tally.words < 1300);
         CHECK(tally.values + tally.quoted > 10);
-        CHECK(tally.step_questions + tally.tables > 2); // what the program does not do for the learner
+        CHECK(tally.step_questions + tally.tables > 2); // tasks without "Show me"
         CHECK(tally.step_questions + tally.tables + tally.gates >= tally.steps - 1);
         const Lesson lesson = parse_lesson(asset(name), name).lesson;
         CHECK(lesson.steps.size() >= 4);

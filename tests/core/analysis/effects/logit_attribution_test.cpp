@@ -63,13 +63,14 @@ TEST_CASE("what heads of pocket write towards a name is what PyTorch gives", "[a
 
 TEST_CASE("a path is not cut where a branch passes a norm of its own", "[attribution]") {
     const lesson::LessonModel model = run_ids(test_data("/models/gemma2_tiny"), {3, 7, 5});
-    CHECK_THROWS_WITH(cut_path(*model.model->model, model.run, {0, 0}, {1, 0}, *engine::make_engine("cpu")),
+    Progress progress;
+    CHECK_THROWS_WITH(cut_path(*model.numbers, {0, 0}, {1, 0}, progress),
                       Contains("this gemma2 model has other norms"));
 }
 
 TEST_CASE("a path from head to head is cut as PyTorch cuts it", "[attribution]") {
     const lesson::LessonModel model = run_pocket("kite bell rope drum coat kite bell");
-    const auto engine = engine::make_engine("cpu");
+    Progress progress;
     struct Row {
         std::int64_t head;
         std::array<double, 3> last, earlier; ///< [7, 3] and [6, 2]: whole, queries cut, keys cut
@@ -79,7 +80,7 @@ TEST_CASE("a path from head to head is cut as PyTorch cuts it", "[attribution]")
           Row{4, {0.854284, 0.468471, 0.000016}, {0.973518, 0.986953, 0.011098}},
           Row{7, {0.982396, 0.252582, 0.014974}, {0.995609, 0.987871, 0.002826}}}) {
         CAPTURE(head);
-        const CutPath cut = cut_path(*model.model->model, model.run, {0, 4}, {2, head}, *engine);
+        const CutPath cut = cut_path(*model.numbers, {0, 4}, {2, head}, progress);
         const std::array weights{&cut.whole, &cut.without_queries, &cut.without_keys};
         const auto T = static_cast<std::size_t>(model.inputs.T);
         for (std::size_t n = 0; n < weights.size(); ++n) {
@@ -89,8 +90,7 @@ TEST_CASE("a path from head to head is cut as PyTorch cuts it", "[attribution]")
         const Tensor& own = *model.run.layers[2].trace.stage(TensorId::weights);
         CHECK(cut.whole[7 * T + 3] == Approx(own.at(0, head, 7, 3)).margin(1e-6));
     }
-    CHECK_THROWS_WITH(cut_path(*model.model->model, model.run, {2, 4}, {2, 0}, *engine),
+    CHECK_THROWS_WITH(cut_path(*model.numbers, {2, 4}, {2, 0}, progress),
                       Contains("head 2.4 writes nothing that head 2.0 reads"));
-    CHECK_THROWS_WITH(cut_path(*model.model->model, model.run, {0, 8}, {2, 0}, *engine),
-                      Contains("there is no head 0.8"));
+    CHECK_THROWS_WITH(cut_path(*model.numbers, {0, 8}, {2, 0}, progress), Contains("there is no head 0.8"));
 }
