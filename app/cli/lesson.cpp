@@ -283,6 +283,7 @@ void add_lesson(CLI::App& program) {
             throw CLI::RequiredError("FILE or --course");
         check(*options);
     });
+    add_lesson_results(*lesson);
     playing->add_option("NAME", options->name, "the id of a lesson")->required();
     listing->callback([options] { list(*options); });
     playing->callback([options] { play_named(*options); });

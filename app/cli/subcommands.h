@@ -19,6 +19,7 @@ void add_record(CLI::App& program);
 void add_model(CLI::App& program);
 void add_tokenize(CLI::App& program);
 void add_lesson(CLI::App& program);
+void add_lesson_results(CLI::App& lesson); ///< a subcommand of `lesson`
 void add_heads(CLI::App& program);
 void add_generate(CLI::App& program);
 void add_explain(CLI::App& program);

@@ -13,13 +13,10 @@ std::filesystem::path course_progress_path(const std::filesystem::path& state_fo
     return state_folder.empty() ? state_folder : state_folder / "course.json";
 }
 
-std::map<std::string, LessonProgress> read_progress(const std::filesystem::path& path) {
+std::map<std::string, LessonProgress> parse_progress(const std::string& path) {
     std::map<std::string, LessonProgress> all;
-    std::error_code none;
-    if (path.empty() || !std::filesystem::is_regular_file(path, none))
-        return all;
+    const nlohmann::json file = parse_json_with_bytes(read_file(path), path);
     try {
-        const nlohmann::json file = parse_json_with_bytes(read_file(path.string()), path.string());
         for (const auto& [id, entry] : file.items()) {
             LessonProgress progress;
             progress.furthest = entry.at("furthest").get<int>();
@@ -34,10 +31,24 @@ std::map<std::string, LessonProgress> read_progress(const std::filesystem::path&
                                             answer.at("shown").get<bool>()};
             all[id] = std::move(progress);
         }
+    } catch (const nlohmann::json::exception&) {
+        fail_input(tr("progress.not_progress",
+                      "{} does not hold the progress of a learner; take course.json from the state folder of "
+                      "Headscope",
+                      path));
+    }
+    return all;
+}
+
+std::map<std::string, LessonProgress> read_progress(const std::filesystem::path& path) {
+    std::error_code none;
+    if (path.empty() || !std::filesystem::is_regular_file(path, none))
+        return {};
+    try {
+        return parse_progress(path.string());
     } catch (const std::exception&) {
         return {}; // a damaged file loses only the progress
     }
-    return all;
 }
 
 void write_progress(const std::filesystem::path& path,

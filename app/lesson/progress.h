@@ -12,6 +12,8 @@ namespace headscope::app {
 /// course.json in the state folder; empty when `state_folder` is empty.
 std::filesystem::path course_progress_path(const std::filesystem::path& state_folder);
 
+/// Reads a file that write_progress wrote. Throws Error(input) if it cannot be read or is another file.
+std::map<std::string, LessonProgress> parse_progress(const std::string& path);
 /// Returns the saved progress; empty if the file is missing or damaged.
 std::map<std::string, LessonProgress> read_progress(const std::filesystem::path& path);
 

@@ -8,8 +8,14 @@ namespace headscope::checkpoint {
 
 namespace {
 
-/// The slopes of Press et al. 2022: a geometric sequence for a power of two of heads, and for others every
-/// second number of the next sequence behind it.
+/// The nearest bfloat16, ties to even.
+float as_bfloat16(float value) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    return std::bit_cast<float>((bits + 0x7FFFU + ((bits >> 16U) & 1U)) & 0xFFFF0000U);
+}
+
+} // namespace
+
 std::vector<float> alibi_slopes(std::int64_t H) {
     const auto power = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(H)));
     std::vector<float> slopes;
@@ -20,14 +26,6 @@ std::vector<float> alibi_slopes(std::int64_t H) {
     }
     return slopes;
 }
-
-/// The nearest bfloat16, ties to even.
-float as_bfloat16(float value) {
-    const auto bits = std::bit_cast<std::uint32_t>(value);
-    return std::bit_cast<float>((bits + 0x7FFFU + ((bits >> 16U) & 1U)) & 0xFFFF0000U);
-}
-
-} // namespace
 
 TensorPtr alibi(const Architecture& architecture, const ModelInputs& inputs) {
     const std::vector<float> slopes = alibi_slopes(architecture.H);
