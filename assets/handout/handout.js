@@ -102,7 +102,7 @@ function sizes(map, single) {
   all.key = map.dk <= 8 ? 33 : map.dk <= 32 ? 7 : 4;
   // Wide pages keep the figure in view next to the text.
   const upright = all.weight < 8 * Math.max(...map.keys.map(word => word.length));
-  const above = (upright ? 356 : 300) + (all.query ? map.dk * (all.key + 1) : 0), high = innerWidth > 900 ? innerHeight - above : Infinity;
+  const above = (upright ? 372 : 316) + (all.query ? map.dk * (all.key + 1) : 0), high = innerWidth > 900 ? innerHeight - above : Infinity;
   all.height = Math.max(Math.min(Math.round(all.weight * 0.78), Math.floor(high / map.queries.length)), 16);
   return all;
 }

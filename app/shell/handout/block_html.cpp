@@ -189,8 +189,7 @@ std::string BlockHtml::table(const lesson::TableBlock& block) const {
             cells += i == 0 ? "<th scope=\"row\">" + of(row[i]) + "</th>" : element("td", of(row[i]));
         body += element("tr", cells) + "\n";
     }
-    return "<div class=\"scrolls\" tabindex=\"0\">" +
-           element("table", element("thead", element("tr", head)) + element("tbody", body)) + "</div>";
+    return html::scrolling(element("table", element("thead", element("tr", head)) + element("tbody", body)));
 }
 
 std::optional<std::size_t> BlockHtml::scene_of(const lesson::StepScene& over) {
@@ -281,10 +280,13 @@ std::string BlockHtml::question(const lesson::StepQuestion& question) {
 
 std::string BlockHtml::panel(const lesson::LessonPanel& panel) const {
     const HandoutMap& shown = map();
-    const std::string task =
-        in_program(escaped(tr("handout.panel", "This step has sliders, which recompute its numbers.")));
-    return panel_table(lesson::compute_panel(panel, {}, shown.problem, shown.model.get(), parts_.engine)) +
-           "<aside class=\"task\">" + task + "</aside>";
+    const std::string table =
+        panel_table(lesson::compute_panel(panel, {}, shown.problem, shown.model.get(), parts_.engine));
+    if (lesson::knobs_of(panel, {}).empty())
+        return table;
+    return table + "<aside class=\"task\">" +
+           in_program(escaped(tr("handout.panel", "This step has sliders, which recompute its numbers."))) +
+           "</aside>";
 }
 
 std::string BlockHtml::callout(const lesson::Callout& callout) {

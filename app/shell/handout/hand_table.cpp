@@ -31,7 +31,7 @@ std::string printed(const HandTable::Cell& cell) {
 }
 
 std::string print_table(const HandTable& table, const PrintCell& cell) {
-    std::string out = "<table class=\"hand\"><thead><tr><td></td>";
+    std::string out = "<div class=\"scrolls\"><table class=\"hand\"><thead><tr><td></td>";
     for (const std::string& column : table.columns)
         out += "<th scope=\"col\">" + escaped(column) + "</th>";
     out += "</tr></thead><tbody>\n";
@@ -43,7 +43,7 @@ std::string print_table(const HandTable& table, const PrintCell& cell) {
                    "</td>";
         out += "</tr>\n";
     }
-    return out + "</tbody></table>\n";
+    return out + "</tbody></table></div>\n";
 }
 
 HandTable cells_table(const lesson::Target& cells, int decimals, const HandoutMap& map) {

@@ -1,6 +1,7 @@
 #include "app/shell/handout/panel_html.h"
 
 #include "app/draw/kit/format.h"
+#include "app/draw/lesson/lesson_panels.h"
 #include "app/shell/page/html.h"
 #include "core/base/message.h"
 #include "core/base/overloaded.h"
@@ -15,7 +16,7 @@ namespace {
 using Cells = std::vector<std::string>;
 
 std::string table_html(const Cells& head, const std::vector<Cells>& rows) {
-    std::string out = "<div class=\"scrolls\" tabindex=\"0\"><table><thead><tr>";
+    std::string out = "<table><thead><tr>";
     for (const std::string& cell : head)
         out += cell.empty() ? "<td></td>" : "<th scope=\"col\">" + html::escaped(cell) + "</th>";
     out += "</tr></thead><tbody>\n";
@@ -26,7 +27,7 @@ std::string table_html(const Cells& head, const std::vector<Cells>& rows) {
                           : "<td>" + html::escaped(row[i]) + "</td>";
         out += "</tr>\n";
     }
-    return out + "</tbody></table></div>\n";
+    return html::scrolling(out + "</tbody></table>");
 }
 
 std::string head_address(const analysis::HeadPlace& head) {
@@ -68,6 +69,17 @@ std::string table_of(const lesson::MergeFigure& figure) {
     return table_html(head, rows);
 }
 
+std::string table_of(const lesson::LoopFigure& figure) {
+    std::vector<Cells> rows;
+    for (const analysis::ProjectionPair& pair : figure.projections)
+        rows.push_back({tr_n("lesson_loop.head", "{}, {} head", "{}, {} heads", pair.heads,
+                             tensor_info(pair.whole).symbol, grouped(pair.heads)),
+                        loop_difference(pair.difference), loop_difference(pair.without_transpose)});
+    return table_html({tr("lesson_loop.largest_difference", "Largest difference"),
+                       tr("lesson_loop.once", "once"), tr("lesson_loop.no_transpose", "no transpose")},
+                      rows);
+}
+
 std::string table_of(const lesson::SamplingFigure& figure) {
     std::vector<Cells> rows;
     for (const lesson::SamplingFigure::Row& row : figure.rows)
@@ -103,8 +115,7 @@ std::string table_of(const lesson::PathFigure& figure) {
 } // namespace
 
 std::string panel_table(const lesson::PanelFigure& figure) {
-    return std::visit(Overloaded{[](const lesson::LoopFigure&) { return std::string(); },
-                                 [](const lesson::PositionsFigure&) { return std::string(); },
+    return std::visit(Overloaded{[](const lesson::PositionsFigure&) { return std::string(); },
                                  [](const auto& shown) { return table_of(shown); }},
                       figure);
 }

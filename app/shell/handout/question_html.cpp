@@ -44,8 +44,7 @@ public:
                    "\" aria-label=\"" + escaped(number.empty() ? name : name + ": " + number) + "\">" +
                    (number.empty() ? "?" : number) + "</button>";
         };
-        return {.fields = "<p class=\"hint\">" + hint + "</p><div class=\"scrolls\">" +
-                          print_table(table, cell) + "</div>",
+        return {.fields = "<p class=\"hint\">" + hint + "</p>" + print_table(table, cell),
                 .paper = "<p>" + hint + "</p>" + print_table(table, [&](std::size_t n, const std::string&) {
                              return hidden ? blank : printed(table.cells[n]);
                          })};

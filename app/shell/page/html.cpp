@@ -1,5 +1,6 @@
 #include "app/shell/page/html.h"
 
+#include "core/base/message.h"
 #include "core/text/plain_text.h"
 
 #include <array>
@@ -49,6 +50,11 @@ std::string css(figure::Color color) {
     std::snprintf(text.data(), text.size(), "#%02x%02x%02x", color & 0xFFU, color >> 8 & 0xFFU,
                   color >> 16 & 0xFFU);
     return text.data();
+}
+
+std::string scrolling(const std::string& table) {
+    return "<div class=\"scrolls\" tabindex=\"0\" role=\"group\" aria-label=\"" +
+           escaped(tr("html.table", "Table")) + "\">" + table + "</div>\n";
 }
 
 std::string filled(std::string_view page, const std::map<std::string, std::string>& values) {
