@@ -65,7 +65,7 @@ const stages = ["x", "q k v", "split", "scores", "scaled", "masked"];
 /// True if the map shows the numbers of a stage: the question of a step may ask for those after its own stage.
 function isSeen(stage) {
   return asked.every(({ key, step, done }) => {
-    const last = stages.indexOf(key.stage);
+    const last = stages.indexOf(key.stage); // -1: hides nothing
     return done || step !== shown.step || last < 0 || (stages.indexOf(stage) >= 0 && stages.indexOf(stage) <= last);
   });
 }

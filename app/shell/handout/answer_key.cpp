@@ -160,7 +160,25 @@ private:
     Json key_;
 };
 
+bool reads_attention(const lesson::Expression& expression) {
+    static const std::set<std::string> arithmetic{"sqrt", "exp", "ln", "abs", "round"};
+    return !expression.targets().empty() ||
+           std::ranges::any_of(expression.functions(),
+                               [&](const std::string& name) { return !arithmetic.contains(name); });
+}
+
 } // namespace
+
+bool asks_about_attention(const lesson::StepQuestion& question) {
+    return std::visit(Overloaded{[](const lesson::NumberTask& task) { return reads_attention(task.value); },
+                                 [](const lesson::ShapeTask&) { return false; },
+                                 [](const lesson::OrderTask& task) {
+                                     return std::ranges::any_of(task.items, reads_attention,
+                                                                &lesson::OrderTask::Item::value);
+                                 },
+                                 [](const auto&) { return true; }},
+                      question.task);
+}
 
 Json answer_key(const lesson::StepQuestion& question, const lesson::LessonState& state,
                 const SpansToHtml& html) {

@@ -261,7 +261,8 @@ std::string BlockHtml::question(const lesson::StepQuestion& question) {
     const std::string answer = key["answer"].get<std::string>();
     key["id"] = question.id;
     key["after"] = after;
-    key["stage"] = state_.stage; // until the answer, the map shows no later one
+    if (asks_about_attention(question))
+        key["stage"] = state_.stage; // until the answer, the map shows no later one
     if (const auto shown = scene_of(question.show); shown && *shown != scene_index_)
         key["scene"] = *shown;
     parts_.questions.push_back(

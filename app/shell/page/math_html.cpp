@@ -34,12 +34,12 @@ std::string scripts(const lesson::Formula& formula) {
 }
 
 std::string matrix(const lesson::Formula& formula) {
-    std::string out = "<mrow><mo>[</mo><mtable>";
+    std::string out = "<mtable>";
     const auto columns = static_cast<std::size_t>(formula.columns);
     for (std::size_t i = 0; i < formula.parts.size(); ++i)
         out += std::string(i % columns == 0 ? "<mtr>" : "") + "<mtd>" + element(formula.parts[i]) + "</mtd>" +
                (i % columns == columns - 1 || i + 1 == formula.parts.size() ? "</mtr>" : "");
-    return out + "</mtable><mo>]</mo></mrow>";
+    return out + "</mtable>";
 }
 
 /// Returns the first character, which may have several bytes, and the rest.

@@ -369,15 +369,19 @@ def main():
         by_hand = handout(folder, "by-hand")
         check_table(by_hand)
         check_paper(by_hand)
-        for lesson in ("one-head", "cross-attention", "masks", "two-heads-that-copy", "variants"):
+        for lesson in ("one-head", "cross-attention", "masks", "two-heads-that-copy", "variants", "reading-attention"):
             page = handout(folder, lesson, "--language", "de")
             told = act(page, """
                 all("button[data-scene]").forEach(button => button.click());
                 all(".chip").length;
                 told.language = document.documentElement.lang;
                 told.cells = all(".w td[data-i]").length;
+                all(".give").forEach(button => button.click());
+                told.left = all(".asked").filter(one => !one.matches(".done") || one.matches(".earned")).length;
+                told.answers = all(".asked .verdict").every(line => /^Die Antwort: ./.test(line.textContent));
             """)  # fmt: skip
             assert told["language"] == "de" and told["cells"] > 0, (lesson, told)
+            assert told["left"] == 0 and told["answers"], (lesson, told)
     print("the handouts work as they should")
 
 

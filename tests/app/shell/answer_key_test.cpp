@@ -125,6 +125,19 @@ TEST_CASE("the key of an order has a verdict on every order", "[handout]") {
     CHECK(asked.key["answer"] == "b > c > a");
 }
 
+TEST_CASE("questions about sizes hide no weights on a handout", "[handout]") {
+    const auto asks = [](const std::string& text) {
+        return app::asks_about_attention(*KeyedQuestion(text).question);
+    };
+    CHECK(asks("kind: number\nanswer: weights[0][sat, cat]"));
+    CHECK(asks("kind: number\nanswer: round(100 * entropy(0))"));
+    CHECK_FALSE(asks("kind: number\nanswer: sqrt(T * dk)"));
+    CHECK_FALSE(asks("kind: shape\nanswer: [T, dk]"));
+    CHECK(asks("kind: token\nanswer: cat"));
+    CHECK(asks("kind: order\nitems:\n- {text: a, value: \"weights[0][sat, cat]\"}\n- {text: b, value: 2}"));
+    CHECK_FALSE(asks("kind: order\nitems:\n- {text: a, value: 1}\n- {text: b, value: H}"));
+}
+
 TEST_CASE("a handout has the choices of a question in the order of the window", "[handout]") {
     const KeyedQuestion asked(
         "kind: choice\nchoices:\n- {text: one, why: w1}\n- {text: two, why: w2, right: true}\n"
