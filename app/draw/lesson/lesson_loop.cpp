@@ -26,7 +26,8 @@ void draw_code(PanelColumn& column, const std::vector<std::string>& lines) {
     column.y = area.bottom() + 6;
 }
 
-/// "0" for zero, a readable number as digits, and a smaller number in scientific notation.
+} // namespace
+
 std::string loop_difference(double difference) {
     if (difference == 0 || difference >= 0.001)
         return number(difference, difference == 0 ? 0 : 3);
@@ -34,8 +35,6 @@ std::string loop_difference(double difference) {
     std::snprintf(text.data(), text.size(), "%.1e", difference);
     return text.data();
 }
-
-} // namespace
 
 void draw_loop(PanelColumn& column, const lesson::LoopFigure& figure) {
     const Theme& theme = column.context.theme;

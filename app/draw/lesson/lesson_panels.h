@@ -49,6 +49,8 @@ void draw_knobs(PanelColumn& column, const lesson::LessonPanel& panel, const les
 void draw_cost(PanelColumn& column, const lesson::CostFigure& figure);
 void draw_cache(PanelColumn& column, const lesson::LessonPanel& panel, const lesson::CacheFigure& figure);
 void draw_blur(PanelColumn& column, const lesson::MergeFigure& figure, double share);
+/// "0" for zero, a readable number as digits, and a smaller number in scientific notation.
+std::string loop_difference(double difference);
 void draw_loop(PanelColumn& column, const lesson::LoopFigure& figure);
 void draw_sampling(PanelColumn& column, const lesson::SamplingFigure& figure);
 void draw_heads_table(PanelColumn& column, const lesson::HeadsFigure& figure);

@@ -2,7 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/message.h"
-#include "core/checkpoint/run/graph_runs.h"
+#include "core/checkpoint/graph/graph_runs.h"
 #include "core/checkpoint/run/predictions.h"
 #include "core/tensor/views.h"
 

@@ -3,7 +3,7 @@
 #include "core/analysis/effects/frozen_norm.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
-#include "core/checkpoint/run/graph_runs.h"
+#include "core/checkpoint/graph/graph_runs.h"
 
 #include <string>
 

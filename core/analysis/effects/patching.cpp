@@ -4,8 +4,8 @@
 #include "core/analysis/effects/rows.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/checkpoint/graph/graph_runs.h"
 #include "core/checkpoint/model/edited_table.h"
-#include "core/checkpoint/run/graph_runs.h"
 #include "core/checkpoint/run/predictions.h"
 #include "core/tensor/views.h"
 

@@ -5,6 +5,7 @@
 #include "core/graph/parts/sizes.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace headscope::checkpoint {
 

@@ -84,6 +84,21 @@ std::string cell_answer(TensorId tensor, const Index& at) {
     return target_text(target);
 }
 
+std::vector<std::string> cell_answers(const CellRange& cells) {
+    std::vector<std::string> answers;
+    for (std::int64_t n = 0; n < cells.size(); ++n) {
+        Index at = cells.first;
+        std::int64_t rest = n;
+        for (int axis = tensor_info(cells.tensor).rank() - 1; axis >= 0; --axis) {
+            const auto a = static_cast<std::size_t>(axis);
+            at[a] += rest % cells.count[a];
+            rest /= cells.count[a];
+        }
+        answers.push_back(cell_answer(cells.tensor, at));
+    }
+    return answers;
+}
+
 std::vector<std::size_t> numbers_in(const std::string& answer) {
     std::vector<std::size_t> numbers;
     for (const std::string& part : parts_of(answer, ',')) {

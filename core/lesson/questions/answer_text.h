@@ -21,6 +21,8 @@ std::vector<std::int64_t> sizes_in(const std::string& typed);
 std::vector<std::size_t> numbers_in(const std::string& answer);
 /// The answer for a click on one cell, given its index with the batch.
 std::string cell_answer(TensorId tensor, const Index& at);
+/// The answers for clicks on all these cells, in row-major order.
+std::vector<std::string> cell_answers(const CellRange& cells);
 
 /// The parts between separators, without blanks around them.
 std::vector<std::string> parts_of(std::string_view text, char separator);

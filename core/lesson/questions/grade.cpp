@@ -65,7 +65,7 @@ private:
     /// Returns true if both are answers with the same meaning.
     bool same(const std::string& a, const std::string& b) const {
         return std::visit(Overloaded{[&](const NumberTask& task) {
-                                         const double tolerance = tolerance_of(task);
+                                         const double tolerance = accepted_difference(task);
                                          const auto wanted = numbers_meant(b);
                                          return std::ranges::any_of(numbers_meant(a), [&](double number) {
                                              return !wanted.empty() &&
@@ -85,15 +85,11 @@ private:
 
     // Numbers
 
-    static double tolerance_of(const NumberTask& task) {
-        return task.within.value_or(0.5 * std::pow(10.0, -task.decimals.value_or(usual_decimals)));
-    }
-
     Grade of(const NumberTask& task, const std::string& answer) const {
         const std::vector<double> meant = numbers_meant(answer);
         if (meant.empty())
             return unreadable(tr("grade.type_number", "Type a number, such as 0.25."));
-        const double value = task.value.number(state_), allowed = tolerance_of(task) * rounding;
+        const double value = task.value.number(state_), allowed = accepted_difference(task) * rounding;
         if (std::ranges::any_of(meant, [&](double number) { return std::abs(number - value) <= allowed; }))
             return {Grade::Verdict::right};
         return right_if(false, meant.front() > value
@@ -110,7 +106,7 @@ private:
     }
     std::string wrong(const NumberTask& task) const {
         const double value = task.value.number(state_);
-        return text_of(2 * std::abs(value) + 1 + 4 * tolerance_of(task), most_decimals);
+        return text_of(2 * std::abs(value) + 1 + 4 * accepted_difference(task), most_decimals);
     }
     static std::string printed(const NumberTask&, const std::string& answer) {
         return replace_all(answer, "-", "−");
@@ -206,19 +202,9 @@ private:
     /// The first cell among those of the task for which the call is true; empty if there is none.
     template<class Call>
     std::string first_cell(const CellTask& task, const Call& call) const {
-        const CellRange among = resolve(task.among, state_.problem);
-        Index at = among.first;
-        const int rank = tensor_info(among.tensor).rank();
-        for (std::int64_t n = 0; n < among.size(); ++n) {
-            std::int64_t rest = n;
-            for (int axis = rank - 1; axis >= 0; --axis) {
-                const auto a = static_cast<std::size_t>(axis);
-                at[a] = among.first[a] + rest % among.count[a];
-                rest /= among.count[a];
-            }
-            if (std::string text = cell_answer(among.tensor, at); call(of(task, text).verdict))
-                return text;
-        }
+        for (std::string& answer : cell_answers(resolve(task.among, state_.problem)))
+            if (call(of(task, answer).verdict))
+                return std::move(answer);
         return {};
     }
     std::string right(const CellTask& task) const {
@@ -379,6 +365,10 @@ private:
 };
 
 } // namespace
+
+double accepted_difference(const NumberTask& task) {
+    return task.within.value_or(0.5 * std::pow(10.0, -task.decimals.value_or(usual_decimals)));
+}
 
 Grade grade(const StepQuestion& question, const std::string& answer, const LessonState& state) {
     return Grading(question, state).grade(answer);

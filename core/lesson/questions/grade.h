@@ -27,6 +27,9 @@ struct Grade {
 /// computed.
 Grade grade(const StepQuestion& question, const std::string& answer, const LessonState& state);
 
+/// The largest accepted difference from the right number.
+double accepted_difference(const NumberTask& task);
+
 /// The right answer as grade() reads it. Throws Error(input) if it cannot be computed.
 std::string right_answer(const StepQuestion& question, const LessonState& state);
 /// The answer of a mistake as grade() reads it. Throws the same.

@@ -134,6 +134,9 @@ TEST_CASE("exit codes of commands about a problem follow one rule", "[cli]") {
 
 TEST_CASE("exit codes of commands about a checkpoint follow one rule", "[cli]") {
     const TemporaryFolder folder;
+    std::string long_sentence;
+    for (int word = 0; word < 200; ++word)
+        long_sentence += "cat ";
     const std::string out = folder.file("out"), none = folder.file("none");
     const std::string model = test_data("/models/gpt2_tiny");
     const std::vector<std::string> trace{"trace", "--model", model, "-o", out + ".json"},
@@ -221,6 +224,12 @@ TEST_CASE("exit codes of commands about a checkpoint follow one rule", "[cli]") 
         {1, {"lesson", "play", "wings"}},
         {1, {"lesson", "check", none}},
         {2, {"lesson", "play"}},
+        {1, {"lesson", "handout", "wings", "-o", out + ".html"}},
+        {1, {"lesson", "handout", "masks", "-o", none + "/masks.html"}},
+        {1, {"lesson", "handout", "masks", "-o", "/dev/full"}},
+        {1, {"lesson", "handout", "masks", "--sentence", long_sentence, "-o", out + ".html"}},
+        {2, {"lesson", "handout", "masks"}},
+        {2, {"lesson", "handout", "-o", out + ".html"}},
         {2, {"lesson"}},
         {2, {"devices", "--wings"}},
         {2, {"wings"}},

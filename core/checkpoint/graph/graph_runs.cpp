@@ -1,4 +1,4 @@
-#include "core/checkpoint/run/graph_runs.h"
+#include "core/checkpoint/graph/graph_runs.h"
 
 #include "core/checkpoint/model/edited_table.h"
 

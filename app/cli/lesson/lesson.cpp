@@ -1,9 +1,11 @@
 #include "app/cli/subcommands.h"
+#include "app/shell/handout/handout.h"
 #include "core/base/assets.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/joined.h"
 #include "core/base/json.h"
+#include "core/base/message.h"
 #include "core/course/course_report.h"
 #include "core/lesson/check.h"
 #include "core/lesson/library.h"
@@ -18,13 +20,16 @@
 #include <nlohmann/json.hpp>
 #include <span>
 #include <sstream>
+#include <string>
+#include <vector>
 
 namespace headscope::cli {
 
 namespace {
 
 struct LessonOptions {
-    std::string folder, language = "en", file, name;
+    std::string folder, language = "en", file, name, out;
+    std::vector<std::string> sentences;
     bool json = false, course = false;
 };
 
@@ -202,7 +207,8 @@ nlohmann::json reading_json(const lesson::Lesson& lesson) {
     return out;
 }
 
-void play_named(const LessonOptions& options) {
+/// Returns the lesson with the id `options.name`. Throws Error(input) with all ids if there is none.
+lesson::FoundLesson find_named(const LessonOptions& options) {
     const std::vector<lesson::FoundLesson> found =
         lesson::find_lessons(lesson::lesson_folders(options.folder), options.language);
     const auto usable = [](const lesson::FoundLesson& lesson) {
@@ -222,7 +228,12 @@ void play_named(const LessonOptions& options) {
                 names += (names.empty() ? "" : ", ") + lesson.parsed.lesson.id;
         fail_input("there is no lesson \"" + options.name + "\"; there are " + names);
     }
-    const lesson::LessonTally tally = play(one->parsed, one->path);
+    return *one;
+}
+
+void play_named(const LessonOptions& options) {
+    const lesson::FoundLesson one = find_named(options);
+    const lesson::LessonTally tally = play(one.parsed, one.path);
     if (options.json) {
         return print(nlohmann::json{{"id", options.name},
                                     {"steps", tally.steps},
@@ -238,7 +249,7 @@ void play_named(const LessonOptions& options) {
                                     {"words", tally.words},
                                     {"step_questions", tally.step_questions},
                                     {"claims", tally.claims},
-                                    {"reading", reading_json(one->parsed.lesson)}});
+                                    {"reading", reading_json(one.parsed.lesson)}});
     }
     std::ostringstream out;
     out << text::plain_text(options.name) << ": played to its end: " << tally.steps << " steps, "
@@ -249,6 +260,16 @@ void play_named(const LessonOptions& options) {
         << tally.claims << " claims, " << tally.formulas << " formulas, " << tally.panels << " panels, "
         << tally.changes << " changes that no quoted number contradicts, " << tally.words << " words\n";
     write_file_atomically("-", out.str());
+}
+
+/// Writes the handout. Its own words are in the lesson's language.
+void write_handout(const LessonOptions& options) {
+    const lesson::FoundLesson one = find_named(options);
+    if (!one.parsed.faults.empty())
+        report(one.path, one.parsed.faults);
+    use_language(language_of_locale(one.parsed.lesson.language));
+    const std::unique_ptr<engine::Engine> engine = engine::make_engine("cpu");
+    write_file_atomically(options.out, app::handout_page(one.parsed.lesson, options.sentences, *engine));
 }
 
 } // namespace
@@ -262,12 +283,17 @@ void add_lesson(CLI::App& program) {
         lesson->add_subcommand("check", "list the faults of a lesson file, by line, or of the whole course");
     CLI::App* playing = lesson->add_subcommand(
         "play", "run a lesson to its end and check every target, gate and quoted number");
-    for (CLI::App* command : {listing, playing}) {
+    CLI::App* handing_out = lesson->add_subcommand(
+        "handout", "write a lesson as one page of HTML for a class, with its maps, tables and questions");
+    for (CLI::App* command : {listing, playing, handing_out}) {
         command->add_option("--lessons", options->folder, "a folder with more lessons");
         command->add_option("--language", options->language, "language of the translation, such as de")
             ->capture_default_str();
-        command->add_flag("--json", options->json, "machine-readable output");
     }
+    for (CLI::App* command : {listing, playing})
+        command->add_flag("--json", options->json, "machine-readable output");
+    for (CLI::App* command : {playing, handing_out})
+        command->add_option("NAME", options->name, "the id of a lesson")->required();
     CLI::Option* file = checking->add_option("FILE", options->file, "a lesson, .md");
     CLI::Option* all = checking->add_flag(
         "--course", options->course,
@@ -283,10 +309,16 @@ void add_lesson(CLI::App& program) {
             throw CLI::RequiredError("FILE or --course");
         check(*options);
     });
+    handing_out
+        ->add_option("--sentence", options->sentences,
+                     "a sentence for the maps in addition to the lesson's own; may be repeated")
+        ->allow_extra_args(false);
+    handing_out->add_option("-o,--output", options->out, "the .html file to write, - for standard output")
+        ->required();
     add_lesson_results(*lesson);
-    playing->add_option("NAME", options->name, "the id of a lesson")->required();
     listing->callback([options] { list(*options); });
     playing->callback([options] { play_named(*options); });
+    handing_out->callback([options] { write_handout(*options); });
 }
 
 } // namespace headscope::cli
