@@ -172,6 +172,9 @@ bool reads_attention(const lesson::Expression& expression) {
 bool asks_about_attention(const lesson::StepQuestion& question) {
     return std::visit(Overloaded{[](const lesson::NumberTask& task) { return reads_attention(task.value); },
                                  [](const lesson::ShapeTask&) { return false; },
+                                 [](const lesson::CellTask& task) {
+                                     return task.wanted != lesson::CellTask::Wanted::named;
+                                 },
                                  [](const lesson::OrderTask& task) {
                                      return std::ranges::any_of(task.items, reads_attention,
                                                                 &lesson::OrderTask::Item::value);

@@ -24,8 +24,8 @@ using SpansToHtml = std::function<std::string(const lesson::Spans& spans)>;
 nlohmann::ordered_json answer_key(const lesson::StepQuestion& question, const lesson::LessonState& state,
                                   const SpansToHtml& html);
 
-/// Returns true if numbers of the attention may answer the question. False for sizes and for numbers that are
-/// computed from sizes alone.
+/// Returns true if numbers of the attention may answer the question. False for sizes, for numbers that are
+/// computed from sizes alone, and for a certain cell, next to which the page prints its number.
 bool asks_about_attention(const lesson::StepQuestion& question);
 
 } // namespace headscope::app

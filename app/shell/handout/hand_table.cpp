@@ -67,8 +67,13 @@ HandTable cells_table(const lesson::Target& cells, int decimals, const HandoutMa
     const std::int64_t columns = range.count[column_axis];
     for (std::int64_t n = 0; n < columns; ++n)
         out.columns.push_back(label(column_axis, n));
-    for (std::int64_t n = 0; n * columns < std::ssize(out.cells); ++n)
-        out.rows.push_back(label(row_axis, n));
+    const std::int64_t rows = range.count[row_axis];
+    const bool several_heads = std::ssize(out.cells) > rows * columns;
+    for (std::int64_t n = 0; n * columns < std::ssize(out.cells); ++n) {
+        const std::string row = label(row_axis, n % rows);
+        out.rows.push_back(
+            several_heads ? tr("common.head_3", "head {}", range.first[1] + n / rows) + ", " + row : row);
+    }
     return out;
 }
 

@@ -97,6 +97,17 @@ TEST_CASE("the key of a cell has a verdict on each cell", "[handout]") {
     CHECK(asked.key["answer"] == "weights[0][sat, cat] = 0.86");
 }
 
+TEST_CASE("cells of several heads are named by their heads on a handout", "[handout]") {
+    const KeyedQuestion asked("kind: cell\namong: q_heads\nanswer: q_heads[1][sat, 2]\n"
+                              "mistakes:\n- {answer: \"q_heads[0][sat, 2]\", why: Head 0.}");
+    CHECK(asked.key["right"] == ordered_json{"26"}); // (1 * 4 + 2) * 4 + 2
+    CHECK(asked.key["whys"] == ordered_json{{"10", "Head 0."}});
+    const std::string page = app::handout_page(asked.lesson, {}, *engine::make_engine("cpu"));
+    CHECK(page.find(" data-answer=\"26\" aria-label=\"head 1, sat, 2: ") != std::string::npos);
+    CHECK(page.find(" data-answer=\"31\" aria-label=\"head 1, down, 3: ") != std::string::npos);
+    CHECK(page.find(" data-answer=\"32\"") == std::string::npos);
+}
+
 TEST_CASE("the key of words has the right ones and a hint for every number of others", "[handout]") {
     const KeyedQuestion one("kind: token\nanswer: cat\nmistakes:\n- {answer: The, why: No.}");
     CHECK(one.key["kind"] == "one");
@@ -134,6 +145,8 @@ TEST_CASE("questions about sizes hide no weights on a handout", "[handout]") {
     CHECK_FALSE(asks("kind: number\nanswer: sqrt(T * dk)"));
     CHECK_FALSE(asks("kind: shape\nanswer: [T, dk]"));
     CHECK(asks("kind: token\nanswer: cat"));
+    CHECK(asks("kind: cell\namong: \"weights[0][sat, :]\"\nanswer: largest"));
+    CHECK_FALSE(asks("kind: cell\namong: q_heads\nanswer: q_heads[1][sat, 2]"));
     CHECK(asks("kind: order\nitems:\n- {text: a, value: \"weights[0][sat, cat]\"}\n- {text: b, value: 2}"));
     CHECK_FALSE(asks("kind: order\nitems:\n- {text: a, value: 1}\n- {text: b, value: H}"));
 }

@@ -226,7 +226,8 @@ TEST_CASE("tables of a handout hold the engine's numbers", "[handout]") {
     REQUIRE(worksheet < solution);
     const std::string empty = page.substr(worksheet, solution - worksheet);
     CHECK(count(empty, "class=\"blank\"") >= count(page, "<input "));
-    CHECK(empty.find("0.97") == std::string::npos);
+    // A later question prints weights as cells to choose from; the tables before it do not.
+    CHECK(empty.substr(0, empty.find("<ol>")).find("0.97") == std::string::npos);
     CHECK(page.find("<b>0.97</b>", solution) != std::string::npos);
 }
 
