@@ -217,7 +217,7 @@ private:
                         });
                     },
                     [&](const StepQuestion& question) {
-                        guarded(question.line, [&] { check(question, scene, stage); });
+                        guarded(question.line, [&] { check(question, blocks, scene, stage); });
                     },
                     [&](const Claim& claim) {
                         ++tally_.claims;
@@ -245,7 +245,20 @@ private:
         }
     }
 
-    void check(const StepQuestion& question, const StepScene& scene, const Stage& stage) {
+    /// A task after a question is the learner's: the scene that the answer shows must not do it.
+    static void check_later_gates(const StepQuestion& question, const std::vector<LessonBlock>& blocks,
+                                  const LessonState& answered) {
+        for (const LessonBlock& block : blocks)
+            if (const auto* gate = std::get_if<Gate>(&block);
+                gate != nullptr && gate->line > question.line && gate->condition.truth(answered))
+                fail_input(tr("check.answer_opens_gate",
+                              "the answer to \"{}\" opens the gate \"{}\" after it; ask for something that "
+                              "its scene does not show",
+                              question.id, gate->condition.text()));
+    }
+
+    void check(const StepQuestion& question, const std::vector<LessonBlock>& blocks, const StepScene& scene,
+               const Stage& stage) {
         ++tally_.step_questions;
         const LessonState state = with_view(stage.state(), scene);
         const int words = tally_.words; // the words of a question do not count as prose
@@ -264,6 +277,10 @@ private:
         check_scene(shown, after);
         LessonState answered = with_view(after.state(), shown);
         answered.page_numbers = &own;
+        answered.text_changed = question.show.sentence || question.show.kv_sentence;
+        answered.edited = changes_problem(question.show);
+        if (question.show.line > 0)
+            check_later_gates(question, blocks, answered);
         if (changes_problem(question.show))
             check_quoted(question.after);
         check(question.after, answered);

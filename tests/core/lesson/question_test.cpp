@@ -230,6 +230,20 @@ TEST_CASE("two questions of a lesson have different ids, and done names one", "[
     CHECK(played_faults(lesson_front + step + gate + lesson_quiz).empty());
 }
 
+TEST_CASE("the scene that an answer shows leaves a task after it to the learner", "[lesson]") {
+    const auto faults = [](const std::string& when) {
+        return played_faults(lesson_front +
+                             "## Step\nA step with five words of text.\n```question\nid: q\nkind: number\n"
+                             "question: Q\nanswer: 4\nshow: {sentence: cat sat}\n```\n```gate\ntask: Do it.\n"
+                             "when: " +
+                             when + "\nsolution: {sentence: cat sat, stage: scores}\n```\n" + lesson_quiz);
+    };
+    CHECK(faults("T = 2 and stage = \"scores\"").empty());
+    REQUIRE(faults("T = 2").size() == 1);
+    CHECK_THAT(faults("T = 2").front(), Contains("the answer to \"q\" opens the gate \"T = 2\""));
+    CHECK_THAT(faults("retyped").front(), Contains("opens the gate \"retyped\""));
+}
+
 TEST_CASE("own in the text after a gate is the value on the step's own page", "[lesson]") {
     const auto faults = [](const std::string& after) {
         return played_faults(with_block(
