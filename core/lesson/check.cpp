@@ -245,18 +245,6 @@ private:
         }
     }
 
-    /// A task after a question is the learner's: the scene that the answer shows must not do it.
-    static void check_later_gates(const StepQuestion& question, const std::vector<LessonBlock>& blocks,
-                                  const LessonState& answered) {
-        for (const LessonBlock& block : blocks)
-            if (const auto* gate = std::get_if<Gate>(&block);
-                gate != nullptr && gate->line > question.line && gate->condition.truth(answered))
-                fail_input(tr("check.answer_opens_gate",
-                              "the answer to \"{}\" opens the gate \"{}\" after it; ask for something that "
-                              "its scene does not show",
-                              question.id, gate->condition.text()));
-    }
-
     void check(const StepQuestion& question, const std::vector<LessonBlock>& blocks, const StepScene& scene,
                const Stage& stage) {
         ++tally_.step_questions;

@@ -74,6 +74,17 @@ std::vector<LessonError> check_question(const StepQuestion& question, const Less
     return faults;
 }
 
+void check_later_gates(const StepQuestion& question, const std::vector<LessonBlock>& blocks,
+                       const LessonState& answered) {
+    for (const LessonBlock& block : blocks)
+        if (const auto* gate = std::get_if<Gate>(&block);
+            gate != nullptr && gate->line > question.line && gate->condition.truth(answered))
+            fail_input(tr("check_question.answer_opens_gate",
+                          "the answer to \"{}\" opens the gate \"{}\" after it; ask for something that its "
+                          "scene does not show",
+                          question.id, gate->condition.text()));
+}
+
 std::vector<LessonError> repeated_ids(const Lesson& lesson) {
     std::vector<LessonError> faults;
     std::set<std::string> met;

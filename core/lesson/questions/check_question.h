@@ -12,6 +12,11 @@ namespace headscope::lesson {
 /// explanation, and the step must not select the answer. Returns the faults.
 std::vector<LessonError> check_question(const StepQuestion& question, const LessonState& state);
 
+/// Throws Error(input) if a gate after the question, one of `blocks`, is open in the scene that the answer
+/// shows: the task is the learner's.
+void check_later_gates(const StepQuestion& question, const std::vector<LessonBlock>& blocks,
+                       const LessonState& answered);
+
 /// A fault for every id that an earlier table or question of the lesson has.
 std::vector<LessonError> repeated_ids(const Lesson& lesson);
 

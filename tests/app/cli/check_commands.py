@@ -122,6 +122,10 @@ def prepare(folder):
     (folder / "corpus.txt").write_text((sentence + "\n") * 4)
     (folder / "story.txt").write_text(sentence * 300)
     shutil.copy(SOURCES / "assets/lessons/masks.md", folder / "lesson.md")
+    progress = json.dumps({"masks": {"furthest": 1, "page": 1, "answers": [[0, 1]], "done": []}})
+    (folder / "anna").mkdir()
+    for name in ("anna/course.json", "ben.json"):
+        (folder / name).write_text(progress)
     # The lesson that the page on lessons prints, where the reader saves it and in the folder of the reader's lessons.
     page = (SOURCES / "assets/manual/lessons.md").read_text()
     lesson = re.search(r"^````\n(.*?)^````$", page, re.S | re.M)[1]
