@@ -267,8 +267,7 @@ private:
         answered.page_numbers = &own;
         answered.text_changed = question.show.sentence || question.show.kv_sentence;
         answered.edited = changes_problem(question.show);
-        if (question.show.line > 0)
-            check_later_gates(question, blocks, answered);
+        check_later_gates(question, blocks, answered);
         if (changes_problem(question.show))
             check_quoted(question.after);
         check(question.after, answered);

@@ -76,6 +76,8 @@ std::vector<LessonError> check_question(const StepQuestion& question, const Less
 
 void check_later_gates(const StepQuestion& question, const std::vector<LessonBlock>& blocks,
                        const LessonState& answered) {
+    if (question.show.line == 0)
+        return; // the answer shows no scene
     for (const LessonBlock& block : blocks)
         if (const auto* gate = std::get_if<Gate>(&block);
             gate != nullptr && gate->line > question.line && gate->condition.truth(answered))
