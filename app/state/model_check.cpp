@@ -9,11 +9,11 @@ namespace headscope::app {
 
 namespace {
 
-struct Kind {
+struct TitledKind {
     std::string_view ending; ///< of ReferenceRow::kind, which may begin with the stack
     Message title;
 };
-constexpr std::array<Kind, 6> all_kinds{
+constexpr std::array<TitledKind, 6> all_kinds{
     {{"attentions", translatable("model_check.attention_weights", "Attention weights")},
      {"hidden", translatable("model_check.residual_stream", "Residual stream")},
      {"logits", translatable("model_check.logits", "Logits")},
@@ -36,7 +36,7 @@ bool ModelCheck::failed() const {
 
 std::vector<CheckedKind> ModelCheck::kinds() const {
     std::vector<CheckedKind> found;
-    for (const Kind& kind : all_kinds) {
+    for (const TitledKind& kind : all_kinds) {
         const checkpoint::ReferenceRow* worst = nullptr;
         for (const checkpoint::ReferenceRow& row : rows)
             if (row.kind.ends_with(kind.ending) &&
