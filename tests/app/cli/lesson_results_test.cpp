@@ -12,7 +12,7 @@ using headscope::test::TemporaryFolder;
 
 namespace {
 
-const char* const own_lesson = R"(---
+const char* const lesson_with_tasks = R"(---
 id: mine
 title: Mine
 minutes: 1
@@ -69,7 +69,7 @@ choices:
 
 TEST_CASE("the answers of learners are written as a table", "[cli][lesson]") {
     const TemporaryFolder folder;
-    write_file_atomically(folder.file("mine.md"), own_lesson);
+    write_file_atomically(folder.file("mine.md"), lesson_with_tasks);
     app::LessonProgress anna;
     anna.given["weight of cat"] = {"0.86", false};
     anna.given["order"] = {"1, 2", true};

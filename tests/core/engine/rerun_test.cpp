@@ -13,7 +13,7 @@ using namespace headscope::engine;
 
 namespace {
 
-constexpr Dims lesson{.B = 1, .Tq = 4, .Tk = 4, .D = 8, .Dkv = 8, .H = 4, .Hkv = 2, .dk = 2, .dv = 2};
+constexpr Dims lesson_dims{.B = 1, .Tq = 4, .Tk = 4, .D = 8, .Dkv = 8, .H = 4, .Hkv = 2, .dk = 2, .dv = 2};
 
 Problem problem_of(const Dims& dims, bool cross = false) {
     Numbers numbers(11);
@@ -114,7 +114,7 @@ Names with(Names names, const Names& more) {
 
 TEST_CASE("an edit recomputes what it can reach, and no more") {
     using enum TensorId;
-    const Problem problem = problem_of(lesson);
+    const Problem problem = problem_of(lesson_dims);
     // Head 2 owns rows 4 and 5 of W_O.
     CHECK(reached(problem, W_O, {5, 3}) == Names{"contributions 2", "output"});
     CHECK(reached(problem, b_O, {3}) == Names{"output"});
@@ -133,13 +133,13 @@ TEST_CASE("an edit recomputes what it can reach, and no more") {
     CHECK_FALSE(keys.contains("scores 1"));
     // x is read by everything; a source of keys of its own is not read by the queries.
     CHECK(reached(problem, x, {0, 2, 1}).size() == 1 + 2 * 4 + 4 * 2 + 4 * 7 + 2);
-    Problem crossed = problem_of(lesson, true);
+    Problem crossed = problem_of(lesson_dims, true);
     CHECK_FALSE(reached(crossed, x_kv, {0, 2, 1}).contains("q 0"));
     CHECK_FALSE(reached(crossed, x, {0, 2, 1}).contains("k 0"));
 }
 
 TEST_CASE("gains, temperature and masks reach their heads") {
-    const Problem problem = problem_of(lesson);
+    const Problem problem = problem_of(lesson_dims);
     Problem edited = problem;
     edited.gains[3] += 1;
     CHECK(computed(recomputed(problem, edited)) == Names{"concat 3", "contributions 3", "output"});
@@ -148,7 +148,7 @@ TEST_CASE("gains, temperature and masks reach their heads") {
     CHECK(computed(recomputed(problem, edited)).size() == 4 * 6 + 2);
     CHECK_FALSE(recomputed(problem, edited).stages().has(TensorId::scores));
     edited = problem;
-    Tensor add(Shape{lesson.H, lesson.Tq, lesson.Tk}, 0.0F);
+    Tensor add(Shape{lesson_dims.H, lesson_dims.Tq, lesson_dims.Tk}, 0.0F);
     edited.mask = {AdditiveMask{std::make_shared<const Tensor>(add.shape(), add.values())}};
     Problem masked = edited;
     add.at(2, 1, 1) = -1;
@@ -245,7 +245,7 @@ TEST_CASE("problems of more structures than are kept have their own graphs") {
 }
 
 TEST_CASE("a run from scratch follows a change of sizes, and a bad edit is still refused") {
-    Problem problem = problem_of(lesson);
+    Problem problem = problem_of(lesson_dims);
     cpu::CpuEngine engine(1);
     Progress progress;
     const Trace before = engine.run(problem);

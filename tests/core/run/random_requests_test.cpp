@@ -19,10 +19,11 @@ using namespace headscope::test;
 
 namespace {
 
-/// Captures and interventions on nodes of a graph at random. The same on every machine.
+/// Captures and interventions on nodes of a graph at random. The same on every machine. The graph must
+/// outlive this object.
 class RandomRequests {
 public:
-    RandomRequests(const graph::Graph& graph, std::uint64_t seed) : graph_(graph), numbers_(seed) {
+    RandomRequests(const graph::Graph& graph, std::uint64_t seed) : numbers_(seed) {
         for (const graph::Node& node : graph.nodes())
             if (node.op != graph::Op::input) // token ids have to stay ids
                 nodes_.push_back(&node);
@@ -76,7 +77,6 @@ private:
         return part;
     }
 
-    const graph::Graph& graph_;
     text::RandomNumbers numbers_;
     std::vector<const graph::Node*> nodes_;
     std::vector<const graph::Node*>

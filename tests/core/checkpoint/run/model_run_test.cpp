@@ -23,8 +23,8 @@ ModelPtr open_model(const std::string& name, std::size_t kept_bytes = Model::def
     return std::make_shared<const Model>(Model::open(test_data("/models/") + name, kept_bytes));
 }
 
-ModelRunPtr run(const ModelPtr& model, const ModelInputs& inputs, const ModelEdits& edits = {},
-                const ModelRunPtr& before = nullptr, ModelRun::Options options = {}) {
+ModelRunPtr run_model_on(const ModelPtr& model, const ModelInputs& inputs, const ModelEdits& edits = {},
+                         const ModelRunPtr& before = nullptr, ModelRun::Options options = {}) {
     Progress progress;
     ModelRunPtr made = ModelRun::compute(model, inputs, edits, before, options, progress);
     CHECK(progress.fraction() == 1.0F);
@@ -81,7 +81,7 @@ TEST_CASE("a run of a checkpoint has the numbers of run_model, bit for bit") {
         const ModelPtr model = open_model(name);
         const ForwardResult expected =
             run_on_cpu(*model, inputs, {.stages = StageSet().with(TensorId::weights)});
-        const ModelRunPtr got = run(model, inputs);
+        const ModelRunPtr got = run_model_on(model, inputs);
         CHECK(got->computed_from() == 0);
         const AttentionInfo& info = got->info();
         const std::int64_t L = load_model_case(name).L;
@@ -111,7 +111,7 @@ TEST_CASE("a run of a checkpoint has the numbers of run_model, bit for bit") {
 
 TEST_CASE("a run keeps the logits of one position, and never those of all") {
     const ModelInputs inputs = first_text("gpt2_tiny");
-    const ModelRunPtr made = run(open_model("gpt2_tiny"), inputs);
+    const ModelRunPtr made = run_model_on(open_model("gpt2_tiny"), inputs);
     const std::weak_ptr<const Tensor> all = made->logits(), first = made->logits_at(0, Progress());
     CHECK(all.expired());
     CHECK_FALSE(first.expired());
@@ -124,26 +124,26 @@ TEST_CASE("a run after edits has the numbers of one from scratch, and computes f
         INFO(name);
         const ModelInputs inputs = first_text(name);
         const ModelPtr model = open_model(name);
-        const ModelRunPtr plain = run(model, inputs);
+        const ModelRunPtr plain = run_model_on(model, inputs);
         ModelEdits edits;
         for (const std::int64_t l : {std::int64_t{1}, std::int64_t{0}}) {
             edits[l] = some_edits(*plain, l);
-            const ModelRunPtr again = run(model, inputs, edits, plain);
+            const ModelRunPtr again = run_model_on(model, inputs, edits, plain);
             CHECK(again->computed_from() == l);
-            check_same(*again, *run(model, inputs, edits));
+            check_same(*again, *run_model_on(model, inputs, edits));
             CHECK_FALSE(same_bits(*again->logits(), *plain->logits()));
             if (l == 1)
                 CHECK(again->layer(0) == plain->layer(0));
         }
         // From one set of edits to another: layer 0 has the same in both.
-        const ModelRunPtr both = run(model, inputs, edits);
+        const ModelRunPtr both = run_model_on(model, inputs, edits);
         ModelEdits first_only{{0, edits[0]}};
-        const ModelRunPtr back = run(model, inputs, first_only, both);
+        const ModelRunPtr back = run_model_on(model, inputs, first_only, both);
         CHECK(back->computed_from() == 1);
-        check_same(*back, *run(model, inputs, first_only));
+        check_same(*back, *run_model_on(model, inputs, first_only));
         // Nothing changed, said in another way.
         first_only[1].gains.assign(static_cast<std::size_t>(model->architecture().H), 1.0F);
-        const ModelRunPtr same = run(model, inputs, first_only, back);
+        const ModelRunPtr same = run_model_on(model, inputs, first_only, back);
         const std::int64_t L = same->info().L;
         CHECK(same->computed_from() == L);
         CHECK(same->hidden(L) == back->hidden(L));
@@ -151,7 +151,7 @@ TEST_CASE("a run after edits has the numbers of one from scratch, and computes f
         // A run of other inputs has nothing to share.
         ModelInputs other = inputs;
         other.ids.front() += 1;
-        CHECK(run(model, other, {}, plain)->computed_from() == 0);
+        CHECK(run_model_on(model, other, {}, plain)->computed_from() == 0);
     }
 }
 
@@ -159,18 +159,20 @@ TEST_CASE("weights beyond the budget are computed again, and are the same") {
     for (const char* name : {"gpt2_tiny", "bert_tiny", "mistral_tiny"}) {
         const ModelInputs inputs = first_text(name);
         const ModelPtr model = open_model(name);
-        const ModelRunPtr all = run(model, inputs);
+        const ModelRunPtr all = run_model_on(model, inputs);
         const std::size_t layer_bytes = all->info().bytes / 2;
         const ModelEdits edits{{1, some_edits(*all, 1)}};
         for (const std::size_t budget : {std::size_t{0}, layer_bytes, 2 * layer_bytes - 1}) {
-            const ModelRunPtr some = run(model, inputs, {}, nullptr, {budget});
+            const ModelRunPtr some = run_model_on(model, inputs, {}, nullptr, {budget});
             check_same(*some, *all);
-            check_same(*run(model, inputs, edits, some, {budget}), *run(model, inputs, edits));
+            check_same(*run_model_on(model, inputs, edits, some, {budget}),
+                       *run_model_on(model, inputs, edits));
         }
         // So are a model's own weights.
         const ModelPtr poor = open_model(name, 0);
-        check_same(*run(poor, inputs), *all);
-        check_same(*run(poor, inputs, edits, run(poor, inputs)), *run(model, inputs, edits));
+        check_same(*run_model_on(poor, inputs), *all);
+        check_same(*run_model_on(poor, inputs, edits, run_model_on(poor, inputs)),
+                   *run_model_on(model, inputs, edits));
     }
 }
 
@@ -180,9 +182,9 @@ TEST_CASE("rows and heads of a layer that is not kept are those of the whole lay
         const ModelPtr model = open_model(name);
         ModelEdits edits;
         edits[1].gains = std::vector<float>(static_cast<std::size_t>(model->architecture().H), 0.5F);
-        const ModelRunPtr whole = run(model, first_text(name), edits),
-                          parts = run(model, first_text(name), edits, nullptr,
-                                      {.kept_bytes = 0, .whole_bytes = 0});
+        const ModelRunPtr whole = run_model_on(model, first_text(name), edits),
+                          parts = run_model_on(model, first_text(name), edits, nullptr,
+                                               {.kept_bytes = 0, .whole_bytes = 0});
         const AttentionInfo& info = whole->info();
         const MapPart part{1, 2, info.Tq - 1, info.Tk - 2};
         std::vector<float> a(static_cast<std::size_t>(part.rows * part.cols)), b(a.size());
@@ -206,10 +208,10 @@ TEST_CASE("a layer's problem is the checkpoint's own attention, and its weights 
     for (const std::size_t kept : {std::size_t{0}, Model::default_kept_bytes}) {
         const ModelInputs inputs = first_text("qwen2_tiny_bf16");
         const ModelPtr model = open_model("qwen2_tiny_bf16", kept);
-        const ModelRunPtr plain = run(model, inputs);
+        const ModelRunPtr plain = run_model_on(model, inputs);
         const Problem own = plain->problem(1);
         const ModelEdits edits{{0, some_edits(*plain, 0)}, {1, some_edits(*plain, 1)}};
-        const Problem later = run(model, inputs, edits, plain)->problem(1);
+        const Problem later = run_model_on(model, inputs, edits, plain)->problem(1);
         for (const TensorId id : {TensorId::W_Q, TensorId::W_K, TensorId::W_V, TensorId::W_O, TensorId::b_Q})
             CHECK(own.input(id) == later.input(id));
         CHECK_FALSE(same_bits(*own.x, *later.x));
@@ -218,7 +220,7 @@ TEST_CASE("a layer's problem is the checkpoint's own attention, and its weights 
     // x is the normed hidden state before the layer; its attention is that of the run.
     const ModelInputs inputs = first_text("gpt2_tiny");
     const ModelPtr model = open_model("gpt2_tiny");
-    const ModelRunPtr plain = run(model, inputs);
+    const ModelRunPtr plain = run_model_on(model, inputs);
     const ForwardResult whole =
         run_on_cpu(*model, inputs, {.stages = StageSet::all(), .layer = 1, .keep_problems = true});
     CHECK(same_bits(*plain->problem(1).x, *whole.layers[0].problem->x));
@@ -227,7 +229,7 @@ TEST_CASE("a layer's problem is the checkpoint's own attention, and its weights 
 TEST_CASE("gains of 0 take a head away") {
     const ModelInputs inputs = first_text("gpt2_tiny");
     const ModelPtr model = open_model("gpt2_tiny");
-    const ModelRunPtr plain = run(model, inputs);
+    const ModelRunPtr plain = run_model_on(model, inputs);
     ModelEdits gains, weights;
     gains[1].gains = {1, 1, 0, 1};
     // Head 2 without its rows of W_O sends nothing either.
@@ -236,8 +238,8 @@ TEST_CASE("gains of 0 take a head away") {
     const std::int64_t dk = model->architecture().dk, D = model->architecture().D;
     std::fill_n(cut->data() + 2 * dk * D, dk * D, 0.0F);
     weights[1].tensors[WeightId::W_O] = cut;
-    const ModelRunPtr by_gain = run(model, inputs, gains, plain),
-                      by_weights = run(model, inputs, weights, plain);
+    const ModelRunPtr by_gain = run_model_on(model, inputs, gains, plain),
+                      by_weights = run_model_on(model, inputs, weights, plain);
     CHECK(same_bits(*by_gain->logits(), *by_weights->logits()));
     CHECK_FALSE(same_bits(*by_gain->logits(), *plain->logits()));
     CHECK(by_gain->layer(0) == plain->layer(0));
@@ -252,11 +254,11 @@ TEST_CASE("an edit of a key/value head moves all its query heads and no other") 
         const Architecture& config = model->architecture();
         const std::int64_t group = config.H / config.Hkv;
         REQUIRE(group > 1);
-        const ModelRunPtr plain = run(model, inputs);
+        const ModelRunPtr plain = run_model_on(model, inputs);
         for (std::int64_t g = 0; g < config.Hkv; ++g) {
             ModelEdits edits;
             edits[0].tensors[WeightId::W_K] = moved(*plain->problem(0).weights.W_K, g * config.dk, config.dk);
-            const ModelRunPtr after = run(model, inputs, edits, plain);
+            const ModelRunPtr after = run_model_on(model, inputs, edits, plain);
             for (std::int64_t h = 0; h < config.H; ++h) {
                 INFO("key/value head " << g << ", query head " << h);
                 CHECK(head_moved(*plain, *after, 0, h) == (h / group == g));
@@ -269,7 +271,7 @@ TEST_CASE("edits that do not fit the model are named") {
     const ModelInputs inputs = first_text("llama_tiny_tied");
     const ModelPtr model = open_model("llama_tiny_tied");
     const auto fault = [&](const ModelEdits& edits) {
-        return input_error([&] { run(model, inputs, edits); });
+        return input_error([&] { run_model_on(model, inputs, edits); });
     };
     const TensorPtr small = std::make_shared<const Tensor>(Shape{2, 2}, 1.0F);
     CHECK_THAT(fault({{2, {}}}), Contains("layer 2") && Contains("0 to 1"));
@@ -280,25 +282,25 @@ TEST_CASE("edits that do not fit the model are named") {
     CHECK_THAT(fault({{1, {.tensors = {{WeightId::b_Q, small}}, .gains = {}}}}), Contains("does not have"));
     CHECK_THAT(fault({{1, {.tensors = {{WeightId::bucket_table, small}}, .gains = {}}}}),
                Contains("not part of attention, norms or MLP"));
-    const Tensor& W = *run(model, inputs)->problem(0).weights.W_Q;
+    const Tensor& W = *run_model_on(model, inputs)->problem(0).weights.W_Q;
     const auto broken = std::make_shared<const Tensor>(W.shape(), NAN);
     CHECK_THAT(fault({{0, {.tensors = {{WeightId::W_Q, broken}}, .gains = {}}}}),
                Contains("layer 0") && Contains("NaN"));
     ModelInputs two = inputs;
     two.B = 2;
-    CHECK_THAT(input_error([&] { run(model, two); }), Contains("2 texts"));
+    CHECK_THAT(input_error([&] { run_model_on(model, two); }), Contains("2 texts"));
 }
 
 TEST_CASE("a run that is cancelled leaves the one before it as it was") {
     const ModelInputs inputs = first_text("gpt2_tiny");
     const ModelPtr model = open_model("gpt2_tiny");
-    const ModelRunPtr plain = run(model, inputs);
+    const ModelRunPtr plain = run_model_on(model, inputs);
     Progress progress;
     progress.cancel();
     const ModelEdits edits{{0, some_edits(*plain, 0)}};
     CHECK(error_kind([&] { ModelRun::compute(model, inputs, edits, plain, {}, progress); }) ==
           ErrorKind::cancelled);
-    check_same(*plain, *run(model, inputs));
+    check_same(*plain, *run_model_on(model, inputs));
 }
 
 TEST_CASE("what a key brings is its value through W_O of the head") {
@@ -306,8 +308,8 @@ TEST_CASE("what a key brings is its value through W_O of the head") {
         INFO(name);
         const ModelPtr model = open_model(name);
         const ModelInputs inputs = first_text(name);
-        const ModelRunPtr plain = run(model, inputs);
-        const ModelRunPtr made = run(model, inputs, {{1, some_edits(*plain, 1)}});
+        const ModelRunPtr plain = run_model_on(model, inputs);
+        const ModelRunPtr made = run_model_on(model, inputs, {{1, some_edits(*plain, 1)}});
         const Problem problem = with_edits(made->problem(1), edits_of(made->edits(), 1));
         const Dims& d = problem.dims;
         const TensorPtr lengths = made->brought(1);
@@ -353,32 +355,33 @@ TEST_CASE("a text that goes on with one that was run has the numbers of a run of
         ModelEdits edits;
         edits[1].gains.assign(static_cast<std::size_t>(model->architecture().H), 0.5F);
         for (const ModelEdits& with : {ModelEdits(), edits}) {
-            ModelRunPtr chain = run(model, text(4), with);
+            ModelRunPtr chain = run_model_on(model, text(4), with);
             for (const std::int64_t T : {5, 6, 9}) {
                 INFO(T << " tokens");
-                chain = run(model, text(T), with, chain);
-                check_same(*chain, *run(model, text(T), with));
+                chain = run_model_on(model, text(T), with, chain);
+                check_same(*chain, *run_model_on(model, text(T), with));
             }
             // Back to a shorter text, and on from there again.
-            const ModelRunPtr back = run(model, text(5), with, chain);
-            check_same(*back, *run(model, text(5), with));
+            const ModelRunPtr back = run_model_on(model, text(5), with, chain);
+            check_same(*back, *run_model_on(model, text(5), with));
             ModelInputs other = text(7);
             other.ids[6] = 1;
-            const ModelRunPtr on = run(model, other, with, back);
-            check_same(*on, *run(model, other, with));
+            const ModelRunPtr on = run_model_on(model, other, with, back);
+            check_same(*on, *run_model_on(model, other, with));
             // The run whose caches were used continues a second time.
-            check_same(*run(model, text(7), with, back), *run(model, text(7), with));
+            check_same(*run_model_on(model, text(7), with, back), *run_model_on(model, text(7), with));
         }
         // With other edits nothing is taken over.
-        check_same(*run(model, text(6), edits, run(model, text(5))), *run(model, text(6), edits));
+        check_same(*run_model_on(model, text(6), edits, run_model_on(model, text(5))),
+                   *run_model_on(model, text(6), edits));
         const ModelRun::Options none{.kept_bytes = 0};
-        const ModelRunPtr bare = run(model, text(5), {}, nullptr, none);
-        check_same(*run(model, text(6), {}, bare, none), *run(model, text(6)));
+        const ModelRunPtr bare = run_model_on(model, text(5), {}, nullptr, none);
+        check_same(*run_model_on(model, text(6), {}, bare, none), *run_model_on(model, text(6)));
         Progress cancelled;
         cancelled.cancel();
-        const ModelRunPtr before = run(model, text(5));
+        const ModelRunPtr before = run_model_on(model, text(5));
         CHECK_THROWS(ModelRun::compute(model, text(6), {}, before, {}, cancelled));
-        check_same(*run(model, text(6), {}, before), *run(model, text(6)));
+        check_same(*run_model_on(model, text(6), {}, before), *run_model_on(model, text(6)));
     }
 }
 
@@ -396,8 +399,8 @@ TEST_CASE("threads that continue one run at the same time get the numbers of run
     for (int turn = 0; turn < 5; ++turn) {
         Progress progress;
         // Only a run that continued another one has caches to hand on.
-        const ModelRunPtr before =
-            ModelRun::compute(model, text(5), {}, run(model, text(4), {}, nullptr, none), none, progress);
+        const ModelRunPtr before = ModelRun::compute(
+            model, text(5), {}, run_model_on(model, text(4), {}, nullptr, none), none, progress);
         std::vector<ModelRunPtr> made(3);
         std::vector<std::thread> threads;
         for (std::size_t n = 0; n < made.size(); ++n)
@@ -413,6 +416,6 @@ TEST_CASE("threads that continue one run at the same time get the numbers of run
         for (std::thread& thread : threads)
             thread.join();
         for (std::size_t n = 0; n < made.size(); ++n)
-            check_same(*made[n], *run(model, text(6 + static_cast<std::int64_t>(n))));
+            check_same(*made[n], *run_model_on(model, text(6 + static_cast<std::int64_t>(n))));
     }
 }
