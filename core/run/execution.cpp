@@ -306,23 +306,11 @@ void Execution::call_kernel(const Plan::PlannedStep& planned) {
         Values::Node& value = at(id);
         const Node& node = *plan_.find(id);
         const Box* const stored = stored_box(node);
-        Box box = *planned.rows;
-        bool is_same = stored != nullptr;
-        for (std::size_t axis = 0; axis < box.first.size(); ++axis) {
-            const bool is_row_axis = axis < 2;
-            if (!is_row_axis) {
-                box.first[axis] = 0;
-                box.count[axis] = static_cast<int>(axis) < value.numbers->shape().rank()
-                                      ? value.numbers->shape()[static_cast<int>(axis)]
-                                      : 0;
-            } else if (stored != nullptr) {
-                is_same = is_same && box.first[axis] == stored->first[axis] &&
-                          box.count[axis] == stored->count[axis];
-                box.first[axis] -= stored->first[axis];
-            }
-        }
-        if (is_same)
+        Box box = with_rows(*planned.rows, value.numbers->shape());
+        if (stored != nullptr && box == *stored)
             continue;
+        for (std::size_t axis = 0; stored != nullptr && axis < box.first.size(); ++axis)
+            box.first[axis] -= stored->first[axis];
         whole.push_back({id, value.numbers});
         rows.push_back(cut(*value.numbers, box));
         value.numbers = rows.back().get();

@@ -15,6 +15,16 @@ Box bounding_box(const Box& a, const Box& b) {
     return box;
 }
 
+Box with_rows(const Box& rows, const Shape& shape) {
+    constexpr std::size_t row_axes = 2;
+    Box box;
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(shape.rank()); ++axis) {
+        box.first[axis] = axis < row_axes ? rows.first[axis] : 0;
+        box.count[axis] = axis < row_axes ? rows.count[axis] : shape[static_cast<int>(axis)];
+    }
+    return box;
+}
+
 bool is_whole(const Box& box, const Shape& shape) {
     return shape_of(box, shape.rank()) == shape;
 }

@@ -12,6 +12,8 @@ using graph::shape_of;
 
 /// The smallest box that contains both.
 Box bounding_box(const Box& a, const Box& b);
+/// The same part of the first two axes, (B, T), and all of the others.
+Box with_rows(const Box& rows, const Shape& shape);
 bool is_whole(const Box& box, const Shape& shape);
 /// A copy of a part.
 TensorPtr cut(const Tensor& tensor, const Box& box);

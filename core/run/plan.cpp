@@ -129,18 +129,6 @@ private:
 
 namespace {
 
-constexpr std::size_t row_axes = 2; ///< (B, T)
-
-/// A box with the same part of the first two axes, and all of the others.
-Box with_rows(const Box& rows, const Shape& shape) {
-    Box box;
-    for (std::size_t axis = 0; axis < static_cast<std::size_t>(shape.rank()); ++axis) {
-        box.first[axis] = axis < row_axes ? rows.first[axis] : 0;
-        box.count[axis] = axis < row_axes ? rows.count[axis] : shape[static_cast<int>(axis)];
-    }
-    return box;
-}
-
 /// Returns true if the first axes of both are the same (B, T). A projection of queries may be one of keys.
 bool have_same_rows(const graph::Axes& a, const graph::Axes& b) {
     const auto are_tokens = [](const graph::Axis& axis) { return axis.name == "Tq" || axis.name == "Tk"; };
