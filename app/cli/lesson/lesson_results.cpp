@@ -30,9 +30,9 @@ void write_results(const ResultsOptions& options) {
     std::vector<app::LearnerResults> learners;
     for (const std::string& file : options.files)
         learners.push_back({learner_of(file), app::parse_progress(file)});
-    if (learners.empty())
-        learners.push_back(
-            {"", app::read_progress(app::course_progress_path(program_folder(UserFolder::state)))});
+    const std::filesystem::path own = app::course_progress_path(program_folder(UserFolder::state));
+    if (learners.empty() && !own.empty() && std::filesystem::exists(own))
+        learners.push_back({"", app::parse_progress(own.string())});
     app::CourseState course;
     app::list_lessons(course, lesson::find_lessons(lesson::lesson_folders(options.folder), options.language));
     write_file_atomically(options.out, app::results_csv(course.lessons, learners));

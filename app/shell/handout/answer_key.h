@@ -12,8 +12,8 @@ namespace headscope::app {
 /// Writes running text as HTML.
 using SpansToHtml = std::function<std::string(const lesson::Spans& spans)>;
 
-/// What the script of a handout needs to judge the answers to a question of a step. All verdicts, hints and
-/// values are those of lesson::grade(). Keys of the result:
+/// Returns the data with which the script of a handout judges the answers to a question of a step. Verdicts,
+/// hints and values are those of lesson::grade(). Keys of the result:
 /// - `kind`: number, shape, many (several words), order, or one (of several buttons);
 /// - `answer`: the right answer in words;
 /// - `hints`: texts by their names, or by their numbers in `verdicts`;

@@ -60,7 +60,7 @@ std::string source(const lesson::Claim& claim) {
                      "</p>";
 }
 
-/// What only the program can do.
+/// A task that needs the program.
 std::string in_program(const std::string& task) {
     return "<p class=\"kind\">" + escaped(tr("handout.in_program", "In Headscope")) + "</p>" +
            element("p", task);

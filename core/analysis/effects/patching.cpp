@@ -118,7 +118,7 @@ public:
         return name(architecture().layers - 1,
                     architecture().norms.after_sum ? TensorId::norm2 : TensorId::resid_out);
     }
-    /// What the attention adds, before a norm of the branch.
+    /// The stage with the attention's term of the residual stream, before a norm of the branch.
     TensorId attended() const {
         return architecture().norms.after_branch ? TensorId::attn_raw : TensorId::attn_out;
     }

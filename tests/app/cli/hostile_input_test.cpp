@@ -80,7 +80,7 @@ TEST_CASE("a lesson that cannot be read is listed, and the others work", "[cli]"
     CHECK(run_program({"lesson", "play", "masks", "--lessons", folder.file("")}).code == 0);
 }
 
-TEST_CASE("bytes of a lesson that are no text are a fault, and no message echoes them", "[cli]") {
+TEST_CASE("a lesson with bytes that are not text is refused, and messages do not repeat them", "[cli]") {
     const TemporaryFolder folder;
     const std::string path = folder.file("broken.md");
     using namespace std::string_literals;

@@ -131,7 +131,7 @@ TEST_CASE("a pass is written in every format, with the same numbers", "[cli]") {
     CHECK(json::parse(read_file(folder.file("npy/trace.json")))["input_ids"] == parsed["input_ids"]);
 }
 
-TEST_CASE("faults of a model call are told with the right code", "[cli]") {
+TEST_CASE("errors of a model call have the right exit code", "[cli]") {
     check_failure(trace_of("gpt2_tiny", {"-o", "-"}), 2, "--ids");
     check_failure(trace_of("gpt2_tiny", {"--ids", "1", "--gain", "0=0", "-o", "-"}), 1, "names no layer");
     check_failure(trace_of("gpt2_tiny", {"--ids", "1", "--gain", "1.x=0", "-o", "-"}), 1, "of the form h=g");
@@ -383,9 +383,8 @@ TEST_CASE("render turns the gains of a checkpoint's heads", "[cli]") {
     check_failure(with("--kv-sentence", "Le chat"), 2, "--kv-sentence");
 }
 
-TEST_CASE(
-    "tensors that a family does not have inside its layers stop a run, unless it is told to ignore them",
-    "[cli]") {
+TEST_CASE("tensors that a family does not have inside its layers stop a run unless --ignore-unknown is given",
+          "[cli]") {
     const std::string folder = test_data("/files/llama_inner_norms");
     const ProgramRun refused =
         run_program({"trace", "--model", folder, "--ids", "1,2,3", "-o", "-", "--format", "json"});

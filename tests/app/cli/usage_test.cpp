@@ -177,7 +177,7 @@ TEST_CASE("the language of lessons may be given as a locale", "[cli]") {
     CHECK(run_program(short_name).out == run_program(locale).out);
 }
 
-TEST_CASE("a survey is told by the name that the checkpoint was given", "[cli]") {
+TEST_CASE("a survey names the checkpoint as it was given", "[cli]") {
     const TemporaryFolder folder;
     write_file_atomically(folder.file("texts.txt"), "Mary had a dog.\n");
     const std::string out = folder.file("out.db");
