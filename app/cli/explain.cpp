@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
-#include "core/checkpoint/run/predictions.h"
+#include "core/checkpoint/generation/predictions.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

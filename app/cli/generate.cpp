@@ -8,7 +8,7 @@
 #include "core/base/json.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/checkpoint/model/text_model.h"
-#include "core/checkpoint/run/generator.h"
+#include "core/checkpoint/generation/generator.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

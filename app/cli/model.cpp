@@ -37,7 +37,7 @@ ordered_json describe(const checkpoint::Architecture& c) {
             {"dk", c.dk},
             {"d_ff", c.d_ff},
             {"experts", c.experts},
-            {"experts_used", c.experts_used},
+            {"experts_used", c.experts > 0 ? c.route.used : 0},
             {"vocab", c.vocab},
             {"max_positions", c.max_positions},
             {"sliding_window", windows}};

@@ -7,7 +7,7 @@
 #include "core/base/json.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/checkpoint/model/model_memory.h"
-#include "core/checkpoint/run/self_check.h"
+#include "core/checkpoint/checks/self_check.h"
 #include "core/engine/engine.h"
 
 #include <CLI/CLI.hpp>

@@ -9,7 +9,7 @@
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/checkpoint/gguf/gguf_tokenizer.h"
 #include "core/checkpoint/model/model_memory.h"
-#include "core/checkpoint/run/predictions.h"
+#include "core/checkpoint/generation/predictions.h"
 #include "core/engine/engine.h"
 #include "core/export/model_export.h"
 #include "core/export/streamed_stages.h"

@@ -2,7 +2,7 @@
 
 #include "app/commands/one_of.h"
 #include "core/analysis/effects/patching.h"
-#include "core/checkpoint/run/sampling.h"
+#include "core/checkpoint/generation/sampling.h"
 
 #include <cstdint>
 #include <optional>

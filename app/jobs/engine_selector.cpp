@@ -3,7 +3,7 @@
 #include "app/state/model_document.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
-#include "core/checkpoint/run/self_check.h"
+#include "core/checkpoint/checks/self_check.h"
 #include "core/engine/cpu/cpu_engine.h"
 
 #include <ctime>

@@ -2,7 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/message.h"
-#include "core/checkpoint/run/first_target.h"
+#include "core/checkpoint/generation/first_target.h"
 
 #include <algorithm>
 #include <new>

@@ -3,7 +3,7 @@
 #include "app/commands/command.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
-#include "core/checkpoint/run/predictions.h"
+#include "core/checkpoint/generation/predictions.h"
 
 #include <algorithm>
 #include <utility>

@@ -2,7 +2,7 @@
 
 #include "core/base/message.h"
 #include "core/checkpoint/model/text_model.h"
-#include "core/checkpoint/run/reference_check.h"
+#include "core/checkpoint/checks/reference_check.h"
 
 #include <cstdint>
 #include <memory>

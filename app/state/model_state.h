@@ -4,7 +4,7 @@
 #include "app/state/screens/circuits.h"
 #include "app/state/screens/effects.h"
 #include "app/state/screens/patching_map.h"
-#include "core/checkpoint/run/sampling.h"
+#include "core/checkpoint/generation/sampling.h"
 
 #include <optional>
 #include <string>

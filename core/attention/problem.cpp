@@ -206,7 +206,7 @@ Dims infer_dims(const TensorPtr& x, const TensorPtr& x_kv, const Weights& weight
     return d;
 }
 
-void validate(const Problem& problem, std::int64_t before) {
+void validate(const Problem& problem) {
     const Dims& d = problem.dims;
     check_dims(d);
     const ProblemParts parts = problem.parts();
@@ -219,7 +219,7 @@ void validate(const Problem& problem, std::int64_t before) {
         Overloaded{[&](const Field& field, const TensorPtr& tensor) { check_shape(field, tensor, d, parts); },
                    [](const Field&, const auto&) {}},
         problem);
-    if (!problem.cross() && (before + d.Tq != d.Tk || d.D != d.Dkv))
+    if (!problem.cross() && (d.Tq != d.Tk || d.D != d.Dkv))
         fail_input(tr("problem.x_kv_missing_x",
                       "X_kv is missing, and X has {} where keys and values should have (Tk, Dkv) = {}; give "
                       "X_kv, or make them equal",

@@ -151,8 +151,7 @@ Dims infer_dims(const TensorPtr& x, const TensorPtr& x_kv, const Weights& weight
 
 /// Throws Error(input) with one sentence that names the first invalid tensor, its value and the expected
 /// value: shapes against dims, H divisible by Hkv, empty inputs, NaN or infinity in x, weights or biases,
-/// gains, temperature, token counts, masks, rotary tables. In self-attention Tk must be Tq plus `before`, the
-/// number of tokens processed earlier.
-void validate(const Problem& problem, std::int64_t before = 0);
+/// gains, temperature, token counts, masks, rotary tables.
+void validate(const Problem& problem);
 
 } // namespace headscope

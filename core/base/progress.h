@@ -10,9 +10,18 @@ namespace headscope {
 /// member.
 class Progress {
 public:
+    Progress() = default;
+    /// For work inside other work, which is cancelled with it and does not report.
+    struct CancelledWith {
+        const Progress& other;
+    };
+    explicit Progress(CancelledWith with) : with_(&with.other) {}
+
     /// Asks the worker to stop at its next check.
     void cancel() noexcept { cancelled_.store(true, std::memory_order_relaxed); }
-    bool cancelled() const noexcept { return cancelled_.load(std::memory_order_relaxed); }
+    bool cancelled() const noexcept {
+        return cancelled_.load(std::memory_order_relaxed) || (with_ != nullptr && with_->cancelled());
+    }
 
     /// Throws Error(cancelled) once cancel() has been called. Workers call it between tiles of work.
     void check() const {
@@ -26,6 +35,13 @@ public:
         to_.store(to, std::memory_order_relaxed);
     }
 
+    struct Part {
+        float from, to;
+    };
+    Part part() const noexcept {
+        return {from_.load(std::memory_order_relaxed), to_.load(std::memory_order_relaxed)};
+    }
+
     /// Reports the fraction of the work, or of its current part, that is done, in [0, 1].
     void report(float fraction) noexcept {
         const float from = from_.load(std::memory_order_relaxed);
@@ -35,6 +51,7 @@ public:
     float fraction() const noexcept { return fraction_.load(std::memory_order_relaxed); }
 
 private:
+    const Progress* with_ = nullptr;
     std::atomic<bool> cancelled_{false};
     std::atomic<float> fraction_{0.0F}, from_{0.0F}, to_{1.0F};
 };

@@ -4,7 +4,7 @@
 #include "core/base/file.h"
 #include "core/base/message.h"
 #include "core/checkpoint/model/block_stages.h"
-#include "core/checkpoint/run/forward_pass.h"
+#include "core/checkpoint/run/from_rows.h"
 #include "core/export/trace_selection.h"
 
 #include <algorithm>
@@ -90,17 +90,19 @@ SelectedStage made_logits(const checkpoint::Model& model, const checkpoint::Mode
                           const checkpoint::ForwardResult& result, LogitWatch& watch) {
     const auto make = [&](const NumberSink& sink) {
         constexpr std::int64_t numbers_at_once = std::int64_t{4} << 20U;
-        const checkpoint::ForwardPass pass(model, inputs, result.edits);
-        cpu::CpuDense cpu;
+        const auto text = std::make_shared<const checkpoint::TextGraph>(
+            std::shared_ptr<const checkpoint::Model>(std::shared_ptr<void>(), &model), inputs);
+        checkpoint::FromRows end(text, result.edits, checkpoint::last_hidden_node(*text), {"logits"});
         const Tensor& hidden = *result.hidden.back();
         const std::int64_t D = hidden.shape().back(0), rows = hidden.count() / D,
                            most = std::max<std::int64_t>(numbers_at_once / model.architecture().vocab, 1);
         for (std::int64_t first = 0; first < rows; first += most) {
             const std::int64_t count = std::min(most, rows - first);
-            const Tensor part(Shape{1, count, D},
-                              hidden.values().subspan(static_cast<std::size_t>(first * D),
-                                                      static_cast<std::size_t>(count * D)));
-            const TensorPtr logits = pass.logits(cpu, part, Progress());
+            const auto part = std::make_shared<const Tensor>(
+                Shape{1, count, D}, hidden.values().subspan(static_cast<std::size_t>(first * D),
+                                                            static_cast<std::size_t>(count * D)));
+            Progress progress;
+            const TensorPtr logits = end.of(part, progress).at("logits");
             watch.see(logits->values());
             sink(logits->values());
         }

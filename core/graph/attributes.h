@@ -30,7 +30,7 @@ struct Parameter {
         std::int64_t first = 0, count = 0, blocks = 1, stride = 0;
         bool operator==(const Columns&) const = default;
     };
-    std::string tensor; ///< its name in the file; empty for a problem without a file
+    std::string tensor; ///< its name in the file, "{e}" for the number of an expert; empty: there is no file
     Layout layout = Layout::as_used;
     std::optional<Columns> columns = {};
     double offset = 0; ///< added to every number: Gemma stores the weights of its norms minus 1

@@ -1,7 +1,7 @@
 #include "core/analysis/effects/logit_attribution.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
-#include "core/checkpoint/run/predictions.h"
+#include "core/checkpoint/generation/predictions.h"
 #include "core/lesson/additional_passes.h"
 #include "core/lesson/expression_node.h"
 #include "core/lesson/panel.h"

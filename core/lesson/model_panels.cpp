@@ -2,8 +2,8 @@
 #include "core/analysis/heads/head_metrics.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
-#include "core/checkpoint/run/predictions.h"
-#include "core/checkpoint/run/sampling.h"
+#include "core/checkpoint/generation/predictions.h"
+#include "core/checkpoint/generation/sampling.h"
 #include "core/lesson/panel_figure.h"
 
 #include <algorithm>

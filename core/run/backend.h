@@ -1,65 +1,13 @@
 #pragma once
 
 #include "core/base/progress.h"
-#include "core/graph/graph.h"
-#include "core/run/part.h"
-#include "core/tensor/tensor.h"
+#include "core/run/values.h"
 
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace headscope::run {
-
-using graph::NodeId;
-
-/// A row of a softmax that is minus infinity throughout: query i of head h in batch entry b may attend to no
-/// key.
-struct EmptyRow {
-    NodeId node;
-    std::int64_t b, h, i;
-    bool operator==(const EmptyRow&) const = default;
-};
-
-/// The numbers of the nodes during a run, by node. Kernels read the inputs of their nodes and fill their
-/// nodes.
-class Values {
-public:
-    explicit Values(std::size_t nodes) : nodes_(nodes) {}
-
-    /// The numbers of an input, or those of a node of the kernel that are known from an earlier run.
-    const Tensor& operator[](NodeId id) const { return *at(id).numbers; }
-    /// Null if they are not known.
-    const Tensor* find(NodeId id) const { return at(id).numbers; }
-    /// The owner of the numbers of a leaf; for caches by identity.
-    const TensorPtr& owner(NodeId id) const { return at(id).holder(); }
-    /// The memory to fill; null if the node is not stored, or if none of its heads is computed. Heads that
-    /// are not computed have their numbers already.
-    Tensor* out(NodeId id) const { return at(id).out; }
-    /// The part of the node that out() has; null: all of it.
-    const Box* part(NodeId id) const { return at(id).part; }
-    /// The heads to compute.
-    HeadSet computed(NodeId id) const { return at(id).computed; }
-
-    std::vector<EmptyRow> empty_rows{};               ///< of softmax nodes, appended by kernels
-    float progress_begin = 0.0F, progress_end = 1.0F; ///< part of the progress for this kernel to report
-
-private:
-    friend class Execution;
-    struct Node {
-        const TensorPtr& holder() const { return shared != nullptr ? *shared : owner; }
-        TensorPtr owner{};
-        const TensorPtr* shared = nullptr; ///< in place of `owner`: a given leaf, or a node of the run before
-        const Tensor* numbers = nullptr;
-        Tensor* out = nullptr;
-        const Box* part = nullptr;
-        HeadSet dirty = 0, wanted = 0, computed = 0;
-        HeadSet changed = 0; ///< heads that the previous run has, and that only interventions change
-    };
-    const Node& at(NodeId id) const { return nodes_[static_cast<std::size_t>(id)]; }
-    Node& at(NodeId id) { return nodes_[static_cast<std::size_t>(id)]; }
-    std::vector<Node> nodes_;
-};
 
 /// Computes the nodes of a step. Made once for a plan and used by each of its runs, one at a time.
 class Kernel {
@@ -82,6 +30,9 @@ struct Step {
     std::vector<NodeId> by_parts{};
     /// Nodes whose numbers of an earlier run the kernel reads even if it does not store them.
     std::vector<NodeId> reads_earlier{};
+    /// Leaves of which the kernel takes whole rows - cells with one index of the first axis - from
+    /// Values::changed_rows, so that no table is copied for the sake of a few rows.
+    std::vector<NodeId> reads_changed_rows{};
     /// Row t of text b of the nodes, whose first axes are (B, T), depends on that row alone of the inputs
     /// that have these axes: the kernel computes the rows that its tensors have.
     bool by_rows = false;
@@ -126,6 +77,8 @@ public:
     virtual std::shared_ptr<Tensor> make(const Shape& shape) = 0;
     /// Called after each run.
     virtual void finish() {}
+    /// Frees memory that is kept for later runs.
+    virtual void release() {}
 };
 
 } // namespace headscope::run

@@ -22,15 +22,16 @@ bool is_small(const Plan::Node& node) {
 } // namespace
 
 Execution::Execution(const PlanPtr& plan, Leaves leaves, NodeInterventions interventions,
-                     const RunPtr& previous, Progress& progress)
-    : plan_(*plan), previous_(previous.get()), progress_(progress), values_(graph_.nodes().size()) {
+                     const RunPtr& previous, Progress& progress, const TakeNode& take)
+    : plan_(*plan), previous_(previous.get()), progress_(progress), take_(take),
+      values_(graph_.nodes().size()) {
     run_->plan_ = plan;
     run_->leaves_ = std::move(leaves);
     run_->interventions_ = std::move(interventions);
     run_->tensors_.resize(graph_.nodes().size());
     run_->parts_.resize(plan_.parts().size());
     run_->computed_.resize(graph_.nodes().size());
-    if (previous_ != nullptr && &previous_->plan().backend() != &plan_.backend())
+    if (previous_ != nullptr && previous_->plan().device() != plan_.device())
         previous_ = nullptr; // another device may round otherwise
     if (previous_ != nullptr || !plan_.parts().empty())
         inputs_ = &plan_.inputs();
@@ -71,33 +72,34 @@ std::span<const NodeIntervention> Execution::previous_interventions_on(NodeId id
     return before < 0 ? std::span<const NodeIntervention>() : of_node(previous_->interventions_, before);
 }
 
-/// Finds the numbers of a leaf: in the graph, in Leaves::by_node, or from the source, which makes them.
-void Execution::find_leaf(Values::Node& value, const Node& planned) {
-    const Leaves& leaves = run_->leaves_;
-    const graph::Node& node = graph_.node(planned.id);
-    const auto index = static_cast<std::size_t>(planned.id);
-    if (const auto* constant = std::get_if<graph::Constant>(&node.attributes))
-        value.shared = &constant->values;
-    else if (index < leaves.by_node.size() && leaves.by_node[index] != nullptr)
-        value.shared = &leaves.by_node[index];
-    else if (leaves.source != nullptr)
-        value.owner = (*leaves.source)(node);
-    if (value.holder() == nullptr)
-        fail_input(tr("graph.no_numbers", "{} has no numbers; give a tensor with the axes {}", node.name,
-                      node.axes.text()));
+std::span<const NodeIntervention> Execution::previous_rows_apart(NodeId id) const {
+    const NodeId before = previous_id(id);
+    return before < 0 || previous_->tensors_[static_cast<std::size_t>(before)] != nullptr
+               ? std::span<const NodeIntervention>()
+               : of_node(previous_->interventions_, before);
+}
+
+bool Execution::has_rows_apart(const Node& node) const {
+    return node.rows_apart && set_whole_rows(interventions_on(node.id), node.shape);
 }
 
 /// Reads a leaf and applies its interventions.
 void Execution::set_leaf(const Node& node) {
     Values::Node& value = at(node.id);
-    find_leaf(value, node);
-    const Tensor& given = *value.holder();
-    if (!(given.shape() == node.shape)) {
-        const graph::Node& of = graph_.node(node.id);
-        fail_input(tr("graph.leaf_shape", "{} has shape {}; it should have the axes {}", of.name,
-                      given.shape().text(), of.axes.text()));
+    const Leaves& leaves = run_->leaves_;
+    const auto index = static_cast<std::size_t>(node.id);
+    if (const auto* constant = std::get_if<graph::Constant>(&graph_.node(node.id).attributes))
+        value.shared = &constant->values;
+    else if (index < leaves.by_node.size() && leaves.by_node[index] != nullptr)
+        value.shared = &leaves.by_node[index];
+    if (value.shared == nullptr || !((*value.shared)->shape() == node.shape)) {
+        value.shared = nullptr;
+        value.owner = leaves.read(graph_, node.id);
     }
-    if (node.intervened) {
+    const Tensor& given = *value.holder();
+    if (has_rows_apart(node)) {
+        value.changed_rows = interventions_on(node.id);
+    } else if (node.intervened) {
         auto changed = std::make_shared<Tensor>(given.shape(), given.values());
         apply(interventions_on(node.id), node.heads, node.all, *changed);
         value.owner = std::move(changed);
@@ -129,6 +131,7 @@ HeadSet Execution::changed_heads(const Node& node, const TensorPtr& numbers) con
 /// Marks the heads whose numbers can differ from those of the previous run.
 void Execution::find_dirty() {
     const Leaves &mine = run_->leaves_, *const before = previous_ == nullptr ? nullptr : &previous_->leaves_;
+    constexpr std::span<const NodeIntervention> no_interventions_on_node;
     const bool no_interventions =
         run_->interventions_.empty() && (previous_ == nullptr || previous_->interventions_.empty());
     for (std::size_t n = 0; n < plan_.nodes().size(); ++n) {
@@ -136,19 +139,23 @@ void Execution::find_dirty() {
         Values::Node& value = at(node.id);
         if (node.leaf) {
             const auto index = static_cast<std::size_t>(node.id);
-            const bool in_memory = (index < mine.by_node.size() && mine.by_node[index] != nullptr) ||
-                                   graph_.node(node.id).op == graph::Op::constant || node.intervened ||
-                                   node.kept;
-            if (in_memory) {
+            const bool is_given = (index < mine.by_node.size() && mine.by_node[index] != nullptr) ||
+                                  graph_.node(node.id).op == graph::Op::constant;
+            const bool apart = has_rows_apart(node);
+            if (is_given || node.kept || (node.intervened && !apart)) {
                 set_leaf(node);
                 value.dirty = before == nullptr ? node.all : changed_heads(node, value.holder());
-                if (node.kept || node.intervened)
+                if (node.kept || (node.intervened && !apart))
                     run_->tensors_[index] = value.holder();
             } else {
                 const bool same_source = before != nullptr && previous_id(node.id) >= 0 &&
                                          before->source == mine.source && known(node.id) == nullptr;
                 value.dirty = same_source ? 0 : node.all;
             }
+            // Rows that are apart are in no tensor that could be compared.
+            if (before != nullptr && !same(apart ? interventions_on(node.id) : no_interventions_on_node,
+                                           previous_rows_apart(node.id)))
+                value.dirty = node.all;
             continue;
         }
         if (before == nullptr || previous_id(node.id) < 0) {
@@ -216,8 +223,10 @@ void Execution::find_computed() {
     }
 }
 
-/// Makes room for the captured nodes to compute that are small.
+/// Makes room for the captured nodes to compute that are small. What is taken is freed one by one.
 void Execution::make_block() {
+    if (take_)
+        return;
     std::size_t tensors = 0;
     std::int64_t numbers = 0;
     for (const Node& node : plan_.nodes())
@@ -233,8 +242,8 @@ void Execution::allocate(const Node& node) {
     Values::Node& value = at(node.id);
     if (!node.stored || value.computed == 0)
         return;
-    std::shared_ptr<Tensor> out =
-        is_small(node) ? TensorBlock::add(block_, node.shape) : plan_.backend().make(node.shape);
+    std::shared_ptr<Tensor> out = block_ != nullptr && is_small(node) ? TensorBlock::add(block_, node.shape)
+                                                                      : plan_.backend().make(node.shape);
     if (value.computed != node.all && value.shared != nullptr)
         std::ranges::copy((*value.shared)->values(), out->data());
     value.out = out.get();
@@ -259,8 +268,7 @@ void Execution::require_finite(const Node& node) const {
     if (of.role == graph::Role::stream &&
         !std::ranges::all_of(values_.at(node.id).numbers->values(),
                              [](float number) { return std::isfinite(number); }))
-        fail_input(tr("run.leaves_float32s_range",
-                      "{} leaves float32's range; make its weights or the interventions smaller", of.name));
+        fail_not_finite(of.name);
 }
 
 /// Applies interventions to a copy of what the previous run computed without them.
@@ -346,10 +354,26 @@ void Execution::compute(const Plan::PlannedStep& planned) {
             std::ranges::find(planned.step.nodes, part.node) != planned.step.nodes.end())
             run_->parts_[n] = cut_part(*plan_.find(part.node), part.box);
     }
+    hand_over(planned);
+    release(planned);
+}
+
+void Execution::hand_over(const Plan::PlannedStep& planned) const {
+    if (!take_)
+        return;
+    for (const NodeId id : planned.step.nodes)
+        if (plan_.find(id)->kept)
+            take_(id, values_.at(id).holder());
+}
+
+void Execution::release(const Plan::PlannedStep& planned) {
     for (const NodeId id : planned.released) {
-        at(id).owner = nullptr;
-        at(id).shared = nullptr;
-        at(id).numbers = nullptr;
+        if (plan_.find(id)->kept && !take_)
+            continue;
+        Values::Node& value = at(id);
+        value.owner = nullptr;
+        value.shared = nullptr;
+        value.numbers = nullptr;
     }
 }
 
@@ -358,7 +382,7 @@ void Execution::keep_results() {
         Values::Node& value = at(node.id);
         const auto index = static_cast<std::size_t>(node.id);
         run_->computed_[index] = node.leaf ? value.dirty : value.computed | value.changed;
-        if (!node.leaf && node.kept)
+        if (!node.leaf && node.kept && !take_)
             run_->tensors_[index] = value.shared != nullptr ? *value.shared : std::move(value.owner);
     }
     run_->empty_rows_ = std::move(values_.empty_rows);
@@ -378,14 +402,15 @@ void Execution::keep_results() {
 
 /// The bytes of the nodes to compute, at most.
 std::uint64_t Execution::needed_bytes() const {
+    const std::uint64_t most = take_ ? plan_.bytes_if_taken() : plan_.bytes();
     if (previous_ == nullptr)
-        return plan_.bytes();
+        return most;
     std::uint64_t bytes = 0;
     for (const Node& node : plan_.nodes())
         if (const Values::Node& value = values_.at(node.id);
             !node.leaf && node.stored && (value.computed | value.changed) != 0)
             bytes += bytes_of(node.shape);
-    return std::min(bytes, plan_.bytes());
+    return std::min(bytes, most);
 }
 
 RunPtr Execution::result() {
@@ -395,7 +420,10 @@ RunPtr Execution::result() {
     find_dirty();
     find_computed();
     // Asked first, because making the sentences takes longer than a small run.
-    if (const std::uint64_t bytes = needed_bytes(); !fits_in_memory(bytes))
+    const std::uint64_t bytes = needed_bytes();
+    if (!fits_in_memory(bytes))
+        plan_.backend().release();
+    if (!fits_in_memory(bytes))
         require_memory(bytes, tr("common.run", "this run"),
                        tr("run.capture_less", "take a shorter text, or capture fewer nodes"));
     make_block();

@@ -9,7 +9,7 @@ namespace headscope::run {
 class Execution {
 public:
     Execution(const PlanPtr& plan, Leaves leaves, NodeInterventions interventions, const RunPtr& previous,
-              Progress& progress);
+              Progress& progress, const TakeNode& take);
     RunPtr result();
 
 private:
@@ -22,7 +22,6 @@ private:
     void match_graphs();
     /// The numbers of a node in the previous run; null if it does not have them.
     const TensorPtr& known(NodeId id) const;
-    void find_leaf(Values::Node& value, const Node& planned);
     void set_leaf(const Node& node);
     HeadSet changed_heads(const Node& node, const TensorPtr& numbers) const;
     HeadSet heads_with_other_interventions(const Node& node) const;
@@ -39,17 +38,23 @@ private:
     const Box* stored_box(const Node& node) const;
     TensorPtr cut_part(const Node& node, Box box) const;
     std::uint64_t needed_bytes() const;
+    void hand_over(const Plan::PlannedStep& planned) const;
+    void release(const Plan::PlannedStep& planned);
     void keep_results();
     std::span<const NodeIntervention> interventions_on(NodeId id) const {
         return of_node(run_->interventions_, id);
     }
     std::span<const NodeIntervention> previous_interventions_on(NodeId id) const;
+    /// The rows of a leaf that the previous run read apart from its numbers.
+    std::span<const NodeIntervention> previous_rows_apart(NodeId id) const;
+    bool has_rows_apart(const Node& node) const;
 
     std::shared_ptr<Run> run_ = std::make_shared<Run>();
     const Plan& plan_;
     const graph::Graph& graph_ = plan_.graph();
     const Run* previous_;
     Progress& progress_;
+    const TakeNode& take_;
     const std::vector<std::vector<Plan::Input>>* inputs_ = nullptr; ///< null: every node is computed
     std::shared_ptr<TensorBlock> block_; ///< of small captured nodes; null if there are none
     Values values_;

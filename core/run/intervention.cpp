@@ -56,6 +56,16 @@ std::span<const NodeIntervention> of_node(const NodeInterventions& all, graph::N
     return {first, last};
 }
 
+bool set_whole_rows(std::span<const NodeIntervention> interventions, const Shape& shape) {
+    return shape.rank() > 1 && std::ranges::all_of(interventions, [&](const NodeIntervention& one) {
+               Box row = one.box;
+               row.first[0] = 0;
+               row.count[0] = shape[0];
+               return one.kind == Intervention::Kind::set && one.values->shape().rank() != 0 &&
+                      one.box.count[0] == 1 && is_whole(row, shape);
+           });
+}
+
 bool same(std::span<const NodeIntervention> a, std::span<const NodeIntervention> b) {
     return std::ranges::equal(a, b, [](const NodeIntervention& left, const NodeIntervention& right) {
         return left.kind == right.kind && left.box == right.box &&

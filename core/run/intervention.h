@@ -35,6 +35,8 @@ NodeInterventions resolve(const graph::Graph& graph, const Interventions& interv
 
 /// Those on one node.
 std::span<const NodeIntervention> of_node(const NodeInterventions& all, graph::NodeId node);
+/// Returns true if each of them sets all cells with one index of the first axis.
+bool set_whole_rows(std::span<const NodeIntervention> interventions, const Shape& shape);
 bool same(std::span<const NodeIntervention> a, std::span<const NodeIntervention> b);
 
 /// Changes the numbers of some heads of a node.

@@ -17,8 +17,9 @@ bool same_graph(const graph::Graph& a, const graph::Graph& b) {
 }
 
 Plan::Plan(const graph::Graph& graph, const std::vector<graph::Part>& captures,
-           const NodeInterventions& interventions, Backend& backend)
-    : graph_(graph), backend_(backend), captures_(captures), place_(graph.nodes().size(), -1) {
+           const NodeInterventions& interventions, Backend& backend, std::vector<NodeId> given)
+    : graph_(graph), backend_(backend), captures_(captures), given_(std::move(given)),
+      place_(graph.nodes().size(), -1) {
     Needs needs(graph);
     for (const NodeIntervention& one : interventions)
         if (intervened_.empty() || intervened_.back() != one.node)
@@ -32,12 +33,16 @@ Plan::Plan(const graph::Graph& graph, const std::vector<graph::Part>& captures,
     order_steps(backend.steps(needs), needs);
     find_boxes();
     find_lifetimes();
+    find_tables();
 }
 
 void Plan::find_needs(Needs& needs) {
     const auto count = static_cast<NodeId>(graph_.nodes().size());
+    const auto is_leaf = [this](NodeId id) {
+        return graph::is_leaf(graph_.node(id).op) || std::ranges::find(given_, id) != given_.end();
+    };
     for (NodeId id = count - 1; id >= 0; --id)
-        if (needs.at(id).computed)
+        if (needs.at(id).computed && !is_leaf(id))
             for (const graph::Reading& input : graph_.node(id).inputs)
                 needs.at(input.node).computed = true;
     for (const NodeId id : intervened_)
@@ -46,7 +51,7 @@ void Plan::find_needs(Needs& needs) {
         if (!needs.at(id).computed)
             continue;
         const graph::Node& node = graph_.node(id);
-        const bool leaf = graph::is_leaf(node.op);
+        const bool leaf = is_leaf(id);
         place_[static_cast<std::size_t>(id)] = static_cast<std::int32_t>(nodes_.size());
         const HeadAxis heads = head_axis(node.axes);
         nodes_.push_back({.id = id,
@@ -262,25 +267,43 @@ void Plan::find_lifetimes() {
     };
     for (const Node& node : nodes_) {
         const auto at = static_cast<std::size_t>(node.id);
-        if (node.stored && !node.kept && !is_cut(node.id) && !steps_.empty())
+        if (node.stored && !is_cut(node.id) && !steps_.empty())
             steps_[last_read[at]].released.push_back(node.id);
     }
-    std::uint64_t held = 0;
-    for (const PlannedStep& step : steps_) {
-        for (const NodeId id : step.step.nodes)
-            if (find(id)->stored)
-                held += bytes_of(find(id)->shape);
-        bytes_ = std::max(bytes_, held);
-        for (const NodeId id : step.released)
-            if (!find(id)->leaf)
-                held -= bytes_of(find(id)->shape);
+    for (const bool taken : {false, true}) {
+        std::uint64_t held = 0, most = 0;
+        for (const PlannedStep& step : steps_) {
+            for (const NodeId id : step.step.nodes)
+                if (find(id)->stored)
+                    held += bytes_of(find(id)->shape);
+            most = std::max(most, held);
+            for (const NodeId id : step.released)
+                if (!find(id)->leaf && (taken || !find(id)->kept))
+                    held -= bytes_of(find(id)->shape);
+        }
+        (taken ? bytes_if_taken_ : bytes_) = most;
     }
+}
+
+/// Marks the leaves with interventions whose kernels take changed rows apart.
+void Plan::find_tables() {
+    for (Node& node : nodes_)
+        node.rows_apart = node.leaf && node.intervened && !node.kept;
+    for (const Capture& part : parts_)
+        nodes_[static_cast<std::size_t>(place_[static_cast<std::size_t>(part.node)])].rows_apart = false;
+    for (const PlannedStep& step : steps_)
+        for (const NodeId id : step.leaves)
+            if (const std::vector<NodeId>& tables = step.step.reads_changed_rows;
+                std::ranges::find(tables, id) == tables.end())
+                nodes_[static_cast<std::size_t>(place_[static_cast<std::size_t>(id)])].rows_apart = false;
 }
 
 const std::vector<std::vector<Plan::Input>>& Plan::inputs() const {
     std::call_once(inputs_made_, [this] {
         inputs_.resize(nodes_.size());
         for (std::size_t n = 0; n < nodes_.size(); ++n) {
+            if (nodes_[n].leaf)
+                continue;
             const std::vector<graph::Reading>& readings = graph_.node(nodes_[n].id).inputs;
             for (std::size_t input = 0; input < readings.size(); ++input)
                 inputs_[n].push_back({readings[input].node, Spread(graph_, nodes_[n].id, input)});
@@ -298,8 +321,9 @@ std::vector<NodeId> Plan::evaluated() const {
 }
 
 bool Plan::fits(const graph::Graph& graph, const std::vector<graph::Part>& captures,
-                const NodeInterventions& interventions, const Backend& backend) const {
-    if (!same_graph(graph, graph_) || &backend != &backend_ || captures != captures_)
+                const NodeInterventions& interventions, const Backend& backend,
+                const std::vector<NodeId>& given) const {
+    if (!same_graph(graph, graph_) || &backend != &backend_ || captures != captures_ || given != given_)
         return false;
     std::vector<NodeId> nodes;
     for (const NodeIntervention& one : interventions)

@@ -19,9 +19,11 @@ namespace headscope::run {
 /// backend, one at a time.
 class Plan {
 public:
-    /// Throws Error(input) for captures that the graph does not have. The backend must outlive the plan.
+    /// given: nodes whose numbers Leaves::by_node has, although they are computed in the graph; nothing that
+    /// only they depend on is computed. Throws Error(input) for captures that the graph does not have. The
+    /// backend must outlive the plan.
     Plan(const graph::Graph& graph, const std::vector<graph::Part>& captures,
-         const NodeInterventions& interventions, Backend& backend);
+         const NodeInterventions& interventions, Backend& backend, std::vector<NodeId> given = {});
 
     struct Input {
         NodeId node;
@@ -29,12 +31,13 @@ public:
     };
     struct Node {
         NodeId id;
-        bool leaf = false, intervened = false;
-        bool kept = false;   ///< captured whole: the run keeps it
-        bool stored = false; ///< in memory during the run
-        bool read = false;   ///< by another step
+        bool leaf = false, intervened = false; ///< leaf: or given
+        bool kept = false;                     ///< captured whole: the run keeps it
+        bool stored = false;                   ///< in memory during the run
+        bool read = false;                     ///< by another step
         bool by_heads = false;
         bool shares = false;         ///< its kernel reads its numbers of an earlier run
+        bool rows_apart = false;     ///< a leaf whose readers take changed rows from Values::changed_rows
         std::optional<Box> box = {}; ///< the part that is stored; absent: all of it
         HeadAxis heads;
         HeadSet all = 1;
@@ -43,7 +46,7 @@ public:
     struct PlannedStep {
         Step step;
         std::vector<NodeId> leaves;   ///< that the step reads
-        std::vector<NodeId> released; ///< nodes that are not read later and not kept
+        std::vector<NodeId> released; ///< nodes that are not read later; what is kept stays
         float progress_begin, progress_end;
         bool evaluated = false;           ///< in double precision
         std::optional<Box> rows = {};     ///< the part of the axes (B, T) to compute; absent: all rows
@@ -58,6 +61,8 @@ public:
 
     const graph::Graph& graph() const { return graph_; }
     Backend& backend() const { return backend_; }
+    /// The backend's name.
+    const std::string& device() const { return device_; }
     const std::vector<graph::Part>& captures() const { return captures_; }
     /// The nodes that the captures need, leaves included, in topological order.
     std::span<const Node> nodes() const { return nodes_; }
@@ -72,11 +77,14 @@ public:
     const std::vector<std::vector<Input>>& inputs() const;
     /// The bytes in memory at a time, at most, without leaves.
     std::uint64_t bytes() const { return bytes_; }
+    /// Same, if captured nodes are taken as soon as they are computed.
+    std::uint64_t bytes_if_taken() const { return bytes_if_taken_; }
     /// The nodes for which the backend has no kernel.
     std::vector<NodeId> evaluated() const;
-    /// Returns true if the plan is one for these captures and interventions.
+    /// Returns true if the plan is one for these captures, interventions and given nodes.
     bool fits(const graph::Graph& graph, const std::vector<graph::Part>& captures,
-              const NodeInterventions& interventions, const Backend& backend) const;
+              const NodeInterventions& interventions, const Backend& backend,
+              const std::vector<NodeId>& given = {}) const;
 
 private:
     class Demand;
@@ -87,16 +95,19 @@ private:
     void restrict_parts(const PlannedStep& step, const std::vector<Demand>& demands);
     static double computed_part(const PlannedStep& step, const graph::Node& node);
     void find_lifetimes();
+    void find_tables();
 
     graph::Graph graph_;
     Backend& backend_;
+    std::string device_ = backend_.name();
     std::vector<graph::Part> captures_;
     std::vector<NodeId> intervened_;
+    std::vector<NodeId> given_;
     std::vector<Capture> parts_;
     std::vector<Node> nodes_;
     std::vector<std::int32_t> place_; ///< by node: index in nodes_, or -1
     std::vector<PlannedStep> steps_;
-    std::uint64_t bytes_ = 0;
+    std::uint64_t bytes_ = 0, bytes_if_taken_ = 0;
     mutable std::once_flag inputs_made_;
     mutable std::vector<std::vector<Input>> inputs_;
 };

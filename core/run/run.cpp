@@ -10,6 +10,30 @@
 
 namespace headscope::run {
 
+void fail_not_finite(const std::string& node) {
+    fail_input(tr("run.leaves_float32s_range",
+                  "{} leaves float32's range; check the weights, head gains and patched numbers", node));
+}
+
+TensorPtr Leaves::read(const graph::Graph& graph, NodeId id) const {
+    const graph::Node& node = graph.node(id);
+    const auto index = static_cast<std::size_t>(id);
+    TensorPtr numbers;
+    if (const auto* constant = std::get_if<graph::Constant>(&node.attributes))
+        numbers = constant->values;
+    else if (index < by_node.size() && by_node[index] != nullptr)
+        numbers = by_node[index];
+    else if (source != nullptr)
+        numbers = (*source)(node);
+    if (numbers == nullptr)
+        fail_input(tr("graph.no_numbers", "{} has no numbers; give a tensor with the axes {}", node.name,
+                      node.axes.text()));
+    if (!(numbers->shape() == node.axes.shape()))
+        fail_input(tr("graph.leaf_shape", "{} has shape {}; it should have the axes {}", node.name,
+                      numbers->shape().text(), node.axes.text()));
+    return numbers;
+}
+
 Leaves Leaves::of(const graph::Graph& graph, const graph::Leaves& by_name) {
     Leaves leaves;
     leaves.by_node.resize(graph.nodes().size());
@@ -18,9 +42,10 @@ Leaves Leaves::of(const graph::Graph& graph, const graph::Leaves& by_name) {
     return leaves;
 }
 
-RunPtr Run::of(PlanPtr plan, Leaves leaves, std::vector<TensorPtr> numbers,
-               std::vector<EmptyRow> empty_rows) {
+RunPtr Run::of(PlanPtr plan, Leaves leaves, std::vector<TensorPtr> numbers, std::vector<EmptyRow> empty_rows,
+               NodeInterventions interventions) {
     auto run = std::make_shared<Run>();
+    run->interventions_ = std::move(interventions);
     run->plan_ = std::move(plan);
     run->tensors_ = std::move(numbers);
     run->tensors_.resize(run->graph().nodes().size());
@@ -28,6 +53,15 @@ RunPtr Run::of(PlanPtr plan, Leaves leaves, std::vector<TensorPtr> numbers,
     run->parts_.resize(run->plan_->parts().size());
     run->leaves_ = std::move(leaves);
     run->empty_rows_ = std::move(empty_rows);
+    for (const Plan::Node& node : run->plan_->nodes()) {
+        const std::span<const NodeIntervention> changes = of_node(run->interventions_, node.id);
+        if (!node.leaf || changes.empty() || (node.rows_apart && set_whole_rows(changes, node.shape)))
+            continue;
+        const TensorPtr own = run->leaves_.read(run->graph(), node.id);
+        auto changed = std::make_shared<Tensor>(own->shape(), own->values());
+        apply(changes, node.heads, node.all, *changed);
+        run->tensors_[static_cast<std::size_t>(node.id)] = std::move(changed);
+    }
     return run;
 }
 
@@ -67,8 +101,8 @@ TensorPtr Run::part(const graph::Part& part) const {
 }
 
 RunPtr run(const PlanPtr& plan, Leaves leaves, NodeInterventions interventions, const RunPtr& previous,
-           Progress& progress) {
-    return Execution(plan, std::move(leaves), std::move(interventions), previous, progress).result();
+           Progress& progress, const TakeNode& take) {
+    return Execution(plan, std::move(leaves), std::move(interventions), previous, progress, take).result();
 }
 
 RunPtr run(const graph::Graph& graph, const Leaves& leaves, const Request& request, Backend& backend,

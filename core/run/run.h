@@ -3,7 +3,9 @@
 #include "core/base/progress.h"
 #include "core/run/plan.h"
 
+#include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,9 +18,16 @@ struct Leaves {
     /// same object read the same numbers from it. May be null.
     std::shared_ptr<const graph::LeafSource> source;
 
+    /// The numbers of a leaf, without interventions. Throws Error(input) if there are none, or for another
+    /// shape.
+    TensorPtr read(const graph::Graph& graph, NodeId id) const;
+
     /// Those of a small graph, by name.
     static Leaves of(const graph::Graph& graph, const graph::Leaves& by_name);
 };
+
+/// Throws Error(input): numbers of this node are not finite.
+[[noreturn]] void fail_not_finite(const std::string& node);
 
 class Run;
 using RunPtr = std::shared_ptr<const Run>;
@@ -27,10 +36,10 @@ using RunPtr = std::shared_ptr<const Run>;
 class Run {
 public:
     /// The numbers of an earlier run, for `previous` of a later one: those of `plan` with these leaves and
-    /// without interventions. `numbers` has those of the computed nodes by node; null where they are not
-    /// known.
+    /// interventions, of which none is on a computed node. `numbers` has those of the computed nodes by node;
+    /// null where they are not known.
     static RunPtr of(PlanPtr plan, Leaves leaves, std::vector<TensorPtr> numbers,
-                     std::vector<EmptyRow> empty_rows);
+                     std::vector<EmptyRow> empty_rows, NodeInterventions interventions = {});
 
     const Plan& plan() const { return *plan_; }
     const PlanPtr& plan_ptr() const { return plan_; }
@@ -63,13 +72,18 @@ private:
     std::vector<EmptyRow> empty_rows_;
 };
 
-/// Computes what a plan captures. Shares with `previous`, a run of the same or another graph on the same kind
-/// of backend, the numbers of nodes, and of heads of nodes, that depend on nothing that changed; nodes of
-/// different graphs are compared by name, operation and inputs. `previous` may be null. The numbers equal
-/// those of a run from scratch, bit for bit. Throws Error(input) for leaves that are missing or of another
-/// shape and for numbers outside float32's range; MemoryShortage; Error(cancelled).
+/// Gets a captured node as soon as it is computed or shared.
+using TakeNode = std::function<void(NodeId node, TensorPtr numbers)>;
+
+/// Computes what a plan captures. With `take`, it gets the nodes that are captured whole, and the run does
+/// not keep them, so that those of one layer at a time are in memory. Shares with `previous`, a run of the
+/// same or another graph on the same kind of backend, the numbers of nodes, and of heads of nodes, that
+/// depend on nothing that changed; nodes of different graphs are compared by name, operation and inputs.
+/// `previous` may be null. The numbers equal those of a run from scratch, bit for bit. Throws Error(input)
+/// for leaves that are missing or of another shape and for numbers outside float32's range; MemoryShortage;
+/// Error(cancelled).
 RunPtr run(const PlanPtr& plan, Leaves leaves, NodeInterventions interventions, const RunPtr& previous,
-           Progress& progress);
+           Progress& progress, const TakeNode& take = {});
 
 struct Request {
     std::vector<graph::Part> captures;

@@ -1,5 +1,5 @@
 #include "app/draw/kit/format.h"
-#include "core/checkpoint/run/generator.h"
+#include "core/checkpoint/generation/generator.h"
 #include "core/checkpoint/run/model_run.h"
 #include "tests/bench/clock.h"
 #include "tests/bench/machine.h"

@@ -1,8 +1,7 @@
 #include "app/draw/kit/format.h"
 #include "core/analysis/survey/surveyor.h"
-#include "core/checkpoint/run/forward_pass.h"
-#include "core/engine/cpu/cpu_engine.h"
-#include "core/engine/cpu/dense.h"
+#include "core/checkpoint/graph/graph_runs.h"
+#include "core/checkpoint/run/from_rows.h"
 #include "tests/bench/clock.h"
 #include "tests/bench/rows.h"
 
@@ -27,23 +26,17 @@ std::vector<analysis::Piece> made_pieces(const checkpoint::Architecture& archite
 }
 
 /// Runs the texts one after the other through all layers, as every other command does; without logits.
-void run_forward(const checkpoint::Model& model, const std::vector<analysis::Piece>& pieces,
-                 cpu::CpuEngine& engine, cpu::CpuDense& cpu) {
+void run_forward(const std::shared_ptr<const checkpoint::Model>& model,
+                 const std::vector<analysis::Piece>& pieces,
+                 const std::shared_ptr<checkpoint::Workshop>& workshop) {
     Progress progress;
     for (const analysis::Piece& piece : pieces) {
         checkpoint::ModelInputs inputs;
         inputs.T = std::ssize(piece.ids);
         inputs.ids = piece.ids;
-        const checkpoint::ModelEdits edits;
-        const checkpoint::ForwardPass pass(model, inputs, edits);
-        checkpoint::Streams streams;
-        pass.run(
-            cpu, streams,
-            [&](std::int64_t, const Problem& problem) {
-                return engine.run(problem, StageSet().with(TensorId::output), progress)
-                    .slot(TensorId::output);
-            },
-            progress);
+        const auto text = std::make_shared<const checkpoint::TextGraph>(model, inputs);
+        checkpoint::GraphRuns(text, {}, workshop)
+            .run({{checkpoint::last_hidden_node(*text)}}, {}, nullptr, progress);
     }
 }
 
@@ -64,9 +57,8 @@ void add_survey_rows(std::vector<BenchRow>& rows, const std::string& folder) {
     const std::int64_t T = std::min(common, architecture.longest_text());
     const std::vector<analysis::Piece> pieces = made_pieces(architecture, T);
     const analysis::PieceCutter cutter(text, T);
-    const auto machine = cpu::make_cpu_machine();
-    cpu::CpuEngine engine(machine);
-    cpu::CpuDense cpu(machine);
+    const auto workshop = std::make_shared<checkpoint::Workshop>();
+    const std::shared_ptr<const checkpoint::Model> surveyed(text, &model);
     analysis::Surveyor surveyor(text, 0);
     analysis::SurveyState state(architecture.layers, architecture.H);
     std::vector<double> forward, survey, share;
@@ -75,7 +67,7 @@ void add_survey_rows(std::vector<BenchRow>& rows, const std::string& folder) {
     // parameters.
     for (int round = 0; round <= rounds; ++round) {
         auto start = BenchClock::now();
-        run_forward(model, pieces, engine, cpu);
+        run_forward(surveyed, pieces, workshop);
         const double alone = since(start);
         start = BenchClock::now();
         surveyor.add(pieces, cutter, state, progress);

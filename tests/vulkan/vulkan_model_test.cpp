@@ -1,4 +1,4 @@
-#include "core/checkpoint/run/reference_check.h"
+#include "core/checkpoint/checks/reference_check.h"
 #include "tests/catch.h"
 #include "tests/test_data.h"
 #include "tests/vulkan/support.h"

@@ -3,6 +3,7 @@
 #include "app/draw/kit/format.h"
 #include "app/state/model_document.h"
 #include "core/base/message.h"
+#include "core/graph/ops/mlp/functions.h"
 
 #include <algorithm>
 
@@ -172,15 +173,24 @@ void add_step(Sheet& sheet, const CellAddress& cell, const Made& made) {
 /// How an expert's unit comes about from its gate and its in.
 void add_unit(Sheet& sheet, const checkpoint::ExpertAtToken& units, std::size_t k) {
     const checkpoint::Architecture& architecture = *sheet.context.shown.block->architecture;
-    const double limit = architecture.expert_limit,
-                 gate = std::min(static_cast<double>(units.gate[k]), limit),
-                 in = std::clamp(static_cast<double>(units.in[k]), -limit, limit);
+    const graph::Gate& how = architecture.expert_gate;
+    const auto gate = static_cast<double>(units.gate[k]), in = static_cast<double>(units.in[k]),
+               act = static_cast<double>(units.act[k]);
+    if (how.limit == 0) {
+        const std::string function(graph::ops::function_name(how.function));
+        sheet.section(tr("weight_inspector.unit", "Unit {}", k), function + "(gate) × in");
+        sheet.row("gate", number(gate, 4));
+        sheet.row("in", number(in, 4));
+        sheet.arithmetic(function + "(" + number(gate, 4) + ") × " + number(in, 4), number(act, 4));
+        return;
+    }
+    const double opened = std::min(gate, how.limit), within = std::clamp(in, -how.limit, how.limit);
     sheet.section(tr("weight_inspector.unit", "Unit {}", k), "(in + 1) × gate × σ(a · gate)");
-    sheet.row(tr("weight_inspector.gate_most", "gate, at most {}", number(limit, 1)), number(gate, 4));
-    sheet.row(tr("weight_inspector.within", "in, within ±{}", number(limit, 1)), number(in, 4));
-    sheet.arithmetic(number(in + 1, 4) + " × " + number(gate, 4) + " × σ(" +
-                         number(architecture.expert_slope, 3) + " · " + number(gate, 4) + ")",
-                     number(static_cast<double>(units.act[k]), 4));
+    sheet.row(tr("weight_inspector.gate_most", "gate, at most {}", number(how.limit, 1)), number(opened, 4));
+    sheet.row(tr("weight_inspector.within", "in, within ±{}", number(how.limit, 1)), number(within, 4));
+    sheet.arithmetic(number(within + 1, 4) + " × " + number(opened, 4) + " × σ(1.702 · " + number(opened, 4) +
+                         ")",
+                     number(act, 4));
 }
 
 /// What a weight of an expert does at the token that is looked at.

@@ -9,7 +9,7 @@
 #include "app/draw/panels/two_texts_panel.h"
 #include "app/draw/panels/writing_panel.h"
 #include "core/base/message.h"
-#include "core/checkpoint/run/predictions.h"
+#include "core/checkpoint/generation/predictions.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -4,7 +4,7 @@
 #include "app/draw/kit/stack_names.h"
 #include "app/draw/panels/token_chips.h"
 #include "core/base/message.h"
-#include "core/checkpoint/run/first_target.h"
+#include "core/checkpoint/generation/first_target.h"
 
 namespace headscope::app {
 

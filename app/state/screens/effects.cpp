@@ -1,7 +1,7 @@
 #include "app/state/screens/effects.h"
 
 #include "core/analysis/effects/source_map.h"
-#include "core/checkpoint/run/predictions.h"
+#include "core/checkpoint/generation/predictions.h"
 
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,7 @@
 #include "app/state/model_document.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
-#include "core/checkpoint/run/predictions.h"
+#include "core/checkpoint/generation/predictions.h"
 
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/checkpoint/graph/graph_runs.h"
-#include "core/checkpoint/run/predictions.h"
+#include "core/checkpoint/generation/predictions.h"
 #include "core/tensor/views.h"
 
 #include <algorithm>
@@ -70,7 +70,7 @@ class Sweep {
 public:
     Sweep(const checkpoint::ModelRun& run, const SweepOptions& options, Progress& progress)
         : architecture_(run.model().architecture()), options_(options),
-          runs_(run.model_ptr(), run.inputs(), run.edits()), streams_(streams()) {
+          runs_(run.text(), run.edits(), std::make_shared<checkpoint::Workshop>()), streams_(streams()) {
         const std::string token_axis = runs_.graph()["logits"].axes[1].name;
         logits_.push_back({"logits", {{token_axis, {options.position, 1}}}});
         std::vector<graph::Part> captures = streams_;

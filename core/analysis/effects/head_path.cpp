@@ -39,7 +39,7 @@ CutPath cut_path(const checkpoint::ModelRun& run, HeadPlace from, HeadPlace to, 
                       "only models whose single norm comes before the attention let a path between heads be "
                       "cut; this {} model has other norms, so choose another model",
                       a.family));
-    checkpoint::GraphRuns runs(run.model_ptr(), run.inputs(), run.edits());
+    checkpoint::GraphRuns runs(run.text(), run.edits(), std::make_shared<checkpoint::Workshop>());
     const auto name = [&](std::int64_t layer, TensorId stage) {
         return runs.name({checkpoint::Stack::own, layer}, stage);
     };

@@ -4,8 +4,7 @@
 #include "core/analysis/effects/rows.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
-#include "core/checkpoint/run/forward_pass.h"
-#include "core/checkpoint/run/predictions.h"
+#include "core/checkpoint/generation/predictions.h"
 #include "core/tensor/views.h"
 
 #include <string>
@@ -36,16 +35,16 @@ LogitAttribution logit_attribution(const checkpoint::ModelRun& run, const LogitQ
     const checkpoint::Architecture& a = model.architecture();
     checkpoint::require_finite_logits(run.logits_at(question.position, cancel)->values(), question.position);
     cpu::CpuDense cpu;
-    const checkpoint::ForwardPass pass(model, run.inputs(), run.edits());
     const StreamWriters stream(run, question.position, attention_count(a), question.sources, cpu, cancel);
     const TableReading table = table_reading(model, run.edits(), question);
     const Tensor left(Shape{1, 1, a.D}, stream.stream());
-    const LogitDirection towards = logit_direction(model, pass, table, left, cpu, cancel);
+    LogitDirections directions(run);
+    const LogitDirection towards = directions.of(table, left, cancel);
     LogitAttribution out;
     out.logit = table.of(*towards.head_in);
     out.capped = out.logit;
     if (a.logit_cap != 0.0) {
-        const TensorPtr logits = pass.logits_of(cpu, *towards.head_in, cancel);
+        const TensorPtr logits = directions.logits(left, cancel);
         const auto at = [&](std::int64_t id) { return static_cast<double>(logits->data()[id]); };
         out.capped = at(question.token) - (question.from == From::zero ? 0.0
                                            : question.from == From::token

@@ -3,7 +3,6 @@
 #include "core/analysis/effects/frozen_norm.h"
 #include "core/analysis/effects/logit_attribution.h"
 #include "core/checkpoint/model/edited_table.h"
-#include "core/checkpoint/model/layers.h"
 #include "core/tensor/views.h"
 
 #include <algorithm>
@@ -28,23 +27,20 @@ Vector numbers(const Tensor& tensor, std::int64_t first, std::int64_t count) {
     return Eigen::Map<const Eigen::VectorXf>(tensor.data() + first, count).cast<double>();
 }
 
-/// From behind the head's own dense layer, activation and norm to what that layer reads, (1, 1, D).
-Reading before_dense(const Model& model, cpu::CpuDense& cpu, Reading reading, const Tensor& read,
-                     const Progress& cancel) {
+/// From behind the head's own dense layer, activation and norm to what that layer reads. `before` and `after`
+/// the activation: (1, 1, width).
+Reading before_dense(const Model& model, Reading reading, const Tensor& before, const Tensor& after) {
     const checkpoint::Architecture& a = model.architecture();
     const TensorPtr dense = model.weight(WeightId::head_dense),
                     dense_bias = model.weight(WeightId::head_dense_bias);
-    const auto before = cpu.multiply(read, *dense, dense_bias.get(), cancel);
-    Tensor after(before->shape(), before->values());
-    activate(cpu, after, a.head_activation, cancel);
-    const std::int64_t width = before->count();
+    const std::int64_t width = before.count();
     if (const TensorPtr bias = model.weight(WeightId::head_norm_bias))
         reading.bias += numbers(*bias, 0, width).dot(reading.direction);
     Tensor direction(Shape{width, 1});
     Eigen::Map<Eigen::VectorXf>(direction.data(), width) = reading.direction.cast<float>();
     FrozenNorm(after.values(), a.norm, model.weight(WeightId::head_norm_weight), a.norm_eps)
         .turn_back(direction);
-    const Eigen::ArrayXd z = numbers(*before, 0, width).array(), act = numbers(after, 0, width).array();
+    const Eigen::ArrayXd z = numbers(before, 0, width).array(), act = numbers(after, 0, width).array();
     const Vector held =
         (numbers(direction, 0, width).array() * (z == 0.0).select(0.0, act / (z == 0.0).select(1.0, z)))
             .matrix();
@@ -93,32 +89,57 @@ TableReading table_reading(const Model& model, const checkpoint::ModelEdits& edi
     return {{reading.direction.begin(), reading.direction.end()}, reading.bias};
 }
 
-LogitDirection logit_direction(const Model& model, const checkpoint::ForwardPass& pass,
-                               const TableReading& table, const Tensor& left, cpu::CpuDense& cpu,
-                               const Progress& cancel) {
+namespace {
+
+/// The nodes of the head that a direction needs.
+std::vector<std::string> nodes_of_head(const checkpoint::TextGraph& text) {
+    std::vector<std::string> nodes{text.head_input()};
+    for (const char* const name : {"head_dense", "head_act"})
+        if (text.graph().try_find(name))
+            nodes.emplace_back(name);
+    return nodes;
+}
+
+/// A tensor of the same numbers that somebody owns elsewhere as long as needed.
+TensorPtr shared(const Tensor& tensor) {
+    return std::make_shared<const Tensor>(tensor.shape(), tensor.values());
+}
+
+} // namespace
+
+LogitDirections::LogitDirections(const checkpoint::ModelRun& run)
+    : run_(run), end_(run.text(), run.edits(), checkpoint::last_stream_node(*run.text()),
+                      nodes_of_head(*run.text()), workshop_),
+      logits_(run.text(), run.edits(), checkpoint::last_stream_node(*run.text()), {"logits"}, workshop_) {}
+
+LogitDirection LogitDirections::of(const TableReading& table, const Tensor& left, const Progress& cancel) {
+    const Model& model = run_.model();
     const checkpoint::Architecture& a = model.architecture();
-    Reading reading{Eigen::Map<const Vector>(table.direction.data(), a.D), table.bias};
-    const TensorPtr ended = a.final_norm ? pass.final_normed(cpu, left) : nullptr;
-    const Tensor& normed = ended == nullptr ? left : *ended;
-    const TensorPtr head_in = pass.head_input(cpu, a.final_norm_in_head ? left : normed, cancel);
-    if (model.weight(WeightId::head_dense) != nullptr) {
-        Tensor read(normed.shape(), normed.values());
-        for (float& number : read.values())
-            number *= static_cast<float>(a.head_scale);
-        reading = before_dense(model, cpu, std::move(reading), read, cancel);
-    }
+    Reading reading{Eigen::Map<const Vector>(table.direction.data(), std::ssize(table.direction)),
+                    table.bias};
+    Progress progress{Progress::CancelledWith{cancel}};
+    const auto nodes = end_.of(shared(left), progress);
+    if (const auto before = nodes.find("head_dense"); before != nodes.end())
+        reading = before_dense(model, std::move(reading), *before->second, *nodes.at("head_act"));
     reading.direction *= a.head_scale;
-    LogitDirection out{
-        .head_in = head_in, .direction = Tensor(Shape{a.D, 1}), .final_bias = {}, .bias = reading.bias};
+    LogitDirection out{.head_in = nodes.at(run_.text()->head_input()),
+                       .direction = Tensor(Shape{a.D, 1}),
+                       .final_bias = {},
+                       .bias = reading.bias};
     Eigen::Map<Eigen::VectorXf>(out.direction.data(), a.D) = reading.direction.cast<float>();
-    if (a.final_norm) {
-        const checkpoint::WeightSet last = pass.final_norm_weights();
-        if (const TensorPtr& bias = last[WeightId::final_norm_bias])
-            out.final_bias = numbers(*bias, 0, a.D).dot(reading.direction);
-        FrozenNorm(left.values(), a.norm, last[WeightId::final_norm_weight], a.norm_eps)
-            .turn_back(out.direction);
-    }
+    if (!a.final_norm)
+        return out;
+    const auto weight = [&](WeightId id) { return checkpoint::edited_end_weight(model, run_.edits(), id); };
+    if (const TensorPtr bias = weight(WeightId::final_norm_bias))
+        out.final_bias = numbers(*bias, 0, a.D).dot(reading.direction);
+    FrozenNorm(left.values(), a.norm, weight(WeightId::final_norm_weight), a.norm_eps)
+        .turn_back(out.direction);
     return out;
+}
+
+TensorPtr LogitDirections::logits(const Tensor& left, const Progress& cancel) {
+    Progress progress{Progress::CancelledWith{cancel}};
+    return logits_.of(shared(left), progress).at("logits");
 }
 
 } // namespace headscope::analysis

@@ -1,9 +1,11 @@
 #pragma once
 
-#include "core/checkpoint/run/forward_pass.h"
-#include "core/engine/cpu/dense.h"
+#include "core/checkpoint/run/model_run.h"
+#include "core/checkpoint/run/from_rows.h"
 
+#include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace headscope::analysis {
@@ -30,10 +32,22 @@ struct LogitDirection {
     double bias = 0;                  ///< what the head adds, whatever it reads
 };
 
-/// left: (1, 1, D), what the last layer leaves at the position. A head with a dense layer of its own is held
-/// at each unit's share activation(z) / z. Throws Error(cancelled).
-LogitDirection logit_direction(const checkpoint::Model& model, const checkpoint::ForwardPass& pass,
-                               const TableReading& table, const Tensor& left, cpu::CpuDense& cpu,
-                               const Progress& cancel);
+/// Behind the last layer of a run: from what it leaves at one position to the logits. For one thread at a
+/// time.
+class LogitDirections {
+public:
+    explicit LogitDirections(const checkpoint::ModelRun& run);
+
+    /// left: (1, 1, D), what the last layer leaves at the position. A head with a dense layer of its own is
+    /// held at each unit's share activation(z) / z. Throws Error(cancelled).
+    LogitDirection of(const TableReading& table, const Tensor& left, const Progress& cancel);
+    /// (1, 1, vocab): the logits there. Throws likewise.
+    TensorPtr logits(const Tensor& left, const Progress& cancel);
+
+private:
+    const checkpoint::ModelRun& run_;
+    std::shared_ptr<checkpoint::Workshop> workshop_ = std::make_shared<checkpoint::Workshop>();
+    checkpoint::FromRows end_, logits_;
+};
 
 } // namespace headscope::analysis

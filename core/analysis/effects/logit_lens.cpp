@@ -3,8 +3,8 @@
 #include "core/analysis/effects/rows.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
-#include "core/checkpoint/run/forward_pass.h"
-#include "core/checkpoint/run/predictions.h"
+#include "core/checkpoint/run/from_rows.h"
+#include "core/checkpoint/generation/predictions.h"
 
 #include <algorithm>
 
@@ -27,22 +27,25 @@ LogitLens logit_lens(const checkpoint::ModelRun& run, std::span<const std::int64
                       run.model().path()));
     for (const std::int64_t position : positions)
         require_number(position, run.inputs().T, Numbered::position);
-    const checkpoint::ForwardPass pass(run.model(), run.inputs(), run.edits());
-    cpu::CpuDense cpu;
+    const auto workshop = std::make_shared<checkpoint::Workshop>();
+    const auto end = [&](const std::string& from) {
+        return checkpoint::FromRows(run.text(), run.edits(), from, {"logits"}, workshop);
+    };
+    checkpoint::FromRows from_stream = end(checkpoint::last_stream_node(*run.text())),
+                         from_hidden = end(checkpoint::last_hidden_node(*run.text()));
     LogitLens lens{{positions.begin(), positions.end()}, {}};
     for (std::int64_t l = 0; l <= a.layers; ++l) {
         progress.check();
         const Tensor& hidden = *run.hidden(l);
-        const bool normed = l == a.layers || !a.final_norm; // the last one is, unless the head does it
+        checkpoint::FromRows& rest = l == a.layers ? from_hidden : from_stream;
         auto& rows = lens.layers.emplace_back();
         for (std::size_t first = 0; first < positions.size(); first += at_once) {
             const auto part = positions.subspan(first, std::min(at_once, positions.size() - first));
-            Tensor x(Shape{1, std::ssize(part), a.D});
+            const auto x = std::make_shared<Tensor>(Shape{1, std::ssize(part), a.D});
             for (std::size_t n = 0; n < part.size(); ++n)
-                std::ranges::copy(row_of(hidden, part[n]), x.data() + static_cast<std::int64_t>(n) * a.D);
-            const TensorPtr head_in = pass.head_input(
-                cpu, normed || a.final_norm_in_head ? x : *pass.final_normed(cpu, x), progress);
-            const TensorPtr logits = pass.logits_of(cpu, *head_in, progress);
+                std::ranges::copy(row_of(hidden, part[n]), x->data() + static_cast<std::int64_t>(n) * a.D);
+            Progress inner{Progress::CancelledWith{progress}};
+            const TensorPtr logits = rest.of(x, inner).at("logits");
             for (std::size_t n = 0; n < part.size(); ++n) {
                 const auto after = logits->values().subspan(n * static_cast<std::size_t>(a.vocab),
                                                             static_cast<std::size_t>(a.vocab));

@@ -6,7 +6,7 @@
 #include "core/base/message.h"
 #include "core/checkpoint/graph/graph_runs.h"
 #include "core/checkpoint/model/edited_table.h"
-#include "core/checkpoint/run/predictions.h"
+#include "core/checkpoint/generation/predictions.h"
 #include "core/tensor/views.h"
 
 #include <algorithm>
@@ -88,7 +88,7 @@ public:
     State(const ModelRunPtr& clean, const ModelRunPtr& corrupted, const Question& question,
           Progress& progress)
         : run_(corrupted),
-          question_(question), prompts_{Prompt(clean, machine_), Prompt(corrupted, machine_)} {
+          question_(question), prompts_{Prompt(clean, workshop_), Prompt(corrupted, workshop_)} {
         const std::string input = prompts_[0].runs.head_input();
         head_input_ = {input, {{graph()[input].axes[1].name, {question.position, 1}}}};
         std::vector<graph::Part> captures{head_input_, {left()}};
@@ -270,8 +270,8 @@ public:
 private:
     /// One of the two prompts, and its run.
     struct Prompt {
-        Prompt(const ModelRunPtr& run_of_prompt, const std::shared_ptr<cpu::CpuMachine>& machine)
-            : runs(run_of_prompt->model_ptr(), run_of_prompt->inputs(), run_of_prompt->edits(), machine) {}
+        Prompt(const ModelRunPtr& of, const std::shared_ptr<checkpoint::Workshop>& workshop)
+            : runs(of->text(), of->edits(), workshop) {}
         checkpoint::GraphRuns runs;
         run::RunPtr run;
     };
@@ -305,7 +305,7 @@ private:
 
     const ModelRunPtr run_; ///< of the corrupted prompt
     const Question question_;
-    std::shared_ptr<cpu::CpuMachine> machine_ = cpu::make_cpu_machine();
+    std::shared_ptr<checkpoint::Workshop> workshop_ = std::make_shared<checkpoint::Workshop>();
     std::array<Prompt, 2> prompts_; ///< clean, corrupted
     graph::Part head_input_;        ///< the row of the position
     TensorPtr mixed_;               ///< see mixed_heads

@@ -5,10 +5,11 @@
 #include "core/analysis/effects/logit_direction.h"
 #include "core/analysis/effects/rows.h"
 #include "core/base/message.h"
-#include "core/checkpoint/run/forward_pass.h"
+#include "core/checkpoint/graph/graph_runs.h"
+#include "core/checkpoint/run/from_rows.h"
 
 #include <algorithm>
-#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -16,57 +17,34 @@ namespace headscope::analysis {
 
 namespace {
 
-using checkpoint::AttentionPlace;
 using checkpoint::Stack;
 using checkpoint::WeightId;
 
 /// A norm that stands behind an attention, at every row.
 struct PassedNorm {
-    Tensor read; ///< (1, T, D)
+    TensorPtr read; ///< (1, T, D)
     TensorPtr weight;
 };
 
-/// Goes from what the heads of an attention write to what leaves the last layer.
+/// The numbers of a run at all rows, from what the heads of an attention write to what leaves the last layer.
 class WayToTheEnd {
 public:
-    WayToTheEnd(const checkpoint::ModelRun& run, cpu::CpuDense& cpu, const Progress& cancel)
-        : run_(run), cpu_(cpu), cancel_(cancel), pass_(run.model(), run.inputs(), run.edits()) {
-        pass_.watch([this](AttentionPlace, TensorId id, const Tensor& tensor) {
-            if (id == TensorId::resid_mid)
-                after_attention_ = copy_of(tensor);
-            if (id == TensorId::resid_out)
-                after_mlp_ = copy_of(tensor);
-        });
-    }
-
-    const checkpoint::ForwardPass& pass() const { return pass_; }
+    WayToTheEnd(const checkpoint::ModelRun& run, const Progress& cancel)
+        : run_(run), progress_(Progress::CancelledWith{cancel}),
+          runs_(run.text(), run.edits(), std::make_shared<checkpoint::Workshop>()) {}
 
     /// (1, T, D) of the last layer. `norms` gets those that a vector passes on the way from attention n, in
     /// their order.
     TensorPtr walk(std::int64_t n, std::vector<PassedNorm>& norms) {
         const checkpoint::Architecture& a = run_.model().architecture();
-        const std::int64_t last = attention_count(a) - 1;
         if (a.norms.after_branch)
-            norms.push_back(
-                {copy_of(*output(n, edited(n), run_.problem(n))), layer(n)[WeightId::norm1_after_weight]});
-        // Where no norm stands on the stream, what happens between this attention and the last one changes
-        // nothing for a vector.
-        TensorPtr left;
-        for (std::int64_t m = a.norms.after_sum ? n : last; m <= last; ++m) {
-            cancel_.check();
-            const Problem whole = run_.problem(m);
-            after_attention_.reset();
-            after_mlp_.reset();
-            left = pass_.step(
-                cpu_, m, run_.stream(m), whole.x_kv,
-                [&](std::int64_t, const Problem& problem) { return output(m, problem, whole); }, cancel_);
-            if (!a.norms.after_sum)
-                continue;
-            norms.push_back({std::move(*after_attention_), layer(m)[WeightId::norm1_weight]});
-            if (after_mlp_)
-                norms.push_back({std::move(*after_mlp_), layer(m)[WeightId::norm2_weight]});
+            norms.push_back({numbers(node(n, TensorId::attn_raw)), layer(n)[WeightId::norm1_after_weight]});
+        for (std::int64_t m = n; a.norms.after_sum && m < attention_count(a); ++m) {
+            norms.push_back({numbers(node(m, TensorId::resid_mid)), layer(m)[WeightId::norm1_weight]});
+            if (a.encoder == nullptr || attention_place(a, m).stack == Stack::cross)
+                norms.push_back({numbers(node(m, TensorId::resid_out)), layer(m)[WeightId::norm2_weight]});
         }
-        return left;
+        return numbers(checkpoint::last_stream_node(*run_.text()));
     }
 
     /// Attention n with the run's edits.
@@ -75,22 +53,19 @@ public:
     }
 
 private:
+    std::string node(std::int64_t n, TensorId stage) const {
+        return run_.text()->name(attention_place(run_.model().architecture(), n), stage);
+    }
+    TensorPtr numbers(const std::string& node) {
+        return (*runs_.run({{node}}, {}, run_.kept(), progress_))[node];
+    }
     checkpoint::WeightSet layer(std::int64_t n) const {
         return with_edits(run_.model().layer(n), checkpoint::edits_of(run_.edits(), n));
     }
 
-    /// (1, T, D): what an attention adds, b_O included.
-    TensorPtr output(std::int64_t n, const Problem& problem, const Problem& whole) const {
-        const TensorPtr values = values_of(problem, whole.cross() ? *whole.x_kv : *whole.x, cpu_, cancel_);
-        const Tensor concat = outputs_of_heads(problem, *run_.weights(n), *values);
-        return cpu_.multiply(concat, *problem.weights.W_O, problem.weights.b_O.get(), cancel_);
-    }
-
     const checkpoint::ModelRun& run_;
-    cpu::CpuDense& cpu_;
-    const Progress& cancel_;
-    checkpoint::ForwardPass pass_;
-    std::optional<Tensor> after_attention_, after_mlp_;
+    Progress progress_;
+    checkpoint::GraphRuns runs_;
 };
 
 } // namespace
@@ -108,7 +83,8 @@ Tensor source_map(const checkpoint::ModelRun& run, const LogitQuestion& question
         fail_input(tr("source_map.heads_encoder_write_no",
                       "heads of an encoder do not write to the logits; choose a head of the decoder"));
     cpu::CpuDense cpu;
-    WayToTheEnd way(run, cpu, cancel);
+    WayToTheEnd way(run, cancel);
+    LogitDirections at_the_end(run);
     std::vector<PassedNorm> norms;
     const TensorPtr left = way.walk(attention, norms);
     const TableReading table = table_reading(run.model(), run.edits(), question);
@@ -116,11 +92,9 @@ Tensor source_map(const checkpoint::ModelRun& run, const LogitQuestion& question
     Tensor directions(Shape{T, a.D});
     for (std::int64_t i = 0; i < T; ++i) {
         cancel.check();
-        Tensor direction = logit_direction(run.model(), way.pass(), table,
-                                           Tensor(Shape{1, 1, a.D}, row_of(*left, i)), cpu, cancel)
-                               .direction;
+        Tensor direction = at_the_end.of(table, Tensor(Shape{1, 1, a.D}, row_of(*left, i)), cancel).direction;
         for (auto norm = norms.rbegin(); norm != norms.rend(); ++norm)
-            FrozenNorm(row_of(norm->read, i), a.norm, norm->weight, a.norm_eps).turn_back(direction);
+            FrozenNorm(row_of(*norm->read, i), a.norm, norm->weight, a.norm_eps).turn_back(direction);
         std::ranges::copy(direction.values(), directions.data() + i * a.D);
     }
 

@@ -3,7 +3,8 @@
 #include "core/analysis/effects/head_parts.h"
 #include "core/analysis/effects/rows.h"
 #include "core/base/message.h"
-#include "core/checkpoint/run/forward_pass.h"
+#include "core/checkpoint/graph/graph_runs.h"
+#include "core/checkpoint/model/block_stages.h"
 #include "core/tensor/views.h"
 
 #include <algorithm>
@@ -18,18 +19,9 @@ using checkpoint::Stack;
 using checkpoint::WeightId;
 using Kind = Writer::Kind;
 
-/// The text up to a position, so that a pass computes that position alone.
-checkpoint::ModelInputs up_to(checkpoint::ModelInputs inputs, std::int64_t position) {
-    const auto shorten = [&](auto& entries) {
-        if (!entries.empty())
-            entries.resize(static_cast<std::size_t>(position + 1));
-    };
-    inputs.T = position + 1;
-    shorten(inputs.ids);
-    shorten(inputs.attention_mask);
-    shorten(inputs.token_types);
-    shorten(inputs.tokens);
-    return inputs;
+/// Returns true for stages of D numbers around the attention.
+bool is_vector_of_stream(TensorId stage) {
+    return tensor_info(stage).axes[2] == Axis::D;
 }
 
 } // namespace
@@ -67,17 +59,12 @@ std::string Writer::name() const {
 class StreamWriters::Recorder {
 public:
     Recorder(StreamWriters& to, bool sources, cpu::CpuDense& cpu, const Progress& cancel)
-        : to_(to), sources_(sources), cpu_(cpu), cancel_(cancel),
-          inputs_(up_to(to.run_.inputs(), to.position_)),
-          pass_(to.run_.model(), inputs_, to.run_.edits(), to.position_) {
-        pass_.watch([this](checkpoint::AttentionPlace, TensorId id, const Tensor& tensor) {
-            seen_.insert_or_assign(id, Tensor(tensor.shape(), tensor.values()));
-        });
-    }
+        : to_(to), sources_(sources), cpu_(cpu), cancel_(cancel), progress_(Progress::CancelledWith{cancel}),
+          runs_(to.run_.text(), to.run_.edits(), std::make_shared<checkpoint::Workshop>()) {}
 
     TensorPtr embed() {
-        seen_.clear();
-        const TensorPtr x = pass_.embed(cpu_);
+        const checkpoint::Architecture& a = model().architecture();
+        see({Stack::own, -1}, first_stages(a));
         const Tensor& words = seen_.at(TensorId::embedding);
         to_.add({{.kind = Kind::embedding}}, words);
         Tensor sum = copy_of(words);
@@ -85,10 +72,12 @@ public:
             to_.add({{.kind = Kind::position}}, position->second);
             std::ranges::transform(sum.values(), position->second.values(), sum.data(), std::plus<>());
         }
-        if (model().architecture().embedding_norm)
+        if (a.embedding_norm)
             to_.pass_norm(sum, model().weight(WeightId::embedding_norm_weight),
                           model().weight(WeightId::embedding_norm_bias), {.kind = Kind::embedding_norm_bias});
-        return x;
+        const std::int64_t first = attention_number(a, {Stack::own, 0});
+        return std::make_shared<const Tensor>(Shape{1, 1, a.D},
+                                              row_of(*to_.run_.stream(first), to_.position_));
     }
 
     TensorPtr step(std::int64_t n) {
@@ -98,17 +87,33 @@ public:
         const Problem whole = to_.run_.problem(n);
         if (!a.norms.after_sum && n + 1 < attention_count(a))
             return step_to(n, place, whole);
-        const auto x = std::make_shared<const Tensor>(Shape{1, 1, model().architecture().D},
-                                                      row_of(*to_.run_.stream(n), to_.position_));
-        const TensorPtr left = pass_.step(
-            cpu_, n, x, whole.x_kv,
-            [&](std::int64_t, Problem problem) { return attend(place, std::move(problem), whole); }, cancel_);
+        attend(place, with_edits(whole, checkpoint::edits_of(to_.run_.edits(), n)), whole);
+        const std::vector<TensorId> stages = layer_stages(a, place);
+        see(place, stages);
         finish(n, place);
-        return left;
+        return std::make_shared<const Tensor>(seen_.at(stages.back()).shape(),
+                                              seen_.at(stages.back()).values());
     }
 
 private:
     const checkpoint::Model& model() const { return to_.run_.model(); }
+    /// Reads the rows of the position, (1, 1, width), of stages that the numbers of a step are made of.
+    void see(checkpoint::AttentionPlace place, const std::vector<TensorId>& stages) {
+        seen_.clear();
+        std::vector<std::pair<TensorId, graph::Part>> rows;
+        for (const TensorId id : stages)
+            if (is_vector_of_stream(id)) {
+                const std::string node = runs_.name(place, id);
+                rows.emplace_back(
+                    id, graph::Part{node, {{runs_.graph()[node].axes[1].name, {to_.position_, 1}}}});
+            }
+        std::vector<graph::Part> captures;
+        for (const auto& [id, row] : rows)
+            captures.push_back(row);
+        const run::RunPtr numbers = runs_.run(captures, {}, to_.run_.kept(), progress_);
+        for (const auto& [id, row] : rows)
+            seen_.insert_or_assign(id, copy_of(*numbers->part(row)));
+    }
     const Tensor* seen(TensorId id) const {
         const auto found = seen_.find(id);
         return found == seen_.end() ? nullptr : &found->second;
@@ -200,8 +205,8 @@ private:
     const bool sources_;
     cpu::CpuDense& cpu_;
     const Progress& cancel_;
-    const checkpoint::ModelInputs inputs_;
-    checkpoint::ForwardPass pass_;
+    Progress progress_;
+    checkpoint::GraphRuns runs_;
     std::map<TensorId, Tensor> seen_;
     std::pair<std::vector<Writer>, std::optional<Tensor>> written_;
     std::optional<Heads> heads_;

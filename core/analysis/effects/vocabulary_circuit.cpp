@@ -4,8 +4,8 @@
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/checkpoint/model/edited_table.h"
-#include "core/checkpoint/model/layers.h"
 #include "core/checkpoint/model/stacks.h"
+#include "core/checkpoint/run/from_rows.h"
 #include "core/engine/cpu/dense.h"
 #include "core/tensor/views.h"
 
@@ -29,26 +29,34 @@ Tensor as_row(const Eigen::RowVectorXf& numbers) {
     return {Shape{1, 1, numbers.size()}, std::span(numbers.data(), static_cast<std::size_t>(numbers.size()))};
 }
 
+/// A text of one token, for both stacks of an encoder-decoder.
+checkpoint::ModelInputs one_token(const checkpoint::Model& model) {
+    checkpoint::ModelInputs inputs;
+    inputs.T = 1;
+    inputs.ids = {0};
+    if (model.encoder() != nullptr)
+        inputs.source.push_back(inputs);
+    return inputs;
+}
+
 /// What the MLP of layer 0 makes of a vector alone, behind the norm that stands before it.
 Eigen::RowVectorXf after_first_mlp(const checkpoint::Model& model, const checkpoint::ModelEdits& edits,
-                                   const Eigen::RowVectorXf& e, cpu::CpuDense& cpu, const Progress& cancel) {
+                                   const Eigen::RowVectorXf& e, const Progress& cancel) {
     const checkpoint::Architecture& a = model.architecture();
-    // With a cross-attention the MLP comes behind that.
-    const std::int64_t n = attention_number(
-        a, {model.encoder() == nullptr ? checkpoint::Stack::own : checkpoint::Stack::cross, 0});
-    const checkpoint::WeightSet w = with_edits(model.layer(n), checkpoint::edits_of(edits, n));
-    const bool shared = a.residual == checkpoint::Residual::parallel_one_norm;
-    const auto norm = [&](const Tensor& x) {
-        return checkpoint::norm(cpu, x, a.norm,
-                                w[shared ? WeightId::norm1_weight : WeightId::norm2_weight].get(),
-                                w[shared ? WeightId::norm1_bias : WeightId::norm2_bias].get(), a.norm_eps);
-    };
-    const Tensor row = as_row(e);
-    const checkpoint::MutableTensor normed = a.norms.before ? norm(row) : nullptr;
-    const Tensor& in = normed == nullptr ? row : *normed;
-    const auto nothing = [](TensorId, const Tensor&) {};
-    const auto out = a.experts > 0 ? checkpoint::mixture(cpu, in, w, a, nothing, cancel)
-                                   : checkpoint::mlp(cpu, in, w, a.activation, nothing, cancel);
+    const auto text = std::make_shared<const checkpoint::TextGraph>(
+        std::shared_ptr<const checkpoint::Model>(std::shared_ptr<void>(), &model), one_token(model));
+    const auto name = [&](TensorId stage) { return text->name({checkpoint::Stack::own, 0}, stage); };
+    const graph::Graph& nodes = text->graph();
+    const auto input_of = [&](const graph::Node& node) { return nodes.node(node.inputs.front().node); };
+    const graph::Node& first =
+        nodes[a.experts > 0 ? layer_prefix(a, {checkpoint::Stack::own, 0}) + "router_logits"
+                            : name(TensorId::mlp_pre)];
+    const graph::Node read = input_of(first), from = a.norms.before ? input_of(read) : read;
+    const std::string made = name(a.norms.after_branch ? TensorId::mlp_raw : TensorId::mlp_out);
+    Progress progress{Progress::CancelledWith{cancel}};
+    const TensorPtr out = checkpoint::FromRows(text, edits, from.name, {made})
+                              .of(std::make_shared<const Tensor>(as_row(e)), progress)
+                              .at(made);
     return ConstRow(out->data(), out->count());
 }
 
@@ -89,7 +97,7 @@ VocabularyCircuit vocabulary_circuit(const checkpoint::Model& model, const check
     cpu::CpuDense cpu;
     Eigen::RowVectorXf e = static_cast<float>(a.embedding_scale) * ConstRow(words.row(token).data(), a.D);
     if (vector == TokenVector::first_mlp)
-        e = after_first_mlp(model, edits, e, cpu, cancel);
+        e = after_first_mlp(model, edits, e, cancel);
     const Eigen::RowVectorXf written = (e * whole(w[WeightId::W_V]).middleCols(kv * dk, dk)) *
                                        whole(w[WeightId::W_O]).middleRows(head * dk, dk);
     const Eigen::RowVectorXf wanted =

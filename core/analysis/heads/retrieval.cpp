@@ -4,7 +4,7 @@
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/base/parse.h"
-#include "core/checkpoint/run/generator.h"
+#include "core/checkpoint/generation/generator.h"
 #include "core/text/tokenizer/unicode.h"
 
 #include <algorithm>

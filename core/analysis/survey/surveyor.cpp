@@ -5,9 +5,8 @@
 #include "core/base/file.h"
 #include "core/base/message.h"
 #include "core/base/sha256.h"
-#include "core/checkpoint/run/forward_pass.h"
-#include "core/engine/cpu/cpu_engine.h"
-#include "core/engine/cpu/dense.h"
+#include "core/checkpoint/graph/graph_runs.h"
+#include "core/checkpoint/run/attention_problem.h"
 
 #include <algorithm>
 #include <array>
@@ -28,13 +27,16 @@ constexpr std::int64_t tokens_of_batch = 256;
 
 /// Texts of one length.
 struct Batch {
-    Batch(const checkpoint::Model& model, checkpoint::ModelInputs texts)
-        : inputs(std::move(texts)), pass(model, inputs, no_edits) {}
+    Batch(const checkpoint::Model& model, checkpoint::ModelInputs texts,
+          const std::shared_ptr<checkpoint::Workshop>& workshop)
+        : inputs(std::move(texts)),
+          runs(std::make_shared<const checkpoint::TextGraph>(
+                   std::shared_ptr<const checkpoint::Model>(std::shared_ptr<void>(), &model), inputs),
+               {}, workshop) {}
 
     const checkpoint::ModelInputs inputs;
-    const checkpoint::ModelEdits no_edits{};
-    const checkpoint::ForwardPass pass;
-    TensorPtr stream; ///< (B, T, D): what the next layer reads
+    checkpoint::GraphRuns runs;
+    run::RunPtr run; ///< of the layer before, with the stream that it leaves
     std::vector<PieceName> names;
     std::vector<HeadTokens> tokens;
     std::vector<KeyFacts> keys;
@@ -42,7 +44,7 @@ struct Batch {
 using Batches = std::vector<std::unique_ptr<Batch>>;
 
 Batches batches_of(const checkpoint::Model& model, std::vector<const Piece*> pieces,
-                   const PieceCutter& cutter) {
+                   const PieceCutter& cutter, const std::shared_ptr<checkpoint::Workshop>& workshop) {
     std::ranges::stable_sort(pieces, {}, [](const Piece* piece) { return piece->ids.size(); });
     Batches batches;
     for (std::size_t first = 0; first < pieces.size();) {
@@ -54,7 +56,7 @@ Batches batches_of(const checkpoint::Model& model, std::vector<const Piece*> pie
         std::size_t end = first;
         for (; end < pieces.size() && inputs.B < most && std::ssize(pieces[end]->ids) == T; ++end, ++inputs.B)
             inputs.ids.insert(inputs.ids.end(), pieces[end]->ids.begin(), pieces[end]->ids.end());
-        Batch& batch = *batches.emplace_back(std::make_unique<Batch>(model, std::move(inputs)));
+        Batch& batch = *batches.emplace_back(std::make_unique<Batch>(model, std::move(inputs), workshop));
         for (; first < end; ++first) {
             const Piece& piece = *pieces[first];
             batch.names.push_back(piece.name);
@@ -100,15 +102,14 @@ std::string fingerprint_of(const checkpoint::Model& model, const Progress& cance
 
 struct Surveyor::Parts {
     Parts(checkpoint::TextModelPtr opened, int threads)
-        : text(std::move(opened)), machine(cpu::make_cpu_machine(threads)), engine(machine), cpu(machine) {}
+        : text(std::move(opened)),
+          workshop(std::make_shared<checkpoint::Workshop>(cpu::make_cpu_machine(threads))) {}
 
     void layer(std::int64_t l, Batch& batch, SurveyState& state, Progress& progress);
     void measure(std::int64_t l, const Trace& trace, const Batch& batch, SurveyState& state);
 
     checkpoint::TextModelPtr text;
-    std::shared_ptr<cpu::CpuMachine> machine;
-    cpu::CpuEngine engine;
-    cpu::CpuDense cpu;
+    std::shared_ptr<checkpoint::Workshop> workshop;
     std::vector<HeadMetrics> metrics; ///< (B, H), filled anew by each layer of each batch
 };
 
@@ -121,7 +122,7 @@ void Surveyor::Parts::measure(std::int64_t l, const Trace& trace, const Batch& b
     const std::int64_t B = trace.dims.B, H = trace.dims.H, T = trace.dims.Tk;
     constexpr std::int64_t work_of_cell = 64; // about as long as so many FLOP
     metrics.resize(static_cast<std::size_t>(B * H));
-    cpu.for_rows(B * H, work_of_cell * T * T, [&](std::int64_t first, std::int64_t count) {
+    workshop->cpu.for_rows(B * H, work_of_cell * T * T, [&](std::int64_t first, std::int64_t count) {
         for (std::int64_t n = first; n < first + count; ++n) {
             const auto b = static_cast<std::size_t>(n / H);
             metrics[static_cast<std::size_t>(n)] =
@@ -147,7 +148,7 @@ void Surveyor::Parts::measure(std::int64_t l, const Trace& trace, const Batch& b
         if (const float beside = of_head.beside[static_cast<std::size_t>(score)]; beside != 0)
             state.summary(l, h, s).add_beside(beside);
     };
-    cpu.for_rows(H, work_of_cell * B * T * T, [&](std::int64_t first, std::int64_t count) {
+    workshop->cpu.for_rows(H, work_of_cell * B * T * T, [&](std::int64_t first, std::int64_t count) {
         for (std::int64_t h = first; h < first + count; ++h)
             for (std::int64_t b = 0; b < B; ++b)
                 for (std::size_t s = 0; s < surveyed_scores().size(); ++s)
@@ -155,23 +156,26 @@ void Surveyor::Parts::measure(std::int64_t l, const Trace& trace, const Batch& b
     });
 }
 
-/// After the last layer's attention there is nothing to measure, and the pass ends.
+/// After the last layer's attention there is nothing to measure.
 void Surveyor::Parts::layer(std::int64_t l, Batch& batch, SurveyState& state, Progress& progress) {
-    const auto measured = StageSet().with(TensorId::weights).with(TensorId::contributions);
-    const bool last = l + 1 == state.layers();
-    batch.stream = batch.pass.step(
-        cpu, l, batch.stream, nullptr,
-        [&](std::int64_t, const Problem& problem) -> TensorPtr {
-            Trace trace = engine.run(problem, last ? measured : measured.with(TensorId::output), progress);
-            measure(l, trace, batch, state);
-            return last ? nullptr : trace.slot(TensorId::output);
-        },
-        progress);
-    if (!last && !batch.stream->all_finite())
-        fail_input(
-            tr("surveyor.line_output_layer_leaves",
-               "line {}: the output of layer {} leaves float32's range; check the checkpoint's weights",
-               batch.names.front().line, l));
+    const checkpoint::AttentionPlace place{checkpoint::Stack::own, l};
+    const std::string weights = batch.runs.name(place, TensorId::weights),
+                      contributions = batch.runs.name(place, TensorId::contributions);
+    std::vector<graph::Part> captures{{weights}, {contributions}};
+    if (l + 1 < state.layers())
+        captures.push_back({batch.runs.name({checkpoint::Stack::own, l + 1}, TensorId::resid_in)});
+    try {
+        batch.run = batch.runs.run(captures, {}, batch.run, progress);
+    } catch (const Error& fault) {
+        if (fault.kind() != ErrorKind::input)
+            throw;
+        fail_input(tr("surveyor.line", "line {}: {}", batch.names.front().line, fault.what()));
+    }
+    Trace trace;
+    trace.dims = checkpoint::dims_of_attention(*batch.runs.text()->model(), batch.inputs, place);
+    trace.slot(TensorId::weights) = (*batch.run)[weights];
+    trace.slot(TensorId::contributions) = (*batch.run)[contributions];
+    measure(l, trace, batch, state);
 }
 
 void Surveyor::add(std::span<const Piece> pieces, const PieceCutter& cutter, SurveyState& state,
@@ -185,9 +189,7 @@ void Surveyor::add(std::span<const Piece> pieces, const PieceCutter& cutter, Sur
             state.counts.tokens += std::ssize(pieces[first].ids);
             ++state.counts.pieces;
         }
-        const Batches batches = batches_of(model, together, cutter);
-        for (const auto& batch : batches)
-            batch->stream = batch->pass.embed(parts_->cpu);
+        const Batches batches = batches_of(model, together, cutter, parts_->workshop);
         for (std::int64_t l = 0; l < state.layers(); ++l) {
             progress.check();
             const checkpoint::WeightSet held = model.layer(l); // until all batches have read them

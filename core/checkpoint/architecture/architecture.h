@@ -2,6 +2,7 @@
 
 #include "core/checkpoint/architecture/name_map.h"
 #include "core/checkpoint/architecture/positions.h"
+#include "core/graph/attributes.h"
 
 #include <cstdint>
 #include <memory>
@@ -78,7 +79,8 @@ struct Architecture {
     std::int64_t vocab = 0;         ///< rows of the word table
     std::int64_t max_positions = 0; ///< what the model was made for
     std::int64_t experts = 0;       ///< MLPs per layer of which a token uses some; 0: one for all
-    std::int64_t experts_used = 0;  ///< how many: those to which the router gives the largest numbers
+    graph::Route route;             ///< how many, and which fraction of each one's output a token gets
+    graph::Gate expert_gate;        ///< of experts, whose activation is not `activation`
 
     // The embedding.
     std::int64_t position_rows = 0;   ///< of the position table; 0: there is none
@@ -120,7 +122,6 @@ struct Architecture {
     // MLP and head.
     Activation activation = Activation::gelu;
     GatePacking gate = GatePacking::separate;      ///< of models whose MLP has a gate
-    double expert_slope = 0.0, expert_limit = 0.0; ///< of experts, see mixture(); above 0 where there are any
     Activation head_activation = Activation::gelu; ///< after the head's own dense layer, if it has one
     bool tied = false;                             ///< the head multiplies by the word table
     double head_scale = 1.0;                       ///< multiplies what the head reads; above 0

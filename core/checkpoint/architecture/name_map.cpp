@@ -86,6 +86,7 @@ std::vector<std::int64_t> file_extents(const TensorName& row, const Architecture
     case Layout::row:
         return {1, in};
     case Layout::linear:
+    case Layout::expert_linears:
         return {out, in};
     case Layout::table:
     case Layout::conv1d:
@@ -98,12 +99,29 @@ std::vector<std::int64_t> file_extents(const TensorName& row, const Architecture
     return {};
 }
 
-std::string full_name(const TensorName& row, std::string_view prefix, std::int64_t layer) {
-    std::string name = std::string(prefix) + row.name;
-    constexpr std::string_view mark = "{l}";
+namespace {
+
+std::string with_number(std::string name, std::string_view mark, std::int64_t number) {
     if (const auto at = name.find(mark); at != std::string::npos)
-        name.replace(at, mark.size(), std::to_string(layer));
+        name.replace(at, mark.size(), std::to_string(number));
     return name;
+}
+
+} // namespace
+
+std::string full_name(const TensorName& row, std::string_view prefix, std::int64_t layer) {
+    return with_number(std::string(prefix) + row.name, "{l}", layer);
+}
+
+std::vector<std::string> full_names(const TensorName& row, std::string_view prefix, std::int64_t layer,
+                                    const Architecture& architecture) {
+    const std::string name = full_name(row, prefix, layer);
+    if (row.layout != Layout::expert_linears)
+        return {name};
+    std::vector<std::string> names;
+    for (std::int64_t expert = 0; expert < architecture.experts; ++expert)
+        names.push_back(with_number(name, "{e}", expert));
+    return names;
 }
 
 } // namespace headscope::checkpoint

@@ -26,13 +26,14 @@ enum class GatePacking : std::uint8_t { separate, gate_first };
 
 /// How the numbers lie in the file.
 enum class Layout : std::uint8_t {
-    vector,        ///< (n)
-    row,           ///< (1, n): a vector as we use it
-    table,         ///< (rows, D), as we use it
-    conv1d,        ///< (d_in, d_out), as we use it
-    linear,        ///< (d_out, d_in): transposed when it is read
-    experts,       ///< (experts, d_in, d_out), as we use it
-    expert_vectors ///< (experts, n)
+    vector,         ///< (n)
+    row,            ///< (1, n): a vector as we use it
+    table,          ///< (rows, D), as we use it
+    conv1d,         ///< (d_in, d_out), as we use it
+    linear,         ///< (d_out, d_in): transposed when it is read
+    experts,        ///< (experts, d_in, d_out), as we use it
+    expert_vectors, ///< (experts, n)
+    expert_linears  ///< (d_out, d_in) for each expert, a tensor of its own: "{e}" in the name is its number
 };
 
 /// Whose size an axis has.
@@ -98,5 +99,8 @@ std::int64_t extent_of(Extent extent, const Architecture& architecture);
 std::vector<std::int64_t> file_extents(const TensorName& row, const Architecture& architecture);
 /// prefix + name, with the number of the layer in its place.
 std::string full_name(const TensorName& row, std::string_view prefix, std::int64_t layer);
+/// Same; of experts with tensors of their own one name for each.
+std::vector<std::string> full_names(const TensorName& row, std::string_view prefix, std::int64_t layer,
+                                    const Architecture& architecture);
 
 } // namespace headscope::checkpoint

@@ -2,6 +2,7 @@
 
 #include "core/base/joined.h"
 #include "core/base/message.h"
+#include "core/checkpoint/graph/stack_text.h"
 
 #include <algorithm>
 #include <array>
@@ -61,6 +62,29 @@ std::optional<std::vector<bool>> read_layer_types(const ConfigReader& reader, st
 }
 
 } // namespace
+
+std::int64_t used_experts(const ConfigReader& reader, const char* key, std::int64_t usual,
+                          std::int64_t experts) {
+    const std::int64_t used = reader.size(key, usual);
+    if (used > experts)
+        reader.refuse(key, tr("common.most_experts", "at most the number of experts, {}", experts));
+    return used;
+}
+
+void set_mixture(const MixtureNames& names, Architecture& a) {
+    using enum WeightId;
+    using E = Extent;
+    a.names.drop({mlp_gate, mlp_in, mlp_out});
+    a.expert_gate = {.function = function_of(a.activation)};
+    const std::string layer = "layers.{l}.";
+    for (const TensorName& row : {
+             TensorName{router, layer + names.router, Layout::linear, E::D, E::experts},
+             TensorName{experts_gate, layer + names.gate, Layout::expert_linears, E::D, E::d_ff},
+             TensorName{experts_in, layer + names.in, Layout::expert_linears, E::D, E::d_ff},
+             TensorName{experts_out, layer + names.out, Layout::expert_linears, E::d_ff, E::D},
+         })
+        a.names.body.push_back(row);
+}
 
 Activation read_activation(const ConfigReader& reader, const char* key, const char* usual) {
     return activation_named(reader, key, reader.text(key, usual));

@@ -72,6 +72,16 @@ Architecture read_llama_like(const ConfigReader& reader, const LlamaLike& family
                              const LlamaBiases& biases = {});
 NameMap llama_names(const LlamaBiases& biases);
 
+/// Experts that a token uses, where a missing key means `usual`: at least 1, at most `experts`.
+std::int64_t used_experts(const ConfigReader& reader, const char* key, std::int64_t usual,
+                          std::int64_t experts);
+/// How a family calls the tensors of its mixtures: of a layer, and of one expert, where "{e}" is its number.
+struct MixtureNames {
+    const char *router, *gate, *in, *out;
+};
+/// Replaces the MLP by a mixture of experts, each with an MLP of its own of the same width and activation.
+void set_mixture(const MixtureNames& names, Architecture& architecture);
+
 /// The activation that a key names, or the usual one where it is missing.
 Activation read_activation(const ConfigReader& reader, const char* key, const char* usual);
 /// The one of that name, which `key` gave.

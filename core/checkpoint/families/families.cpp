@@ -13,10 +13,11 @@ namespace headscope::checkpoint {
 // Every family by its model_type NAME. Architecture read_NAME(const ConfigReader&) stands in the family's own
 // file.
 #define HEADSCOPE_FAMILIES(row)                                                                              \
-    row(gpt2) row(bert) row(distilbert) row(roberta) row(llama) row(mistral) row(qwen2) row(qwen3)           \
-        row(smollm3) row(phi3) row(opt) row(gpt_neo) row(gpt_neox) row(phi) row(gptj) row(falcon) row(bloom) \
-            row(modernbert) row(gemma2) row(gemma3_text) row(olmo) row(olmo2) row(olmo3) row(gpt_oss)        \
-                row(t5) row(mt5) row(bart) row(mbart) row(marian)
+    row(gpt2) row(bert) row(distilbert) row(roberta) row(llama) row(mistral) row(mixtral) row(qwen2)         \
+        row(qwen3) row(qwen3_moe) row(smollm3) row(phi3) row(opt) row(gpt_neo) row(gpt_neox) row(phi)        \
+            row(gptj) row(falcon) row(bloom) row(modernbert) row(gemma2) row(gemma3_text) row(olmo)          \
+                row(olmo2) row(olmo3) row(olmoe) row(gpt_oss) row(t5) row(mt5) row(bart) row(mbart)          \
+                    row(marian)
 
 #define HEADSCOPE_DECLARE(name) Architecture read_##name(const ConfigReader& reader);
 HEADSCOPE_FAMILIES(HEADSCOPE_DECLARE)

@@ -49,12 +49,8 @@ Architecture read_gpt_oss(const ConfigReader& reader) {
     const char* used = reader.has("experts_per_token") && !reader.has("num_experts_per_tok")
                            ? "experts_per_token"
                            : "num_experts_per_tok";
-    a.experts_used = reader.size(used, 4);
-    if (a.experts_used > a.experts)
-        reader.refuse(used,
-                      tr("gpt_oss.most_num_local_experts", "at most num_local_experts = {}", a.experts));
-    a.expert_slope = 1.702;
-    a.expert_limit = 7.0;
+    a.route.used = used_experts(reader, used, 4, a.experts);
+    a.expert_gate = {.function = graph::Function::gelu_quick, .limit = 7.0, .offset = 1.0};
     a.names.drop({mlp_gate, mlp_in, mlp_out});
     a.names.add({{"layers.{l}.mlp.router", Layout::linear, E::D, E::experts, router, router_bias}});
     const std::string experts = "layers.{l}.mlp.experts.";

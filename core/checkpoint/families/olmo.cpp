@@ -1,3 +1,4 @@
+#include "core/base/message.h"
 #include "core/checkpoint/families/common.h"
 #include "core/checkpoint/families/rope_config.h"
 
@@ -65,6 +66,42 @@ Architecture read_olmo3(const ConfigReader& reader) {
     read_windows(
         reader, 4096, [](std::int64_t l) { return (l + 1) % 4 != 0; }, a);
     read_rope_kinds(reader, {.full = "rope_theta", .usual_full = 10000.0}, a);
+    return a;
+}
+
+/// A Llama with mixtures of experts, and with one norm over the queries of all heads and one over the keys
+/// (Muennighoff et al. 2024, "OLMoE").
+Architecture read_olmoe(const ConfigReader& reader) {
+    using enum WeightId;
+    using E = Extent;
+    const bool biased = reader.flag("attention_bias", false);
+    Architecture a = read_llama_like(reader,
+                                     {.family = "olmoe",
+                                      .defaults = {.layers = 16,
+                                                   .D = 2048,
+                                                   .H = 16,
+                                                   .d_ff = 2048,
+                                                   .vocab = 50304,
+                                                   .max_positions = 4096,
+                                                   .norm_eps = 1e-5,
+                                                   .activation = "silu",
+                                                   .tied = false}},
+                                     {.qkv = biased, .out = biased});
+    if (reader.has("clip_qkv"))
+        reader.refuse("clip_qkv", tr("olmo.no_clip_behind_norms",
+                                     "null: limits behind the norms of queries and keys are not computed"));
+    a.qk_norm = QkNorm::whole_width;
+    a.names.add({{"layers.{l}.self_attn.q_norm", Layout::vector, E::H_dk, E::none, q_norm_all},
+                 {"layers.{l}.self_attn.k_norm", Layout::vector, E::Hkv_dk, E::none, k_norm_all}});
+    a.experts = reader.size("num_experts", reader.size("num_local_experts", 64));
+    a.route = {.used = used_experts(reader, "num_experts_per_tok", 8, a.experts),
+               .score = graph::Route::Score::softmax,
+               .sum_to_one = reader.flag("norm_topk_prob", false)};
+    set_mixture({.router = "mlp.gate.weight",
+                 .gate = "mlp.experts.{e}.gate_proj.weight",
+                 .in = "mlp.experts.{e}.up_proj.weight",
+                 .out = "mlp.experts.{e}.down_proj.weight"},
+                a);
     return a;
 }
 

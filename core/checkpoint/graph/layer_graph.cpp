@@ -1,6 +1,5 @@
 #include "core/checkpoint/graph/layer_graph.h"
 
-#include "core/base/error.h"
 #include "core/graph/labels.h"
 #include "core/graph/parts/mlp.h"
 #include "core/graph/parts/sizes.h"
@@ -17,9 +16,6 @@ using graph::OptionalValue;
 using graph::Role;
 using graph::Value;
 using W = WeightId;
-
-/// The slope of the sigmoid in Function::gelu_quick, x sigmoid(1.702 x).
-constexpr double gelu_quick_slope = 1.702;
 
 /// Adds the nodes of one attention, and of the MLP after it.
 class LayerBuilder {
@@ -117,7 +113,8 @@ private:
         attention.q_norm = weight(g, attention.joint_norm ? W::q_norm_all : W::q_norm);
         attention.k_norm = weight(g, attention.joint_norm ? W::k_norm_all : W::k_norm);
         attention.score_cap = a_.score_cap;
-        if (const auto temperature = static_cast<float>(a_.temperature(place_.layer)); temperature != 1.0F)
+        if (const float temperature = static_cast<float>(a_.temperature(place_.layer)) * text_.temperature;
+            temperature != 1.0F)
             attention.temperature =
                 g.constant(labels::temperature, {}, make_tensor({}, std::vector{temperature}));
         if (place_.stack == Stack::cross)
@@ -160,8 +157,6 @@ private:
     }
 
     graph::Mixture mixture_of() {
-        if (a_.expert_slope != gelu_quick_slope)
-            throw Error(ErrorKind::internal, "experts of another function than x sigmoid(1.702 x)");
         return {.W_router = *weight(mlp_, W::router),
                 .b_router = weight(mlp_, W::router_bias),
                 .W_gate = *weight(mlp_, W::experts_gate),
@@ -170,8 +165,8 @@ private:
                 .b_in = weight(mlp_, W::experts_in_bias),
                 .W_out = *weight(mlp_, W::experts_out),
                 .b_out = weight(mlp_, W::experts_out_bias),
-                .route = {.used = a_.experts_used, .score = graph::Route::Score::softmax_of_chosen},
-                .gate = {.function = graph::Function::gelu_quick, .limit = a_.expert_limit, .offset = 1}};
+                .route = a_.route,
+                .gate = a_.expert_gate};
     }
 
     LeafBuilder& leaves_;

@@ -62,14 +62,16 @@ StackOutput add_stack(const Builder& root, LeafBuilder& leaves, const StackText&
 
 } // namespace
 
-ModelGraph graph_of(const Architecture& architecture, const ModelInputs& inputs, bool has_head) {
+ModelGraph graph_of(const Architecture& architecture, const ModelInputs& inputs, bool has_head,
+                    float temperature) {
     check_inputs(inputs, architecture);
     Builder root;
     LeafBuilder leaves;
     std::optional<StackOutput> encoder;
     if (architecture.encoder != nullptr)
-        encoder = add_stack(root, leaves, text_of(architecture, Stack::encoder, inputs.source.front()), {});
-    const StackText text = text_of(architecture, Stack::own, inputs);
+        encoder = add_stack(root, leaves,
+                            text_of(architecture, Stack::encoder, inputs.source.front(), temperature), {});
+    const StackText text = text_of(architecture, Stack::own, inputs, temperature);
     const StackOutput own = add_stack(root, leaves, text, encoder);
     if (has_head)
         add_head(root, leaves, text, own.hidden, own.word_table);
@@ -84,31 +86,47 @@ std::string node_name(const Architecture& architecture, AttentionPlace place, Te
     return layer_prefix(architecture, is_around ? place_in_files(place, stage) : place) + name;
 }
 
+WeightReader::WeightReader(std::map<std::string, WeightPlace, std::less<>> places,
+                           std::shared_ptr<const Model> model)
+    : places_(std::move(places)), model_(std::move(model)) {}
+
+TensorPtr WeightReader::weight_at(const WeightPlace& at) {
+    if (at.place.layer < 0)
+        return at.place.stack == Stack::encoder ? model_->encoder()->weight(at.weight)
+                                                : model_->weight(at.weight);
+    const std::int64_t attention = attention_number(model_->architecture(), at.place);
+    const std::scoped_lock lock(mutex_);
+    if (attention_ != attention) {
+        weights_ = {}; // its memory first
+        attention_ = -1;
+        weights_ = model_->layer(attention);
+        attention_ = attention;
+    }
+    return weights_[at.weight];
+}
+
+TensorPtr WeightReader::read(const graph::Node& node) {
+    const auto found = places_.find(node.name);
+    if (found == places_.end())
+        return nullptr;
+    TensorPtr numbers = weight_at(found->second);
+    if (numbers == nullptr && found->second.may_lack)
+        numbers = std::make_shared<const Tensor>(node.axes.shape(), 0.0F);
+    return numbers;
+}
+
+void WeightReader::release() {
+    const std::scoped_lock lock(mutex_);
+    weights_ = {};
+    attention_ = -1;
+}
+
 graph::LeafSource leaves_of(const ModelGraph& graph, const Model& model) {
-    struct LastLayer {
-        std::int64_t attention = -1;
-        WeightSet weights;
-    };
-    const auto last = std::make_shared<LastLayer>();
-    const auto weight_at = [&model, last](const WeightPlace& at) {
-        if (at.place.layer < 0)
-            return at.place.stack == Stack::encoder ? model.encoder()->weight(at.weight)
-                                                    : model.weight(at.weight);
-        const std::int64_t attention = attention_number(model.architecture(), at.place);
-        if (last->attention != attention)
-            *last = {attention, model.layer(attention)};
-        return last->weights[at.weight];
-    };
-    return [&graph, weight_at](const graph::Node& node) -> TensorPtr {
-        if (const auto input = graph.inputs.find(node.name); input != graph.inputs.end())
-            return input->second;
-        const auto found = graph.weights.find(node.name);
-        if (found == graph.weights.end())
-            return nullptr;
-        TensorPtr numbers = weight_at(found->second);
-        if (numbers == nullptr && found->second.may_lack)
-            numbers = std::make_shared<const Tensor>(node.axes.shape(), 0.0F);
-        return numbers;
+    const auto reader = std::make_shared<WeightReader>(
+        graph.weights, std::shared_ptr<const Model>(std::shared_ptr<void>(), &model));
+    return [&graph, reader](const graph::Node& node) -> TensorPtr {
+        const auto input = graph.inputs.find(node.name);
+        return input != graph.inputs.end() ? input->second : reader->read(node);
     };
 }
 

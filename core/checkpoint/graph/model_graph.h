@@ -8,6 +8,8 @@
 #include "core/trace/tensor_id.h"
 
 #include <map>
+#include <memory>
+#include <mutex>
 #include <string>
 
 namespace headscope::checkpoint {
@@ -34,15 +36,35 @@ struct ModelGraph {
 };
 
 /// `has_head`: the checkpoint has a language-model head (see Model::has_head); without it there are no
-/// logits. Throws Error(input) for inputs that do not fit the architecture.
-ModelGraph graph_of(const Architecture& architecture, const ModelInputs& inputs, bool has_head);
+/// logits. `temperature` divides the scaled scores of every layer. Throws Error(input) for inputs that do not
+/// fit the architecture.
+ModelGraph graph_of(const Architecture& architecture, const ModelInputs& inputs, bool has_head,
+                    float temperature = 1);
 
 /// The name of the node of a stage of an attention or of what stands around it: "layers.3.head_out". Layer
 /// -1: of a stack as a whole, "embedding".
 std::string node_name(const Architecture& architecture, AttentionPlace place, TensorId stage);
 
-/// Reads the numbers of inputs and parameters when they are asked for; keeps the weights of one layer. The
-/// graph and the model must outlive the result, which one thread may use. Throws what Model::layer throws.
+/// Reads the numbers of parameters, in the order of a graph one layer after the other. Any thread may use it.
+class WeightReader {
+public:
+    WeightReader(std::map<std::string, WeightPlace, std::less<>> places, std::shared_ptr<const Model> model);
+
+    /// Null for other nodes than parameters. Keeps the weights of the layer. Throws what Model::layer throws.
+    TensorPtr read(const graph::Node& node);
+    /// Frees the weights of the layer that was read last.
+    void release();
+
+private:
+    TensorPtr weight_at(const WeightPlace& at);
+    std::map<std::string, WeightPlace, std::less<>> places_;
+    std::shared_ptr<const Model> model_;
+    std::mutex mutex_;
+    std::int64_t attention_ = -1; ///< the attention of `weights_`
+    WeightSet weights_;
+};
+
+/// The numbers of inputs and parameters. Graph and model must outlive the result. Throws likewise.
 graph::LeafSource leaves_of(const ModelGraph& graph, const Model& model);
 
 } // namespace headscope::checkpoint

@@ -53,7 +53,7 @@ graph::Builder StackText::layer(const graph::Builder& root, AttentionPlace place
     return root.layer(graph_stack(place.stack), place.layer, stack_prefix(model, place.stack));
 }
 
-StackText text_of(const Architecture& model, Stack stack, const ModelInputs& inputs) {
+StackText text_of(const Architecture& model, Stack stack, const ModelInputs& inputs, float temperature) {
     const Architecture& a = in_stack(model, stack);
     return {.model = model,
             .architecture = a,
@@ -72,7 +72,8 @@ StackText text_of(const Architecture& model, Stack stack, const ModelInputs& inp
                      .vocab = a.vocab,
                      .positions = a.position_rows,
                      .token_types = a.token_types,
-                     .experts = a.experts}};
+                     .experts = a.experts},
+            .temperature = temperature};
 }
 
 graph::Value LeafBuilder::parameter(graph::Builder& g, const StackText& text, const WeightPlace& place,

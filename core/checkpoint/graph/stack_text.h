@@ -16,6 +16,7 @@ struct StackText {
     Stack stack;                      ///< own or encoder
     const ModelInputs& inputs;        ///< the texts
     Dims dims;                        ///< sizes of the self-attention
+    float temperature = 1;            ///< divides the scaled scores of every layer, beside the model's own
 
     /// A builder for nodes around the layers: "encoder.embedding".
     graph::Builder around(const graph::Builder& root) const;
@@ -23,7 +24,7 @@ struct StackText {
     graph::Builder layer(const graph::Builder& root, AttentionPlace place) const;
 };
 /// `model` and `inputs` must outlive the result.
-StackText text_of(const Architecture& model, Stack stack, const ModelInputs& inputs);
+StackText text_of(const Architecture& model, Stack stack, const ModelInputs& inputs, float temperature);
 
 /// Adds the parameters and inputs of a model to its graph and records where their numbers are.
 class LeafBuilder {

@@ -47,6 +47,7 @@ bool is_norm_weight(WeightId weight) {
 graph::Parameter::Layout layout_of(Layout layout) {
     switch (layout) {
     case Layout::linear:
+    case Layout::expert_linears:
         return graph::Parameter::Layout::transposed;
     case Layout::row:
         return graph::Parameter::Layout::row;

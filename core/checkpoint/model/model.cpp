@@ -276,18 +276,20 @@ void Model::match_rows(const std::vector<TensorName>& rows, std::string_view pre
         for (std::int64_t l = 0; l < times; ++l) {
             if (!is_in_layer(row, architecture_, l))
                 continue;
-            const std::string name = name_in_files(row, prefix, l);
-            known.insert(name);
-            const format::TensorEntry* entry = files_.find(name);
-            if (entry == nullptr && !row.may_lack)
-                missing.push_back(name);
-            else if (entry != nullptr && entry->extents != wanted)
-                wrong_shape.push_back(
-                    files_.gguf() == nullptr
-                        ? tr("model.shape_config_json_should", "{} has shape {}; config.json requires {}",
-                             name, entry->shape_text(), extents_text(wanted))
-                        : tr("model.shape_other_keys_should", "{} has shape {}; the other keys require {}",
-                             name, entry->shape_text(), extents_text(wanted)));
+            for (const std::string& name : names_in_files(row, prefix, l)) {
+                known.insert(name);
+                const format::TensorEntry* entry = files_.find(name);
+                if (entry == nullptr && !row.may_lack)
+                    missing.push_back(name);
+                else if (entry != nullptr && entry->extents != wanted)
+                    wrong_shape.push_back(files_.gguf() == nullptr
+                                              ? tr("model.shape_config_json_should",
+                                                   "{} has shape {}; config.json requires {}", name,
+                                                   entry->shape_text(), extents_text(wanted))
+                                              : tr("model.shape_other_keys_should",
+                                                   "{} has shape {}; the other keys require {}", name,
+                                                   entry->shape_text(), extents_text(wanted)));
+            }
         }
     }
 }
@@ -428,7 +430,29 @@ std::string Model::name_in_files(const TensorName& row, std::string_view prefix,
     return !twin.empty() && files_.find(twin) != nullptr ? twin : name;
 }
 
+std::vector<std::string> Model::names_in_files(const TensorName& row, std::string_view prefix,
+                                               std::int64_t l) const {
+    if (row.layout != Layout::expert_linears)
+        return {name_in_files(row, prefix, l)};
+    std::vector<std::string> names = full_names(row, prefix, l, architecture_);
+    for (std::string& name : names)
+        name = name_in(files_, name);
+    return names;
+}
+
+/// (experts, d_in, d_out) from the tensors of the experts.
+TensorPtr Model::load_experts(const TensorName& row, std::string_view prefix, std::int64_t l) const {
+    const std::int64_t in = extent_of(row.in, architecture_), out = extent_of(row.out, architecture_);
+    auto all = std::make_shared<Tensor>(Shape{architecture_.experts, in, out});
+    float* to = all->data();
+    for (const std::string& name : names_in_files(row, prefix, l))
+        to = std::ranges::copy(transposed(*files_.tensor(name))->values(), to).out;
+    return all;
+}
+
 TensorPtr Model::load(const TensorName& row, std::string_view prefix, std::int64_t l) const {
+    if (row.layout == Layout::expert_linears)
+        return load_experts(row, prefix, l);
     TensorPtr tensor = files_.tensor(name_in_files(row, prefix, l));
     if (architecture_.norm == NormKind::rms_plus_one && is_norm(row.weight)) {
         auto plus_one = std::make_shared<Tensor>(tensor->shape(), tensor->values());

@@ -94,7 +94,10 @@ private:
     WeightSet read_step(std::int64_t step) const;
     /// What the tensor is called in the files; its usual name where they lack it.
     std::string name_in_files(const TensorName& row, std::string_view prefix, std::int64_t l) const;
+    std::vector<std::string> names_in_files(const TensorName& row, std::string_view prefix,
+                                            std::int64_t l) const;
     TensorPtr load(const TensorName& row, std::string_view prefix, std::int64_t l) const;
+    TensorPtr load_experts(const TensorName& row, std::string_view prefix, std::int64_t l) const;
 
     std::string path_;
     Architecture architecture_;

@@ -1,6 +1,7 @@
 #include "core/checkpoint/run/activation_curve.h"
 
-#include "core/checkpoint/model/layers.h"
+#include "core/checkpoint/graph/stack_text.h"
+#include "core/engine/cpu/rows/layer_rows.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,10 +13,10 @@ void add_activation(cpu::CpuDense& cpu, BlockTrace& block, const Progress& cance
     const TensorPtr& before = gate == nullptr ? block[TensorId::mlp_pre] : gate;
     if (before == nullptr)
         return;
-    const Activation activation = block.architecture->activation;
+    const graph::Function function = function_of(block.architecture->activation);
     const auto activated = [&](const Tensor& x) {
         auto out = std::make_shared<Tensor>(x.shape(), x.values());
-        activate(cpu, *out, activation, cancel);
+        cpu::activate(cpu, out->values(), function, cancel);
         return out;
     };
     const bool as_is = gate == nullptr && block.patched.empty();

@@ -12,9 +12,10 @@ namespace headscope::checkpoint {
 struct ExpertAtToken {
     AttentionPlace place;
     std::int64_t expert = 0, token = 0;
-    TensorId reads{};                 ///< the stage whose row it reads
-    std::vector<float> gate, in, act; ///< by unit, see ExpertUnits
-    std::vector<float> adds;          ///< by unit: |act| times the length of its row of W_out
+    TensorId reads{};            ///< the stage whose row it reads
+    std::vector<float> gate, in; ///< by unit: x W_gate + b and x W_in + b
+    std::vector<float> act;      ///< by unit: what W_out multiplies
+    std::vector<float> adds;     ///< by unit: |act| times the length of its row of W_out
 };
 
 /// block: a layer with experts. Throws Error(cancelled).

@@ -1,13 +1,15 @@
 #include "core/checkpoint/run/forward.h"
 
 #include "core/base/error.h"
-#include "core/base/memory.h"
 #include "core/base/message.h"
+#include "core/checkpoint/graph/text_graph.h"
 #include "core/checkpoint/model/block_stages.h"
-#include "core/checkpoint/model/layers.h"
-#include "core/checkpoint/run/forward_pass.h"
+#include "core/checkpoint/run/attention_problem.h"
+
+#include "core/run/run.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace headscope::checkpoint {
@@ -28,63 +30,209 @@ void check_options(const ForwardOptions& options, const Architecture& architectu
         check_layer(*options.layer, layers);
 }
 
+/// A graph, the backend that runs it, and the user's edits.
+struct Pass {
+    Pass(const Model& model, const ModelInputs& inputs, const ForwardOptions& options,
+         const RunAttention& attention)
+        : text(std::shared_ptr<const Model>(std::shared_ptr<void>(), &model), inputs, nullptr,
+               options.temperature),
+          backend(text, inputs, attention) {
+        check_edits(model, options.edits);
+        numbers = text.with(options.edits);
+    }
+
+    run::RunPtr run(const std::vector<graph::Part>& captures, Progress& progress,
+                    const run::TakeNode& take = {}) {
+        run::NodeInterventions resolved = run::resolve(text.graph(), numbers.interventions);
+        const auto plan = std::make_shared<const run::Plan>(text.graph(), captures, resolved, backend);
+        const ReleasesWeights at_end{text};
+        return run::run(plan, numbers.leaves, std::move(resolved), nullptr, progress, take);
+    }
+
+    TextGraph text;
+    AttentionBackend backend;
+    TextGraph::Numbers numbers;
+};
+
+/// What run_model keeps of an attention.
+struct KeptLayer {
+    AttentionPlace place;
+    std::vector<std::pair<TensorId, run::NodeId>> stages; ///< and their nodes
+    run::NodeId x = -1, x_kv = -1; ///< nodes of the problem's inputs; -1: none, or the problem is not kept
+};
+
+/// Collects the captured nodes of a pass into its result.
+class Collector {
+public:
+    Collector(const ModelInputs& inputs, const ForwardOptions& options, const TextGraph& text)
+        : model_(*text.model()), architecture_(model_.architecture()), inputs_(inputs), options_(options),
+          text_(text) {
+        for (const Stack stack : {Stack::encoder, Stack::own})
+            if (stack == Stack::own || architecture_.encoder != nullptr)
+                add_stack(stack);
+        if (options.logits && model_.has_head())
+            capture("logits");
+        if (options.stages.has(TensorId::probabilities) && options.logits && model_.has_head())
+            add_block({Stack::own, -1}, TensorId::probabilities, "probabilities");
+    }
+
+    std::vector<graph::Part> captures() const {
+        std::vector<graph::Part> parts;
+        for (const auto& [id, numbers] : numbers_)
+            parts.push_back({text_.graph().node(id).name});
+        return parts;
+    }
+    ForwardResult collect(Pass& pass, Progress& progress);
+
+private:
+    bool keeps(AttentionPlace place) const {
+        return (place.layer < 0 || !options_.layer || *options_.layer == place.layer) &&
+               (!options_.stack || *options_.stack == place.stack);
+    }
+    run::NodeId capture(const std::string& node) {
+        const run::NodeId id = text_.graph().find(node);
+        numbers_.emplace(id, nullptr);
+        return id;
+    }
+    void add_block(AttentionPlace place, TensorId id, const std::string& node) {
+        if (options_.stages.has(id) && (keeps(place) || keeps(place_in_files(place, id))))
+            blocks_.emplace_back(BlockRun{place, id, nullptr}, capture(node));
+    }
+    void add_stack(Stack stack);
+    void add_attention(AttentionPlace place);
+    LayerRun layer_run(const KeptLayer& kept, Pass& pass) const;
+    bool is_complete(const KeptLayer& kept) const;
+
+    const Model& model_;
+    const Architecture& architecture_;
+    const ModelInputs& inputs_;
+    const ForwardOptions& options_;
+    const TextGraph& text_;
+    std::map<run::NodeId, TensorPtr> numbers_; ///< of captured nodes
+    std::vector<KeptLayer> layers_;
+    std::size_t taken_ = 0; ///< layers that were handed over
+    std::vector<std::pair<BlockRun, run::NodeId>> blocks_;
+    std::map<Stack, std::vector<run::NodeId>> hidden_;
+};
+
+/// The nodes of a stack in the order in which they are computed; of a decoder with its cross-attention.
+void Collector::add_stack(Stack stack) {
+    const Architecture& a = in_stack(architecture_, stack);
+    const std::string prefix = layer_prefix(architecture_, {stack, -1});
+    const auto around = [&](TensorId id) {
+        add_block({stack, -1}, id, prefix + std::string(tensor_info(id).name));
+    };
+    std::ranges::for_each(first_stages(a), around);
+    for (std::int64_t l = 0; l < a.layers; ++l) {
+        add_attention({stack, l});
+        if (stack == Stack::own && architecture_.encoder != nullptr)
+            add_attention({Stack::cross, l});
+    }
+    if (a.final_norm)
+        around(TensorId::final_norm);
+    for (std::int64_t l = 0; l <= a.layers; ++l)
+        hidden_[stack].push_back(capture(prefix + "hidden." + std::to_string(l)));
+}
+
+void Collector::add_attention(AttentionPlace place) {
+    const Architecture& a = in_stack(architecture_, place.stack);
+    std::vector<TensorId> around = layer_stages(a, place);
+    if (a.experts > 0)
+        around.insert(std::ranges::find(around, TensorId::mlp_out), TensorId::router);
+    for (const TensorId id : around)
+        add_block(place, id, node_name(architecture_, place, id));
+    if ((options_.stages.empty() && !options_.keep_problems) || !keeps(place))
+        return;
+    KeptLayer kept{.place = place, .stages = {}};
+    for (const TensorInfo& stage : stage_table())
+        if (const std::string node = node_name(architecture_, place, stage.id);
+            options_.stages.has(stage.id) && text_.graph().try_find(node))
+            kept.stages.emplace_back(stage.id, capture(node));
+    if (options_.keep_problems) {
+        kept.x = capture(node_name(architecture_, place, TensorId::x));
+        if (place.stack == Stack::cross)
+            kept.x_kv = capture(layer_prefix(architecture_, {Stack::encoder, -1}) + "hidden." +
+                                std::to_string(architecture_.encoder->layers));
+    }
+    layers_.push_back(std::move(kept));
+}
+
+bool Collector::is_complete(const KeptLayer& kept) const {
+    const auto is_there = [&](run::NodeId id) { return id < 0 || numbers_.at(id) != nullptr; };
+    return is_there(kept.x) && is_there(kept.x_kv) &&
+           std::ranges::all_of(kept.stages, [&](const auto& stage) { return is_there(stage.second); });
+}
+
+LayerRun Collector::layer_run(const KeptLayer& kept, Pass& pass) const {
+    const std::int64_t n = attention_number(architecture_, kept.place);
+    LayerRun layer{kept.place, {}, std::nullopt};
+    if (kept.x >= 0) {
+        layer.problem =
+            with_edits(attention_problem(text_, inputs_, kept.place, model_.layer(n), numbers_.at(kept.x),
+                                         kept.x_kv < 0 ? nullptr : numbers_.at(kept.x_kv)),
+                       edits_of(options_.edits, n));
+        layer.problem->temperature *= options_.temperature;
+    }
+    Trace& trace = layer.trace;
+    trace.dims = dims_of_attention(model_, inputs_, kept.place);
+    trace.device = pass.backend.device();
+    trace.parts = parts_of_attention(text_, kept.place);
+    StageSet made;
+    for (const auto& [id, node] : kept.stages) {
+        trace.slot(id) = numbers_.at(node);
+        made = made.with(id);
+    }
+    trace.computed = DirtySet::all(trace.dims.H, made);
+    return layer;
+}
+
+ForwardResult Collector::collect(Pass& pass, Progress& progress) {
+    run::TakeNode take;
+    if (options_.take)
+        take = [&](run::NodeId node, TensorPtr numbers) {
+            numbers_.at(node) = std::move(numbers);
+            for (; taken_ < layers_.size() && is_complete(layers_[taken_]); ++taken_) {
+                const KeptLayer& kept = layers_[taken_];
+                options_.take(layer_run(kept, pass));
+                for (const auto& [id, stage] : kept.stages)
+                    numbers_.at(stage) = nullptr;
+            }
+        };
+    const run::RunPtr run = pass.run(captures(), progress, take);
+    if (!options_.take)
+        for (auto& [node, numbers] : numbers_)
+            numbers = run->tensor(node);
+    ForwardResult result;
+    result.edits = options_.edits;
+    for (; taken_ < layers_.size(); ++taken_) {
+        const KeptLayer& kept = layers_[taken_];
+        result.layers.push_back(layer_run(kept, pass));
+        const run::NodeId weights =
+            text_.graph().find(node_name(architecture_, kept.place, TensorId::weights));
+        for (const run::EmptyRow& row : run->empty_rows())
+            if (row.node == weights)
+                result.layers.back().trace.fully_masked.push_back({row.b, row.h, row.i});
+    }
+    for (auto& [block, node] : blocks_) {
+        block.tensor = numbers_.at(node);
+        result.blocks.push_back(std::move(block));
+    }
+    for (const auto& [stack, nodes] : hidden_)
+        for (const run::NodeId node : nodes)
+            (stack == Stack::encoder ? result.encoder_hidden : result.hidden).push_back(numbers_.at(node));
+    if (options_.logits && model_.has_head())
+        result.logits = numbers_.at(text_.graph().find("logits"));
+    return result;
+}
+
 } // namespace
 
 ForwardResult run_model(const Model& model, const ModelInputs& inputs, const ForwardOptions& options,
                         const RunAttention& attention, Progress& progress) {
     check_options(options, model.architecture());
-    ForwardPass pass(model, inputs, options.edits);
-    check_edits(model, options.edits);
-    cpu::CpuDense cpu;
-    ForwardResult result;
-    result.edits = options.edits;
-    const auto kept = [&](AttentionPlace place) {
-        return (place.layer < 0 || !options.layer || *options.layer == place.layer) &&
-               (!options.stack || *options.stack == place.stack);
-    };
-    const auto keeps_stage = [&](AttentionPlace place, TensorId id) {
-        return options.stages.has(id) && (kept(place) || kept(place_in_files(place, id)));
-    };
-    if (std::ranges::any_of(block_table(), [&](const TensorInfo& row) { return options.stages.has(row.id); }))
-        pass.watch([&](AttentionPlace place, TensorId id, const Tensor& tensor) {
-            if (keeps_stage(place, id))
-                result.blocks.push_back(
-                    {place, id, std::make_shared<const Tensor>(tensor.shape(), tensor.values())});
-        });
-    const auto attend = [&](std::int64_t n, Problem problem) {
-        const AttentionPlace place = attention_place(model.architecture(), n);
-        problem.temperature *= options.temperature;
-        const bool keep = (!options.stages.empty() || options.keep_problems) && kept(place);
-        const StageSet wanted = keep ? options.stages : StageSet();
-        Trace trace = attention(problem, wanted.with(TensorId::output), progress);
-        TensorPtr output = trace.slot(TensorId::output);
-        if (!keep)
-            return output;
-        if (!wanted.has(TensorId::output))
-            trace.slot(TensorId::output) = nullptr;
-        LayerRun layer{place, std::move(trace), std::nullopt};
-        if (options.keep_problems)
-            layer.problem = std::move(problem);
-        if (options.take)
-            options.take(std::move(layer));
-        else
-            result.layers.push_back(std::move(layer));
-        return output;
-    };
-    progress.check();
-    const Architecture& architecture = model.architecture();
-    const std::int64_t streams_made = attention_count(architecture) + 1;
-    require_memory(sizeof(float) *
-                       static_cast<std::uint64_t>(streams_made * inputs.B * inputs.T * architecture.D),
-                   tr("common.run", "this run"), tr("common.take_shorter_text", "take a shorter text"));
-    Streams streams;
-    pass.run(cpu, streams, attend, progress);
-    result.encoder_hidden = std::move(streams.encoder);
-    result.hidden = hidden_states(streams.own, model.encoder() == nullptr ? 1 : 2);
-    if (options.logits)
-        result.logits = pass.logits(cpu, *result.hidden.back(), progress);
-    if (options.stages.has(TensorId::probabilities) && result.logits != nullptr)
-        result.blocks.push_back({{Stack::own, -1}, TensorId::probabilities, softmax(*result.logits)});
+    Pass pass(model, inputs, options, attention);
+    Collector collector(inputs, options, pass.text);
+    ForwardResult result = collector.collect(pass, progress);
     progress.report(1.0F);
     return result;
 }
@@ -92,24 +240,18 @@ ForwardResult run_model(const Model& model, const ModelInputs& inputs, const For
 Problem problem_of_layer(const Model& model, const ModelInputs& inputs, const ForwardOptions& options,
                          const RunAttention& attention, Progress& progress) {
     const Architecture& architecture = model.architecture();
-    const AttentionPlace wanted{options.stack.value_or(Stack::own), options.layer.value()};
-    check_layer(wanted.layer, in_stack(architecture, wanted.stack).layers);
-    const ForwardPass pass(model, inputs, options.edits);
-    check_edits(model, options.edits);
-    cpu::CpuDense cpu;
-    Streams streams;
-    Problem met;
-    pass.run(
-        cpu, streams,
-        [&](std::int64_t n, Problem problem) -> TensorPtr {
-            problem.temperature *= options.temperature;
-            if (attention_place(architecture, n) != wanted)
-                return attention(problem, StageSet().with(TensorId::output), progress).slot(TensorId::output);
-            met = std::move(problem);
-            return nullptr;
-        },
-        progress);
-    return met;
+    const AttentionPlace place{options.stack.value_or(Stack::own), options.layer.value()};
+    check_layer(place.layer, in_stack(architecture, place.stack).layers);
+    Pass pass(model, inputs, options, attention);
+    const std::string x = node_name(architecture, place, TensorId::x),
+                      x_kv = place.stack == Stack::cross ? node_name(architecture, place, TensorId::x_kv) : x;
+    const run::RunPtr run = pass.run({{x}, {x_kv}}, progress);
+    const std::int64_t n = attention_number(architecture, place);
+    Problem problem = with_edits(attention_problem(pass.text, inputs, place, model.layer(n), (*run)[x],
+                                                   place.stack == Stack::cross ? (*run)[x_kv] : nullptr),
+                                 edits_of(options.edits, n));
+    problem.temperature *= options.temperature;
+    return problem;
 }
 
 } // namespace headscope::checkpoint

@@ -5,6 +5,7 @@
 #include "core/checkpoint/model/model_edits.h"
 #include "core/checkpoint/model/model_inputs.h"
 #include "core/checkpoint/model/stacks.h"
+#include "core/checkpoint/run/attention_backend.h"
 #include "core/trace/trace.h"
 
 #include <cstdint>
@@ -45,29 +46,28 @@ struct BlockRun {
 struct ForwardResult {
     std::vector<LayerRun> layers; ///< those kept, in order
     std::vector<BlockRun> blocks; ///< those kept, as they were made
-    /// (B, T, D) each: [0] the embedding output (after its norm), [l] the output of layer l; the last one is
-    /// after the final norm, but where that belongs to the head, as in Hugging Face's hidden_states.
+    /// (B, T, D) each: [0] the embedding output (after its norm), [l] the output of layer l, with the rows
+    /// that are patched there; the last one is after the final norm, but where that belongs to the head, as
+    /// in Hugging Face's hidden_states.
     std::vector<TensorPtr> hidden;
     std::vector<TensorPtr> encoder_hidden; ///< the same of the encoder; empty in a model of one stack
     TensorPtr logits; ///< (B, T, vocab), null when not asked for or when the checkpoint has no head
     ModelEdits edits; ///< that it was run with
 };
 
-/// Computes the wanted stages of one attention problem: an engine's run, usually. Called once per layer.
-using RunAttention = std::function<Trace(const Problem&, StageSet, Progress&)>;
-
-/// The forward pass in float32, layer by layer, as Hugging Face's modelling code computes it without dropout.
-/// Position ids are those it takes by itself, see learned_positions. Padding is never read as a key; its own
-/// rows are computed like others. Throws Error(input) for inputs that do not fit the model (ids outside the
+/// The forward pass in float32, as Hugging Face's modelling code computes it without dropout: a run of the
+/// model's graph on the CPU, with each attention computed by `attention` unless that is empty. Position ids
+/// are those it takes by itself, see learned_positions. Padding is never read as a key; its own rows are
+/// computed like others. Throws Error(input) for inputs that do not fit the model (ids outside the
 /// vocabulary, more tokens than learned positions, wrong counts) and for edits that do not, and for what
-/// Model and `attention` throw; Error(cancelled) between steps.
+/// Model, run::run and `attention` throw; Error(cancelled) between steps.
 ForwardResult run_model(const Model& model, const ModelInputs& inputs, const ForwardOptions& options,
                         const RunAttention& attention, Progress& progress);
 
 /// The attention of options.layer (which must be given) in options.stack (absent: that of a model of one
 /// stack, the decoder's own in an encoder-decoder), with the edits and the temperature, as the pass meets it:
-/// what comes after it is not computed, and of the attentions before it `attention` is asked for `output`
-/// alone. Throws what run_model throws, and Error(input) when the stack has no such layer.
+/// what comes after it is not computed. Throws what run_model throws, and Error(input) when the stack has no
+/// such layer.
 Problem problem_of_layer(const Model& model, const ModelInputs& inputs, const ForwardOptions& options,
                          const RunAttention& attention, Progress& progress);
 

@@ -1,44 +1,46 @@
 #pragma once
 
 #include "core/checkpoint/architecture/architecture.h"
-#include "core/checkpoint/model/model_edits.h"
 #include "core/checkpoint/model/model_inputs.h"
-#include "core/checkpoint/run/forward_pass.h"
-#include "core/engine/cpu/cpu_engine.h"
-#include "core/engine/cpu/dense.h"
-#include "core/engine/cpu/key_value_cache.h"
+#include "core/checkpoint/run/growing_text.h"
 #include "core/tensor/tensor.h"
 
-#include <cstdint>
-#include <vector>
+#include <mutex>
+#include <optional>
+#include <utility>
 
 namespace headscope::checkpoint {
 
 // A text whose first tokens were run: their numbers stay, because a causal model reads no later token.
 
-/// Whether `longer` is `shorter` with tokens behind it, in a causal model of one stack in which what was
-/// computed of `shorter` stays as it is. One text each, without padding and token types.
+/// Returns true if `longer` is `shorter` with tokens behind it, in a causal model of one stack in which what
+/// was computed of `shorter` stays as it is. One text each, without padding and token types.
 bool goes_on(const Architecture& architecture, const ModelInputs& shorter, const ModelInputs& longer);
 
-/// A text of t tokens that was run.
-struct KnownText {
-    const ForwardPass& pass;
-    const Streams& streams;                ///< all of them
-    const std::vector<TensorPtr>& weights; ///< of each attention, (1, H, t, t); null: not kept
-    std::int64_t t;
-};
-/// The same of the text of T tokens that goes on with it.
-struct LongerText {
-    std::vector<TensorPtr> streams; ///< (1, T, D) each
-    std::vector<TensorPtr> weights; ///< (1, H, T, T), as far as the known ones were kept; else null
-};
+/// (1, T, D) from (1, t, D) and the (1, T - t, D) behind them.
+TensorPtr with_rows(const Tensor& before, const Tensor& behind);
 
-/// Runs the tokens of `rest`, which begins at token t, with the edits of the known text. caches: one for each
-/// attention; those that do not hold t tokens are filled first. kept_bytes: what the weights may take
-/// together. Engine and `cpu` are of one machine. Throws what ForwardPass::run throws; the caches are then of
-/// any length.
-LongerText run_behind(const KnownText& known, const ForwardPass& rest, const ModelEdits& edits,
-                      std::vector<cpu::KeyValueCache>& caches, std::size_t kept_bytes, cpu::CpuEngine& engine,
-                      cpu::CpuDense& cpu, Progress& progress);
+/// (1, H, T, T) from (1, H, t, t) and the rows of the later queries, (1, H, T - t, T); the earlier ones give
+/// 0 to later keys.
+TensorPtr with_queries(const Tensor& before, const Tensor& behind);
+
+/// Keys and values for the run of a longer text, which takes them. Taken once: the next taker gets none and
+/// computes them again. Any thread may use every member.
+class HandedOnText {
+public:
+    void hold(GrowingText text) {
+        const std::lock_guard lock(mutex_);
+        text_ = std::move(text);
+    }
+    /// Const, because the numbers of the run that hands them on do not change.
+    std::optional<GrowingText> take() const {
+        const std::lock_guard lock(mutex_);
+        return std::exchange(text_, std::nullopt);
+    }
+
+private:
+    mutable std::mutex mutex_;
+    mutable std::optional<GrowingText> text_;
+};
 
 } // namespace headscope::checkpoint

@@ -2,6 +2,7 @@
 
 #include "core/attention/problem.h"
 #include "core/base/progress.h"
+#include "core/checkpoint/graph/text_graph.h"
 #include "core/checkpoint/model/model.h"
 #include "core/checkpoint/model/model_edits.h"
 #include "core/checkpoint/model/model_inputs.h"
@@ -48,6 +49,11 @@ public:
     const ModelPtr& model_ptr() const;
     const ModelInputs& inputs() const;
     const ModelEdits& edits() const;
+    /// The graph of this text.
+    const TextGraphPtr& text() const;
+    /// What the run keeps as a run of that graph, which later runs share: the residual stream at each
+    /// attention, the outputs of the stacks, and attention weights.
+    const run::RunPtr& kept() const;
     /// The number of the first attention that was computed and not shared (see stacks.h); the count of them
     /// when only the head was.
     std::int64_t computed_from() const;

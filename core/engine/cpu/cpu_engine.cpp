@@ -2,7 +2,7 @@
 
 #include "core/base/memory.h"
 #include "core/engine/cpu/graph_backend.h"
-#include "core/engine/cpu/run.h"
+#include "core/engine/cpu/machine.h"
 #include "core/engine/problem_runs.h"
 
 #include <algorithm>
@@ -74,15 +74,6 @@ Trace CpuEngine::rerun(const Problem& problem, const Problem& before, const Trac
     return timed(*machine_, [&] {
         validate(problem);
         return runs_->rerun(problem, before, previous, progress);
-    });
-}
-
-Trace CpuEngine::extend(const Problem& problem, KeyValueCache& cache, StageSet wanted, Progress& progress) {
-    return timed(*machine_, [&] {
-        validate(problem, cache.rows());
-        Trace trace = CpuRun(problem, cache, wanted, progress, *machine_).compute();
-        machine_->store->age();
-        return trace;
     });
 }
 

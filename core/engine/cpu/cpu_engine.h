@@ -12,7 +12,6 @@ namespace headscope::cpu {
 
 struct Kernels;
 class CpuBackend;
-class KeyValueCache;
 
 /// Threads, scratch memory and the memory of results, shared by the engine and CpuDense.
 struct CpuMachine;
@@ -39,13 +38,6 @@ public:
     Trace run(const Problem& problem, StageSet wanted, Progress& progress) override;
     Trace rerun(const Problem& problem, const Problem& before, const Trace& previous,
                 Progress& progress) override;
-    /// Computes the tokens that follow those in `cache`: problem.x has only the new tokens, dims.Tk counts
-    /// all. Appends their keys and values to `cache`, which earlier calls with the same weights filled. The
-    /// numbers equal the rows of one run over all tokens, bit for bit; k, v, k_heads and v_heads of the trace
-    /// have only the new rows. In cross-attention the first call reads x_kv, and later calls take its keys
-    /// and values from `cache`; their traces have no k, v, k_heads and v_heads. Throws like run, in which
-    /// case `cache` is unchanged.
-    Trace extend(const Problem& problem, KeyValueCache& cache, StageSet wanted, Progress& progress);
 
 private:
     std::shared_ptr<CpuMachine> machine_;

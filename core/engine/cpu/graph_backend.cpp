@@ -5,8 +5,10 @@
 
 namespace headscope::cpu {
 
-std::vector<run::Step> CpuBackend::steps(const run::Needs& needs) {
+std::vector<run::Step> CpuBackend::steps_after(std::vector<run::Step> first, const run::Needs& needs) {
     nodes::StepList list(needs, machine_);
+    for (run::Step& step : first)
+        list.add(std::move(step));
     nodes::add_attention(list);
     nodes::add_experts(list);
     nodes::add_mlps(list);
@@ -19,6 +21,10 @@ std::vector<run::Step> CpuBackend::steps(const run::Needs& needs) {
 
 std::shared_ptr<Tensor> CpuBackend::make(const Shape& shape) {
     return std::make_shared<Tensor>(shape, machine_->store);
+}
+
+void CpuBackend::release() {
+    machine_->store->release();
 }
 
 void CpuBackend::finish() {

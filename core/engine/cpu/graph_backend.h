@@ -8,6 +8,11 @@ namespace headscope::cpu {
 
 struct CpuMachine;
 
+class KeyValueCache;
+
+/// The keys and values that the kernel of an attention keeps in a RowRun; null for other states.
+const KeyValueCache* cache_of(const run::KernelState* state);
+
 /// Computes the nodes of a graph with the kernels of the CPU engine: the numbers equal those of CpuEngine and
 /// of the functions in layer_rows.h, bit for bit. From the scores to the contributions of an attention all
 /// nodes are one step by tiles of query rows; scores and weights are stored only if they are captured or
@@ -17,9 +22,12 @@ public:
     explicit CpuBackend(std::shared_ptr<CpuMachine> machine) : machine_(std::move(machine)) {}
 
     std::string name() const override { return "cpu"; }
-    std::vector<run::Step> steps(const run::Needs& needs) override;
+    std::vector<run::Step> steps(const run::Needs& needs) override { return steps_after({}, needs); }
+    /// Those for the nodes that the first steps, of another device, leave; with these in front.
+    std::vector<run::Step> steps_after(std::vector<run::Step> first, const run::Needs& needs);
     std::shared_ptr<Tensor> make(const Shape& shape) override;
     void finish() override;
+    void release() override;
 
 private:
     std::shared_ptr<CpuMachine> machine_;

@@ -30,7 +30,7 @@ struct PackedRows {
 PackedRows packed_rows(const Dims& dims, const Kernels& kernels, std::int64_t rows);
 
 /// The keys and values of the tokens that one layer has processed so far, after the rotary position
-/// embedding. CpuEngine::extend fills it. A copy owns its memory. For one thread at a time.
+/// embedding. Kernels of a run::RowRun fill it. A copy owns its memory. For one thread at a time.
 class KeyValueCache {
 public:
     KeyValueCache() = default;
@@ -48,11 +48,12 @@ public:
     void read(std::int64_t b, std::int64_t g, std::int64_t j, std::span<float> key,
               std::span<float> value) const;
 
-private:
-    friend class CpuRun;
-    /// Ensures room for dims.Tk rows and keeps the present ones.
+    /// Ensures room for dims.Tk rows and keeps the present ones. The caller packs the others.
     const PackedRows& room_for(const Dims& dims, const Kernels& kernels);
+    /// There are `rows` rows now.
+    void set_rows(std::int64_t rows) { rows_ = rows; }
 
+private:
     std::int64_t rows_ = 0, Hkv_ = 0, panel_ = 0;
     PackedRows packed_;
 };

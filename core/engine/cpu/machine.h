@@ -7,9 +7,7 @@
 #include "core/engine/cpu/rows/attention_rows.h"
 #include "core/engine/cpu/worker_pool.h"
 #include "core/tensor/tensor.h"
-#include "core/trace/stage.h"
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -26,25 +24,10 @@ struct CpuMachine {
     PackedParameters packed_parameters{};
     Tensor scratch{Shape{0}};                                            ///< for all workers; grows
     std::shared_ptr<Tensor> packed = std::make_shared<Tensor>(Shape{0}); ///< for small runs
-    std::array<std::shared_ptr<Tensor>, tensor_count>
-        reusable_tensors{};              ///< reusable tensors of small stages
     std::vector<WideProduct> products{}; ///< refilled by each run, like the members below
     std::vector<ProductPart> parts{};
     std::vector<std::int64_t> heads{};
     std::vector<RowStages> computed_rows{};
-
-    /// Returns a tensor for a stage of this shape: a reusable one, or a new one.
-    std::shared_ptr<Tensor> tensor_for(TensorId id, const Shape& shape) {
-        std::shared_ptr<Tensor>& one = reusable_tensors[static_cast<std::size_t>(id)];
-        return one != nullptr && one->shape() == shape ? std::move(one)
-                                                       : std::make_shared<Tensor>(shape, store);
-    }
-
-    /// Takes back a tensor of tensor_for, unless it is also owned elsewhere.
-    void recycle(TensorId id, std::shared_ptr<Tensor>& tensor) {
-        if (tensor != nullptr && tensor.use_count() == 1 && tensor->count() <= small_tensor)
-            reusable_tensors[static_cast<std::size_t>(id)] = std::move(tensor);
-    }
 
     /// Returns memory for packed keys and values. Invalidates a small buffer that an earlier call returned.
     std::shared_ptr<Tensor> packed_for(std::int64_t numbers) {

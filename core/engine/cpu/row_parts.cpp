@@ -1,6 +1,7 @@
 #include "core/engine/cpu/row_parts.h"
 
-#include "core/engine/cpu/run.h"
+#include "core/engine/cpu/machine.h"
+#include "core/engine/cpu/projections.h"
 
 #include <utility>
 
@@ -8,31 +9,18 @@ namespace headscope::cpu {
 
 namespace {
 
-StageSet row_stages_up_to(TensorId last) {
-    StageSet stages;
-    for (const TensorId stage : row_stage_ids) {
-        stages = stages.with(stage);
-        if (stage == last)
-            break;
+/// The nodes that the scores and the sum of values read: projections, or what norms and rotations make of
+/// them.
+std::vector<graph::Part> read_by_attention(const AttentionGraph& graph) {
+    std::vector<graph::Part> parts;
+    for (const TensorId heads : {TensorId::q_heads, TensorId::k_heads, TensorId::v_heads}) {
+        const graph::Node& node = graph.graph.node(graph.node(heads));
+        parts.push_back({node.op == graph::Op::split_heads ? node.inputs.front().name : node.name});
     }
-    return stages;
+    return parts;
 }
 
 } // namespace
-
-TensorPtr CpuRun::make_part(TensorId id, const RowPart& part) {
-    const TensorId last = id == TensorId::weights_mean ? TensorId::weights : id;
-    part_ = part;
-    wanted_ = StageSet().with(last);
-    row_stages_ = row_stages_up_to(last);
-    Trace unused;
-    attend_all(unused);
-    if (id != last) {
-        average_heads();
-        own(last).reset();
-    }
-    return std::move(own(id));
-}
 
 StageSet RowParts::stages() {
     using enum TensorId;
@@ -46,16 +34,30 @@ StageSet RowParts::stages() {
 }
 
 RowParts::RowParts(const Problem& problem, std::shared_ptr<CpuMachine> machine, Progress& progress)
-    : problem_(problem), machine_(std::move(machine)) {
-    validate(problem_);
-    run_ = std::make_unique<CpuRun>(problem_, progress, *machine_);
-    run_->prepare_parts();
+    : problem_(problem), machine_(std::move(machine)), graph_([&] {
+          validate(problem_);
+          return graph_of(structure_of(problem_, MaskRows(problem_.mask, problem_.dims)));
+      }()),
+      leaves_{.by_node = leaves_of(graph_, problem_, MaskRows(problem_.mask, problem_.dims)),
+              .source = nullptr},
+      progress_(progress) {
+    heads_ = run::run(graph_.graph, leaves_, {.captures = read_by_attention(graph_)}, backend_, progress_);
 }
 
-RowParts::~RowParts() = default;
-
 TensorPtr RowParts::make(TensorId stage, const RowPart& part) {
-    return run_->make_part(stage, part);
+    const bool is_mean = stage == TensorId::weights_mean;
+    const TensorId of_heads = is_mean ? TensorId::weights : stage;
+    const graph::Part rows{
+        std::string(tensor_info(of_heads).name),
+        {{"B", {part.b, part.batches}}, {"H", {part.h, part.heads}}, {"Tq", {part.row, part.rows}}}};
+    const TensorPtr numbers =
+        run::run(graph_.graph, leaves_, {.captures = {rows}, .previous = heads_}, backend_, progress_)
+            ->part(rows);
+    if (!is_mean)
+        return numbers;
+    auto mean = std::make_shared<Tensor>(Shape{part.batches, part.rows, numbers->shape()[3]});
+    average_heads(*numbers, *mean, *machine_, progress_);
+    return mean;
 }
 
 } // namespace headscope::cpu

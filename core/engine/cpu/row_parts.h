@@ -1,8 +1,12 @@
 #pragma once
 
+#include "core/attention/graph_of_problem.h"
 #include "core/attention/problem.h"
 #include "core/base/progress.h"
+#include "core/engine/cpu/cpu_engine.h"
+#include "core/engine/cpu/graph_backend.h"
 #include "core/engine/cpu/rows/attention_rows.h"
+#include "core/run/run.h"
 #include "core/tensor/tensor.h"
 #include "core/trace/stage_set.h"
 
@@ -10,8 +14,6 @@
 #include <memory>
 
 namespace headscope::cpu {
-
-class CpuRun;
 
 /// Computes the stages of size Tq x Tk, or Tq x D per head, some rows at a time, so that no whole stage is in
 /// memory. The numbers equal those of CpuEngine, bit for bit. Memory: queries, keys and values of all heads,
@@ -25,7 +27,6 @@ public:
     /// Projects queries, keys and values. Throws Error(input) for an invalid problem and for numbers outside
     /// float32's range; Error(cancelled). `progress` must outlive this object.
     RowParts(const Problem& problem, std::shared_ptr<CpuMachine> machine, Progress& progress);
-    ~RowParts();
 
     /// Returns (batches, heads, rows, width), or (batches, rows, Tk) for weights_mean, whose part must have
     /// all heads. Throws the same.
@@ -34,7 +35,11 @@ public:
 private:
     Problem problem_;
     std::shared_ptr<CpuMachine> machine_;
-    std::unique_ptr<CpuRun> run_;
+    CpuBackend backend_{machine_};
+    AttentionGraph graph_;
+    run::Leaves leaves_;
+    Progress& progress_;
+    run::RunPtr heads_; ///< queries, keys and values
 };
 
 } // namespace headscope::cpu

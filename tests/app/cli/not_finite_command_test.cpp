@@ -4,7 +4,7 @@
 #include "app/state/screens/patching_map.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/checkpoint/run/predictions.h"
+#include "core/checkpoint/generation/predictions.h"
 #include "core/format/safetensors.h"
 #include "tests/app/cli/run_program.h"
 #include "tests/app/support/fixture.h"

@@ -4,7 +4,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/checkpoint/files/packaged_models.h"
-#include "core/checkpoint/run/generator.h"
+#include "core/checkpoint/generation/generator.h"
 #include "tests/app/support/fixture.h"
 #include "tests/catch.h"
 #include "tests/temporary_folder.h"

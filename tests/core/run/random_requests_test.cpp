@@ -54,7 +54,22 @@ public:
 private:
     std::uint64_t below(std::uint64_t count) { return numbers_.next() % count; }
 
+    /// Other numbers in one row of a table.
+    run::Intervention changed_row(const graph::Node& table) {
+        std::vector<graph::Axis> row(table.axes.begin(), table.axes.end());
+        row[0].size = 1;
+        const Shape shape = graph::Axes(row).shape();
+        std::vector<float> numbers;
+        for (std::int64_t n = 0; n < shape.count(); ++n)
+            numbers.push_back(numbers_.uniform());
+        const auto at = static_cast<std::int64_t>(below(static_cast<std::uint64_t>(table.axes.size(0))));
+        return {.part = {table.name, {{table.axes[0].name, {at, 1}}}}, .values = make_tensor(shape, numbers)};
+    }
+
     run::Intervention intervention() {
+        if (const graph::Node& node = *nodes_[below(nodes_.size())];
+            node.op == graph::Op::parameter && node.axes.rank() > 1)
+            return changed_row(node);
         const std::array<run::Intervention::Kind, 3> kinds{
             run::Intervention::Kind::set, run::Intervention::Kind::add, run::Intervention::Kind::scale};
         return {.part = part(),

@@ -59,6 +59,24 @@ struct Attention {
     NodeId operator[](RowStage stage) const { return stages[place(stage)]; }
 };
 
+/// Keys and values of the tokens of a text that grows, or of the source of a cross-attention.
+class AttentionState final : public run::KernelState {
+public:
+    std::unique_ptr<run::KernelState> clone() const override {
+        auto copy = std::make_unique<AttentionState>();
+        copy->cache = cache;
+        copy->grows = grows;
+        return copy;
+    }
+    void truncate(std::int64_t rows) override {
+        if (grows)
+            cache.truncate(rows);
+    }
+
+    KeyValueCache cache;
+    bool grows = true; ///< with the text; false: it holds the source
+};
+
 /// Computes the stages `first` to `last` of an attention.
 class AttentionKernel final : public Kernel {
 public:
@@ -76,14 +94,28 @@ private:
         return std::ranges::any_of(machine_->computed_rows,
                                    [stage](RowStages stages) { return has_stage(stages, stage); });
     }
+    Dims dims_of(const Values& values) const;
     MaskRows::Stored mask_of(const Values& values) const;
-    bool is_open_outside(const Tensor& numbers, float closed, const MaskRows::Stored& mask) const;
+    bool is_open_outside(const Dims& d, const Tensor& numbers, float closed,
+                         const MaskRows::Stored& mask) const;
+    void pack(AttentionRows& rows, PackedRows& packed, Values& values, const Progress& progress) const;
 
     Attention a_;
     std::shared_ptr<CpuMachine> machine_;
     std::size_t first_, last_;
     mutable std::vector<std::uint8_t> allowed_; ///< of the current run
 };
+
+/// The sizes: in a RowRun those of the tokens to compute, and of the keys so far.
+Dims AttentionKernel::dims_of(const Values& values) const {
+    Dims d = a_.dims;
+    if (const run::RowRange* const tokens = values.rows(); tokens != nullptr) {
+        d.Tq = tokens->count();
+        if (values.grows(a_.k))
+            d.Tk = tokens->end;
+    }
+    return d;
+}
 
 MaskRows::Stored AttentionKernel::mask_of(const Values& values) const {
     MaskRows::Stored mask;
@@ -96,6 +128,8 @@ MaskRows::Stored AttentionKernel::mask_of(const Values& values) const {
     if (any_computes(RowStage::masked) && a_.added.node != no_node) {
         mask.add = values[a_.added.node].values();
         mask.add_strides = a_.added.strides;
+        if (values.rows() != nullptr)
+            mask.add = mask.add.subspan(static_cast<std::size_t>(values.rows()->first * a_.added.strides.i));
     }
     if (any_computes(RowStage::masked) && a_.allowed.node != no_node) {
         const std::span<const float> flags = values[a_.allowed.node].values();
@@ -109,9 +143,8 @@ MaskRows::Stored AttentionKernel::mask_of(const Values& values) const {
 
 /// Returns true if a pair beyond the reach of the mask has another number than `closed`: an intervention may
 /// let a query attend to it.
-bool AttentionKernel::is_open_outside(const Tensor& numbers, float closed,
+bool AttentionKernel::is_open_outside(const Dims& d, const Tensor& numbers, float closed,
                                       const MaskRows::Stored& mask) const {
-    const Dims& d = a_.dims;
     const float* row = numbers.data();
     for (std::int64_t n = 0; n < d.B * d.H * d.Tq; ++n, row += d.Tk) {
         const MaskRow reach = mask.row(d, n / (d.H * d.Tq), n / d.Tq % d.H, n % d.Tq);
@@ -149,9 +182,37 @@ RowPart part_to_compute(const AttentionRows& rows) {
     return end > first ? part : all;
 }
 
+/// Packs keys and values for the kernels; in a RowRun after those that are packed already.
+void AttentionKernel::pack(AttentionRows& rows, PackedRows& packed, Values& values,
+                           const Progress& progress) const {
+    const Dims& d = rows.dims;
+    CpuMachine& machine = *machine_;
+    AttentionState* state = nullptr;
+    std::int64_t first = 0;
+    if (values.rows() == nullptr) {
+        packed = packed_rows(d, machine.kernels, d.Tk);
+        packed.memory = machine.packed_for(packed.count());
+    } else {
+        if (values.state() == nullptr)
+            values.state() = std::make_unique<AttentionState>();
+        state = static_cast<AttentionState*>(values.state().get());
+        state->grows = values.grows(a_.k);
+        packed = state->cache.room_for(d, machine.kernels);
+        first = state->cache.rows();
+    }
+    if (first < d.Tk) {
+        const bool has_scores = any_computes(RowStage::scores), has_values = any_computes(RowStage::head_out);
+        pack_keys_and_values(has_scores ? head_vectors(values[a_.k], d.dk) : HeadVectors(),
+                             has_values ? head_vectors(values[a_.v], d.dv) : HeadVectors(), rows, first,
+                             machine, progress);
+    }
+    if (state != nullptr)
+        state->cache.set_rows(d.Tk);
+}
+
 void AttentionKernel::compute(Values& values, Progress& progress) const {
     using enum RowStage;
-    const Dims& d = a_.dims;
+    const Dims d = dims_of(values);
     CpuMachine& machine = *machine_;
     std::vector<RowStages>& computed = machine.computed_rows;
     computed.assign(static_cast<std::size_t>(d.H), 0);
@@ -175,9 +236,9 @@ void AttentionKernel::compute(Values& values, Progress& progress) const {
     rows.part = part_to_compute(rows);
     rows.mask = mask_of(values);
     if (any_computes(weights) && !has(masked) &&
-        is_open_outside(values[a_[masked]], minus_infinity, rows.mask))
+        is_open_outside(d, values[a_[masked]], minus_infinity, rows.mask))
         rows.mask = {};
-    if (any_computes(head_out) && !has(weights) && is_open_outside(values[a_[weights]], 0.0F, rows.mask))
+    if (any_computes(head_out) && !has(weights) && is_open_outside(d, values[a_[weights]], 0.0F, rows.mask))
         rows.mask = {};
     const double temperature =
         has(scaled) && a_.temperature != no_node ? static_cast<double>(*values[a_.temperature].data()) : 1.0;
@@ -189,16 +250,11 @@ void AttentionKernel::compute(Values& values, Progress& progress) const {
         (has(concat) || has(contributions)) && a_.gains != no_node ? values[a_.gains].data() : nullptr;
     rows.W_O = has(contributions) ? values[a_.W_O].data() : nullptr;
     PackedRows packed;
-    const bool has_scores = any_computes(scores), has_values = any_computes(head_out);
-    if (has_scores || has_values) {
-        packed = packed_rows(d, machine.kernels, d.Tk);
-        packed.memory = machine.packed_for(packed.count());
+    if (any_computes(scores))
+        rows.queries = head_vectors(values[a_.q], d.dk);
+    if (any_computes(scores) || any_computes(head_out)) {
         rows.packed = &packed;
-        if (has_scores)
-            rows.queries = head_vectors(values[a_.q], d.dk);
-        pack_keys_and_values(has_scores ? head_vectors(values[a_.k], d.dk) : HeadVectors(),
-                             has_values ? head_vectors(values[a_.v], d.dv) : HeadVectors(), rows, 0, machine,
-                             progress);
+        pack(rows, packed, values, progress);
     }
     rows.progress_begin = values.progress_begin;
     rows.progress_end = values.progress_end;
@@ -361,6 +417,19 @@ private:
 };
 
 } // namespace
+
+} // namespace headscope::cpu::nodes
+
+namespace headscope::cpu {
+
+const KeyValueCache* cache_of(const run::KernelState* state) {
+    const auto* const of_attention = dynamic_cast<const nodes::AttentionState*>(state);
+    return of_attention == nullptr ? nullptr : &of_attention->cache;
+}
+
+} // namespace headscope::cpu
+
+namespace headscope::cpu::nodes {
 
 void add_attention(StepList& list) {
     list.for_each(Op::dot_product, [&](NodeId id, const Node&) { AttentionFinder(list, id).add_steps(); });

@@ -13,33 +13,33 @@ namespace {
 /// The matrix and bias of one expert in parameters (experts, d_in, d_out) and (experts, d_out).
 ExpertLinear expert_of(const Values& values, NodeId W, NodeId b, std::int64_t expert) {
     const Shape& shape = values[W].shape();
-    return {.W = {values[W].data() + expert * shape[1] * shape[2], shape[2], shape[1], shape[2]},
-            .b = b == no_node ? nullptr : values[b].data() + expert * shape[2],
+    return {.W = {table_row(values, W, expert), shape[2], shape[1], shape[2]},
+            .b = b == no_node ? nullptr : table_row(values, b, expert),
             .owner = {}};
 }
 
 class RouteKernel final : public Kernel {
 public:
     RouteKernel(NodeId id, const Node& node)
-        : node_(id), numbers_(node.inputs[0].node), used_(std::get<graph::Route>(node.attributes).used) {}
+        : node_(id), numbers_(node.inputs[0].node), route_(std::get<graph::Route>(node.attributes)) {}
     void compute(Values& values, Progress&) const override {
         Tensor* const out = values.out(node_);
         if (out == nullptr)
             return;
         std::ranges::copy(values[numbers_].values(), out->data());
-        route_rows(out->values(), out->shape().back(0), used_);
+        route_rows(out->values(), out->shape().back(0), route_);
     }
 
 private:
     NodeId node_, numbers_;
-    std::int64_t used_;
+    graph::Route route_;
 };
 
 /// The nodes of a mixture: expert_sum(fractions, gate(x W_gate, x W_in), W_out).
 struct Mixture {
     NodeId sum, act, gate, in;
     NodeId fractions, x, W_gate, b_gate, W_in, b_in, W_out, b_out;
-    float limit;
+    graph::Gate how;
 };
 
 /// Computes the chosen experts of each token.
@@ -56,7 +56,7 @@ public:
                                   .in = expert_of(values, m_.W_in, m_.b_in, expert),
                                   .out = expert_of(values, m_.W_out, m_.b_out, expert)};
                 },
-                gelu_quick_slope, m_.limit, *out, progress);
+                m_.how, *out, progress);
     }
 
 private:
@@ -75,9 +75,8 @@ std::optional<Mixture> find_mixture(const StepList& list, NodeId sum, const Node
         return list.is_internal(id) && list.node(id).op == Op::expert_linear &&
                list.readers(id) == std::vector<NodeId>{reader};
     };
-    if (gate.limit <= 0 || gate.offset != 1 || gate.function != graph::Function::gelu_quick ||
-        list.readers(act) != std::vector<NodeId>{sum} || !is_inner(opens, act) || !is_inner(in, act) ||
-        list.node(opens).inputs[0].node != list.node(in).inputs[0].node)
+    if (!has_gate_kernel(gate) || list.readers(act) != std::vector<NodeId>{sum} || !is_inner(opens, act) ||
+        !is_inner(in, act) || list.node(opens).inputs[0].node != list.node(in).inputs[0].node)
         return std::nullopt;
     return Mixture{.sum = sum,
                    .act = act,
@@ -91,7 +90,7 @@ std::optional<Mixture> find_mixture(const StepList& list, NodeId sum, const Node
                    .b_in = optional_input(list.node(in), 2),
                    .W_out = node.inputs[2].node,
                    .b_out = optional_input(node, 3),
-                   .limit = static_cast<float>(gate.limit)};
+                   .how = gate};
 }
 
 /// x times the matrix of every expert, for a node that is captured.
@@ -143,20 +142,26 @@ private:
 
 void add_experts(StepList& list) {
     list.for_each(Op::route, [&](NodeId id, const Node& node) {
-        const auto& route = std::get<graph::Route>(node.attributes);
-        if (route.score == graph::Route::Score::softmax_of_chosen && !route.sum_to_one && route.factor == 1)
-            list.add_rows(id, std::make_unique<RouteKernel>(id, node));
+        list.add_rows(id, std::make_unique<RouteKernel>(id, node));
     });
     list.for_each(Op::expert_sum, [&](NodeId id, const Node& node) {
         if (const auto found = find_mixture(list, id, node))
             list.add({.nodes = {found->gate, found->in, found->act, id},
                       .kernel = std::make_unique<MixtureKernel>(*found, list.machine()),
+                      .reads_changed_rows = {found->W_gate, found->b_gate, found->W_in, found->b_in,
+                                             found->W_out, found->b_out},
                       .by_rows = true});
         else
-            list.add_rows(id, std::make_unique<ExpertSumKernel>(id, node, list.machine()));
+            list.add({.nodes = {id},
+                      .kernel = std::make_unique<ExpertSumKernel>(id, node, list.machine()),
+                      .reads_changed_rows = {node.inputs[2].node, optional_input(node, 3)},
+                      .by_rows = true});
     });
     list.for_each(Op::expert_linear, [&](NodeId id, const Node& node) {
-        list.add_rows(id, std::make_unique<ExpertLinearKernel>(id, node, list.machine()));
+        list.add({.nodes = {id},
+                  .kernel = std::make_unique<ExpertLinearKernel>(id, node, list.machine()),
+                  .reads_changed_rows = {node.inputs[1].node, optional_input(node, 2)},
+                  .by_rows = true});
     });
 }
 

@@ -30,6 +30,7 @@ protected:
         return at < inputs_.size() ? input(values, at).data() : nullptr;
     }
     std::size_t input_count() const { return inputs_.size(); }
+    NodeId input_id(std::size_t at) const { return inputs_[at]; }
     template<class Kind>
     const Kind& as() const {
         return std::get<Kind>(attributes_);
@@ -44,14 +45,18 @@ private:
 };
 
 class EmbeddingKernel final : public RowsKernel {
+public:
     using RowsKernel::RowsKernel;
+
+private:
+    NodeId table() const { return input_id(1); }
     /// Adds to zero, as a sum of embeddings does: a row of -0 becomes 0.
     void fill(Tensor& out, const Values& values, const Progress&) const override {
-        const Tensor &ids = input(values, 0), &table = input(values, 1);
-        const std::int64_t D = table.shape()[1];
+        const Tensor& ids = input(values, 0);
+        const std::int64_t D = input(values, 1).shape()[1];
         const auto factor = static_cast<float>(as<graph::Embedding>().factor);
         for (std::int64_t token = 0; token < ids.count(); ++token) {
-            const float* const row = table.data() + static_cast<std::int64_t>(ids.data()[token]) * D;
+            const float* const row = table_row(values, table(), static_cast<std::int64_t>(ids.data()[token]));
             std::transform(row, row + D, out.data() + token * D, [](float number) { return 0.0F + number; });
         }
         if (factor != 1.0F)
@@ -89,15 +94,9 @@ class ActivationKernel final : public RowsKernel {
 class GateKernel final : public RowsKernel {
     using RowsKernel::RowsKernel;
     void fill(Tensor& out, const Values& values, const Progress& progress) const override {
-        const auto& gate = as<graph::Gate>();
-        if (gate.limit > 0) {
-            std::ranges::copy(input(values, 1).values(), out.data());
-            return open_gates(out.values(), input(values, 0).values(), gelu_quick_slope,
-                              static_cast<float>(gate.limit));
-        }
-        std::ranges::copy(input(values, 0).values(), out.data());
-        activate(cpu(), out.values(), gate.function, progress);
-        multiply_by(out.values(), input(values, 1).values());
+        std::ranges::copy(input(values, 1).values(), out.data());
+        Tensor gates(out.shape(), input(values, 0).values());
+        open_gates(cpu(), out.values(), gates.values(), as<graph::Gate>(), progress);
     }
 };
 
@@ -150,16 +149,18 @@ void add_layer_rows(StepList& list) {
         return is_plain_scale(node) && std::get<graph::Scale>(node.attributes).factor == 1;
     };
     const auto has_gate = [&](const Node& node) {
-        const auto& gate = std::get<graph::Gate>(node.attributes);
-        const bool is_plain = gate.limit == 0 && gate.offset == 0;
-        return of_one_shape(node) && (is_plain || (gate.limit > 0 && gate.offset == 1 &&
-                                                   gate.function == graph::Function::gelu_quick));
+        return of_one_shape(node) && has_gate_kernel(std::get<graph::Gate>(node.attributes));
     };
     const auto is_plain_softmax = [](const Node& node) {
         const auto& softmax = std::get<graph::Softmax>(node.attributes);
         return !softmax.sink && !softmax.empty_rows;
     };
-    add_all<EmbeddingKernel>(list, Op::embedding, always);
+    list.for_each(Op::embedding, [&](NodeId id, const Node& node) {
+        list.add({.nodes = {id},
+                  .kernel = std::make_unique<EmbeddingKernel>(id, node, list.machine()),
+                  .reads_changed_rows = {node.inputs[1].node},
+                  .by_rows = true});
+    });
     add_all<AddKernel>(list, Op::add, of_one_shape);
     add_all<NormKernel<false>>(list, Op::rms_norm, always);
     add_all<NormKernel<true>>(list, Op::layer_norm, always);

@@ -1,5 +1,7 @@
 #include "core/engine/cpu/nodes/nodes.h"
 
+#include <algorithm>
+
 namespace headscope::cpu::nodes {
 
 std::vector<NodeId> StepList::readers(NodeId id) const {
@@ -21,6 +23,17 @@ void StepList::add(run::Step step) {
     for (const NodeId id : step.nodes)
         taken_[static_cast<std::size_t>(id)] = true;
     steps_.push_back(std::move(step));
+}
+
+const float* table_row(const Values& values, NodeId table, std::int64_t row) {
+    const std::span<const run::NodeIntervention> changed = values.changed_rows(table);
+    const auto last = std::find_if(changed.rbegin(), changed.rend(), [row](const run::NodeIntervention& one) {
+        return one.box.first[0] == row;
+    });
+    if (last != changed.rend())
+        return last->values->data();
+    const Tensor& numbers = values[table];
+    return numbers.data() + row * (numbers.count() / numbers.shape()[0]);
 }
 
 NodeId optional_input(const Node& node, std::size_t at) {

@@ -72,6 +72,8 @@ void add_head_rows(StepList& list);    ///< split, norm and rotation of heads
 void add_layer_rows(StepList& list);   ///< embedding, add, norms, activations, gates, softmax of logits
 void add_score_biases(StepList& list); ///< alibi and distance_bias
 
+/// A row of a parameter - its numbers with one index of the first axis - as the run has changed it.
+const float* table_row(const Values& values, NodeId table, std::int64_t row);
 /// The node that is input `at`; no_node if the node has fewer inputs.
 NodeId optional_input(const Node& node, std::size_t at);
 /// The rows of heads in a tensor (B, T, heads width) or (B, heads, T, width).

@@ -120,12 +120,36 @@ public:
     TableProductKernel(NodeId node, NodeId x, NodeId table, NodeId b, std::shared_ptr<CpuMachine> machine)
         : node_(node), x_(x), table_(table), b_(b), cpu_(std::move(machine)) {}
     void compute(Values& values, Progress& progress) const override {
-        if (Tensor* const out = values.out(node_); out != nullptr)
-            cpu_.multiply_by_rows(values[x_], values[table_], b_ == no_node ? nullptr : &values[b_], *out,
-                                  progress);
+        Tensor* const out = values.out(node_);
+        if (out == nullptr)
+            return;
+        cpu_.multiply_by_rows(values[x_], values[table_], b_ == no_node ? nullptr : &values[b_], *out,
+                              progress);
+        if (!values.changed_rows(table_).empty())
+            multiply_changed_rows(values, *out, progress);
     }
 
 private:
+    /// Writes the columns of the result that changed rows of the table make.
+    void multiply_changed_rows(const Values& values, Tensor& out, const Progress& cancel) const {
+        const std::span<const run::NodeIntervention> changed = values.changed_rows(table_);
+        const Tensor& x = values[x_];
+        const std::int64_t D = x.shape().back(0), rows = x.count() / D, width = out.shape().back(0),
+                           count = std::ssize(changed);
+        Tensor table(Shape{count, D}), bias(Shape{count}, 0.0F), columns(Shape{1, rows, count});
+        for (std::int64_t n = 0; n < count; ++n) {
+            const std::int64_t row = changed[static_cast<std::size_t>(n)].box.first[0];
+            std::copy_n(table_row(values, table_, row), D, table.data() + n * D);
+            if (b_ != no_node)
+                bias.data()[n] = values[b_].data()[row];
+        }
+        cpu_.multiply_by_rows(x, table, b_ == no_node ? nullptr : &bias, columns, cancel);
+        for (std::int64_t n = 0; n < count; ++n)
+            for (std::int64_t i = 0; i < rows; ++i)
+                out.data()[i * width + changed[static_cast<std::size_t>(n)].box.first[0]] =
+                    columns.data()[i * count + n];
+    }
+
     NodeId node_, x_, table_, b_;
     mutable CpuDense cpu_;
 };
@@ -170,9 +194,12 @@ void add_products(StepList& list) {
         const bool is_linear = node.op == Op::linear && list.is_free(id);
         if (is_linear && std::get<graph::Linear>(node.attributes).transposed) {
             add_group();
-            list.add_rows(id,
-                          std::make_unique<TableProductKernel>(id, node.inputs[0].node, node.inputs[1].node,
-                                                               optional_input(node, 2), list.machine()));
+            const NodeId table = node.inputs[1].node;
+            list.add({.nodes = {id},
+                      .kernel = std::make_unique<TableProductKernel>(id, node.inputs[0].node, table,
+                                                                     optional_input(node, 2), list.machine()),
+                      .reads_changed_rows = {table},
+                      .by_rows = true});
             continue;
         }
         const bool depends = std::ranges::any_of(group, [&](const LinearNode& linear) {

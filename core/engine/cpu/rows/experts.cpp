@@ -50,7 +50,7 @@ Tensor chosen_rows(const float* rows, std::int64_t width, std::int64_t stride,
 } // namespace
 
 void mix_experts(CpuDense& cpu, const Tensor& x, const Tensor& fractions,
-                 const std::function<Expert(std::int64_t)>& expert, float slope, float limit, Tensor& out,
+                 const std::function<Expert(std::int64_t)>& expert, const graph::Gate& how, Tensor& out,
                  const Progress& cancel) {
     const std::int64_t D = x.shape().back(0);
     add_experts(fractions, out, [&](std::int64_t e, const std::vector<std::int64_t>& tokens, Tensor& made) {
@@ -59,7 +59,7 @@ void mix_experts(CpuDense& cpu, const Tensor& x, const Tensor& fractions,
         Tensor gate(Shape{std::ssize(tokens), weights.gate.W.cols}), act(gate.shape());
         cpu.multiply(block_of_rows(chosen), weights.gate.W, weights.gate.b, gate.data(), cancel);
         cpu.multiply(block_of_rows(chosen), weights.in.W, weights.in.b, act.data(), cancel);
-        open_gates(act.values(), gate.values(), slope, limit);
+        open_gates(cpu, act.values(), gate.values(), how, cancel);
         cpu.multiply(block_of_rows(act), weights.out.W, weights.out.b, made.data(), cancel);
     });
 }

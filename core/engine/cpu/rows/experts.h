@@ -2,6 +2,7 @@
 
 #include "core/engine/cpu/blocks.h"
 #include "core/engine/cpu/dense.h"
+#include "core/graph/attributes.h"
 
 #include <cstdint>
 #include <functional>
@@ -16,8 +17,7 @@ struct ExpertLinear {
     TensorPtr owner_of_b = {};
 };
 
-/// An MLP with a gate: (in + 1) gate sigmoid(slope gate) W_out + b, with gate = x W_gate + b and in = x W_in
-/// + b, see open_gates.
+/// An MLP with a gate; see open_gates.
 struct Expert {
     ExpertLinear gate, in, out;
 };
@@ -26,7 +26,7 @@ struct Expert {
 /// (B, T, experts), out (B, T, D). Computes the experts with a fraction above 0; `expert` returns one of
 /// them. The order of the sum is that of the experts. Throws Error(cancelled).
 void mix_experts(CpuDense& cpu, const Tensor& x, const Tensor& fractions,
-                 const std::function<Expert(std::int64_t expert)>& expert, float slope, float limit,
+                 const std::function<Expert(std::int64_t expert)>& expert, const graph::Gate& gate,
                  Tensor& out, const Progress& cancel);
 
 /// Same, from the activations of all experts, (B, T, experts, d_ff). `W_out` returns the matrix of an expert.

@@ -107,30 +107,68 @@ void softmax_rows(const Tensor& x, Tensor& y) {
     }
 }
 
-void route_rows(std::span<float> numbers, std::int64_t count, std::int64_t used) {
+namespace {
+
+/// The scores of a row: a softmax over the places `from` on of `order`, or sigmoids.
+void score_row(std::span<float> row, const std::vector<std::int64_t>& order, std::int64_t count,
+               graph::Route::Score score) {
+    const float largest = row[static_cast<std::size_t>(order.front())];
+    double sum = 0;
+    for (std::size_t place = 0; place < order.size(); ++place) {
+        float& number = row[static_cast<std::size_t>(order[place])];
+        if (score == graph::Route::Score::sigmoid)
+            number = static_cast<float>(1.0 / (1.0 + std::exp(-static_cast<double>(number))));
+        else
+            number = std::cmp_less(place, count) ? std::exp(number - largest) : 0.0F;
+        sum += static_cast<double>(number);
+    }
+    if (score != graph::Route::Score::sigmoid)
+        for (float& number : row)
+            number = static_cast<float>(static_cast<double>(number) / sum);
+}
+
+} // namespace
+
+void route_rows(std::span<float> numbers, std::int64_t count, const graph::Route& route) {
     std::vector<std::int64_t> order(static_cast<std::size_t>(count));
     for (std::size_t first = 0; first < numbers.size(); first += order.size()) {
         const std::span<float> row = numbers.subspan(first, order.size());
         std::iota(order.begin(), order.end(), std::int64_t{0});
         std::ranges::stable_sort(order, std::greater<>(),
                                  [&](std::int64_t e) { return row[static_cast<std::size_t>(e)]; });
-        const float largest = row[static_cast<std::size_t>(order.front())];
-        double sum = 0;
+        score_row(row, order, route.score == graph::Route::Score::softmax_of_chosen ? route.used : count,
+                  route.score);
+        double chosen = 0;
         for (std::int64_t place = 0; place < count; ++place) {
             float& number = row[static_cast<std::size_t>(order[static_cast<std::size_t>(place)])];
-            number = place < used ? std::exp(number - largest) : 0.0F;
-            sum += static_cast<double>(number);
+            if (place >= route.used)
+                number = 0.0F;
+            chosen += static_cast<double>(number);
         }
-        for (float& number : row)
-            number = static_cast<float>(static_cast<double>(number) / sum);
+        const double factor = route.factor / (route.sum_to_one ? chosen : 1.0);
+        if (factor != 1.0)
+            for (float& number : row)
+                number = static_cast<float>(static_cast<double>(number) * factor);
     }
 }
 
-void open_gates(std::span<float> in, std::span<const float> gates, float slope, float limit) {
+bool has_gate_kernel(const graph::Gate& gate) {
+    const bool is_plain = gate.limit == 0 && gate.offset == 0;
+    return is_plain || (gate.limit > 0 && gate.offset == 1 && gate.function == graph::Function::gelu_quick);
+}
+
+void open_gates(CpuDense& cpu, std::span<float> in, std::span<float> gates, const graph::Gate& gate,
+                const Progress& cancel) {
+    if (gate.limit == 0) {
+        activate(cpu, gates, gate.function, cancel);
+        return multiply_by(in, gates);
+    }
+    const auto limit = static_cast<float>(gate.limit);
     const float* from = gates.data();
     for (float& number : in) {
-        const float gate = std::min(*from++, limit);
-        number = (std::clamp(number, -limit, limit) + 1.0F) * gate / (1.0F + std::exp(-slope * gate));
+        const float opened = std::min(*from++, limit);
+        number = (std::clamp(number, -limit, limit) + 1.0F) * opened /
+                 (1.0F + std::exp(-gelu_quick_slope * opened));
     }
 }
 

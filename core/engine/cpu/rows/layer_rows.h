@@ -23,13 +23,16 @@ void add(std::span<const float> a, std::span<const float> b, std::span<float> y)
 void multiply_by(std::span<float> y, std::span<const float> x);
 /// Softmax of each row, in double precision.
 void softmax_rows(const Tensor& x, Tensor& y);
-/// In place: a softmax over the largest `used` numbers of each row of `count` numbers, of equal ones the
-/// first; 0 elsewhere.
-void route_rows(std::span<float> numbers, std::int64_t count, std::int64_t used);
+/// In place: the fractions of the experts, from rows of `count` numbers, as the route says; of equal numbers
+/// the first is chosen.
+void route_rows(std::span<float> numbers, std::int64_t count, const graph::Route& route);
 /// The slope in Function::gelu_quick, x sigmoid(slope x).
 inline constexpr float gelu_quick_slope = 1.702F;
-/// In place of `in`: (in + 1) gate sigmoid(slope gate), with gate at most `limit` and in within [-limit,
-/// limit] (OpenAI 2025, gpt-oss).
-void open_gates(std::span<float> in, std::span<const float> gates, float slope, float limit);
+/// Returns true if open_gates() can compute the gate: a plain one, or that of gpt-oss.
+bool has_gate_kernel(const graph::Gate& gate);
+/// In place of `in`: function(gate) in; or (in + 1) gate sigmoid(1.702 gate), with gate at most `limit` and
+/// in within [-limit, limit] (OpenAI 2025, gpt-oss). Overwrites `gates`.
+void open_gates(CpuDense& cpu, std::span<float> in, std::span<float> gates, const graph::Gate& gate,
+                const Progress& cancel);
 
 } // namespace headscope::cpu

@@ -150,7 +150,7 @@ TEST_CASE("three of four layers of OLMo 3 have a window, and only the others sca
 
 TEST_CASE("gpt-oss takes its experts, windows and scaling from the config, or as its class does") {
     const Architecture usual = family("gpt_oss");
-    CHECK((usual.experts == 128 && usual.experts_used == 4 && usual.expert_limit == 7.0));
+    CHECK((usual.experts == 128 && usual.route.used == 4 && usual.expert_gate.limit == 7.0));
     CHECK((usual.windows[0] == 128 && !usual.windows[1]));
     CHECK(usual.ropes.front().scaling.factor == 32.0);
     CHECK(usual.ropes.front().scaling.attention_factor == Approx(0.1 * std::log(32.0) + 1.0));
@@ -159,7 +159,7 @@ TEST_CASE("gpt-oss takes its experts, windows and scaling from the config, or as
                                                   {"experts_per_token", 3},
                                                   {"swiglu_limit", 2.5} /* not read by Hugging Face */,
                                                   {"sliding_window", 9}});
-    CHECK((other.experts == 6 && other.experts_used == 3 && other.expert_limit == 7.0));
+    CHECK((other.experts == 6 && other.route.used == 3 && other.expert_gate.limit == 7.0));
     CHECK(other.windows[2] == 9);
     CHECK_THAT(family_fault("gpt_oss", {{"num_local_experts", 2}}), Contains("num_experts_per_tok"));
 }

@@ -2,7 +2,7 @@
 
 #include "core/base/file.h"
 #include "core/checkpoint/model/text_model.h"
-#include "core/checkpoint/run/generator.h"
+#include "core/checkpoint/generation/generator.h"
 #include "tests/catch.h"
 #include "tests/environment.h"
 #include "tests/support.h"

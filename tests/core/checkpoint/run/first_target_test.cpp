@@ -1,5 +1,5 @@
 #include "core/base/file.h"
-#include "core/checkpoint/run/first_target.h"
+#include "core/checkpoint/generation/first_target.h"
 #include "core/checkpoint/run/model_run.h"
 #include "tests/catch.h"
 #include "tests/temporary_folder.h"

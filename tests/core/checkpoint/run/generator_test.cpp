@@ -1,4 +1,4 @@
-#include "core/checkpoint/run/generator.h"
+#include "core/checkpoint/generation/generator.h"
 
 #include "core/base/file.h"
 #include "tests/catch.h"

@@ -1,4 +1,4 @@
-#include "core/checkpoint/run/predictions.h"
+#include "core/checkpoint/generation/predictions.h"
 
 #include "tests/catch.h"
 

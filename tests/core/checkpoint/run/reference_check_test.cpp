@@ -1,4 +1,4 @@
-#include "core/checkpoint/run/reference_check.h"
+#include "core/checkpoint/checks/reference_check.h"
 
 #include "core/engine/cpu/cpu_engine.h"
 #include "tests/catch.h"

@@ -1,4 +1,4 @@
-#include "core/checkpoint/run/sampling.h"
+#include "core/checkpoint/generation/sampling.h"
 
 #include "tests/catch.h"
 #include "tests/support.h"

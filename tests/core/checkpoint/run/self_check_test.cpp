@@ -1,4 +1,4 @@
-#include "core/checkpoint/run/self_check.h"
+#include "core/checkpoint/checks/self_check.h"
 
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/engine/cpu/cpu_engine.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/checkpoint/run/reference_check.h"
+#include "core/checkpoint/checks/reference_check.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
-#include "core/checkpoint/run/first_target.h"
+#include "core/checkpoint/generation/first_target.h"
 
-#include "core/checkpoint/run/generator.h"
+#include "core/checkpoint/generation/generator.h"
 
 #include <algorithm>
 #include <chrono>

@@ -1,11 +1,8 @@
-#include "core/checkpoint/run/generator.h"
+#include "core/checkpoint/generation/generator.h"
 
 #include "core/base/error.h"
 #include "core/base/message.h"
-#include "core/checkpoint/model/rope.h"
-#include "core/checkpoint/run/forward_pass.h"
-#include "core/checkpoint/run/predictions.h"
-#include "core/engine/cpu/cpu_engine.h"
+#include "core/checkpoint/generation/predictions.h"
 
 #include <algorithm>
 #include <utility>
@@ -40,18 +37,24 @@ void check_prompt(const Model& model, const ModelInputs& prompt) {
 
 } // namespace
 
-struct Generator::Threads {
-    std::shared_ptr<cpu::CpuMachine> machine = cpu::make_cpu_machine();
-    cpu::CpuEngine engine{machine};
-    cpu::CpuDense cpu{machine};
-};
+namespace {
+
+/// The nodes that a generator asks for: the output of the last layer, and each layer's weights.
+std::vector<std::string> captures_of(const Architecture& architecture) {
+    std::vector<std::string> captures{layer_prefix(architecture, {Stack::own, -1}) + "hidden." +
+                                      std::to_string(architecture.layers)};
+    for (std::int64_t l = 0; l < architecture.layers; ++l)
+        captures.push_back(node_name(architecture, {Stack::own, l}, TensorId::weights));
+    return captures;
+}
+
+} // namespace
 
 Generator::Generator(std::shared_ptr<const Model> model, const ModelInputs& prompt, ModelEdits edits)
-    : model_(std::move(model)), edits_(std::move(edits)), threads_(std::make_shared<Threads>()),
-      caches_(static_cast<std::size_t>(attention_count(model_->architecture()) -
-                                       attention_number(model_->architecture(), {Stack::own, 0}))) {
+    : model_(std::move(model)),
+      growing_(model_, edits, captures_of(model_->architecture()), std::make_shared<Workshop>()) {
     check_prompt(*model_, prompt);
-    check_edits(*model_, edits_);
+    check_edits(*model_, edits);
     text_.T = prompt.T;
     text_.ids = prompt.ids;
     text_.source = prompt.source;
@@ -81,7 +84,7 @@ void Generator::take_back(std::int64_t count) {
     text_.T -= count;
     text_.ids.resize(static_cast<std::size_t>(text_.T));
     logits_ = weights_ = nullptr;
-    cached_ = std::min(cached_, length());
+    growing_.truncate(length());
 }
 
 Distribution Generator::next(const SamplingSettings& settings, std::size_t listed, Progress& progress) {
@@ -101,81 +104,57 @@ TensorPtr Generator::last_weights(Progress& progress) {
     return weights_;
 }
 
-/// The last token is run again where its logits are not there any more, and all are where their angles
-/// changed.
-void Generator::drop_stale() {
-    if (cached_ > 0 && angles_change(model_->architecture(), run_length_, length()))
-        cached_ = 0;
-    cached_ = std::min(cached_, length() - 1);
-}
-
-/// Where its weights are wanted the last token is run alone: those of all tokens would take far more memory.
+/// The last token is run again if its logits are not there any more. If its weights are wanted, it is run
+/// alone: those of all tokens would take far more memory.
 void Generator::run(bool weights, Progress& progress) {
-    drop_stale();
-    if (weights && cached_ < length() - 1) {
+    if (weights && growing_.rows() < length() - 1)
         run_tokens(length() - 1, false, progress);
-        drop_stale();
-    }
+    growing_.truncate(length() - 1);
     run_tokens(length(), weights, progress);
 }
 
-/// Runs the tokens from cached_ to `end`.
+std::string Generator::weights_of(std::int64_t l) const {
+    return node_name(model_->architecture(), {Stack::own, l}, TensorId::weights);
+}
+
+/// Runs the tokens up to `end` that are not cached.
 void Generator::run_tokens(std::int64_t end, bool weights, Progress& progress) {
     const Architecture& architecture = model_->architecture();
     ModelInputs text = text_;
     text.T = end;
     text.ids.resize(static_cast<std::size_t>(end));
-    for (std::int64_t l = 0; l < architecture.layers; ++l)
-        cache_of(attention_number(architecture, {Stack::own, l})).truncate(cached_);
-    const ForwardPass pass(*model_, text, edits_, cached_);
-    const auto kept =
-        weights ? std::make_shared<Tensor>(Shape{architecture.layers, architecture.H, end}) : nullptr;
-    const StageSet output = StageSet().with(TensorId::output);
-    Streams streams{encoder_, {}};
-    pass.run(
-        threads_->cpu, streams,
-        [&](std::int64_t n, const Problem& problem) {
-            const AttentionPlace place = attention_place(architecture, n);
-            const bool wanted = weights && place.stack == Stack::own;
-            Trace trace = attend(n, problem, wanted ? output.with(TensorId::weights) : output, progress);
-            for (std::int64_t h = 0; wanted && h < architecture.H; ++h) {
-                const Tensor& all = *trace.stage(TensorId::weights);
-                std::copy_n(all.data() + all.offset(0, h, problem.dims.Tq - 1, 0), end,
-                            kept->data() + kept->offset(place.layer, h, 0));
-            }
-            return trace.slot(TensorId::output);
-        },
-        progress);
-    encoder_ = std::move(streams.encoder);
-    const std::vector<TensorPtr>& hidden = streams.own;
-    if (end == length()) {
-        const auto D = static_cast<std::size_t>(architecture.D);
-        const std::span<const float> last = hidden.back()->values().last(D);
-        logits_ = pass.logits(threads_->cpu, Tensor(Shape{1, 1, architecture.D}, last), progress);
-        weights_ = kept;
-        if (!logits_->all_finite()) {
-            logits_ = nullptr;
-            fail_input(not_finite_logits(end - 1));
-        }
+    const bool is_last = end == length();
+    std::vector<std::string> wanted;
+    if (is_last)
+        wanted.push_back(growing_.end());
+    for (std::int64_t l = 0; weights && l < architecture.layers; ++l)
+        wanted.push_back(weights_of(l));
+    std::int64_t first = 0;
+    const auto rows = growing_.run(text, wanted, first, progress);
+    if (!is_last)
+        return;
+    const auto D = static_cast<std::size_t>(architecture.D);
+    const TensorPtr last = std::make_shared<const Tensor>(Shape{1, 1, architecture.D},
+                                                          rows.at(growing_.end())->values().last(D));
+    TensorPtr logits = growing_.logits(last, progress);
+    if (!logits->all_finite())
+        fail_input(not_finite_logits(end - 1));
+    logits_ = std::move(logits);
+    if (!weights)
+        return;
+    auto kept = std::make_shared<Tensor>(Shape{architecture.layers, architecture.H, end});
+    for (std::int64_t l = 0; l < architecture.layers; ++l) {
+        const Tensor& all = *rows.at(weights_of(l));
+        for (std::int64_t h = 0; h < architecture.H; ++h)
+            std::copy_n(all.data() + all.offset(0, h, end - first - 1, 0), end,
+                        kept->data() + kept->offset(l, h, 0));
     }
-    cached_ = run_length_ = end;
-}
-
-/// The encoder keeps nothing: its text is read once.
-Trace Generator::attend(std::int64_t n, const Problem& problem, StageSet wanted, Progress& progress) {
-    return attention_place(model_->architecture(), n).stack == Stack::encoder
-               ? threads_->engine.run(problem, wanted, progress)
-               : threads_->engine.extend(problem, cache_of(n), wanted, progress);
-}
-
-cpu::KeyValueCache& Generator::cache_of(std::int64_t n) {
-    return caches_[static_cast<std::size_t>(n - attention_number(model_->architecture(), {Stack::own, 0}))];
+    weights_ = std::move(kept);
 }
 
 void Generator::read_cache(std::int64_t l, std::int64_t g, std::int64_t i, std::span<float> key,
                            std::span<float> value) const {
-    const std::size_t each = caches_.size() / static_cast<std::size_t>(model_->architecture().layers);
-    caches_[each * static_cast<std::size_t>(l)].read(0, g, i, key, value);
+    growing_.cache({Stack::own, l})->read(0, g, i, key, value);
 }
 
 std::int64_t Generator::row_bytes() const {
@@ -183,16 +162,19 @@ std::int64_t Generator::row_bytes() const {
     return 2 * a.Hkv * a.dk * static_cast<std::int64_t>(sizeof(float));
 }
 
+/// Rows of the source that a layer keeps.
+std::int64_t Generator::source_rows() const {
+    return text_.source.empty() || cached() == 0 ? 0 : text_.source.front().T;
+}
+
 std::int64_t Generator::cache_bytes() const {
-    const std::int64_t source = encoder_.empty() ? 0 : text_.source.front().T;
-    return model_->architecture().layers * row_bytes() * (cached_ + source);
+    return model_->architecture().layers * row_bytes() * (cached() + source_rows());
 }
 
 std::int64_t Generator::read_bytes() const {
     std::int64_t rows = 0;
     for (const auto& window : model_->architecture().windows)
-        rows +=
-            (window ? std::min(*window, cached_) : cached_) + (encoder_.empty() ? 0 : text_.source.front().T);
+        rows += (window ? std::min(*window, cached()) : cached()) + source_rows();
     return row_bytes() * rows;
 }
 

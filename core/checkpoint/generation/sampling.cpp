@@ -1,4 +1,4 @@
-#include "core/checkpoint/run/sampling.h"
+#include "core/checkpoint/generation/sampling.h"
 
 #include "core/base/error.h"
 #include "core/base/message.h"

@@ -1,5 +1,8 @@
+#include "core/attention/graph_of_problem.h"
 #include "core/engine/cpu/cpu_engine.h"
+#include "core/engine/cpu/graph_backend.h"
 #include "core/engine/cpu/key_value_cache.h"
+#include "core/run/row_run.h"
 #include "tests/catch.h"
 #include "tests/conformance/generate.h"
 #include "tests/support.h"
@@ -21,45 +24,58 @@ TensorPtr rows_of(const TensorPtr& tensor, std::int64_t first, std::int64_t end)
     return out;
 }
 
-/// The tokens [first, end) of a self-attention problem whose keys may be those before `end`.
-Problem part_of(const Problem& whole, std::int64_t first, std::int64_t end) {
-    Problem part = whole;
-    part.dims.Tq = end - first;
-    part.dims.Tk = end;
-    part.x = rows_of(whole.x, first, end);
-    part.tokens.clear();
-    if (whole.rotary)
-        part.rotary = Rotary{rows_of(whole.rotary->cos, first, end), rows_of(whole.rotary->sin, first, end)};
-    return part;
-}
+/// The run of a problem's tokens, some at a time.
+class Tokens {
+public:
+    explicit Tokens(const Problem& problem)
+        : problem_(problem), graph_(graph_of(problem)),
+          run_(graph_.graph, {{"weights"}, {"output"}, {"k_heads"}},
+               run::Leaves::of(graph_.graph, graph_.leaves), {}, {"x"}, backend_) {}
+
+    std::map<std::string, TensorPtr> extend(std::int64_t end) {
+        const std::vector<std::string> wanted{"weights", "output", "k_heads"};
+        Progress progress;
+        return run_.compute(end, {{"x", rows_of(x_ == nullptr ? problem_.x : x_, run_.rows(), end)}}, wanted,
+                            progress);
+    }
+    /// The last number of the output.
+    float last(std::int64_t end) { return *extend(end).at("output")->values().rbegin(); }
+
+    run::RowRun& run() { return run_; }
+    const cpu::KeyValueCache& cache() const { return *cpu::cache_of(run_.state("scores")); }
+    void read(TensorPtr x) { x_ = std::move(x); }
+
+private:
+    Problem problem_;
+    ProblemGraph graph_;
+    cpu::CpuBackend backend_{cpu::make_cpu_machine(2)};
+    run::RowRun run_;
+    TensorPtr x_; ///< in place of the problem's
+};
 
 /// Returns the number of weights and outputs of the parts that differ from those of the whole in any bit.
 int strangers(const Problem& whole, const std::vector<std::int64_t>& ends) {
     using enum TensorId;
     const Trace all = cpu::CpuEngine(1).run(whole);
-    cpu::CpuEngine engine(2);
-    cpu::KeyValueCache cache;
-    Progress progress;
+    Tokens tokens(whole);
     int count = 0;
     std::int64_t first = 0;
     for (const std::int64_t end : ends) {
-        const Problem part = part_of(whole, first, end);
-        const Trace trace =
-            engine.extend(part, cache, StageSet().with(weights).with(output).with(k_heads), progress);
-        const Dims& d = part.dims;
-        CHECK(cache.rows() == end);
-        CHECK(trace.stage(k_heads)->shape() == Shape{d.B, d.Hkv, d.Tq, d.dk});
+        const auto rows = tokens.extend(end);
+        const Tensor &part_output = *rows.at("output"), &part_weights = *rows.at("weights");
+        Dims d = whole.dims;
+        d.Tq = end - first;
+        d.Tk = end;
+        CHECK(tokens.cache().rows() == end);
+        CHECK(rows.at("k_heads")->shape() == Shape{d.B, d.Hkv, d.Tq, d.dk});
         for (std::int64_t b = 0; b < d.B; ++b)
             for (std::int64_t i = 0; i < d.Tq; ++i) {
                 for (std::int64_t c = 0; c < d.D; ++c)
-                    count +=
-                        trace.stage(output)->at(b, i, c) == all.stage(output)->at(b, first + i, c) ? 0 : 1;
+                    count += part_output.at(b, i, c) == all.stage(output)->at(b, first + i, c) ? 0 : 1;
                 for (std::int64_t h = 0; h < d.H; ++h)
                     for (std::int64_t j = 0; j < d.Tk; ++j)
                         count +=
-                            trace.stage(weights)->at(b, h, i, j) == all.stage(weights)->at(b, h, first + i, j)
-                                ? 0
-                                : 1;
+                            part_weights.at(b, h, i, j) == all.stage(weights)->at(b, h, first + i, j) ? 0 : 1;
             }
         first = end;
     }
@@ -68,7 +84,7 @@ int strangers(const Problem& whole, const std::vector<std::int64_t>& ends) {
     for (std::int64_t b = 0; b < whole.dims.B; ++b)
         for (std::int64_t g = 0; g < whole.dims.Hkv; ++g)
             for (std::int64_t j = 0; j < whole.dims.Tk; ++j) {
-                cache.read(b, g, j, key, value);
+                tokens.cache().read(b, g, j, key, value);
                 count += std::equal(key.begin(), key.end(),
                                     all.stage(k_heads)->data() + all.stage(k_heads)->offset(b, g, j, 0))
                              ? 0
@@ -103,27 +119,22 @@ TEST_CASE("a cache forgets tokens, is copied, and stays as it was where a run fa
     Numbers numbers(6);
     Problem problem = generate(text_dims, {.biases = true}, numbers);
     problem.mask = {CausalMask{}};
-    cpu::CpuEngine engine(2);
-    Progress progress;
-    const StageSet output = StageSet().with(TensorId::output);
-    const auto extend = [&](cpu::KeyValueCache& cache, std::int64_t end) {
-        return *engine.extend(part_of(problem, cache.rows(), end), cache, output, progress)
-                    .stage(TensorId::output)
-                    ->values()
-                    .rbegin();
-    };
-    cpu::KeyValueCache cache;
-    extend(cache, 40);
-    cpu::KeyValueCache copy = cache;
-    const float next = extend(cache, 41);
-    cache.truncate(35);
-    CHECK(cache.rows() == 35);
-    CHECK(extend(cache, 41) == next);
-    CHECK(extend(copy, 41) == next);
-    Problem broken = part_of(problem, 41, 42);
-    broken.weights.W_V = std::make_shared<Tensor>(broken.weights.W_V->shape(), 1e38F);
-    broken.x = std::make_shared<Tensor>(broken.x->shape(), 1e5F);
-    CHECK(error_kind([&] { engine.extend(broken, cache, output, progress); }) == ErrorKind::input);
-    CHECK(cache.rows() == 41);
-    CHECK(extend(cache, 42) == extend(copy, 42));
+    Tokens tokens(problem);
+    tokens.extend(40);
+    run::RowRun copy = tokens.run();
+    const float next = tokens.last(41);
+    tokens.run().truncate(35);
+    CHECK(tokens.run().rows() == 35);
+    CHECK(tokens.cache().rows() == 35);
+    CHECK(tokens.last(41) == next);
+    Tokens other(problem);
+    other.run() = std::move(copy);
+    CHECK(other.run().rows() == 40);
+    CHECK(other.last(41) == next);
+    tokens.read(std::make_shared<Tensor>(problem.x->shape(), 1e38F));
+    CHECK(error_kind([&] { tokens.extend(42); }) == ErrorKind::input);
+    CHECK(tokens.run().rows() == 41);
+    CHECK(tokens.cache().rows() == 41);
+    tokens.read(nullptr);
+    CHECK(tokens.last(42) == other.last(42));
 }

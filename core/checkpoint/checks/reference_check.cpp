@@ -1,8 +1,8 @@
-#include "core/checkpoint/run/reference_check.h"
+#include "core/checkpoint/checks/reference_check.h"
 
 #include "core/base/error.h"
 #include "core/base/message.h"
-#include "core/checkpoint/run/largest_difference.h"
+#include "core/checkpoint/checks/largest_difference.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,5 @@
-#include "core/checkpoint/model/layers.h"
+#include "core/checkpoint/graph/stack_text.h"
+#include "core/engine/cpu/rows/layer_rows.h"
 
 #include "tests/catch.h"
 
@@ -37,7 +38,7 @@ TEST_CASE("activations are those of Hugging Face's ACT2FN") {
         INFO("activation " << static_cast<int>(row.activation));
         Tensor x(Shape{1, 1, 7});
         std::ranges::copy(points, x.data());
-        activate(cpu, x, row.activation, never);
+        cpu::activate(cpu, x.values(), function_of(row.activation), never);
         for (std::size_t i = 0; i < points.size(); ++i)
             CHECK(x.data()[i] == Approx(row.expected[i]).margin(1e-6));
     }
@@ -53,7 +54,7 @@ TEST_CASE("activations stay numbers at the ends of float32") {
         Tensor x(Shape{1, 1, 2});
         x.data()[0] = std::numeric_limits<float>::lowest();
         x.data()[1] = 1e30F;
-        activate(cpu, x, activation, Progress());
+        cpu::activate(cpu, x.values(), function_of(activation), Progress());
         CHECK(std::isfinite(x.data()[0]));
         CHECK(std::isfinite(x.data()[1]));
     }

@@ -1,14 +1,12 @@
 #pragma once
 
-#include "core/attention/problem.h"
 #include "core/base/progress.h"
 #include "core/checkpoint/model/model.h"
 #include "core/checkpoint/model/model_edits.h"
 #include "core/checkpoint/model/model_inputs.h"
-#include "core/checkpoint/run/sampling.h"
-#include "core/engine/cpu/key_value_cache.h"
+#include "core/checkpoint/run/growing_text.h"
+#include "core/checkpoint/generation/sampling.h"
 #include "core/tensor/tensor.h"
-#include "core/trace/trace.h"
 
 #include <cstdint>
 #include <memory>
@@ -54,30 +52,23 @@ public:
     void read_cache(std::int64_t l, std::int64_t g, std::int64_t i, std::span<float> key,
                     std::span<float> value) const;
     /// Tokens whose keys and values are kept.
-    std::int64_t cached() const { return cached_; }
+    std::int64_t cached() const { return growing_.rows(); }
     /// What they take, and the cross-attention's of the encoder's text.
     std::int64_t cache_bytes() const;
     /// The part that the last token read: in a layer with a window only the window's.
     std::int64_t read_bytes() const;
 
 private:
-    struct Threads;
     void run(bool weights, Progress& progress);
-    void drop_stale();
     void run_tokens(std::int64_t end, bool weights, Progress& progress);
-    Trace attend(std::int64_t n, const Problem& problem, StageSet wanted, Progress& progress);
-    cpu::KeyValueCache& cache_of(std::int64_t n);
+    std::string weights_of(std::int64_t l) const;
     /// Of the keys and values of one token in one attention.
     std::int64_t row_bytes() const;
+    std::int64_t source_rows() const;
 
     std::shared_ptr<const Model> model_;
-    ModelEdits edits_;
     ModelInputs text_;
-    std::shared_ptr<Threads> threads_;
-    std::vector<TensorPtr> encoder_;         ///< its streams, once it was run
-    std::vector<cpu::KeyValueCache> caches_; ///< of each attention of the stack that goes on
-    std::int64_t cached_ = 0;                ///< tokens that all caches hold; some may hold more
-    std::int64_t run_length_ = 0;            ///< tokens of the text as it was run last
+    GrowingText growing_;
     bool keep_weights_ = false;
     TensorPtr logits_;  ///< (1, 1, vocab) after all tokens; null: not computed
     TensorPtr weights_; ///< (L, H, T) of the last token; null: not kept

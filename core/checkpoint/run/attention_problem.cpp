@@ -1,0 +1,124 @@
+#include "core/checkpoint/run/attention_problem.h"
+
+#include "core/checkpoint/model/score_bias.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace headscope::checkpoint {
+
+namespace {
+
+/// The texts of a stack, whose own tokens are the queries.
+const ModelInputs& inputs_of(const ModelInputs& inputs, Stack stack) {
+    return stack == Stack::encoder ? inputs.source.front() : inputs;
+}
+
+Mask mask_of(const Model& model, const Architecture& a, const ModelInputs& inputs, AttentionPlace place) {
+    Mask mask;
+    if (place.stack != Stack::cross) {
+        const auto& window = a.windows[static_cast<std::size_t>(place.layer)];
+        if (window && a.causal)
+            mask.emplace_back(SlidingWindowCausalMask{*window});
+        else if (window)
+            mask.emplace_back(SlidingWindowSymmetricMask{*window});
+        else if (a.causal)
+            mask.emplace_back(CausalMask{});
+        if (a.alibi != Alibi::none)
+            mask.emplace_back(AdditiveMask{alibi(a, inputs)});
+        else if (a.buckets)
+            mask.emplace_back(
+                AdditiveMask{distance_bias(*a.buckets, *model.weight(WeightId::bucket_table), inputs.T, 0)});
+    }
+    const ModelInputs& read = place.stack == Stack::cross ? inputs.source.front() : inputs;
+    if (std::ranges::find(read.attention_mask, 0) != read.attention_mask.end())
+        mask.emplace_back(KeyPaddingMask{
+            std::make_shared<const BoolTensor>(BoolTensor{{read.B, read.T}, read.attention_mask})});
+    return mask;
+}
+
+/// A stage of the attention; null if the model has none.
+const graph::Node* stage(const TextGraph& text, AttentionPlace place, TensorId id) {
+    const auto node = text.graph().try_find(text.name(place, id));
+    return node ? &text.graph().node(*node) : nullptr;
+}
+
+/// The tables by which queries turn; nothing if they do not.
+std::optional<Rotary> rotary_of(const TextGraph& text, AttentionPlace place) {
+    const graph::Node& queries = *stage(text, place, TensorId::q_heads);
+    if (queries.op != graph::Op::rotate)
+        return std::nullopt;
+    const auto table = [&](std::size_t input) {
+        return std::get<graph::Constant>(text.graph().node(queries.inputs[input].node).attributes).values;
+    };
+    return Rotary{table(1), table(2)};
+}
+
+} // namespace
+
+ProblemParts parts_of_attention(const TextGraph& text, AttentionPlace place) {
+    const graph::Node &q = *stage(text, place, TensorId::q), &scaled = *stage(text, place, TensorId::scaled),
+                      &masked = *stage(text, place, TensorId::masked),
+                      &weights = *stage(text, place, TensorId::weights);
+    const graph::Node* const normed = stage(text, place, TensorId::q_normed);
+    const auto& mask = std::get<graph::Mask>(masked.attributes);
+    return {.cross = place.stack == Stack::cross,
+            .rotary = stage(text, place, TensorId::q_heads)->op == graph::Op::rotate,
+            .qk_norm = normed != nullptr && normed->op == graph::Op::head_norm,
+            .joint_norm = normed != nullptr && normed->op == graph::Op::joint_norm,
+            .qkv_limit = std::get<graph::Linear>(q.attributes).limit != 0,
+            .soft_cap = scaled.op == graph::Op::soft_cap,
+            .sink = std::get<graph::Softmax>(weights.attributes).sink,
+            .tempered = scaled.inputs.size() > 1,
+            .all_allowed = !mask.before && !mask.after && !mask.adds && !mask.allows,
+            .added_mask = mask.adds};
+}
+
+Dims dims_of_attention(const Model& model, const ModelInputs& inputs, AttentionPlace place) {
+    const Architecture& a = in_stack(model.architecture(), place.stack);
+    const ModelInputs& read = inputs_of(inputs, place.stack);
+    const bool is_cross = place.stack == Stack::cross;
+    return {.B = read.B,
+            .Tq = read.T,
+            .Tk = is_cross ? inputs.source.front().T : read.T,
+            .D = a.D,
+            .Dkv = is_cross ? model.encoder()->architecture().D : a.D,
+            .H = a.H,
+            .Hkv = a.Hkv,
+            .dk = a.dk,
+            .dv = a.dk,
+            .d_ff = a.d_ff,
+            .vocab = a.vocab,
+            .positions = a.position_rows,
+            .token_types = a.token_types,
+            .experts = a.experts};
+}
+
+Problem attention_problem(const TextGraph& text, const ModelInputs& inputs, AttentionPlace place,
+                          const WeightSet& weights, TensorPtr x, const TensorPtr& x_kv) {
+    const Model& whole = *text.model();
+    const Model& model = place.stack == Stack::encoder ? *whole.encoder() : whole;
+    const Architecture& a = model.architecture();
+    const ModelInputs& read = inputs_of(inputs, place.stack);
+    const bool is_cross = place.stack == Stack::cross;
+    Problem problem;
+    problem.dims = dims_of_attention(whole, inputs, place);
+    problem.x = std::move(x);
+    problem.x_kv = x_kv;
+    for (const TensorInfo& input : input_table())
+        if (const std::optional<WeightId> weight = weight_of(input.id))
+            *problem.input_slot(input.id) = weights[*weight];
+    problem.norm_eps = static_cast<float>(a.norm_eps);
+    problem.qkv_limit = static_cast<float>(a.qkv_limit);
+    problem.score_cap = static_cast<float>(a.score_cap);
+    problem.mask = mask_of(model, a, read, place);
+    problem.temperature = static_cast<float>(a.temperature(place.layer));
+    if (read.B == 1)
+        problem.tokens = read.tokens;
+    if (is_cross && read.B == 1)
+        problem.kv_tokens = inputs.source.front().tokens;
+    problem.rotary = rotary_of(text, place);
+    return problem;
+}
+
+} // namespace headscope::checkpoint

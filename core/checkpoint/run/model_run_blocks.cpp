@@ -1,0 +1,109 @@
+#include "core/checkpoint/model/block_stages.h"
+#include "core/checkpoint/run/activation_curve.h"
+#include "core/checkpoint/run/model_run_state.h"
+
+#include <algorithm>
+
+namespace headscope::checkpoint {
+
+std::shared_ptr<BlockTrace> ModelRun::State::begun(const Model& stack, AttentionPlace place) const {
+    auto block = std::make_shared<BlockTrace>();
+    block->place = place;
+    block->architecture = {model, &stack.architecture()};
+    return block;
+}
+
+std::shared_ptr<BlockTrace> ModelRun::State::block(std::int64_t n, Progress& progress) const {
+    const std::scoped_lock lock(later_->mutex);
+    const AttentionPlace place = attention_place(architecture, n);
+    const Model& stack = stack_at(*model, n);
+    const std::shared_ptr<BlockTrace> block = begun(stack, place);
+    block->own = model->layer(n);
+    block->weights = with_edits(block->own, edits_of(edits, n));
+    block->rows = block->weights.rows;
+    if (const LayerEdits* const changed = edits_of(edits, n))
+        block->patched = changed->patched;
+    std::vector<TensorId> stages = layer_stages(stack.architecture(), place);
+    const TensorId leaves_layer = stages.back();
+    if (stack.architecture().experts > 0)
+        stages.push_back(TensorId::router);
+    stages.push_back(TensorId::output);
+    std::vector<graph::Part> captures;
+    for (const TensorId id : stages)
+        captures.push_back({name(n, id)});
+    const run::RunPtr numbers = later(captures, progress);
+    for (const TensorId id : stages)
+        (*block)[id] = (*numbers)[name(n, id)];
+    // A patch of what enters the next layer, or of what the attention adds, is not in what makes it.
+    for (const TensorId id : {leaves_layer, TensorId::output})
+        if (is_patched(name(n, id)))
+            (*block)[id] = unpatched(name(n, id), progress);
+    add_activation(later_->cpu, *block, progress);
+    return block;
+}
+
+BlockTracePtr ModelRun::State::ends(Stack stack, std::int64_t position, Progress& progress) const {
+    const std::scoped_lock lock(later_->mutex);
+    const bool of_encoder = stack == Stack::encoder;
+    const Stack around_stack = of_encoder ? Stack::encoder : Stack::own;
+    const std::int64_t first = attention_number(architecture, {around_stack, 0}),
+                       last = last_of_stack(architecture, first);
+    const Model& part = of_encoder ? *model->encoder() : *model;
+    const Architecture& sizes = part.architecture();
+    const bool has_head = !of_encoder && model->has_head();
+    const std::shared_ptr<BlockTrace> ends = begun(part, {stack, -1});
+    ends->position = position;
+    std::vector<std::pair<TensorId, graph::Part>> wanted;
+    const auto around = [&](TensorId id) { return graph::Part{text_->name({around_stack, -1}, id)}; };
+    for (const TensorId id : first_stages(sizes))
+        wanted.emplace_back(id, around(id));
+    for (const TensorId id : made_from(sizes, TensorId::final_norm, sizes.layers - 1))
+        wanted.emplace_back(id, graph::Part{name(last, id)});
+    if (sizes.final_norm)
+        wanted.emplace_back(TensorId::final_norm, around(TensorId::final_norm));
+    if (has_head)
+        for (const TensorId id : {TensorId::logits, TensorId::probabilities})
+            wanted.emplace_back(id, row_of(std::string(tensor_info(id).name), position));
+    std::vector<graph::Part> captures;
+    for (const auto& [id, node] : wanted)
+        captures.push_back(node);
+    if (has_head)
+        captures.push_back(row_of(text_->head_input(), position));
+    const run::RunPtr numbers = later(captures, progress);
+    for (const auto& [id, node] : wanted)
+        (*ends)[id] = numbers->part(node);
+    if (has_head)
+        ends->head_in = numbers->part(captures.back());
+    (*ends)[TensorId::resid_in] = stream(first);
+    for (std::size_t id = 0; id < weight_count; ++id)
+        if (!is_per_layer(static_cast<WeightId>(id)))
+            ends->own.tensors[id] = part.weight(static_cast<WeightId>(id));
+    ends->weights = with_edits(ends->own, edits_of(edits, last));
+    for (std::size_t id = 0; id < weight_count; ++id)
+        if (const auto table = static_cast<WeightId>(id); is_table(table) && !is_per_layer(table))
+            if (const TableRows* const rows = edited_rows(sizes, edits, table, last))
+                ends->rows[table] = *rows;
+    return ends;
+}
+
+StackLengths ModelRun::State::lengths(Stack stack, Progress& progress) const {
+    const std::scoped_lock lock(later_->mutex);
+    const Architecture& sizes = in_stack(architecture, stack);
+    const Stack around_stack = stack == Stack::encoder ? Stack::encoder : Stack::own;
+    const std::int64_t first = attention_number(architecture, {around_stack, 0}),
+                       last = last_of_stack(architecture, first);
+    const std::string left = name(last, made_from(sizes, TensorId::final_norm, sizes.layers - 1).front());
+    const TensorPtr left_last = (*later({{left}}, progress))[left];
+    StackLengths out{.begin = row_lengths(*stream(first)), .layers = {}};
+    for (std::int64_t l = 0; l < sizes.layers; ++l) {
+        const std::int64_t n = attention_number(architecture, {stack, l});
+        const Tensor &before = *(*run_)[name(n, TensorId::resid_in)],
+                     &after = n < last ? *stream(n + 1) : *left_last;
+        Tensor added(after.shape());
+        std::ranges::transform(after.values(), before.values(), added.data(), std::minus<>());
+        out.layers.push_back(row_lengths(added));
+    }
+    return out;
+}
+
+} // namespace headscope::checkpoint
