@@ -7,8 +7,8 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/checkpoint/files/packaged_models.h"
-#include "core/checkpoint/model/text_model.h"
 #include "core/checkpoint/generation/generator.h"
+#include "core/checkpoint/model/text_model.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

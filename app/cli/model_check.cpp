@@ -5,9 +5,9 @@
 #include "core/base/file.h"
 #include "core/base/joined.h"
 #include "core/base/json.h"
+#include "core/checkpoint/checks/self_check.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/checkpoint/model/model_memory.h"
-#include "core/checkpoint/checks/self_check.h"
 #include "core/engine/engine.h"
 
 #include <CLI/CLI.hpp>

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "core/base/message.h"
-#include "core/checkpoint/model/text_model.h"
 #include "core/checkpoint/checks/reference_check.h"
+#include "core/checkpoint/model/text_model.h"
 
 #include <cstdint>
 #include <memory>

@@ -2,8 +2,8 @@
 
 #include "core/base/error.h"
 #include "core/base/message.h"
-#include "core/checkpoint/graph/graph_runs.h"
 #include "core/checkpoint/generation/predictions.h"
+#include "core/checkpoint/graph/graph_runs.h"
 #include "core/tensor/views.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/checkpoint/run/model_run.h"
 #include "core/checkpoint/run/from_rows.h"
+#include "core/checkpoint/run/model_run.h"
 
 #include <memory>
 #include <optional>

@@ -3,8 +3,8 @@
 #include "core/analysis/effects/rows.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
-#include "core/checkpoint/run/from_rows.h"
 #include "core/checkpoint/generation/predictions.h"
+#include "core/checkpoint/run/from_rows.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/checkpoint/run/model_run.h"
 #include "core/checkpoint/generation/predictions.h"
+#include "core/checkpoint/run/model_run.h"
 
 #include <cstdint>
 #include <span>

@@ -4,9 +4,9 @@
 #include "core/analysis/effects/rows.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/checkpoint/generation/predictions.h"
 #include "core/checkpoint/graph/graph_runs.h"
 #include "core/checkpoint/model/edited_table.h"
-#include "core/checkpoint/generation/predictions.h"
 #include "core/tensor/views.h"
 
 #include <algorithm>

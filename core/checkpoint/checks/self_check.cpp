@@ -1,8 +1,8 @@
 #include "core/checkpoint/checks/self_check.h"
 
+#include "core/checkpoint/checks/largest_difference.h"
 #include "core/checkpoint/graph/model_graph.h"
 #include "core/checkpoint/model/block_stages.h"
-#include "core/checkpoint/checks/largest_difference.h"
 #include "core/graph/evaluate.h"
 
 #include <algorithm>

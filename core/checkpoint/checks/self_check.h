@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/checkpoint/model/text_model.h"
 #include "core/checkpoint/checks/reference_check.h"
+#include "core/checkpoint/model/text_model.h"
 
 #include <vector>
 

@@ -1,11 +1,11 @@
 #pragma once
 
 #include "core/base/progress.h"
+#include "core/checkpoint/generation/sampling.h"
 #include "core/checkpoint/model/model.h"
 #include "core/checkpoint/model/model_edits.h"
 #include "core/checkpoint/model/model_inputs.h"
 #include "core/checkpoint/run/growing_text.h"
-#include "core/checkpoint/generation/sampling.h"
 #include "core/tensor/tensor.h"
 
 #include <cstdint>

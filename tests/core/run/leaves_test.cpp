@@ -145,7 +145,7 @@ TEST_CASE("captures that are taken come in order and are not kept", "[run][model
     CHECK(names == std::vector<std::string>{"layers.0.weights", "layers.1.weights", "logits"});
     CHECK(run->tensor(golden.graph().find("logits")) == nullptr);
     CHECK(kept->plan().bytes_if_taken() < kept->plan().bytes());
-    // What an earlier run has is handed over as well.
+    // Tensors of an earlier run are handed over as well.
     names.clear();
     first.reset();
     run::run(kept->plan_ptr(), golden.leaves, {}, kept, progress,

@@ -1,8 +1,8 @@
 #include "core/checkpoint/files/packaged_models.h"
 
 #include "core/base/file.h"
-#include "core/checkpoint/model/text_model.h"
 #include "core/checkpoint/generation/generator.h"
+#include "core/checkpoint/model/text_model.h"
 #include "tests/catch.h"
 #include "tests/environment.h"
 #include "tests/support.h"

@@ -1,6 +1,6 @@
+#include "core/checkpoint/checks/reference_check.h"
 #include "core/checkpoint/generation/generator.h"
 #include "core/checkpoint/run/model_run.h"
-#include "core/checkpoint/checks/reference_check.h"
 #include "core/engine/cpu/cpu_engine.h"
 #include "tests/catch.h"
 #include "tests/conformance/compare.h"
