@@ -53,6 +53,11 @@ ordered_json describe(const checkpoint::Model& model) {
     if (c.encoder != nullptr)
         json["encoder"] = describe(*c.encoder);
     const auto quantized = checkpoint::find_quantized(model);
+    ordered_json left_out = ordered_json::array();
+    for (const auto& [part, size] : report.other_parts)
+        left_out.push_back({{"part", checkpoint::part_name(part)},
+                            {"tensors", size.tensors},
+                            {"parameters", size.parameters}});
     json.update({{"parameters", parameter_count(report)},
                  {"parameters_by_dtype", report.parameters},
                  {"tied", c.tied},
@@ -67,7 +72,8 @@ ordered_json describe(const checkpoint::Model& model) {
                  {"unknown", report.unknown},
                  {"unknown_in_layers", report.unknown_in_layers},
                  {"ignored", model.ignored_tensors()},
-                 {"unused", report.unused}});
+                 {"unused", report.unused},
+                 {"left_out", left_out}});
     return json;
 }
 
@@ -106,6 +112,10 @@ std::string as_text(const ordered_json& info) {
     text += std::string("runs: ") + (info["runnable"] ? "yes" : "no: " + info["problem"].get<std::string>()) +
             (info["head"] || !info["runnable"] ? "" : ", without logits") +
             (info["ignored"].empty() ? "" : ", without " + list(info["ignored"])) + "\n";
+    for (const ordered_json& part : info["left_out"])
+        text += "left out: " + part["part"].get<std::string>() + ", " + part["tensors"].dump() +
+                " tensors, " + part["parameters"].dump() +
+                " parameters; only the language model is computed\n";
     text += "tokenizer: " + list(info["tokenizer_files"]) +
             (info["tokenizer_problem"] == "" ? "" : "; " + info["tokenizer_problem"].get<std::string>()) +
             "\n";

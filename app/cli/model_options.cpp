@@ -338,6 +338,8 @@ void ModelOptions::run(const exporting::TraceExport& wanted, const std::vector<s
     exporting::check_model_target(wanted, out);
     const checkpoint::Model model = checkpoint::Model::open(*folder_);
     checkpoint::require_room_for(model);
+    if (const std::string sentence = left_out_sentence(model.report().other_parts); !sentence.empty())
+        std::cerr << "headscope: " << sentence << '\n';
     const checkpoint::ModelInputs inputs = read_inputs(model.architecture());
     checkpoint::ForwardOptions options;
     options.stack = stack_.in(model.architecture(), needs_stack_);

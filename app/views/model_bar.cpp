@@ -31,6 +31,8 @@ std::string facts_text(const checkpoint::TextModel& text) {
         out += ", Hkv " + std::to_string(c.Hkv);
     out += ", dk " + std::to_string(c.dk) + ", " +
            tr("model_bar.tokens_vocabulary", "{} tokens in the vocabulary", grouped(c.vocab));
+    if (const std::string left_out = left_out_sentence(text.model->report().other_parts); !left_out.empty())
+        out += "\n" + left_out;
     if (text.tokenizer == nullptr)
         out += "\n" + tr("model_bar.no_tokenizer_type_token", "No tokenizer: type token ids.") + " " +
                text.no_tokenizer;

@@ -84,6 +84,13 @@ std::string with_words(TemporaryFolder& folder, const std::string& model) {
 
 } // namespace
 
+TEST_CASE("opening a checkpoint with images says that they are left out", "[model]") {
+    User user;
+    user.open(folder_of("llava_tiny"), prompt);
+    CHECK(user.program.state().error.empty());
+    CHECK(screen_shows("Only the language model of this checkpoint is computed"));
+}
+
 TEST_CASE("a checkpoint folder opens as a board of all heads with one layer's stages", "[model]") {
     User user;
     const std::string folder = folder_of("gpt2_tiny");

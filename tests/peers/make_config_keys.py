@@ -14,8 +14,23 @@ import sys
 
 FAMILIES = (
     "gpt2 bert distilbert roberta llama mistral qwen2 qwen3 smollm3 phi3 opt gpt_neo gpt_neox phi gptj falcon bloom "
-    "modernbert gemma2 gemma3_text olmo olmo2 olmo3 gpt_oss t5 mt5 bart mbart marian"
+    "modernbert gemma2 gemma3_text olmo olmo2 olmo3 gpt_oss t5 mt5 bart mbart marian gemma xlm-roberta camembert "
+    "starcoder2 stablelm glm gpt_bigcode cohere mpt qwen2_vl_text qwen2_5_vl_text qwen3_vl_text qwen2_5_omni_text gemma3 "
+    "mistral3 llava llava_next qwen2_vl qwen2_5_vl qwen3_vl qwen2_5_omni internvl_chat multi_modality"
 ).split()
+# The model type that has a folder, where a file describes several classes: only the fields of the class itself count.
+SHARED = {family: family.removesuffix("_text") for family in FAMILIES if family.endswith("_text")}
+SHARED |= {family: family for family in ("gemma3", "qwen2_vl", "qwen2_5_vl", "qwen3_vl", "qwen2_5_omni")}
+# Types whose keys may also be those of their language model.
+WITH_TEXT_AT_TOP = ("qwen2_vl", "qwen2_5_vl", "qwen3_vl")
+TOKENS = ["bos_token_id", "eos_token_id", "pad_token_id", "tie_word_embeddings"]
+# Published with code of their own, which transformers does not have.
+PUBLISHED = {
+    "internvl_chat": "downsample_ratio dynamic_image_size force_image_size hidden_size llm_config max_dynamic_patch "
+                     "min_dynamic_patch pad2square ps_version select_layer system_message template use_backbone_lora "
+                     "use_llm_lora use_thumbnail vision_config",
+    "multi_modality": "aligner_config gen_aligner_config gen_head_config gen_vision_config language_config vision_config",
+}  # fmt: skip
 # Attributes of the objects that no file contains.
 NOT_KEYS = {"model_type", "base_config_key", "has_no_defaults_at_init", "sub_configs", "keys_to_ignore_at_inference",
             "attribute_map", "base_model_tp_plan", "base_model_pp_plan", "base_model_ep_plan", "to_dict", "to_diff_dict",
@@ -63,15 +78,26 @@ def main():
             common |= set(re.findall(r"kwargs\.(?:pop|get|setdefault)\(\s*\"(\w+)\"", ast.get_source_segment(base, made)))
     families = {}
     for family in FAMILIES:
-        folder = root / "models" / ("gemma3" if family == "gemma3_text" else family)
-        path = folder / f"configuration_{folder.name}.py"
-        text = path.read_text()
-        keys = fields_of(ast.parse(text), text, family)
+        if family in PUBLISHED:
+            families[family] = sorted(PUBLISHED[family].split() + TOKENS)
+            continue
+        folder = root / "models" / SHARED.get(family, family).replace("-", "_")
+        text = (folder / f"configuration_{folder.name}.py").read_text()
+        tree = ast.parse(text)
+        keys = fields_of(tree, text, family)
         model = (folder / f"modeling_{folder.name}.py").read_text()
-        keys |= read_by_model(model) | set(ROTARY if "rope_parameters" in text + model else [])
-        if family == "gemma3_text":  # the same file has the keys of the image model
+        if family in WITH_TEXT_AT_TOP:
+            keys |= fields_of(tree, text, family + "_text")
+        if "text_config" in keys or "thinker_config" in keys:
+            keys |= set(TOKENS)
+        if family not in SHARED:
+            keys |= read_by_model(model)
+        elif family == "gemma3_text":  # the same file has the keys of the image model
+            keys |= read_by_model(model)
             keys -= {"vision_config", "text_config", "mm_tokens_per_image", "image_token_id", "boi_token_index",
                      "eoi_token_index", "image_token_index"}  # fmt: skip
+        if "vision_config" not in keys or family in WITH_TEXT_AT_TOP:
+            keys |= set(ROTARY if "rope_parameters" in text + model else [])
         keys = {k for k in keys if not k.startswith("__") and k not in NOT_KEYS}
         families[family] = sorted(keys - (common - set(ROTARY)))
     # Keys inside rope_parameters or rope_scaling.

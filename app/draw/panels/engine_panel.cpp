@@ -112,6 +112,10 @@ void checked_rows(Sheet& sheet, const ModelCheck& check) {
 void model_check(Sheet& sheet, const EngineState& engines, const checkpoint::TextModelPtr& model) {
     const Theme& theme = sheet.context.theme;
     sheet.section(tr("engine_panel.numbers_of_model", "Numbers of this model"));
+    const std::string left_out =
+        model->model == nullptr ? "" : left_out_sentence(model->model->report().other_parts);
+    if (!left_out.empty())
+        sheet.paragraph(left_out, theme.muted);
     const ModelCheck* const check = engines.check_of(model);
     if (check != nullptr && engines.checking)
         return sheet.paragraph(

@@ -87,6 +87,10 @@ void Files::load_checkpoint(const std::string& folder, const ModelTexts& texts) 
                 files_.path.clear();
                 workspace_.open(opened); // a newly opened checkpoint has no unsaved work
                 remember(folder);
+                if (const std::string left_out =
+                        left_out_sentence(state_.document->part()->model->model->report().other_parts);
+                    !left_out.empty())
+                    say(left_out);
                 look_for_kept_edits(name);
             };
         },

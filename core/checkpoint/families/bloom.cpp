@@ -49,4 +49,51 @@ Architecture read_bloom(const ConfigReader& reader) {
     return a;
 }
 
+/// MPT, whose ALiBi has BLOOM's slopes, without any bias (MosaicML 2023).
+Architecture read_mpt(const ConfigReader& reader) {
+    using enum WeightId;
+    using enum Layout;
+    using E = Extent;
+    Architecture a = read_sizes(reader, "mpt",
+                                {.layers = "n_layers",
+                                 .D = "d_model",
+                                 .H = "n_heads",
+                                 .d_ff = nullptr,
+                                 .max_positions = "max_seq_len",
+                                 .norm_eps = "layer_norm_epsilon",
+                                 .activation = nullptr},
+                                {.layers = 24, .D = 2048, .H = 16, .vocab = 50368, .max_positions = 2048});
+    set_pre_norm_decoder(a);
+    a.alibi = Alibi::after_scale;
+    a.qkv = QkvPacking::side_by_side;
+    if (const auto attention = reader.object("attn_config")) {
+        const auto require = [&](const char* key, bool wanted) {
+            if (attention->flag(key, wanted) != wanted)
+                attention->refuse(key, tr("bloom.only_kind_mpt_attention", "{}, the only kind computed here",
+                                          wanted ? "true" : "false"));
+        };
+        require("alibi", true);
+        require("qk_ln", false);
+        require("prefix_lm", false);
+        if (attention->has("softmax_scale"))
+            a.score_scale = attention->positive("softmax_scale", 1.0);
+        if (attention->has("clip_qkv"))
+            a.qkv_limit = attention->positive("clip_qkv", 1.0);
+    }
+    a.names = {.body = tensors_of({
+                   {"wte", table, E::vocab, E::D, word_table},
+                   {"norm_f", vector, E::D, E::none, final_norm_weight},
+                   {"blocks.{l}.norm_1", vector, E::D, E::none, norm1_weight},
+                   {"blocks.{l}.attn.Wqkv", linear, E::D, E::QKV, W_QKV},
+                   {"blocks.{l}.attn.out_proj", linear, E::H_dk, E::D, W_O},
+                   {"blocks.{l}.norm_2", vector, E::D, E::none, norm2_weight},
+                   {"blocks.{l}.ffn.up_proj", linear, E::D, E::d_ff, mlp_in},
+                   {"blocks.{l}.ffn.down_proj", linear, E::d_ff, E::D, mlp_out},
+               }),
+               .head = tensors_of({{"lm_head", table, E::vocab, E::D, output_table}}),
+               .prefixes = {"transformer.", ""},
+               .not_needed = {}};
+    return a;
+}
+
 } // namespace headscope::checkpoint

@@ -163,16 +163,35 @@ void set_learned_positions(Architecture& a) {
 }
 
 Architecture read_llama_like(const ConfigReader& reader, const LlamaLike& family, const LlamaBiases& biases) {
-    Architecture a =
-        read_sizes(reader, family.family,
-                   {.norm_eps = "rms_norm_eps", .activation = family.activation, .head_dim = "head_dim"},
-                   family.defaults);
+    Architecture a = read_sizes(
+        reader, family.family,
+        {.norm_eps = family.norm_eps, .activation = family.activation, .head_dim = family.head_dim},
+        family.defaults);
     set_pre_norm_decoder(a);
     a.norm = NormKind::rms;
     read_grouped_heads(reader, family.Hkv, a);
     read_rope(reader, family.rope, a);
     a.names = llama_names(biases);
     return a;
+}
+
+void use_layer_norms(Architecture& a, bool biased) {
+    using enum WeightId;
+    a.norm = NormKind::layer;
+    for (const auto& [weight, bias] :
+         {std::pair(norm1_weight, norm1_bias), std::pair(norm2_weight, norm2_bias),
+          std::pair(final_norm_weight, final_norm_bias)})
+        if (const TensorName* const row = find_row(a.names.body, weight); row != nullptr && biased) {
+            const std::string stem = row->name.substr(0, row->name.rfind('.'));
+            a.names.body.push_back({bias, stem + ".bias", Layout::vector, Extent::D, Extent::none});
+        }
+}
+
+void use_fused_gate(Architecture& a) {
+    a.gate = GatePacking::gate_first;
+    a.names.drop({WeightId::mlp_gate, WeightId::mlp_in});
+    a.names.add({{"layers.{l}.mlp.gate_up_proj", Layout::linear, Extent::D, Extent::two_d_ff,
+                  WeightId::mlp_gate_in}});
 }
 
 NameMap llama_names(const LlamaBiases& biases) {

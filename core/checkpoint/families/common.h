@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace headscope::checkpoint {
 
@@ -62,6 +63,8 @@ struct LlamaLike {
     std::int64_t Hkv = 0; ///< where num_key_value_heads is missing; 0: H
     RopeKeys rope{.whole = true};
     const char* activation = "hidden_act";
+    const char* norm_eps = "rms_norm_eps";
+    const char* head_dim = "head_dim"; ///< null: heads are D / H wide
 };
 struct LlamaBiases {
     bool qkv = false, out = false, mlp = false;
@@ -71,6 +74,11 @@ struct LlamaBiases {
 Architecture read_llama_like(const ConfigReader& reader, const LlamaLike& family,
                              const LlamaBiases& biases = {});
 NameMap llama_names(const LlamaBiases& biases);
+/// Makes the norms of Llama's frame LayerNorms, with or without biases.
+void use_layer_norms(Architecture& architecture, bool biased);
+
+/// Puts the file's gate and up projections into one tensor, the gate's rows first.
+void use_fused_gate(Architecture& architecture);
 
 /// Experts that a token uses, where a missing key means `usual`: at least 1, at most `experts`.
 std::int64_t used_experts(const ConfigReader& reader, const char* key, std::int64_t usual,
@@ -99,6 +107,23 @@ void read_one_window(const ConfigReader& reader, std::optional<std::int64_t> usu
 
 /// The encoder of BERT and RoBERTa, which have the same keys and names; without prefixes and head.
 Architecture read_bert_like(const ConfigReader& reader, const char* family, const SizeDefaults& defaults);
+
+/// Where a multimodal configuration has its language model.
+struct NestedText {
+    const char* family;
+    const char* usual_type; ///< model_type of the language model where the file does not say it
+    /// The keys that lead to its object, outermost first.
+    std::vector<const char*> keys{"text_config"};
+    bool own_type = true;        ///< false: any decoder with Llama's names of tensors
+    bool at_top = false;         ///< a file without the object has the language model's keys at the top
+    const char* defaults = "{}"; ///< JSON of a file without the object
+};
+/// Reads the language model of a multimodal configuration, under the names that its tensors have there. The
+/// parts for images and sound are not read.
+Architecture read_nested_text(const ConfigReader& reader, const NestedText& nested);
+/// Reads a configuration by the family's name, which is not that of a multimodal one. Throws Error(input) for
+/// other names.
+Architecture read_text_family(const std::string& family, const ConfigReader& reader);
 
 /// What sets a relative of BART apart (Lewis et al. 2020).
 struct BartLike {

@@ -2,7 +2,8 @@
 
 #include "core/base/joined.h"
 #include "core/base/json.h"
-#include "core/base/message.h"
+#include "core/checkpoint/families/common.h"
+#include "core/checkpoint/families/unopened.h"
 
 #include <algorithm>
 #include <array>
@@ -17,20 +18,50 @@ namespace headscope::checkpoint {
         row(qwen3) row(qwen3_moe) row(smollm3) row(phi3) row(opt) row(gpt_neo) row(gpt_neox) row(phi)        \
             row(gptj) row(falcon) row(bloom) row(modernbert) row(gemma2) row(gemma3_text) row(olmo)          \
                 row(olmo2) row(olmo3) row(olmoe) row(gpt_oss) row(t5) row(mt5) row(bart) row(mbart)          \
-                    row(marian)
+                    row(marian) row(gemma) row(xlm_roberta) row(camembert) row(starcoder2) row(stablelm)     \
+                        row(glm) row(gpt_bigcode) row(cohere) row(mpt) row(qwen2_vl_text)                    \
+                            row(qwen2_5_vl_text) row(qwen3_vl_text) row(qwen2_5_omni_text)
+// Those whose configuration nests a language model among other parts, in nested.cpp.
+#define HEADSCOPE_NESTED_FAMILIES(row)                                                                       \
+    row(gemma3) row(mistral3) row(llava) row(llava_next) row(qwen2_vl) row(qwen2_5_vl) row(qwen3_vl)         \
+        row(qwen2_5_omni) row(internvl_chat) row(multi_modality)
 
 #define HEADSCOPE_DECLARE(name) Architecture read_##name(const ConfigReader& reader);
 HEADSCOPE_FAMILIES(HEADSCOPE_DECLARE)
+HEADSCOPE_NESTED_FAMILIES(HEADSCOPE_DECLARE)
 
 namespace {
 
 struct Family {
     std::string_view name;
     Architecture (*read)(const ConfigReader& reader);
+    bool nested;
 };
 
-#define HEADSCOPE_ROW(name) Family{#name, read_##name},
-constexpr std::array families{HEADSCOPE_FAMILIES(HEADSCOPE_ROW)};
+/// The model_type of a family, most of which are identifiers.
+constexpr std::string_view type_of(std::string_view name) {
+    return name == "xlm_roberta" ? "xlm-roberta" : name;
+}
+
+#define HEADSCOPE_ROW(name) Family{type_of(#name), read_##name, false},
+#define HEADSCOPE_NESTED_ROW(name) Family{type_of(#name), read_##name, true},
+constexpr std::array families{HEADSCOPE_FAMILIES(HEADSCOPE_ROW)
+                                  HEADSCOPE_NESTED_FAMILIES(HEADSCOPE_NESTED_ROW)};
+
+const Family* find_family(std::string_view name) {
+    const auto found = std::ranges::find(families, name, &Family::name);
+    return found == families.end() ? nullptr : &*found;
+}
+
+Architecture read_text_family(const Family& family, const ConfigReader& reader) {
+    Architecture architecture = family.read(reader);
+    // Embedding models made of decoders read both ways. GPT-Neo has masks of its own, which do not look at
+    // the key.
+    if (!reader.flag("is_causal", true) && family.name != "gpt_neo")
+        architecture.causal = false;
+    architecture.end_tokens = reader.one_or_more("eos_token_id", -1);
+    return architecture;
+}
 
 } // namespace
 
@@ -38,18 +69,21 @@ std::string family_names() {
     return joined(families, &Family::name);
 }
 
+Architecture read_text_family(const std::string& name, const ConfigReader& reader) {
+    const Family* const family = find_family(name);
+    if (family == nullptr || family->nested)
+        refuse_type(reader, name);
+    return read_text_family(*family, reader);
+}
+
 Architecture read_architecture(std::string_view text, const std::string& source) {
     const nlohmann::json parsed = parse_json(text, source);
     const ConfigReader reader(parsed, source);
-    const auto family = std::ranges::find(families, reader.text("model_type", ""), &Family::name);
-    if (family == families.end())
-        reader.refuse("model_type", tr("common.one", "one of {}", family_names()));
-    Architecture architecture = family->read(reader);
-    // Embedding models made of decoders read both ways. GPT-Neo has masks of its own, which do not look at
-    // the key.
-    if (!reader.flag("is_causal", true) && family->name != "gpt_neo")
-        architecture.causal = false;
-    architecture.end_tokens = reader.one_or_more("eos_token_id", -1);
+    const std::string type = reader.text("model_type", "");
+    const Family* const family = find_family(type);
+    if (family == nullptr)
+        refuse_type(reader, type);
+    Architecture architecture = family->nested ? family->read(reader) : read_text_family(*family, reader);
     require_supported(architecture, source);
     if (architecture.encoder != nullptr)
         require_supported(*architecture.encoder, source);

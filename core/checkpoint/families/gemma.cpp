@@ -8,10 +8,15 @@ namespace headscope::checkpoint {
 
 namespace {
 
-/// What Gemma 2 and 3 share: norms before and behind both branches, whose weights are stored less 1, and word
-/// embeddings times sqrt(D).
-Architecture read_gemma(const ConfigReader& reader, const char* family, std::int64_t vocab,
-                        std::int64_t max_positions) {
+/// Norms whose weights are stored less 1, and word embeddings times sqrt(D), in all generations.
+void set_gemma_frame(Architecture& a) {
+    a.norm = NormKind::rms_plus_one;
+    a.embedding_scale = static_cast<double>(std::sqrt(static_cast<float>(a.D)));
+}
+
+/// What Gemma 2 and 3 share: norms before and behind both branches.
+Architecture read_later_gemma(const ConfigReader& reader, const char* family, std::int64_t vocab,
+                              std::int64_t max_positions) {
     using enum WeightId;
     const bool biased = reader.flag("attention_bias", false);
     Architecture a = read_llama_like(reader,
@@ -28,9 +33,8 @@ Architecture read_gemma(const ConfigReader& reader, const char* family, std::int
                                       .Hkv = 4,
                                       .activation = "hidden_activation"},
                                      {.qkv = biased, .out = biased});
-    a.norm = NormKind::rms_plus_one;
+    set_gemma_frame(a);
     a.norms.after_branch = true;
-    a.embedding_scale = static_cast<double>(std::sqrt(static_cast<float>(a.D)));
     a.score_scale = 1.0 / std::sqrt(reader.positive("query_pre_attn_scalar", 256));
     a.names.drop({norm2_weight});
     a.names.add({
@@ -49,8 +53,36 @@ double read_cap(const ConfigReader& reader, const char* key, double usual) {
 
 } // namespace
 
+Architecture read_gemma(const ConfigReader& reader) {
+    // Hugging Face's implementations of attention disagree about it.
+    if (reader.flag("use_bidirectional_attention", false))
+        reader.refuse("use_bidirectional_attention", tr("gemma.false_gemma_models_computed",
+                                                        "false: gemma models are computed causally here"));
+    const bool biased = reader.flag("attention_bias", false);
+    Architecture a = read_llama_like(reader,
+                                     {.family = "gemma",
+                                      .defaults = {.layers = 28,
+                                                   .D = 3072,
+                                                   .H = 16,
+                                                   .d_ff = 24576,
+                                                   .vocab = 256000,
+                                                   .max_positions = 8192,
+                                                   .head_dim = 256,
+                                                   .norm_eps = 1e-6,
+                                                   .activation = "gelu_pytorch_tanh"},
+                                      .Hkv = 16,
+                                      .activation = "hidden_activation"},
+                                     {.qkv = biased, .out = biased});
+    set_gemma_frame(a);
+    // The first uploads say gelu and were trained with its approximation by tanh, which transformers 4 took
+    // whatever hidden_act said; transformers 5 has hidden_act alone.
+    if (!reader.has("hidden_activation") && reader.text("hidden_act", "gelu") != "gelu")
+        a.activation = a.head_activation = read_activation(reader, "hidden_act", "gelu_pytorch_tanh");
+    return a;
+}
+
 Architecture read_gemma2(const ConfigReader& reader) {
-    Architecture a = read_gemma(reader, "gemma2", 256000, 8192);
+    Architecture a = read_later_gemma(reader, "gemma2", 256000, 8192);
     // Hugging Face's implementations of attention disagree about it.
     if (reader.flag("use_bidirectional_attention", false))
         reader.refuse("use_bidirectional_attention", tr("gemma.false_gemma2_models_computed",
@@ -64,7 +96,7 @@ Architecture read_gemma2(const ConfigReader& reader) {
 
 Architecture read_gemma3_text(const ConfigReader& reader) {
     using enum WeightId;
-    Architecture a = read_gemma(reader, "gemma3_text", 262208, 131072);
+    Architecture a = read_later_gemma(reader, "gemma3_text", 262208, 131072);
     a.qk_norm = QkNorm::per_head;
     // attn_logit_softcapping is of Gemma 2: Hugging Face's code for this family does not use it.
     a.logit_cap = read_cap(reader, "final_logit_softcapping", 0.0);

@@ -2,11 +2,15 @@
 
 namespace headscope::checkpoint {
 
-Architecture read_gpt2(const ConfigReader& reader) {
+namespace {
+
+/// What GPT-2 and GPT BigCode share, with the layout that the file has for matrices.
+Architecture read_gpt2_like(const ConfigReader& reader, const char* family, const char* activation,
+                            Layout matrix) {
     using enum WeightId;
     using enum Layout;
     using E = Extent;
-    Architecture a = read_sizes(reader, "gpt2",
+    Architecture a = read_sizes(reader, family,
                                 {.layers = "n_layer",
                                  .D = "n_embd",
                                  .H = "n_head",
@@ -14,28 +18,45 @@ Architecture read_gpt2(const ConfigReader& reader) {
                                  .max_positions = "n_positions",
                                  .norm_eps = "layer_norm_epsilon",
                                  .activation = "activation_function"},
-                                {.vocab = 50257, .max_positions = 1024, .activation = "gelu_new"});
+                                {.vocab = 50257, .max_positions = 1024, .activation = activation});
     set_pre_norm_decoder(a);
     set_learned_positions(a);
     a.word_token_types = true;
     a.qkv = QkvPacking::side_by_side;
     if (!reader.flag("scale_attn_weights", true))
         a.score_scale = 1.0;
-    a.divide_by_layer = reader.flag("scale_attn_by_inverse_layer_idx", false);
     a.names = {.body = tensors_of({
                    {"wte", table, E::vocab, E::D, word_table},
                    {"wpe", table, E::positions, E::D, position_table},
                    {"ln_f", vector, E::D, E::none, final_norm_weight, final_norm_bias},
                    {"h.{l}.ln_1", vector, E::D, E::none, norm1_weight, norm1_bias},
-                   {"h.{l}.attn.c_attn", conv1d, E::D, E::QKV, W_QKV, b_QKV},
-                   {"h.{l}.attn.c_proj", conv1d, E::H_dk, E::D, W_O, b_O},
+                   {"h.{l}.attn.c_attn", matrix, E::D, E::QKV, W_QKV, b_QKV},
+                   {"h.{l}.attn.c_proj", matrix, E::H_dk, E::D, W_O, b_O},
                    {"h.{l}.ln_2", vector, E::D, E::none, norm2_weight, norm2_bias},
-                   {"h.{l}.mlp.c_fc", conv1d, E::D, E::d_ff, mlp_in, mlp_in_bias},
-                   {"h.{l}.mlp.c_proj", conv1d, E::d_ff, E::D, mlp_out, mlp_out_bias},
+                   {"h.{l}.mlp.c_fc", matrix, E::D, E::d_ff, mlp_in, mlp_in_bias},
+                   {"h.{l}.mlp.c_proj", matrix, E::d_ff, E::D, mlp_out, mlp_out_bias},
                }),
                .head = tensors_of({{"lm_head", table, E::vocab, E::D, output_table}}),
                .prefixes = {"transformer.", ""},
                .not_needed = {".attn.bias", ".attn.masked_bias"}};
+    return a;
+}
+
+} // namespace
+
+Architecture read_gpt2(const ConfigReader& reader) {
+    Architecture a = read_gpt2_like(reader, "gpt2", "gelu_new", Layout::conv1d);
+    a.divide_by_layer = reader.flag("scale_attn_by_inverse_layer_idx", false);
+    return a;
+}
+
+/// GPT-2 whose queries all read one key and value head (Ben Allal et al. 2023, "SantaCoder").
+Architecture read_gpt_bigcode(const ConfigReader& reader) {
+    Architecture a = read_gpt2_like(reader, "gpt_bigcode", "gelu_pytorch_tanh", Layout::linear);
+    if (reader.flag("multi_query", true))
+        a.Hkv = 1;
+    else
+        a.qkv = QkvPacking::by_head;
     return a;
 }
 

@@ -16,11 +16,10 @@ Architecture read_phi3(const ConfigReader& reader) {
                                               .rope = {.usual_original = 4096}});
     read_one_window(reader, std::nullopt, a);
     a.qkv = QkvPacking::side_by_side;
-    a.gate = GatePacking::gate_first;
     using enum WeightId;
-    a.names.drop({W_Q, W_K, W_V, mlp_gate, mlp_in});
-    a.names.add({{"layers.{l}.self_attn.qkv_proj", Layout::linear, Extent::D, Extent::QKV, W_QKV},
-                 {"layers.{l}.mlp.gate_up_proj", Layout::linear, Extent::D, Extent::two_d_ff, mlp_gate_in}});
+    a.names.drop({W_Q, W_K, W_V});
+    a.names.add({{"layers.{l}.self_attn.qkv_proj", Layout::linear, Extent::D, Extent::QKV, W_QKV}});
+    use_fused_gate(a);
     return a;
 }
 

@@ -5,72 +5,100 @@ namespace headscope::checkpoint {
 
 namespace {
 
-/// What Qwen 2 and 3 share. use_sliding_window switches windows on, for layers from max_window_layers on.
-Architecture read_qwen(const ConfigReader& reader, const char* family, std::int64_t head_dim,
-                       const LlamaBiases& biases) {
-    Architecture a = read_llama_like(reader,
-                                     {.family = family,
-                                      .defaults = {.layers = 32,
-                                                   .D = 4096,
-                                                   .H = 32,
-                                                   .d_ff = 22016,
-                                                   .vocab = 151936,
-                                                   .max_positions = 32768,
-                                                   .head_dim = head_dim,
-                                                   .norm_eps = 1e-6,
-                                                   .activation = "silu",
-                                                   .tied = false},
-                                      .Hkv = 32},
-                                     biases);
+constexpr SizeDefaults sizes{.layers = 32,
+                             .D = 4096,
+                             .H = 32,
+                             .d_ff = 22016,
+                             .vocab = 151936,
+                             .max_positions = 32768,
+                             .norm_eps = 1e-6,
+                             .activation = "silu",
+                             .tied = false};
+constexpr SizeDefaults moe_sizes{.layers = 24,
+                                 .D = 2048,
+                                 .H = 32,
+                                 .d_ff = 6144,
+                                 .vocab = 151936,
+                                 .max_positions = 32768,
+                                 .norm_eps = 1e-6,
+                                 .activation = "silu",
+                                 .tied = false};
+// Qwen 2 with images (Wang et al. 2024, "Qwen2-VL"), as the configuration class of 72 billion parameters.
+constexpr SizeDefaults vl_sizes{.layers = 80,
+                                .D = 8192,
+                                .H = 64,
+                                .d_ff = 29568,
+                                .vocab = 152064,
+                                .max_positions = 32768,
+                                .norm_eps = 1e-5,
+                                .activation = "silu",
+                                .tied = false};
+constexpr SizeDefaults omni_sizes{.layers = 28,
+                                  .D = 3584,
+                                  .H = 28,
+                                  .d_ff = 18944,
+                                  .vocab = 152064,
+                                  .max_positions = 32768,
+                                  .norm_eps = 1e-6,
+                                  .activation = "silu",
+                                  .tied = false};
+constexpr RopeKeys image_rope{.usual_theta = 1e6, .whole = true, .mrope = true};
+
+/// use_sliding_window switches windows on, for layers from max_window_layers on.
+void read_switched_windows(const ConfigReader& reader, std::int64_t usual, std::int64_t usual_first,
+                           Architecture& a) {
     if (!reader.flag("use_sliding_window", false))
-        return a;
-    const std::int64_t first = reader.integer("max_window_layers", 0).value_or(28);
+        return;
+    const std::int64_t first = reader.integer("max_window_layers", 0).value_or(usual_first);
     read_windows(
-        reader, 4096, [first](std::int64_t l) { return l >= first; }, a);
+        reader, usual, [first](std::int64_t l) { return l >= first; }, a);
+}
+
+Architecture read_qwen2_vl_like(const ConfigReader& reader, const char* family) {
+    Architecture a = read_llama_like(
+        reader, {.family = family, .defaults = vl_sizes, .Hkv = 8, .rope = image_rope, .head_dim = nullptr},
+        {.qkv = true});
+    read_switched_windows(reader, 4096, 80, a);
     return a;
 }
 
-/// A norm on each query and key head.
-void add_head_norms(Architecture& a) {
+/// A norm on each query and key head in place of biases.
+Architecture read_qwen3_like(const ConfigReader& reader, const LlamaLike& family) {
+    const bool attention = reader.flag("attention_bias", false);
+    Architecture a = read_llama_like(reader, family, {.qkv = attention, .out = attention});
     a.qk_norm = QkNorm::per_head;
     a.names.add(
         {{"layers.{l}.self_attn.q_norm", Layout::vector, Extent::dk, Extent::none, WeightId::q_norm},
          {"layers.{l}.self_attn.k_norm", Layout::vector, Extent::dk, Extent::none, WeightId::k_norm}});
+    return a;
+}
+
+SizeDefaults with_head_dim(SizeDefaults defaults, std::int64_t head_dim) {
+    defaults.head_dim = head_dim;
+    return defaults;
 }
 
 } // namespace
 
 Architecture read_qwen2(const ConfigReader& reader) {
-    return read_qwen(reader, "qwen2", 0, {.qkv = true});
+    Architecture a =
+        read_llama_like(reader, {.family = "qwen2", .defaults = sizes, .Hkv = 32}, {.qkv = true});
+    read_switched_windows(reader, 4096, 28, a);
+    return a;
 }
 
-/// Qwen2 with a norm on each query and key head in place of biases.
 Architecture read_qwen3(const ConfigReader& reader) {
-    const bool attention = reader.flag("attention_bias", false);
-    Architecture a = read_qwen(reader, "qwen3", 128, {.qkv = attention, .out = attention});
-    add_head_norms(a);
+    Architecture a =
+        read_qwen3_like(reader, {.family = "qwen3", .defaults = with_head_dim(sizes, 128), .Hkv = 32});
+    read_switched_windows(reader, 4096, 28, a);
     return a;
 }
 
 /// Qwen3 with a mixture of experts in place of each MLP; every layer has the window, if there is one.
 Architecture read_qwen3_moe(const ConfigReader& reader) {
-    const bool attention = reader.flag("attention_bias", false);
-    Architecture a = read_llama_like(reader,
-                                     {.family = "qwen3_moe",
-                                      .defaults = {.layers = 24,
-                                                   .D = 2048,
-                                                   .H = 32,
-                                                   .d_ff = 6144,
-                                                   .vocab = 151936,
-                                                   .max_positions = 32768,
-                                                   .norm_eps = 1e-6,
-                                                   .activation = "silu",
-                                                   .tied = false},
-                                      .Hkv = 4},
-                                     {.qkv = attention, .out = attention});
+    Architecture a = read_qwen3_like(reader, {.family = "qwen3_moe", .defaults = moe_sizes, .Hkv = 4});
     if (reader.flag("use_sliding_window", false))
         read_one_window(reader, 4096, a);
-    add_head_norms(a);
     if (reader.size("decoder_sparse_step", 1) != 1)
         reader.refuse("decoder_sparse_step", tr("qwen.every_layer_mixture",
                                                 "1: layers with one MLP beside mixtures are not computed"));
@@ -88,6 +116,33 @@ Architecture read_qwen3_moe(const ConfigReader& reader) {
                  .out = "mlp.experts.{e}.down_proj.weight"},
                 a);
     return a;
+}
+
+// The language models inside checkpoints with images or sound.
+
+Architecture read_qwen2_vl_text(const ConfigReader& reader) {
+    return read_qwen2_vl_like(reader, "qwen2_vl_text");
+}
+
+Architecture read_qwen2_5_vl_text(const ConfigReader& reader) {
+    return read_qwen2_vl_like(reader, "qwen2_5_vl_text");
+}
+
+Architecture read_qwen2_5_omni_text(const ConfigReader& reader) {
+    Architecture a = read_llama_like(
+        reader, {.family = "qwen2_5_omni_text", .defaults = omni_sizes, .Hkv = 4, .rope = image_rope},
+        {.qkv = true});
+    read_switched_windows(reader, 32768, 28, a);
+    return a;
+}
+
+Architecture read_qwen3_vl_text(const ConfigReader& reader) {
+    SizeDefaults defaults = with_head_dim(sizes, 128);
+    defaults.max_positions = 128000;
+    RopeKeys rope = image_rope;
+    rope.usual_theta = 5e6;
+    return read_qwen3_like(reader,
+                           {.family = "qwen3_vl_text", .defaults = defaults, .Hkv = 32, .rope = rope});
 }
 
 } // namespace headscope::checkpoint

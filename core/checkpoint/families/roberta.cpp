@@ -2,12 +2,14 @@
 
 namespace headscope::checkpoint {
 
-Architecture read_roberta(const ConfigReader& reader) {
+namespace {
+
+Architecture read_roberta_like(const ConfigReader& reader, const char* family, std::int64_t vocab) {
     using enum WeightId;
     using enum Layout;
     using E = Extent;
-    Architecture a = read_bert_like(reader, "roberta",
-                                    {.d_ff = 3072, .vocab = 50265, .max_positions = 512, .norm_eps = 1e-12});
+    Architecture a = read_bert_like(reader, family,
+                                    {.d_ff = 3072, .vocab = vocab, .max_positions = 512, .norm_eps = 1e-12});
     a.mask_token = "<mask>";
     a.head_activation = Activation::gelu; // whatever the layers have
     a.pad_id = reader.integer("pad_token_id", 0).value_or(1);
@@ -23,6 +25,22 @@ Architecture read_roberta(const ConfigReader& reader) {
     a.names.twins = {{output_bias, "lm_head.decoder.bias"}};
     a.names.not_needed = {"embeddings.position_ids", "pooler.dense."};
     return a;
+}
+
+} // namespace
+
+Architecture read_roberta(const ConfigReader& reader) {
+    return read_roberta_like(reader, "roberta", 50265);
+}
+
+/// RoBERTa in a hundred languages (Conneau et al. 2020).
+Architecture read_xlm_roberta(const ConfigReader& reader) {
+    return read_roberta_like(reader, "xlm-roberta", 30522);
+}
+
+/// RoBERTa in French (Martin et al. 2020).
+Architecture read_camembert(const ConfigReader& reader) {
+    return read_roberta_like(reader, "camembert", 30522);
 }
 
 } // namespace headscope::checkpoint

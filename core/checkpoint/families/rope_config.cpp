@@ -12,9 +12,11 @@ namespace {
 
 using Kind = RopeScaling::Kind;
 
-Kind read_kind(const ConfigReader& settings) {
+Kind read_kind(const ConfigReader& settings, bool mrope) {
     const char* key = settings.has("rope_type") ? "rope_type" : "type";
     const std::string name = settings.text(key, "default");
+    if (mrope && name == "mrope")
+        return Kind::none;
     constexpr std::array<std::pair<std::string_view, Kind>, 7> kinds{
         {{"default", Kind::none},
          {"linear", Kind::linear},
@@ -75,16 +77,15 @@ void read_longrope(const ConfigReader& settings, const Architecture& architectur
     out.long_factors = settings.positives("long_factor", architecture.rotary_width / 2);
 }
 
-/// usual_original: the length that the family takes where its own keys name none; 0: that of the settings.
 RopeScaling read_scaling(const ConfigReader& reader, const ConfigReader& settings,
-                         const Architecture& architecture, double theta, double usual_original) {
+                         const Architecture& architecture, double theta, const RopeKeys& keys) {
     RopeScaling out;
-    out.kind = read_kind(settings);
+    out.kind = read_kind(settings, keys.mrope);
     // A length among the model's own keys comes before that of the settings, whatever the kind.
     const char* original = "original_max_position_embeddings";
-    const bool own_length = reader.has(original) || usual_original > 0;
+    const bool own_length = reader.has(original) || keys.usual_original > 0;
     out.original_max_positions =
-        own_length ? reader.positive(original, usual_original)
+        own_length ? reader.positive(original, keys.usual_original)
                    : settings.positive(original, static_cast<double>(architecture.max_positions));
     if (out.kind == Kind::longrope)
         read_longrope(settings, architecture, out);
@@ -132,7 +133,7 @@ void read_rope(const ConfigReader& reader, const RopeKeys& keys, Architecture& a
                          "a value with which the width of a head and of its rotated part are even, for the "
                          "rotary position embedding"));
     if (settings)
-        rope.scaling = read_scaling(reader, *settings, architecture, rope.theta, keys.usual_original);
+        rope.scaling = read_scaling(reader, *settings, architecture, rope.theta, keys);
     architecture.ropes = {rope};
     architecture.layer_rope.assign(static_cast<std::size_t>(architecture.layers), 0);
 }
@@ -150,7 +151,7 @@ void read_rope_kinds(const ConfigReader& reader, const RopeKindKeys& keys, Archi
             if (const auto settings = kinds->object(kind)) {
                 rope.theta = settings->positive("rope_theta", rope.theta);
                 if (!has_scaling)
-                    rope.scaling = read_scaling(reader, *settings, architecture, rope.theta, 0);
+                    rope.scaling = read_scaling(reader, *settings, architecture, rope.theta, {});
             }
         };
         read("full_attention", full, scaled);

@@ -13,7 +13,8 @@ struct RopeKeys {
     double usual_part = 1.0;
     bool whole = false; ///< the family turns whole heads only
     double usual_original =
-        0; ///< the length before scaling where the family's own key is missing; 0: see settings
+        0;              ///< the length before scaling where the family's own key is missing; 0: see settings
+    bool mrope = false; ///< mrope, which turns images by rows and columns, is the plain rotation of a text
 };
 
 /// Turns queries and keys of every layer by one set of angles: reads the base, its scaling and the part of a

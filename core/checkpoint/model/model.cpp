@@ -218,12 +218,13 @@ Model Model::open(const std::string& path, std::size_t kept_bytes) {
 
 void Model::decide_tied() {
     const TensorName* const head = find_row(architecture_.names.head, WeightId::output_table);
-    if (!architecture_.tied || head == nullptr || files_.find(head->name) == nullptr)
+    const std::string own = head == nullptr ? "" : name_in_files(*head, "", 0);
+    if (!architecture_.tied || files_.find(own) == nullptr)
         return;
     // The table may be called by the name of any of its owners; the head's own name is no proof of a second
     // one.
     const auto differs = [&](const std::string& name) {
-        return name != head->name && files_.find(name) != nullptr && !files_.same_numbers(name, head->name);
+        return name != own && files_.find(name) != nullptr && !files_.same_numbers(name, own);
     };
     bool second = false;
     for (const Architecture* a :
@@ -302,6 +303,9 @@ void Model::match_stack(std::set<std::string>& known, CheckpointReport& report) 
         });
     });
     prefix_ = prefix == map.prefixes.end() ? map.prefixes.front() : *prefix;
+    // The graph names tensors by the first one.
+    std::vector<std::string_view>& prefixes = architecture_.names.prefixes;
+    std::ranges::rotate(prefixes, std::ranges::find(prefixes, prefix_));
     match_rows(map.body, prefix_, known, report.missing, report.wrong_shape);
     match_rows(map.cross, prefix_, known, report.missing, report.wrong_shape);
     match_rows(map.head, "", known, report.head_missing, report.wrong_shape);
@@ -340,7 +344,7 @@ void Model::sort_others(const std::set<std::string>& known) {
         for (const std::int64_t extent : entry->extents)
             numbers *= extent;
         report_.parameters[entry->dtype] += numbers;
-        if (known.contains(entry->name))
+        if (known.contains(entry->name) || add_to_other_parts(report_.other_parts, entry->name, numbers))
             continue;
         const bool useless =
             is_of_no_use(entry->name) || (encoder_ != nullptr && encoder_->is_of_no_use(entry->name));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/checkpoint/architecture/architecture.h"
+#include "core/checkpoint/files/other_parts.h"
 #include "core/checkpoint/files/tensor_files.h"
 #include "core/checkpoint/model/kept_weights.h"
 #include "core/tensor/tensor.h"
@@ -22,7 +23,8 @@ struct CheckpointReport {
     std::vector<std::string> unknown;      ///< in the file, and no part of this family
     std::vector<std::string> unused;       ///< known, and of no use to the forward pass (a pooler, buffers)
     std::vector<std::string>
-        unknown_in_layers; ///< those of `unknown` that belong to a layer, and so change numbers
+        unknown_in_layers;  ///< those of `unknown` that belong to a layer, and so change numbers
+    OtherParts other_parts; ///< of a multimodal checkpoint; their tensors are in none of the lists
     std::map<std::string, std::int64_t> parameters; ///< numbers stored, by dtype
 };
 

@@ -249,7 +249,7 @@ class Checker:
             for layer in ([], ["--layer", 0 if folder.name.endswith("_tied") or "mistral" in folder.name else 1]):
                 family = json.loads((folder / "config.json").read_text())["model_type"]
                 # The module does not support rotation, shared keys and values, or a scale other than 1 / sqrt(dk).
-                module = family in ("gpt2", "bert", "distilbert", "roberta", "opt", "bloom")
+                module = family in ("gpt2", "bert", "distilbert", "roberta", "opt", "bloom", "xlm-roberta", "camembert", "mpt")
                 got = self.check("--model", folder, "--inputs", folder / "expected.safetensors", *layer, module=module)
                 want = given["expect.attentions"][layer[1] if layer else 0]
                 real = given["attention_mask"].bool()

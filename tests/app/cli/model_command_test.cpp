@@ -345,6 +345,26 @@ TEST_CASE("model info tells family, shapes, parameters and what does not fit", "
     CHECK(info.at("tokenizer_files") == json::array({"vocab.json"}));
 }
 
+TEST_CASE("the parts of a multimodal checkpoint that are left out are named", "[cli]") {
+    const ProgramRun text = run_program({"model", "info", models + "gemma3_nested_tiny"});
+    CHECK(text.code == 0);
+    CHECK_THAT(text.out, Contains("family: gemma3\n") && Contains("runs: yes\n") &&
+                             Contains("left out: vision, 23 tensors, 2256 parameters; only the language") &&
+                             Contains("unknown tensors: none") && !Contains("vision_tower"));
+    const json info = json::parse(run_program({"model", "info", models + "qwen3_vl_tiny", "--json"}).out);
+    REQUIRE(info.at("left_out").size() == 1);
+    CHECK(info.at("left_out")[0].at("part") == "vision");
+    CHECK(json::parse(run_program({"model", "info", models + "gpt2_tiny", "--json"}).out)
+              .at("left_out")
+              .empty());
+    const ProgramRun run =
+        run_program(trace_of("llava_tiny", {"--ids", "1,2,3", "-o", "-", "--format", "json"}));
+    CHECK(run.code == 0);
+    CHECK(run.err ==
+          "headscope: Only the language model of this checkpoint is computed; its parts for images "
+          "are left out.\n");
+}
+
 TEST_CASE("render turns the gains of a checkpoint's heads", "[cli]") {
     const TemporaryFolder folder;
     const auto picture = [&](const std::vector<std::string>& more) {

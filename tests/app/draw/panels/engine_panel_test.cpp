@@ -1,6 +1,7 @@
 #include "app/draw/panels/engine_panel.h"
 #include "tests/app/support/fixture.h"
 #include "tests/catch.h"
+#include "tests/test_data.h"
 
 #include <algorithm>
 
@@ -83,4 +84,8 @@ TEST_CASE("the engine panel says when a checkpoint was checked, and how far its 
     engines.check->rows.clear();
     engines.check->error = "the text has no tokens";
     CHECK_THAT(text_for(model), Catch::Contains("the text has no tokens"));
+    CHECK_THAT(text_for(checkpoint::open_text_model(test_data("/models/llava_tiny"))),
+               Catch::Contains("parts for images are left out"));
+    CHECK_THAT(text_for(checkpoint::open_text_model(test_data("/models/llama_tiny_tied"))),
+               !Catch::Contains("left out"));
 }

@@ -88,6 +88,39 @@ TEST_CASE("every key that Hugging Face's classes know is read, refused or known 
     CHECK(families == readable);
 }
 
+TEST_CASE("every key of a nested language model is read, refused or known to be harmless") {
+    const json keys = read_table("config_keys.json"), marks = read_table("config_marks.json"),
+               nested_marks = marks.at("inside a nested language model");
+    struct Nested {
+        const char *outer, *inner;
+        std::vector<const char*> path = {"text_config"};
+    };
+    for (const Nested& nested :
+         {Nested{"gemma3", "gemma3_text"}, Nested{"mistral3", "mistral"}, Nested{"llava", "llama"},
+          Nested{"llava", "mistral"}, Nested{"llava", "qwen2"}, Nested{"llava_next", "llama"},
+          Nested{"qwen2_vl", "qwen2_vl_text"}, Nested{"qwen2_5_vl", "qwen2_5_vl_text"},
+          Nested{"qwen3_vl", "qwen3_vl_text"},
+          Nested{"qwen2_5_omni", "qwen2_5_omni_text", {"thinker_config", "text_config"}},
+          Nested{"internvl_chat", "qwen2", {"llm_config"}},
+          Nested{"multi_modality", "llama", {"language_config"}}}) {
+        json::json_pointer at;
+        for (const char* key : nested.path)
+            at /= key;
+        json config = {{"model_type", nested.outer}};
+        config[at] = {{"model_type", nested.inner}};
+        std::vector<std::string> all = keys.at(nested.inner).get<std::vector<std::string>>();
+        for (const json& key : keys.at(every_family))
+            all.push_back(key);
+        for (const std::string& key : all) {
+            INFO(nested.outer << " " << nested.inner << " " << key);
+            const json mark =
+                nested_marks.contains(key) ? nested_marks.at(key) : mark_of(marks, nested.inner, key);
+            REQUIRE(mark.size() >= 1);
+            check_mark(mark, config, at, key);
+        }
+    }
+}
+
 TEST_CASE("every key that Hugging Face's rotary positions know is read or refused") {
     const json keys = read_table("config_keys.json"), marks = read_table("config_marks.json");
     const json usual = {{"rope_type", "yarn"}, {"factor", 4.0}, {"rope_theta", 10000.0}};

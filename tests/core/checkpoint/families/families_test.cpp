@@ -25,8 +25,8 @@ std::string family_fault(const char* name, const json& more) {
     return input_error([&] { family(name, more); });
 }
 
-/// The config as transformers 5 writes it.
-json newer(json config) {
+/// Moves the rotary settings to where transformers 5 writes them.
+void renew_rope(json& config) {
     json rope = config.value("rope_scaling", json());
     if (!rope.is_object())
         rope = {{"rope_type", "default"}};
@@ -41,6 +41,13 @@ json newer(json config) {
     config.erase("rope_scaling");
     if (rope.size() > 1)
         config["rope_parameters"] = rope;
+}
+
+/// The config as transformers 5 writes it.
+json newer(json config) {
+    renew_rope(config);
+    if (config.contains("text_config"))
+        renew_rope(config["text_config"]);
     config["dtype"] = config.at("torch_dtype");
     config.erase("torch_dtype");
     return config;

@@ -38,7 +38,8 @@ struct Changed {
         config = json::parse(read_file(folder + "/config.json"));
         const format::Safetensors file = format::Safetensors::open(folder + "/model.safetensors");
         for (const format::SafetensorsEntry& entry : file.entries())
-            tensors[entry.name] = file.tensor(entry.name);
+            if (!other_part_of(entry.name)) // convolutions of images have five axes
+                tensors[entry.name] = file.tensor(entry.name);
     }
 
     static void write_tensors(const std::string& path, const Tensors& tensors) {
