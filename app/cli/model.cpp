@@ -61,7 +61,7 @@ ordered_json describe(const checkpoint::Model& model) {
                  {"problem", model.problem()},
                  {"quantization", quantized ? quantized->kind : ""},
                  {"tokenizer_files", checkpoint::tokenizer_sources(model)},
-                 {"tokenizer_problem", text::unsupported_tokenizer_reason(model.path())},
+                 {"tokenizer_problem", text::unsupported_tokenizer_reason(model.folder())},
                  {"missing", missing},
                  {"wrong_shape", report.wrong_shape},
                  {"unknown", report.unknown},
