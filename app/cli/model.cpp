@@ -130,7 +130,8 @@ void add_model(CLI::App& program) {
         bool json = false;
     };
     const auto options = std::make_shared<Options>();
-    info.add_option("DIR", options->folder, "a Hugging Face checkpoint folder, a GGUF file, or pocket")
+    info.add_option("DIR", options->folder,
+                    "a Hugging Face checkpoint folder or its PyTorch file, a GGUF file, or pocket")
         ->transform(checkpoint::model_folder)
         ->required();
     info.add_flag("--json", options->json, "print JSON");

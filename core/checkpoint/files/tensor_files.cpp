@@ -47,6 +47,15 @@ bool has_file(const std::string& folder, const char* name) {
     return fs::is_regular_file(fs::path(folder) / name, ignored);
 }
 
+/// Returns true if both names stand for the same numbers of one PyTorch file, as those of tied weights do.
+bool share_numbers(const TensorFiles::File& file, std::string_view name, std::string_view other) {
+    const auto* const torch = std::get_if<std::shared_ptr<const format::TorchFile>>(&file);
+    if (torch == nullptr)
+        return false;
+    const format::TorchEntry &one = *(*torch)->find(name), &two = *(*torch)->find(other);
+    return one.begin == two.begin && one.type == two.type && one.strides == two.strides;
+}
+
 /// Returns true if read_part() can read the tensor.
 bool has_parts(const TensorFiles::File& file, std::string_view name) {
     if (const auto* const torch = std::get_if<std::shared_ptr<const format::TorchFile>>(&file))
@@ -218,6 +227,8 @@ bool TensorFiles::same_numbers(std::string_view name, std::string_view other) co
     for (const std::int64_t extent : one->second.entry->extents)
         count *= static_cast<std::uint64_t>(extent);
     const File &from = files_[one->second.file], &beside = files_[two->second.file];
+    if (one->second.file == two->second.file && share_numbers(from, name, other))
+        return true;
     if (!has_parts(from, name) || !has_parts(beside, other))
         return std::ranges::equal(tensor(name)->values(), tensor(other)->values());
     constexpr std::uint64_t piece = std::uint64_t{1} << 18U;

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import warnings
 
 SKIPPED = 77
 try:
@@ -215,6 +216,7 @@ def check_hostile(program, models, folder):
 
 def main():
     program, models = sys.argv[1], pathlib.Path(sys.argv[2]) / "models"
+    warnings.filterwarnings("ignore", message="Sparse CSR")
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         for check in (check_references, check_bits, check_paths, check_hostile):
