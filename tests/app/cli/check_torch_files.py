@@ -177,6 +177,19 @@ def check_paths(program, models, folder):
     assert "config.json" in message and "missing" in message, message
 
 
+def check_tokenizer(program, models, folder):
+    """Checks that a file named itself is used with the tokenizer next to it."""
+    pocket = models.parents[2] / "assets" / "models" / "pocket"
+    for source in pocket.glob("*.json"):
+        shutil.copy(source, folder)
+    whole(folder, read_safetensors(pocket / "model.safetensors"), "step-1.ckpt")
+    whole(folder, {"other": torch.ones(1)}, "step-2.ckpt")
+    prompt = ["--text", "When Mary and John went to the shop, John gave a book to", "--tokens", "8"]
+    assert run(program, "generate", "--model", folder / "step-1.ckpt", *prompt) == run(program, "generate", "--model", pocket, *prompt)
+    info = json.loads(run(program, "model", "info", folder / "step-1.ckpt", "--json"))
+    assert info["tokenizer_files"] and info["tokenizer_problem"] == "", info
+
+
 class Command:
     def __init__(self, path):
         self.path = path
@@ -219,7 +232,7 @@ def main():
     warnings.filterwarnings("ignore", message="Sparse CSR")
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for check in (check_references, check_bits, check_paths, check_hostile):
+        for check in (check_references, check_bits, check_paths, check_tokenizer, check_hostile):
             own = folder / check.__name__
             own.mkdir()
             check(program, models, own)
