@@ -66,7 +66,7 @@ ordered_json describe(const checkpoint::Model& model) {
                  {"problem", model.problem()},
                  {"quantization", quantized ? quantized->kind : ""},
                  {"tokenizer_files", checkpoint::tokenizer_sources(model)},
-                 {"tokenizer_problem", text::unsupported_tokenizer_reason(model.path())},
+                 {"tokenizer_problem", text::unsupported_tokenizer_reason(model.folder())},
                  {"missing", missing},
                  {"wrong_shape", report.wrong_shape},
                  {"unknown", report.unknown},
@@ -140,7 +140,8 @@ void add_model(CLI::App& program) {
         bool json = false;
     };
     const auto options = std::make_shared<Options>();
-    info.add_option("DIR", options->folder, "a Hugging Face checkpoint folder, a GGUF file, or pocket")
+    info.add_option("DIR", options->folder,
+                    "a Hugging Face checkpoint folder or its PyTorch file, a GGUF file, or pocket")
         ->transform(checkpoint::model_folder)
         ->required();
     info.add_flag("--json", options->json, "print JSON");

@@ -130,7 +130,9 @@ void add_model_check(CLI::App& model) {
         "check", "prove that the numbers of a model are right: compare them with those of Python, or without "
                  "--reference with its own computation in double precision; exits 1 when they differ");
     const auto options = std::make_shared<ModelCheckOptions>();
-    command.add_option("DIR", options->folder, "a Hugging Face checkpoint folder, a GGUF file, or pocket")
+    command
+        .add_option("DIR", options->folder,
+                    "a Hugging Face checkpoint folder or its PyTorch file, a GGUF file, or pocket")
         ->transform(checkpoint::model_folder)
         ->required();
     command.add_option("--reference", options->reference,

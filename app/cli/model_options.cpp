@@ -79,14 +79,13 @@ CLI::Option* add_ignore_unknown(CLI::App& command) {
 
 void ModelOptions::add_to(CLI::App& command, const std::string& layer) {
     const std::string group = "A checkpoint";
-    CLI::Option* const model =
-        command
-            .add_option(
-                "--model", folder_,
-                "a Hugging Face checkpoint folder (config.json, model.safetensors), a GGUF file, or pocket, "
-                "the model that comes with the program")
-            ->transform(checkpoint::model_folder)
-            ->group(group);
+    CLI::Option* const model = command
+                                   .add_option("--model", folder_,
+                                               "a Hugging Face checkpoint folder (config.json with "
+                                               "safetensors or PyTorch files), a GGUF file, or pocket, "
+                                               "the model that comes with the program")
+                                   ->transform(checkpoint::model_folder)
+                                   ->group(group);
     add_ignore_unknown(command)->group(group);
     CLI::Option* const ids = command.add_option("--ids", ids_, "token ids: 1,2,3")
                                  ->delimiter(',')

@@ -110,7 +110,7 @@ void check_path(const Options& options) {
                    "File > Open, or read it with headscope survey show");
     case app::PathKind::folder:
         fail_input(*options.path + " is a folder without config.json, so it is not a checkpoint; name the "
-                                   "folder that holds config.json and model.safetensors");
+                                   "folder that holds config.json and the weights");
     case app::PathKind::unknown:
         fail_input(*options.path +
                    " is neither a sub-command nor a file that can be opened; see headscope --help");
@@ -210,7 +210,9 @@ std::function<int()> add_window(CLI::App& program) {
             .add_option("PATH", options->path,
                         "the file that the window opens: a project (.headscope), a lesson (.md), a problem "
                         "(.safetensors with X, W_Q, W_K, W_V, W_O), attention weights (.npy, .safetensors), "
-                        "the folder of a Hugging Face checkpoint, a GGUF file (.gguf), or pocket, the "
+                        "the folder of a Hugging Face checkpoint, its PyTorch file (.bin, .pt), a GGUF file "
+                        "(.gguf), or "
+                        "pocket, the "
                         "trained model that comes with the program")
             ->transform(checkpoint::model_folder);
     program.add_option("--sentence", options->sentence,

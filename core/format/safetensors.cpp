@@ -9,6 +9,7 @@
 #include "core/base/random_access_file.h"
 #include "core/base/sha256.h"
 #include "core/format/number_types.h"
+#include "core/format/torch/byte_source.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -27,13 +28,6 @@ constexpr std::size_t prefix = 8;
 constexpr std::size_t largest_header = 100'000'000;
 constexpr std::size_t most_axes = 8;
 
-std::uint64_t little_endian(std::string_view bytes) {
-    std::uint64_t value = 0;
-    for (std::size_t i = bytes.size(); i-- > 0;)
-        value = value << 8U | static_cast<unsigned char>(bytes[i]);
-    return value;
-}
-
 /// Rejects files that are often mistaken for safetensors, by their first bytes.
 void refuse_other_formats(std::string_view bytes, const std::string& source) {
     // A valid header length can begin with the same bytes; in that case the opening brace of the JSON
@@ -44,17 +38,17 @@ void refuse_other_formats(std::string_view bytes, const std::string& source) {
                          bytes.starts_with("\x80\x03") || bytes.starts_with("\x80\x04");
     if (pickled)
         fail_input(tr("safetensors.pytorch_pickle_pt_bin",
-                      "{} is a PyTorch pickle (.pt, .bin), which can run code and is not read here; convert "
-                      "it in Python: safetensors.torch.save_file(torch.load(path), \"out.safetensors\")",
+                      "{} is a PyTorch pickle (.pt, .bin), not safetensors; rename it if it is the "
+                      "pytorch_model.bin of a checkpoint, or convert it in Python: "
+                      "safetensors.torch.save_file(torch.load(path, weights_only=True), "
+                      "\"out.safetensors\")",
                       source));
     if (bytes.starts_with("\x93NUMPY"))
         fail_input(tr("safetensors.numpy_file_not_safetensors",
                       "{} is a NumPy file, not safetensors; convert it in Python: "
                       "safetensors.numpy.save_file({{\"X\": numpy.load(path)}}, \"out.safetensors\")",
                       source));
-    if (bytes.starts_with("version https://git-lfs"))
-        fail_input(tr("safetensors.git_lfs_pointer_not",
-                      "{} is a Git LFS pointer, not the file itself; fetch it with git lfs pull", source));
+    refuse_git_lfs_pointer(bytes, source);
 }
 
 /// The size of the header in bytes. `start`: the first bytes of a file of `size` bytes.

@@ -133,10 +133,11 @@ std::string entry(const format::Safetensors& file, std::string_view key) {
 /// Returns true if a checkpoint has the same config.json as the project's or, for a GGUF file, the same name.
 bool matches_identity(const std::string& path, const checkpoint::CheckpointIdentity& identity) {
     std::error_code ignored;
-    if (!fs::is_directory(path, ignored))
+    const std::string folder = checkpoint::settings_folder(path);
+    if (!fs::is_directory(folder, ignored))
         return fs::path(path).filename() == identity.name;
     try {
-        return sha256(read_file(path + "/config.json")) == identity.config_sha256;
+        return sha256(read_file(folder + "/config.json")) == identity.config_sha256;
     } catch (const Error&) {
         return false;
     }

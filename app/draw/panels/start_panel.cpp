@@ -210,7 +210,7 @@ float draw_model_card(Picture& card, const DrawContext& context, const FilesStat
                  "{} is a small language model that ships with Headscope. Explore it head by head.", name)
             : tr("start_panel.folder_checkpoint_hugging",
                  "The folder of a checkpoint from Hugging Face, with config.json and "
-                 "model.safetensors."));
+                 "the weights."));
     std::vector<StartButton> buttons;
     if (packaged)
         buttons.push_back({tr("common.open", "Open {}", name), OpenPath{name},

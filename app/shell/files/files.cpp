@@ -224,12 +224,12 @@ void Files::cannot_open(const std::string& path) {
     if (fs::is_directory(path, none))
         return failed(tr("files.folder_without_config_json",
                          "{} is a folder without config.json, so it is not a checkpoint: choose the folder "
-                         "that contains config.json and model.safetensors.",
+                         "that contains config.json and the weights.",
                          file_name(path)));
     if (fs::exists(path, none))
         return failed(tr("files.neither_project_problem_attention",
                          "{} is neither a project, a problem, attention weights nor a model: choose a file "
-                         "that ends in {}, .npy, .safetensors or .gguf, or the folder of a checkpoint.",
+                         "that ends in {}, .npy, .safetensors, .gguf or .bin, or the folder of a checkpoint.",
                          file_name(path), project_suffix));
     if (!setup_.state_folder.empty()) {
         remove_recent_file(recent_list(), path);

@@ -6,6 +6,7 @@
 #include "core/checkpoint/model/patch_identity.h"
 #include "core/format/npy_header.h"
 #include "core/format/safetensors.h"
+#include "core/format/torch/torch_file.h"
 #include "core/project/case_file.h"
 #include "core/project/checkpoint_project.h"
 #include "core/project/project_file.h"
@@ -45,7 +46,7 @@ PathKind kind_of_ending(const std::string& path) {
         return PathKind::lesson;
     if (ending == ".headscope")
         return PathKind::project;
-    if (ending == ".gguf")
+    if (ending == ".gguf" || format::has_torch_ending(path))
         return PathKind::checkpoint;
     if (ending == ".db")
         return PathKind::survey;

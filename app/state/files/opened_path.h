@@ -13,7 +13,7 @@ enum class PathKind : std::uint8_t {
                 ///< there are none
     patch,      ///< edits of a checkpoint, without the path of the checkpoint
     survey,     ///< head statistics over a corpus, an SQLite file
-    checkpoint, ///< a folder with a config.json, or a GGUF file
+    checkpoint, ///< a folder with a config.json, a GGUF file, or a PyTorch file
     lesson,     ///< .md
     folder,     ///< any other folder
     unknown     ///< anything else, including paths that cannot be read

@@ -91,7 +91,7 @@ std::string fingerprint_of(const checkpoint::Model& model, const Progress& cance
         std::visit([&](const auto& opened) { paths.emplace_back(opened->source()); }, file);
     for (const char* const name :
          {"config.json", "tokenizer.json", "tokenizer_config.json", "vocab.json", "merges.txt", "vocab.txt"})
-        if (const auto path = std::filesystem::path(model.path()) / name; std::filesystem::exists(path))
+        if (const auto path = std::filesystem::path(model.folder()) / name; std::filesystem::exists(path))
             paths.push_back(path);
     std::ranges::sort(paths);
     Sha256 hash;

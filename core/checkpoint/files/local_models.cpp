@@ -101,7 +101,8 @@ void add_models(const fs::path& folder, const std::string& name, const std::stri
 
 bool is_checkpoint(const std::string& path) {
     std::error_code ignored;
-    return fs::is_regular_file(fs::path(path) / "config.json", ignored) || is_gguf(path);
+    return fs::is_regular_file(fs::path(path) / "config.json", ignored) || is_gguf(path) ||
+           is_weights_file(path);
 }
 
 bool lacks_config(const std::string& path) {
@@ -128,7 +129,7 @@ std::vector<std::string> tokenizer_sources(const Model& model) {
     std::vector<std::string> found;
     for (const char* name : {"tokenizer.json", "tokenizer_config.json", "vocab.json", "merges.txt",
                              "vocab.txt", "tokenizer.model", "special_tokens_map.json", "added_tokens.json"})
-        if (std::error_code ignored; fs::exists(fs::path(model.path()) / name, ignored))
+        if (std::error_code ignored; fs::exists(fs::path(model.folder()) / name, ignored))
             found.emplace_back(name);
     return found;
 }
@@ -176,7 +177,7 @@ std::string checkpoint_name(const std::string& folder) {
 
 std::vector<LocalModel> local_models(const std::string& folder) {
     std::vector<LocalModel> found;
-    if (is_gguf(folder))
+    if (is_gguf(folder) || is_weights_file(folder))
         found.push_back(describe_model(checkpoint_name(folder), folder));
     add_models(folder, checkpoint_name(folder), "", found);
     for (const fs::path& inner : folders_in(folder)) {

@@ -21,8 +21,8 @@ struct LocalModel {
     std::string problem;         ///< why it does not run, in a sentence; empty: it runs
 };
 
-/// Whether a path is meant as a checkpoint: a folder that holds a config.json, or a file that begins as GGUF
-/// files do. Whether it can be opened, opening tells.
+/// Returns true if a path is meant as a checkpoint: a folder with a config.json, a file that begins as GGUF
+/// files do, or a PyTorch file or index. Opening it may still fail.
 bool is_checkpoint(const std::string& path);
 
 /// Whether a file holds the weights of a model, as its names of tensors say, and no config.json lies beside
@@ -42,8 +42,10 @@ LocalModel describe_model(const std::string& name, const std::string& path);
 std::string local_models_folder();
 
 /// The checkpoints in a folder, described, by name: those of a Hugging Face cache, of each the revision that
-/// its branch main names, else the newest; folders with config.json and safetensors; GGUF files. The folder
-/// itself, where it is a checkpoint or a GGUF file. A folder that is missing or cannot be read has none.
+/// its branch main names, else the newest; folders with config.json and safetensors or PyTorch files; GGUF
+/// files. The folder
+/// itself, where it is a checkpoint, a GGUF file or a PyTorch file. A folder that is missing or cannot be
+/// read has none.
 std::vector<LocalModel> local_models(const std::string& folder);
 
 /// What people call a checkpoint: "openai-community/gpt2" for a revision in the cache, else the name of the

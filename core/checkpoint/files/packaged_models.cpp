@@ -7,6 +7,7 @@
 #include "core/base/private_folder.h"
 #include "core/base/sha256.h"
 #include "core/base/user_folders.h"
+#include "core/checkpoint/files/tensor_files.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -44,7 +45,16 @@ std::string folder_of_file(const std::string& path) {
                           (name.starts_with("model-") && name.ends_with(".safetensors"));
     const std::string folder = file.has_parent_path() ? file.parent_path().string() : ".";
     std::error_code ignored;
-    return of_model && fs::is_regular_file(folder + std::string(config), ignored) ? folder : path;
+    if (!fs::is_regular_file(folder + std::string(config), ignored))
+        return path;
+    constexpr std::string_view torch_index = "pytorch_model.bin.index.json";
+    const bool of_torch_index = name.starts_with("pytorch_model-") && name.ends_with(".bin") &&
+                                fs::is_regular_file(folder + "/" + std::string(torch_index), ignored);
+    const bool of_torch = name == "pytorch_model.bin" || name == torch_index || of_torch_index;
+    // A PyTorch file is named for itself where the folder means its safetensors.
+    if (of_torch && TensorFiles::safetensors_are_in(folder))
+        return of_torch_index ? folder + "/" + std::string(torch_index) : path;
+    return of_model || of_torch ? folder : path;
 }
 
 using PackedFiles = std::vector<std::pair<std::string, std::string>>; ///< names and bytes

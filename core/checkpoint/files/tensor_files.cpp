@@ -2,14 +2,15 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/joined.h"
 #include "core/base/json.h"
 #include "core/base/message.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <ranges>
 #include <set>
 
 namespace headscope::checkpoint {
@@ -18,30 +19,56 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* whole_name = "model.safetensors";
-constexpr const char* index_name = "model.safetensors.index.json";
+constexpr const char *whole_name = "model.safetensors", *index_name = "model.safetensors.index.json";
+constexpr const char *torch_name = "pytorch_model.bin", *torch_index_name = "pytorch_model.bin.index.json";
+constexpr std::string_view index_ending = ".index.json";
 
-bool is_pickle(const fs::path& path) {
-    const std::string suffix = path.extension().string();
-    return suffix == ".bin" || suffix == ".pt" || suffix == ".pth" || suffix == ".ckpt";
+/// Names of files that trainers write next to the weights.
+bool is_training_state(const std::string& name) {
+    return name.starts_with("training_args") || name.starts_with("optimizer") ||
+           name.starts_with("scheduler") || name.starts_with("scaler") || name.starts_with("rng_state");
 }
 
-/// What to say of a folder without safetensors.
-[[noreturn]] void fail_without_tensors(const std::string& folder) {
+/// The names of PyTorch files in a folder that may have weights, ordered.
+std::set<std::string> torch_files_in(const std::string& folder) {
+    std::set<std::string> found;
+    std::error_code fault;
+    for (fs::directory_iterator entry(folder, fault), end; !fault && entry != end; entry.increment(fault)) {
+        const std::string name = entry->path().filename().string();
+        if (std::error_code ignored;
+            format::has_torch_ending(name) && !is_training_state(name) && entry->is_regular_file(ignored))
+            found.insert(name);
+    }
+    return found;
+}
+
+bool has_file(const std::string& folder, const char* name) {
     std::error_code ignored;
-    std::set<std::string> pickles;
-    for (const auto& entry : fs::directory_iterator(folder, ignored))
-        if (is_pickle(entry.path()))
-            pickles.insert(entry.path().filename().string());
-    if (!pickles.empty())
-        fail_input(tr("tensor_files.holds_pytorch_pickle_run",
-                      "{} holds {}, a PyTorch pickle, which can run code and is not read here; convert it in "
-                      "Python: transformers.AutoModel.from_pretrained(path).save_pretrained(path, "
-                      "safe_serialization=True), with the class that config.json names under architectures",
-                      folder, *pickles.begin()));
-    fail_input(tr("tensor_files.holds_neither_nor_name",
-                  "{} holds neither {} nor {}; name the folder of a Hugging Face checkpoint", folder,
-                  whole_name, index_name));
+    return fs::is_regular_file(fs::path(folder) / name, ignored);
+}
+
+/// Returns true if both names stand for the same numbers of one PyTorch file, as those of tied weights do.
+bool share_numbers(const TensorFiles::File& file, std::string_view name, std::string_view other) {
+    const auto* const torch = std::get_if<std::shared_ptr<const format::TorchFile>>(&file);
+    if (torch == nullptr)
+        return false;
+    const format::TorchEntry &one = *(*torch)->find(name), &two = *(*torch)->find(other);
+    return one.begin == two.begin && one.type == two.type && one.strides == two.strides;
+}
+
+/// Returns true if read_part() can read the tensor.
+bool has_parts(const TensorFiles::File& file, std::string_view name) {
+    if (const auto* const torch = std::get_if<std::shared_ptr<const format::TorchFile>>(&file))
+        return (*torch)->find(name)->contiguous;
+    return std::holds_alternative<std::shared_ptr<const format::Safetensors>>(file);
+}
+
+void read_part(const TensorFiles::File& file, std::string_view name, std::uint64_t first,
+               std::span<float> to) {
+    if (const auto* const torch = std::get_if<std::shared_ptr<const format::TorchFile>>(&file))
+        (*torch)->read_numbers(name, first, to);
+    else
+        std::get<std::shared_ptr<const format::Safetensors>>(file)->read_numbers(name, first, to);
 }
 
 } // namespace
@@ -57,7 +84,10 @@ void TensorFiles::add_opened(std::shared_ptr<const Opened> file) {
 }
 
 void TensorFiles::add(const std::string& path) {
-    add_opened(std::make_shared<const format::Safetensors>(format::Safetensors::open_lazily(path)));
+    if (format::has_torch_ending(path) || format::is_torch_file(path))
+        add_opened(std::make_shared<const format::TorchFile>(format::TorchFile::open_lazily(path)));
+    else
+        add_opened(std::make_shared<const format::Safetensors>(format::Safetensors::open_lazily(path)));
 }
 
 void TensorFiles::read_index(const std::string& folder, const std::string& index) {
@@ -88,35 +118,83 @@ void TensorFiles::read_index(const std::string& folder, const std::string& index
                           tensor, index));
 }
 
+bool TensorFiles::safetensors_are_in(const std::string& folder) {
+    return has_file(folder, whole_name) || has_file(folder, index_name);
+}
+
 bool TensorFiles::are_in(const std::string& folder) {
+    return safetensors_are_in(folder) || has_file(folder, torch_index_name) ||
+           !torch_files_in(folder).empty();
+}
+
+void TensorFiles::add_folder(const std::string& folder) {
     std::error_code ignored;
-    return std::ranges::any_of(std::array{whole_name, index_name}, [&](const char* name) {
-        return fs::is_regular_file(fs::path(folder) / name, ignored);
-    });
+    for (const char* name : {whole_name, index_name, torch_name, torch_index_name}) {
+        const std::string path = folder + "/" + name;
+        if (fs::exists(path, ignored))
+            return path.ends_with(index_ending) ? read_index(folder, path) : add(path);
+    }
+    const std::set<std::string> others = torch_files_in(folder);
+    if (others.size() > 1)
+        fail_input(
+            tr("tensor_files.several_pytorch_files",
+               "{} has several PyTorch files ({}), so the one with the weights is not known; name that "
+               "file",
+               folder, joined(std::views::take(others, 5)) + (others.size() > 5 ? ", ..." : "")));
+    if (others.empty())
+        fail_input(tr("tensor_files.no_weights_in_folder",
+                      "{} has no weights: no {}, {} or other PyTorch file, and no index of several such "
+                      "files; name the folder of a Hugging Face checkpoint",
+                      folder, whole_name, torch_name));
+    add(folder + "/" + *others.begin());
 }
 
 TensorFiles TensorFiles::open(const std::string& path) {
     std::error_code ignored;
     TensorFiles files;
     files.path_ = path;
-    if (fs::is_regular_file(path, ignored)) {
-        files.add_opened(
-            std::make_shared<const GgufFile>(GgufFile::open_lazily(path, VocabularyLists::checked)));
+    if (fs::is_directory(path, ignored)) {
+        files.add_folder(path);
         return files;
     }
-    if (!fs::is_directory(path, ignored))
+    if (!fs::is_regular_file(path, ignored))
         fail_input(tr("tensor_files.no_folder_no_file",
                       "{} is neither a folder nor a file; name the folder that holds config.json and {}, or "
                       "a GGUF file",
                       path, whole_name));
-    const std::string &folder = path, whole = folder + "/" + whole_name, index = folder + "/" + index_name;
-    if (fs::exists(whole, ignored))
-        files.add(whole);
-    else if (fs::exists(index, ignored))
-        files.read_index(folder, index);
+    if (path.ends_with(index_ending))
+        files.read_index(settings_folder(path), path);
+    else if (is_weights_file(path))
+        files.add(path);
     else
-        fail_without_tensors(folder);
+        files.add_opened(
+            std::make_shared<const GgufFile>(GgufFile::open_lazily(path, VocabularyLists::checked)));
     return files;
+}
+
+bool is_weights_file(const std::string& path) {
+    std::error_code ignored;
+    return fs::is_regular_file(path, ignored) &&
+           (path.ends_with(index_ending) ||
+            (!is_gguf(path) && (format::has_torch_ending(path) || format::is_torch_file(path))));
+}
+
+std::string settings_folder(const std::string& path) {
+    if (!is_weights_file(path))
+        return path;
+    const fs::path folder = fs::path(path).parent_path();
+    return folder.empty() ? "." : folder.string();
+}
+
+std::string read_config(const std::string& path) {
+    const std::string folder = settings_folder(path), config = folder + "/config.json";
+    if (std::error_code ignored; is_weights_file(path) && !fs::exists(config, ignored))
+        fail_input(
+            tr("tensor_files.config_json_missing",
+               "{} contains weights, but the config.json that describes their model is missing: put it "
+               "into the folder {}",
+               path, folder));
+    return read_file(config);
 }
 
 const GgufFile* TensorFiles::gguf() const {
@@ -145,20 +223,20 @@ bool TensorFiles::same_numbers(std::string_view name, std::string_view other) co
                       one == places_.end() ? name : other));
     if (one->second.entry->extents != two->second.entry->extents)
         return false;
-    using Opened = std::shared_ptr<const format::Safetensors>;
-    const Opened* const from = std::get_if<Opened>(&files_[one->second.file]);
-    const Opened* const beside = std::get_if<Opened>(&files_[two->second.file]);
-    if (from == nullptr || beside == nullptr)
-        return std::ranges::equal(tensor(name)->values(), tensor(other)->values());
     std::uint64_t count = 1;
     for (const std::int64_t extent : one->second.entry->extents)
         count *= static_cast<std::uint64_t>(extent);
+    const File &from = files_[one->second.file], &beside = files_[two->second.file];
+    if (one->second.file == two->second.file && share_numbers(from, name, other))
+        return true;
+    if (!has_parts(from, name) || !has_parts(beside, other))
+        return std::ranges::equal(tensor(name)->values(), tensor(other)->values());
     constexpr std::uint64_t piece = std::uint64_t{1} << 18U;
     std::vector<float> a(std::min(piece, count)), b(a.size());
     for (std::uint64_t first = 0; first < count; first += piece) {
         const std::size_t size = std::min(piece, count - first);
-        (*from)->read_numbers(name, first, std::span(a).first(size));
-        (*beside)->read_numbers(other, first, std::span(b).first(size));
+        read_part(from, name, first, std::span(a).first(size));
+        read_part(beside, other, first, std::span(b).first(size));
         if (!std::ranges::equal(std::span(a).first(size), std::span(b).first(size)))
             return false;
     }

@@ -2,6 +2,7 @@
 
 #include "core/checkpoint/gguf/gguf_file.h"
 #include "core/format/safetensors.h"
+#include "core/format/torch/torch_file.h"
 
 #include <map>
 #include <memory>
@@ -12,19 +13,22 @@
 
 namespace headscope::checkpoint {
 
-/// The tensors of a checkpoint: of a folder with model.safetensors, or the files that
-/// model.safetensors.index.json names; or of a GGUF file. Headers are read at once, tensors when they are
-/// asked for. Immutable; any thread may read it.
+/// The tensors of a checkpoint: of a folder with safetensors or PyTorch files, or of a GGUF or PyTorch file.
+/// Headers are read at once, tensors when they are asked for. Immutable; any thread may read it.
 class TensorFiles {
 public:
-    using File = std::variant<std::shared_ptr<const format::Safetensors>, std::shared_ptr<const GgufFile>>;
+    using File = std::variant<std::shared_ptr<const format::Safetensors>, std::shared_ptr<const GgufFile>,
+                              std::shared_ptr<const format::TorchFile>>;
 
-    /// `path` is a folder or a GGUF file. Throws Error(input) when a folder holds neither of the first two,
-    /// naming the way to convert when it holds a PyTorch pickle; when the index and its files contradict each
-    /// other; and what opening a file throws.
+    /// `path` is a GGUF or PyTorch file, the index of several files, or a folder with the first of these:
+    /// model.safetensors, model.safetensors.index.json, pytorch_model.bin, pytorch_model.bin.index.json, one
+    /// other PyTorch file. Throws Error(input) if a folder has none of them or several other PyTorch files,
+    /// if an index and its files contradict each other, and for any file that cannot be opened.
     static TensorFiles open(const std::string& path);
-    /// Whether the folder holds model.safetensors or its index; nothing is read.
+    /// Returns true if open() finds tensors in the folder; nothing is read.
     static bool are_in(const std::string& folder);
+    /// Returns true if the folder has safetensors, which open() prefers to PyTorch files.
+    static bool safetensors_are_in(const std::string& folder);
 
     /// In the order in which they were opened.
     const std::vector<File>& files() const { return files_; }
@@ -44,6 +48,7 @@ private:
     template<class Opened>
     void add_opened(std::shared_ptr<const Opened> file);
     void add(const std::string& path);
+    void add_folder(const std::string& folder);
     void read_index(const std::string& folder, const std::string& index);
 
     struct Place {
@@ -54,5 +59,13 @@ private:
     std::vector<File> files_;
     std::map<std::string, Place, std::less<>> places_;
 };
+
+/// Returns true if the path is a PyTorch file, by its content or ending, or the index of several files.
+bool is_weights_file(const std::string& path);
+/// The folder with config.json and the tokenizer of a path that TensorFiles::open() takes: the folder of a
+/// file for which is_weights_file() is true, else the path itself.
+std::string settings_folder(const std::string& path);
+/// The text of the config.json in that folder. Throws Error(input) if it is missing.
+std::string read_config(const std::string& path);
 
 } // namespace headscope::checkpoint

@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/joined.h"
 #include "core/base/message.h"
+#include "core/checkpoint/files/tensor_files.h"
 #include "core/checkpoint/gguf/gguf_file.h"
 #include "core/text/tokenizer/build.h"
 #include "core/text/tokenizer/unicode.h"
@@ -314,7 +315,7 @@ nlohmann::json gguf_tokenizer_description(const ConfigReader& metadata) {
 
 std::unique_ptr<text::Tokenizer> load_model_tokenizer(const std::string& path) {
     if (!is_gguf(path))
-        return text::load_tokenizer(path);
+        return text::load_tokenizer(settings_folder(path));
     const GgufFile file = GgufFile::open_lazily(path, VocabularyLists::kept);
     return text::build_tokenizer(gguf_tokenizer_description(file.metadata()), path);
 }

@@ -191,11 +191,12 @@ Model Model::open(const std::string& path, std::size_t kept_bytes) {
     kept_bytes = std::min<std::uint64_t>(kept_bytes, available_memory() / 4);
     Model model;
     model.path_ = path;
+    model.folder_ = settings_folder(path);
     model.files_ = TensorFiles::open(path);
-    const std::string config = path + "/config.json";
     const GgufFile* const gguf = model.files_.gguf();
-    model.architecture_ =
-        gguf != nullptr ? read_gguf_architecture(*gguf) : read_architecture(read_file(config), config);
+    model.architecture_ = gguf != nullptr
+                              ? read_gguf_architecture(*gguf)
+                              : read_architecture(read_config(path), model.folder_ + "/config.json");
     model.decide_tied();
     std::shared_ptr<Model> encoder;
     if (model.architecture_.encoder != nullptr) {

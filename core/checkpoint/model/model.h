@@ -46,7 +46,8 @@ class Model {
 public:
     static constexpr std::size_t default_kept_bytes = std::size_t{1} << 30U;
 
-    /// `path` is a folder with config.json and the tensors, or a GGUF file. Tensors that are missing, unknown
+    /// `path` is a folder with config.json and the tensors, a PyTorch file next to a config.json, or a GGUF
+    /// file. Tensors that are missing, unknown
     /// or of a wrong shape go into the report. Throws Error(input) for what cannot be read at all (see
     /// TensorFiles, read_architecture and read_gguf_architecture). Nothing is fetched from a network.
     /// kept_bytes: what kept weights may take together, as float32, and a quarter of the free memory at most:
@@ -55,6 +56,8 @@ public:
 
     /// As it was given.
     const std::string& path() const { return path_; }
+    /// The folder with config.json and the tokenizer; of a GGUF file, which has both, the path.
+    const std::string& folder() const { return folder_; }
     const Architecture& architecture() const { return architecture_; }
     /// Of an encoder-decoder, whose decoder and head this is; else null.
     const Model* encoder() const { return encoder_.get(); }
@@ -101,7 +104,7 @@ private:
     TensorPtr load(const TensorName& row, std::string_view prefix, std::int64_t l) const;
     TensorPtr load_experts(const TensorName& row, std::string_view prefix, std::int64_t l) const;
 
-    std::string path_;
+    std::string path_, folder_;
     Architecture architecture_;
     TensorFiles files_;
     std::string prefix_;

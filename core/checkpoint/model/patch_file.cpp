@@ -176,8 +176,8 @@ void read_tensors(const Model& model, const format::Safetensors& file, std::int6
 void refuse_checkpoint_folder(const Model& model, const std::string& path) {
     std::error_code ignored;
     const fs::path folder = fs::absolute(path, ignored).parent_path();
-    if (path != "-" && fs::is_directory(model.path(), ignored) &&
-        fs::equivalent(folder, model.path(), ignored))
+    if (path != "-" && fs::is_directory(model.folder(), ignored) &&
+        fs::equivalent(folder, model.folder(), ignored))
         fail_input(tr("patch_file.lies_folder_checkpoint",
                       "{} is in the folder of the checkpoint, where nothing is written; save the file in "
                       "another folder",

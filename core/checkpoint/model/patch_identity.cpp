@@ -94,7 +94,7 @@ CheckpointIdentity identity_of(const Model& model) {
     // The header of a GGUF file says what config.json says of a folder.
     identity.config_sha256 = model.files().gguf() != nullptr
                                  ? identity.files.front().header_sha256
-                                 : sha256(read_file(model.path() + "/config.json"));
+                                 : sha256(read_file(model.folder() + "/config.json"));
     std::ranges::sort(identity.files, {}, &CheckpointIdentity::File::name);
     return identity;
 }

@@ -38,13 +38,13 @@ nlohmann::json read_settings(const std::string& folder, const char* name) {
 }
 
 std::vector<std::int64_t> find_end_ids(const Model& model, const text::Tokenizer* tokenizer) {
-    const nlohmann::json generation = read_settings(model.path(), "generation_config.json");
-    const ConfigReader reader(generation, model.path() + "/generation_config.json");
+    const nlohmann::json generation = read_settings(model.folder(), "generation_config.json");
+    const ConfigReader reader(generation, model.folder() + "/generation_config.json");
     if (const auto ids = reader.one_or_more("eos_token_id", -1); !ids.empty())
         return ids;
     if (!model.architecture().end_tokens.empty() || tokenizer == nullptr)
         return model.architecture().end_tokens;
-    const nlohmann::json settings = read_settings(model.path(), "tokenizer_config.json");
+    const nlohmann::json settings = read_settings(model.folder(), "tokenizer_config.json");
     nlohmann::json token = settings.is_object() ? settings.value("eos_token", nlohmann::json()) : settings;
     if (token.is_object())
         token = token.value("content", nlohmann::json());

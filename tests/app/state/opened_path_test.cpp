@@ -40,6 +40,13 @@ TEST_CASE("a path is told by what it holds, a damaged file by its ending", "[pro
     CHECK(kind_of_path(test_data("/corpus/gguf/good_scored.gguf")) == PathKind::checkpoint);
     CHECK(file("model", "GGUF\x03") == PathKind::checkpoint);
     CHECK(file("cut.gguf", "") == PathKind::checkpoint);
+    CHECK(kind_of_path(test_data("/corpus/torch/good_state.pt")) == PathKind::checkpoint);
+    CHECK(file("without_ending", read_file(test_data("/corpus/torch/good_older.pt"))) ==
+          PathKind::checkpoint);
+    CHECK(file("cut.bin", "") == PathKind::checkpoint);
+    CHECK(file("pytorch_model.bin.index.json", "{}") == PathKind::checkpoint);
+    CHECK(kind_of_path(test_data("/corpus/torch/bad_other_zip.pt")) == PathKind::checkpoint);
+    CHECK(file("a.docx", read_file(test_data("/corpus/torch/bad_other_zip.pt"))) == PathKind::unknown);
     CHECK(kind_of_path(folder.file("nowhere")) == PathKind::unknown);
     CHECK(kind_of_path("") == PathKind::unknown);
 }

@@ -61,6 +61,27 @@ TEST_CASE("a file of a checkpoint means the checkpoint, and any other file itsel
     CHECK(checkpoint::model_folder(model) == model);
 }
 
+TEST_CASE("a PyTorch file means its folder, unless the folder means its safetensors") {
+    const TemporaryFolder folder;
+    const auto file = [&](const std::string& name) {
+        write_file_atomically(folder.file(name), "{}");
+        return folder.file(name);
+    };
+    const std::string whole = file("pytorch_model.bin"), index = file("pytorch_model.bin.index.json"),
+                      part = file("pytorch_model-00001-of-00002.bin"), other = file("model.pt"),
+                      here = std::filesystem::path(whole).parent_path().string();
+    CHECK(checkpoint::model_folder(whole) == whole); // without config.json
+    file("config.json");
+    CHECK(checkpoint::model_folder(whole) == here);
+    CHECK(checkpoint::model_folder(index) == here);
+    CHECK(checkpoint::model_folder(part) == here);
+    CHECK(checkpoint::model_folder(other) == other);
+    file("model.safetensors");
+    CHECK(checkpoint::model_folder(whole) == whole);
+    CHECK(checkpoint::model_folder(index) == index);
+    CHECK(checkpoint::model_folder(part) == index);
+}
+
 TEST_CASE("without a cache that can be written, a packaged model is unpacked for this user alone") {
     const TemporaryFolder folder;
     const Environment temporary("TMPDIR", folder.file("").c_str());

@@ -408,10 +408,10 @@ TEST_CASE("a memory limit leaves a quarter to kept weights, and refuses a pass t
 TEST_CASE("a folder without readable tensors says what to do") {
     const TemporaryFolder folder;
     CHECK_THAT(input_error([&] { Model::open(folder.file("nothing")); }), Contains("neither a folder"));
-    CHECK_THAT(input_error([&] { Model::open(folder.file("")); }), Contains("holds neither"));
+    CHECK_THAT(input_error([&] { Model::open(folder.file("")); }), Contains("has no weights"));
     write_file_atomically(folder.file("pytorch_model.bin"), "PK\x03\x04");
     CHECK_THAT(input_error([&] { Model::open(folder.file("")); }),
-               Contains("pytorch_model.bin") && Contains("save_pretrained"));
+               Contains("pytorch_model.bin was cut short"));
     write_file_atomically(folder.file("model.safetensors"), "PK\x03\x04 and more bytes of a pickle");
     CHECK_THAT(input_error([&] { Model::open(folder.file("")); }), Contains("pickle"));
     fs::remove(folder.file("model.safetensors"));
