@@ -13,8 +13,7 @@ Vocabulary Vocabulary::read(const JsonField& field) {
         field.fail(
             tr("vocabulary.should_object_tokens_ids", "it should be an object of tokens and their ids"));
     Vocabulary vocabulary;
-    vocabulary.ids_.reserve(field.value().size());
-    vocabulary.texts_.reserve(field.value().size());
+    vocabulary.reserve(field.value().size());
     for (const auto& [text, id] : field.value().items()) {
         // The path is formatted only for an error message: formatting it for each of 100,000 tokens takes
         // time.
@@ -36,8 +35,7 @@ Vocabulary Vocabulary::read_pieces(const JsonField& field) {
         field.fail(
             tr("vocabulary.should_no_more_2147483647", "it should have no more than 2147483647 tokens"));
     Vocabulary vocabulary;
-    vocabulary.ids_.reserve(field.value().size());
-    vocabulary.texts_.reserve(field.value().size());
+    vocabulary.reserve(field.value().size());
     TokenId id = 0;
     for (const nlohmann::json& piece : field.value()) {
         if (!piece.is_array() || piece.size() != 2 || !piece[0].is_string() || !piece[1].is_number())
@@ -47,6 +45,11 @@ Vocabulary Vocabulary::read_pieces(const JsonField& field) {
         vocabulary.add(piece[0].get<std::string>(), id++);
     }
     return vocabulary;
+}
+
+void Vocabulary::reserve(std::size_t tokens) {
+    ids_.reserve(tokens);
+    texts_.reserve(tokens);
 }
 
 void Vocabulary::add(std::string text, TokenId id) {

@@ -22,6 +22,8 @@ public:
     /// twice. Throws Error(input) for any other entry.
     static Vocabulary read_pieces(const JsonField& field);
 
+    /// Reserves memory for that many tokens.
+    void reserve(std::size_t tokens);
     /// Adds a token. If the id already has a text, text(id) returns the new one from then on.
     void add(std::string text, TokenId id);
 
