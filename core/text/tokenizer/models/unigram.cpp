@@ -164,7 +164,8 @@ private:
             const auto type = exact() ? types_[static_cast<std::size_t>(id)] : PieceType::normal;
             if (type != PieceType::normal && type != PieceType::user_defined)
                 continue;
-            if (const std::string_view text = vocabulary_->text(id); vocabulary_->find(text) == id)
+            if (const std::string_view text = vocabulary_->text(id);
+                vocabulary_->is_distinct() || vocabulary_->find(text) == id)
                 pieces.push_back({text, id});
         }
         return pieces;

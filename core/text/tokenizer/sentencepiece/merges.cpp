@@ -1,10 +1,10 @@
 #include "core/text/tokenizer/sentencepiece/merges.h"
 
+#include "core/text/tokenizer/text_index.h"
 #include "core/text/tokenizer/unicode.h"
 
 #include <algorithm>
 #include <tuple>
-#include <unordered_map>
 
 namespace headscope::text {
 
@@ -19,10 +19,11 @@ struct RankedMerge {
 } // namespace
 
 std::vector<TokenMerge> merges_by_score(std::span<const ScoredPiece> pieces) {
-    std::unordered_map<std::string_view, TokenId> ids;
+    TextIndex ids;
     ids.reserve(pieces.size());
     for (const ScoredPiece& piece : pieces)
-        ids.insert_or_assign(piece.text, piece.id);
+        if (ids.find(piece.text) < 0)
+            ids.add(piece.text, piece.id);
     std::vector<RankedMerge> ranked;
     ranked.reserve(2 * pieces.size());
     for (const ScoredPiece& piece : pieces) {
@@ -33,12 +34,10 @@ std::vector<TokenMerge> merges_by_score(std::span<const ScoredPiece> pieces) {
             const std::size_t left_size = letters++;
             if (at == 0)
                 return;
-            const auto left = ids.find(piece.text.substr(0, at));
-            if (left == ids.end())
-                return;
-            if (const auto right = ids.find(piece.text.substr(at)); right != ids.end())
-                ranked.push_back(
-                    {piece.score, left_size, size - left_size, {left->second, right->second, piece.id}});
+            const TokenId left = ids.find(piece.text.substr(0, at));
+            const TokenId right = left < 0 ? left : ids.find(piece.text.substr(at));
+            if (right >= 0)
+                ranked.push_back({piece.score, left_size, size - left_size, {left, right, piece.id}});
         });
         std::ranges::sort(ranked.begin() + begin, ranked.end(), {},
                           [](const RankedMerge& one) { return std::pair(one.merge.left, one.merge.right); });

@@ -4,10 +4,10 @@
 #include "core/base/file.h"
 #include "core/base/message.h"
 #include "core/text/tokenizer/sentencepiece/wire_format.h"
+#include "core/text/tokenizer/text_index.h"
 #include "core/text/tokenizer/unicode.h"
 
 #include <cmath>
-#include <unordered_map>
 
 namespace headscope::text {
 
@@ -99,13 +99,15 @@ void check(const SentencePieceModel& model, const std::string& file) {
     if (model.pieces.empty())
         fail_input(tr("sentencepiece.no_pieces",
                       "{} has no pieces, so it is not a SentencePiece model; get the file again", file));
-    std::unordered_map<std::string_view, std::size_t> ids;
+    TextIndex ids;
     ids.reserve(model.pieces.size());
-    for (std::size_t id = 0; id < model.pieces.size(); ++id)
-        if (const auto [same, is_new] = ids.emplace(model.pieces[id].text, id); !is_new)
+    for (std::size_t id = 0; id < model.pieces.size(); ++id) {
+        const std::string& text = model.pieces[id].text;
+        if (const std::int32_t same = ids.find(text); same >= 0)
             fail_input(tr("sentencepiece.equal_pieces",
-                          "{}: pieces {} and {} are both \"{}\"; get the file again", file, same->second, id,
-                          model.pieces[id].text));
+                          "{}: pieces {} and {} are both \"{}\"; get the file again", file, same, id, text));
+        ids.add(text, static_cast<std::int32_t>(id));
+    }
     if (model.unknown < 0 || model.unknown >= std::ssize(model.pieces))
         fail_input(tr("sentencepiece.unknown_id",
                       "{} names piece {} for unknown characters and has {} pieces; get the file again", file,
