@@ -38,9 +38,9 @@ std::unique_ptr<text::Tokenizer> tokenizer_of(const std::string& folder, const s
     }
 }
 
-std::vector<std::int64_t> ids_of_text(const std::string& folder, const std::string& text,
-                                      const std::string& ids_option) {
-    const text::Encoding encoding = tokenizer_of(folder, ids_option)->encode(text);
+std::vector<std::int64_t> ids_of_target(const std::string& folder, const std::string& text,
+                                        const std::string& ids_option) {
+    const text::Encoding encoding = tokenizer_of(folder, ids_option)->encode_target(text);
     return {encoding.ids.begin(), encoding.ids.end()};
 }
 
@@ -237,7 +237,7 @@ checkpoint::ModelInputs ModelOptions::read_inputs(const checkpoint::Architecture
             decoder_.ids
                 ? *decoder_.ids
                 : checkpoint::decoder_ids(
-                      architecture, decoder_.text ? ids_of_text(*folder_, *decoder_.text, "--decoder-ids")
+                      architecture, decoder_.text ? ids_of_target(*folder_, *decoder_.text, "--decoder-ids")
                                                   : std::vector<std::int64_t>()));
         target.source.push_back(std::move(inputs));
         inputs = std::move(target);

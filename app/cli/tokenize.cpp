@@ -98,8 +98,8 @@ void add_tokenize(CLI::App& program) {
     const auto options = std::make_shared<TokenizeOptions>();
     command
         .add_option("--tokenizer,--model", options->tokenizer,
-                    "a tokenizer.json, a GGUF file, a folder with tokenizer.json, with vocab.json and "
-                    "merges.txt, or with vocab.txt, or pocket")
+                    "a tokenizer.json, a SentencePiece model, a GGUF file, a folder with tokenizer.json, a "
+                    "SentencePiece model, vocab.json and merges.txt, or vocab.txt, or pocket")
         ->transform(checkpoint::model_folder)
         ->required();
     add_project_option(command);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes the small files that the parsers are tested and fuzzed with: tests/data/corpus/{safetensors,mask,
-tokenizer,project,lesson,expression,formula,markdown}.
+tokenizer,sentencepiece,project,lesson,expression,formula,markdown}.
 
 Parsers must accept a file whose name begins with good_, and refuse one with bad_ with an input error. Uses only the
 standard library, so that the files do not depend on the program that reads them. Can be run from any folder."""
@@ -288,6 +288,52 @@ bad_tokenizers = {
     "id_negative": tokenizer({**BPE, "vocab": {"a": -1}, "merges": []}),
 }
 
+
+# SentencePiece models, in the wire format of protobuf.
+def varint(value):
+    out = b""
+    while value >= 0x80:
+        out += bytes([value & 0x7F | 0x80])
+        value >>= 7
+    return out + bytes([value])
+
+
+def integer(field, value):
+    return varint(field << 3) + varint(value)
+
+
+def field(number, content):
+    return varint(number << 3 | 2) + varint(len(content)) + content
+
+
+def piece(text, score=-1.0, kind=1):
+    return field(1, field(1, text.encode()) + varint(2 << 3 | 5) + struct.pack("<f", score) + integer(3, kind))
+
+
+SENTENCE_PIECES = (
+    piece("<unk>", 0, 2) + piece("<s>", 0, 3) + piece("</s>", 0, 3) + piece("\u2581") + piece("\u2581a", -2) + piece("a") + piece("f")
+    + piece("ca", -3) + piece("c") + piece("caf", -4) + piece("<sep>", 0, 4) + piece("unused", 0, 5) + piece("[CLS]") + piece("[SEP]")
+)
+BYTE_PIECES = b"".join(piece(f"<0x{byte:02X}>", 0, 6) for byte in range(256))
+good_sentencepieces = {
+    "unigram": SENTENCE_PIECES + field(2, integer(3, 1)) + field(3, field(2, base64.b64decode(charsmap(RULES)))),
+    "unigram_bytes": SENTENCE_PIECES + BYTE_PIECES + field(2, integer(3, 1) + integer(35, 1)) + field(3, integer(4, 0)),
+    "bpe": SENTENCE_PIECES.replace(piece("<sep>", 0, 4), b"") + BYTE_PIECES + field(2, integer(3, 2) + integer(35, 1)),
+    "suffix": SENTENCE_PIECES + field(2, integer(24, 1)) + field(3, integer(3, 1) + integer(5, 0)),
+}
+bad_sentencepieces = {
+    "empty": b"",
+    "cut": SENTENCE_PIECES[:-3],
+    "length": SENTENCE_PIECES + varint(1 << 3 | 2) + varint(1 << 63),
+    "wire_type": SENTENCE_PIECES + integer(1, 7),
+    "group": SENTENCE_PIECES + varint(1 << 3 | 3),
+    "varint": SENTENCE_PIECES + b"\xff" * 11,
+    "equal_pieces": SENTENCE_PIECES + piece("a"),
+    "kind": SENTENCE_PIECES + field(2, integer(3, 9)),
+    "unknown_id": SENTENCE_PIECES + field(2, integer(40, 99)),
+    "json": b'{"model":{}}',
+}
+
 # Tensors that a project can name; fuzz_project.cpp adds the same ones to a project without tensors.
 NAMED = {
     "x": ("F32", [1, 2, 2], struct.pack("<4f", 0, 1, -0.5, 3e38)),
@@ -413,7 +459,7 @@ def write(folder, prefix, files, suffix):
 
 
 if __name__ == "__main__":
-    for folder in ("safetensors", "mask", "tokenizer", "project", "lesson", "expression", "formula", "markdown"):
+    for folder in ("safetensors", "mask", "tokenizer", "sentencepiece", "project", "lesson", "expression", "formula", "markdown"):
         (ROOT / folder).mkdir(parents=True, exist_ok=True)
         for old in (ROOT / folder).iterdir():
             old.unlink()
@@ -423,6 +469,8 @@ if __name__ == "__main__":
     write("mask", "bad", bad_masks, "json")
     write("tokenizer", "good", good_tokenizers, "json")
     write("tokenizer", "bad", bad_tokenizers, "json")
+    write("sentencepiece", "good", good_sentencepieces, "model")
+    write("sentencepiece", "bad", bad_sentencepieces, "model")
     write("lesson", "good", good_lessons, "md")
     write("lesson", "bad", bad_lessons, "md")
     write("expression", "good", good_expressions, "txt")

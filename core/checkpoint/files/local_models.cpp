@@ -127,8 +127,10 @@ std::vector<std::string> tokenizer_sources(const Model& model) {
         return {tr("local_models.file", "{} in the file", kind->get<std::string>())};
     }
     std::vector<std::string> found;
-    for (const char* name : {"tokenizer.json", "tokenizer_config.json", "vocab.json", "merges.txt",
-                             "vocab.txt", "tokenizer.model", "special_tokens_map.json", "added_tokens.json"})
+    for (const char* name :
+         {"tokenizer.json", "tokenizer_config.json", "vocab.json", "merges.txt", "vocab.txt",
+          "tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "spm.model", "sentencepiece.model",
+          "source.spm", "target.spm", "special_tokens_map.json", "added_tokens.json"})
         if (std::error_code ignored; fs::exists(fs::path(model.folder()) / name, ignored))
             found.emplace_back(name);
     return found;

@@ -6,13 +6,12 @@
 #include "core/checkpoint/files/tensor_files.h"
 #include "core/checkpoint/gguf/gguf_file.h"
 #include "core/text/tokenizer/build.h"
+#include "core/text/tokenizer/sentencepiece/merges.h"
 #include "core/text/tokenizer/unicode.h"
 
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
-#include <tuple>
-#include <unordered_map>
 
 namespace headscope::checkpoint {
 
@@ -200,29 +199,16 @@ json byte_level_description(const ConfigReader& metadata, const GgufVocabulary& 
               {"ignore_merges", pre.ignores_merges}}}};
 }
 
-/// Every way to cut a piece into two pieces is a merge; the higher the score of the whole piece, the sooner
-/// it is made. Of equal scores the longer first part comes first, as in Hugging Face's conversion.
+/// The merges of the pieces that a text is cut into; see text::merges_by_score.
 json merges_by_score(const GgufVocabulary& words, const std::vector<double>& scores) {
-    struct Merge {
-        double score;
-        std::string_view first, second;
-    };
-    std::unordered_map<std::string_view, std::size_t> ids;
+    std::vector<text::ScoredPiece> pieces;
     for (std::size_t id = 0; id < words.tokens.size(); ++id)
         if (words.types[id] == TokenType::normal || words.types[id] == TokenType::user_defined)
-            ids.emplace(words.tokens[id], id);
-    std::vector<Merge> merges;
-    for (const auto& [piece, id] : ids)
-        text::for_each_code_point(piece, [&, piece = piece, id = id](char32_t, std::size_t at, std::size_t) {
-            if (at > 0 && ids.contains(piece.substr(0, at)) && ids.contains(piece.substr(at)))
-                merges.push_back({scores[id], piece.substr(0, at), piece.substr(at)});
-        });
-    std::ranges::sort(merges, std::greater<>(), [](const Merge& merge) {
-        return std::tuple(merge.score, merge.first.size(), merge.second.size(), merge.first, merge.second);
-    });
+            pieces.push_back({words.tokens[id], scores[id], static_cast<text::TokenId>(id)});
     json list = json::array();
-    for (const Merge& merge : merges)
-        list.push_back({std::string(merge.first), std::string(merge.second)});
+    for (const text::TokenMerge& merge : text::merges_by_score(pieces))
+        list.push_back({words.tokens[static_cast<std::size_t>(merge.left)],
+                        words.tokens[static_cast<std::size_t>(merge.right)]});
     return list;
 }
 

@@ -70,10 +70,11 @@ std::vector<std::int64_t> parse_ids(const std::string& text) {
     return ids;
 }
 
-std::vector<std::int64_t> ids_of(const TextModel& model, const std::string& text) {
+/// The ids of a text for the decoder.
+std::vector<std::int64_t> ids_of_target(const TextModel& model, const std::string& text) {
     if (model.tokenizer == nullptr)
         return parse_ids(text);
-    const text::Encoding encoding = model.tokenizer->encode(text);
+    const text::Encoding encoding = model.tokenizer->encode_target(text);
     return {encoding.ids.begin(), encoding.ids.end()};
 }
 
@@ -158,7 +159,7 @@ void check_pair(const TextModel& model, const std::string& second) {
 
 std::vector<std::int64_t> target_ids(const TextModel& model, const std::string& target) {
     return decoder_ids(model.model->architecture(),
-                       target.empty() ? std::vector<std::int64_t>() : ids_of(model, target));
+                       target.empty() ? std::vector<std::int64_t>() : ids_of_target(model, target));
 }
 
 ModelInputs token_inputs(const TextModel& model, std::vector<std::int64_t> ids,
@@ -226,10 +227,10 @@ std::int64_t word_token(const TextModel& model, const std::string& word) {
     if (model.tokenizer == nullptr)
         fail_input(tr("text_model.no_tokenizer_names_no",
                       "{} has no tokenizer to look up \"{}\"; give the token's id", model.name(), word));
-    const std::vector<text::TokenId> special = model.tokenizer->encode("").ids;
+    const std::vector<text::TokenId> special = model.tokenizer->encode_target("").ids;
     std::vector<text::TokenId> ids;
     for (const std::string& text : {" " + word, word}) {
-        ids = model.tokenizer->encode(text).ids;
+        ids = model.tokenizer->encode_target(text).ids;
         std::erase_if(ids, [&](text::TokenId id) { return std::ranges::find(special, id) != special.end(); });
         if (ids.size() == 1)
             return ids.front();

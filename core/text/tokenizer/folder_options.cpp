@@ -23,19 +23,24 @@ using nlohmann::json;
 struct FamilyClass {
     std::string_view model_type, tokenizer_class;
 };
-constexpr std::array family_classes{FamilyClass{"bart", "BartTokenizer"},
+constexpr std::array family_classes{FamilyClass{"albert", "AlbertTokenizer"},
+                                    FamilyClass{"bart", "BartTokenizer"},
                                     FamilyClass{"bert", "BertTokenizer"},
+                                    FamilyClass{"big_bird", "BigBirdTokenizer"},
                                     FamilyClass{"biogpt", "BioGptTokenizer"},
                                     FamilyClass{"bloom", "BloomTokenizer"},
+                                    FamilyClass{"camembert", "CamembertTokenizer"},
                                     FamilyClass{"clip", "CLIPTokenizer"},
                                     FamilyClass{"codegen", "CodeGenTokenizer"},
                                     FamilyClass{"cohere", "CohereTokenizer"},
                                     FamilyClass{"ctrl", "CTRLTokenizer"},
                                     FamilyClass{"data2vec-text", "RobertaTokenizer"},
                                     FamilyClass{"deberta", "DebertaTokenizer"},
+                                    FamilyClass{"deberta-v2", "DebertaV2Tokenizer"},
                                     FamilyClass{"distilbert", "DistilBertTokenizer"},
                                     FamilyClass{"electra", "ElectraTokenizer"},
                                     FamilyClass{"esm", "EsmTokenizer"},
+                                    FamilyClass{"fnet", "FNetTokenizer"},
                                     FamilyClass{"gemma", "GemmaTokenizer"},
                                     FamilyClass{"gemma2", "GemmaTokenizer"},
                                     FamilyClass{"gemma3", "GemmaTokenizer"},
@@ -50,24 +55,35 @@ constexpr std::array family_classes{FamilyClass{"bart", "BartTokenizer"},
                                     FamilyClass{"llava", "LlamaTokenizer"},
                                     FamilyClass{"llava_next", "LlamaTokenizer"},
                                     FamilyClass{"longformer", "LongformerTokenizer"},
+                                    FamilyClass{"longt5", "T5Tokenizer"},
+                                    FamilyClass{"m2m_100", "M2M100Tokenizer"},
+                                    FamilyClass{"marian", "MarianTokenizer"},
+                                    FamilyClass{"mbart", "MBartTokenizer"},
                                     FamilyClass{"mistral", "LlamaTokenizer"},
                                     FamilyClass{"mistral3", "LlamaTokenizer"},
+                                    FamilyClass{"mixtral", "LlamaTokenizer"},
                                     FamilyClass{"mobilebert", "MobileBertTokenizer"},
                                     FamilyClass{"mpnet", "MPNetTokenizer"},
                                     FamilyClass{"mpt", "GPTNeoXTokenizer"},
+                                    FamilyClass{"mt5", "MT5Tokenizer"},
                                     FamilyClass{"mvp", "MvpTokenizer"},
+                                    FamilyClass{"nllb-moe", "NllbTokenizer"},
                                     FamilyClass{"olmo", "GPTNeoXTokenizer"},
                                     FamilyClass{"olmo2", "GPTNeoXTokenizer"},
                                     FamilyClass{"olmo3", "GPT2Tokenizer"},
+                                    FamilyClass{"olmoe", "GPTNeoXTokenizer"},
                                     FamilyClass{"openai-gpt", "OpenAIGPTTokenizer"},
                                     FamilyClass{"opt", "GPT2Tokenizer"},
+                                    FamilyClass{"pegasus", "PegasusTokenizer"},
                                     FamilyClass{"phi", "CodeGenTokenizer"},
                                     FamilyClass{"phi3", "LlamaTokenizer"},
+                                    FamilyClass{"plbart", "PLBartTokenizer"},
                                     FamilyClass{"qwen2", "Qwen2Tokenizer"},
                                     FamilyClass{"qwen2_5_omni", "Qwen2Tokenizer"},
                                     FamilyClass{"qwen2_5_vl", "Qwen2Tokenizer"},
                                     FamilyClass{"qwen2_vl", "Qwen2Tokenizer"},
                                     FamilyClass{"qwen3", "Qwen2Tokenizer"},
+                                    FamilyClass{"qwen3_moe", "Qwen2Tokenizer"},
                                     FamilyClass{"qwen3_vl", "Qwen2Tokenizer"},
                                     FamilyClass{"roberta", "RobertaTokenizer"},
                                     FamilyClass{"roberta-prelayernorm", "RobertaTokenizer"},
@@ -75,6 +91,17 @@ constexpr std::array family_classes{FamilyClass{"bart", "BartTokenizer"},
                                     FamilyClass{"stablelm", "GPTNeoXTokenizer"},
                                     FamilyClass{"starcoder2", "GPT2Tokenizer"},
                                     FamilyClass{"whisper", "WhisperTokenizer"}};
+=======
+FamilyClass{"rembert", "RemBertTokenizer"}, FamilyClass{"roberta", "RobertaTokenizer"},
+    FamilyClass{"roberta-prelayernorm", "RobertaTokenizer"}, FamilyClass{"roformer", "RoFormerTokenizer"},
+    FamilyClass{"switch_transformers", "T5Tokenizer"}, FamilyClass{"t5", "T5Tokenizer"},
+    FamilyClass{"umt5", "T5Tokenizer"}, FamilyClass{"whisper", "WhisperTokenizer"},
+    FamilyClass{"xglm", "XGLMTokenizer"}, FamilyClass{"xlm-roberta", "XLMRobertaTokenizer"},
+    FamilyClass{"xlm-roberta-xl", "XLMRobertaTokenizer"}, FamilyClass {
+    "xlnet", "XLNetTokenizer"
+}
+};
+>>>>>>> w_spm
 
 /// The text of a token, which is a string or an object with "content".
 std::string text_of(const JsonField& token) {
@@ -209,17 +236,26 @@ json FolderOptions::added_tokens(const KnownTokens& known, std::span<const Defau
     std::vector<Special> specials;
     std::vector<json> texts; // the fields of usual tokens refer to these
     texts.reserve(usual.size());
-    for (const DefaultSpecialToken& token : usual)
+    const auto add_usual = [&](const DefaultSpecialToken& token) {
         if (const auto found = named(token.key))
             specials.push_back({*found, found->value().is_string() && token.lstrip});
-        else if (!files_->config.contains(token.key) && known.id_of(std::string(token.text)))
+        else if (!files_->config.contains(token.key) &&
+                 (token.appended || known.id_of(std::string(token.text))))
             specials.push_back({JsonField(texts.emplace_back(token.text), token.key), token.lstrip});
+    };
+    const auto is_additional = [](const DefaultSpecialToken& token) { return *token.key == '\0'; };
+    for (const DefaultSpecialToken& token : usual)
+        if (!is_additional(token))
+            add_usual(token);
     for (const auto& list :
          {config().find("additional_special_tokens"),
           JsonField(files_->map, folder_ + "/special_tokens_map.json:").find("additional_special_tokens")})
         if (list)
             for (const JsonField& token : list->elements())
                 specials.push_back({token});
+    for (const DefaultSpecialToken& token : usual)
+        if (is_additional(token))
+            add_usual(token);
     std::set<std::string> special_texts;
     for (const Special& special : specials)
         special_texts.insert(text_of(special.token));

@@ -22,9 +22,10 @@ struct KnownTokens {
 
 /// A special token that a kind of tokenizer has even if no file names it.
 struct DefaultSpecialToken {
-    const char* key; ///< such as "mask_token"
+    const char* key; ///< such as "mask_token"; empty for an additional special token
     std::string_view text;
-    bool lstrip = false; ///< includes the white space before it
+    bool lstrip = false;   ///< includes the white space before it
+    bool appended = false; ///< belongs to the tokenizer even if its vocabulary lacks the token
 };
 
 /// The tokenizer options in the small files of a folder: tokenizer_config.json, special_tokens_map.json,
@@ -43,7 +44,8 @@ public:
     /// A special token; `otherwise` if no file names it.
     std::string token(const char* key, std::string_view otherwise) const;
     /// The entries of "added_tokens", with their ids, in addition to a vocabulary. Usual tokens that no file
-    /// names are included only if the vocabulary has them, because the model has no row for others.
+    /// names are included only if the vocabulary has them or they are `appended`, because the model has no
+    /// row for others.
     nlohmann::json added_tokens(const KnownTokens& known, std::span<const DefaultSpecialToken> usual) const;
     /// Returns true if the folder has a file that gives the kind of tokenizer.
     bool has_tokenizer_files() const { return named_; }

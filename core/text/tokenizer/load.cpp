@@ -5,6 +5,9 @@
 #include "core/text/tokenizer/build.h"
 #include "core/text/tokenizer/class_changes.h"
 #include "core/text/tokenizer/folder_options.h"
+#include "core/text/tokenizer/sentencepiece/from_folder.h"
+#include "core/text/tokenizer/sentencepiece/marian.h"
+#include "core/text/tokenizer/sentencepiece/plain.h"
 
 #include <algorithm>
 #include <array>
@@ -191,29 +194,62 @@ std::unique_ptr<Tokenizer> from_description(const std::string& file, const Folde
 }
 
 /// The kind of files that contain a folder's tokenizer.
-enum class Source { none, description, merges, pieces };
+enum class Source { none, description, merges, pieces, sentencepiece, marian };
+
+constexpr std::string_view marian_class = "MarianTokenizer";
 
 Source source_of(const fs::path& folder, const std::string& name) {
     if (is_file(folder / "tokenizer.json"))
         return Source::description;
+    if (is_file(folder / "source.spm") && (name.empty() || name == marian_class))
+        return Source::marian;
     const bool merges = is_file(folder / "vocab.json") && is_file(folder / "merges.txt");
-    if (is_file(folder / "vocab.txt") && (!merges || is_one_of(bert_classes, name)))
+    const bool words = is_file(folder / "vocab.txt");
+    const bool scored = !find_sentencepiece_file(folder.string()).empty();
+    if (scored && (find_sentencepiece_class(name) != nullptr || (!merges && !words)))
+        return Source::sentencepiece;
+    if (words && (!merges || is_one_of(bert_classes, name)))
         return Source::pieces;
     return merges ? Source::merges : Source::none;
+}
+
+bool is_known(Source source, const std::string& name) {
+    switch (source) {
+    case Source::sentencepiece:
+        return find_sentencepiece_class(name) != nullptr;
+    case Source::pieces:
+        return is_one_of(bert_classes, name);
+    case Source::merges:
+        return is_one_of(gpt2_classes, name) || is_one_of(roberta_classes, name);
+    case Source::none:
+    case Source::description:
+    case Source::marian:
+        break;
+    }
+    return true;
 }
 
 /// The reason why a vocabulary cannot be used: its kind of tokenizer splits texts by unknown rules. Empty if
 /// it can be used.
 std::string problem_of(Source source, const fs::path& folder, const std::string& name) {
-    const bool known = source == Source::pieces
-                           ? is_one_of(bert_classes, name)
-                           : is_one_of(gpt2_classes, name) || is_one_of(roberta_classes, name);
-    if (name.empty() || known || source == Source::none || source == Source::description)
+    if (name.empty() || is_known(source, name))
         return {};
     return tr("load.holds_vocabulary_program_not",
               "{} holds only the vocabulary of a {}, and this program does not know how it splits a text; "
               "give token ids with --ids, or a folder that also has the tokenizer.json",
               folder.string(), name);
+}
+
+/// Loads a SentencePiece model without a class.
+std::unique_ptr<Tokenizer> from_model_file(const std::string& path) {
+    return build_tokenizer(sentencepiece_parts(read_sentencepiece(path), path));
+}
+
+std::unique_ptr<Tokenizer> from_sentencepiece(const std::string& folder, const FolderOptions& options) {
+    const std::string file = find_sentencepiece_file(folder);
+    const SentencePieceClass* const rules = find_sentencepiece_class(options.tokenizer_class());
+    return rules != nullptr ? sentencepiece_tokenizer(*rules, read_sentencepiece(file), options, file)
+                            : from_model_file(file);
 }
 
 } // namespace
@@ -272,22 +308,32 @@ std::string unsupported_tokenizer_reason(const std::string& folder) {
 std::unique_ptr<Tokenizer> load_tokenizer(const std::string& path) {
     std::error_code ignored;
     if (!fs::is_directory(path, ignored))
-        return parse_tokenizer(read_file(path), path);
+        return path.ends_with(".model") || path.ends_with(".spm") ? from_model_file(path)
+                                                                  : parse_tokenizer(read_file(path), path);
     const FolderOptions options(path);
     const std::string name = options.tokenizer_class();
     const Source source = source_of(path, name);
     if (const std::string problem = problem_of(source, path, name); !problem.empty())
         fail_input(problem);
-    if (source == Source::description)
+    switch (source) {
+    case Source::description:
         return from_description((fs::path(path) / "tokenizer.json").string(), options);
-    if (source == Source::merges)
+    case Source::merges:
         return from_merges(path, options);
-    if (source == Source::pieces)
+    case Source::pieces:
         return from_word_pieces(path, options);
-    fail_input(tr("load.no_tokenizer_json_no",
-                  "{} has no tokenizer.json, no vocab.json with merges.txt and no vocab.txt; give a folder "
-                  "that holds a tokenizer",
-                  path));
+    case Source::sentencepiece:
+        return from_sentencepiece(path, options);
+    case Source::marian:
+        return load_marian_tokenizer(path, options);
+    case Source::none:
+        break;
+    }
+    fail_input(
+        tr("load.no_tokenizer_json_no",
+           "{} has no tokenizer.json, no vocab.json with merges.txt, no vocab.txt and no SentencePiece "
+           "model such as tokenizer.model; give a folder that holds a tokenizer",
+           path));
 }
 
 } // namespace headscope::text

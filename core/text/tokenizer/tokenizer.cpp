@@ -3,10 +3,7 @@
 #include "core/base/json.h"
 #include "core/text/tokenizer/added_tokens.h"
 #include "core/text/tokenizer/build.h"
-#include "core/text/tokenizer/decoder.h"
-#include "core/text/tokenizer/models/model.h"
-#include "core/text/tokenizer/post_processor.h"
-#include "core/text/tokenizer/pre_tokenizer.h"
+#include "core/text/tokenizer/parts.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -22,13 +19,24 @@ struct Vocabularies {
     AddedTokens added;
 };
 
+const nlohmann::json& no_tokens() {
+    static const nlohmann::json none = nlohmann::json::array();
+    return none;
+}
+
 Vocabularies read_vocabularies(const JsonField& file) {
     auto of_model = std::make_shared<const Vocabulary>(read_vocabulary(file.at("model")));
     auto extra = std::make_shared<Vocabulary>();
-    static const nlohmann::json none = nlohmann::json::array();
     const auto list = file.find("added_tokens");
-    AddedTokens added(list ? *list : JsonField(none, "added_tokens"), *of_model, *extra);
+    AddedTokens added(list ? *list : JsonField(no_tokens(), "added_tokens"), *of_model, *extra);
     return {std::move(of_model), std::move(extra), std::move(added)};
+}
+
+Vocabularies vocabularies_of(const TokenizerParts& parts) {
+    auto extra = std::make_shared<Vocabulary>();
+    const nlohmann::json& list = parts.added_tokens ? *parts.added_tokens : no_tokens();
+    AddedTokens added(JsonField(list, parts.name + ": added_tokens"), *parts.vocabulary, *extra);
+    return {parts.vocabulary, std::move(extra), std::move(added)};
 }
 
 /// Reads a part of the file that may be missing or null.
@@ -40,6 +48,13 @@ auto read_optional(const JsonField& file, const char* key, const Read& read) -> 
 
 class Pipeline final : public Tokenizer {
 public:
+    explicit Pipeline(TokenizerParts parts)
+        : words_(vocabularies_of(parts)), normalizer_(std::move(parts.normalizer)),
+          pre_tokenizer_(std::move(parts.pre_tokenizer)), model_(std::move(parts.model)),
+          post_processor_(std::move(parts.post_processor)), decoder_(std::move(parts.decoder)),
+          separator_(find_separator()) {
+        words_.added.prepare(normalizer_);
+    }
     explicit Pipeline(const JsonField& file)
         : words_(read_vocabularies(file)), normalizer_(read_optional(file, "normalizer", read_normalizer)),
           pre_tokenizer_(read_optional(file, "pre_tokenizer", read_pre_tokenizer)),
@@ -155,6 +170,10 @@ private:
 
 std::unique_ptr<Tokenizer> build_tokenizer(const nlohmann::json& description, const std::string& name) {
     return std::make_unique<Pipeline>(JsonField(description, name + ":"));
+}
+
+std::unique_ptr<Tokenizer> build_tokenizer(TokenizerParts parts) {
+    return std::make_unique<Pipeline>(std::move(parts));
 }
 
 std::unique_ptr<Tokenizer> parse_tokenizer(std::string_view json, const std::string& name) {

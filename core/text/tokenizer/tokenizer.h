@@ -47,6 +47,10 @@ public:
     /// than most_text_bytes, or takes a pattern of the tokenizer too many steps.
     virtual Encoding encode(std::string_view text) const = 0;
 
+    /// The tokens of a text for the decoder of an encoder-decoder model. They differ from those of encode if
+    /// the two languages have different pieces. Throws the same.
+    virtual Encoding encode_target(std::string_view text) const { return encode(text); }
+
     /// The tokens of two texts in the post-processor's format for pairs. Throws the same.
     virtual Encoding encode_pair(std::string_view first, std::string_view second) const = 0;
 
@@ -68,8 +72,10 @@ protected:
     Tokenizer() = default;
 };
 
-/// Loads a tokenizer: a tokenizer.json; a folder that contains one; or a folder with vocab.json and
-/// merges.txt (the GPT-2 kind) or vocab.txt (the BERT kind), with options from its tokenizer_config.json.
+/// Loads a tokenizer: a tokenizer.json; a SentencePiece model; a folder that contains a tokenizer.json; or a
+/// folder with vocab.json and merges.txt (the GPT-2 kind), vocab.txt (the BERT kind), a SentencePiece model
+/// (the kinds of SentencePieceClass) or source.spm, target.spm and vocab.json (the Marian kind), with options
+/// from its tokenizer_config.json. A SentencePiece model without a named kind has SentencePiece's own ids.
 /// Throws Error(input) with the file and the key for a missing or malformed value or an unknown type.
 std::unique_ptr<Tokenizer> load_tokenizer(const std::string& path);
 

@@ -60,6 +60,18 @@ public:
         read_merges(field.at("merges"));
     }
 
+    Bpe(const BpeMerges& merges, std::shared_ptr<const Vocabulary> vocabulary)
+        : vocabulary_(std::move(vocabulary)), fuse_unknown_(merges.fuses_unknown), unknown_(merges.unknown) {
+        if (merges.byte_fallback)
+            bytes_ = ByteTokens(*vocabulary_);
+        read_letters();
+        merges_.reserve(merges.merges.size());
+        for (std::uint32_t rank = 0; rank < merges.merges.size(); ++rank) {
+            const TokenMerge& merge = merges.merges[rank];
+            merges_.insert_or_assign(pair_key(merge.left, merge.right), Merge{rank, merge.both});
+        }
+    }
+
     void operator()(std::string_view word, std::vector<WordToken>& out) const {
         if (word.empty())
             return;
@@ -216,6 +228,11 @@ private:
 };
 
 } // namespace
+
+Model bpe_model(const BpeMerges& merges, std::shared_ptr<const Vocabulary> vocabulary) {
+    return [bpe = std::make_shared<const Bpe>(merges, std::move(vocabulary))](
+               std::string_view word, std::vector<WordToken>& out) { (*bpe)(word, out); };
+}
 
 Model read_bpe(const JsonField& field, std::shared_ptr<const Vocabulary> vocabulary) {
     return [bpe = std::make_shared<const Bpe>(field, std::move(vocabulary))](

@@ -113,20 +113,20 @@ struct BestStep {
 };
 
 /// The unigram language model (Kudo 2018), with the rules of Hugging Face's library for unknown characters.
+/// With the types of the pieces: with the rules of SentencePiece.
 class Unigram {
 public:
-    Unigram(const JsonField& field, std::shared_ptr<const Vocabulary> vocabulary)
-        : vocabulary_(std::move(vocabulary)), scores_(read_scores(field.at("vocab"))),
-          tree_(distinct_pieces()) {
+    Unigram(UnigramPieces pieces, std::shared_ptr<const Vocabulary> vocabulary)
+        : vocabulary_(std::move(vocabulary)), scores_(std::move(pieces.scores)),
+          types_(std::move(pieces.types)), tree_(distinct_pieces()), unknown_(pieces.unknown) {
         constexpr double penalty = 10;
-        unknown_score_ = (scores_.empty() ? 0 : std::ranges::min(scores_)) - penalty;
-        if (const auto unknown = field.find("unk_id")) {
-            if (scores_.empty())
-                unknown->fail(tr("unigram.vocab_empty_should_hold",
-                                 "its vocab is empty and should hold the unknown token"));
-            unknown_ = static_cast<TokenId>(unknown->integer(static_cast<std::int64_t>(scores_.size()) - 1));
-        }
-        if (field.boolean_or("byte_fallback", false))
+        unknown_score_ = lowest_score() - penalty;
+        if (exact())
+            unknown_score_ = static_cast<float>(unknown_score_);
+        for (std::size_t id = 0; id < types_.size(); ++id)
+            if (types_[id] == PieceType::normal)
+                highest_score_ = std::max(highest_score_, scores_[id]);
+        if (pieces.byte_fallback)
             bytes_ = ByteTokens(*vocabulary_);
     }
 
@@ -145,22 +145,42 @@ public:
     }
 
 private:
-    static std::vector<double> read_scores(const JsonField& field) {
-        std::vector<double> scores;
-        scores.reserve(field.value().size());
-        for (const nlohmann::json& piece : field.value())
-            scores.push_back(as_library_reads(piece[1].get<double>()));
-        return scores;
+    /// Returns true for SentencePiece's rules.
+    bool exact() const { return !types_.empty(); }
+
+    /// The lowest score: of all pieces, or by SentencePiece's rules of the normal ones.
+    double lowest_score() const {
+        double lowest = std::numeric_limits<double>::max();
+        for (std::size_t id = 0; id < scores_.size(); ++id)
+            if (!exact() || types_[id] == PieceType::normal)
+                lowest = std::min(lowest, scores_[id]);
+        return lowest == std::numeric_limits<double>::max() ? 0 : lowest;
     }
 
     std::vector<PieceTree::Piece> distinct_pieces() const {
         std::vector<PieceTree::Piece> pieces;
         pieces.reserve(scores_.size());
-        for (TokenId id = 0; static_cast<std::size_t>(id) < scores_.size(); ++id)
-            if (const std::string_view text = vocabulary_->text(id); vocabulary_->find(text) == id)
+        for (TokenId id = 0; static_cast<std::size_t>(id) < scores_.size(); ++id) {
+            const auto type = exact() ? types_[static_cast<std::size_t>(id)] : PieceType::normal;
+            if (type != PieceType::normal && type != PieceType::user_defined)
+                continue;
+            if (const std::string_view text = vocabulary_->text(id);
+                vocabulary_->is_distinct() || vocabulary_->find(text) == id)
                 pieces.push_back({text, id});
+        }
         return pieces;
     }
+
+    /// SentencePiece prefers a user-defined piece to all others.
+    double score_of(TokenId id, std::size_t size) const {
+        const auto index = static_cast<std::size_t>(id);
+        return exact() && types_[index] == PieceType::user_defined
+                   ? static_cast<double>(static_cast<float>(size) * static_cast<float>(highest_score_)) - 0.1
+                   : scores_[index];
+    }
+
+    /// The score of a path as it is stored: SentencePiece stores single precision.
+    double stored(double score) const { return exact() ? static_cast<float>(score) : score; }
 
     /// The best step to each byte at which a character begins, and to the end (Viterbi). Among paths with
     /// equal scores the first one is kept: positions are visited from left to right, short pieces before long
@@ -172,14 +192,15 @@ private:
             bool covered = false;
             tree_.for_each_prefix(word.substr(at), [&](TokenId id, std::size_t size) {
                 covered = covered || size == letter.size;
-                const double score = best[at].score + scores_[static_cast<std::size_t>(id)];
+                const double score = best[at].score + score_of(id, size);
                 if (BestStep& step = best[at + size]; step.begin == BestStep::nowhere || score > step.score)
-                    step = {score, at, id};
+                    step = {stored(score), at, id};
             });
             const double score = best[at].score + unknown_score_;
             BestStep& next = best[at + letter.size];
             if (!covered && (next.begin == BestStep::nowhere || score > next.score))
-                next = {score, at, unknown_ ? *unknown_ : refuse(word.substr(at, letter.size), letter.value)};
+                next = {stored(score), at,
+                        unknown_ ? *unknown_ : refuse(word.substr(at, letter.size), letter.value)};
             at += letter.size;
         }
         return best;
@@ -200,7 +221,7 @@ private:
         const std::string_view text = word.substr(token.range.begin, token.range.end - token.range.begin);
         if (token.id != unknown_) {
             out.push_back(token);
-        } else if (const auto id = vocabulary_->find(text)) {
+        } else if (const auto id = exact() ? std::nullopt : vocabulary_->find(text)) {
             out.push_back({*id, token.range});
         } else if (bytes_.covers(text)) {
             for (const char byte : text)
@@ -212,18 +233,37 @@ private:
     }
 
     std::shared_ptr<const Vocabulary> vocabulary_;
-    std::vector<double> scores_; ///< of each id
+    std::vector<double> scores_;   ///< of each id
+    std::vector<PieceType> types_; ///< of each id; empty: the rules of Hugging Face's library
     PieceTree tree_;
     double unknown_score_ = 0;
+    double highest_score_ = std::numeric_limits<float>::lowest(); ///< of the normal pieces
     std::optional<TokenId> unknown_;
     ByteTokens bytes_;
 };
 
 } // namespace
 
-Model read_unigram(const JsonField& field, std::shared_ptr<const Vocabulary> vocabulary) {
-    return [unigram = std::make_shared<const Unigram>(field, std::move(vocabulary))](
+Model unigram_model(UnigramPieces pieces, std::shared_ptr<const Vocabulary> vocabulary) {
+    return [unigram = std::make_shared<const Unigram>(std::move(pieces), std::move(vocabulary))](
                std::string_view word, std::vector<WordToken>& out) { (*unigram)(word, out); };
+}
+
+Model read_unigram(const JsonField& field, std::shared_ptr<const Vocabulary> vocabulary) {
+    UnigramPieces pieces;
+    const JsonField vocab = field.at("vocab");
+    pieces.scores.reserve(vocab.value().size());
+    for (const nlohmann::json& piece : vocab.value())
+        pieces.scores.push_back(as_library_reads(piece[1].get<double>()));
+    if (const auto unknown = field.find("unk_id")) {
+        if (pieces.scores.empty())
+            unknown->fail(tr("unigram.vocab_empty_should_hold",
+                             "its vocab is empty and should hold the unknown token"));
+        pieces.unknown =
+            static_cast<TokenId>(unknown->integer(static_cast<std::int64_t>(pieces.scores.size()) - 1));
+    }
+    pieces.byte_fallback = field.boolean_or("byte_fallback", false);
+    return unigram_model(std::move(pieces), std::move(vocabulary));
 }
 
 } // namespace headscope::text

@@ -1,4 +1,5 @@
 #include "core/base/message.h"
+#include "core/text/tokenizer/normalizers/charsmap.h"
 #include "core/text/tokenizer/normalizers/normalizer.h"
 #include "core/text/tokenizer/unicode.h"
 
@@ -28,117 +29,6 @@ std::string read_base64(const JsonField& field) {
     }
     return bytes;
 }
-
-/// SentencePiece's table of replacements: the size of a trie in bytes as a 32-bit number, the trie, and the
-/// replacements, each followed by a zero. All numbers are little endian. The trie is a double array in the
-/// format of darts-clone: the unit at the index p of a byte has the byte as its label, and the unit of the
-/// next byte c is at (p ^ offset) ^ c. The value of the unit at p ^ offset is the start of the replacement of
-/// a key that ends at p.
-class Charsmap {
-public:
-    explicit Charsmap(const JsonField& field) {
-        const std::string bytes = read_base64(field);
-        constexpr std::size_t width = 4;
-        const auto number = [&](std::size_t at) {
-            std::uint32_t value = 0;
-            for (std::size_t i = width; i-- > 0;)
-                value = value << 8U | static_cast<unsigned char>(bytes[at + i]);
-            return value;
-        };
-        const std::size_t size = bytes.size() < width ? 0 : number(0);
-        if (size == 0 || size % width != 0 || size > bytes.size() - width)
-            field.fail(tr(
-                "precompiled.bytes_should_hold_length",
-                "its {} bytes should hold the length of a trie and the whole trie; save the tokenizer again",
-                bytes.size()));
-        for (std::size_t at = width; at <= size; at += width)
-            units_.push_back(number(at));
-        replacements_ = bytes.substr(width + size);
-        if (to_utf8_lossy(replacements_) != replacements_)
-            field.fail(tr("precompiled.replacements_should_utf_8",
-                          "its replacements should be UTF-8; save the tokenizer again"));
-        check(field);
-    }
-
-    /// The replacement of the shortest key that is a prefix of the text.
-    std::optional<std::string_view> find(std::string_view text) const {
-        std::size_t at = 0;
-        for (const char letter : text) {
-            const auto next = child(at, static_cast<unsigned char>(letter));
-            if (!next)
-                return std::nullopt;
-            at = *next;
-            if (has_value(at)) {
-                const std::string_view rest = std::string_view(replacements_).substr(value(at));
-                return rest.substr(0, rest.find('\0'));
-            }
-        }
-        return std::nullopt;
-    }
-
-private:
-    /// The index that a unit's children and value are relative to.
-    std::size_t base(std::size_t at) const {
-        const std::uint32_t unit = units_[at];
-        return at ^ std::size_t{(unit >> 10U) << ((unit & 0x200U) >> 6U)};
-    }
-    bool has_value(std::size_t at) const { return (units_[at] & 0x100U) != 0; }
-    std::size_t value(std::size_t at) const { return units_[base(at)] & 0x7FFFFFFFU; }
-    std::optional<std::size_t> child(std::size_t at, unsigned byte) const {
-        const std::size_t place = base(at) ^ byte;
-        const bool is_child = byte != 0 && place < units_.size() && (units_[place] & 0x800000FFU) == byte;
-        return is_child ? std::optional(place) : std::nullopt;
-    }
-
-    /// Visits all keys, depth first.
-    void check(const JsonField& field) const {
-        enum class State : std::uint8_t { unseen, open, done };
-        std::vector<State> states(units_.size());
-        struct Place {
-            std::size_t at;
-            unsigned next_byte = 1;
-        };
-        std::vector<Place> path{{0}};
-        while (!path.empty()) {
-            auto& [at, byte] = path.back();
-            if (byte == 1)
-                check_unit(at, field);
-            states[at] = byte <= 0xFF ? State::open : State::done;
-            if (byte > 0xFF) {
-                path.pop_back();
-                continue;
-            }
-            const auto next = child(at, byte++);
-            if (next && states[*next] == State::open)
-                field.fail(tr("precompiled.trie_leads_unit_back",
-                              "its trie leads from unit {} back to unit {}, so that a key has no end; save "
-                              "the tokenizer again",
-                              at, *next));
-            if (next && states[*next] == State::unseen)
-                path.push_back({*next});
-        }
-    }
-
-    void check_unit(std::size_t at, const JsonField& field) const {
-        if (base(at) >= units_.size())
-            field.fail(tr("precompiled.trie_units_points_outside",
-                          "its trie of {} units points outside at unit {}; save the tokenizer again",
-                          units_.size(), at));
-        if (!has_value(at))
-            return;
-        const std::size_t begin = value(at);
-        if (begin > replacements_.size() ||
-            (begin < replacements_.size() &&
-             (static_cast<unsigned char>(replacements_[begin]) & 0xC0U) == 0x80U))
-            field.fail(tr(
-                "precompiled.trie_names_replacement_byte",
-                "its trie names a replacement at byte {} of {}, where none begins; save the tokenizer again",
-                begin, replacements_.size()));
-    }
-
-    std::vector<std::uint32_t> units_;
-    std::string replacements_;
-};
 
 /// A text with replaced parts. As in Hugging Face's library, a character of a replacement has the source of
 /// the character at the same position of the replaced part, or of the last one there; and the source of the
@@ -178,12 +68,13 @@ AlignedText replaced_clusters(const AlignedText& text, const Charsmap& map) {
     for (std::size_t at = 0; at < bytes.size();) {
         const std::size_t end = cluster_end(bytes, at);
         const std::string_view cluster = bytes.substr(at, end - at);
-        if (const auto whole = cluster.size() < too_long ? map.find(cluster) : std::nullopt)
-            out.append(at, end, *whole);
+        if (const auto whole = cluster.size() < too_long ? map.shortest(cluster) : std::nullopt)
+            out.append(at, end, whole->replacement);
         else
             for_each_code_point(cluster, [&](char32_t, std::size_t offset, std::size_t size) {
                 const std::string_view letter = cluster.substr(offset, size);
-                out.append(at + offset, at + offset + size, map.find(letter).value_or(letter));
+                const auto found = map.shortest(letter);
+                out.append(at + offset, at + offset + size, found ? found->replacement : letter);
             });
         at = end;
     }
@@ -192,9 +83,16 @@ AlignedText replaced_clusters(const AlignedText& text, const Charsmap& map) {
 
 } // namespace
 
+Normalizer precompiled_normalizer(const std::string& charsmap, const Charsmap::Refuse& refuse) {
+    return [map = std::make_shared<const Charsmap>(charsmap, refuse)](const AlignedText& text) {
+        return replaced_clusters(text, *map);
+    };
+}
+
 Normalizer read_precompiled_normalizer(const JsonField& field) {
-    return [map = std::make_shared<const Charsmap>(field.at("precompiled_charsmap"))](
-               const AlignedText& text) { return replaced_clusters(text, *map); };
+    const JsonField charsmap = field.at("precompiled_charsmap");
+    return precompiled_normalizer(read_base64(charsmap),
+                                  [&](const std::string& wanted) { charsmap.fail(wanted); });
 }
 
 } // namespace headscope::text
