@@ -85,23 +85,20 @@ constexpr std::array family_classes{FamilyClass{"albert", "AlbertTokenizer"},
                                     FamilyClass{"qwen3", "Qwen2Tokenizer"},
                                     FamilyClass{"qwen3_moe", "Qwen2Tokenizer"},
                                     FamilyClass{"qwen3_vl", "Qwen2Tokenizer"},
+                                    FamilyClass{"rembert", "RemBertTokenizer"},
                                     FamilyClass{"roberta", "RobertaTokenizer"},
                                     FamilyClass{"roberta-prelayernorm", "RobertaTokenizer"},
                                     FamilyClass{"roformer", "RoFormerTokenizer"},
                                     FamilyClass{"stablelm", "GPTNeoXTokenizer"},
                                     FamilyClass{"starcoder2", "GPT2Tokenizer"},
-                                    FamilyClass{"whisper", "WhisperTokenizer"}};
-=======
-FamilyClass{"rembert", "RemBertTokenizer"}, FamilyClass{"roberta", "RobertaTokenizer"},
-    FamilyClass{"roberta-prelayernorm", "RobertaTokenizer"}, FamilyClass{"roformer", "RoFormerTokenizer"},
-    FamilyClass{"switch_transformers", "T5Tokenizer"}, FamilyClass{"t5", "T5Tokenizer"},
-    FamilyClass{"umt5", "T5Tokenizer"}, FamilyClass{"whisper", "WhisperTokenizer"},
-    FamilyClass{"xglm", "XGLMTokenizer"}, FamilyClass{"xlm-roberta", "XLMRobertaTokenizer"},
-    FamilyClass{"xlm-roberta-xl", "XLMRobertaTokenizer"}, FamilyClass {
-    "xlnet", "XLNetTokenizer"
-}
-};
->>>>>>> w_spm
+                                    FamilyClass{"switch_transformers", "T5Tokenizer"},
+                                    FamilyClass{"t5", "T5Tokenizer"},
+                                    FamilyClass{"umt5", "T5Tokenizer"},
+                                    FamilyClass{"whisper", "WhisperTokenizer"},
+                                    FamilyClass{"xglm", "XGLMTokenizer"},
+                                    FamilyClass{"xlm-roberta", "XLMRobertaTokenizer"},
+                                    FamilyClass{"xlm-roberta-xl", "XLMRobertaTokenizer"},
+                                    FamilyClass{"xlnet", "XLNetTokenizer"}};
 
 /// The text of a token, which is a string or an object with "content".
 std::string text_of(const JsonField& token) {
