@@ -1,0 +1,222 @@
+#include "core/checkpoint/model/model.h"
+#include "core/checkpoint/model/rope.h"
+#include "core/engine/cpu/worker_pool.h"
+#include "core/tensor/views.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <thread>
+#include <utility>
+
+namespace headscope::checkpoint {
+
+namespace {
+
+using ConstView = Eigen::Map<const RowMatrix, 0, Eigen::OuterStride<>>;
+
+constexpr std::int64_t threads_from = std::int64_t{1} << 20U; ///< numbers of a layer, about
+
+int reading_threads() {
+    constexpr unsigned most = 8;
+    return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, most));
+}
+
+TensorPtr transposed(const Tensor& tensor) {
+    const std::int64_t rows = tensor.shape()[0], cols = tensor.shape()[1];
+    auto out = std::make_shared<Tensor>(Shape{cols, rows});
+    const ConstView from(tensor.data(), rows, cols, Eigen::OuterStride<>(cols));
+    MutableRows to(out->data(), cols, rows);
+    constexpr std::int64_t tile = 32; // both sides of one stay in the L1 cache
+    for (std::int64_t row = 0; row < rows; row += tile)
+        for (std::int64_t col = 0; col < cols; col += tile) {
+            const std::int64_t height = std::min(tile, rows - row), width = std::min(tile, cols - col);
+            to.block(col, row, width, height) = from.block(row, col, height, width).transpose();
+        }
+    return out;
+}
+
+/// Positions that are not learned, (rows, D), as Marian has them: the angle of pair c at position t is
+/// t / 10000^(2c/D) (Vaswani et al. 2017, section 3.5), and a row holds the sines of all pairs, then their
+/// cosines.
+TensorPtr sinusoid_table(std::int64_t rows, std::int64_t D) {
+    auto table = std::make_shared<Tensor>(Shape{rows, D});
+    const std::int64_t sines = (D + 1) / 2;
+    for (std::int64_t t = 0; t < rows; ++t)
+        for (std::int64_t c = 0; c < D; ++c) {
+            const std::int64_t pair = c < sines ? c : c - sines;
+            const double angle = static_cast<double>(t) /
+                                 std::pow(10000.0, 2.0 * static_cast<double>(pair) / static_cast<double>(D));
+            table->at(t, c) = static_cast<float>(c < sines ? std::sin(angle) : std::cos(angle));
+        }
+    return table;
+}
+
+/// Columns [first, first + count) of a matrix, or that part of a vector.
+struct Columns {
+    std::int64_t first, count;
+};
+
+/// These columns side by side.
+TensorPtr gathered(const Tensor& tensor, const std::vector<Columns>& parts) {
+    std::int64_t width = 0;
+    for (const Columns& part : parts)
+        width += part.count;
+    const bool vector = tensor.shape().rank() == 1;
+    const std::int64_t rows = vector ? 1 : tensor.shape()[0], stride = tensor.shape().back(0);
+    auto out = std::make_shared<Tensor>(vector ? Shape{width} : Shape{rows, width});
+    float* to = out->data();
+    for (std::int64_t row = 0; row < rows; ++row)
+        for (const Columns& part : parts)
+            to = std::copy_n(tensor.data() + row * stride + part.first, part.count, to);
+    return out;
+}
+
+/// Queries, keys and values cut out of the tensor that holds all three.
+void cut_qkv(WeightSet& set, WeightId whole_id, std::array<WeightId, 3> parts, const Architecture& a) {
+    const TensorPtr whole = std::exchange(set[whole_id], nullptr);
+    if (whole == nullptr)
+        return;
+    // One block of queries, keys and values, or one for each key head.
+    const std::int64_t blocks = a.qkv == QkvPacking::by_head ? a.Hkv : 1;
+    const std::int64_t keys = a.Hkv / blocks * a.dk;
+    const std::array<std::int64_t, 3> widths{a.H / blocks * a.dk, keys, keys};
+    std::array<std::vector<Columns>, 3> columns;
+    std::int64_t first = 0;
+    for (std::int64_t block = 0; block < blocks; ++block)
+        for (std::size_t part = 0; part < parts.size(); ++part) {
+            columns[part].push_back({first, widths[part]});
+            first += widths[part];
+        }
+    for (std::size_t part = 0; part < parts.size(); ++part)
+        set[parts[part]] = gathered(*whole, columns[part]);
+}
+
+void cut_gate(WeightSet& set, const Architecture& a) {
+    const TensorPtr whole = std::exchange(set[WeightId::mlp_gate_in], nullptr);
+    if (whole == nullptr)
+        return;
+    set[WeightId::mlp_gate] = gathered(*whole, {{0, a.d_ff}});
+    set[WeightId::mlp_in] = gathered(*whole, {{a.d_ff, a.d_ff}});
+}
+
+/// Of a tensor (..., 2 n) the numbers at even places, those of the gates, and those at odd places.
+void cut_experts(WeightSet& set, WeightId whole_id, WeightId gate, WeightId in) {
+    const TensorPtr whole = std::exchange(set[whole_id], nullptr);
+    if (whole == nullptr)
+        return;
+    const Shape& all = whole->shape();
+    const std::int64_t half = all.back(0) / 2;
+    const Shape shape = all.rank() == 3 ? Shape{all[0], all[1], half} : Shape{all[0], half};
+    for (const auto& [id, first] : {std::pair{gate, 0}, std::pair{in, 1}}) {
+        auto part = std::make_shared<Tensor>(shape);
+        const float* from = whole->data() + first;
+        for (float& number : part->values()) {
+            number = *from;
+            from += 2;
+        }
+        set[id] = std::move(part);
+    }
+}
+
+/// Brings the columns of each head into the order in which attention turns them.
+void reorder_heads(TensorPtr& tensor, const std::vector<std::int64_t>& order) {
+    if (tensor == nullptr || order.empty())
+        return;
+    std::vector<Columns> columns;
+    const std::int64_t width = tensor->shape().back(0), dk = std::ssize(order);
+    for (std::int64_t head = 0; head < width; head += dk)
+        for (const std::int64_t c : order)
+            columns.push_back({head + c, 1});
+    tensor = gathered(*tensor, columns);
+}
+
+/// Whether a norm multiplies by it.
+bool is_norm(WeightId weight) {
+    using enum WeightId;
+    constexpr std::array norms{
+        norm1_weight, norm2_weight, norm1_after_weight, norm2_after_weight, final_norm_weight,
+        q_norm,       k_norm,       q_norm_all,         k_norm_all};
+    return std::ranges::find(norms, weight) != norms.end();
+}
+
+} // namespace
+
+/// (experts, d_in, d_out) from the tensors of the experts.
+TensorPtr Model::load_experts(const TensorName& row, std::string_view prefix, std::int64_t l) const {
+    const std::int64_t in = extent_of(row.in, architecture_), out = extent_of(row.out, architecture_);
+    auto all = std::make_shared<Tensor>(Shape{architecture_.experts, in, out});
+    float* to = all->data();
+    for (const std::string& name : names_in_files(row, prefix, l))
+        to = std::ranges::copy(transposed(*files_.tensor(name))->values(), to).out;
+    return all;
+}
+
+TensorPtr Model::load(const TensorName& row, std::string_view prefix, std::int64_t l) const {
+    if (row.layout == Layout::expert_linears)
+        return load_experts(row, prefix, l);
+    TensorPtr tensor = files_.tensor(name_in_files(row, prefix, l));
+    if (architecture_.norm == NormKind::rms_plus_one && is_norm(row.weight)) {
+        auto plus_one = std::make_shared<Tensor>(tensor->shape(), tensor->values());
+        for (float& weight : plus_one->values())
+            weight += 1.0F;
+        return plus_one;
+    }
+    if (row.layout == Layout::row)
+        return std::make_shared<const Tensor>(Shape{tensor->count()}, tensor->values());
+    return row.layout == Layout::linear ? transposed(*tensor) : tensor;
+}
+
+TensorPtr Model::weight(WeightId id) const {
+    const NameMap& map = architecture_.names;
+    const TensorName* const body = find_row(map.body, id);
+    const TensorName* const row = body != nullptr ? body : find_row(map.head, id);
+    if (row == nullptr && architecture_.sinusoids && id == WeightId::position_table)
+        return kept_->front().one(
+            id, [&] { return sinusoid_table(architecture_.position_rows, architecture_.D); });
+    if (row == nullptr)
+        return encoder_ != nullptr && id == WeightId::word_table ? encoder_->weight(id) : nullptr;
+    if (!is_needed(*row, architecture_))
+        return weight(WeightId::word_table);
+    const std::string prefix = body != nullptr ? prefix_ : "";
+    if (row->may_lack && files_.find(name_in_files(*row, prefix, 0)) == nullptr)
+        return nullptr;
+    return kept_->front().one(id, [&] { return load(*row, prefix, 0); });
+}
+
+WeightSet Model::layer(std::int64_t n) const {
+    if (encoder_ != nullptr && n < architecture_.encoder->layers)
+        return encoder_->layer(n);
+    const std::int64_t step = encoder_ == nullptr ? n : n - architecture_.encoder->layers;
+    return (*kept_)[static_cast<std::size_t>(step + 1)].all([&] { return read_step(step); });
+}
+
+WeightSet Model::read_step(std::int64_t step) const {
+    WeightSet set;
+    const NameMap& map = architecture_.names;
+    const std::int64_t l = step / attentions_per_layer();
+    std::vector<const TensorName*> rows;
+    for (const TensorName& row : step % attentions_per_layer() == 0 ? map.body : map.cross)
+        if (is_per_layer(row.weight) && is_in_layer(row, architecture_, l))
+            rows.push_back(&row);
+    // Widening and transposing a large layer takes longer than one pass through it.
+    const bool large = architecture_.D * (architecture_.D + architecture_.d_ff) > threads_from;
+    cpu::WorkerPool pool(large ? reading_threads() : 1);
+    pool.run(std::ssize(rows), [&](std::int64_t index, int) {
+        const TensorName& row = *rows[static_cast<std::size_t>(index)];
+        set[row.weight] = load(row, prefix_, l);
+    });
+    using enum WeightId;
+    cut_qkv(set, W_QKV, {W_Q, W_K, W_V}, architecture_);
+    cut_qkv(set, b_QKV, {b_Q, b_K, b_V}, architecture_);
+    cut_gate(set, architecture_);
+    cut_experts(set, experts_gate_in, experts_gate, experts_in);
+    cut_experts(set, experts_gate_in_bias, experts_gate_bias, experts_in_bias);
+    const std::vector<std::int64_t> order = rotary_order(architecture_);
+    for (const WeightId id : {W_Q, W_K, b_Q, b_K, q_norm, k_norm, q_norm_all, k_norm_all})
+        reorder_heads(set[id], order);
+    return set;
+}
+
+} // namespace headscope::checkpoint
