@@ -1,5 +1,6 @@
 #include "core/manual/glossary.h"
 
+#include "core/base/assets.h"
 #include "core/base/message.h"
 #include "core/base/parse.h"
 #include "core/manual/manual.h"
@@ -8,6 +9,8 @@
 #include <array>
 #include <cctype>
 #include <functional>
+#include <map>
+#include <mutex>
 #include <unordered_map>
 
 namespace headscope::manual {
@@ -163,7 +166,42 @@ const std::pair<std::string, const Term*>* form_at(const std::string& low, std::
     return nullptr;
 }
 
+/// The definitions of a translated page, by the English name of the term. The paragraph below a heading holds
+/// that name: "Englisch: Attention sink". Empty for a language without such a page.
+std::map<std::string, Definition> read_definitions(const std::string& language) {
+    std::map<std::string, Definition> read;
+    const std::string file = "manual/" + language + "/" + std::string(page_name) + ".md";
+    if (!std::ranges::binary_search(asset_names("manual/" + language + "/"), file))
+        return read;
+    const Page page = read_page(std::string(page_name), asset(file));
+    for (const Section& section : page.sections) {
+        const std::size_t first = section.block + 1;
+        const auto* paragraph =
+            first < page.blocks.size() ? std::get_if<lesson::Paragraph>(&page.blocks[first]) : nullptr;
+        const std::string line = paragraph == nullptr ? std::string() : plain(paragraph->spans);
+        const auto colon = line.find(": ");
+        if (section.level == 2 && colon != std::string::npos && section.text.size() > line.size())
+            read[line.substr(colon + 2)] = {section.title, section.text.substr(line.size() + 1), language};
+    }
+    return read;
+}
+
 } // namespace
+
+Definition definition_of(const Term& term) {
+    static std::mutex mutex;
+    static std::map<std::string, std::map<std::string, Definition>> of_language;
+    const std::string language(language_in_use());
+    if (language != "en") {
+        const std::scoped_lock lock(mutex);
+        const auto known = of_language.find(language);
+        const auto& definitions =
+            known != of_language.end() ? known->second : of_language[language] = read_definitions(language);
+        if (const auto found = definitions.find(term.name); found != definitions.end())
+            return found->second;
+    }
+    return {term.name, term.text, "en"};
+}
 
 const std::vector<Term>& terms() {
     static const std::vector<Term> all = [] {

@@ -27,6 +27,14 @@ const Term* find_term(std::string_view anchor);
 /// The term with this name or spelling, in singular or plural and any capitals; null if there is none.
 const Term* term_named(std::string_view name);
 
+/// A term as the user reads it.
+struct Definition {
+    std::string name, text;
+    std::string language; ///< of both; "en" if the user's language has no definition of the term
+};
+/// In the user's language, from the page manual/<language>/glossary.md, or else in English.
+Definition definition_of(const Term& term);
+
 /// A word of a text that names a term.
 struct TermUse {
     const Term* term;

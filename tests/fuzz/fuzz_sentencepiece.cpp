@@ -10,7 +10,7 @@ using namespace headscope;
 namespace {
 
 /// Checks that an accepted tokenizer splits a text into tokens, or refuses it.
-void use(const text::Tokenizer& tokenizer, std::string_view text, std::int32_t letters) {
+void cut(const text::Tokenizer& tokenizer, std::string_view text, std::int32_t letters) {
     const text::Encoding encoding = tokenizer.encode(text);
     fuzz::require(encoding.tokens.size() == encoding.ids.size() &&
                   encoding.offsets.size() == encoding.ids.size());
@@ -24,8 +24,8 @@ void read_model(std::string_view bytes) {
     fuzz::accepted([&] {
         const text::SentencePieceModel model = text::parse_sentencepiece(bytes, "input");
         const auto try_out = [](const text::Tokenizer& tokenizer) {
-            use(tokenizer, "", 0);
-            use(tokenizer, " It's  1234, caf\u00e9 e\u0301\u0323 \u4e16\U0001F600<s>[MASK]\n", 35);
+            cut(tokenizer, "", 0);
+            cut(tokenizer, " It's  1234, caf\u00e9 e\u0301\u0323 \u4e16\U0001F600<s>[MASK]\n", 35);
         };
         static_cast<void>(fuzz::accepted(
             [&] { try_out(*text::build_tokenizer(text::sentencepiece_parts(model, "input"))); }));

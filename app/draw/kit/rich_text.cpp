@@ -173,7 +173,7 @@ void mark_link(Picture& picture, const DrawContext& context, const std::string& 
             picture.scene.add(figure::LineItem{{x, y}, {std::min(x + 1.5F, to), y}, context.theme.muted, 1});
     picture.add_hotspot({from, baseline - size, to - from, size + 6},
                         "link " + std::to_string(picture.hotspots.size()) + " " + link, follow_link(link),
-                        term == nullptr ? where_to(link) : term->text);
+                        term == nullptr ? where_to(link) : manual::definition_of(*term).text);
 }
 
 Action follow_link(const std::string& link) {

@@ -146,7 +146,7 @@ std::string BlockHtml::term_link(const manual::Term& term, const std::string& te
     if (std::ranges::find(parts_.terms, &term) == parts_.terms.end())
         parts_.terms.push_back(&term);
     return "<a class=\"term\" href=\"#term-" + term.anchor + "\" title=\"" +
-           escaped(first_sentence(term.text)) + "\">" + text + "</a>";
+           escaped(first_sentence(manual::definition_of(term).text)) + "\">" + text + "</a>";
 }
 
 std::string BlockHtml::of(const std::vector<lesson::LessonBlock>& blocks) {

@@ -35,12 +35,13 @@ std::string reading_html(const std::vector<lesson::Reference>& reading, const Sp
 }
 
 std::string glossary_html(std::vector<const manual::Term*> terms) {
-    std::ranges::sort(terms, {}, &manual::Term::name);
+    std::ranges::sort(terms, {}, [](const manual::Term* term) { return manual::definition_of(*term).name; });
     std::string entries;
-    for (const manual::Term* const term : terms)
-        // The glossary of the manual is in English.
-        entries += "<div id=\"term-" + term->anchor + "\" lang=\"en\"><dt>" + escaped(term->name) +
-                   "</dt><dd>" + escaped(term->text) + "</dd></div>\n";
+    for (const manual::Term* const term : terms) {
+        const manual::Definition definition = manual::definition_of(*term);
+        entries += "<div id=\"term-" + term->anchor + "\" lang=\"" + definition.language + "\"><dt>" +
+                   escaped(definition.name) + "</dt><dd>" + escaped(definition.text) + "</dd></div>\n";
+    }
     return entries.empty() ? ""
                            : section("terms-title", tr("closing_html.terms", "Terms of this lesson"),
                                      "<dl>\n" + entries + "</dl>\n");

@@ -19,14 +19,14 @@ using Floats = std::vector<float>;
 
 namespace {
 
-const std::string corpus = test_data("/corpus/torch/");
+const std::string torch_corpus = test_data("/corpus/torch/");
 
 TorchFile open_good(const std::string& name) {
-    return TorchFile::open_lazily(corpus + "good_" + name + ".pt");
+    return TorchFile::open_lazily(torch_corpus + "good_" + name + ".pt");
 }
 
 std::string refusal(const std::string& name) {
-    return input_error([&] { static_cast<void>(TorchFile::open_lazily(corpus + "bad_" + name + ".pt")); });
+    return input_error([&] { static_cast<void>(TorchFile::open_lazily(torch_corpus + "bad_" + name + ".pt")); });
 }
 
 std::string names_in(const TorchFile& file) {
@@ -76,7 +76,7 @@ TorchFile view_of(std::int64_t count, std::int64_t offset, const std::vector<std
 
 TEST_CASE("the corpus of PyTorch files is accepted or refused as its names say", "[torch]") {
     int good = 0, bad = 0;
-    for (const auto& entry : std::filesystem::directory_iterator(corpus)) {
+    for (const auto& entry : std::filesystem::directory_iterator(torch_corpus)) {
         const std::string name = entry.path().filename().string();
         const std::string message =
             input_error([&] { static_cast<void>(TorchFile::open_lazily(entry.path().string())); });
@@ -246,18 +246,18 @@ TEST_CASE("a PyTorch file is recognized by its content or its ending", "[torch]"
         write_file_atomically(folder.file(name), bytes);
         return is_torch_file(folder.file(name));
     };
-    CHECK(is_torch_file(corpus + "good_state.pt"));
-    CHECK(is_torch_file(corpus + "good_older_4.pt"));
-    CHECK_FALSE(is_torch_file(corpus + "bad_other_zip.pt"));
+    CHECK(is_torch_file(torch_corpus + "good_state.pt"));
+    CHECK(is_torch_file(torch_corpus + "good_older_4.pt"));
+    CHECK_FALSE(is_torch_file(torch_corpus + "bad_other_zip.pt"));
     CHECK_FALSE(file("a.pt", ""));
-    CHECK_FALSE(file("pickle", read_file(corpus + "bad_plain_pickle.pt")));
+    CHECK_FALSE(file("pickle", read_file(torch_corpus + "bad_plain_pickle.pt")));
     CHECK_FALSE(is_torch_file(folder.file("nowhere")));
     CHECK((has_torch_ending("a/b.ckpt") && has_torch_ending("pytorch_model.bin")));
     CHECK_FALSE(has_torch_ending("a.bin/model.safetensors"));
 }
 
 TEST_CASE("the digest of a PyTorch file's header depends on its numbers' checksums", "[torch]") {
-    const std::string bytes = read_file(corpus + "good_state.pt");
+    const std::string bytes = read_file(torch_corpus + "good_state.pt");
     const std::string own = TorchFile::from_bytes(bytes, "file").header_sha256();
     CHECK(own == open_good("state").header_sha256());
     CHECK(own != open_good("protocol_3").header_sha256());

@@ -1,5 +1,6 @@
 #include "core/manual/manual.h"
 
+#include "core/base/message.h"
 #include "core/manual/glossary.h"
 #include "core/manual/search.h"
 #include "tests/catch.h"
@@ -190,6 +191,20 @@ TEST_CASE("words of the glossary are linked where they stand first", "[manual]")
     CHECK(marked({text("What you gain, with little loss")}) == "What you gain, with little loss");
     std::set<std::string> met{"mask"};
     CHECK(with_links(with_terms({text("A mask.")}, met)) == "A mask.");
+}
+
+TEST_CASE("every term has a German definition", "[manual]") {
+    use_language("de");
+    for (const Term& term : terms()) {
+        INFO(term.name);
+        const Definition definition = definition_of(term);
+        CHECK(definition.language == "de");
+        CHECK_FALSE(definition.text.starts_with("Englisch"));
+        CHECK(definition.text.ends_with("."));
+    }
+    CHECK(definition_of(*find_term("attention-sink")).name == "Attention-Senke");
+    use_language("en");
+    CHECK(definition_of(*find_term("attention-sink")).name == "Attention sink");
 }
 
 } // namespace headscope::test

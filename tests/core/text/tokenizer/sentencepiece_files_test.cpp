@@ -21,7 +21,7 @@ namespace {
 
 using IdList = std::vector<TokenId>;
 
-const std::string models = test_data("/tokenizers/sentencepiece/");
+const std::string spm_folder = test_data("/tokenizers/sentencepiece/");
 
 std::string varint(std::uint64_t value) {
     std::string out;
@@ -66,7 +66,7 @@ std::string loading_message(const std::string& bytes) {
 class Folder {
 public:
     void copy(const std::string& model, const std::string& file) const {
-        std::filesystem::copy(models + model + ".model", folder_.file(file));
+        std::filesystem::copy(spm_folder + model + ".model", folder_.file(file));
     }
     void write(const std::string& file, const json& content) const {
         write_file_atomically(folder_.file(file), content.dump());
@@ -146,7 +146,7 @@ TEST_CASE("damaged SentencePiece models are refused with the place", "[tokenizer
                Contains("names piece 4294967296"));
     CHECK_THAT(message(good + data(2, integer(40, ~0ULL))), Contains("names piece -1"));
     // Every cut of a real file is refused or leaves out whole pieces.
-    const std::string bytes = read_file(models + "unigram.model");
+    const std::string bytes = read_file(spm_folder + "unigram.model");
     for (std::size_t size = 0; size < 400; ++size)
         if (message(bytes.substr(0, size)).empty())
             CHECK(parse_sentencepiece(bytes.substr(0, size), "a.model").pieces.size() < 40);
@@ -235,7 +235,7 @@ TEST_CASE("DeBERTa appends its mask, ALBERT lowers letters", "[tokenizer][senten
 
 TEST_CASE("Marian splits both languages by their models and has one vocabulary",
           "[tokenizer][sentencepiece]") {
-    const json cases = json::parse(read_file(models + "cases.json"));
+    const json cases = json::parse(read_file(spm_folder + "cases.json"));
     const std::vector<std::string> texts = cases.at("texts");
     json vocab{{"</s>", 0}, {"<unk>", 1}, {">>fra<<", 2}};
     for (const char* side : {"source", "target"})

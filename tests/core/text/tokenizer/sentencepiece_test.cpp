@@ -22,10 +22,10 @@ namespace {
 
 using IdList = std::vector<TokenId>;
 
-const std::string models = test_data("/tokenizers/sentencepiece/");
+const std::string trained_models = test_data("/tokenizers/sentencepiece/");
 
 const json& cases() {
-    static const json all = json::parse(read_file(models + "cases.json"));
+    static const json all = json::parse(read_file(trained_models + "cases.json"));
     return all;
 }
 
@@ -42,7 +42,7 @@ IdList own_ids(const std::string& model, std::size_t text) {
 class ModelFolder {
 public:
     ModelFolder(const std::string& model, const std::string& file, const json& config) {
-        std::filesystem::copy(models + model + ".model", folder_.file(file));
+        std::filesystem::copy(trained_models + model + ".model", folder_.file(file));
         write("tokenizer_config.json", config);
     }
     void write(const std::string& file, const json& content) {
@@ -108,7 +108,7 @@ TEST_CASE("a SentencePiece model alone has SentencePiece's ids", "[tokenizer][se
     const std::string model =
         GENERATE(as<std::string>(), "unigram", "unigram_fairseq", "unigram_bytes", "bpe", "bpe_bytes",
                  "suffix", "source", "target", "t5_like", "llama2_like");
-    const auto tokenizer = load_tokenizer(models + model + ".model");
+    const auto tokenizer = load_tokenizer(trained_models + model + ".model");
     const std::vector<std::string> all = texts();
     REQUIRE(all.size() > 140);
     for (std::size_t i = 0; i < all.size(); ++i) {
