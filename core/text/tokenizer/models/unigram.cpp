@@ -56,26 +56,33 @@ public:
     explicit PieceTree(std::vector<Piece> pieces) {
         std::ranges::sort(pieces, {}, &Piece::text);
         struct Range {
-            std::size_t begin, end, depth;
+            std::uint32_t begin, end;
         };
-        std::vector<Range> ranges{{0, pieces.size(), 0}}; // the pieces below each node
+        nodes_.reserve(2 * pieces.size());
         nodes_.emplace_back();
-        for (std::size_t i = 0; i < ranges.size(); ++i) {
-            auto [begin, end, depth] = ranges[i];
-            nodes_[i].first_child = nodes_.size();
-            if (begin < end && pieces[begin].text.size() == depth)
-                nodes_[i].id = pieces[begin++].id;
-            while (begin < end) {
-                const char byte = pieces[begin].text[depth];
-                std::size_t next = begin;
-                while (next < end && pieces[next].text[depth] == byte)
-                    ++next;
-                nodes_.push_back({.byte = static_cast<unsigned char>(byte)});
-                ranges.push_back({begin, next, depth + 1});
-                begin = next;
+        std::uint32_t node = 0;
+        std::vector<Range> level{
+            {0, static_cast<std::uint32_t>(pieces.size())}}; // the pieces below each node
+        for (std::size_t depth = 0; !level.empty(); ++depth) {
+            std::vector<Range> next_level;
+            for (auto [begin, end] : level) {
+                nodes_[node].first_child = static_cast<std::uint32_t>(nodes_.size());
+                if (begin < end && pieces[begin].text.size() == depth)
+                    nodes_[node].id = pieces[begin++].id;
+                while (begin < end) {
+                    const char byte = pieces[begin].text[depth];
+                    std::uint32_t next = begin + 1;
+                    while (next < end && pieces[next].text[depth] == byte)
+                        ++next;
+                    nodes_.push_back({.byte = static_cast<unsigned char>(byte)});
+                    next_level.push_back({begin, next});
+                    begin = next;
+                }
+                ++node;
             }
+            level = std::move(next_level);
         }
-        nodes_.push_back({.first_child = nodes_.size()});
+        nodes_.push_back({.first_child = static_cast<std::uint32_t>(nodes_.size())});
     }
 
     /// Calls `visit(id, bytes)` for each piece that is a prefix of the text, shortest first.
@@ -97,8 +104,8 @@ public:
 
 private:
     struct Node {
-        std::size_t first_child = 0; ///< the children end before the first child of the next node
-        TokenId id = -1;             ///< of the piece that ends here
+        std::uint32_t first_child = 0; ///< the children end before the first child of the next node
+        TokenId id = -1;               ///< of the piece that ends here
         unsigned char byte = 0;
     };
     std::vector<Node> nodes_; ///< level by level; a last node marks the end of the last children

@@ -106,13 +106,16 @@ ScoredTokens tokens_of(const SentencePieceClass& rules, const SentencePieceModel
     return tokens;
 }
 
-Model class_model(const SentencePieceClass& rules, const SentencePieceModel& model, ScoredTokens tokens,
-                  const std::shared_ptr<const Vocabulary>& vocabulary, const std::string& name) {
+Model class_model(const SentencePieceClass& rules, const SentencePieceModel& model,
+                  std::vector<double> scores, const std::shared_ptr<const Vocabulary>& vocabulary,
+                  const std::string& name) {
     if (model.kind == Kind::bpe) {
         std::vector<ScoredPiece> pieces;
-        pieces.reserve(tokens.texts.size());
-        for (std::size_t id = 0; id < tokens.texts.size(); ++id)
-            pieces.push_back({tokens.texts[id], tokens.scores[id], static_cast<TokenId>(id)});
+        pieces.reserve(scores.size());
+        for (std::size_t id = 0; id < scores.size(); ++id) {
+            const auto token = static_cast<TokenId>(id);
+            pieces.push_back({vocabulary->text(token), scores[id], token});
+        }
         return bpe_model({.merges = merges_by_score(pieces),
                           .unknown = vocabulary->find(model.unknown_piece),
                           .fuses_unknown = true,
@@ -120,12 +123,12 @@ Model class_model(const SentencePieceClass& rules, const SentencePieceModel& mod
                          vocabulary);
     }
     const std::int64_t unknown = rules.unknown == SentencePieceClass::of_file ? model.unknown : rules.unknown;
-    if (unknown >= std::ssize(tokens.scores))
+    if (unknown >= std::ssize(scores))
         fail_input(
             tr("sentencepiece.too_few_pieces",
                "{} has {} pieces, too few for a {}, whose unknown token is piece {}; get the file again",
                name, model.pieces.size(), rules.name, unknown));
-    return unigram_model({.scores = std::move(tokens.scores),
+    return unigram_model({.scores = std::move(scores),
                           .types = {},
                           .unknown = static_cast<TokenId>(unknown),
                           .byte_fallback = rules.byte_fallback},
@@ -377,13 +380,13 @@ std::unique_ptr<Tokenizer> sentencepiece_tokenizer(const SentencePieceClass& rul
     ScoredTokens tokens = tokens_of(rules, model, options, extra);
     TokenizerParts parts;
     parts.name = file;
-    parts.vocabulary = vocabulary_of(tokens.texts);
+    parts.vocabulary = vocabulary_of(std::move(tokens.texts));
     const auto added =
         std::make_shared<const json>(added_tokens_of(rules, model, options, *parts.vocabulary, extra));
     parts.added_tokens = added;
     parts.normalizer = normalizer_of(rules, model, options, file);
     parts.pre_tokenizer = pre_tokenizer_of(rules, options, file);
-    parts.model = class_model(rules, model, std::move(tokens), parts.vocabulary, file);
+    parts.model = class_model(rules, model, std::move(tokens.scores), parts.vocabulary, file);
     parts.post_processor = post_processor_of(rules, options, *parts.vocabulary, *added, file);
     parts.decoder = decoder_of(rules, options, file);
     return build_tokenizer(std::move(parts));

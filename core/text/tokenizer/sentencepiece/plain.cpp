@@ -62,11 +62,11 @@ void refuse_charsmap(const std::string& name, const std::string& wanted) {
         tr("sentencepiece.charsmap", "the precompiled_charsmap of {} cannot be used: {}", name, wanted));
 }
 
-std::shared_ptr<const Vocabulary> vocabulary_of(std::span<const std::string> texts) {
+std::shared_ptr<const Vocabulary> vocabulary_of(std::vector<std::string> texts) {
     auto vocabulary = std::make_shared<Vocabulary>();
     vocabulary->reserve(texts.size());
     for (std::size_t id = 0; id < texts.size(); ++id)
-        vocabulary->add(texts[id], static_cast<TokenId>(id));
+        vocabulary->add(std::move(texts[id]), static_cast<TokenId>(id));
     return vocabulary;
 }
 
@@ -105,7 +105,7 @@ TokenizerParts sentencepiece_parts(const SentencePieceModel& model, const std::s
                name));
     TokenizerParts parts;
     parts.name = name;
-    parts.vocabulary = vocabulary_of(texts);
+    parts.vocabulary = vocabulary_of(std::move(texts));
     parts.normalizer = sentencepiece_normalizer(std::move(rules));
     parts.model = model_of(model, parts.vocabulary);
     parts.decoder = sentencepiece_decoder(model.adds_blank);

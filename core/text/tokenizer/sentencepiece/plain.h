@@ -3,8 +3,8 @@
 #include "core/text/tokenizer/parts.h"
 #include "core/text/tokenizer/sentencepiece/model_file.h"
 
-#include <span>
 #include <string>
+#include <vector>
 
 namespace headscope::text {
 
@@ -19,7 +19,7 @@ void require_splitting_kind(const SentencePieceModel& model, const std::string& 
 [[noreturn]] void refuse_charsmap(const std::string& name, const std::string& wanted);
 
 /// The tokens with ids from 0.
-std::shared_ptr<const Vocabulary> vocabulary_of(std::span<const std::string> texts);
+std::shared_ptr<const Vocabulary> vocabulary_of(std::vector<std::string> texts);
 
 /// Decodes blanks and byte tokens. `removes_blank`: the text begins with an added blank.
 Decoder sentencepiece_decoder(bool removes_blank);
