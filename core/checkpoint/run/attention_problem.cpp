@@ -112,7 +112,9 @@ Problem attention_problem(const TextGraph& text, const ModelInputs& inputs, Atte
     problem.qkv_limit = static_cast<float>(a.qkv_limit);
     problem.score_cap = static_cast<float>(a.score_cap);
     problem.mask = mask_of(model, a, read, place);
-    problem.temperature = static_cast<float>(a.temperature(place.layer));
+    if (const graph::Node& scaled = *stage(text, place, TensorId::scaled); scaled.inputs.size() > 1)
+        problem.temperature =
+            *std::get<graph::Constant>(text.graph().node(scaled.inputs[1].node).attributes).values->data();
     if (read.B == 1)
         problem.tokens = read.tokens;
     if (is_cross && read.B == 1)

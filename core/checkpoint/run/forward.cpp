@@ -171,7 +171,6 @@ LayerRun Collector::layer_run(const KeptLayer& kept, Pass& pass) const {
             with_edits(attention_problem(text_, inputs_, kept.place, model_.layer(n), numbers_.at(kept.x),
                                          kept.x_kv < 0 ? nullptr : numbers_.at(kept.x_kv)),
                        edits_of(options_.edits, n));
-        layer.problem->temperature *= options_.temperature;
     }
     Trace& trace = layer.trace;
     trace.dims = dims_of_attention(model_, inputs_, kept.place);
@@ -247,11 +246,9 @@ Problem problem_of_layer(const Model& model, const ModelInputs& inputs, const Fo
                       x_kv = place.stack == Stack::cross ? node_name(architecture, place, TensorId::x_kv) : x;
     const run::RunPtr run = pass.run({{x}, {x_kv}}, progress);
     const std::int64_t n = attention_number(architecture, place);
-    Problem problem = with_edits(attention_problem(pass.text, inputs, place, model.layer(n), (*run)[x],
-                                                   place.stack == Stack::cross ? (*run)[x_kv] : nullptr),
-                                 edits_of(options.edits, n));
-    problem.temperature *= options.temperature;
-    return problem;
+    return with_edits(attention_problem(pass.text, inputs, place, model.layer(n), (*run)[x],
+                                        place.stack == Stack::cross ? (*run)[x_kv] : nullptr),
+                      edits_of(options.edits, n));
 }
 
 } // namespace headscope::checkpoint

@@ -177,7 +177,7 @@ TEST_CASE("the names of sizes that all families share come before the family's o
 TEST_CASE("faults of a config name the key, what it has and what it should have") {
     CHECK_THAT(fault({{"model_type", "umt5"}}), Contains("model_type") && Contains("umt5") &&
                                                     Contains("gpt2, bert, distilbert, roberta, llama, "
-                                                             "mistral, qwen2"));
+                                                             "mistral, mixtral, qwen2"));
     CHECK_THAT(fault(json::object()), Contains("model_type is missing"));
     CHECK_THAT(fault(json::array()), Contains("object"));
     CHECK_THAT(fault(llama({{"hidden_size", "64"}})), Contains("hidden_size is \"64\""));
