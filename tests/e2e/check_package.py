@@ -80,7 +80,8 @@ def check_contents(package, root, sources):
     for mode, owner, _, _, _, name in rows:
         wanted = "drwxr-xr-x" if name.endswith("/") else "-rwxr-xr-x" if "/bin/" in name else "-rw-r--r--"
         check(owner == "root/root" and mode == wanted, f"{name} is {mode} of {owner}; it should be {wanted}")
-    pages = {f"share/doc/headscope/manual/{page.name}" for page in (sources / "assets/manual").glob("*.md")}
+    manual = sources / "assets/manual"
+    pages = {f"share/doc/headscope/manual/{page.relative_to(manual)}" for page in manual.rglob("*.md")}
     held = {str(path.relative_to(root / "usr")) for path in root.rglob("*") if path.is_file()}
     check(held == FILES | pages, f"the package lacks or has too much of {sorted(held ^ (FILES | pages))}")
     print(f"{size} bytes, {len(held)} files")

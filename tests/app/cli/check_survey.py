@@ -214,6 +214,8 @@ def make_model(folder, name):
     letters = [*string.ascii_lowercase, *("##" + letter for letter in string.ascii_lowercase), *".,"]
     words = sorted({word.lower() for word in WORDS} - set(letters))
     (model / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters, *words]) + "\n")
+    # A T5 folder that names no class has SentencePiece's vocabulary.
+    (model / "tokenizer_config.json").write_text('{"tokenizer_class": "BertTokenizer"}')
     return model
 
 
