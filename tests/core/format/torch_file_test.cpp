@@ -26,7 +26,8 @@ TorchFile open_good(const std::string& name) {
 }
 
 std::string refusal(const std::string& name) {
-    return input_error([&] { static_cast<void>(TorchFile::open_lazily(torch_corpus + "bad_" + name + ".pt")); });
+    return input_error(
+        [&] { static_cast<void>(TorchFile::open_lazily(torch_corpus + "bad_" + name + ".pt")); });
 }
 
 std::string names_in(const TorchFile& file) {
