@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <nlohmann/json.hpp>
-#include <ranges>
 #include <set>
 
 namespace headscope::checkpoint {
@@ -135,12 +135,16 @@ void TensorFiles::add_folder(const std::string& folder) {
             return path.ends_with(index_ending) ? read_index(folder, path) : add(path);
     }
     const std::set<std::string> others = torch_files_in(folder);
-    if (others.size() > 1)
+    if (others.size() > 1) {
+        constexpr std::ptrdiff_t most = 5;
+        const std::vector<std::string> named(others.begin(),
+                                             std::next(others.begin(), std::min(most, std::ssize(others))));
         fail_input(
             tr("tensor_files.several_pytorch_files",
                "{} has several PyTorch files ({}), so the one with the weights is not known; name that "
                "file",
-               folder, joined(std::views::take(others, 5)) + (others.size() > 5 ? ", ..." : "")));
+               folder, joined(named) + (std::ssize(others) > most ? ", ..." : "")));
+    }
     if (others.empty())
         fail_input(tr("tensor_files.no_weights_in_folder",
                       "{} has no weights: no {}, {} or other PyTorch file, and no index of several such "
