@@ -75,7 +75,7 @@ public:
         logits_.push_back({"logits", {{token_axis, {options.position, 1}}}});
         std::vector<graph::Part> captures = streams_;
         captures.insert(captures.end(), logits_.begin(), logits_.end());
-        before_ = runs_.run(captures, {}, nullptr, progress);
+        before_ = runs_.run(captures, {}, run.kept(), progress);
         checkpoint::require_finite_logits(logits_of(*before_)->values(), options.position);
     }
 

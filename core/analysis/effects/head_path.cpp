@@ -47,7 +47,7 @@ CutPath cut_path(const checkpoint::ModelRun& run, HeadPlace from, HeadPlace to, 
         weights{name(to.layer, TensorId::weights), {{"H", {to.head, 1}}}};
     const std::string x = name(to.layer, TensorId::x), resid_in = name(to.layer, TensorId::resid_in),
                       q = name(to.layer, TensorId::q_heads), k = name(to.layer, TensorId::k_heads);
-    const run::RunPtr own = runs.run({written, weights, {resid_in}, {q}, {k}}, {}, nullptr, progress);
+    const run::RunPtr own = runs.run({written, weights, {resid_in}, {q}, {k}}, {}, run.kept(), progress);
     const std::int64_t T = run.inputs().T;
     Tensor taken(Shape{T, a.D}, own->part(written)->values());
     if (a.norms.first || to.layer > 0)

@@ -98,7 +98,7 @@ public:
                   TensorId::q_heads, TensorId::k_heads, TensorId::v_heads})
                 captures.push_back({name(l, stage)});
         for (Prompt& prompt : prompts_)
-            prompt.run = prompt.runs.run(captures, {}, nullptr, progress);
+            prompt.run = prompt.runs.run(captures, {}, prompt.run, progress);
         clean_difference = difference(*prompts_[0].run);
         corrupted_difference = difference(*prompts_[1].run);
     }
@@ -271,9 +271,9 @@ private:
     /// One of the two prompts, and its run.
     struct Prompt {
         Prompt(const ModelRunPtr& of, const std::shared_ptr<checkpoint::Workshop>& workshop)
-            : runs(of->text(), of->edits(), workshop) {}
+            : runs(of->text(), of->edits(), workshop), run(of->kept()) {}
         checkpoint::GraphRuns runs;
-        run::RunPtr run;
+        run::RunPtr run; ///< with all that is patched, once it was computed
     };
 
     const graph::Graph& graph() const { return prompts_[0].runs.graph(); }

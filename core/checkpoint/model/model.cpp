@@ -175,7 +175,7 @@ void Model::match_stack(std::set<std::string>& known, CheckpointReport& report) 
     prefix_ = prefix == map.prefixes.end() ? map.prefixes.front() : *prefix;
     // The graph names tensors by the first one.
     std::vector<std::string_view>& prefixes = architecture_.names.prefixes;
-    std::ranges::rotate(prefixes, std::ranges::find(prefixes, prefix_));
+    std::rotate(prefixes.begin(), std::ranges::find(prefixes, prefix_), prefixes.end());
     match_rows(map.body, prefix_, known, report.missing, report.wrong_shape);
     match_rows(map.cross, prefix_, known, report.missing, report.wrong_shape);
     match_rows(map.head, "", known, report.head_missing, report.wrong_shape);
