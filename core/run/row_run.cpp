@@ -61,8 +61,8 @@ RowRun::RowRun(const graph::Graph& graph, const std::vector<graph::Part>& captur
 
 RowRun::RowRun(const RowRun& other)
     : plan_(other.plan_), leaves_(other.leaves_), interventions_(other.interventions_), text_(other.text_),
-      grows_(other.grows_), keys_grow_(other.keys_grow_), fixed_(other.fixed_), rows_(other.rows_),
-      began_(other.began_) {
+      grows_(other.grows_), keys_grow_(other.keys_grow_), keeps_(other.keeps_), fixed_(other.fixed_),
+      rows_(other.rows_), began_(other.began_) {
     for (const auto& state : other.states_)
         states_.push_back(state == nullptr ? nullptr : state->clone());
 }
@@ -71,6 +71,7 @@ void RowRun::find_growing(const std::vector<std::string>& text) {
     const std::size_t count = graph().nodes().size();
     grows_.resize(count);
     keys_grow_.resize(count);
+    keeps_.resize(count);
     for (const std::string& name : text) {
         text_.push_back(graph().find(name));
         grows_[static_cast<std::size_t>(text_.back())] = true;
@@ -89,6 +90,10 @@ void RowRun::find_growing(const std::vector<std::string>& text) {
             keys_grow_[id] = grows_[static_cast<std::size_t>(node.inputs[1].node)];
         if (!is_pair_node(node.axes))
             keys_grow_[id] = false;
+        for (const graph::Reading& input : node.inputs)
+            if (const auto read = static_cast<std::size_t>(input.node); grows_[id] && !grows_[read])
+                keeps_[read] = true;
+        keeps_[id] = planned.kept && !grows_[id];
     }
 }
 
@@ -245,8 +250,11 @@ std::map<std::string, TensorPtr> RowRun::compute(std::int64_t end,
     const RowRange rows{rows_, end};
     std::map<std::string, TensorPtr> results;
     std::vector<bool> is_wanted(graph().nodes().size());
-    for (const std::string& name : wanted)
-        is_wanted[static_cast<std::size_t>(graph().find(name))] = true;
+    std::vector<std::pair<NodeId, const std::string*>> names;
+    for (const std::string& name : wanted) {
+        names.emplace_back(graph().find(name), &name);
+        is_wanted[static_cast<std::size_t>(names.back().first)] = true;
+    }
     Values values(graph().nodes().size());
     for (const Plan::Node& node : plan_->nodes())
         values.at(node.id).grows = grows_[static_cast<std::size_t>(node.id)];
@@ -254,9 +262,9 @@ std::map<std::string, TensorPtr> RowRun::compute(std::int64_t end,
         Values::Node& value = values.at(graph().find(name));
         value.owner = numbers;
         value.numbers = numbers.get();
-        for (const std::string& one : wanted)
-            if (graph().find(one) == graph().find(name))
-                results[one] = numbers;
+        for (const auto& [id, one] : names)
+            if (id == graph().find(name))
+                results[*one] = numbers;
     }
     try {
         for (std::size_t n = 0; n < plan_->steps().size(); ++n) {
@@ -264,13 +272,13 @@ std::map<std::string, TensorPtr> RowRun::compute(std::int64_t end,
             compute_step(n, values, rows, is_wanted, progress);
             for (const NodeId id : plan_->steps()[n].step.nodes) {
                 const auto at = static_cast<std::size_t>(id);
-                if (!grows_[at] && !began_ && plan_->find(id)->stored)
+                if (!began_ && keeps_[at])
                     fixed_[at] = values.at(id).owner;
+                if (is_wanted[at])
+                    for (const auto& [wanted_id, name] : names)
+                        if (wanted_id == id)
+                            results[*name] = values.at(id).owner;
             }
-            for (const std::string& name : wanted)
-                if (const NodeId id = graph().find(name);
-                    std::ranges::find(plan_->steps()[n].step.nodes, id) != plan_->steps()[n].step.nodes.end())
-                    results[name] = values.at(id).owner;
             for (const NodeId id : plan_->steps()[n].released)
                 values.at(id).owner = nullptr;
             progress.report(plan_->steps()[n].progress_end);

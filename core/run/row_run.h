@@ -60,6 +60,7 @@ private:
     NodeInterventions interventions_;
     std::vector<NodeId> text_;
     std::vector<bool> grows_, keys_grow_; ///< by node; keys_grow_: the axis Tk has the text's tokens
+    std::vector<bool> keeps_;             ///< by node: a later call reads it from fixed_
     std::vector<TensorPtr> fixed_;        ///< by node: what does not grow and is read by what does
     std::vector<std::unique_ptr<KernelState>> states_; ///< by step
     std::int64_t rows_ = 0;

@@ -157,7 +157,7 @@ TEST_CASE("every storage type of PyTorch has its number type, and floats their v
                                             {"bool", "BOOL"},
                                             {"c64", "C64"}}) {
             CHECK(file.find(tensor)->dtype == dtype);
-            CHECK_THAT(input_error([&] { static_cast<void>(file.tensor(tensor)); }),
+            CHECK_THAT(input_error([&, name = tensor] { static_cast<void>(file.tensor(name)); }),
                        Contains(std::string("is ") + dtype + "; store it as F32"));
         }
     }

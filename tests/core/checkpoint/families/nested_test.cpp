@@ -20,12 +20,12 @@ using nlohmann::json;
 
 namespace {
 
-Architecture parse(const json& value) {
+Architecture nested_parse(const json& value) {
     return read_architecture(value.dump(), "config.json");
 }
 
-std::string fault(const json& value) {
-    return input_error([&] { parse(value); });
+std::string nested_fault(const json& value) {
+    return input_error([&] { nested_parse(value); });
 }
 
 json config_of(const std::string& name) {
@@ -78,16 +78,16 @@ std::string replaced(const std::string& text, const std::string& from, const std
 
 TEST_CASE("a sparse text_config takes the defaults of its own class") {
     // As the published gemma-3-4b.
-    const Architecture gemma = parse({{"model_type", "gemma3"},
-                                      {"eos_token_id", {1, 106}},
-                                      {"torch_dtype", "bfloat16"},
-                                      {"text_config",
-                                       {{"hidden_size", 2560},
-                                        {"intermediate_size", 10240},
-                                        {"model_type", "gemma3_text"},
-                                        {"num_hidden_layers", 34},
-                                        {"rope_scaling", {{"factor", 8.0}, {"rope_type", "linear"}}},
-                                        {"sliding_window", 1024}}}});
+    const Architecture gemma = nested_parse({{"model_type", "gemma3"},
+                                             {"eos_token_id", {1, 106}},
+                                             {"torch_dtype", "bfloat16"},
+                                             {"text_config",
+                                              {{"hidden_size", 2560},
+                                               {"intermediate_size", 10240},
+                                               {"model_type", "gemma3_text"},
+                                               {"num_hidden_layers", 34},
+                                               {"rope_scaling", {{"factor", 8.0}, {"rope_type", "linear"}}},
+                                               {"sliding_window", 1024}}}});
     CHECK((gemma.family == "gemma3" && gemma.layers == 34 && gemma.D == 2560 && gemma.vocab == 262208));
     CHECK((gemma.H == 8 && gemma.Hkv == 4 && gemma.dk == 256 && gemma.tied));
     CHECK(gemma.score_scale == 1.0 / 16);
@@ -97,22 +97,23 @@ TEST_CASE("a sparse text_config takes the defaults of its own class") {
     CHECK(gemma.end_tokens == std::vector<std::int64_t>{1, 106});
     CHECK(gemma.dtype == "bfloat16");
     // As llava-1.5-7b and llava-v1.6-mistral-7b.
-    const Architecture llava =
-        parse({{"model_type", "llava"},
-               {"tie_word_embeddings", false},
-               {"text_config", {{"model_type", "llama"}, {"rms_norm_eps", 1e-5}, {"vocab_size", 32064}}}});
+    const Architecture llava = nested_parse(
+        {{"model_type", "llava"},
+         {"tie_word_embeddings", false},
+         {"text_config", {{"model_type", "llama"}, {"rms_norm_eps", 1e-5}, {"vocab_size", 32064}}}});
     CHECK((llava.D == 4096 && llava.Hkv == 32 && llava.vocab == 32064 && !llava.tied));
-    const Architecture mistral = parse({{"model_type", "llava_next"},
-                                        {"text_config",
-                                         {{"model_type", "mistral"},
-                                          {"rope_theta", 1e6},
-                                          {"sliding_window", nullptr},
-                                          {"vocab_size", 32064}}}});
+    const Architecture mistral = nested_parse({{"model_type", "llava_next"},
+                                               {"text_config",
+                                                {{"model_type", "mistral"},
+                                                 {"rope_theta", 1e6},
+                                                 {"sliding_window", nullptr},
+                                                 {"vocab_size", 32064}}}});
     CHECK((mistral.Hkv == 8 && mistral.d_ff == 14336 && !mistral.windows[0]));
-    CHECK(parse({{"model_type", "mistral3"}, {"text_config", {{"num_hidden_layers", 2}}}}).windows[0] ==
-          4096);
-    CHECK(parse({{"model_type", "qwen3_vl"}}).ropes[0].theta == 5e6);
-    CHECK(parse({{"model_type", "qwen3_vl"}}).qk_norm == QkNorm::per_head);
+    CHECK(
+        nested_parse({{"model_type", "mistral3"}, {"text_config", {{"num_hidden_layers", 2}}}}).windows[0] ==
+        4096);
+    CHECK(nested_parse({{"model_type", "qwen3_vl"}}).ropes[0].theta == 5e6);
+    CHECK(nested_parse({{"model_type", "qwen3_vl"}}).qk_norm == QkNorm::per_head);
 }
 
 TEST_CASE("the language model of Qwen's checkpoints with images is at the top or nested") {
@@ -122,48 +123,50 @@ TEST_CASE("the language model of Qwen's checkpoints with images is at the top or
                           {"num_key_value_heads", 2}, {"head_dim", 16},           {"vocab_size", 90}};
         json top = own, nested = {{"text_config", own}};
         top["model_type"] = nested["model_type"] = name;
-        const Architecture plain = parse(top);
-        CHECK(same_architecture(plain, parse(nested)));
+        const Architecture plain = nested_parse(top);
+        CHECK(same_architecture(plain, nested_parse(nested)));
         CHECK((plain.D == 64 && plain.vocab == 90));
         nested["text_config"]["rope_scaling"] = {{"rope_type", "default"}};
-        const Architecture turned = parse(nested);
+        const Architecture turned = nested_parse(nested);
         // For a text the three sections of mrope turn by the same positions.
         for (const json& rope :
              {json{{"type", "mrope"}, {"mrope_section", {2, 3, 3}}},
               json{{"rope_type", "default"}, {"mrope_interleaved", true}, {"mrope_section", {2, 3, 3}}}}) {
             json with = nested;
             with["text_config"]["rope_scaling"] = rope;
-            CHECK(same_architecture(parse(with), turned));
+            CHECK(same_architecture(nested_parse(with), turned));
         }
     }
-    CHECK_THAT(fault({{"model_type", "llama"}, {"rope_scaling", {{"type", "mrope"}}}}), Contains("mrope"));
+    CHECK_THAT(nested_fault({{"model_type", "llama"}, {"rope_scaling", {{"type", "mrope"}}}}),
+               Contains("mrope"));
 }
 
 TEST_CASE("faults of a nested language model name its object") {
-    CHECK_THAT(fault({{"model_type", "llava"}, {"text_config", {{"hidden_size", "x"}}}}),
+    CHECK_THAT(nested_fault({{"model_type", "llava"}, {"text_config", {{"hidden_size", "x"}}}}),
                Contains("config.json: text_config: hidden_size is \"x\""));
-    CHECK_THAT(fault({{"model_type", "llava"}, {"text_config", 3}}), Contains("text_config is 3"));
-    CHECK_THAT(fault({{"model_type", "gemma3"}, {"text_config", {{"model_type", "llama"}}}}),
+    CHECK_THAT(nested_fault({{"model_type", "llava"}, {"text_config", 3}}), Contains("text_config is 3"));
+    CHECK_THAT(nested_fault({{"model_type", "gemma3"}, {"text_config", {{"model_type", "llama"}}}}),
                Contains("model_type is \"llama\"; it should be gemma3_text"));
     for (const char* inner : {"bert", "gpt2", "t5"})
-        CHECK_THAT(fault({{"model_type", "llava"}, {"text_config", {{"model_type", inner}}}}),
+        CHECK_THAT(nested_fault({{"model_type", "llava"}, {"text_config", {{"model_type", inner}}}}),
                    Contains("named like Llama's"));
     for (const char* inner : {"llava", "umt5"})
-        CHECK_THAT(fault({{"model_type", "llava"}, {"text_config", {{"model_type", inner}}}}),
+        CHECK_THAT(nested_fault({{"model_type", "llava"}, {"text_config", {{"model_type", inner}}}}),
                    Contains("one of gpt2, bert"));
-    CHECK_THAT(fault({{"model_type", "mistral3"}, {"text_config", {{"add_cross_attention", true}}}}),
+    CHECK_THAT(nested_fault({{"model_type", "mistral3"}, {"text_config", {{"add_cross_attention", true}}}}),
                Contains("add_cross_attention"));
-    CHECK_THAT(fault({{"model_type", "llava"}, {"text_config", {{"model_type", "qwen2_moe"}}}}),
+    CHECK_THAT(nested_fault({{"model_type", "llava"}, {"text_config", {{"model_type", "qwen2_moe"}}}}),
                Contains("qwen2_moe models are not computed here") && Contains("qwen2"));
 }
 
 TEST_CASE("a kind that does not open is named with the reason and the nearest that does") {
-    CHECK_THAT(fault({{"model_type", "nemotron"}}),
+    CHECK_THAT(nested_fault({{"model_type", "nemotron"}}),
                Contains("nemotron models are not computed here because their LayerNorms") &&
                    Contains("the nearest family that opens is llama"));
-    CHECK_THAT(fault({{"model_type", "xglm"}}), Contains("frequencies") && Contains("opt"));
-    CHECK_THAT(fault({{"model_type", "electra"}}), Contains("narrower") && Contains("bert"));
-    CHECK_THAT(fault({{"model_type", "paligemma"}}), Contains("both directions") && Contains("gemma3"));
+    CHECK_THAT(nested_fault({{"model_type", "xglm"}}), Contains("frequencies") && Contains("opt"));
+    CHECK_THAT(nested_fault({{"model_type", "electra"}}), Contains("narrower") && Contains("bert"));
+    CHECK_THAT(nested_fault({{"model_type", "paligemma"}}),
+               Contains("both directions") && Contains("gemma3"));
 }
 
 TEST_CASE("tensors of a nested language model are found under all of their usual names") {
