@@ -33,7 +33,7 @@ DocumentPtr four_heads(std::int64_t Hkv) {
     return make_document(recipe, 1);
 }
 
-Trace trace_of(const DocumentPtr& document) {
+Trace document_trace(const DocumentPtr& document) {
     const auto engine = engine::make_engine("cpu");
     return static_cast<engine::Engine&>(*engine).run(document->problem);
 }
@@ -53,9 +53,9 @@ float largest_difference(const Tensor& a, const Tensor& b) {
 
 TEST_CASE("swapped heads change places and the output stays, gains included") {
     DocumentPtr document = app::apply(four_heads(4), SetGain{1, 0.5F});
-    const Trace before = trace_of(document);
+    const Trace before = document_trace(document);
     document = app::apply(document, SwapHeads{1, 3});
-    const Trace after = trace_of(document);
+    const Trace after = document_trace(document);
     CHECK(document->problem.gain(3) == 0.5F);
     CHECK(document->problem.gain(1) == 1.0F);
     CHECK(contribution(after, 3) == contribution(before, 1));
@@ -69,7 +69,7 @@ TEST_CASE("swapped heads change places and the output stays, gains included") {
 
 TEST_CASE("a copied head does what the other does") {
     const DocumentPtr document = app::apply(four_heads(4), CopyHead{2, 0});
-    const Trace trace = trace_of(document);
+    const Trace trace = document_trace(document);
     for (const TensorId id : {TensorId::weights, TensorId::head_out, TensorId::contributions}) {
         const Tensor& stage = *trace.stage(id);
         const auto per_head = static_cast<std::size_t>(stage.count() / 4);
@@ -135,7 +135,7 @@ TEST_CASE("the mask is painted in both directions, for one head or all, and rese
     recipe.mask = project::MaskChoice::causal;
     const DocumentPtr chosen = make_document(recipe, 1);
     const auto weight = [](const DocumentPtr& document, std::int64_t h, std::int64_t i, std::int64_t j) {
-        return trace_of(document).stage(TensorId::weights)->at(0, h, i, j);
+        return document_trace(document).stage(TensorId::weights)->at(0, h, i, j);
     };
     CHECK(weight(chosen, 0, 1, 3) == 0);
     DocumentPtr document = app::apply(chosen, PaintMask{0, 0, 1, 3, true});
@@ -169,9 +169,9 @@ TEST_CASE("painting can allow what an additive mask forbids, and keeps its other
     project::Recipe recipe;
     recipe.base = std::make_shared<const Problem>(p);
     DocumentPtr document = make_document(recipe, 1);
-    CHECK(trace_of(document).stage(TensorId::weights)->at(0, 0, 0, 1) == 0);
+    CHECK(document_trace(document).stage(TensorId::weights)->at(0, 0, 0, 1) == 0);
     document = app::apply(document, PaintMask{0, 0, 0, 1, true});
-    const Trace trace = trace_of(document);
+    const Trace trace = document_trace(document);
     CHECK(trace.stage(TensorId::weights)->at(0, 0, 0, 1) > 0);
     CHECK(trace.stage(TensorId::weights)->at(0, 1, 0, 1) == 0);
     CHECK(trace.stage(TensorId::masked)->at(0, 2, 3, 3) ==

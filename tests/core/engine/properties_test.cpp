@@ -40,7 +40,7 @@ Problem any_problem(Masks masks = Masks::any) {
     return problem;
 }
 
-Trace trace_of(const Problem& problem, int threads = 1) {
+Trace cpu_trace(const Problem& problem, int threads = 1) {
     return cpu::CpuEngine(threads).run(problem);
 }
 
@@ -106,14 +106,14 @@ TEST_CASE("laws of multi-head attention: keys, batches and heads") {
         std::vector<std::int64_t> from(static_cast<std::size_t>(d.Tk));
         std::iota(from.begin(), from.end(), 0);
         std::shuffle(from.begin(), from.end(), std::mt19937_64(*rc::gen::arbitrary<std::uint64_t>()));
-        const Trace before = trace_of(problem);
+        const Trace before = cpu_trace(problem);
         Tensor moved(problem.x_kv->shape());
         for (std::int64_t b = 0; b < d.B; ++b)
             for (std::int64_t j = 0; j < d.Tk; ++j)
                 for (std::int64_t c = 0; c < d.Dkv; ++c)
                     moved.at(b, j, c) = problem.x_kv->at(b, from[static_cast<std::size_t>(j)], c);
         problem.x_kv = std::make_shared<const Tensor>(std::move(moved));
-        const Trace after = trace_of(problem);
+        const Trace after = cpu_trace(problem);
         const Tensor& A = *before.stage(TensorId::weights);
         Tensor expected(A.shape());
         for (std::int64_t row = 0; row < A.count() / d.Tk; ++row)
@@ -125,14 +125,14 @@ TEST_CASE("laws of multi-head attention: keys, batches and heads") {
 
     rc::prop("a batch gives what its entries give one by one", [] {
         const Problem problem = any_problem();
-        const Trace whole = trace_of(problem);
+        const Trace whole = cpu_trace(problem);
         for (std::int64_t b = 0; b < problem.dims.B; ++b) {
             Problem entry = problem;
             entry.dims.B = 1;
             entry.x = slice(problem.x, b, 1);
             entry.x_kv = slice(problem.x_kv, b, 1);
             entry.mask = mask_of_entry(problem, b);
-            const Trace alone = trace_of(entry);
+            const Trace alone = cpu_trace(entry);
             for (const TensorInfo& info : stages_of())
                 RC_ASSERT(difference(alone.stage(info.id),
                                      *slice(whole.stages[static_cast<std::size_t>(info.id)], b, 1)) == "");
@@ -141,7 +141,7 @@ TEST_CASE("laws of multi-head attention: keys, batches and heads") {
 
     rc::prop("grouped queries equal key/value heads that are repeated", [] {
         const Problem problem = any_problem();
-        const Trace grouped = trace_of(problem), repeated = trace_of(with_repeated_heads(problem));
+        const Trace grouped = cpu_trace(problem), repeated = cpu_trace(with_repeated_heads(problem));
         for (const TensorId id : {TensorId::masked, TensorId::weights, TensorId::head_out, TensorId::output})
             RC_ASSERT(difference(grouped.stage(id), *repeated.stage(id)) == "");
     });
@@ -150,7 +150,7 @@ TEST_CASE("laws of multi-head attention: keys, batches and heads") {
         const Problem grouped = any_problem();
         const Problem back = with_kv_head_count(with_repeated_heads(grouped), grouped.dims.Hkv);
         RC_ASSERT(back.dims == grouped.dims);
-        RC_ASSERT(bitwise_difference(trace_of(back), trace_of(grouped)) == "");
+        RC_ASSERT(bitwise_difference(cpu_trace(back), cpu_trace(grouped)) == "");
     });
 
     rc::prop("dealing the weights to other heads keeps them, and dealing back restores the trace", [] {
@@ -162,8 +162,8 @@ TEST_CASE("laws of multi-head attention: keys, batches and heads") {
         RC_ASSERT(one.weights.W_K == problem.weights.W_K);
         RC_ASSERT(one.weights.W_V == problem.weights.W_V);
         RC_ASSERT(one.weights.W_O == problem.weights.W_O);
-        const Trace before = trace_of(problem), merged = trace_of(one);
-        RC_ASSERT(bitwise_difference(trace_of(with_head_count(one, problem.dims.H)), before) == "");
+        const Trace before = cpu_trace(problem), merged = cpu_trace(one);
+        RC_ASSERT(bitwise_difference(cpu_trace(with_head_count(one, problem.dims.H)), before) == "");
         // Q, K and V do not know about heads.
         RC_ASSERT(difference(merged.stage(TensorId::q), *before.stage(TensorId::q)) == "");
         RC_ASSERT(merged.stage(TensorId::scores)->shape()[1] == 1);
@@ -174,7 +174,7 @@ TEST_CASE("laws of multi-head attention: sums, gains and masks") {
     rc::prop("the contributions and b_O add up to the output", [] {
         const Problem problem = any_problem();
         const Dims& d = problem.dims;
-        const Trace trace = trace_of(problem);
+        const Trace trace = cpu_trace(problem);
         const Tensor& C = *trace.stage(TensorId::contributions);
         Tensor sum({d.B, d.Tq, d.D}, 0.0F);
         for (std::int64_t b = 0; b < d.B; ++b)
@@ -198,13 +198,13 @@ TEST_CASE("laws of multi-head attention: sums, gains and masks") {
         Tensor W_O(gated.weights.W_O->shape(), gated.weights.W_O->values());
         std::fill_n(W_O.data() + h * d.dv * d.D, d.dv * d.D, 0.0F);
         zeroed.weights.W_O = std::make_shared<const Tensor>(std::move(W_O));
-        const Trace a = trace_of(gated), b = trace_of(zeroed);
+        const Trace a = cpu_trace(gated), b = cpu_trace(zeroed);
         RC_ASSERT(difference(a.stage(TensorId::output), *b.stage(TensorId::output)) == "");
         RC_ASSERT(difference(a.stage(TensorId::contributions), *b.stage(TensorId::contributions)) == "");
     });
 
     rc::prop("rows of weights sum to 1, or to 0 where nothing is allowed",
-             [] { RC_ASSERT(broken_invariant(trace_of(any_problem())) == ""); });
+             [] { RC_ASSERT(broken_invariant(cpu_trace(any_problem())) == ""); });
 
     rc::prop("under a causal mask a prefix of the tokens gives the prefix of the result", [] {
         Problem whole = any_problem(Masks::none);
@@ -219,7 +219,7 @@ TEST_CASE("laws of multi-head attention: sums, gains and masks") {
         part.dims.Tq = part.dims.Tk = *rc::gen::inRange<std::int64_t>(1, whole.dims.Tq + 1);
         const auto kept = static_cast<std::size_t>(part.dims.Tq * part.dims.D);
         part.x = make_tensor({1, part.dims.Tq, part.dims.D}, whole.x->values().first(kept));
-        const Trace all = trace_of(whole), some = trace_of(part);
+        const Trace all = cpu_trace(whole), some = cpu_trace(part);
         RC_ASSERT(difference(some.stage(TensorId::output),
                              *make_tensor({1, part.dims.Tq, part.dims.D},
                                           all.stage(TensorId::output)->values().first(kept))) == "");
@@ -229,7 +229,7 @@ TEST_CASE("laws of multi-head attention: sums, gains and masks") {
 TEST_CASE("a run's numbers depend neither on the stages wanted nor on the threads") {
     rc::prop("some stages are the same bits as all stages, and no others come", [] {
         const Problem problem = any_problem();
-        const Trace all = trace_of(problem);
+        const Trace all = cpu_trace(problem);
         StageSet wanted;
         for (const TensorInfo& info : stages_of())
             if (*rc::gen::arbitrary<bool>())
@@ -250,8 +250,8 @@ TEST_CASE("a run's numbers depend neither on the stages wanted nor on the thread
         Numbers numbers(seed);
         Problem problem = generate(large, {.biases = true, .gains = true}, numbers, true);
         problem.mask = {CausalMask{}, generate_rule(1, large, numbers)};
-        const Trace one = trace_of(problem, 1);
-        CHECK(bitwise_difference(trace_of(problem, 2), one) == "");
-        CHECK(bitwise_difference(trace_of(problem, 3), one) == "");
+        const Trace one = cpu_trace(problem, 1);
+        CHECK(bitwise_difference(cpu_trace(problem, 2), one) == "");
+        CHECK(bitwise_difference(cpu_trace(problem, 3), one) == "");
     }
 }
