@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/checkpoint/checks/largest_difference.h"
+#include "core/checkpoint/graph/graph_runs.h"
 
 #include <algorithm>
 #include <array>
@@ -45,6 +46,9 @@ ReferenceKind hidden_states_of(const std::string& stack) {
 }
 
 const ReferenceKind logits_kind{"logits", {"logits", "expect.logits", ""}, 2e-4};
+
+const ReferenceKind router_kind{
+    "router logits", {"router_logits.{l}", "layers.{l}.router_logits", "expect.router_logits"}, 5e-5};
 
 /// A tensor of the file, and where this layer's numbers begin in it.
 struct ReferencePlace {
@@ -98,7 +102,7 @@ bool is_result(const std::string& name) {
             return std::ranges::all_of(layer, [](char c) { return c >= '0' && c <= '9'; });
         });
     };
-    return named(logits_kind) ||
+    return named(logits_kind) || named(router_kind) ||
            std::ranges::any_of(std::array{"", "encoder", "decoder", "cross"}, [&](const char* stack) {
                return named(attentions_of(stack)) || named(hidden_states_of(stack));
            });
@@ -135,6 +139,10 @@ public:
         }
         rows_.push_back(difference.row());
     }
+    /// Returns whether the file has numbers of the kind for layer 0.
+    bool has(const ReferenceKind& kind, std::int64_t layers, const Shape& shape) const {
+        return find_place(file_, kind, 0, layers, shape).entry != nullptr;
+    }
     std::vector<ReferenceRow> take() { return std::move(rows_); }
     ReferenceGaps gaps() const {
         ReferenceGaps gaps;
@@ -152,6 +160,21 @@ private:
     std::vector<ReferenceRow> rows_;
     std::set<std::string> used_, lacking_; ///< tensors of the file; kinds that it lacks
 };
+
+/// Compares what the routers of mixtures compute, if the file has it, in a run of the model's graph.
+void add_routers(const Model& model, const ModelInputs& inputs, ReferenceComparison& comparison,
+                 Progress& progress) {
+    const Architecture& a = model.architecture();
+    if (a.experts == 0 || !comparison.has(router_kind, a.layers, {inputs.B, inputs.T, a.experts}))
+        return;
+    std::vector<graph::Part> captures;
+    for (std::int64_t l = 0; l < a.layers; ++l)
+        captures.push_back({layer_prefix(a, {Stack::own, l}) + "router_logits"});
+    GraphRuns runs(std::shared_ptr<const Model>(std::shared_ptr<void>(), &model), inputs, {});
+    const run::RunPtr run = runs.run(captures, {}, nullptr, progress);
+    for (std::int64_t l = 0; l < a.layers; ++l)
+        comparison.add(router_kind, l, a.layers, *(*run)[captures[static_cast<std::size_t>(l)].node], inputs);
+}
 
 } // namespace
 
@@ -177,6 +200,7 @@ std::vector<ReferenceRow> check_against(const Model& model, const format::Safete
     if (!run.encoder_hidden.empty())
         add_hidden(Stack::encoder, run.encoder_hidden, inputs.source.front());
     add_hidden(Stack::own, run.hidden, inputs);
+    add_routers(model, inputs, comparison, progress);
     if (run.logits != nullptr)
         comparison.add(logits_kind, std::nullopt, 0, *run.logits, inputs);
     if (gaps != nullptr)

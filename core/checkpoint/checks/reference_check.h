@@ -31,11 +31,12 @@ struct ReferenceGaps {
 /// Runs the model over the inputs in `reference` (input_ids, optional attention_mask and token_type_ids) and
 /// compares with what else the file has: attentions.{l}, layers.{l}.weights (both (B, H, T, T)) or
 /// expect.attentions (L, B, H, T, T); hidden_states.{l}, hidden.{l} (B, T, D) or expect.hidden_states (L + 1,
-/// B, T, D); logits or expect.logits (B, T, vocab); of a floating-point type. Of an encoder-decoder the names
-/// are encoder_attentions.{l}, encoder.layers.{l}.weights, expect.encoder_attentions and so on, likewise
-/// decoder_ and cross_, and the inputs those of both stacks. What was left out goes into `gaps`
-/// if it is given. Throws Error(input) naming the tensor for a wrong shape, when there is nothing to compare
-/// with, and what run_model throws.
+/// B, T, D); logits or expect.logits (B, T, vocab); of mixtures router_logits.{l}, layers.{l}.router_logits
+/// (B, T, experts) or expect.router_logits (L, B, T, experts); of a floating-point type. Of an
+/// encoder-decoder the names are encoder_attentions.{l}, encoder.layers.{l}.weights,
+/// expect.encoder_attentions and so on, likewise decoder_ and cross_, and the inputs those of both stacks.
+/// What was left out goes into `gaps` if it is given. Throws Error(input) naming the tensor for a wrong
+/// shape, when there is nothing to compare with, and what run_model throws.
 std::vector<ReferenceRow> check_against(const Model& model, const format::Safetensors& reference,
                                         const RunAttention& attention, Progress& progress,
                                         ReferenceGaps* gaps = nullptr);

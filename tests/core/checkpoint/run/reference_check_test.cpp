@@ -71,9 +71,14 @@ TEST_CASE("every golden model agrees with its reference, in every tensor") {
     for (const std::string& name : model_case_names()) {
         INFO(name);
         const std::string folder = test_data("/models/") + name;
-        const auto rows = check(folder, format::Safetensors::open(folder + "/expected.safetensors"));
+        const format::Safetensors reference = format::Safetensors::open(folder + "/expected.safetensors");
+        const auto rows = check(folder, reference);
         const auto L = static_cast<std::size_t>(Model::open(folder).architecture().layers);
-        REQUIRE(rows.size() == 2 * L + 2); // the layers, one hidden state more than layers, logits
+        const std::size_t routers = reference.find("expect.router_logits") == nullptr ? 0 : L;
+        // The layers, one hidden state more than layers, routers of mixtures, logits.
+        REQUIRE(rows.size() == 2 * L + 2 + routers);
+        CHECK(std::ranges::count(rows, "router logits", &ReferenceRow::kind) ==
+              static_cast<std::ptrdiff_t>(routers));
         for (const ReferenceRow& row : rows) {
             INFO(row.kind << " " << row.layer.value_or(-1) << " " << row.difference);
             CHECK(row.agrees());
