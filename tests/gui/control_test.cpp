@@ -44,6 +44,8 @@ json asked(User& user, const std::string& line) {
 void check_state(User& user) {
     if (user.view().playing) // by the action "play": it would not come to rest
         user.act(TogglePlay{});
+    if (user.program.state().model.generating) // by "write on", which waits between tokens
+        user.act(SetGenerating{false});
     user.settle();
     const json answer = asked(user, R"({"id": "now", "action": "report"})");
     REQUIRE(answer.at("ok") == true);

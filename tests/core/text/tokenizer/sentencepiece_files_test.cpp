@@ -155,8 +155,8 @@ TEST_CASE("damaged SentencePiece models are refused with the place", "[tokenizer
 TEST_CASE("models that SentencePiece could not use are refused", "[tokenizer][sentencepiece]") {
     const std::string good = unknown_piece + piece("a", -1);
     CHECK(loading_message(good).empty());
-    for (const char* const map : {"x", "\x08\x00\x00\x00\x00", "\x00\x00\x00\x00"})
-        CHECK_THAT(loading_message(good + data(3, data(2, std::string(map, 4)))),
+    for (const std::string& map : {std::string("x"), std::string("\x08\0\0\0", 4), std::string(4, '\0')})
+        CHECK_THAT(loading_message(good + data(3, data(2, map))),
                    Contains("a.model") && Contains("length of a trie"));
     CHECK_THAT(loading_message(good + data(2, integer(3, 3))), Contains("words or characters"));
     CHECK_THAT(loading_message(good + piece("ab", 0, 4) + data(2, integer(3, 2))),
