@@ -310,8 +310,10 @@ json form_of(std::string_view form, const Token& token, json& special) {
         }
         const json pair = token(word);
         parts.push_back({{"SpecialToken", {{"id", pair[0]}, {"type_id", type}}}});
-        special[pair[0].get<std::string>()] = {
-            {"id", pair[0]}, {"ids", json::array({pair[1]})}, {"tokens", json::array({pair[0]})}};
+        json& entry = special[pair[0].get<std::string>()];
+        entry["id"] = pair[0];
+        entry["ids"] = json::array({pair[1]});
+        entry["tokens"] = json::array({pair[0]});
     }
     return parts;
 }
