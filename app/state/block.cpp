@@ -12,7 +12,8 @@ bool is_read_by_columns(const TensorInfo& info) {
         return false;
     const auto last = static_cast<std::size_t>(info.rank() - 1);
     return info.axes[last - 1] == Axis::D &&
-           (info.axes[last] == Axis::d_ff || info.axes[last] == Axis::experts);
+           (info.axes[last] == Axis::d_ff || info.axes[last] == Axis::d_expert ||
+            info.axes[last] == Axis::experts);
 }
 
 } // namespace

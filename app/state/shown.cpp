@@ -86,7 +86,8 @@ std::int64_t current_row(const ViewState& view, std::int64_t otherwise) {
 }
 
 std::optional<std::int64_t> unit_of(const CellAddress& cell) {
-    return place_along(Axis::d_ff, cell);
+    const auto unit = place_along(Axis::d_ff, cell);
+    return unit ? unit : place_along(Axis::d_expert, cell);
 }
 
 std::optional<std::int64_t> expert_of(const CellAddress& cell) {

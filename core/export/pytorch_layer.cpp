@@ -138,7 +138,7 @@ std::string line_of(const checkpoint::BlockTrace& block, TensorId id) {
 
 ScriptLayer script_layer(const checkpoint::BlockTrace& block) {
     const checkpoint::Architecture& architecture = *block.architecture;
-    if (architecture.experts > 0)
+    if (architecture.has_experts(block.place.layer))
         fail_input(
             tr("pytorch_layer.layer_mixture_experts_no",
                "layer {} has a mixture of experts, which scripts do not compute; export its attention alone",

@@ -155,7 +155,10 @@ struct Gate {
     bool operator==(const Gate&) const = default;
 };
 
-/// The choice of experts for a token, and their fractions.
+/// The choice of experts for a token, and their fractions. With groups of equally many consecutive experts,
+/// only those of the best groups can be chosen (DeepSeek-AI 2024, V2, section 2.2.2). A second input,
+/// (experts), is added to the scores for the choice of groups and experts, not for the fractions (DeepSeek-AI
+/// 2024, V3, section 2.1.2).
 struct Route {
     enum class Score : std::uint8_t {
         softmax_of_chosen, ///< softmax over the numbers of the chosen experts
@@ -166,6 +169,8 @@ struct Route {
     Score score = Score::softmax_of_chosen;
     bool sum_to_one = false; ///< the fractions of the chosen experts are divided by their sum
     double factor = 1;       ///< multiplies the fractions
+    std::int64_t groups = 1, used_groups = 1;
+    std::int64_t best_of_group = 1; ///< as many of its best scores, added, decide on a group
     bool operator==(const Route&) const = default;
 };
 

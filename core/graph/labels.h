@@ -123,6 +123,17 @@ inline constexpr Label mlp_gate{"mlp_gate", translatable("block_rows.mlp_gate", 
 inline constexpr Label mlp_act{"mlp_act",
                                translatable("block_rows.mlp_after_activation", "MLP, after the activation"),
                                "mlp_act", Step::mlp_act};
+inline constexpr Label shared_raw{"shared_raw", untranslated("shared_raw"), "shared_raw", Step::mlp_shared};
+inline constexpr Label shared_gate{"shared_gate", untranslated("shared_gate"), "shared_gate",
+                                   Step::mlp_shared};
+inline constexpr Label shared_fraction{"shared_fraction", untranslated("shared_fraction"), "shared_fraction",
+                                       Step::mlp_shared};
+inline constexpr Label mlp_shared{
+    "mlp_shared", translatable("block_rows.shared_experts_output", "Output of the shared expert"),
+    "mlp_shared", Step::mlp_shared};
+inline constexpr Label mlp_experts{
+    "mlp_experts", translatable("block_rows.chosen_experts_output", "Output of the chosen experts"),
+    "mlp_experts", Step::mlp_experts};
 inline constexpr Label router_logits{"router_logits", untranslated("router_logits"), "router_logits",
                                      Step::mlp_act};
 inline constexpr Label router{"router", translatable("block_rows.shares_experts", "Expert fractions"),

@@ -34,6 +34,8 @@ constexpr std::array<StepRow, step_count> step_rows{{
     {Step::mlp_pre, Page::mlp},
     {Step::mlp_gate, Page::mlp},
     {Step::mlp_act, Page::mlp},
+    {Step::mlp_shared, Page::mlp_out},
+    {Step::mlp_experts, Page::mlp_out},
     {Step::mlp_raw, Page::mlp_out},
     {Step::mlp_out, Page::mlp_out},
     {Step::resid_out, Page::residual},

@@ -36,6 +36,8 @@ enum class Step : std::uint8_t {
     mlp_pre,
     mlp_gate,
     mlp_act,
+    mlp_shared,
+    mlp_experts,
     mlp_raw,
     mlp_out,
     resid_out,

@@ -23,6 +23,7 @@ struct Dims {
     std::int64_t vocab = 0;       ///< vocabulary size of a checkpoint; 0: there is none
     std::int64_t positions = 0;   ///< rows of a checkpoint's position table; 0: there is none
     std::int64_t token_types = 0; ///< rows of a checkpoint's token type table; 0: there is none
+    std::int64_t d_expert = 0;    ///< same of each expert; 0: there are none
     /// experts of a checkpoint's layer, of which a token uses some; 0: one MLP for all tokens
     std::int64_t experts = 0;
 
@@ -48,6 +49,7 @@ enum class Axis : std::uint8_t {
     Hkv_dv,
     H_dv,
     d_ff,       ///< width of the MLP's hidden layer in a checkpoint
+    d_expert,   ///< width of an expert's hidden layer
     experts,    ///< experts of a layer, of which a token uses some
     vocab,      ///< vocabulary of a checkpoint
     positions,  ///< rows of a checkpoint's position table

@@ -28,6 +28,8 @@ enum class StageGroup : std::uint8_t {
     mlp_pre,
     mlp_gate,
     mlp_act,
+    mlp_shared,
+    mlp_experts,
     mlp_raw,
     mlp_out,
     resid_out,
@@ -36,7 +38,7 @@ enum class StageGroup : std::uint8_t {
     probabilities
 };
 inline constexpr int group_count = 11; ///< stops of attention
-inline constexpr int stop_count = 27;  ///< all stops
+inline constexpr int stop_count = 29;  ///< all stops
 /// Whether the stop lies around attention, where only a checkpoint has stops.
 constexpr bool is_around(StageGroup group) {
     return static_cast<int>(group) >= group_count;

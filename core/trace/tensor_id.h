@@ -60,7 +60,9 @@ enum class TensorId : std::uint8_t {
     mlp_pre,
     mlp_gate,
     mlp_act,
+    mlp_shared,
     router,
+    mlp_experts,
     mlp_raw,
     mlp_out,
     resid_out,
@@ -95,7 +97,7 @@ enum class TensorId : std::uint8_t {
     W_U,
     b_U
 };
-inline constexpr int stage_count = 18, block_count = 18, block_weight_count = 27, tensor_count = 85;
+inline constexpr int stage_count = 18, block_count = 20, block_weight_count = 27, tensor_count = 87;
 
 /// How one cell of a stage follows from the cells it reads; the inspector explains each in its own way.
 enum class Operation : std::uint8_t {

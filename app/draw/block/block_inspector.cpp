@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <sstream>
+#include <utility>
 
 namespace headscope::app {
 
@@ -69,7 +70,18 @@ int add_product(Sheet& sheet, const CellAddress& cell) {
     if (bias != nullptr)
         table.single_terms.push_back({.label = "+ " + product.bias_name + "[" + n(column) + "]",
                                       .value = static_cast<double>(bias->data()[column])});
-    return draw_terms(sheet, table);
+    if (cell.tensor != mlp_shared || shown.block->shared_fraction == nullptr)
+        return draw_terms(sheet, table);
+    const double fraction = static_cast<double>(shown.block->shared_fraction->data()[cell.at[1]]),
+                 sum = table.total / fraction;
+    const std::string name = std::exchange(table.name, tr("common.sum", "sum"));
+    table.total = sum;
+    const int decimals = draw_terms(sheet, table);
+    sheet.section(tr("block_inspector.shared_fraction", "Fraction of the shared expert"),
+                  tr("block_inspector.sigmoid_of_row", "sigmoid of a product of the row that the MLP reads"));
+    sheet.arithmetic(number(sum, 4) + " × " + number(fraction, 4), number(sum * fraction, 4));
+    sheet.row(name, number(static_cast<double>(shown.value(cell)), 4), true);
+    return decimals;
 }
 
 /// What one unit adds to the residual stream, at the dimension where it adds most.
@@ -363,8 +375,8 @@ int add_around(Sheet& sheet, const CellAddress& cell) {
                         sheet.context.theme.text);
         return 4;
     }
-    if (shown.tensor(router) != nullptr && made_from(shown, cell.tensor) == std::vector{mlp_act})
-        return add_experts(sheet, cell); // each has numbers of its own in place of mlp_act
+    if (is_sum_of_experts(shown, cell.tensor))
+        return add_experts(sheet, cell);
     if (!holds_sources(shown, cell.tensor)) {
         sheet.section(tr("common.comes", "Comes from"));
         sheet.paragraph(tr("block_inspector.last_layer_gives_shows",
@@ -376,7 +388,7 @@ int add_around(Sheet& sheet, const CellAddress& cell) {
     switch (cell.tensor) {
     case mlp_pre:
     case mlp_gate:
-    case mlp_raw:
+    case mlp_shared:
         return add_product(sheet, cell);
     case mlp_act:
         return add_activation(sheet, cell);
@@ -392,7 +404,7 @@ int add_around(Sheet& sheet, const CellAddress& cell) {
     }
     if (norm_at(shown, cell.tensor))
         return add_norm(sheet, cell);
-    if (cell.tensor == mlp_out)
+    if (is_output_of_mlp(shown, cell.tensor))
         return add_product(sheet, cell);
     if (made_from(shown, cell.tensor).size() > 1) {
         const int decimals = add_residual(sheet, cell);

@@ -48,6 +48,15 @@ std::vector<TensorId> made_from(const Shown& shown, TensorId id) {
         architecture, id, shown.block->place.layer < 0 ? architecture.layers - 1 : shown.block->place.layer);
 }
 
+bool is_sum_of_experts(const Shown& shown, TensorId id) {
+    const checkpoint::AttentionPlace place = shown.block->place;
+    return place.layer >= 0 && checkpoint::is_sum_of_experts(*shown.block->architecture, id, place.layer);
+}
+
+bool is_output_of_mlp(const Shown& shown, TensorId id) {
+    return made_from(shown, id) == std::vector{mlp_act};
+}
+
 std::int64_t attention_of_block(const Shown& shown) {
     const checkpoint::Architecture& architecture = shown.document->part()->architecture();
     const checkpoint::AttentionPlace place = shown.block->place;
@@ -78,7 +87,7 @@ std::vector<ReadSpan> reads_around(const Shown& shown, const CellAddress& cell) 
     if (shown.block == nullptr || !holds_sources(shown, cell.tensor))
         return {};
     const bool whole_row = norm_at(shown, cell.tensor) || cell.tensor == mlp_pre || cell.tensor == mlp_gate ||
-                           cell.tensor == mlp_raw || cell.tensor == mlp_out;
+                           is_output_of_mlp(shown, cell.tensor) || is_sum_of_experts(shown, cell.tensor);
     std::vector<ReadSpan> reads;
     for (const TensorId id : made_from(shown, cell.tensor)) {
         const std::int64_t width = extent(tensor_info(id).axes[2], shown.dims());
@@ -166,11 +175,14 @@ std::string formula_around(const Shown& shown, TensorId id) {
     default:
         if (norm_at(shown, id))
             return norm_formula(shown, id);
-        if ((id == mlp_raw || id == mlp_out) && architecture.experts > 0)
+        if (is_sum_of_experts(shown, id))
             return tr("block_parts.sum_chosen_experts_outputs",
                       "{} = sum of the chosen experts’ outputs, each times its fraction", name);
-        if (id == mlp_raw || id == mlp_out)
-            return product("W_out", checkpoint::WeightId::mlp_out_bias, " + b_out");
+        if (is_output_of_mlp(shown, id)) {
+            const bool has_fraction = id == mlp_shared && shown.block->shared_fraction != nullptr;
+            return product("W_out", checkpoint::WeightId::mlp_out_bias, " + b_out") +
+                   (has_fraction ? " × " + tr("block_parts.fraction", "fraction") : "");
+        }
         return name + " = " + sum_of(from);
     }
 }

@@ -14,6 +14,10 @@ namespace headscope::app {
 /// What a stop around attention is made from, see checkpoint::made_from; of the first layer's input the
 /// embeddings.
 std::vector<TensorId> made_from(const Shown& shown, TensorId id);
+/// Returns whether a stage is the sum of the chosen experts' outputs, each times its fraction.
+bool is_sum_of_experts(const Shown& shown, TensorId id);
+/// Returns whether a stage is mlp_act · W_out + b_out.
+bool is_output_of_mlp(const Shown& shown, TensorId id);
 /// Whether what made_from names is shown: the part after the last layer holds the stream that leaves the
 /// layer, and not what that stream was added from.
 bool holds_sources(const Shown& shown, TensorId id);

@@ -306,6 +306,8 @@ std::string short_name(StageGroup stop) {
     case G::mlp_pre:
     case G::mlp_gate:
     case G::mlp_act:
+    case G::mlp_shared:
+    case G::mlp_experts:
     case G::mlp_raw:
     case G::mlp_out:
         return std::string(group_info(stop).label.substr(4));

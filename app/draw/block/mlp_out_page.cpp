@@ -62,28 +62,34 @@ float draw_units(Picture& picture, const DrawContext& context, float y) {
     return y;
 }
 
+std::string contribution(TensorId id) {
+    if (id == mlp_shared)
+        return tr("mlp_out_page.shared_adds", "contribution of the shared expert, which every token uses");
+    if (id == mlp_experts)
+        return tr("mlp_out_page.experts_add", "contribution of the experts that the router chose");
+    return tr("mlp_out_page.mlp_adds_residual_stream", "contribution of the MLP to the residual stream");
+}
+
 } // namespace
 
 Picture draw_mlp_out_page(const DrawContext& context) {
     const TensorId id = group_info(context.view.group).main;
     if (norm_at(context.shown, id))
         return draw_norm_page(context);
+    if (made_from(context.shown, id).size() > 1)
+        return draw_residual_page(context);
     Picture picture;
     picture.scene.width = context.width;
     draw_view_heading(picture, context, title_around(context.shown, id), formula_around(context.shown, id));
-    const bool units = context.shown.tensor(mlp_act) != nullptr;
+    const bool units = is_output_of_mlp(context.shown, id);
     const float below = (units ? static_cast<float>(listed_units) * unit_row + 54 : 0.0F) +
-                        (context.shown.tensor(b_out) == nullptr ? 0.0F : bias_height) +
-                        expert_weights_height(context);
-    float y = draw_row_blocks(
-        picture, context,
-        {{id, "",
-          tr("mlp_out_page.mlp_adds_residual_stream", "contribution of the MLP to the residual stream")}},
-        104, context.height - 104 - below);
+                        (units && context.shown.tensor(b_out) != nullptr ? bias_height : 0.0F) +
+                        (units ? 0.0F : expert_weights_height(context));
+    float y =
+        draw_row_blocks(picture, context, {{id, "", contribution(id)}}, 104, context.height - 104 - below);
     if (units)
         y = draw_units(picture, context, y + 8);
-    y = draw_expert_weights(picture, context, y + 16);
-    y = draw_output_bias(picture, context, y + 16);
+    y = units ? draw_output_bias(picture, context, y + 16) : draw_expert_weights(picture, context, y + 16);
     picture.scene.height = std::max(context.height, y + 16);
     return picture;
 }

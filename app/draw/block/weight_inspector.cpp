@@ -19,9 +19,14 @@ struct Made {
     Index at;
 };
 
+/// What the rows of an MLP's output matrix make: `beside` in a layer that has experts and an MLP for all
+/// tokens.
+TensorId output_of_mlp(const Shown& shown, TensorId beside) {
+    return shown.tensor(beside) != nullptr ? beside : shown.tensor(mlp_raw) != nullptr ? mlp_raw : mlp_out;
+}
+
 Made made_with(const Shown& shown, const CellAddress& cell, std::int64_t i) {
     const std::int64_t last = cell.at[tensor_info(cell.tensor).rank() == 2 ? 1 : 0];
-    const TensorId out = shown.tensor(mlp_raw) != nullptr ? mlp_raw : mlp_out;
     switch (cell.tensor) {
     case W_in:
     case b_in:
@@ -31,7 +36,7 @@ Made made_with(const Shown& shown, const CellAddress& cell, std::int64_t i) {
         return {mlp_gate, {0, i, last, 0}};
     case W_out:
     case b_out:
-        return {out, {0, i, last, 0}};
+        return {output_of_mlp(shown, mlp_shared), {0, i, last, 0}};
     case norm1_weight:
     case norm1_bias:
         return {norm1, {0, i, last, 0}};
@@ -61,6 +66,7 @@ Made made_with(const Shown& shown, const CellAddress& cell, std::int64_t i) {
 std::string place_name(Axis axis) {
     switch (axis) {
     case Axis::d_ff:
+    case Axis::d_expert:
         return tr("common.unit", "unit");
     case Axis::experts:
         return tr("weight_inspector.expert", "expert");
@@ -222,8 +228,7 @@ void add_expert_step(Sheet& sheet, const CellAddress& cell, const checkpoint::Ex
     sheet.arithmetic(number(from * weight, 4) + " × " +
                          tr("weight_inspector.share", "fraction {}", number(share, 3)),
                      number(from * weight * share, 4));
-    const TensorId out = shown.tensor(mlp_raw) != nullptr ? mlp_raw : mlp_out;
-    const CellAddress made{out, {0, units.token, cell.at[is_bias ? 1 : 2], 0}};
+    const CellAddress made{output_of_mlp(shown, mlp_experts), {0, units.token, cell.at[is_bias ? 1 : 2], 0}};
     sheet.row(tr("weight_inspector.part", "a part of {}", address_text(shown, made)),
               number(static_cast<double>(shown.value(made)), 4));
 }

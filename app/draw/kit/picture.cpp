@@ -198,6 +198,7 @@ std::string address_text(const Shown& shown, const CellAddress& cell) {
         case Axis::dk:
         case Axis::dv:
         case Axis::d_ff:
+        case Axis::d_expert:
         case Axis::experts:
         case Axis::vocab:
         case Axis::positions:

@@ -156,10 +156,12 @@ void draw_ways_to_weights(Sheet& sheet) {
           {untranslated("norm1"), StageGroup::norm1},
           {untranslated("norm2"), StageGroup::norm2},
           {untranslated("W_in  W_out"), StageGroup::mlp_act},
+          {translatable("edit_panel.experts", "experts"), StageGroup::mlp_experts},
           {translatable("edit_panel.experts", "experts"), StageGroup::mlp_out},
           {translatable("common.final_norm", "final norm"), StageGroup::final_norm},
           {untranslated("W_U"), StageGroup::logits}}) {
-        if (!strip.has(group) || (group == StageGroup::mlp_out && !experts))
+        const bool shows_experts = experts && !strip.has(StageGroup::mlp_experts);
+        if (!strip.has(group) || (group == StageGroup::mlp_out && !shows_experts))
             continue;
         const std::string label = tr(words);
         const float wide = sheet.context.measure(label, figure::Font::ui_medium, 13) + 30;

@@ -105,12 +105,30 @@ GuideText say_mlp(const Shown& shown, TensorId id, std::int64_t i) {
             tr("guide_texts_around.gate_goes_through",
                "Each number is multiplied by a gate, to which the activation function is applied."));
     out.paragraphs.push_back(tr("guide_texts_around.no_token_looks", "No token reads another one here."));
-    out.try_it = id == mlp_out || id == mlp_raw
+    out.try_it = is_output_of_mlp(shown, id)
                      ? tr("guide_texts_around.point_number",
                           "Hover over a number: the inspector lists the units that contribute to it.")
                      : tr("guide_texts_around.click_unit_weights",
                           "Click a unit to see its weights at the bottom of the view: which words does the "
                           "unit raise, and how does that change when you drag a weight?");
+    return out;
+}
+
+GuideText say_experts(const Shown& shown, std::int64_t i) {
+    const std::span<const float> fractions = row_of(shown, router, i);
+    const auto used = std::ranges::count_if(fractions, [](float fraction) { return fraction > 0; });
+    GuideText out{.heading = tr("guide_texts_around.experts_of_token", "{} of {} experts for each token",
+                                used, std::ssize(fractions))};
+    out.paragraphs.push_back(
+        tr("guide_texts_around.router_chooses",
+           "The router multiplies the row of a token by its matrix: one number for each expert. The experts "
+           "with the largest numbers compute; each is a small MLP of its own."));
+    const auto most = std::ranges::max_element(fractions);
+    out.paragraphs.push_back(tr(
+        "guide_texts_around.most_of_expert", "At {}, expert {} counts most: its output is multiplied by {}.",
+        say_query(shown.problem(), i), most - fractions.begin(), number(static_cast<double>(*most), 2)));
+    out.try_it = tr("guide_texts_around.click_an_expert",
+                    "Click another token: does the router choose other experts there?");
     return out;
 }
 
@@ -163,7 +181,9 @@ GuideText guide_text_around(const Shown& shown, const ViewState& view) {
         return say_vocabulary(shown, id);
     if (norm_at(shown, id))
         return say_norm(shown, id, i);
-    if (shown.tensor(mlp_act) != nullptr && id >= mlp_pre && id <= mlp_out)
+    if (is_sum_of_experts(shown, id) && shown.tensor(router) != nullptr)
+        return say_experts(shown, i);
+    if (id == mlp_pre || id == mlp_gate || id == mlp_act || is_output_of_mlp(shown, id))
         return say_mlp(shown, id, i);
     return say_residual(shown, id, i);
 }

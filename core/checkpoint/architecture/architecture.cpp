@@ -17,6 +17,14 @@ double Architecture::temperature(std::int64_t l) const {
     return divide_by_layer ? own * static_cast<double>(l + 1) : own;
 }
 
+bool Architecture::has_experts(std::int64_t l) const {
+    return experts > 0 && (mixtures.empty() || mixtures[static_cast<std::size_t>(l)]);
+}
+
+std::int64_t Architecture::mlp_width(std::int64_t l) const {
+    return has_experts(l) ? d_shared : d_ff;
+}
+
 std::int64_t Architecture::longest_text() const {
     if (buckets)
         return std::numeric_limits<std::int64_t>::max();

@@ -75,10 +75,13 @@ struct Architecture {
     std::int64_t H = 0;
     std::int64_t Hkv = 0;           ///< divides H
     std::int64_t dk = 0;            ///< also the width of a value head
-    std::int64_t d_ff = 0;          ///< width inside the MLP
+    std::int64_t d_ff = 0;          ///< width inside the MLP, of layers with one MLP for all tokens
+    std::int64_t d_shared = 0;      ///< same of the MLP for all tokens beside the experts; 0: there is none
+    std::int64_t d_expert = 0;      ///< same of each expert
     std::int64_t vocab = 0;         ///< rows of the word table
     std::int64_t max_positions = 0; ///< what the model was made for
     std::int64_t experts = 0;       ///< MLPs per layer of which a token uses some; 0: one for all
+    std::vector<bool> mixtures;     ///< per layer whether it has the experts; empty: all have, or none
     graph::Route route;             ///< how many, and which fraction of each one's output a token gets
     graph::Gate expert_gate;        ///< of experts, whose activation is not `activation`
 
@@ -121,22 +124,26 @@ struct Architecture {
 
     // MLP and head.
     Activation activation = Activation::gelu;
-    GatePacking gate = GatePacking::separate;      ///< of models whose MLP has a gate
-    Activation head_activation = Activation::gelu; ///< after the head's own dense layer, if it has one
-    bool tied = false;                             ///< the head multiplies by the word table
-    double head_scale = 1.0;                       ///< multiplies what the head reads; above 0
-    double logit_cap = 0.0;                        ///< cap tanh(logit / cap); 0: none
-    std::string mask_token;                        ///< stands for a hidden word; empty: none
-    std::vector<std::int64_t> end_tokens;          ///< ids that end a text; empty: none is known
+    GatePacking gate = GatePacking::separate;          ///< of models whose MLP has a gate
+    GatePacking expert_gate_in = GatePacking::in_turn; ///< of files that hold both in one tensor
+    Activation head_activation = Activation::gelu;     ///< after the head's own dense layer, if it has one
+    bool tied = false;                                 ///< the head multiplies by the word table
+    double head_scale = 1.0;                           ///< multiplies what the head reads; above 0
+    double logit_cap = 0.0;                            ///< cap tanh(logit / cap); 0: none
+    std::string mask_token;                            ///< stands for a hidden word; empty: none
+    std::vector<std::int64_t> end_tokens;              ///< ids that end a text; empty: none is known
 
     /// What the scaled scores of layer l are divided by on top of sqrt(dk).
     double temperature(std::int64_t l) const;
+    /// Whether tokens of layer l use some of several experts.
+    bool has_experts(std::int64_t l) const;
+    /// The width inside the MLP that every token of layer l uses; 0: there is none.
+    std::int64_t mlp_width(std::int64_t l) const;
     /// Tokens of the longest text that has positions.
     std::int64_t longest_text() const;
 };
 
-/// The only place that knows what is not computed. Throws Error(input) with one sentence that names the
-/// first such thing; `source` names the file.
+/// Throws Error(input) with a sentence that names the first thing which is not computed; `source`: the file.
 void require_supported(const Architecture& architecture, const std::string& source);
 
 } // namespace headscope::checkpoint

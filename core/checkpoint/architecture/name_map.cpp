@@ -11,13 +11,14 @@ std::vector<TensorName> tensors_of(std::initializer_list<ModuleName> modules) {
     std::vector<TensorName> rows;
     for (const ModuleName& module : modules) {
         const std::string name(module.name);
-        rows.push_back({module.weight, name + ".weight", module.layout, module.in, module.out});
+        rows.push_back(
+            {module.weight, name + ".weight", module.layout, module.in, module.out, false, module.layers});
         // A bias has one number for each output. The outputs of a table are its rows, those of a norm the
         // numbers of its weight.
         const bool one_per_row = module.layout == Layout::vector || module.layout == Layout::table;
         if (module.bias)
             rows.push_back({*module.bias, name + ".bias", Layout::vector,
-                            one_per_row ? module.in : module.out, Extent::none});
+                            one_per_row ? module.in : module.out, Extent::none, false, module.layers});
     }
     return rows;
 }
@@ -35,11 +36,21 @@ const TensorName* find_row(const std::vector<TensorName>& rows, WeightId weight)
     return row == rows.end() ? nullptr : &*row;
 }
 
+const TensorName* find_row(const std::vector<TensorName>& rows, WeightId weight,
+                           const Architecture& architecture, std::int64_t l) {
+    const auto row = std::ranges::find_if(rows, [&](const TensorName& one) {
+        return one.weight == weight && is_in_layer(one, architecture, l);
+    });
+    return row == rows.end() ? nullptr : &*row;
+}
+
 bool is_needed(const TensorName& row, const Architecture& architecture) {
     return row.weight != WeightId::output_table || !architecture.tied;
 }
 
 bool is_in_layer(const TensorName& row, const Architecture& architecture, std::int64_t l) {
+    if (row.layers != InLayers::all && (row.layers == InLayers::mixtures) != architecture.has_experts(l))
+        return false;
     const bool first_norm = row.weight == WeightId::norm1_weight || row.weight == WeightId::norm1_bias;
     return !first_norm || architecture.norms.first || l > 0;
 }
@@ -47,6 +58,7 @@ bool is_in_layer(const TensorName& row, const Architecture& architecture, std::i
 std::int64_t extent_of(Extent extent, const Architecture& a) {
     switch (extent) {
     case Extent::none:
+    case Extent::one:
         return 1;
     case Extent::D:
         return a.D;
@@ -64,6 +76,14 @@ std::int64_t extent_of(Extent extent, const Architecture& a) {
         return a.d_ff;
     case Extent::two_d_ff:
         return 2 * a.d_ff;
+    case Extent::d_shared:
+        return a.d_shared;
+    case Extent::two_d_shared:
+        return 2 * a.d_shared;
+    case Extent::d_expert:
+        return a.d_expert;
+    case Extent::two_d_expert:
+        return 2 * a.d_expert;
     case Extent::experts:
         return a.experts;
     case Extent::vocab:
@@ -93,6 +113,8 @@ std::vector<std::int64_t> file_extents(const TensorName& row, const Architecture
         return {in, out};
     case Layout::experts:
         return {architecture.experts, in, out};
+    case Layout::experts_linear:
+        return {architecture.experts, out, in};
     case Layout::expert_vectors:
         return {architecture.experts, in};
     }

@@ -22,7 +22,11 @@ enum class QkvPacking : std::uint8_t {
 };
 
 /// How a file holds mlp_gate and mlp_in.
-enum class GatePacking : std::uint8_t { separate, gate_first };
+enum class GatePacking : std::uint8_t {
+    separate,
+    gate_first, ///< all of the gate, then all of the other
+    in_turn     ///< one column of each
+};
 
 /// How the numbers lie in the file.
 enum class Layout : std::uint8_t {
@@ -32,6 +36,7 @@ enum class Layout : std::uint8_t {
     conv1d,         ///< (d_in, d_out), as we use it
     linear,         ///< (d_out, d_in): transposed when it is read
     experts,        ///< (experts, d_in, d_out), as we use it
+    experts_linear, ///< (experts, d_out, d_in)
     expert_vectors, ///< (experts, n)
     expert_linears  ///< (d_out, d_in) for each expert, a tensor of its own: "{e}" in the name is its number
 };
@@ -39,6 +44,7 @@ enum class Layout : std::uint8_t {
 /// Whose size an axis has.
 enum class Extent : std::uint8_t {
     none,
+    one, ///< a single number
     D,
     H,
     dk,
@@ -47,11 +53,22 @@ enum class Extent : std::uint8_t {
     QKV, ///< (H + 2 Hkv) dk
     d_ff,
     two_d_ff,
+    d_shared,
+    two_d_shared,
+    d_expert,
+    two_d_expert,
     experts,
     vocab,
     positions, ///< rows of the position table
     token_types,
     buckets
+};
+
+/// The layers that have a tensor.
+enum class InLayers : std::uint8_t {
+    all,
+    dense,   ///< those with one MLP for all tokens
+    mixtures ///< those with experts
 };
 
 /// One tensor of a family.
@@ -62,6 +79,7 @@ struct TensorName {
     Extent in;             ///< d_in, or rows of a table, or the length of a vector
     Extent out;            ///< d_out; none for vectors
     bool may_lack = false; ///< a file without it means zeros
+    InLayers layers = InLayers::all;
 };
 
 /// A PyTorch module: the tensors name.weight and, where it has one, name.bias.
@@ -71,6 +89,7 @@ struct ModuleName {
     Extent in, out;
     WeightId weight;
     std::optional<WeightId> bias{};
+    InLayers layers = InLayers::all;
 };
 std::vector<TensorName> tensors_of(std::initializer_list<ModuleName> modules);
 
@@ -90,6 +109,9 @@ struct NameMap {
 
 /// Null when the rows have no such tensor.
 const TensorName* find_row(const std::vector<TensorName>& rows, WeightId weight);
+/// The row of layer l; null when that layer has no such tensor.
+const TensorName* find_row(const std::vector<TensorName>& rows, WeightId weight,
+                           const Architecture& architecture, std::int64_t l);
 /// Whether this model has the tensor at all: a tied head has no table of its own.
 bool is_needed(const TensorName& row, const Architecture& architecture);
 /// Whether layer l has it.

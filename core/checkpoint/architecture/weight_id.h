@@ -50,7 +50,9 @@ enum class WeightId : std::uint8_t {
     mlp_out_bias,
     router, ///< says which experts a token uses
     router_bias,
-    experts_gate_in, ///< of every expert mlp_gate and mlp_in, one column of each in turn
+    router_choice_bias, ///< counts in the choice of the experts alone (DeepSeek-AI 2024, V3, section 2.1.2)
+    shared_gate,        ///< (D, 1): its sigmoid multiplies the output of the MLP for all tokens
+    experts_gate_in,    ///< of every expert mlp_gate and mlp_in, one column of each in turn
     experts_gate_in_bias,
     experts_gate, ///< of every expert what mlp_gate is of an MLP
     experts_gate_bias,
@@ -59,7 +61,7 @@ enum class WeightId : std::uint8_t {
     experts_out,
     experts_out_bias
 };
-inline constexpr int weight_count = 52;
+inline constexpr int weight_count = 54;
 static_assert(static_cast<int>(WeightId::experts_out_bias) + 1 == weight_count);
 inline bool is_per_layer(WeightId weight) {
     return weight >= WeightId::W_QKV;

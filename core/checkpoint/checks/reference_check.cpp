@@ -56,8 +56,9 @@ struct ReferencePlace {
     std::int64_t first = 0;
 };
 
+/// The numbers of layer l. at: its place among the `layers` of a tensor that holds all of them.
 ReferencePlace find_place(const format::Safetensors& file, const ReferenceKind& kind, std::int64_t l,
-                          std::int64_t layers, const Shape& shape) {
+                          std::int64_t at, std::int64_t layers, const Shape& shape) {
     for (std::string name : kind.names) {
         const auto mark = name.find("{l}");
         if (mark != std::string::npos)
@@ -74,7 +75,7 @@ ReferencePlace find_place(const format::Safetensors& file, const ReferenceKind& 
                           "{}: tensor {} has shape {}; from this checkpoint and input_ids it is {}, make the "
                           "reference with the same model and inputs",
                           file.source(), name, entry->shape_text(), extents_text(wanted)));
-        return {entry, all ? l * shape.count() : 0};
+        return {entry, all ? at * shape.count() : 0};
     }
     return {};
 }
@@ -113,10 +114,11 @@ class ReferenceComparison {
 public:
     explicit ReferenceComparison(const format::Safetensors& file) : file_(file) {}
 
-    /// inputs: what the rows stand for.
+    /// inputs: what the rows stand for. at: as in find_place, the number of the layer if it is not given.
     void add(const ReferenceKind& kind, std::optional<std::int64_t> layer, std::int64_t layers,
-             const Tensor& got, const ModelInputs& inputs) {
-        const ReferencePlace place = find_place(file_, kind, layer.value_or(0), layers, got.shape());
+             const Tensor& got, const ModelInputs& inputs, std::optional<std::int64_t> at = {}) {
+        const std::int64_t l = layer.value_or(0);
+        const ReferencePlace place = find_place(file_, kind, l, at.value_or(l), layers, got.shape());
         if (place.entry == nullptr) {
             lacking_.insert(kind.name);
             return;
@@ -139,9 +141,9 @@ public:
         }
         rows_.push_back(difference.row());
     }
-    /// Returns whether the file has numbers of the kind for layer 0.
-    bool has(const ReferenceKind& kind, std::int64_t layers, const Shape& shape) const {
-        return find_place(file_, kind, 0, layers, shape).entry != nullptr;
+    /// Returns whether the file has numbers of the kind for layer l, the first of `layers`.
+    bool has(const ReferenceKind& kind, std::int64_t l, std::int64_t layers, const Shape& shape) const {
+        return find_place(file_, kind, l, 0, layers, shape).entry != nullptr;
     }
     std::vector<ReferenceRow> take() { return std::move(rows_); }
     ReferenceGaps gaps() const {
@@ -165,15 +167,22 @@ private:
 void add_routers(const Model& model, const ModelInputs& inputs, ReferenceComparison& comparison,
                  Progress& progress) {
     const Architecture& a = model.architecture();
-    if (a.experts == 0 || !comparison.has(router_kind, a.layers, {inputs.B, inputs.T, a.experts}))
-        return;
+    std::vector<std::int64_t> layers;
     std::vector<graph::Part> captures;
     for (std::int64_t l = 0; l < a.layers; ++l)
-        captures.push_back({layer_prefix(a, {Stack::own, l}) + "router_logits"});
+        if (a.has_experts(l)) {
+            layers.push_back(l);
+            captures.push_back({layer_prefix(a, {Stack::own, l}) + "router_logits"});
+        }
+    const std::int64_t count = std::ssize(layers);
+    if (layers.empty() ||
+        !comparison.has(router_kind, layers.front(), count, {inputs.B, inputs.T, a.experts}))
+        return;
     GraphRuns runs(std::shared_ptr<const Model>(std::shared_ptr<void>(), &model), inputs, {});
     const run::RunPtr run = runs.run(captures, {}, nullptr, progress);
-    for (std::int64_t l = 0; l < a.layers; ++l)
-        comparison.add(router_kind, l, a.layers, *(*run)[captures[static_cast<std::size_t>(l)].node], inputs);
+    for (std::size_t at = 0; at < layers.size(); ++at)
+        comparison.add(router_kind, layers[at], count, *(*run)[captures[at].node], inputs,
+                       static_cast<std::int64_t>(at));
 }
 
 } // namespace

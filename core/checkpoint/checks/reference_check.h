@@ -32,7 +32,8 @@ struct ReferenceGaps {
 /// compares with what else the file has: attentions.{l}, layers.{l}.weights (both (B, H, T, T)) or
 /// expect.attentions (L, B, H, T, T); hidden_states.{l}, hidden.{l} (B, T, D) or expect.hidden_states (L + 1,
 /// B, T, D); logits or expect.logits (B, T, vocab); of mixtures router_logits.{l}, layers.{l}.router_logits
-/// (B, T, experts) or expect.router_logits (L, B, T, experts); of a floating-point type. Of an
+/// (B, T, experts) or expect.router_logits (those of the
+/// layers with experts, B, T, experts); of a floating-point type. Of an
 /// encoder-decoder the names are encoder_attentions.{l}, encoder.layers.{l}.weights,
 /// expect.encoder_attentions and so on, likewise decoder_ and cross_, and the inputs those of both stacks.
 /// What was left out goes into `gaps` if it is given. Throws Error(input) naming the tensor for a wrong

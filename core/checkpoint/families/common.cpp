@@ -74,16 +74,29 @@ std::int64_t used_experts(const ConfigReader& reader, const char* key, std::int6
 void set_mixture(const MixtureNames& names, Architecture& a) {
     using enum WeightId;
     using E = Extent;
-    a.names.drop({mlp_gate, mlp_in, mlp_out});
+    if (a.mixtures.empty() || std::ranges::find(a.mixtures, false) == a.mixtures.end()) {
+        a.mixtures.clear();
+        a.names.drop({mlp_gate, mlp_gate_bias, mlp_in, mlp_in_bias, mlp_out, mlp_out_bias});
+    }
+    constexpr std::array of_mlp{mlp_gate, mlp_gate_bias, mlp_in, mlp_in_bias, mlp_out, mlp_out_bias};
+    for (TensorName& row : a.names.body)
+        if (std::ranges::find(of_mlp, row.weight) != of_mlp.end())
+            row.layers = InLayers::dense;
     a.expert_gate = {.function = function_of(a.activation)};
     const std::string layer = "layers.{l}.";
-    for (const TensorName& row : {
-             TensorName{router, layer + names.router, Layout::linear, E::D, E::experts},
-             TensorName{experts_gate, layer + names.gate, Layout::expert_linears, E::D, E::d_ff},
-             TensorName{experts_in, layer + names.in, Layout::expert_linears, E::D, E::d_ff},
-             TensorName{experts_out, layer + names.out, Layout::expert_linears, E::d_ff, E::D},
-         })
-        a.names.body.push_back(row);
+    const auto add = [&](WeightId weight, const std::string& name, Layout how, Extent in, Extent out) {
+        a.names.body.push_back({weight, layer + name, how, in, out, false, InLayers::mixtures});
+    };
+    add(router, names.router, Layout::linear, E::D, E::experts);
+    add(experts_gate, names.gate, Layout::expert_linears, E::D, E::d_expert);
+    add(experts_in, names.in, Layout::expert_linears, E::D, E::d_expert);
+    add(experts_out, names.out, Layout::expert_linears, E::d_expert, E::D);
+    if (a.d_shared == 0)
+        return;
+    const std::string shared = names.shared;
+    add(mlp_gate, shared + ".gate_proj.weight", Layout::linear, E::D, E::d_shared);
+    add(mlp_in, shared + ".up_proj.weight", Layout::linear, E::D, E::d_shared);
+    add(mlp_out, shared + ".down_proj.weight", Layout::linear, E::d_shared, E::D);
 }
 
 Activation read_activation(const ConfigReader& reader, const char* key, const char* usual) {

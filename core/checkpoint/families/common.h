@@ -86,8 +86,11 @@ std::int64_t used_experts(const ConfigReader& reader, const char* key, std::int6
 /// How a family calls the tensors of its mixtures: of a layer, and of one expert, where "{e}" is its number.
 struct MixtureNames {
     const char *router, *gate, *in, *out;
+    const char* shared = nullptr; ///< module of the MLP for all tokens, which d_shared announces
 };
-/// Replaces the MLP by a mixture of experts, each with an MLP of its own of the same width and activation.
+/// Gives the layers of `mixtures` a mixture of experts in place of the MLP, each with an MLP of its own of
+/// the same activation, d_expert wide, and beside them one for all tokens, d_shared wide. The tensors are
+/// those of a family like Llama.
 void set_mixture(const MixtureNames& names, Architecture& architecture);
 
 /// The activation that a key names, or the usual one where it is missing.

@@ -15,8 +15,8 @@ namespace headscope::checkpoint {
 // file.
 #define HEADSCOPE_FAMILIES(row)                                                                              \
     row(gpt2) row(bert) row(distilbert) row(roberta) row(llama) row(mistral) row(mixtral) row(qwen2)         \
-        row(qwen3) row(qwen3_moe) row(smollm3) row(phi3) row(opt) row(gpt_neo) row(gpt_neox) row(phi)        \
-            row(gptj) row(falcon) row(bloom) row(modernbert) row(gemma2) row(gemma3_text) row(olmo)          \
+        row(qwen3) row(qwen2_moe) row(qwen3_moe) row(smollm3) row(phi3) row(opt) row(gpt_neo) row(gpt_neox)  \
+            row(phi) row(gptj) row(falcon) row(bloom) row(modernbert) row(gemma2) row(gemma3_text) row(olmo) \
                 row(olmo2) row(olmo3) row(olmoe) row(gpt_oss) row(t5) row(mt5) row(bart) row(mbart)          \
                     row(marian) row(gemma) row(xlm_roberta) row(camembert) row(starcoder2) row(stablelm)     \
                         row(glm) row(gpt_bigcode) row(cohere) row(mpt) row(qwen2_vl_text)                    \

@@ -46,6 +46,7 @@ Architecture read_gpt_oss(const ConfigReader& reader) {
     read_windows(
         reader, 128, [](std::int64_t l) { return l % 2 == 0; }, a);
     a.experts = reader.size("num_local_experts", reader.size("num_experts", 128));
+    a.d_expert = a.d_ff;
     const char* used = reader.has("experts_per_token") && !reader.has("num_experts_per_tok")
                            ? "experts_per_token"
                            : "num_experts_per_tok";
@@ -56,10 +57,10 @@ Architecture read_gpt_oss(const ConfigReader& reader) {
     const std::string experts = "layers.{l}.mlp.experts.";
     for (const TensorName& row : {
              TensorName{sink, "layers.{l}.self_attn.sinks", Layout::vector, E::H, E::none},
-             TensorName{experts_gate_in, experts + "gate_up_proj", Layout::experts, E::D, E::two_d_ff},
+             TensorName{experts_gate_in, experts + "gate_up_proj", Layout::experts, E::D, E::two_d_expert},
              TensorName{experts_gate_in_bias, experts + "gate_up_proj_bias", Layout::expert_vectors,
-                        E::two_d_ff, E::none},
-             TensorName{experts_out, experts + "down_proj", Layout::experts, E::d_ff, E::D},
+                        E::two_d_expert, E::none},
+             TensorName{experts_out, experts + "down_proj", Layout::experts, E::d_expert, E::D},
              TensorName{experts_out_bias, experts + "down_proj_bias", Layout::expert_vectors, E::D, E::none},
          })
         a.names.body.push_back(row);

@@ -19,6 +19,7 @@ Architecture read_mixtral(const ConfigReader& reader) {
                                               .rope = {.usual_theta = 1e6, .whole = true}});
     read_one_window(reader, std::nullopt, a);
     a.experts = reader.size("num_local_experts", reader.size("num_experts", 8));
+    a.d_expert = a.d_ff;
     a.route = {.used = used_experts(reader, "num_experts_per_tok", 2, a.experts),
                .score = graph::Route::Score::softmax,
                .sum_to_one = true};

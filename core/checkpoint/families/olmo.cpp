@@ -94,6 +94,7 @@ Architecture read_olmoe(const ConfigReader& reader) {
     a.names.add({{"layers.{l}.self_attn.q_norm", Layout::vector, E::H_dk, E::none, q_norm_all},
                  {"layers.{l}.self_attn.k_norm", Layout::vector, E::Hkv_dk, E::none, k_norm_all}});
     a.experts = reader.size("num_experts", reader.size("num_local_experts", 64));
+    a.d_expert = a.d_ff;
     a.route = {.used = used_experts(reader, "num_experts_per_tok", 8, a.experts),
                .score = graph::Route::Score::softmax,
                .sum_to_one = reader.flag("norm_topk_prob", false)};

@@ -1,6 +1,8 @@
 #include "core/base/message.h"
 #include "core/checkpoint/families/common.h"
 
+#include <algorithm>
+
 namespace headscope::checkpoint {
 
 namespace {
@@ -73,6 +75,25 @@ Architecture read_qwen3_like(const ConfigReader& reader, const LlamaLike& family
     return a;
 }
 
+constexpr MixtureNames qwen_mixture{.router = "mlp.gate.weight",
+                                    .gate = "mlp.experts.{e}.gate_proj.weight",
+                                    .in = "mlp.experts.{e}.up_proj.weight",
+                                    .out = "mlp.experts.{e}.down_proj.weight",
+                                    .shared = "mlp.shared_expert"};
+
+/// Which layers have experts, their width and the route. A missing key means the usual number.
+void read_qwen_mixture(const ConfigReader& reader, std::int64_t usual_width, std::int64_t usual_used,
+                       Architecture& a) {
+    const std::vector<std::int64_t> dense = reader.integers("mlp_only_layers", 0);
+    const std::int64_t step = reader.size("decoder_sparse_step", 1);
+    for (std::int64_t l = 0; l < a.layers; ++l)
+        a.mixtures.push_back((l + 1) % step == 0 && std::ranges::find(dense, l) == dense.end());
+    a.d_expert = reader.size("moe_intermediate_size", usual_width);
+    a.route = {.used = used_experts(reader, "num_experts_per_tok", usual_used, a.experts),
+               .score = graph::Route::Score::softmax,
+               .sum_to_one = reader.flag("norm_topk_prob", false)};
+}
+
 SizeDefaults with_head_dim(SizeDefaults defaults, std::int64_t head_dim) {
     defaults.head_dim = head_dim;
     return defaults;
@@ -94,27 +115,43 @@ Architecture read_qwen3(const ConfigReader& reader) {
     return a;
 }
 
-/// Qwen3 with a mixture of experts in place of each MLP; every layer has the window, if there is one.
+/// Qwen3 with mixtures of experts in place of MLPs; every layer has the window, if there is one.
 Architecture read_qwen3_moe(const ConfigReader& reader) {
     Architecture a = read_qwen3_like(reader, {.family = "qwen3_moe", .defaults = moe_sizes, .Hkv = 4});
     if (reader.flag("use_sliding_window", false))
         read_one_window(reader, 4096, a);
-    if (reader.size("decoder_sparse_step", 1) != 1)
-        reader.refuse("decoder_sparse_step", tr("qwen.every_layer_mixture",
-                                                "1: layers with one MLP beside mixtures are not computed"));
-    if (!reader.integers("mlp_only_layers", 0).empty())
-        reader.refuse("mlp_only_layers", tr("qwen.no_layer_one_mlp",
-                                            "[]: layers with one MLP beside mixtures are not computed"));
     a.experts = reader.size("num_experts", reader.size("num_local_experts", 128));
-    a.d_ff = reader.size("moe_intermediate_size", 768);
-    a.route = {.used = used_experts(reader, "num_experts_per_tok", 8, a.experts),
-               .score = graph::Route::Score::softmax,
-               .sum_to_one = reader.flag("norm_topk_prob", false)};
-    set_mixture({.router = "mlp.gate.weight",
-                 .gate = "mlp.experts.{e}.gate_proj.weight",
-                 .in = "mlp.experts.{e}.up_proj.weight",
-                 .out = "mlp.experts.{e}.down_proj.weight"},
-                a);
+    read_qwen_mixture(reader, 768, 8, a);
+    set_mixture(qwen_mixture, a);
+    return a;
+}
+
+/// Qwen2 with mixtures of experts in place of MLPs, and beside each an expert that all tokens use, whose
+/// output is multiplied by a sigmoid (Yang et al. 2024, "Qwen2 Technical Report", section 2.2.2).
+Architecture read_qwen2_moe(const ConfigReader& reader) {
+    Architecture a = read_llama_like(reader,
+                                     {.family = "qwen2_moe",
+                                      .defaults = {.layers = 24,
+                                                   .D = 2048,
+                                                   .H = 16,
+                                                   .d_ff = 5632,
+                                                   .vocab = 151936,
+                                                   .max_positions = 32768,
+                                                   .norm_eps = 1e-6,
+                                                   .activation = "silu",
+                                                   .tied = false},
+                                      .Hkv = 16},
+                                     {.qkv = reader.flag("qkv_bias", true)});
+    if (reader.flag("use_sliding_window", false))
+        reader.refuse("use_sliding_window",
+                      tr("qwen.window_of_no_layer",
+                         "false: which layers slide depends on the version of the program that saved it"));
+    a.experts = reader.size("num_experts", 60);
+    read_qwen_mixture(reader, 1408, 4, a);
+    a.d_shared = reader.size("shared_expert_intermediate_size", 5632);
+    set_mixture(qwen_mixture, a);
+    a.names.body.push_back({WeightId::shared_gate, "layers.{l}.mlp.shared_expert_gate.weight", Layout::linear,
+                            Extent::D, Extent::one, false, InLayers::mixtures});
     return a;
 }
 

@@ -48,7 +48,6 @@ constexpr std::array types{
     UnopenedType{"albert", narrow_embeddings, "bert"},
     UnopenedType{"deberta", relative_scores, "roberta"},
     UnopenedType{"deberta-v2", relative_scores, "roberta"},
-    UnopenedType{"qwen2_moe", chosen_experts, "qwen2"},
     UnopenedType{"granitemoe", chosen_experts, "gpt_oss"},
     UnopenedType{"qwen3_vl_moe", chosen_experts, "qwen3_vl"},
     UnopenedType{"granite", scaled_branches, "llama"},

@@ -26,6 +26,7 @@ public:
           attention_(text_.layer(root, place)),
           // The MLP after a cross-attention is named by the decoder's layer: "decoder.layers.3.mlp_act".
           mlp_(text_.layer(root, {text.stack, place.layer})) {
+        text_.dims.d_ff = a_.mlp_width(place.layer);
         if (encoder_) {
             text_.dims.Tk = encoder_->axes().size(1);
             text_.dims.Dkv = encoder_->axes().size(2);
@@ -88,11 +89,25 @@ private:
     Value mlp_branch(const Value& input) {
         const bool has_norm = a_.norms.after_branch;
         const graph::Label& label = has_norm ? labels::mlp_raw : labels::mlp_out;
-        const Value out = a_.experts > 0 ? graph::mixture(mlp_, label, input, mixture_of())
-                                         : graph::mlp(mlp_, label, input, mlp_of());
+        const Value out = a_.has_experts(place_.layer) ? experts_branch(label, input)
+                                                       : graph::mlp(mlp_, label, input, mlp_of());
         return mlp_.with_role(
             has_norm ? add_norm(mlp_, labels::mlp_out, a_, out, weight(mlp_, W::norm2_after_weight)) : out,
             Role::adds);
+    }
+
+    /// The output of the chosen experts, plus that of the MLP for all tokens where there is one.
+    Value experts_branch(const graph::Label& label, const Value& input) {
+        if (a_.d_shared == 0)
+            return graph::mixture(mlp_, label, input, mixture_of());
+        const OptionalValue gate = weight(mlp_, W::shared_gate);
+        Value shared = graph::mlp(mlp_, gate ? labels::shared_raw : labels::mlp_shared, input, mlp_of());
+        if (gate)
+            shared = mlp_.multiply(labels::mlp_shared, shared,
+                                   mlp_.activation(labels::shared_fraction,
+                                                   mlp_.linear(labels::shared_gate, input, *gate),
+                                                   graph::Function::sigmoid));
+        return mlp_.add(label, {shared, graph::mixture(mlp_, labels::mlp_experts, input, mixture_of())});
     }
 
     graph::Attention attention_of(const Value& x) {
@@ -159,6 +174,7 @@ private:
     graph::Mixture mixture_of() {
         return {.W_router = *weight(mlp_, W::router),
                 .b_router = weight(mlp_, W::router_bias),
+                .choice_bias = weight(mlp_, W::router_choice_bias),
                 .W_gate = *weight(mlp_, W::experts_gate),
                 .W_in = *weight(mlp_, W::experts_in),
                 .b_gate = weight(mlp_, W::experts_gate_bias),

@@ -72,6 +72,7 @@ StackText text_of(const Architecture& model, Stack stack, const ModelInputs& inp
                      .vocab = a.vocab,
                      .positions = a.position_rows,
                      .token_types = a.token_types,
+                     .d_expert = a.d_expert,
                      .experts = a.experts},
             .temperature = temperature};
 }

@@ -34,6 +34,8 @@ constexpr std::array unlisted_weights{
     unlisted(W::head_norm_weight, "head_norm_weight", "γ", Step::logits),
     unlisted(W::head_norm_bias, "head_norm_bias", "β", Step::logits),
     unlisted(W::bucket_table, "W_distance", "W_distance", Step::masked),
+    unlisted(W::router_choice_bias, "router_choice_bias", "b_choice", Step::mlp_experts),
+    unlisted(W::shared_gate, "W_shared_gate", "W_shared", Step::mlp_shared),
 };
 
 /// Norm weights that Gemma stores minus 1.
@@ -47,6 +49,7 @@ bool is_norm_weight(WeightId weight) {
 graph::Parameter::Layout layout_of(Layout layout) {
     switch (layout) {
     case Layout::linear:
+    case Layout::experts_linear:
     case Layout::expert_linears:
         return graph::Parameter::Layout::transposed;
     case Layout::row:
@@ -68,7 +71,7 @@ struct PackedWeight {
     graph::Parameter::Columns columns;
 };
 
-std::optional<PackedWeight> packed_weight(const Architecture& a, WeightId weight) {
+std::optional<PackedWeight> packed_weight(const Architecture& a, std::int64_t layer, WeightId weight) {
     // One block of queries, keys and values, or one block for each key head.
     const std::int64_t blocks = a.qkv == QkvPacking::by_head ? a.Hkv : 1;
     const std::int64_t queries = a.H / blocks * a.dk, keys = a.Hkv / blocks * a.dk;
@@ -76,10 +79,13 @@ std::optional<PackedWeight> packed_weight(const Architecture& a, WeightId weight
         return PackedWeight{whole,
                             {.first = first, .count = count, .blocks = blocks, .stride = queries + 2 * keys}};
     };
-    // Gates and inputs of experts take turns, column by column.
-    const auto of_experts = [&](WeightId whole, std::int64_t first) {
-        return PackedWeight{whole, {.first = first, .count = 1, .blocks = a.d_ff, .stride = 2}};
+    // Gates and inputs of experts take turns, column by column, or lie side by side.
+    const auto of_experts = [&](WeightId whole, std::int64_t half) {
+        if (a.expert_gate_in == GatePacking::in_turn)
+            return PackedWeight{whole, {.first = half, .count = 1, .blocks = a.d_expert, .stride = 2}};
+        return PackedWeight{whole, {.first = half * a.d_expert, .count = a.d_expert}};
     };
+    const std::int64_t width = layer < 0 ? 0 : a.mlp_width(layer);
     switch (weight) {
     case W::W_Q:
         return of_qkv(W::W_QKV, 0, queries);
@@ -94,9 +100,9 @@ std::optional<PackedWeight> packed_weight(const Architecture& a, WeightId weight
     case W::b_V:
         return of_qkv(W::b_QKV, queries + keys, keys);
     case W::mlp_gate:
-        return PackedWeight{W::mlp_gate_in, {.first = 0, .count = a.d_ff}};
+        return PackedWeight{W::mlp_gate_in, {.first = 0, .count = width}};
     case W::mlp_in:
-        return PackedWeight{W::mlp_gate_in, {.first = a.d_ff, .count = a.d_ff}};
+        return PackedWeight{W::mlp_gate_in, {.first = width, .count = width}};
     case W::experts_gate:
         return of_experts(W::experts_gate_in, 0);
     case W::experts_in:
@@ -131,6 +137,10 @@ graph::Axes axes_of(WeightId weight, const Architecture& architecture, const Dim
         return graph::axes_of({A::D}, dims);
     case W::head_dense:
         return graph::axes_of({A::D, A::D}, dims);
+    case W::router_choice_bias:
+        return graph::axes_of({A::experts}, dims);
+    case W::shared_gate:
+        return {graph::axis_of(A::D, dims), {axis_name(A::D), 1}}; // its result is repeated along D
     case W::bucket_table:
         return {{"buckets", architecture.buckets->count}, graph::axis_of(A::H, dims)};
     default:
@@ -148,16 +158,20 @@ std::optional<WeightSource> find_source(const Architecture& architecture, Attent
     const NameMap& names = architecture.names;
     const bool cross = place.stack == Stack::cross;
     std::optional<graph::Parameter::Columns> columns;
-    const TensorName* row = find_row(cross ? names.cross : names.body, weight);
+    const std::vector<TensorName>& rows = cross ? names.cross : names.body;
+    const auto row_of = [&](WeightId id) {
+        return place.layer < 0 ? find_row(rows, id) : find_row(rows, id, architecture, place.layer);
+    };
+    const TensorName* row = row_of(weight);
     if (row == nullptr)
-        if (const auto packed = packed_weight(architecture, weight)) {
-            row = find_row(cross ? names.cross : names.body, packed->whole);
+        if (const auto packed = packed_weight(architecture, place.layer, weight)) {
+            row = row_of(packed->whole);
             columns = packed->columns;
         }
     const bool of_head = row == nullptr && place.layer < 0;
     if (of_head)
         row = find_row(names.head, weight);
-    if (row == nullptr || !is_needed(*row, architecture) || !is_in_layer(*row, architecture, place.layer))
+    if (row == nullptr || !is_needed(*row, architecture))
         return std::nullopt;
     const bool plus_one = architecture.norm == NormKind::rms_plus_one && is_norm_weight(weight);
     return WeightSource{

@@ -49,9 +49,12 @@ std::vector<TensorId> layer_stages(const Architecture& a, AttentionPlace place) 
         return stages; // the cross-attention comes before the MLP
     add(norm2, norm_before_mlp(a));
     // Of several experts, each has numbers of its own.
-    add(mlp_pre, a.experts == 0);
-    add(mlp_gate, a.experts == 0 && has_gate(a));
-    add(mlp_act, a.experts == 0);
+    const bool mixture = a.has_experts(place.layer), has_mlp = !mixture || a.d_shared > 0;
+    add(mlp_pre, has_mlp);
+    add(mlp_gate, has_mlp && has_gate(a));
+    add(mlp_act, has_mlp);
+    add(mlp_shared, mixture && has_mlp);
+    add(mlp_experts, mixture && has_mlp);
     add(mlp_raw, a.norms.after_branch);
     add(mlp_out, true);
     add(resid_out, true);
@@ -72,6 +75,14 @@ std::vector<TensorId> last_stages(const Architecture& a, bool has_head) {
     return stages;
 }
 
+bool is_sum_of_experts(const Architecture& a, TensorId id, std::int64_t l) {
+    if (!a.has_experts(l))
+        return false;
+    if (a.d_shared > 0)
+        return id == mlp_experts;
+    return id == (a.norms.after_branch ? mlp_raw : mlp_out);
+}
+
 std::vector<TensorId> made_from(const Architecture& a, TensorId id, std::int64_t l) {
     const bool after_sum = a.residual == Residual::serial && a.norms.after_sum;
     switch (id) {
@@ -90,10 +101,17 @@ std::vector<TensorId> made_from(const Architecture& a, TensorId id, std::int64_t
         return {mlp_source(a, l)};
     case mlp_act:
         return has_gate(a) ? std::vector{mlp_gate, mlp_pre} : std::vector{mlp_pre};
-    case mlp_raw:
+    case mlp_shared:
         return {mlp_act};
+    case mlp_experts:
+        return {mlp_source(a, l)};
+    case mlp_raw:
     case mlp_out:
-        return {a.norms.after_branch ? mlp_raw : mlp_act};
+        if (id == mlp_out && a.norms.after_branch)
+            return {mlp_raw};
+        if (is_sum_of_experts(a, id, l))
+            return {mlp_source(a, l)};
+        return a.has_experts(l) ? std::vector{mlp_shared, mlp_experts} : std::vector{mlp_act};
     case resid_out:
         if (a.residual != Residual::serial)
             return {resid_in, attn_out, mlp_out};

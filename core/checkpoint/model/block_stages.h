@@ -23,6 +23,9 @@ std::vector<TensorId> last_stages(const Architecture& architecture, bool has_hea
 /// cross-attention is named by the layer: decoder.layers.3.mlp_act.
 AttentionPlace place_in_files(AttentionPlace place, TensorId id);
 
+/// Whether a row of layer l is the sum of the chosen experts' outputs, each times its fraction.
+bool is_sum_of_experts(const Architecture& architecture, TensorId id, std::int64_t l);
+
 /// What a row of layer l, or final_norm, is made from: the terms of a sum, what a norm works on, what a
 /// product reads. `output` stands for the attention's own output. Empty for the others.
 std::vector<TensorId> made_from(const Architecture& architecture, TensorId id, std::int64_t l);

@@ -100,7 +100,7 @@ void check_patch(const PatchedRows& patch, const Architecture& architecture, Att
                       tensor_info(patch.at).name,
                       joined(taken, [](TensorId id) { return tensor_info(id).name; })));
     const bool inside = patch.at == TensorId::mlp_act;
-    const std::int64_t width = inside ? architecture.d_ff : architecture.D;
+    const std::int64_t width = inside ? architecture.mlp_width(place.layer) : architecture.D;
     if (patch.rows == nullptr || patch.rows->shape().rank() != 2 || patch.first < 0 || patch.column < 0 ||
         patch.rows->shape()[1] > width - patch.column)
         fail_input(tr("model_edits.patch_rows_shape_column",
@@ -114,18 +114,20 @@ void check_patch(const PatchedRows& patch, const Architecture& architecture, Att
 /// The shape of a table that edits of attention n may change; without rows where the model has no such table
 /// there.
 Shape table_at(const Model& model, std::int64_t n, WeightId table) {
-    const Stack stack = attention_place(model.architecture(), n).stack;
+    const AttentionPlace place = attention_place(model.architecture(), n);
+    const Stack stack = place.stack;
     const Architecture& a = in_stack(model.architecture(), stack);
     if (!is_table(table) || edited_with(model.architecture(), n, table) != n || read_as(a, table) != table ||
         (table == WeightId::output_table && (stack == Stack::encoder || !model.has_head())))
         return {0};
     return tensor_info(*tensor_of(table))
         .shape({.D = a.D,
-                .d_ff = a.d_ff,
+                .d_ff = a.mlp_width(place.layer),
                 .vocab = a.vocab,
                 .positions = a.position_rows,
                 .token_types = a.token_types,
-                .experts = a.experts});
+                .d_expert = a.d_expert,
+                .experts = a.has_experts(place.layer) ? a.experts : 0});
 }
 
 void check_rows(const Model& model, std::int64_t n, WeightId table, const TableRows& rows,

@@ -23,17 +23,33 @@ int reading_threads() {
     return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, most));
 }
 
-TensorPtr transposed(const Tensor& tensor) {
-    const std::int64_t rows = tensor.shape()[0], cols = tensor.shape()[1];
-    auto out = std::make_shared<Tensor>(Shape{cols, rows});
-    const ConstView from(tensor.data(), rows, cols, Eigen::OuterStride<>(cols));
-    MutableRows to(out->data(), cols, rows);
+/// From (rows, cols) to (cols, rows).
+void transpose(const float* numbers, std::int64_t rows, std::int64_t cols, float* out) {
+    const ConstView from(numbers, rows, cols, Eigen::OuterStride<>(cols));
+    MutableRows to(out, cols, rows);
     constexpr std::int64_t tile = 32; // both sides of one stay in the L1 cache
     for (std::int64_t row = 0; row < rows; row += tile)
         for (std::int64_t col = 0; col < cols; col += tile) {
             const std::int64_t height = std::min(tile, rows - row), width = std::min(tile, cols - col);
             to.block(col, row, width, height) = from.block(row, col, height, width).transpose();
         }
+}
+
+TensorPtr transposed(const Tensor& tensor) {
+    const std::int64_t rows = tensor.shape()[0], cols = tensor.shape()[1];
+    auto out = std::make_shared<Tensor>(Shape{cols, rows});
+    transpose(tensor.data(), rows, cols, out->data());
+    return out;
+}
+
+/// Same of each of the matrices that a tensor of three axes holds.
+TensorPtr transposed_each(const Tensor& tensor) {
+    const std::int64_t count = tensor.shape()[0], rows = tensor.shape()[1], cols = tensor.shape()[2];
+    auto out = std::make_shared<Tensor>(Shape{count, cols, rows});
+    for (std::int64_t at = 0; at < count; ++at) {
+        const std::int64_t first = at * rows * cols;
+        transpose(tensor.data() + first, rows, cols, out->data() + first);
+    }
     return out;
 }
 
@@ -93,29 +109,30 @@ void cut_qkv(WeightSet& set, WeightId whole_id, std::array<WeightId, 3> parts, c
         set[parts[part]] = gathered(*whole, columns[part]);
 }
 
-void cut_gate(WeightSet& set, const Architecture& a) {
+void cut_gate(WeightSet& set) {
     const TensorPtr whole = std::exchange(set[WeightId::mlp_gate_in], nullptr);
     if (whole == nullptr)
         return;
-    set[WeightId::mlp_gate] = gathered(*whole, {{0, a.d_ff}});
-    set[WeightId::mlp_in] = gathered(*whole, {{a.d_ff, a.d_ff}});
+    const std::int64_t width = whole->shape().back(0) / 2;
+    set[WeightId::mlp_gate] = gathered(*whole, {{0, width}});
+    set[WeightId::mlp_in] = gathered(*whole, {{width, width}});
 }
 
-/// Of a tensor (..., 2 n) the numbers at even places, those of the gates, and those at odd places.
-void cut_experts(WeightSet& set, WeightId whole_id, WeightId gate, WeightId in) {
+/// Of a tensor (..., 2 n) the numbers of the gates and the others: those at even and at odd places, or the
+/// first n and the last n.
+void cut_experts(WeightSet& set, WeightId whole_id, WeightId gate, WeightId in, GatePacking packing) {
     const TensorPtr whole = std::exchange(set[whole_id], nullptr);
     if (whole == nullptr)
         return;
     const Shape& all = whole->shape();
     const std::int64_t half = all.back(0) / 2;
     const Shape shape = all.rank() == 3 ? Shape{all[0], all[1], half} : Shape{all[0], half};
-    for (const auto& [id, first] : {std::pair{gate, 0}, std::pair{in, 1}}) {
+    const std::int64_t step = packing == GatePacking::in_turn ? 2 : 1,
+                       second = packing == GatePacking::in_turn ? 1 : half;
+    for (const auto& [id, first] : {std::pair{gate, std::int64_t{0}}, std::pair{in, second}}) {
         auto part = std::make_shared<Tensor>(shape);
-        const float* from = whole->data() + first;
-        for (float& number : part->values()) {
-            number = *from;
-            from += 2;
-        }
+        for (std::int64_t at = 0; at < part->count(); ++at)
+            part->data()[at] = whole->data()[at / half * 2 * half + first + at % half * step];
         set[id] = std::move(part);
     }
 }
@@ -157,6 +174,8 @@ TensorPtr Model::load(const TensorName& row, std::string_view prefix, std::int64
     if (row.layout == Layout::expert_linears)
         return load_experts(row, prefix, l);
     TensorPtr tensor = files_.tensor(name_in_files(row, prefix, l));
+    if (row.layout == Layout::experts_linear)
+        return transposed_each(*tensor);
     if (architecture_.norm == NormKind::rms_plus_one && is_norm(row.weight)) {
         auto plus_one = std::make_shared<Tensor>(tensor->shape(), tensor->values());
         for (float& weight : plus_one->values())
@@ -201,7 +220,9 @@ WeightSet Model::read_step(std::int64_t step) const {
         if (is_per_layer(row.weight) && is_in_layer(row, architecture_, l))
             rows.push_back(&row);
     // Widening and transposing a large layer takes longer than one pass through it.
-    const bool large = architecture_.D * (architecture_.D + architecture_.d_ff) > threads_from;
+    const bool large = architecture_.D * (architecture_.D + architecture_.d_ff +
+                                          architecture_.experts * architecture_.d_expert) >
+                       threads_from;
     cpu::WorkerPool pool(large ? reading_threads() : 1);
     pool.run(std::ssize(rows), [&](std::int64_t index, int) {
         const TensorName& row = *rows[static_cast<std::size_t>(index)];
@@ -210,9 +231,10 @@ WeightSet Model::read_step(std::int64_t step) const {
     using enum WeightId;
     cut_qkv(set, W_QKV, {W_Q, W_K, W_V}, architecture_);
     cut_qkv(set, b_QKV, {b_Q, b_K, b_V}, architecture_);
-    cut_gate(set, architecture_);
-    cut_experts(set, experts_gate_in, experts_gate, experts_in);
-    cut_experts(set, experts_gate_in_bias, experts_gate_bias, experts_in_bias);
+    cut_gate(set);
+    const GatePacking packing = architecture_.expert_gate_in;
+    cut_experts(set, experts_gate_in, experts_gate, experts_in, packing);
+    cut_experts(set, experts_gate_in_bias, experts_gate_bias, experts_in_bias, packing);
     const std::vector<std::int64_t> order = rotary_order(architecture_);
     for (const WeightId id : {W_Q, W_K, b_Q, b_K, q_norm, k_norm, q_norm_all, k_norm_all})
         reorder_heads(set[id], order);

@@ -77,7 +77,7 @@ ProblemParts parts_of_attention(const TextGraph& text, AttentionPlace place) {
 Dims dims_of_attention(const Model& model, const ModelInputs& inputs, AttentionPlace place) {
     const Architecture& a = in_stack(model.architecture(), place.stack);
     const ModelInputs& read = inputs_of(inputs, place.stack);
-    const bool is_cross = place.stack == Stack::cross;
+    const bool is_cross = place.stack == Stack::cross, experts = a.has_experts(place.layer);
     return {.B = read.B,
             .Tq = read.T,
             .Tk = is_cross ? inputs.source.front().T : read.T,
@@ -87,11 +87,12 @@ Dims dims_of_attention(const Model& model, const ModelInputs& inputs, AttentionP
             .Hkv = a.Hkv,
             .dk = a.dk,
             .dv = a.dk,
-            .d_ff = a.d_ff,
+            .d_ff = a.mlp_width(place.layer),
             .vocab = a.vocab,
             .positions = a.position_rows,
             .token_types = a.token_types,
-            .experts = a.experts};
+            .d_expert = experts ? a.d_expert : 0,
+            .experts = experts ? a.experts : 0};
 }
 
 Problem attention_problem(const TextGraph& text, const ModelInputs& inputs, AttentionPlace place,

@@ -27,10 +27,11 @@ struct BlockTrace {
     std::vector<PatchedRows> patched = {};            ///< see LayerEdits
     std::shared_ptr<const Architecture> architecture; ///< of the stack
 
-    // Of a layer whose MLP is one, not several experts.
+    // Of a layer with an MLP for all tokens.
     /// (1, T, d_ff): mlp_gate, or without a gate mlp_pre, after the activation, without what is patched
     /// there.
     TensorPtr activated;
+    TensorPtr shared_fraction; ///< (1, T, 1): multiplies the output of the MLP beside experts; null: 1
     std::vector<std::array<float, 2>> curve; ///< points of the activation, over all that it is applied to
 
     // Before and after the layers. resid_in is what enters layer 0.

@@ -137,7 +137,7 @@ void Collector::add_stack(Stack stack) {
 void Collector::add_attention(AttentionPlace place) {
     const Architecture& a = in_stack(architecture_, place.stack);
     std::vector<TensorId> around = layer_stages(a, place);
-    if (a.experts > 0)
+    if (a.has_experts(place.layer))
         around.insert(std::ranges::find(around, TensorId::mlp_out), TensorId::router);
     for (const TensorId id : around)
         add_block(place, id, node_name(architecture_, place, id));

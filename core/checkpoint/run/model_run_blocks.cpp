@@ -25,15 +25,20 @@ std::shared_ptr<BlockTrace> ModelRun::State::block(std::int64_t n, Progress& pro
         block->patched = changed->patched;
     std::vector<TensorId> stages = layer_stages(stack.architecture(), place);
     const TensorId leaves_layer = stages.back();
-    if (stack.architecture().experts > 0)
+    if (stack.architecture().has_experts(place.layer))
         stages.push_back(TensorId::router);
     stages.push_back(TensorId::output);
     std::vector<graph::Part> captures;
     for (const TensorId id : stages)
         captures.push_back({name(n, id)});
+    const std::string fraction = layer_prefix(architecture, place) + "shared_fraction";
+    if (text_->graph().try_find(fraction))
+        captures.push_back({fraction});
     const run::RunPtr numbers = later(captures, progress);
     for (const TensorId id : stages)
         (*block)[id] = (*numbers)[name(n, id)];
+    if (captures.size() > stages.size())
+        block->shared_fraction = (*numbers)[fraction];
     // A patch of what enters the next layer, or of what the attention adds, is not in what makes it.
     for (const TensorId id : {leaves_layer, TensorId::output})
         if (is_patched(name(n, id)))

@@ -21,6 +21,7 @@ Value mlp(Builder& g, const Label& label, const Value& x, const Mlp& parts);
 struct Mixture {
     Value W_router;                       ///< (D, experts)
     OptionalValue b_router = {};          ///< (experts)
+    OptionalValue choice_bias = {};       ///< (experts); see Route
     Value W_gate, W_in;                   ///< (experts, D, d_ff)
     OptionalValue b_gate = {}, b_in = {}; ///< (experts, d_ff)
     Value W_out;                          ///< (experts, d_ff, D)

@@ -1,4 +1,5 @@
 #include "core/base/file.h"
+#include "core/checkpoint/model/model.h"
 #include "core/checkpoint/model/patch_file.h"
 #include "core/format/safetensors.h"
 #include "tests/app/cli/run_program.h"
@@ -7,6 +8,7 @@
 #include "tests/temporary_folder.h"
 #include "tests/test_data.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -201,8 +203,17 @@ TEST_CASE("model check of every golden model says how far it is from its referen
         REQUIRE(run.code == 0);
         const json found = json::parse(run.out);
         CHECK(found.at("agrees") == true);
-        // Attentions of L layers, L + 1 hidden states, logits.
-        CHECK(static_cast<std::int64_t>(found.at("rows").size()) == 2 * load_model_case(name).L + 2);
+        // Attentions of L layers, L + 1 hidden states, logits, and what the routers of mixtures compute.
+        const std::int64_t routers = std::ranges::count_if(
+            found.at("rows"), [](const json& row) { return row.at("kind") == "router logits"; });
+        const checkpoint::Model model = checkpoint::Model::open(models + name);
+        const checkpoint::Architecture& a = model.architecture();
+        std::int64_t mixtures = 0;
+        for (std::int64_t l = 0; l < a.layers; ++l)
+            mixtures += a.has_experts(l);
+        const format::Safetensors file = format::Safetensors::open(reference);
+        CHECK(routers == (file.find("expect.router_logits") ? mixtures : 0));
+        CHECK(std::ssize(found.at("rows")) == 2 * load_model_case(name).L + 2 + routers);
         for (const json& row : found.at("rows"))
             CHECK(row.at("largest_difference").get<double>() <= row.at("allowed").get<double>());
     }

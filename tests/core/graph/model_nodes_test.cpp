@@ -85,12 +85,19 @@ std::string block_formula(const GraphOfModel& one, AttentionPlace place, TensorI
         return out + " = " + from[0] + weighted(one, prefix, WeightId::mlp_gate, WeightId::mlp_gate_bias);
     case mlp_act:
         return out + " = " + function + "(" + from[0] + ")" + (from.size() == 1 ? "" : " × " + from[1]);
+    case mlp_shared:
+        if (find_row(a.names.body, WeightId::shared_gate) != nullptr)
+            return out + " = shared_raw × shared_fraction";
+        return out + " = " + from[0] + weighted(one, prefix, WeightId::mlp_out, WeightId::mlp_out_bias);
+    case mlp_experts:
     case mlp_raw:
     case mlp_out:
-        if (a.experts > 0)
+        if (is_sum_of_experts(a, id, place.layer))
             return out + (find_row(a.names.body, WeightId::experts_out_bias) == nullptr
                               ? " = Σ_e router[e] · expert_act[e] · expert_W_out[e]"
                               : " = Σ_e router[e] · (expert_act[e] · expert_W_out[e] + expert_b_out[e])");
+        if (from.size() > 1)
+            return out + " = " + from[0] + " + " + from[1];
         return out + " = " + from[0] + weighted(one, prefix, WeightId::mlp_out, WeightId::mlp_out_bias);
     case logits: {
         const std::string read = one.graph().try_find("head_norm")     ? "head_norm"
@@ -411,7 +418,7 @@ TEST_CASE("every family's usual architecture becomes a graph with all of its ten
         CHECK(tensors_of_parameters(built.graph) == expected);
         ++families;
     }
-    CHECK(families == 55);
+    CHECK(families == 56);
 }
 
 TEST_CASE("inputs that do not fit a model have no graph", "[graph]") {

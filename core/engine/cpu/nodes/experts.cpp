@@ -21,17 +21,19 @@ ExpertLinear expert_of(const Values& values, NodeId W, NodeId b, std::int64_t ex
 class RouteKernel final : public Kernel {
 public:
     RouteKernel(NodeId id, const Node& node)
-        : node_(id), numbers_(node.inputs[0].node), route_(std::get<graph::Route>(node.attributes)) {}
+        : node_(id), numbers_(node.inputs[0].node), choice_bias_(optional_input(node, 1)),
+          route_(std::get<graph::Route>(node.attributes)) {}
     void compute(Values& values, Progress&) const override {
         Tensor* const out = values.out(node_);
         if (out == nullptr)
             return;
         std::ranges::copy(values[numbers_].values(), out->data());
-        route_rows(out->values(), out->shape().back(0), route_);
+        route_rows(out->values(), out->shape().back(0), route_,
+                   choice_bias_ == no_node ? nullptr : values[choice_bias_].data());
     }
 
 private:
-    NodeId node_, numbers_;
+    NodeId node_, numbers_, choice_bias_;
     graph::Route route_;
 };
 

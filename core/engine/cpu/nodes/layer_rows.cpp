@@ -74,6 +74,42 @@ class AddKernel final : public RowsKernel {
     }
 };
 
+/// The second input has the axes of the first, or one number for each of its rows.
+class MultiplyKernel final : public RowsKernel {
+    using RowsKernel::RowsKernel;
+    void fill(Tensor& out, const Values& values, const Progress&) const override {
+        const Tensor &a = input(values, 0), &b = input(values, 1);
+        const std::int64_t width = b.count() == a.count() ? 1 : a.shape().back(0);
+        for (std::int64_t at = 0; at < out.count(); ++at)
+            out.data()[at] = a.data()[at] * b.data()[at / width];
+    }
+};
+
+class SliceKernel final : public RowsKernel {
+    using RowsKernel::RowsKernel;
+    void fill(Tensor& out, const Values& values, const Progress&) const override {
+        const Tensor& x = input(values, 0);
+        const std::int64_t from = x.shape().back(0), width = out.shape().back(0);
+        for (std::int64_t row = 0; row < out.count() / width; ++row)
+            std::copy_n(x.data() + row * from + as<graph::Slice>().first, width, out.data() + row * width);
+    }
+};
+
+class ConcatKernel final : public RowsKernel {
+    using RowsKernel::RowsKernel;
+    void fill(Tensor& out, const Values& values, const Progress&) const override {
+        const std::int64_t width = out.shape().back(0);
+        std::int64_t first = 0;
+        for (std::size_t part = 0; part < input_count(); ++part) {
+            const Tensor& x = input(values, part);
+            const std::int64_t own = x.shape().back(0);
+            for (std::int64_t row = 0; row < out.count() / width; ++row)
+                std::copy_n(x.data() + row * own, own, out.data() + row * width + first);
+            first += own;
+        }
+    }
+};
+
 template<bool Centered>
 class NormKernel final : public RowsKernel {
     using RowsKernel::RowsKernel;
@@ -142,6 +178,16 @@ void add_layer_rows(StepList& list) {
             return list.node(input.node).axes.shape() == node.axes.shape();
         });
     };
+    const auto rows_of = [](const graph::Axes& axes) { return axes.shape().count() / axes.back(0).size; };
+    const auto has_equal_rows = [&](const Node& node) {
+        return std::ranges::all_of(node.inputs, [&](const graph::Reading& input) {
+            return rows_of(list.node(input.node).axes) == rows_of(node.axes);
+        });
+    };
+    const auto is_by_rows = [&](const Node& node) {
+        const graph::Axes& second = list.node(node.inputs[1].node).axes;
+        return of_one_shape(node) || (second.back(0).size == 1 && has_equal_rows(node));
+    };
     const auto is_plain_scale = [](const Node& node) {
         return std::get<graph::Scale>(node.attributes).root_of == 0 && node.inputs.size() == 1;
     };
@@ -162,6 +208,9 @@ void add_layer_rows(StepList& list) {
                   .by_rows = true});
     });
     add_all<AddKernel>(list, Op::add, of_one_shape);
+    add_all<MultiplyKernel>(list, Op::multiply, is_by_rows);
+    add_all<SliceKernel>(list, Op::slice, always);
+    add_all<ConcatKernel>(list, Op::concat, has_equal_rows);
     add_all<NormKernel<false>>(list, Op::rms_norm, always);
     add_all<NormKernel<true>>(list, Op::layer_norm, always);
     add_all<ActivationKernel>(list, Op::activation, always);

@@ -127,9 +127,41 @@ void score_row(std::span<float> row, const std::vector<std::int64_t>& order, std
             number = static_cast<float>(static_cast<double>(number) / sum);
 }
 
+/// The largest first; of equal numbers the first.
+void order_by_choice(std::vector<std::int64_t>& order, const std::vector<float>& numbers) {
+    std::iota(order.begin(), order.end(), std::int64_t{0});
+    std::ranges::stable_sort(order, std::greater<>(),
+                             [&](std::int64_t e) { return numbers[static_cast<std::size_t>(e)]; });
+}
+
+/// What decides on the choice: the scores plus the bias, and 0 outside the groups that are used.
+std::vector<float> choice_numbers(std::span<const float> scores, const graph::Route& route,
+                                  const float* bias) {
+    std::vector<float> numbers(scores.begin(), scores.end());
+    if (bias != nullptr)
+        std::transform(numbers.begin(), numbers.end(), bias, numbers.begin(), std::plus<>());
+    const auto groups = static_cast<std::size_t>(route.groups), size = numbers.size() / groups,
+               best = static_cast<std::size_t>(route.best_of_group);
+    std::vector<float> of_group;
+    for (std::size_t group = 0; group < groups; ++group) {
+        std::vector<float> members(numbers.begin() + static_cast<std::ptrdiff_t>(group * size),
+                                   numbers.begin() + static_cast<std::ptrdiff_t>((group + 1) * size));
+        std::ranges::partial_sort(members, members.begin() + static_cast<std::ptrdiff_t>(best),
+                                  std::greater<>());
+        of_group.push_back(
+            std::accumulate(members.begin(), members.begin() + static_cast<std::ptrdiff_t>(best), 0.0F));
+    }
+    std::vector<std::int64_t> order(groups);
+    order_by_choice(order, of_group);
+    for (std::size_t place = static_cast<std::size_t>(route.used_groups); place < groups; ++place)
+        std::fill_n(numbers.begin() + order[place] * static_cast<std::ptrdiff_t>(size), size, 0.0F);
+    return numbers;
+}
+
 } // namespace
 
-void route_rows(std::span<float> numbers, std::int64_t count, const graph::Route& route) {
+void route_rows(std::span<float> numbers, std::int64_t count, const graph::Route& route,
+                const float* choice_bias) {
     std::vector<std::int64_t> order(static_cast<std::size_t>(count));
     for (std::size_t first = 0; first < numbers.size(); first += order.size()) {
         const std::span<float> row = numbers.subspan(first, order.size());
@@ -138,6 +170,8 @@ void route_rows(std::span<float> numbers, std::int64_t count, const graph::Route
                                  [&](std::int64_t e) { return row[static_cast<std::size_t>(e)]; });
         score_row(row, order, route.score == graph::Route::Score::softmax_of_chosen ? route.used : count,
                   route.score);
+        if (route.groups > 1 || choice_bias != nullptr)
+            order_by_choice(order, choice_numbers(row, route, choice_bias));
         double chosen = 0;
         for (std::int64_t place = 0; place < count; ++place) {
             float& number = row[static_cast<std::size_t>(order[static_cast<std::size_t>(place)])];

@@ -24,8 +24,9 @@ void multiply_by(std::span<float> y, std::span<const float> x);
 /// Softmax of each row, in double precision.
 void softmax_rows(const Tensor& x, Tensor& y);
 /// In place: the fractions of the experts, from rows of `count` numbers, as the route says; of equal numbers
-/// the first is chosen.
-void route_rows(std::span<float> numbers, std::int64_t count, const graph::Route& route);
+/// the first is chosen. choice_bias: (count), or null.
+void route_rows(std::span<float> numbers, std::int64_t count, const graph::Route& route,
+                const float* choice_bias);
 /// The slope in Function::gelu_quick, x sigmoid(slope x).
 inline constexpr float gelu_quick_slope = 1.702F;
 /// Returns true if open_gates() can compute the gate: a plain one, or that of gpt-oss.

@@ -11,9 +11,10 @@ namespace headscope::graph::ops {
 
 namespace {
 
-/// Input: the numbers of the router, (B, T, experts). The fractions of the `used` experts with the largest
-/// numbers (of equal ones, the first); 0 for the others (Shazeer et al. 2017, "Outrageously Large Neural
-/// Networks"; Fedus et al. 2022, "Switch Transformers").
+/// Inputs: the numbers of the router, (B, T, experts), and perhaps a bias of the choice, (experts). The
+/// fractions of the `used` experts with the largest numbers (of equal ones, the first); 0 for the others
+/// (Shazeer et al. 2017, "Outrageously Large Neural Networks"; Fedus et al. 2022, "Switch Transformers"). For
+/// groups and the bias see Route.
 class RouteOperation final : public RowOperation {
 public:
     std::string_view name() const override { return "route"; }
@@ -24,33 +25,40 @@ public:
         const Axes& x = call.axes_of(0);
         expect(call, 0, x.rank() >= 1 && x.back(0).size >= route.used && route.used >= 1,
                "≥ " + std::to_string(route.used));
+        expect(call, 0,
+               route.groups >= 1 && x.back(0).size % route.groups == 0 && route.used_groups <= route.groups &&
+                   route.best_of_group <= x.back(0).size / route.groups &&
+                   route.used <= x.back(0).size / route.groups * route.used_groups,
+               std::to_string(route.groups) + " × n");
+        if (call.has(1) || route.groups > 1)
+            expect(call, 0, route.score != Route::Score::softmax_of_chosen, "scores of all experts");
+        if (call.has(1))
+            expect(call, 1, call.axes_of(1).rank() == 1 && call.axes_of(1).back(0).size == x.back(0).size,
+                   std::to_string(x.back(0).size));
         return x;
     }
 
     std::vector<ReadSpan> reads(const Call& call, const Index& at) const override {
-        return {row_of(call, 0, at)};
+        std::vector<ReadSpan> reads{row_of(call, 0, at)};
+        if (call.has(1))
+            reads.push_back({1, {}, 0, call.axes_of(1).back(0).size});
+        return reads;
     }
 
     std::string formula(const Call& call, const Names& names) const override {
         const auto& route = call.as<Route>();
-        switch (route.score) {
-        case Route::Score::softmax_of_chosen:
-            return tr("graph.route_softmax_of_chosen",
-                      "{} = softmax over the {} largest of {}; 0 for the others", names.out, route.used,
-                      names.in[0]);
-        case Route::Score::softmax:
-            return tr("graph.route_softmax", "{} = the {} largest of softmax({}); 0 for the others",
-                      names.out, route.used, names.in[0]);
-        case Route::Score::sigmoid:
-            return tr("graph.route_sigmoid", "{} = the {} largest of sigmoid({}); 0 for the others",
-                      names.out, route.used, names.in[0]);
-        }
-        return {};
+        std::string text = fractions(route, names);
+        if (route.groups > 1)
+            text += "; " + tr("graph.route_groups", "only experts of the {} best of {} groups are chosen",
+                              route.used_groups, route.groups);
+        if (call.has(1))
+            text += "; " + tr("graph.route_choice_bias", "{} is added for the choice alone", names.in[1]);
+        return text;
     }
 
     Arithmetic explain(const Call& call, const Index& at) const override {
         const std::vector<double> x = numbers(call, at);
-        const std::vector<bool> chosen = choice(x, call.as<Route>().used);
+        const std::vector<bool> chosen = choice(call, x);
         const auto expert = static_cast<std::size_t>(column(at, call.axes.rank()));
         if (!chosen[expert])
             return {};
@@ -93,17 +101,15 @@ public:
         const auto& route = call.as<Route>();
         const std::string &x = names.in[0], used = std::to_string(route.used);
         std::string lines;
-        switch (route.score) {
-        case Route::Score::softmax_of_chosen:
+        if (route.score == Route::Score::softmax_of_chosen) {
             lines = "values, chosen = " + x + ".topk(" + used +
                     ", dim=-1)\nvalues = torch.softmax(values, dim=-1)\n";
-            break;
-        case Route::Score::softmax:
-            lines = "values, chosen = torch.softmax(" + x + ", dim=-1).topk(" + used + ", dim=-1)\n";
-            break;
-        case Route::Score::sigmoid:
-            lines = "values, chosen = torch.sigmoid(" + x + ").topk(" + used + ", dim=-1)\n";
-            break;
+        } else {
+            lines = (route.score == Route::Score::softmax ? "scores = torch.softmax(" + x + ", dim=-1)\n"
+                                                          : "scores = torch.sigmoid(" + x + ")\n") +
+                    "choice = scores" + (call.has(1) ? " + " + names.in[1] : "") + "\n" +
+                    python_groups(route) + "chosen = choice.topk(" + used +
+                    ", dim=-1).indices\nvalues = scores.gather(-1, chosen)\n";
         }
         if (route.sum_to_one)
             lines += "values = values / values.sum(dim=-1, keepdim=True)\n";
@@ -116,7 +122,7 @@ protected:
     void row(const Call& call, const Index& at, std::span<double> out) const override {
         const auto& route = call.as<Route>();
         const std::vector<double> x = numbers(call, at);
-        const std::vector<bool> chosen = choice(x, route.used);
+        const std::vector<bool> chosen = choice(call, x);
         double sum = 0;
         for (std::size_t e = 0; e < out.size(); ++e) {
             out[e] = chosen[e] ? score(call, x, chosen, e) : 0.0;
@@ -128,6 +134,31 @@ protected:
     double multiply_adds_per_cell(const Call&) const override { return 10; } // an exponential, about
 
 private:
+    static std::string fractions(const Route& route, const Names& names) {
+        switch (route.score) {
+        case Route::Score::softmax_of_chosen:
+            return tr("graph.route_softmax_of_chosen",
+                      "{} = softmax over the {} largest of {}; 0 for the others", names.out, route.used,
+                      names.in[0]);
+        case Route::Score::softmax:
+            return tr("graph.route_softmax", "{} = the {} largest of softmax({}); 0 for the others",
+                      names.out, route.used, names.in[0]);
+        case Route::Score::sigmoid:
+            return tr("graph.route_sigmoid", "{} = the {} largest of sigmoid({}); 0 for the others",
+                      names.out, route.used, names.in[0]);
+        }
+        return {};
+    }
+    /// Lines that set `choice` to 0 outside the groups that are used.
+    static std::string python_groups(const Route& route) {
+        if (route.groups == 1)
+            return "";
+        return "groups = choice.unflatten(-1, (" + std::to_string(route.groups) +
+               ", -1))\nbest = groups.topk(" + std::to_string(route.best_of_group) +
+               ", dim=-1).values.sum(dim=-1).topk(" + std::to_string(route.used_groups) +
+               ", dim=-1).indices\nchoice = (groups * torch.zeros_like(groups[..., 0]).scatter(-1, best, "
+               "1.0).unsqueeze(-1)).flatten(-2)\n";
+    }
     static Index cell_of(const Call& call, const Index& at, std::size_t expert) {
         return with(at, call.axes.rank() - 1, static_cast<std::int64_t>(expert));
     }
@@ -137,14 +168,39 @@ private:
             x[e] = call.in[0].at(cell_of(call, at, e));
         return x;
     }
-    static std::vector<bool> choice(const std::vector<double>& x, std::int64_t used) {
+    /// The places of the `count` largest numbers, of equal ones the first.
+    static std::vector<bool> largest(const std::vector<double>& x, std::int64_t count) {
         std::vector<std::size_t> order(x.size());
         std::iota(order.begin(), order.end(), std::size_t{0});
         std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t e) { return x[e]; });
         std::vector<bool> chosen(x.size());
-        for (std::size_t place = 0; place < static_cast<std::size_t>(used); ++place)
+        for (std::size_t place = 0; place < static_cast<std::size_t>(count); ++place)
             chosen[order[place]] = true;
         return chosen;
+    }
+    static std::vector<bool> choice(const Call& call, const std::vector<double>& x) {
+        const auto& route = call.as<Route>();
+        if (route.groups == 1 && !call.has(1))
+            return largest(x, route.used);
+        std::vector<double> numbers(x.size());
+        for (std::size_t e = 0; e < x.size(); ++e)
+            numbers[e] = score(call, x, {}, e) +
+                         (call.has(1) ? call.in[1].at(with({}, 0, static_cast<std::int64_t>(e))) : 0);
+        const std::size_t size = x.size() / static_cast<std::size_t>(route.groups);
+        std::vector<double> of_group(static_cast<std::size_t>(route.groups));
+        for (std::size_t group = 0; group < of_group.size(); ++group) {
+            const std::vector<double> members(numbers.begin() + static_cast<std::ptrdiff_t>(group * size),
+                                              numbers.begin() +
+                                                  static_cast<std::ptrdiff_t>((group + 1) * size));
+            const std::vector<bool> best = largest(members, route.best_of_group);
+            for (std::size_t member = 0; member < size; ++member)
+                of_group[group] += best[member] ? members[member] : 0;
+        }
+        const std::vector<bool> used = largest(of_group, route.used_groups);
+        for (std::size_t e = 0; e < x.size(); ++e)
+            if (!used[e / size])
+                numbers[e] = 0;
+        return largest(numbers, route.used);
     }
     /// The score of an expert before the fractions are divided by their sum.
     static double score(const Call& call, const std::vector<double>& x, const std::vector<bool>& chosen,

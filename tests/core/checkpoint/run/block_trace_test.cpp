@@ -205,8 +205,9 @@ TEST_CASE("every stage around attention follows from what made_from names") {
                               std::sqrt(square + architecture.norm_eps) *
                               static_cast<double>(block->weights[norm->weight]->data()[column]) +
                           (bias == nullptr ? 0.0 : static_cast<double>(bias->data()[column])));
-            } else if (architecture.experts > 0 && from.front() == TensorId::mlp_act) {
-                CHECK((*block)[TensorId::mlp_act] == nullptr); // each expert has its own
+            } else if (is_sum_of_experts(architecture, id, place.layer)) {
+                // Each expert has numbers of its own.
+                CHECK(((*block)[TensorId::mlp_act] == nullptr) == (architecture.d_shared == 0));
             } else if (id == TensorId::mlp_act) {
                 const double up =
                     from.size() > 1 ? static_cast<double>(at(*(*block)[from[1]], row, column)) : 1.0;
@@ -220,7 +221,8 @@ TEST_CASE("every stage around attention follows from what made_from names") {
                                       : id == TensorId::mlp_gate ? WeightId::mlp_gate_bias
                                                                  : WeightId::mlp_out_bias;
                 const TensorPtr& b = block->weights[bias];
-                close(at(got, row, column),
+                const bool has_fraction = id == TensorId::mlp_shared && block->shared_fraction != nullptr;
+                close(at(got, row, column) / (has_fraction ? block->shared_fraction->data()[row] : 1.0F),
                       product(*(*block)[from.front()], row, *block->weights[weight], column) +
                           (b == nullptr ? 0.0 : static_cast<double>(b->data()[column])));
             } else {
