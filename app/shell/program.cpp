@@ -6,6 +6,7 @@
 #include "app/shell/input_queue.h"
 #include "app/shell/report.h"
 #include "app/shell/shortcuts.h"
+#include "app/state/screens/flow.h"
 #include "app/views/presentation/presentation.h"
 #include "app/views/style.h"
 #include "core/base/error.h"
@@ -236,6 +237,7 @@ void Program::frame(Surface& surface, double now) {
     take_results();
     files_.frame(now);
     follow_notice(now);
+    follow_flow(state_.shown, state_.view);
     state_.view_on_screen = workspace_.view_of_shown();
     const double since = times_.begin(now);
     const StageGroup stage = state_.view.group;
