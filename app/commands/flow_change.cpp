@@ -73,6 +73,7 @@ void play_flow(ViewState& view, float seconds) {
     if (end >= flow.story.duration()) {
         flow.time = flow.story.duration();
         view.playing = false;
+        flow.tour.looked = true;
     }
 }
 

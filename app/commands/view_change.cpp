@@ -40,8 +40,16 @@ void go_to(ViewState& view, StageGroup group, std::int64_t row) {
     view.hover.reset();
 }
 
-void open_flow_stage(ViewState& view, TensorId tensor) {
+/// A stage that is opened from the Flow can be closed again.
+void leave_flow(ViewState& view) {
+    if (view.attention.screen != Screen::flow)
+        return;
     view.playing = false;
+    view.flow.opened_stage = true;
+}
+
+void open_flow_stage(ViewState& view, TensorId tensor) {
+    leave_flow(view);
     view.attention.screen = Screen::stages;
     if (tensor == TensorId::q || tensor == TensorId::W_Q)
         view.projection = Projection::q;
@@ -52,7 +60,6 @@ void open_flow_stage(ViewState& view, TensorId tensor) {
     const std::optional<CellAddress> selected = view.selected;
     go_to(view, tensor_info(tensor).group, -1);
     view.selected = selected;
-    view.flow.opened_stage = true;
 }
 
 void step_stage(ViewState& view, int by) {
@@ -130,10 +137,12 @@ void apply(ViewState& view, const ViewChange& change, const Dims& dims) {
                                   view.selected.reset(); // belongs to the previous layer
                                   view.attention.layer = *c.layer;
                               }
+                              leave_flow(view);
                               view.attention.screen = Screen::stages;
                               go_to(view, c.group, c.row);
                           },
                           [&](const StepStage& c) {
+                              leave_flow(view);
                               view.attention.screen = Screen::stages;
                               step_stage(view, c.by);
                           },

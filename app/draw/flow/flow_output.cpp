@@ -256,14 +256,15 @@ void draw_flow_output(const FlowPage& page) {
     draw_flow_chart(page);
 }
 
-void draw_flow_corner(const FlowPage& page) {
+void draw_flow_corner(const FlowPage& page, const FlowCellText& cell) {
     const figure::Rect area = page.layout.corner;
     if (area.w <= 0)
         return;
     const Dims& dims = page.dims();
     constexpr float narrow = 300, least_title = 15;
     const std::string word = page.query_word(page.word);
-    const std::string title = area.w >= narrow
+    const std::string title = !cell.title.empty() ? cell.title
+                              : area.w >= narrow
                                   ? tr("flow.takes_from_sentence", "What “{}” takes from the sentence", word)
                                   : tr("flow.is_in_focus", "“{}” is in focus", word);
     float size = area.w >= narrow ? 22.0F : 17.0F;
@@ -271,24 +272,24 @@ void draw_flow_corner(const FlowPage& page) {
         size -= 1;
     float y = draw_paragraph(page.picture, page.context, area.x, area.y + 18, area.w, title,
                              figure::Font::ui_semibold, size, size + 6, page.theme().ink);
-    std::string text;
+    std::string text = cell.text;
     constexpr std::int64_t most_told = 3;
-    for (std::int64_t h = 0; h < std::min(dims.H, most_told); ++h) {
+    for (std::int64_t h = 0; h < std::min(dims.H, most_told) && cell.title.empty(); ++h) {
         const std::int64_t told = dims.H > most_told ? page.head : h;
         std::int64_t best = 0;
         for (std::int64_t j = 1; j < dims.Tk; ++j)
             if (page.weight(told, page.word, j) > page.weight(told, page.word, best))
                 best = j;
         const std::string role = FigureWeights(page.context, HeadsView::each, told).role();
-        const std::string percent = std::to_string(std::lround(100 * page.weight(told, page.word, best)));
+        const std::string percent =
+            std::to_string(std::lround(100 * page.weight(told, page.word, best))) + " %";
         if (!text.empty())
             text += " ";
         text += page.is_off(told) ? tr("flow.head_is_off", "Head {} is off: it adds nothing.", told)
-                : role.empty()
-                    ? tr("flow.head_attends", "Head {}: {} % of its attention is on “{}”.", told, percent,
-                         page.key_word(best))
-                    : tr("flow.head_attends_role", "Head {} ({}): {} % of its attention is on “{}”.", told,
-                         role, percent, page.key_word(best));
+                : role.empty() ? tr("flow.head_attends", "Head {}: {} of its attention is on “{}”.", told,
+                                    percent, page.key_word(best))
+                               : tr("flow.head_attends_role", "Head {} ({}): {} of its attention is on “{}”.",
+                                    told, role, percent, page.key_word(best));
         if (dims.H > most_told)
             break;
     }

@@ -1,7 +1,9 @@
 #include "app/draw/flow/flow_page.h"
 
+#include "app/draw/flow/flow_chips.h"
 #include "app/draw/flow/flow_heads.h"
 #include "app/draw/flow/flow_output.h"
+#include "app/draw/flow/flow_path.h"
 #include "app/draw/flow/flow_play.h"
 #include "app/draw/kit/controls.h"
 #include "app/state/screens/flow.h"
@@ -77,7 +79,12 @@ void draw_at_rest(const FlowPage& page) {
     for (std::int64_t h = 0; h < page.dims().H; ++h)
         draw_flow_head(page, h);
     draw_flow_output(page);
-    draw_flow_corner(page);
+    draw_flow_chips(page);
+    const std::optional<FlowPath> path = flow_path(page);
+    if (path)
+        draw_flow_path(page, *path, page.context.view.flow.lit);
+    draw_flow_corner(page, path ? flow_cell_text(page, *path) : FlowCellText{});
+    draw_flow_parameters(page);
 }
 
 } // namespace

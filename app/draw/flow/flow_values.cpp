@@ -82,7 +82,8 @@ void draw_arrived(const FlowPage& page, const FlowInstant& at) {
     if (head.out.area.bottom() + 44 < page.layout.height) {
         const float y = head.out.area.bottom() + 20;
         draw_text(page.picture, page.context, head.out.area.right(), y,
-                  tr("flow.row_arrived", "{} % of the row has arrived", std::lround(100 * arrived)),
+                  tr("flow.row_arrived", "{} of the row has arrived",
+                     std::to_string(std::lround(100 * arrived)) + " %"),
                   figure::Font::ui_semibold, 13, page.theme().ink, figure::Align::right);
     }
 }

@@ -35,7 +35,7 @@ std::string flow_decimals(float value) {
 }
 
 std::string flow_percent(float weight) {
-    return fmt::format("{}", std::lround(100 * weight));
+    return fmt::format("{} %", std::lround(100 * weight));
 }
 
 } // namespace
@@ -110,13 +110,13 @@ FlowSubtitle flow_subtitle(const Shown& shown, const ViewState& view, float time
                     ""};
         return {tr_n("flow.softmax_turns", "Softmax turns {} score into a weight of 100 %:",
                      "Softmax turns {} scores into weights that add up to 100 %:", dims.Tk, dims.Tk),
-                tr("flow.gets_percent", "“{}” gets {} %.", best_word, best_weight)};
+                tr("flow.gets_percent", "“{}” gets {}.", best_word, best_weight)};
     case FlowStep::mix:
         if (reads_nothing)
             return {tr("flow.no_value_flows", "No value flows in: “{}” receives zeros.", word), ""};
         return {
             tr("flow.flows_by_weight", "Each value flows in by its weight:"),
-            tr("flow.percent_received", "{} % of what “{}” receives is “{}”.", best_weight, word, best_word)};
+            tr("flow.percent_received", "{} of what “{}” receives is “{}”.", best_weight, word, best_word)};
     case FlowStep::write:
         return {problem.gain(row.head) == 0.0F
                     ? tr("flow.found_but_off", "This is what head {} found for “{}”; the head is off.",
