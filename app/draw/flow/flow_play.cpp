@@ -139,19 +139,24 @@ void draw_map_row(const FlowPage& page, const FlowInstant& at) {
         frame_flow_part(page, row);
 }
 
+/// The words beside the rows of the queries, and of the keys or values that are not spread.
 void draw_story_words(const FlowPage& page, const FlowHead& head) {
     constexpr float lowest = 11, size = 12.5F, indent = 8;
-    if (head.q.row < lowest)
-        return;
-    for (std::int64_t i = 0; i < page.dims().Tq; ++i) {
-        const figure::Rect row = head.q.at(i);
-        const bool focus = i == page.word;
-        const float text = std::min(size, head.q.row);
-        draw_text(page.picture, page.context, row.right() + indent,
-                  figure::baseline_for(row.y + row.h / 2, text), page.query_word(i),
-                  focus ? figure::Font::ui_semibold : figure::Font::ui, text,
-                  focus ? page.theme().ink : page.theme().muted);
-    }
+    const auto words = [&](const FlowRows& rows, std::int64_t count, bool keys) {
+        for (std::int64_t i = 0; i < count && rows.row >= lowest && rows.pitch <= rows.row + 1; ++i) {
+            const figure::Rect row = rows.at(i);
+            const bool focus = !keys && i == page.word;
+            const float text = std::min(size, rows.row);
+            draw_text(page.picture, page.context, row.right() + indent,
+                      figure::baseline_for(row.y + row.h / 2, text),
+                      keys ? page.key_word(i) : page.query_word(i),
+                      focus ? figure::Font::ui_semibold : figure::Font::ui, text,
+                      focus ? page.theme().ink : page.theme().muted);
+        }
+    };
+    words(head.q, page.dims().Tq, false);
+    words(head.k, page.dims().Tk, true);
+    words(head.v, page.dims().Tk, true);
 }
 
 void draw_story_captions(const FlowPage& page, const FlowHead& head) {
@@ -293,6 +298,12 @@ void draw_flow_story_ribbons(const FlowPage& page, const FlowInstant& at) {
     if (dims.Tk > most)
         for (const FlowRows* const rows : {&head.k, &head.v})
             source(keys.area, rows->area, 1.6F * page.faint());
+    for (std::int64_t j = 0; j < dims.Tk && !values; ++j) {
+        const figure::Rect value = head.v.at(j), gate = flow_gate(head, j);
+        const figure::Color strand = with_opacity(color, page.faint());
+        const float high = std::max(std::min(value.h * 0.5F, 11.0F), 1.0F);
+        scene.add(ribbon(right_of(value, strand, high), left_of(gate, strand, high)));
+    }
     const figure::Rect row = head.q.at(page.word), map = head.map.at(page.word);
     const figure::Color tint = with_opacity(color, page.strong()), pale = with_opacity(color, 0.1F);
     if (at.reached(FlowStep::compare)) {
@@ -307,7 +318,7 @@ void draw_flow_story_ribbons(const FlowPage& page, const FlowInstant& at) {
         for (std::int64_t j = 0; j < dims.Tk; ++j) {
             const figure::Rect key = head.k.at(j);
             const float x = head.map.area.x + cell * (static_cast<float>(j) + 0.5F), y = key.y + key.h / 2;
-            const float from = std::min(page.layout.names.x + page.layout.names.w * 0.45F, x - 16);
+            const float from = std::min(flow_score_end(page, at, j), x - 16);
             const figure::BandItem strand =
                 turning_strand({from, y}, {x, head.map.area.bottom()}, thick,
                                with_opacity(color, page.faint()), with_opacity(color, page.faint()));
