@@ -311,6 +311,16 @@ void draw_flow_story_ribbons(const FlowPage& page, const FlowInstant& at) {
         from.x += std::min(page.layout.names.w * 0.3F, 60.0F);
         scene.add(ribbon(from, to));
     }
+    if (at.reached(FlowStep::join)) { // the head's row joins those of the others
+        constexpr float joins = 0.4F;
+        const bool joined = page.layout.concat.area.w > 0;
+        const figure::Rect out = head.out.at(page.word),
+                           end = (joined ? page.layout.concat : page.layout.output).at(page.word);
+        const float share = end.h / static_cast<float>(dims.H),
+                    top = end.y + share * static_cast<float>(page.head);
+        scene.add(ribbon_part(right_of(out, tint, out.h), {end.x, top, top + share, tint},
+                              ease_in_out(at.progress(FlowStep::join) / joins)));
+    }
     // The strand of each key, as far as its score has come.
     if (!at.reached(FlowStep::softmax)) {
         const float cell = head.map.area.w / static_cast<float>(dims.Tk),
