@@ -114,6 +114,11 @@ std::string line_of(const checkpoint::BlockTrace& block, TensorId id) {
         const bool bias = weights->bias && block.weights[*weights->bias] != nullptr;
         right = "norm(" + python(from.front()) + ", " + name_of(weights->weight) +
                 (bias ? ", " + name_of(*weights->bias) : "") + ")";
+    } else if (checkpoint::is_scaled_branch(architecture, id)) {
+        std::ostringstream factor;
+        factor.precision(17);
+        factor << architecture.branch_scale;
+        right = factor.str() + " * " + python(from.front());
     } else if (id == TensorId::mlp_pre) {
         right = product(WeightId::mlp_in, WeightId::mlp_in_bias);
     } else if (id == TensorId::mlp_gate) {

@@ -406,6 +406,15 @@ int add_around(Sheet& sheet, const CellAddress& cell) {
         return add_norm(sheet, cell);
     if (is_output_of_mlp(shown, cell.tensor))
         return add_product(sheet, cell);
+    if (is_scaled_branch(shown, cell.tensor)) {
+        const TensorId from = made_from(shown, cell.tensor).front();
+        sheet.section(tr("block_inspector.scale_of_branch", "Scale"),
+                      tr("block_inspector.constant_of_model", "a constant of the model"));
+        sheet.arithmetic(number(shown.block->architecture->branch_scale, 4) + " × " +
+                             number(value_of(shown, from, cell.at), 4),
+                         number(value_of(shown, cell.tensor, cell.at), 4));
+        return 4;
+    }
     if (made_from(shown, cell.tensor).size() > 1) {
         const int decimals = add_residual(sheet, cell);
         if (patched_at(part, attention_of_block(shown), {attn_out, cell.at}) != nullptr)

@@ -53,6 +53,10 @@ bool is_sum_of_experts(const Shown& shown, TensorId id) {
     return place.layer >= 0 && checkpoint::is_sum_of_experts(*shown.block->architecture, id, place.layer);
 }
 
+bool is_scaled_branch(const Shown& shown, TensorId id) {
+    return checkpoint::is_scaled_branch(*shown.block->architecture, id);
+}
+
 bool is_output_of_mlp(const Shown& shown, TensorId id) {
     return made_from(shown, id) == std::vector{mlp_act};
 }
@@ -183,6 +187,8 @@ std::string formula_around(const Shown& shown, TensorId id) {
             return product("W_out", checkpoint::WeightId::mlp_out_bias, " + b_out") +
                    (has_fraction ? " × " + tr("block_parts.fraction", "fraction") : "");
         }
+        if (is_scaled_branch(shown, id))
+            return name + " = " + number(architecture.branch_scale, 4) + " × " + sum_of(from);
         return name + " = " + sum_of(from);
     }
 }

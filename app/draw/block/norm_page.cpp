@@ -324,6 +324,8 @@ private:
 } // namespace
 
 Picture draw_norm_page(const DrawContext& context) {
+    if (!norm_at(context.shown, group_info(context.view.group).main))
+        return draw_residual_page(context);
     return NormPage(context).draw();
 }
 

@@ -181,7 +181,7 @@ float draw_source(Picture& picture, const DrawContext& context, const Source& so
 Picture draw_x_page(const DrawContext& context) {
     Picture picture;
     picture.scene.width = context.width;
-    const bool cross = context.shown.problem().cross();
+    const bool cross = context.shown.problem().has_source();
     draw_view_heading(picture, context, tr("common.token_vectors", "Token vectors"),
                       tr("x_page.x_one_row_per", "X: one row per token, D numbers each"));
     const float top = 104;

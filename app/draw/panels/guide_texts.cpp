@@ -69,7 +69,7 @@ GuideText say_qkv(const GuideContext& s, Projection projection) {
     constexpr std::array<TensorId, 3> weights{TensorId::W_Q, TensorId::W_K, TensorId::W_V};
     const bool weight = s.marked && s.marked->tensor == weights[static_cast<std::size_t>(projection)];
     const std::int64_t column = weight ? s.marked->at[1] : s.marked_column(id, {s.b, row, 0}, first);
-    const std::int64_t terms = queries ? s.dims.D : s.dims.Dkv;
+    const std::int64_t terms = queries ? extent(Axis::Dq, s.dims) : s.dims.Dkv;
     constexpr std::array<TensorId, 3> biases{TensorId::b_Q, TensorId::b_K, TensorId::b_V};
     const bool bias = s.shown.tensor(biases[static_cast<std::size_t>(projection)]) != nullptr;
     const std::string name(tensor_info(id).name);

@@ -42,6 +42,11 @@ void FrozenNorm::turn_back(Tensor& directions) const {
         all.rowwise() -= all.colwise().mean().eval();
 }
 
+void scale_by(Tensor& rows, double factor) {
+    if (factor != 1.0)
+        MutableNumbers(rows.data(), rows.count()) *= static_cast<float>(factor);
+}
+
 void pass_norm(Tensor& rows, const Tensor& read, const checkpoint::Architecture& architecture,
                const TensorPtr& weight) {
     const std::int64_t D = architecture.D;

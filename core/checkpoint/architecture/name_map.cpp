@@ -68,6 +68,16 @@ std::int64_t extent_of(Extent extent, const Architecture& a) {
         return a.dk;
     case Extent::H_dk:
         return a.H * a.dk;
+    case Extent::H_dv:
+        return a.H * a.dv();
+    case Extent::Dq:
+        return a.Dq() > 0 ? a.Dq() : a.D;
+    case Extent::latent:
+        return a.latent ? a.latent->rank : 0;
+    case Extent::latent_down:
+        return a.Dkv();
+    case Extent::latent_up:
+        return a.H * (a.dk - a.rotary_width + a.dv());
     case Extent::Hkv_dk:
         return a.Hkv * a.dk;
     case Extent::QKV:

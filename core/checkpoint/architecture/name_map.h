@@ -49,6 +49,11 @@ enum class Extent : std::uint8_t {
     H,
     dk,
     H_dk,
+    H_dv,
+    Dq,          ///< width of what W_Q multiplies
+    latent,      ///< LatentAttention::rank
+    latent_down, ///< with the numbers of the key that turn
+    latent_up,   ///< of each head the other numbers of the key, then the value
     Hkv_dk,
     QKV, ///< (H + 2 Hkv) dk
     d_ff,
@@ -95,10 +100,10 @@ std::vector<TensorName> tensors_of(std::initializer_list<ModuleName> modules);
 
 /// What a model's tensors are called.
 struct NameMap {
-    std::vector<TensorName> body;             ///< names after one of `prefixes`
-    std::vector<TensorName> head;             ///< full names
-    std::vector<std::string_view> prefixes;   ///< as saved with a head, and without one
-    std::vector<std::string_view> not_needed; ///< parts of the names of tensors that a run does not use
+    std::vector<TensorName> body;           ///< names after one of `prefixes`
+    std::vector<TensorName> head;           ///< full names
+    std::vector<std::string_view> prefixes; ///< as saved with a head, and without one
+    std::vector<std::string> not_needed;    ///< parts of the names of tensors that a run does not use
     /// Full names that a file may use instead: of tensors that share memory it may keep any one.
     std::vector<std::pair<WeightId, std::string>> twins{};
     /// Of a decoder with an encoder: each layer's cross-attention, as W_Q to b_O with norm1, and its MLP.

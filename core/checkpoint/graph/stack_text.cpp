@@ -63,17 +63,18 @@ StackText text_of(const Architecture& model, Stack stack, const ModelInputs& inp
                      .Tq = inputs.T,
                      .Tk = inputs.T,
                      .D = a.D,
-                     .Dkv = a.D,
+                     .Dkv = a.Dkv(),
                      .H = a.H,
                      .Hkv = a.Hkv,
                      .dk = a.dk,
-                     .dv = a.dk,
+                     .dv = a.dv(),
                      .d_ff = a.d_ff,
                      .vocab = a.vocab,
                      .positions = a.position_rows,
                      .token_types = a.token_types,
                      .d_expert = a.d_expert,
-                     .experts = a.experts},
+                     .experts = a.experts,
+                     .Dq = a.Dq()},
             .temperature = temperature};
 }
 

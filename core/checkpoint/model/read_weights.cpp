@@ -137,6 +137,29 @@ void cut_experts(WeightSet& set, WeightId whole_id, WeightId gate, WeightId in, 
     }
 }
 
+/// W_K and W_V of LatentAttention. The file has one matrix (rank, H (dk - rotary_width + dv)): of each head
+/// the numbers of its key that do not turn, then its value. x_kv has behind the latent vector the numbers
+/// that turn, which every key has as they are.
+void cut_latent(WeightSet& set, const Architecture& a) {
+    const TensorPtr whole = std::exchange(set[WeightId::W_UKV], nullptr);
+    if (whole == nullptr)
+        return;
+    const std::int64_t still = a.dk - a.rotary_width, rank = a.latent->rank, of_head = still + a.dv();
+    auto W_K = std::make_shared<Tensor>(Shape{a.Dkv(), a.H * a.dk}, 0.0F),
+         W_V = std::make_shared<Tensor>(Shape{a.Dkv(), a.H * a.dv()}, 0.0F);
+    for (std::int64_t h = 0; h < a.H; ++h) {
+        for (std::int64_t row = 0; row < rank; ++row) {
+            const float* const from = whole->data() + (row * a.H + h) * of_head;
+            std::copy_n(from, still, &W_K->at(row, h * a.dk));
+            std::copy_n(from + still, a.dv(), &W_V->at(row, h * a.dv()));
+        }
+        for (std::int64_t c = 0; c < a.rotary_width; ++c)
+            W_K->at(rank + c, h * a.dk + still + c) = 1.0F;
+    }
+    set[WeightId::W_K] = std::move(W_K);
+    set[WeightId::W_V] = std::move(W_V);
+}
+
 /// Brings the columns of each head into the order in which attention turns them.
 void reorder_heads(TensorPtr& tensor, const std::vector<std::int64_t>& order) {
     if (tensor == nullptr || order.empty())
@@ -231,6 +254,7 @@ WeightSet Model::read_step(std::int64_t step) const {
     using enum WeightId;
     cut_qkv(set, W_QKV, {W_Q, W_K, W_V}, architecture_);
     cut_qkv(set, b_QKV, {b_Q, b_K, b_V}, architecture_);
+    cut_latent(set, architecture_);
     cut_gate(set);
     const GatePacking packing = architecture_.expert_gate_in;
     cut_experts(set, experts_gate_in, experts_gate, experts_in, packing);
