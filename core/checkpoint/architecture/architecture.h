@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/checkpoint/architecture/name_map.h"
+#include "core/checkpoint/architecture/norms.h"
 #include "core/checkpoint/architecture/positions.h"
 #include "core/graph/attributes.h"
 
@@ -30,31 +31,10 @@ enum class Activation : std::uint8_t {
     linear ///< x
 };
 
-enum class NormKind : std::uint8_t {
-    layer,       ///< (x - mean) / sqrt(variance + eps) * weight + bias
-    rms,         ///< x / sqrt(mean square + eps) * weight
-    rms_plus_one ///< x / sqrt(mean square + eps) * (1 + weight); Model adds the 1
-};
-
-/// Where the two norms of a layer stand: norm1 belongs to the attention, norm2 to the MLP.
-struct NormPlaces {
-    bool before = false;       ///< on what attention and MLP read
-    bool after_branch = false; ///< on what they return, before it is added
-    bool after_sum = false;    ///< on the sum of both
-    bool first = true;         ///< false: layer 0 has no norm before its attention
-};
-
 enum class Residual : std::uint8_t {
     serial,           ///< x + attention, then + MLP of that sum
     parallel,         ///< x + attention(norm1 x) + MLP(norm2 x)
     parallel_one_norm ///< x + attention(norm1 x) + MLP(norm1 x)
-};
-
-enum class QkNorm : std::uint8_t {
-    none,
-    per_head,       ///< RMSNorm over dk
-    per_head_layer, ///< LayerNorm over dk
-    whole_width     ///< across the heads
 };
 
 /// Everything that decides what a checkpoint computes, but for its weights. A family's file makes it from
@@ -86,9 +66,9 @@ struct Architecture {
     graph::Gate expert_gate;        ///< of experts, whose activation is not `activation`
 
     // The embedding.
-    std::int64_t position_rows = 0;   ///< of the position table; 0: there is none
-    bool sinusoids = false;           ///< the table is computed, see sinusoid_table
-    std::int64_t position_offset = 0; ///< the row of the first token
+    std::int64_t position_rows = 0;        ///< of the position table; 0: there is none
+    Sinusoids sinusoids = Sinusoids::none; ///< the table is computed
+    std::int64_t position_offset = 0;      ///< the row of the first token
     PositionCount position_count = PositionCount::every_token;
     std::int64_t pad_id = 0;
     std::int64_t token_types = 0;  ///< rows of the token type table; 0: there is none

@@ -36,14 +36,6 @@ constexpr Message latent_attention =
     translatable("unopened.keys_values_latent", "they compute keys and values from a narrower latent vector");
 
 constexpr std::array types{
-    UnopenedType{"nemotron",
-                 translatable("unopened.layernorms_one_plus",
-                              "their LayerNorms multiply by 1 + weight, which is computed for RMSNorms only"),
-                 "llama"},
-    UnopenedType{"xglm",
-                 translatable("unopened.sines_other_frequencies",
-                              "their sines and cosines of positions have other frequencies than Marian's"),
-                 "opt"},
     UnopenedType{"electra", narrow_embeddings, "bert"},
     UnopenedType{"albert", narrow_embeddings, "bert"},
     UnopenedType{"deberta", relative_scores, "roberta"},
