@@ -74,7 +74,7 @@ std::string norm_definition(const checkpoint::Architecture& architecture) {
     std::ostringstream eps;
     eps.precision(17);
     eps << architecture.norm_eps;
-    const bool centres = architecture.norm == checkpoint::NormKind::layer;
+    const bool centres = checkpoint::is_layer_norm(architecture.norm);
     return "\n\ndef norm(rows, weight, bias=0.0):\n" +
            std::string(centres ? "    rows = rows - rows.mean(dim=-1, keepdim=True)\n" : "") +
            "    scale = torch.rsqrt(rows.square().mean(dim=-1, keepdim=True) + " + eps.str() +

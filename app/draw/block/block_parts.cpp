@@ -30,7 +30,7 @@ std::string norm_formula(const Shown& shown, TensorId id) {
     const auto weights = *norm_at(shown, id);
     const bool bias = weights.bias && shown.block->weights[*weights.bias] != nullptr;
     const std::string_view name = tensor_info(id).name, from = tensor_info(made_from(shown, id).front()).name;
-    if (architecture.norm == checkpoint::NormKind::layer)
+    if (checkpoint::is_layer_norm(architecture.norm))
         return bias ? tr("block_parts.mean_variance_weight_bias",
                          "{} = ({} − mean) ÷ √(variance + ε) × weight + bias", name, from)
                     : tr("block_parts.mean_variance_weight", "{} = ({} − mean) ÷ √(variance + ε) × weight",
@@ -242,7 +242,7 @@ void draw_row_choice(Picture& picture, const DrawContext& context, const MatrixG
 NormNumbers norm_numbers(const checkpoint::Architecture& architecture, std::span<const float> row) {
     NormNumbers out;
     const auto count = static_cast<double>(row.size());
-    if (architecture.norm == checkpoint::NormKind::layer)
+    if (checkpoint::is_layer_norm(architecture.norm))
         out.mean = std::accumulate(row.begin(), row.end(), 0.0) / count;
     for (const float value : row)
         out.variance += std::pow(static_cast<double>(value) - out.mean, 2) / count;

@@ -17,7 +17,7 @@ MutableRows matrix_of(Tensor& tensor) {
 } // namespace
 
 FrozenNorm::FrozenNorm(std::span<const float> x, checkpoint::NormKind kind, TensorPtr weight, double eps)
-    : centered_(kind == checkpoint::NormKind::layer), weight_(std::move(weight)) {
+    : centered_(checkpoint::is_layer_norm(kind)), weight_(std::move(weight)) {
     Eigen::ArrayXd numbers = view_of(x).cast<double>();
     if (centered_)
         numbers -= numbers.mean();

@@ -31,7 +31,7 @@ Eigen::VectorXf direction_of(const checkpoint::ModelRun& run, std::int64_t n, st
     if (architecture.norms.after_branch && layer[WeightId::norm2_after_weight] != nullptr)
         direction *= numbers_of(*layer[WeightId::norm2_after_weight]);
     direction *= architecture.branch_scale;
-    if (architecture.norm == checkpoint::NormKind::layer)
+    if (checkpoint::is_layer_norm(architecture.norm))
         direction -= direction.mean();
     if (last[WeightId::final_norm_weight] != nullptr)
         direction *= numbers_of(*last[WeightId::final_norm_weight]);

@@ -61,9 +61,9 @@ struct Architecture {
     graph::Gate expert_gate;        ///< of experts, whose activation is not `activation`
 
     // The embedding.
-    std::int64_t position_rows = 0;   ///< of the position table; 0: there is none
-    bool sinusoids = false;           ///< the table is computed, see sinusoid_table
-    std::int64_t position_offset = 0; ///< the row of the first token
+    std::int64_t position_rows = 0;        ///< of the position table; 0: there is none
+    Sinusoids sinusoids = Sinusoids::none; ///< the table is computed
+    std::int64_t position_offset = 0;      ///< the row of the first token
     PositionCount position_count = PositionCount::every_token;
     std::int64_t pad_id = 0;
     std::int64_t token_types = 0;  ///< rows of the token type table; 0: there is none

@@ -18,8 +18,10 @@ struct Architecture;
 enum class QkvPacking : std::uint8_t {
     separate,
     side_by_side, ///< all of Q, then all of K, then all of V
-    by_head       ///< for each key head the queries that read it, the key and the value
+    by_head,      ///< for each key head the queries that read it, the key and the value
+    quarters      ///< for each quarter of the heads their queries, their values and their keys
 };
+enum class QkvPart : std::uint8_t { queries, keys, values };
 
 /// How a file holds mlp_gate and mlp_in.
 enum class GatePacking : std::uint8_t {
@@ -111,6 +113,13 @@ struct NameMap {
     void add(std::initializer_list<ModuleName> to_body);
     void drop(std::initializer_list<WeightId> from_body);
 };
+
+/// Where a part is in a tensor that holds queries, keys and values: `count` columns from `first` on, and as
+/// many in each of the blocks that follow, `stride` columns apart.
+struct PackedColumns {
+    std::int64_t first = 0, count = 0, blocks = 1, stride = 0;
+};
+PackedColumns columns_of(QkvPart part, const Architecture& architecture);
 
 /// Null when the rows have no such tensor.
 const TensorName* find_row(const std::vector<TensorName>& rows, WeightId weight);

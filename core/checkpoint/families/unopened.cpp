@@ -32,14 +32,6 @@ constexpr Message images_inside = translatable(
     "unopened.layers_read_images", "their language model is changed to read images in its own layers");
 
 constexpr std::array types{
-    UnopenedType{"nemotron",
-                 translatable("unopened.layernorms_one_plus",
-                              "their LayerNorms multiply by 1 + weight, which is computed for RMSNorms only"),
-                 "llama"},
-    UnopenedType{"xglm",
-                 translatable("unopened.sines_other_frequencies",
-                              "their sines and cosines of positions have other frequencies than Marian's"),
-                 "opt"},
     UnopenedType{"electra", narrow_embeddings, "bert"},
     UnopenedType{"albert", narrow_embeddings, "bert"},
     UnopenedType{"deberta", relative_scores, "roberta"},

@@ -109,6 +109,7 @@ graph::Value add_norm(graph::Builder& g, const graph::Label& label, const Archit
                       const graph::OptionalValue& bias) {
     switch (architecture.norm) {
     case NormKind::layer:
+    case NormKind::layer_plus_one: // the parameter has the 1
         return g.layer_norm(label, x, weight, bias, architecture.norm_eps);
     case NormKind::rms:
     case NormKind::rms_plus_one: // the parameter has the 1

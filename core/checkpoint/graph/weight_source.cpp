@@ -78,12 +78,10 @@ struct PackedWeight {
 };
 
 std::optional<PackedWeight> packed_weight(const Architecture& a, std::int64_t layer, WeightId weight) {
-    // One block of queries, keys and values, or one block for each key head.
-    const std::int64_t blocks = a.qkv == QkvPacking::by_head ? a.Hkv : 1;
-    const std::int64_t queries = a.H / blocks * a.dk, keys = a.Hkv / blocks * a.dk;
-    const auto of_qkv = [&](WeightId whole, std::int64_t first, std::int64_t count) {
+    const auto of_qkv = [&](WeightId whole, QkvPart part) {
+        const PackedColumns at = columns_of(part, a);
         return PackedWeight{whole,
-                            {.first = first, .count = count, .blocks = blocks, .stride = queries + 2 * keys}};
+                            {.first = at.first, .count = at.count, .blocks = at.blocks, .stride = at.stride}};
     };
     // Gates and inputs of experts take turns, column by column, or lie side by side.
     const auto of_experts = [&](WeightId whole, std::int64_t half) {
@@ -103,17 +101,17 @@ std::optional<PackedWeight> packed_weight(const Architecture& a, std::int64_t la
     }
     switch (weight) {
     case W::W_Q:
-        return of_qkv(W::W_QKV, 0, queries);
+        return of_qkv(W::W_QKV, QkvPart::queries);
     case W::W_K:
-        return of_qkv(W::W_QKV, queries, keys);
+        return of_qkv(W::W_QKV, QkvPart::keys);
     case W::W_V:
-        return of_qkv(W::W_QKV, queries + keys, keys);
+        return of_qkv(W::W_QKV, QkvPart::values);
     case W::b_Q:
-        return of_qkv(W::b_QKV, 0, queries);
+        return of_qkv(W::b_QKV, QkvPart::queries);
     case W::b_K:
-        return of_qkv(W::b_QKV, queries, keys);
+        return of_qkv(W::b_QKV, QkvPart::keys);
     case W::b_V:
-        return of_qkv(W::b_QKV, queries + keys, keys);
+        return of_qkv(W::b_QKV, QkvPart::values);
     case W::mlp_gate:
         return PackedWeight{W::mlp_gate_in, {.first = 0, .count = width}};
     case W::mlp_in:
@@ -199,7 +197,7 @@ std::optional<WeightSource> find_source(const Architecture& architecture, Attent
         row = find_row(names.head, weight);
     if (row == nullptr || !is_needed(*row, architecture))
         return std::nullopt;
-    const bool plus_one = architecture.norm == NormKind::rms_plus_one && is_norm_weight(weight);
+    const bool plus_one = adds_one(architecture.norm) && is_norm_weight(weight);
     return WeightSource{
         .parameter = {.tensor = full_name(*row, of_head ? "" : names.prefixes.front(), place.layer),
                       .layout = layout_of(row->layout),

@@ -53,17 +53,19 @@ TensorPtr transposed_each(const Tensor& tensor) {
     return out;
 }
 
-/// Positions that are not learned, (rows, D), as Marian has them: the angle of pair c at position t is
-/// t / 10000^(2c/D) (Vaswani et al. 2017, section 3.5), and a row holds the sines of all pairs, then their
-/// cosines.
-TensorPtr sinusoid_table(std::int64_t rows, std::int64_t D) {
-    auto table = std::make_shared<Tensor>(Shape{rows, D});
-    const std::int64_t sines = (D + 1) / 2;
+/// Positions that are not learned, (rows, D).
+TensorPtr sinusoid_table(const Architecture& a) {
+    const std::int64_t rows = a.position_rows, D = a.D;
+    auto table = std::make_shared<Tensor>(Shape{rows, D}); // zeros
+    const bool to_last = a.sinusoids == Sinusoids::to_last;
+    // Of an odd D one half is wider, or the last column has zeros.
+    const std::int64_t sines = to_last ? D / 2 : (D + 1) / 2, width = to_last ? 2 * sines : D;
+    const double steps = to_last ? static_cast<double>(D / 2 - 1) : static_cast<double>(D) / 2.0;
     for (std::int64_t t = 0; t < rows; ++t)
-        for (std::int64_t c = 0; c < D; ++c) {
+        for (std::int64_t c = 0; c < width && !(to_last && t == a.pad_id); ++c) {
             const std::int64_t pair = c < sines ? c : c - sines;
-            const double angle = static_cast<double>(t) /
-                                 std::pow(10000.0, 2.0 * static_cast<double>(pair) / static_cast<double>(D));
+            const double angle =
+                static_cast<double>(t) / std::pow(10000.0, static_cast<double>(pair) / steps);
             table->at(t, c) = static_cast<float>(c < sines ? std::sin(angle) : std::cos(angle));
         }
     return table;
@@ -94,19 +96,13 @@ void cut_qkv(WeightSet& set, WeightId whole_id, std::array<WeightId, 3> parts, c
     const TensorPtr whole = std::exchange(set[whole_id], nullptr);
     if (whole == nullptr)
         return;
-    // One block of queries, keys and values, or one for each key head.
-    const std::int64_t blocks = a.qkv == QkvPacking::by_head ? a.Hkv : 1;
-    const std::int64_t keys = a.Hkv / blocks * a.dk;
-    const std::array<std::int64_t, 3> widths{a.H / blocks * a.dk, keys, keys};
-    std::array<std::vector<Columns>, 3> columns;
-    std::int64_t first = 0;
-    for (std::int64_t block = 0; block < blocks; ++block)
-        for (std::size_t part = 0; part < parts.size(); ++part) {
-            columns[part].push_back({first, widths[part]});
-            first += widths[part];
-        }
-    for (std::size_t part = 0; part < parts.size(); ++part)
-        set[parts[part]] = gathered(*whole, columns[part]);
+    for (std::size_t part = 0; part < parts.size(); ++part) {
+        const PackedColumns at = columns_of(static_cast<QkvPart>(part), a);
+        std::vector<Columns> columns;
+        for (std::int64_t block = 0; block < at.blocks; ++block)
+            columns.push_back({block * at.stride + at.first, at.count});
+        set[parts[part]] = gathered(*whole, columns);
+    }
 }
 
 void cut_gate(WeightSet& set) {
@@ -199,7 +195,7 @@ TensorPtr Model::load(const TensorName& row, std::string_view prefix, std::int64
     TensorPtr tensor = files_.tensor(name_in_files(row, prefix, l));
     if (row.layout == Layout::experts_linear)
         return transposed_each(*tensor);
-    if (architecture_.norm == NormKind::rms_plus_one && is_norm(row.weight)) {
+    if (adds_one(architecture_.norm) && is_norm(row.weight)) {
         auto plus_one = std::make_shared<Tensor>(tensor->shape(), tensor->values());
         for (float& weight : plus_one->values())
             weight += 1.0F;
@@ -214,9 +210,8 @@ TensorPtr Model::weight(WeightId id) const {
     const NameMap& map = architecture_.names;
     const TensorName* const body = find_row(map.body, id);
     const TensorName* const row = body != nullptr ? body : find_row(map.head, id);
-    if (row == nullptr && architecture_.sinusoids && id == WeightId::position_table)
-        return kept_->front().one(
-            id, [&] { return sinusoid_table(architecture_.position_rows, architecture_.D); });
+    if (row == nullptr && architecture_.sinusoids != Sinusoids::none && id == WeightId::position_table)
+        return kept_->front().one(id, [&] { return sinusoid_table(architecture_); });
     if (row == nullptr)
         return encoder_ != nullptr && id == WeightId::word_table ? encoder_->weight(id) : nullptr;
     if (!is_needed(*row, architecture_))

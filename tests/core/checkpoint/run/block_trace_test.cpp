@@ -197,7 +197,7 @@ TEST_CASE("every stage around attention follows from what made_from names") {
                 double mean = 0, square = 0;
                 const auto D = static_cast<double>(architecture.D);
                 for (std::int64_t d = 0; d < architecture.D; ++d)
-                    mean += architecture.norm == NormKind::layer ? static_cast<double>(at(x, row, d)) / D : 0;
+                    mean += is_layer_norm(architecture.norm) ? static_cast<double>(at(x, row, d)) / D : 0;
                 for (std::int64_t d = 0; d < architecture.D; ++d)
                     square += std::pow(static_cast<double>(at(x, row, d)) - mean, 2) / D;
                 close(at(got, row, column),
