@@ -126,6 +126,7 @@ Table table_of(const std::vector<analysis::MapSpot>& spots) {
 
 std::span<const NamedScreen> named_screens() {
     static constexpr std::array all{NamedScreen{"stages", Screen::stages},
+                                    NamedScreen{"flow", Screen::flow},
                                     NamedScreen{"atlas", Screen::atlas},
                                     NamedScreen{"effects", Screen::effects},
                                     NamedScreen{"by-source", Screen::effects, EffectKind::by_source},
@@ -162,7 +163,7 @@ bool has_screen(const Document& document, Screen screen) {
     if (screen == Screen::atlas)
         return true;
     if (!document.is_checkpoint())
-        return screen == Screen::stages;
+        return screen == Screen::stages || (screen == Screen::flow && document.is_experiment());
     const checkpoint::Model& model = *document.part()->model->model;
     // The components of a patched run do not add up to its prediction.
     const bool patched = patched_run(*document.part()) != nullptr;
@@ -175,6 +176,8 @@ bool has_screen(const Document& document, Screen screen) {
         return true;
     case Screen::why:
         return analysis::has_direct_projections(model.architecture());
+    case Screen::flow:
+        return false;
     case Screen::effects:
         return model.has_head();
     case Screen::circuits:
@@ -192,6 +195,10 @@ Screen screen_of(const Shown& shown, const ViewState& view) {
     const bool has = shown.document != nullptr && has_screen(*shown.document, asked) &&
                      (asked != Screen::why || view.attention.stack == checkpoint::Stack::own);
     return has ? asked : Screen::stages;
+}
+
+bool shows_stage_numbers(Screen screen) {
+    return screen == Screen::stages || screen == Screen::flow;
 }
 
 Table screen_table(const Shown& shown, const ViewState& view) {
