@@ -69,10 +69,11 @@ ProgramLayout compute_layout(const AppState& state, float width, float height) {
     const float beside = out.inspector_open ? view.inspector_width : rail_width;
     // The text of an open lesson stays next to the canvas.
     const bool in_lesson = view.tab == LeftTab::course && state.course.open != nullptr;
-    out.left_open =
-        state.manual.open ||
-        view.left_open.value_or(width - left_width - beside >= (flow ? comfortable_flow : smallest_canvas) ||
-                                in_lesson);
+    out.left_open = state.manual.open ||
+                    view.left_open.value_or(
+                        width - left_width - beside >=
+                            (flow && view.tab != LeftTab::start ? comfortable_flow : smallest_canvas) ||
+                        in_lesson);
     // If the canvas would be too narrow, fold opened panels, the last opened one last.
     const auto canvas_width = [&] {
         return width - (out.left_open ? left_width : rail_width) -

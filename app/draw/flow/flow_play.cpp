@@ -214,6 +214,8 @@ FlowScore flow_score(const FlowPage& page, const FlowInstant& at, std::int64_t k
 float flow_weight_arrived(const FlowInstant& at, std::int64_t key, std::int64_t Tk) {
     constexpr float drops_from = 0.68F;
     const float p = at.progress(FlowStep::softmax);
+    if (p >= 1)
+        return 1;
     const float share = 1 / static_cast<float>(Tk),
                 from = drops_from + (1 - drops_from) * share * static_cast<float>(key);
     return std::clamp((p - from) / ((1 - drops_from) * share), 0.0F, 1.0F);
@@ -362,7 +364,7 @@ void draw_flow_story_end(const FlowPage& page, const FlowInstant& at) {
         return;
     }
     clear_row(page, {output.x - 3, output.y - 2, output.w + 6, output.h + 4});
-    const auto seconds = static_cast<int>(std::ceil(at.story.start(FlowStep::join)));
+    const auto seconds = static_cast<int>(std::floor(at.story.start(FlowStep::join)));
     draw_flow_slot(page, {output.x, output.y + 1, output.w, output.h - 3},
                    tr("flow.comes_at", "comes at 0:{}", (seconds < 10 ? "0" : "") + std::to_string(seconds)));
 }
