@@ -187,7 +187,8 @@ DocumentPtr with_activation(const Document& document, const CellAddress& cell, s
 }
 
 bool same_vectors(const Problem& a, const Problem& b) {
-    return same_numbers(a.x, b.x) && a.cross() == b.cross() && (!a.cross() || same_numbers(a.x_kv, b.x_kv));
+    return same_numbers(a.x, b.x) && a.has_source() == b.has_source() &&
+           (!a.has_source() || same_numbers(a.x_kv, b.x_kv));
 }
 
 std::int64_t open_attention(const Document& document) {
