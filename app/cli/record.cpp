@@ -33,8 +33,11 @@ void check_folder(const std::string& out) {
 
 void run_record(RecordOptions& options) {
     const app::FilmFormat format = app::film_format(options.out);
-    if (!options.stages && !options.film_lesson && !options.script)
-        fail_usage("there is nothing to film; give --stages, --lesson ID or --script FILE");
+    const bool flow = options.screen == "flow";
+    if (!options.stages && !options.film_lesson && !options.script && !flow)
+        fail_usage("there is nothing to film; give --stages, --screen flow, --lesson ID or --script FILE");
+    if (flow && options.model)
+        fail_usage("--screen flow films a sentence; leave --model out");
     check_scale(options);
     const PictureSize size = parse_size(options.size, {options.look.width, options.look.height});
     options.look.width = size.width;
@@ -66,6 +69,8 @@ void run_record(RecordOptions& options) {
     app::Recorder recorder(*program, *writer, options.look);
     if (options.film_lesson)
         app::film_lesson(recorder, *options.film_lesson);
+    else if (flow)
+        app::film_flow(recorder);
     else if (options.script)
         app::film_script(recorder, script, *options.script);
     else {
@@ -96,6 +101,13 @@ void add_record(CLI::App& program) {
     lesson->excludes(stages);
     for (const char* other : {"--model", "--gain", "--temperature", "--head", "--view", "--show-heads"})
         lesson->excludes(command.get_option(other));
+    command
+        .add_option("--screen", options->screen,
+                    "flow: film the story of one word, --row, in one head, --head, as the Flow plays it")
+        ->check(CLI::IsMember({"flow"}))
+        ->excludes(stages)
+        ->excludes(lesson);
+    command.add_option("--row", options->row, "with --screen flow: the word, from 0 (default: the middle)");
     command.add_option("--script", options->script, "film the actions that the lines of this file name")
         ->excludes(stages)
         ->excludes(lesson);

@@ -3,6 +3,7 @@
 #include "app/cli/window_scene.h"
 #include "app/draw/pages/stage_figure.h"
 #include "app/shell/gl/offscreen.h"
+#include "app/state/screens/flow.h"
 #include "app/state/screens/screen.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
@@ -69,7 +70,14 @@ std::string render_stage(const RenderOptions& options, const app::DocumentPtr& d
     const auto trace =
         std::make_shared<const Trace>(static_cast<engine::Engine&>(*engine).run(document->problem));
     const app::Shown shown{document, trace, analysis::head_metrics(document->problem, *trace, 0)};
-    return app::stage_figure(shown, view_of(options, *document),
+    app::ViewState view = view_of(options, *document);
+    if (options.screen == "flow") {
+        if (const std::string why = app::why_no_flow(*document); !why.empty())
+            fail_input("--screen flow: " + why);
+        view.attention.screen = app::Screen::flow;
+        show_flow_instant(options, shown, view);
+    }
+    return app::stage_figure(shown, view,
                              {.format = format,
                               .scale = options.scale,
                               .width = static_cast<float>(size.width),
@@ -79,8 +87,13 @@ std::string render_stage(const RenderOptions& options, const app::DocumentPtr& d
 }
 
 void run_render(const RenderOptions& options) {
-    const PictureSize size =
-        parse_size(options.size, options.window ? PictureSize{1600, 1000} : PictureSize{960, 848});
+    const bool flow = options.screen == "flow";
+    const PictureSize size = parse_size(options.size, options.window ? PictureSize{1600, 1000}
+                                                      : flow         ? PictureSize{1512, 848}
+                                                                     : PictureSize{960, 848});
+    if (options.at && (!flow || *options.at < 0 || *options.at > 1))
+        fail_input(flow ? "--at " + std::to_string(*options.at) + " is not between 0 and 1, the end of the story"
+                        : "--at is an instant of the Flow's story; give --screen flow too");
     const figure::FigureFormat format =
         options.out == "-" ? figure::FigureFormat::png : figure::figure_format(options.out);
     if ((options.attention || options.model) && !options.window)
@@ -92,7 +105,7 @@ void run_render(const RenderOptions& options) {
             ErrorKind::usage,
             "--log-colours and other ways to read weights are for weights of a file or a checkpoint; give "
             "--attention or --model too");
-    if (options.screen != "stages" && options.screen != "atlas" && options.screen != "map" && !options.model)
+    if (options.screen != "stages" && options.screen != "flow" && options.screen != "atlas" && options.screen != "map" && !options.model)
         throw Error(ErrorKind::usage,
                     "--screen " + options.screen + " applies to a checkpoint; give --model");
     if ((options.lesson || options.step || options.question) && !(options.lesson && options.window))
@@ -134,11 +147,16 @@ void add_render(CLI::App& program) {
         command
             .add_option(
                 "--screen", options->screen,
-                "stages or atlas (all heads by their scores); with --model also effects (the logit "
+                "stages, flow (the whole attention as one picture) or atlas (all heads by their scores); with --model also effects (the logit "
                 "attribution of every head), by-source (what the open head adds at every position), ablated "
                 "(its zero ablation), averaged (its mean ablation), patching (see --corrupted), circuits, "
                 "why (the components of the largest score of --row) or map (from 2,048 tokens on)")
             ->check(CLI::IsMember(screen_names()));
+    command
+        .add_option("--at", options->at,
+                    "with --screen flow: the instant of the story of --row, from 0 to 1 (default: the picture at "
+                    "rest)")
+        ->needs(screen);
     command
         .add_option("--corrupted", options->corrupted,
                     "with --screen patching: the second prompt, which runs with activations of --text")

@@ -4,6 +4,7 @@
 #include "app/cli/usage.h"
 #include "app/session/checkpoint_work.h"
 #include "app/state/find_step.h"
+#include "app/state/screens/flow.h"
 #include "app/state/screens/questions.h"
 #include "app/state/screens/screen.h"
 #include "core/base/error.h"
@@ -19,6 +20,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 namespace headscope::cli {
 
@@ -114,6 +116,8 @@ app::ViewState view_with(const SceneOptions& options, const Dims& dims, const Of
         fail_input("--row " + std::to_string(*options.row) +
                    ": there is no such row; rows are numbered 0 to " + std::to_string(dims.Tq - 1));
     view.row = options.row.value_or(-1);
+    if (options.screen == "flow")
+        view.flow.word = std::exchange(view.row, -1);
     constexpr std::string_view ways[] = {"heatmap", "arcs", "text", "graph"};
     view.weights_view =
         static_cast<app::WeightsView>(std::ranges::find(ways, options.weights_view) - std::begin(ways));
@@ -359,6 +363,12 @@ void check_program(app::Program& program) {
         throw Error(ErrorKind::machine, program.state().engines.fallback_reason);
 }
 
+void show_flow_instant(const SceneOptions& options, const app::Shown& shown, app::ViewState& view) {
+    app::follow_flow(shown, view);
+    if (options.at)
+        view.flow.time = static_cast<float>(*options.at) * view.flow.story.duration();
+}
+
 void show_scene(app::Program& program, const SceneOptions& options, const app::DocumentPtr& document) {
     if (options.lesson)
         show_lesson(program, options);
@@ -382,6 +392,7 @@ void show_scene(app::Program& program, const SceneOptions& options, const app::D
         program.act(app::Present{});
     }
     check_program(program);
+    show_flow_instant(options, program.state().shown, program.state().view);
 }
 
 void add_scene_options(CLI::App& command, SceneOptions& options, const std::string& where) {

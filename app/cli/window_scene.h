@@ -32,6 +32,7 @@ struct SceneOptions {
     std::optional<std::int64_t> row;
     float scale = 1.0F;
     std::string screen = "stages";
+    std::optional<double> at; ///< of the Flow's story: a fraction of its time
     std::optional<std::string> token, against, corrupted, patched;
     std::optional<std::string> manual; ///< a place of the manual, "screen", "contents", or words after "?"
     analysis::ReadingOptions reading;
@@ -63,6 +64,8 @@ app::ViewState view_of(const SceneOptions& options, const app::Document& documen
 
 /// Throws MemoryShortage if --memory is less than an empty window needs.
 void require_room_for_window();
+/// Sets the instant of the Flow's story that --at names; without --at, the picture at rest.
+void show_flow_instant(const SceneOptions& options, const app::Shown& shown, app::ViewState& view);
 /// Returns the program with only the document; null: the first lesson. Throws what app::Program throws.
 std::unique_ptr<app::Program> make_program(const SceneOptions& options, const app::DocumentPtr& document);
 /// Shows the scene of the options: a lesson, weights of a file, a checkpoint, or `document`. Throws

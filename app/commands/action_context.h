@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 
 namespace headscope::app {
 
@@ -36,6 +37,7 @@ struct ActionContext {
     bool writes = false;        ///< the document is a checkpoint that predicts the next token
     bool writing = false;       ///< generation is active
     Screen screen = Screen::stages; ///< the screen on the canvas
+    std::string why_no_flow = {};   ///< why the document has no Flow; empty: it has one
     const LongMap* map = nullptr;   ///< the long map on screen; null: none
     bool long_document = false;     ///< only the map of a head can be shown
     bool measuring = false;         ///< runs for the current map are active

@@ -40,7 +40,10 @@ void show_screen(ViewState& view, Screen screen) {
         view.brush = {};
         view.attention.atlas.menu = AtlasMenu::none;
     }
+    if (screen != view.attention.screen && (screen == Screen::flow || view.attention.screen == Screen::flow))
+        view.playing = false; // the story and the stages do not continue each other
     view.attention.screen = screen;
+    view.flow.opened_stage = false;
     if (screen == Screen::why && view.group != StageGroup::scores)
         view.group = StageGroup::scaled; // the stage whose scores this screen splits
 }

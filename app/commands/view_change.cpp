@@ -40,6 +40,28 @@ void go_to(ViewState& view, StageGroup group, std::int64_t row) {
     view.hover.reset();
 }
 
+/// A stage that is opened from the Flow can be closed again.
+void leave_flow(ViewState& view) {
+    if (view.attention.screen != Screen::flow)
+        return;
+    view.playing = false;
+    view.flow.opened_stage = true;
+}
+
+void open_flow_stage(ViewState& view, TensorId tensor) {
+    leave_flow(view);
+    view.attention.screen = Screen::stages;
+    if (tensor == TensorId::q || tensor == TensorId::W_Q)
+        view.projection = Projection::q;
+    if (tensor == TensorId::k || tensor == TensorId::W_K)
+        view.projection = Projection::k;
+    if (tensor == TensorId::v || tensor == TensorId::W_V)
+        view.projection = Projection::v;
+    const std::optional<CellAddress> selected = view.selected;
+    go_to(view, tensor_info(tensor).group, -1);
+    view.selected = selected;
+}
+
 void step_stage(ViewState& view, int by) {
     const StripPosition next = stepped(view.step_strip, {view.group, view.attention.layer}, by);
     if (next.layer != view.attention.layer)
@@ -115,15 +137,19 @@ void apply(ViewState& view, const ViewChange& change, const Dims& dims) {
                                   view.selected.reset(); // belongs to the previous layer
                                   view.attention.layer = *c.layer;
                               }
+                              leave_flow(view);
                               view.attention.screen = Screen::stages;
                               go_to(view, c.group, c.row);
                           },
                           [&](const StepStage& c) {
+                              leave_flow(view);
                               view.attention.screen = Screen::stages;
                               step_stage(view, c.by);
                           },
                           [&](const StepRow& c) { step_row(view, c.by, dims); },
                           [&](const TogglePlay&) {
+                              if (view.flow.on_screen)
+                                  return toggle_flow_play(view);
                               if (!view.playing && at_end(view) && view.row < 0)
                                   go_to(view, view.step_strip.first(), -1);
                               view.playing = !view.playing;
@@ -195,6 +221,8 @@ void apply(ViewState& view, const ViewChange& change, const Dims& dims) {
                           [&](const SetMotion& c) { view.motion = c.on; },
                           [&](const SetFlash& c) { view.flash_changes = c.on; },
                           [&](const AttentionChange& c) { app::apply(view, c); },
+                          [&](const FlowChange& c) { app::apply(view, c, dims.Tq); },
+                          [&](const OpenFlowStage& c) { open_flow_stage(view, c.tensor); },
                           [&](const LongMapChange& c) { app::apply(view.attention.long_map, c, dims); },
                           [&](const PointAt& c) {
                               view.points = c.cells;
@@ -237,6 +265,8 @@ void clamp_to(ViewState& view, const Dims& dims) {
 }
 
 bool advance(ViewState& view, double now, double seconds_since_last, const Dims& dims) {
+    if (view.flow.on_screen)
+        return advance_flow(view, static_cast<float>(seconds_since_last));
     if (!view.animates()) {
         view.apart = view.apart_target;
         view.joined = view.joined_target;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/commands/attention_change.h"
+#include "app/commands/flow_change.h"
 #include "app/commands/long_map_change.h"
 #include "app/commands/one_of.h"
 #include "app/state/view_state.h"
@@ -132,7 +133,8 @@ struct ViewChanges {
                                  Select, SetColourMap, SetSameScale, ShowNumbers, ShowBatch, SetDark, SetZoom,
                                  OpenLeft, OpenInspector, ShowTab, OpenWithStart, SetLanguage, ShowHelp,
                                  BeginDrag, SelectTo, PaintMode, BeginStroke, ChooseOperation, SetCompare,
-                                 SetFlash, SetMotion, AttentionChange, LongMapChange, PointAt>;
+                                 SetFlash, SetMotion, AttentionChange, LongMapChange, FlowChange,
+                                 OpenFlowStage, PointAt>;
 };
 extern template class OneOf<ViewChanges>;
 using ViewChange = OneOf<ViewChanges>;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace headscope::app {
 
@@ -14,6 +15,17 @@ namespace {
 bool shows_model_flow(const SessionState& state) {
     return screen_name(state.view.attention) == "flow" && state.model.run != nullptr &&
            why_no_model_flow(*state.document).empty();
+}
+
+/// Selects the head that matters for the prediction when the Flow of a checkpoint is opened, unless another
+/// head was selected before.
+void show_first_cause(SessionState& state) {
+    if (!shows_model_flow(state) || !std::exchange(state.model.shows_cause, false))
+        return;
+    const std::optional<analysis::PredictionCause>& head = state.shown.causes->causes.head;
+    if (head && head->writer.stack == checkpoint::Stack::own && state.view.attention.layer == 0 &&
+        state.view.head == 0)
+        app::apply(state.view, OpenHead{head->writer.layer, head->writer.head});
 }
 
 } // namespace
@@ -72,8 +84,10 @@ void CheckpointSession::follow_causes() {
             return causes_view(*model, run, position, off, progress);
         });
     // Keep the previous causes until the new ones are available.
-    if (asked.value != nullptr)
+    if (asked.value != nullptr) {
         shown.causes = asked.value;
+        show_first_cause(state());
+    }
     if (!asked.error.empty()) {
         shown.causes = nullptr;
         state().model.error = asked.error;

@@ -10,7 +10,8 @@ namespace headscope::app {
 ExperimentSession::ExperimentSession(SessionHost& host)
     : Session(host), grid_(host.state(), host.wake()), atlas_(host.state(), host.wake()),
       map_(host.state(), host.wake()) {
-    state().view.attention.screen = Screen::stages; // reset the screen of the previous document
+    Screen& screen = state().view.attention.screen; // not the screen of another kind of document
+    screen = screen == Screen::flow ? Screen::flow : Screen::stages;
 }
 
 ExperimentSession::~ExperimentSession() {

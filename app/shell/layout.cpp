@@ -13,6 +13,7 @@ constexpr float smallest_canvas = 620.0F; ///< a window of 1280 minus its frame 
 /// The inspector opens automatically only if this much is left; the second value applies if the grid of heads
 /// is next to the open head.
 constexpr float comfortable_canvas = smallest_canvas, comfortable_with_head_grid = 800.0F;
+constexpr float comfortable_flow = 1220.0F;                              ///< the Flow shows its numbers
 constexpr float roomy_window = 1440.0F, smallest_beside_manual = 540.0F; ///< width of the manual
 constexpr float narrowest_canvas = 480.0F;                               ///< below that, opened panels fold
 
@@ -60,13 +61,18 @@ ProgramLayout compute_layout(const AppState& state, float width, float height) {
                                        280.0F, std::max(width - smallest_beside_manual, 312.0F))
                           : view.left_width;
     const float room = width - left_width - view.inspector_width;
-    out.inspector_open = view.inspector_open.value_or(
-        room >= (state.document->has_head_grid() ? comfortable_with_head_grid : comfortable_canvas));
+    const bool flow = view.flow.on_screen;
+    out.inspector_open =
+        view.inspector_open.value_or(room >= (flow                              ? comfortable_flow
+                                              : state.document->has_head_grid() ? comfortable_with_head_grid
+                                                                                : comfortable_canvas));
     const float beside = out.inspector_open ? view.inspector_width : rail_width;
     // The text of an open lesson stays next to the canvas.
     const bool in_lesson = view.tab == LeftTab::course && state.course.open != nullptr;
-    out.left_open = state.manual.open ||
-                    view.left_open.value_or(width - left_width - beside >= smallest_canvas || in_lesson);
+    out.left_open =
+        state.manual.open ||
+        view.left_open.value_or(width - left_width - beside >= (flow ? comfortable_flow : smallest_canvas) ||
+                                in_lesson);
     // If the canvas would be too narrow, fold opened panels, the last opened one last.
     const auto canvas_width = [&] {
         return width - (out.left_open ? left_width : rail_width) -

@@ -6,6 +6,7 @@
 #include "app/shell/input_queue.h"
 #include "app/shell/report.h"
 #include "app/shell/shortcuts.h"
+#include "app/state/screens/flow.h"
 #include "app/views/presentation/presentation.h"
 #include "app/views/style.h"
 #include "core/base/error.h"
@@ -18,6 +19,20 @@
 #include <utility>
 
 namespace headscope::app {
+
+namespace {
+
+/// Checks the steps of the tour that a command has done.
+void follow_tour(FlowTour& tour, const Command& command) {
+    if (!tour.offered)
+        return;
+    if (std::holds_alternative<SetSentence>(command))
+        tour.changed_word = true;
+    if (const auto* gain = std::get_if<SetGain>(&command); gain != nullptr && gain->gain == 0)
+        tour.switched_off = true;
+}
+
+} // namespace
 
 Program::Program(const Options& options)
     : workspace_(state_, options.recipe,
@@ -59,7 +74,10 @@ void Program::act(const Action& action) {
     try {
         std::visit(
             Overloaded{[&](const ViewChange& change) { change_view(change); },
-                       [&](const Command& command) { workspace_.run(command); },
+                       [&](const Command& command) {
+                           workspace_.run(command);
+                           follow_tour(state_.view.flow.tour, command);
+                       },
                        [&](const MoveInHistory& move) { workspace_.move_in_history(move.by); },
                        [&](const TypedNumber& typed) { workspace_.run(parse_edit(typed)); },
                        [&](const OperateOn& operation) {
@@ -127,6 +145,9 @@ void Program::begin() {
     if (state_.view.start_page) {
         state_.view.tab = LeftTab::start;
         state_.view.group = StageGroup::weights; // the most informative stage
+        state_.view.attention.screen = Screen::flow;
+        state_.view.flow.tour.offered = state_.files.recent.empty();
+        state_.view.flow.wait_for_reading = state_.view.flow.tour.offered;
         return;
     }
     std::error_code none;
@@ -236,6 +257,7 @@ void Program::frame(Surface& surface, double now) {
     take_results();
     files_.frame(now);
     follow_notice(now);
+    follow_flow(state_.shown, state_.view);
     state_.view_on_screen = workspace_.view_of_shown();
     const double since = times_.begin(now);
     const StageGroup stage = state_.view.group;
@@ -320,6 +342,8 @@ void Program::frame(Surface& surface, double now) {
     const auto hovered = gestures_.pointed(
         draw_window(state_, workspace_.session(), places, situated, tools, dialog_focus_, canvas_));
     moving_ = hovered != state_.view.hover || moving_;
+    if (hovered && !state_.view.hover)
+        state_.view.flow.lit = 0;
     state_.view.hover = hovered;
     (free ? focus_ : dialog_focus_).draw(colours.ink, scale);
     ImGui::End();

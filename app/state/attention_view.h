@@ -23,6 +23,7 @@ struct MapWindow {
 /// The screen that the canvas shows for a checkpoint or for a file of weights.
 enum class Screen : std::uint8_t {
     stages,   ///< the computation step by step, with the grid of heads
+    flow,     ///< the whole attention as one picture, from the words to the output
     atlas,    ///< all heads by measured scores
     effects,  ///< the effect of each residual stream component on a prediction
     patching, ///< activation patching: the parts of this text that restore its answer in another text

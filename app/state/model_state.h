@@ -50,6 +50,7 @@ struct ModelState {
     std::optional<std::int64_t> position; ///< as chosen; empty: the first masked word, else the last token
     std::optional<Predictions> predictions;
     EffectsQuestion effects;
+    bool shows_cause = true;                ///< the Flow selects the head that its first answer names
     std::optional<HeadPlace> switched_head; ///< the head that "Why?" switched off last
     PatchingQuestion patching;
     std::string

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/state/attention_view.h"
+#include "app/state/screens/flow_view.h"
 #include "app/state/step_strip.h"
 #include "core/lesson/target.h"
 #include "core/trace/stage.h"
@@ -121,6 +122,7 @@ struct ViewState {
     std::string language = {};
     bool help_open = false;
     AttentionView attention;
+    FlowView flow;
 
     /// The cell that the inspector explains: the dragged one, else the hovered one, else the selected one.
     std::optional<CellAddress> focus() const { return drag ? drag->cell : hover ? hover : selected; }

@@ -1,5 +1,6 @@
 #include "app/views/action_context.h"
 
+#include "app/state/screens/flow.h"
 #include "app/state/screens/screen.h"
 #include "app/views/given_weights.h"
 
@@ -40,6 +41,7 @@ ActionContext action_context(const AppState& state) {
             .writes = state.model.next_distribution.has_value(),
             .writing = state.model.generating,
             .screen = screen,
+            .why_no_flow = why_no_flow(document),
             .map = screen == Screen::map ? state.shown.map.get() : nullptr,
             .long_document = document.is_long(),
             .measuring = state.model.measuring,

@@ -4,6 +4,7 @@
 #include "app/state/screens/screen.h"
 #include "app/views/controls/items.h"
 #include "app/views/files/file_views.h"
+#include "app/views/flow_bar.h"
 #include "app/views/given_weights.h"
 #include "app/views/scrolled.h"
 #include "app/views/views.h"
@@ -15,11 +16,8 @@
 
 namespace headscope::app {
 
-namespace {
-
-enum class Icon { first, back, play, pause, next, last };
-
-void draw_icon(figure::Scene& scene, Icon icon, figure::Point center, figure::Color color) {
+void draw_transport_icon(figure::Scene& scene, TransportIcon icon, figure::Point center,
+                         figure::Color color) {
     const auto triangle = [&](float x, float side) {
         scene.add(figure::PolygonItem{
             {{x - 4 * side, center.y - 5}, {x + 4 * side, center.y}, {x - 4 * side, center.y + 5}}, color});
@@ -28,31 +26,31 @@ void draw_icon(figure::Scene& scene, Icon icon, figure::Point center, figure::Co
         scene.add(figure::RectItem{.area = {x - 1, center.y - 6, 2, 12}, .fill = color});
     };
     switch (icon) {
-    case Icon::first:
+    case TransportIcon::first:
         bar(center.x - 6);
         triangle(center.x + 1, -1);
         break;
-    case Icon::back:
+    case TransportIcon::back:
         triangle(center.x, -1);
         break;
-    case Icon::play:
+    case TransportIcon::play:
         triangle(center.x + 1, 1.2F);
         break;
-    case Icon::pause:
+    case TransportIcon::pause:
         scene.add(figure::RectItem{.area = {center.x - 5, center.y - 6, 3.5F, 12}, .fill = color});
         scene.add(figure::RectItem{.area = {center.x + 1.5F, center.y - 6, 3.5F, 12}, .fill = color});
         break;
-    case Icon::next:
+    case TransportIcon::next:
         triangle(center.x, 1);
         break;
-    case Icon::last:
+    case TransportIcon::last:
         triangle(center.x - 1, 1);
         bar(center.x + 6);
         break;
     }
 }
 
-figure::PolygonItem disc(figure::Point center, float radius, figure::Color color) {
+figure::PolygonItem filled_disc(figure::Point center, float radius, figure::Color color) {
     figure::PolygonItem item{{}, color};
     constexpr int corners = 40;
     for (int i = 0; i < corners; ++i) {
@@ -61,6 +59,8 @@ figure::PolygonItem disc(figure::Point center, float radius, figure::Color color
     }
     return item;
 }
+
+namespace {
 
 struct Status {
     std::string text;
@@ -148,7 +148,7 @@ void scrubber(const AppState& state, const figure::Rect& track, const ViewTools&
         scene.add(figure::RectItem{.area = {x - 1, y - 5, 2, 10},
                                    .fill = x <= handle + 0.5F ? theme.ink : theme.line2});
     }
-    scene.add(disc({handle, y}, 6.5F, theme.ink));
+    scene.add(filled_disc({handle, y}, 6.5F, theme.ink));
     const std::string text = place_text(state);
     const float half = tools.measure(text, figure::Font::ui_semibold, 12.5F) / 2;
     tools.surface.need_glyphs(text);
@@ -205,6 +205,8 @@ GoTo scrubber_target(const ViewState& view, float place, const Dims& dims) {
 }
 
 void view_bottom_bar(const AppState& state, const figure::Rect& area, const ViewTools& tools) {
+    if (state.view.flow.on_screen)
+        return view_flow_bar(state, area, tools);
     const ImVec2 origin = ImGui::GetWindowPos();
     if (screen_of(state.shown, state.view) == Screen::map) {
         Picture bar;
@@ -220,28 +222,29 @@ void view_bottom_bar(const AppState& state, const figure::Rect& area, const View
     const float y = area.y + area.h / 2;
     const bool playing = state.view.playing;
     struct Button {
-        Icon icon;
+        TransportIcon icon;
         const char* label;
         Action action;
         std::string tip;
     };
     const Button buttons[] = {
-        {Icon::first, "first", GoTo{state.view.step_strip.first()},
+        {TransportIcon::first, "first", GoTo{state.view.step_strip.first()},
          with_key(tr("common.first_stage", "First stage"), "first stage")},
-        {Icon::back, "back", StepStage{-1},
+        {TransportIcon::back, "back", StepStage{-1},
          with_key(tr("common.stage_before", "Previous stage"), "stage before")},
-        {playing ? Icon::pause : Icon::play, "play", TogglePlay{},
+        {playing ? TransportIcon::pause : TransportIcon::play, "play", TogglePlay{},
          with_key(playing ? tr("common.pause", "Pause") : tr("common.play", "Play"), "play")},
-        {Icon::next, "next", StepStage{1}, with_key(tr("common.next_stage", "Next stage"), "next stage")},
-        {Icon::last, "last", GoTo{state.view.step_strip.last()},
+        {TransportIcon::next, "next", StepStage{1},
+         with_key(tr("common.next_stage", "Next stage"), "next stage")},
+        {TransportIcon::last, "last", GoTo{state.view.step_strip.last()},
          with_key(tr("common.last_stage", "Last stage"), "last stage")}};
     float x = 32;
     for (const Button& button : buttons) {
         const bool play = std::string_view(button.label) == "play";
         x += play ? 8.0F : 0.0F;
         if (play)
-            picture.scene.add(disc({x, y}, 17, theme.ink));
-        draw_icon(picture.scene, button.icon, {x, y}, play ? theme.canvas : theme.ink);
+            picture.scene.add(filled_disc({x, y}, 17, theme.ink));
+        draw_transport_icon(picture.scene, button.icon, {x, y}, play ? theme.canvas : theme.ink);
         picture.add_hotspot({x - 17, y - 17, 34, 34}, button.label, button.action, button.tip);
         x += play ? 42.0F : 34.0F;
     }

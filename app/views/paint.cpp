@@ -129,6 +129,7 @@ public:
         list_.AddConvexPolyFilled(points.data(), static_cast<int>(points.size()), item.fill);
     }
 
+    void operator()(const figure::BandItem& item) const;
     void operator()(const figure::TextItem& item) const;
 
     void operator()(const figure::GridItem& item) const {
@@ -235,6 +236,50 @@ private:
     ImDrawList& list_;
     bool clipped_ = false;
 };
+
+/// Two edges and, one pixel outside of each, transparent points for smooth edges.
+void Painter::operator()(const figure::BandItem& item) const {
+    if (!is_drawn(item))
+        return;
+    const std::size_t pairs = item.edge.size();
+    std::vector<ImVec2> points;
+    points.reserve(2 * pairs);
+    for (std::size_t i = 0; i < pairs; ++i) {
+        points.push_back(place(item.edge[i]));
+        points.push_back(place(item.other_edge[i]));
+    }
+    if (hidden(points, 1))
+        return;
+    const auto faded = [](figure::Color color, float share) {
+        return figure::with_alpha(
+            color, static_cast<std::uint32_t>(static_cast<float>(color >> 24) * share + 0.5F));
+    };
+    const ImVec2 white = ImGui::GetDrawListSharedData()->TexUvWhitePixel;
+    constexpr std::size_t across = 4;
+    list_.PrimReserve(static_cast<int>((pairs - 1) * (across - 1) * 6), static_cast<int>(pairs * across));
+    const unsigned int first = list_._VtxCurrentIdx;
+    for (std::size_t i = 0; i < pairs; ++i) {
+        ImVec2 a = points[2 * i], b = points[2 * i + 1];
+        float dx = b.x - a.x, dy = b.y - a.y;
+        const float width = std::sqrt(dx * dx + dy * dy);
+        dx = width > 0 ? dx / width : 0;
+        dy = width > 0 ? dy / width : 1;
+        // Half of the transparent edge is inside; a band thinner than a pixel is paler instead.
+        const float in = std::min(width / 2, 0.5F);
+        const figure::Color color = faded(item.colors[i], std::min(width, 1.0F));
+        const float out = 1 - in;
+        list_.PrimWriteVtx({a.x - dx * out, a.y - dy * out}, white, faded(color, 0));
+        list_.PrimWriteVtx({a.x + dx * in, a.y + dy * in}, white, color);
+        list_.PrimWriteVtx({b.x - dx * in, b.y - dy * in}, white, color);
+        list_.PrimWriteVtx({b.x + dx * out, b.y + dy * out}, white, faded(color, 0));
+    }
+    for (std::size_t i = 0; i + 1 < pairs; ++i)
+        for (std::size_t n = 0; n + 1 < across; ++n) {
+            const auto at = first + static_cast<unsigned int>(i * across + n);
+            for (const unsigned int corner : {0U, 1U, 5U, 0U, 5U, 4U})
+                list_.PrimWriteIdx(static_cast<ImDrawIdx>(at + corner));
+        }
+}
 
 void Painter::operator()(const figure::TextItem& item) const {
     if (item.text.empty() || !visible(item.color))

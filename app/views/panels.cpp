@@ -302,13 +302,14 @@ void view_canvas(const AppState& state, const figure::Rect& whole, const ViewToo
     if (!state.shown.document->has_head_grid())
         scrolled_picture("canvas", area, tools, &hovered, &kept,
                          [&](float width, float height) {
-                             return point_at_selected_match(
-                                 draw_canvas(canvas_context(state, tools, width, height)), state.find,
-                                 state.view);
+                             DrawContext context = canvas_context(state, tools, width, height);
+                             if (state.view.flow.on_screen) // a word under the mouse lights its path
+                                 context.hovered = state.hovered;
+                             return point_at_selected_match(draw_canvas(context), state.find, state.view);
                          },
                          {.pointing = state.find.follow ? at_once : state.view.pointing,
                           .by_wheel = !wheel_edits,
-                          .content_id = static_cast<int>(state.view.group)});
+                          .content_id = state.view.flow.on_screen ? -1 : static_cast<int>(state.view.group)});
     if (screen_of(state.shown, state.view) == Screen::map && !state.shown.document->has_head_grid())
         steer_long_map(state, area, tools);
     if (state.view.arrival < 1) { // a new stage fades in
@@ -415,15 +416,17 @@ void view_inspector(const AppState& state, const figure::Rect& area, bool open, 
     ViewTools kept = tools;
     kept.keeps_selection = true;
     const Screen screen = screen_of(state.shown, state.view);
+    const bool of_stage =
+        shows_stage_numbers(screen) && (screen != Screen::flow || !state.shown.document->is_checkpoint());
     const float field =
-        screen != Screen::stages || presented
+        !of_stage || presented
             ? 0
             : view_number_field(state, {area.x + 1, area.y + strip_height, area.w - 1, 0}, tools);
     scrolled_picture("inspector",
                      {area.x + 1, area.y + strip_height + field, area.w - 1, area.h - strip_height - field},
                      kept, &hovered, nullptr, [&](float width, float height) {
                          const DrawContext context = context_of(state, tools, width, height);
-                         if (screen != Screen::stages)
+                         if (!of_stage)
                              return draw_screen_inspector(screen, context);
                          const Picture arithmetic = draw_inspector(context);
                          return presented ? arithmetic : with_selection_tools(arithmetic, context);

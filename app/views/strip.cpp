@@ -10,8 +10,23 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 namespace headscope::app {
+
+namespace {
+
+/// The stage that the Flow's story is at; none at rest.
+std::optional<StageGroup> told_stage(const FlowView& flow) {
+    if (flow.time <= 0 || flow.time >= flow.story.duration())
+        return std::nullopt;
+    constexpr std::array stages{StageGroup::qkv,     StageGroup::scores,   StageGroup::scaled,
+                                StageGroup::weights, StageGroup::head_out, StageGroup::head_out,
+                                StageGroup::output};
+    return stages[static_cast<std::size_t>(flow.story.step_at(flow.time))];
+}
+
+} // namespace
 
 void view_strip(const AppState& state, const figure::Rect& area, const ViewTools& tools) {
     const Theme& theme = tools.theme;
@@ -42,13 +57,15 @@ void view_strip(const AppState& state, const figure::Rect& area, const ViewTools
         static_cast<std::size_t>(std::clamp(static_cast<int>(state.view.group), 0, group_count - 1));
     const StripLayout strip = lay_out_strip({widths.begin(), widths.end()}, gap, edge, area.w, current);
     picture.scene.add(figure::ClipItem{{0, 0, area.w, area.h}});
+    const std::optional<StageGroup> current_group =
+        state.view.flow.on_screen ? told_stage(state.view.flow) : std::optional(state.view.group);
     std::array<std::pair<float, float>, group_count> places{}; // left edge and width of each name
     for (int g = 0; g < group_count; ++g) {
         const auto group = static_cast<StageGroup>(g);
         const GroupInfo& info = group_info(group);
         const std::string label(info.label);
-        const bool on = group == state.view.group;
-        const bool passed = group <= state.view.group;
+        const bool on = group == current_group;
+        const bool passed = state.view.flow.on_screen || group <= state.view.group;
         const float width = widths[static_cast<std::size_t>(g)];
         const float x = strip.left[static_cast<std::size_t>(g)];
         const figure::Rect spot = clickable_name_area(strip, x - gap / 2, width + gap, area.h);
@@ -62,6 +79,15 @@ void view_strip(const AppState& state, const figure::Rect& area, const ViewTools
             const figure::Point tip{x + width + gap / 2 + 2, area.h / 2};
             draw_chevron(picture.scene, tip, Pointing::right, theme.line2);
         }
+    }
+    if (state.view.flow.on_screen) {
+        if (current_group) {
+            const auto [x, width] = places[static_cast<std::size_t>(*current_group)];
+            picture.scene.add(figure::RectItem{.area = {x, area.h - 2, width, 2}, .fill = theme.ink});
+        }
+        picture.scene.add(figure::ClipItem{});
+        show_picture(picture, origin.x + area.x * scale, origin.y + area.y * scale, tools, nullptr);
+        return;
     }
     // The mark under the name slides from the previous step.
     const auto place = [&](StageGroup group) {

@@ -1,5 +1,8 @@
+#include "app/draw/kit/controls.h"
+#include "app/state/screens/screen.h"
 #include "app/views/files/file_views.h"
 #include "app/views/imgui_keys.h"
+#include "app/views/scrolled.h"
 #include "app/views/text_frame.h"
 #include "app/views/views.h"
 #include "core/base/message.h"
@@ -248,6 +251,21 @@ void sentence_fields(const AppState& state, const figure::Rect& area, const View
         tools.send(SetKvSentence{typed});
 }
 
+/// The Flow and the stages. Other screens of a problem have no place on the switch.
+std::vector<Segment> flow_segments(const AppState& state) {
+    const Screen on = screen_of(state.shown, state.view);
+    return {{.label = tr("common.flow", "Flow"),
+             .action = ShowScreen{Screen::flow},
+             .on = on == Screen::flow,
+             .tip = with_key(tr("screens.whole_attention_one", "The whole attention as one picture"),
+                             "flow screen")},
+            {.label = tr("common.stages", "Stages"),
+             .action = ShowScreen{Screen::stages},
+             .on = on == Screen::stages,
+             .tip = with_key(tr("screens.walk_through_models_numbers", "The model's numbers, stage by stage"),
+                             "stages screen")}};
+}
+
 void icon_buttons(const AppState& state, Picture& picture, const ViewTools& tools, float right) {
     const Theme& theme = tools.theme;
     const figure::Rect help{right - 32, 10, 32, 32}, contrast{right - 72, 10, 32, 32};
@@ -303,7 +321,17 @@ void view_toolbar(const AppState& state, const figure::Rect& area, const ViewToo
     fields.push_back(mask_field(state));
     fields.push_back(heads_field(state));
     fields.push_back(variant_field(state));
-    const float right = area.w - 16 - 80 - badge - 16;
+    float right = area.w - 16 - 80 - badge - 16;
+    const DrawContext context = draw_context(state, tools, area.w, area.h);
+    const std::vector<Segment> screens = flow_segments(state);
+    constexpr float roomy = 1000;
+    if (area.w >= roomy) {
+        right -= segmented_width(context, screens);
+        Picture screen_switch;
+        draw_segmented(screen_switch, context, right, 12, screens);
+        show_picture(screen_switch, origin.x, origin.y, tools, nullptr);
+        right -= 12;
+    }
     const float start = 16 + view_file_button(state, {16, 10}, tools) + 8;
     const bool two = shows_two_sentences(state);
     const float smallest = two ? 2 * smallest_of_two + fields_gap : smallest_sentence;

@@ -111,6 +111,14 @@ public:
         if (is_visible(item.fill) && item.points.size() > 2)
             add(bounds);
     }
+    void operator()(const BandItem& item) {
+        Bounds bounds;
+        for (const std::vector<Point>* const edge : {&item.edge, &item.other_edge})
+            for (const Point& point : *edge)
+                bounds.include(point);
+        if (is_drawn(item))
+            add(bounds);
+    }
     void operator()(const TextItem& item) { add_text(item); }
     void operator()(const GridItem& item) { add(around(item.area)); }
     void operator()(const ClipItem& item) {

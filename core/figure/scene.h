@@ -64,6 +64,17 @@ struct PolygonItem {
     std::vector<Point> points;
     Color fill = 0;
 };
+/// A filled band between two edges, with colors that change along it. Consecutive pairs of points enclose
+/// convex pieces. Written to files with a linear gradient from the middle of the first pair to that of the
+/// last.
+struct BandItem {
+    std::vector<Point> edge, other_edge; ///< pairs of points; the same number, at least 2
+    std::vector<Color> colors;           ///< one for each pair
+};
+/// The position of each pair of a band along the gradient, from 0 to 1, never decreasing.
+std::vector<float> gradient_stops(const BandItem& band);
+/// Returns true if the band has enough points and a visible color.
+bool is_drawn(const BandItem& band);
 /// One line of text. `at` is the left end, middle or right end of its baseline; `angle` rotates the text
 /// around `at`, in degrees, clockwise.
 struct TextItem {
@@ -88,7 +99,8 @@ struct ClipItem {
     Rect area;
 };
 
-using SceneItem = std::variant<RectItem, LineItem, CurveItem, PolygonItem, TextItem, GridItem, ClipItem>;
+using SceneItem =
+    std::variant<RectItem, LineItem, CurveItem, PolygonItem, BandItem, TextItem, GridItem, ClipItem>;
 
 struct Scene {
     float width = 0, height = 0;

@@ -22,14 +22,15 @@ std::string attribute(std::string_view name, double value) {
     return ' ' + std::string(name) + "=\"" + coordinate(value) + '"';
 }
 
-std::string colored(const std::string& name, Color color) {
+/// `part`: the beginning of the name of the opacity; empty: the name of the color.
+std::string colored(const std::string& name, Color color, const std::string& part = {}) {
     constexpr std::string_view digits = "0123456789abcdef";
     std::string text = ' ' + name + "=\"#";
     for (const int shift : {4, 0, 12, 8, 20, 16})
         text += digits[color >> shift & 0xFU];
     text += '"';
     if (color >> 24 != 255)
-        text += attribute(name + "-opacity", static_cast<double>(color >> 24) / 255);
+        text += attribute((part.empty() ? name : part) + "-opacity", static_cast<double>(color >> 24) / 255);
     return text;
 }
 
@@ -91,7 +92,7 @@ struct Writer {
     const TextMeasure& measure;
     const std::function<std::string(const GridItem&)>& grid_png;
     std::string out;
-    int clips = 0;
+    int clips = 0, gradients = 0;
     bool clipped = false;
 
     void operator()(const RectItem& item) {
@@ -128,6 +129,19 @@ struct Writer {
         out.back() = '"';
         out += colored("fill", item.fill) + "/>\n";
     }
+    void operator()(const BandItem& item) {
+        if (!is_drawn(item))
+            return;
+        std::string fill = colored("fill", item.colors.front());
+        if (std::ranges::any_of(item.colors, [&](Color color) { return color != item.colors.front(); }))
+            fill = " fill=\"url(#" + gradient(item) + ")\"";
+        out += "<path d=\"M" + pair(item.edge.front());
+        for (std::size_t i = 1; i < item.edge.size(); ++i)
+            out += 'L' + pair(item.edge[i]);
+        for (std::size_t i = item.other_edge.size(); i-- > 0;)
+            out += 'L' + pair(item.other_edge[i]);
+        out += "Z\"" + fill + "/>\n";
+    }
     void operator()(const TextItem& item) {
         if (item.text.empty() || !is_visible(item.color))
             return;
@@ -158,6 +172,23 @@ struct Writer {
         out += "<clipPath id=\"" + id + "\"><rect" + box(item.area) + "/></clipPath>\n<g clip-path=\"url(#" +
                id + ")\">\n";
         clipped = true;
+    }
+    /// Writes the gradient of a band and returns its id.
+    std::string gradient(const BandItem& band) {
+        const std::string id = 'g' + std::to_string(++gradients);
+        const Point &a = band.edge.front(), &b = band.other_edge.front(), &c = band.edge.back(),
+                    &d = band.other_edge.back();
+        out += "<linearGradient id=\"" + id + "\" gradientUnits=\"userSpaceOnUse\"" +
+               attribute("x1", (a.x + b.x) / 2) + attribute("y1", (a.y + b.y) / 2) +
+               attribute("x2", (c.x + d.x) / 2) + attribute("y2", (c.y + d.y) / 2) + ">";
+        const std::vector<float> stops = gradient_stops(band);
+        for (std::size_t i = 0; i < stops.size(); ++i)
+            if (i == 0 || i + 1 == stops.size() || band.colors[i] != band.colors[i - 1] ||
+                band.colors[i] != band.colors[i + 1])
+                out += "<stop" + attribute("offset", stops[i]) + colored("stop-color", band.colors[i], "stop") +
+                       "/>";
+        out += "</linearGradient>\n";
+        return id;
     }
     void unclip() {
         if (clipped)

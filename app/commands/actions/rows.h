@@ -23,6 +23,13 @@ inline bool in_window(const ActionContext& now) {
 inline bool has_stages(const ActionContext& now) {
     return !now.weights_alone && now.map == nullptr;
 }
+/// The Flow is on screen.
+inline bool on_flow(const ActionContext& now) {
+    return now.view.flow.on_screen;
+}
+inline bool has_stages_off_flow(const ActionContext& now) {
+    return has_stages(now) && !on_flow(now);
+}
 inline bool weights_only(const ActionContext& now) {
     return now.weights_alone && now.map == nullptr;
 }

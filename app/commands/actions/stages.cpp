@@ -1,5 +1,6 @@
 #include "app/commands/actions/rows.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace headscope::app {
@@ -40,21 +41,39 @@ ActionInfo head_row(int head) {
             .key_list_text = head == 0 ? tr("stages.put_head_0_9", "put head 0 … 9 in focus") : ""};
 }
 
+/// The next word of the Flow; of a checkpoint the next token whose prediction is shown.
+std::function<Actions(const ActionContext&)> move_flow_word(int by) {
+    return [by](const ActionContext& now) {
+        if (!now.checkpoint || now.shown == nullptr)
+            return Actions{MoveFlowWord{by}};
+        return Actions{PredictAt{std::max<std::int64_t>(now.shown->position + by, 0)}};
+    };
+}
+
 } // namespace
 
 std::vector<ActionInfo> stage_actions() {
     std::vector<ActionInfo> rows{
         // clang-format off
-        {"next stage", tr("common.next_stage", "Next stage"), tr("stages.one_stop_strip_right", "One step of the strip to the right"), {{Key::right}}, has_stages, always_send(StepStage{1}), unless_number, tr("stages.next_stage_stage_before", "next stage, previous stage"), {}, true},
-        {"stage before", tr("common.stage_before", "Previous stage"), tr("stages.one_stop_strip_left", "One step of the strip to the left"), {{Key::left}}, has_stages, always_send(StepStage{-1}), unless_number, "", {}, true},
-        {"next row", tr("stages.next_row", "Next row"), tr("stages.steps_next_query_row", "Steps to the next query row of the stage; after the last row, the whole stage"), {{Key::down}}, has_stages, always_send(StepRow{1}), unless_number, tr("stages.next_row_row_before", "next row, previous row"), {}, true},
-        {"row before", tr("stages.row_before", "Previous row"), tr("stages.steps_query_row_before", "Steps to the previous query row; before the first row, the whole stage"), {{Key::up}}, has_stages, always_send(StepRow{-1}), unless_number, "", {}, true},
-        {"whole stage", tr("stages.whole_stage", "Whole stage"), tr("stages.leaves_row_stepped_shows", "Leaves the current row and shows all rows of the stage"), {{letter('R')}}, has_stages, [](const ActionContext& now) { return Actions{GoTo{now.view.group}}; }, unless_number},
-        {"first stage", tr("common.first_stage", "First stage"), tr("stages.back_first_stop_strip", "Back to the first step of the strip"), {{Key::home}}, has_stages, [](const ActionContext& now) { return Actions{GoTo{now.view.step_strip.first()}}; }, {}, tr("stages.first_stage_last_stage", "first stage, last stage")},
-        {"last stage", tr("common.last_stage", "Last stage"), tr("stages.last_stop_strip", "Forward to the last step of the strip"), {{Key::end}}, has_stages, [](const ActionContext& now) { return Actions{GoTo{now.view.step_strip.last()}}; }, {}, ""},
+        {"next stage", tr("common.next_stage", "Next stage"), tr("stages.one_stop_strip_right", "One step of the strip to the right"), {{Key::right}}, has_stages_off_flow, always_send(StepStage{1}), unless_number, tr("stages.next_stage_stage_before", "next stage, previous stage"), {}, true},
+        {"stage before", tr("common.stage_before", "Previous stage"), tr("stages.one_stop_strip_left", "One step of the strip to the left"), {{Key::left}}, has_stages_off_flow, always_send(StepStage{-1}), unless_number, "", {}, true},
+        {"next row", tr("stages.next_row", "Next row"), tr("stages.steps_next_query_row", "Steps to the next query row of the stage; after the last row, the whole stage"), {{Key::down}}, has_stages_off_flow, always_send(StepRow{1}), unless_number, tr("stages.next_row_row_before", "next row, previous row"), {}, true},
+        {"row before", tr("stages.row_before", "Previous row"), tr("stages.steps_query_row_before", "Steps to the previous query row; before the first row, the whole stage"), {{Key::up}}, has_stages_off_flow, always_send(StepRow{-1}), unless_number, "", {}, true},
+        {"whole stage", tr("stages.whole_stage", "Whole stage"), tr("stages.leaves_row_stepped_shows", "Leaves the current row and shows all rows of the stage"), {{letter('R')}}, has_stages_off_flow, [](const ActionContext& now) { return Actions{GoTo{now.view.group}}; }, unless_number},
+        {"first stage", tr("common.first_stage", "First stage"), tr("stages.back_first_stop_strip", "Back to the first step of the strip"), {{Key::home}}, has_stages_off_flow, [](const ActionContext& now) { return Actions{GoTo{now.view.step_strip.first()}}; }, {}, tr("stages.first_stage_last_stage", "first stage, last stage")},
+        {"last stage", tr("common.last_stage", "Last stage"), tr("stages.last_stop_strip", "Forward to the last step of the strip"), {{Key::end}}, has_stages_off_flow, [](const ActionContext& now) { return Actions{GoTo{now.view.step_strip.last()}}; }, {}, ""},
         {"first token", tr("stages.predict_after_first_token", "Predict after the first token"), tr("stages.prediction_first_token_text", "The prediction at the first token of the text"), {ctrl(Key::home)}, predicts, always_send(PredictAt{0}), {}, tr("stages.predict_after_first_token_2", "predict after the first token, after the last")},
         {"last token", tr("stages.predict_after_last_token", "Predict after the last token"), tr("stages.prediction_last_token_text", "The prediction at the last token of the text"), {ctrl(Key::end)}, predicts, always_send(PredictAt{std::numeric_limits<std::int32_t>::max()}), {}, ""},
         {"play", tr("stages.play_pause", "Play and pause"), tr("stages.steps_through_rows_stages", "Steps through rows and stages automatically, or stops"), {{Key::space}}, has_stages, always_send(TogglePlay{})},
+        {"next flow step", tr("flow_keys.next_step", "Next step of the story"), tr("flow_keys.next_step_tip", "Goes to the next step of the Flow's story"), {{Key::right}}, on_flow, always_send(StepFlow{1}), unless_number, tr("flow_keys.steps", "next step of the story, previous step"), {}, true},
+        {"flow step before", tr("flow_keys.step_before", "Previous step of the story"), tr("flow_keys.step_before_tip", "Goes back to the start of the step"), {{Key::left}}, on_flow, always_send(StepFlow{-1}), unless_number, "", {}, true},
+        {"flow later", tr("flow_keys.later", "A tenth of a second later"), tr("flow_keys.later_tip", "Shows the story a tenth of a second later"), {shift(Key::right)}, on_flow, always_send(StepFlow{1, false}), unless_number, tr("flow_keys.tenths", "a tenth of a second later, earlier"), {}, true},
+        {"flow earlier", tr("flow_keys.earlier", "A tenth of a second earlier"), tr("flow_keys.earlier_tip", "Shows the story a tenth of a second earlier"), {shift(Key::left)}, on_flow, always_send(StepFlow{-1, false}), unless_number, "", {}, true},
+        {"next flow word", tr("flow_keys.next_word", "Next word in focus"), tr("flow_keys.next_word_tip", "Puts the next word of the Flow in focus"), {{Key::down}}, on_flow, move_flow_word(1), unless_number, tr("flow_keys.words", "next word in focus, previous word"), {}, true},
+        {"flow word before", tr("flow_keys.word_before", "Previous word in focus"), tr("flow_keys.word_before_tip", "Puts the previous word of the Flow in focus"), {{Key::up}}, on_flow, move_flow_word(-1), unless_number, "", {}, true},
+        {"flow start", tr("flow_keys.start", "Picture at rest"), tr("flow_keys.start_tip", "Back to the start of the story, where the picture is at rest"), {{Key::home}}, on_flow, always_send(SetFlowTime{0}), unless_number, tr("flow_keys.start_and_end", "the picture at rest, the end of the story")},
+        {"flow end", tr("flow_keys.end", "End of the story"), tr("flow_keys.end_tip", "Forward to the end of the story"), {{Key::end}}, on_flow, [](const ActionContext& now) { return Actions{SetFlowTime{now.view.flow.story.duration()}}; }, unless_number, ""},
+        {"wait for reading", tr("flow_keys.wait", "Wait for reading"), tr("flow_keys.wait_tip", "The story waits at the end of a step until its sentence can be read"), {{letter('W')}}, on_flow, [](const ActionContext& now) { return Actions{WaitForReading{!now.view.flow.wait_for_reading}}; }, unless_number},
         {"next page", tr("stages.next_page_lesson", "Next page of the lesson"), tr("stages.turns_next_step_question", "Turns to the next step or question"), {{Key::page_down}}, has_lessons, always_send(TurnPage{1}), needs_lesson, tr("stages.next_page_lesson_page", "next page of the lesson, previous page")},
         {"page before", tr("stages.page_before_lesson", "Previous page of the lesson"), tr("stages.turns_back_step_question", "Turns back to the previous step or question"), {{Key::page_up}}, has_lessons, always_send(TurnPage{-1}), needs_lesson, ""},
         {"next layer", tr("stages.next_layer", "Next layer"), tr("stages.same_head_one_layer", "The same head in the next layer"), {{Key::page_down}}, has_layers, move_in_head_grid(1, 0), {}, tr("stages.next_layer_checkpoint_layer", "next layer of the checkpoint, previous layer"), {}, true},

@@ -42,6 +42,8 @@ Actions handle_escape(const ActionContext& now) {
         out.push_back(ChooseAllHeads{});
     else if (now.map != nullptr && now.over != Overlay::field)
         out.push_back(SelectOnMap{});
+    else if (now.over != Overlay::field && now.view.flow.opened_stage && !now.view.selected)
+        out.push_back(ShowScreen{Screen::flow});
     else if (now.over != Overlay::field)
         out.push_back(Select{std::nullopt});
     out.push_back(DismissNotice{true});

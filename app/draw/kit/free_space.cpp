@@ -98,6 +98,10 @@ FreeSpace::FreeSpace(const Picture& picture, const figure::TextMeasure& measure,
                            for (const figure::Point& corner : drawn.points)
                                add_taken(around({corner, drawn.points.front()}));
                        },
+                       [&](const figure::BandItem& drawn) {
+                           for (std::size_t i = 1; i < drawn.edge.size(); ++i)
+                               add_taken(around({drawn.edge[i - 1], drawn.other_edge[i]}));
+                       },
                        [&](const figure::TextItem& drawn) { add_taken(text_area(drawn, measure)); },
                        [&](const figure::GridItem& drawn) { add_taken(drawn.area); },
                        [](const figure::ClipItem&) {}},

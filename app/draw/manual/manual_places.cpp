@@ -47,7 +47,8 @@ struct ScreenPlace {
     Screen screen;
     const char *page, *anchor;
 };
-constexpr ScreenPlace places_of_screens[] = {{Screen::atlas, "atlas", ""},
+constexpr ScreenPlace places_of_screens[] = {{Screen::flow, "flow", ""},
+                                             {Screen::atlas, "atlas", ""},
                                              {Screen::effects, "effects", "in-the-window"},
                                              {Screen::patching, "effects", "activation-patching"},
                                              {Screen::circuits, "effects", "the-vocabulary-circuit"},

@@ -131,7 +131,8 @@ Picture draw_canvas(const DrawContext& given) {
     draw_flash(picture, context);
     if (context.shown.trace == nullptr)
         return picture;
-    draw_outlines(picture, context);
+    if (screen_of(context.shown, context.view) != Screen::flow) // it lights a path instead
+        draw_outlines(picture, context);
     draw_selection(picture, context);
     draw_drag_tag(picture, context);
     return picture;

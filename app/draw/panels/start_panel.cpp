@@ -4,6 +4,7 @@
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/kit/sheet.h"
+#include "app/draw/panels/tour_panel.h"
 #include "app/state/files/opened_path.h"
 #include "core/base/message.h"
 #include "core/text/plain_text.h"
@@ -268,6 +269,8 @@ float draw_recent(Picture& picture, const DrawContext& context, const std::vecto
 } // namespace
 
 Picture draw_start(const DrawContext& context, const CourseState& course, const FilesState& files) {
+    if (shows_tour(context))
+        return draw_tour(context, course, files);
     Picture picture;
     float y = draw_welcome(picture, context, 14);
     y = draw_card(

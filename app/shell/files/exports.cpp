@@ -146,7 +146,7 @@ const std::vector<std::string>& picture_suffixes() {
 const std::vector<std::string>& number_suffixes(const Shown& shown, const ViewState& view) {
     static const std::vector<std::string> all{".npy", ".csv", ".tsv", ".safetensors"}, tables{".csv", ".tsv"};
     const Screen screen = screen_of(shown, view);
-    return screen == Screen::stages || screen == Screen::map ? all : tables;
+    return shows_stage_numbers(screen) || screen == Screen::map ? all : tables;
 }
 
 void write_picture(const ScreenSnapshot& screen, const PictureChoice& choice, const std::string& path) {
@@ -176,7 +176,7 @@ void write_numbers(const ScreenSnapshot& screen, const std::string& path) {
     const bool csv = path.ends_with(".csv"), table = csv || path.ends_with(".tsv");
     if (on == Screen::map && !table)
         return write_map(screen, path);
-    if (on != Screen::stages) {
+    if (!shows_stage_numbers(on)) {
         if (!table)
             fail_input(tr("exports.table_page_words_name",
                           "{}: the table of this view contains words; name the file .csv or .tsv", path));
@@ -225,7 +225,7 @@ void write_script(const ScreenSnapshot& screen, const std::string& path) {
 }
 
 Copied copy_stage(const ScreenSnapshot& screen) {
-    if (const Screen on = screen_of(screen.shown, screen.view); on != Screen::stages) {
+    if (const Screen on = screen_of(screen.shown, screen.view); !shows_stage_numbers(on)) {
         if (on == Screen::map && screen.shown.map != nullptr)
             refuse_large(visible_pixels(*screen.shown.map, screen.view.attention.long_map).values.count(),
                          tr("exports.part_map_seen", "The visible part of the map"));

@@ -155,7 +155,7 @@ OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::p
         break;
     case PathPurpose::numbers:
         options.title =
-            screen == Screen::stages ? tr("file_choosers.save_numbers", "Save the numbers of {}", stage)
+            shows_stage_numbers(screen) ? tr("file_choosers.save_numbers", "Save the numbers of {}", stage)
             : screen == Screen::map  ? tr("file_choosers.save_seen_map", "Save the visible part of the map")
                                      : tr("file_choosers.save_table_screen", "Save the table of this view");
         options.suffixes = formats = number_suffixes(state.shown, state.view);

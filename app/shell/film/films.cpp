@@ -2,6 +2,7 @@
 
 #include "app/draw/pages/pages.h"
 #include "app/draw/panels/guide_texts.h"
+#include "app/state/screens/flow.h"
 #include "app/state/step_strip.h"
 #include "core/base/message.h"
 #include "core/trace/stage.h"
@@ -46,6 +47,29 @@ void film_stages(Recorder& recorder, const analysis::ReadingOptions& reading) {
             recorder.rest(recorder.look().rest, text_of_stage(recorder.state()));
             recorder.report(++filmed, static_cast<int>(all));
         }
+}
+
+void film_flow(Recorder& recorder) {
+    recorder.act({ShowScreen{Screen::flow}, WaitForReading{false}});
+    const AppState& state = recorder.state();
+    const FilmText at_rest{.title = tr("common.flow", "Flow")};
+    recorder.rest(recorder.look().rest, at_rest);
+    if (recorder.shows_motion()) {
+        recorder.act({SetFlowTime{0}, TogglePlay{}});
+        recorder.rest(recorder.look().rest, at_rest);
+        return;
+    }
+    constexpr float before_end = 0.001F;
+    for (int n = 0; n < flow_step_count; ++n) {
+        const float end = state.view.flow.story.end(static_cast<FlowStep>(n)) - before_end;
+        const FlowSubtitle sentence = flow_subtitle(state.shown, state.view, end);
+        recorder.act({SetFlowTime{n + 1 < flow_step_count ? end : state.view.flow.story.duration()}});
+        const FilmText text{
+            .title = flow_step_name(static_cast<FlowStep>(n), state.shown, state.view),
+            .paragraphs = {sentence.text + (sentence.strong.empty() ? "" : " ") + sentence.strong}};
+        recorder.rest(recorder.reading_time(text), text);
+        recorder.report(n + 1, flow_step_count);
+    }
 }
 
 } // namespace headscope::app

@@ -13,6 +13,10 @@ namespace headscope::app {
 /// for a checkpoint's weights at the weights step.
 void film_stages(Recorder& recorder, const analysis::ReadingOptions& reading = {});
 
+/// Films the Flow: the picture at rest, the story of the word and the head in focus, and the picture at rest
+/// again. Without motion, each step is a still picture with its sentence.
+void film_flow(Recorder& recorder);
+
 /// Films a lesson: its opening, each step, each question with its right answer, the summary. Each is shown
 /// for as long as its text takes to read. Tables are filled with the engine's numbers, and each gate is
 /// opened with its own solution. Throws Error(input) if there is no lesson with this id.

@@ -62,6 +62,8 @@ public:
     /// Reports progress: `parts` of `all` parts are filmed.
     void report(int parts, int all);
 
+    /// Returns false if the film has only still pictures.
+    bool shows_motion() const { return writer_.shows_motion(); }
     const FilmLook& look() const { return look_; }
     const AppState& state() const { return program_.state(); }
 

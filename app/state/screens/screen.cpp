@@ -125,6 +125,7 @@ Table table_of(const std::vector<analysis::MapSpot>& spots) {
 
 std::span<const NamedScreen> named_screens() {
     static constexpr std::array all{NamedScreen{"stages", Screen::stages},
+                                    NamedScreen{"flow", Screen::flow},
                                     NamedScreen{"atlas", Screen::atlas},
                                     NamedScreen{"effects", Screen::effects},
                                     NamedScreen{"by-source", Screen::effects, EffectKind::by_source},
@@ -161,7 +162,7 @@ bool has_screen(const Document& document, Screen screen) {
     if (screen == Screen::atlas)
         return true;
     if (!document.is_checkpoint())
-        return screen == Screen::stages;
+        return screen == Screen::stages || (screen == Screen::flow && document.is_experiment());
     const checkpoint::Model& model = *document.part()->model->model;
     // The components of a patched run do not add up to its prediction.
     const bool patched = patched_run(*document.part()) != nullptr;
@@ -173,6 +174,8 @@ bool has_screen(const Document& document, Screen screen) {
     case Screen::why:
     case Screen::map:
         return true;
+    case Screen::flow:
+        return why_no_model_flow(document).empty();
     case Screen::effects:
     case Screen::circuits:
         return model.has_head();
@@ -189,6 +192,10 @@ Screen screen_of(const Shown& shown, const ViewState& view) {
     const bool has = shown.document != nullptr && has_screen(*shown.document, asked) &&
                      (asked != Screen::why || view.attention.stack == checkpoint::Stack::own);
     return has ? asked : Screen::stages;
+}
+
+bool shows_stage_numbers(Screen screen) {
+    return screen == Screen::stages || screen == Screen::flow;
 }
 
 Table screen_table(const Shown& shown, const ViewState& view) {

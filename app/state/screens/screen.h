@@ -25,6 +25,8 @@ std::string_view screen_name(const AttentionView& view);
 bool has_screen(const Document& document, Screen screen);
 /// Returns the screen on the canvas: the requested one if the document has it, else the stages.
 Screen screen_of(const Shown& shown, const ViewState& view);
+/// Returns true for screens whose cells are numbers of the stages, which can be selected and edited there.
+bool shows_stage_numbers(Screen screen);
 /// Returns the numbers of the current screen as a table with headings, for spreadsheets: the shortest digits
 /// that read back as the same number. For a long map: the visible pixels. Not for the stages. Throws
 /// Error(input) while the numbers are not known.
