@@ -9,7 +9,7 @@ namespace {
 
 using figure::Rect;
 
-constexpr float side_pad = 24, slab_pad = 8, tile_gap = 5, open_label = 26;
+constexpr float side_pad = 24, tile_gap = 5, open_label = 26;
 
 /// How the maps of H heads fit into an area: the most even grid with the largest maps.
 struct TileGrid {
@@ -43,18 +43,17 @@ Rect ModelFlowLayout::tile(std::size_t slab, std::int64_t head, std::int64_t H) 
     const float side = tile_sides[slab];
     const int columns = tile_columns[slab];
     const std::int64_t rows = (H + columns - 1) / columns;
-    const float top = area.y + slab_pad + (slab_is_open(slab) ? header : 0),
-                height = area.bottom() - slab_pad - top;
+    const float top = area.y + pad + (slab_is_open(slab) ? header : 0), height = area.bottom() - pad - top;
     // The rows of maps are spread over the height of the slab.
-    const float pitch = rows > 1 ? std::min((height - side) / static_cast<float>(rows - 1), side + 30) : 0;
-    const float used = pitch * static_cast<float>(rows - 1) + side;
-    return {area.x + slab_pad + (side + tile_gap) * static_cast<float>(head % columns),
-            top + (height - used) / 2 + pitch * static_cast<float>(head / columns), side, side};
+    const float step = rows > 1 ? std::min((height - side) / static_cast<float>(rows - 1), side + 30) : 0;
+    const float used = step * static_cast<float>(rows - 1) + side;
+    return {area.x + pad + (side + tile_gap) * static_cast<float>(head % columns),
+            top + (height - used) / 2 + step * static_cast<float>(head / columns), side, side};
 }
 
 Rect ModelFlowLayout::strip(std::size_t slab) const {
     const Rect& area = slabs[slab];
-    return {area.right() - slab_pad + 2 - strip_width, area.y + slab_pad, strip_width, area.h - 2 * slab_pad};
+    return {area.right() - pad / 2 - strip_width, area.y + pad, strip_width, area.h - 2 * pad};
 }
 
 float ModelFlowLayout::after(std::size_t slab) const {
@@ -83,10 +82,10 @@ ModelFlowLayout model_flow_layout(const ModelFlowSizes& sizes) {
     // From the right to the left: the next word, the final norm.
     float right = width - side_pad;
     if (sizes.predicts) {
-        const float hero = std::clamp(width * 0.31F, 150.0F, 470.0F);
+        const float hero = std::clamp(width * (width < 1300 ? 0.27F : 0.3F), 150.0F, 460.0F);
         out.lists = hero >= 230;
         out.hero = {right - hero, top - 26, hero, bottom - top + 26};
-        const float reach = width < 900 ? 34.0F : 84.0F;
+        const float reach = width < 900 ? 34.0F : width < 1300 ? 56.0F : 84.0F;
         out.bar = {out.hero.x, out.hero.y + 62, width < 900 ? 14.0F : 22.0F, 0};
         out.bar.h = bottom - out.bar.y - 24;
         right = out.hero.x - reach;
@@ -106,8 +105,12 @@ ModelFlowLayout model_flow_layout(const ModelFlowSizes& sizes) {
     constexpr float least_open = 210, widest_open = 482;
     const auto open_width = [&] { return room - closed * slab - (closed + 1) * gap; };
     if (open_width() < least_open) {
-        gap = 16;
-        slab = std::clamp((room - least_open - (closed + 1) * gap) / std::max(closed, 1.0F), 26.0F, 78.0F);
+        gap = room < 420 ? 8.0F : 16.0F;
+        slab = std::clamp((room - least_open - (closed + 1) * gap) / std::max(closed, 1.0F), 20.0F, 78.0F);
+    }
+    if (slab < 46) {
+        out.pad = 3;
+        out.strip_width = 4;
     }
     const float open = std::clamp(open_width(), 90.0F, widest_open);
     // What is left over goes between the slabs.
@@ -120,18 +123,18 @@ ModelFlowLayout model_flow_layout(const ModelFlowSizes& sizes) {
                                      : Rect{x, top, wide, bottom - top});
         if (one.open)
             out.open_slab = out.slabs.size() - 1;
-        const float tall = bottom - top - 2 * slab_pad;
+        const float tall = bottom - top - 2 * out.pad;
         const bool narrow = open < 300;
-        const TileGrid grid =
-            one.open ? tile_grid(sizes.H, narrow ? 56.0F : 116.0F, tall, 54)
-                     : tile_grid(sizes.H, slab - 2 * slab_pad - ModelFlowLayout::strip_width - 1, tall, 54);
+        const TileGrid grid = one.open
+                                  ? tile_grid(sizes.H, narrow ? 56.0F : 116.0F, tall, 54)
+                                  : tile_grid(sizes.H, slab - 2 * out.pad - out.strip_width - 1, tall, 54);
         out.tile_sides.push_back(grid.side);
         out.tile_columns.push_back(grid.columns);
         x += wide + gap;
     }
     const Rect& opened = out.slabs[out.open_slab];
     const float tiles_right =
-        opened.x + slab_pad +
+        opened.x + out.pad +
         (out.tile_sides[out.open_slab] + tile_gap) * static_cast<float>(out.tile_columns[out.open_slab]) +
         (open < 300 ? 0 : open_label);
     float ribbons_right = opened.right() - 14;

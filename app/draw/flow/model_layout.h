@@ -33,13 +33,14 @@ struct ModelFlowLayout {
     float source_x = 0, target_x = 0;      ///< of the ribbons in the open slab
     figure::Rect mlp;                      ///< of the open slab; empty: none
     figure::Rect final_norm;
-    figure::Rect hero;   ///< the next word: title, bar, word and list
-    figure::Rect bar;    ///< the probabilities as one column
-    float guess_top = 0; ///< of the best guesses below the slabs; each is guess_height high
-    figure::Rect why;    ///< the causes; empty without a prediction
-    bool lists = false;  ///< the hero has a list of the other words
+    figure::Rect hero;     ///< the next word: title, bar, word and list
+    figure::Rect bar;      ///< the probabilities as one column
+    float guess_top = 0;   ///< of the best guesses below the slabs; each is guess_height high
+    figure::Rect why;      ///< the causes; empty without a prediction
+    float pad = 8;         ///< inside the slabs
+    float strip_width = 9; ///< of the strip at the right edge of a closed slab
+    bool lists = false;    ///< the hero has a list of the other words
     static constexpr float guess_height = 38;
-    static constexpr float strip_width = 9; ///< of the strip at the right edge of a closed slab
 
     /// The center of a token's residual stream.
     float row(std::int64_t token) const { return first_row + pitch * static_cast<float>(token); }

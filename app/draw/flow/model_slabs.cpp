@@ -144,7 +144,8 @@ void draw_ribbons(Picture& picture, const ModelFlow& flow) {
     const bool off = flow.is_off(flow.open, flow.head);
     constexpr std::int64_t most_pale = 48;
     constexpr float least = 0.02F;
-    if (!off && flow.T <= most_pale)
+    const bool begun = !flow.moment.plays || flow.moment.ribbons > 0;
+    if (!off && begun && flow.T <= most_pale)
         for (std::int64_t i = 0; i < flow.T; ++i) {
             if (i == flow.position)
                 continue;
@@ -182,6 +183,8 @@ void draw_ribbons(Picture& picture, const ModelFlow& flow) {
         const Color color = figure::with_alpha(ramp_color(colours.ramp, theme.dark ? 0.75F : 0.85F), alpha);
         add_flow_band(picture, curve, std::max(weight * widest, 1.2F), color, color);
     }
+    if (!begun)
+        return;
     const float y = layout.row(largest), radius = std::min(6.0F, layout.pitch / 2);
     picture.scene.add(
         figure::RectItem{.area = {layout.source_x - radius, y - radius, 2 * radius, 2 * radius},
@@ -251,6 +254,9 @@ void draw_mlp(Picture& picture, const ModelFlow& flow) {
                                                .stroke = theme.ink,
                                                .stroke_width = 1.5F});
     }
+    if (!flow.moment.reached(area.x))
+        picture.scene.add(
+            figure::RectItem{.area = area, .fill = figure::with_alpha(theme.canvas, 160), .radius = 4});
     picture.tips.push_back({area, tr("model_slabs.mlp_tip",
                                      "What the MLP of layer {} adds to each token: the "
                                      "darker a cell, the larger its numbers",

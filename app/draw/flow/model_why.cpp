@@ -36,7 +36,7 @@ WhyColumns why_columns(const Rect& area) {
         return out;
     const float x = out.words.right() + 40;
     out.causes = {x, area.y + 12, std::min(out.buttons.x - 40 - x, 620.0F), area.h - 12};
-    out.sparks = out.causes.w >= 430;
+    out.sparks = out.causes.w >= 400;
     out.details = area.h >= 150;
     return out;
 }
@@ -67,16 +67,16 @@ void draw_causes(Picture& picture, const ModelFlow& flow, const CausesView& view
         values.push_back(cause.value);
     }
     const SumFormat format = sum_format(values, view.causes.difference);
-    const float name = columns.details ? 150.0F : 92.0F, spark = columns.sparks ? 110.0F : 0;
+    const float name = columns.details ? 176.0F : 92.0F, spark = columns.sparks ? 110.0F : 0;
     const float bars = area.x + name + spark, number_x = area.right();
     const float bar_width = std::max(number_x - 70 - bars - 12, 30.0F);
     float y = area.y + 12;
     draw_text(picture, context, area.x, y, tr("model_why.largest_causes", "largest causes"), Font::ui, 12.5F,
               theme.muted);
-    draw_text(picture, context, number_x, y, tr("causes_panel.pair_logits", "{}, logits", causes_pair(view)),
-              Font::ui, 12.5F, theme.muted, Align::right);
+    draw_text(picture, context, number_x, y, tr("common.logits", "logits"), Font::ui, 12.5F, theme.muted,
+              Align::right);
     y += 8;
-    const float row = columns.details ? 36.0F : 24.0F;
+    const float row = columns.details ? 36.0F : 22.0F;
     for (std::size_t n = 0; n < view.causes.largest.size(); ++n) {
         const analysis::PredictionCause& cause = view.causes.largest[n];
         const bool head = cause.writer.kind == analysis::Writer::Kind::head;
@@ -103,14 +103,13 @@ void draw_causes(Picture& picture, const ModelFlow& flow, const CausesView& view
     const float baseline = y + 13;
     draw_text(picture, context, area.x + 11, baseline, tr("causes_panel.everything_else", "everything else"),
               Font::ui, 12.5F, theme.muted);
-    const std::string sum =
-        (format.approximate ? "sum ≈ " : "sum ") + signed_number(view.causes.difference, format.decimals);
-    const std::string rest = signed_number(view.causes.rest, format.decimals);
-    draw_text(picture, context, number_x, baseline, rest, Font::mono, 12.5F, theme.text, Align::right);
-    const float left =
-        area.x + 11 + context.measure(tr("causes_panel.everything_else", "everything else"), Font::ui, 12.5F);
-    draw_text(picture, context, (left + number_x - 70) / 2, baseline, sum, Font::mono, 12.5F, theme.text,
-              Align::center);
+    draw_text(picture, context, number_x, baseline, signed_number(view.causes.rest, format.decimals),
+              Font::mono, 12.5F, theme.text, Align::right);
+    draw_text(picture, context, area.x + 11, baseline + 18, causes_pair(view), Font::ui_semibold, 12.5F,
+              theme.ink);
+    draw_text(picture, context, number_x, baseline + 18,
+              (format.approximate ? "≈ " : "= ") + signed_number(view.causes.difference, format.decimals),
+              Font::mono_semibold, 12.5F, theme.ink, Align::right);
 }
 
 /// The probabilities before and after an ablation.
