@@ -1,6 +1,9 @@
 #include "app/cli/prompt_option.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/usage.h"
+#include "app/draw/effects/causes_text.h"
+#include "app/draw/effects/effects.h"
+#include "app/draw/kit/format.h"
 #include "core/analysis/effects/logit_attribution.h"
 #include "core/analysis/effects/logit_lens.h"
 #include "core/analysis/effects/score_terms.h"
@@ -35,8 +38,8 @@ struct ExplainOptions {
 
 /// The options that apply only to some values of --what.
 const std::vector<OptionOfWhat>& options_of_whats() {
-    static const std::vector<std::string> runs{"logits", "lens", "score"}, logits{"logits"}, scores{"score"},
-        heads{"score", "vocabulary"}, words{"vocabulary"};
+    static const std::vector<std::string> runs{"logits", "lens", "score", "why"}, logits{"logits"},
+        scores{"score"}, heads{"score", "vocabulary"}, words{"vocabulary"};
     static const std::vector<OptionOfWhat> options{{"--text", runs},
                                                    {"--text-pair", runs},
                                                    {"--ids", runs},
@@ -46,7 +49,7 @@ const std::vector<OptionOfWhat>& options_of_whats() {
                                                    {"--token-id", {"logits", "vocabulary"}},
                                                    {"--against", logits},
                                                    {"--against-id", logits},
-                                                   {"--position", {"logits", "lens"}},
+                                                   {"--position", {"logits", "lens", "why"}},
                                                    {"--top", {"lens", "vocabulary"}},
                                                    {"--layer", heads},
                                                    {"--head", heads},
@@ -83,14 +86,77 @@ public:
         if (what == "vocabulary")
             return vocabulary();
         Progress progress;
-        const checkpoint::ModelRunPtr run = checkpoint::ModelRun::compute(
-            model_.model, options_.prompt.read(model_, options_.decoder), edits_, nullptr, {}, progress);
+        const checkpoint::ModelRunPtr run = compute(progress);
         return what == "logits" ? logits(*run, progress)
                : what == "lens" ? lens(*run, progress)
+               : what == "why"  ? why_json(why(run, progress))
                                 : score(*run, progress);
     }
 
+    /// The reasons for the prediction, in words.
+    std::string why_text() const {
+        Progress progress;
+        const app::CausesView view = why(compute(progress), progress);
+        std::string text = app::causes_title(view) + "\n" + app::causes_sentence(view) + "\n";
+        for (const analysis::PredictionCause& cause : view.causes.largest)
+            text += "  " + app::signed_number(cause.value, 2) + "  " + app::component_name(cause.writer) +
+                    (cause.key < 0 ? "" : "  " + app::cause_detail(view, cause)) + "\n";
+        return text + "  " + app::signed_number(view.causes.rest, 2) + "  everything else\n  " +
+               app::signed_number(view.causes.difference, 2) + "  " + app::causes_pair(view) + ", logits\n";
+    }
+
 private:
+    checkpoint::ModelRunPtr compute(Progress& progress) const {
+        return checkpoint::ModelRun::compute(model_.model, options_.prompt.read(model_, options_.decoder),
+                                             edits_, nullptr, {}, progress);
+    }
+
+    app::CausesView why(const checkpoint::ModelRunPtr& run, Progress& progress) const {
+        const std::int64_t position = options_.position.value_or(run->inputs().T - 1);
+        analysis::require_logit(*run, {.position = position});
+        return app::causes_view(model_, run, position, {}, progress);
+    }
+
+    Json chance_json(const checkpoint::TokenChance& chance) const {
+        Json out = token_json(model_, chance.id);
+        out["probability"] = chance.probability;
+        return out;
+    }
+
+    static Json cause_json(const app::CausesView& view, const analysis::PredictionCause& cause) {
+        Json out{{"name", cause.writer.name()}, {"value", cause.value}};
+        if (cause.key >= 0)
+            out["attends_to"] = {{"position", cause.key},
+                                 {"token", view.attended(cause)},
+                                 {"weight", cause.weights[static_cast<std::size_t>(cause.key)]}};
+        return out;
+    }
+
+    Json why_json(const app::CausesView& view) const {
+        const analysis::PredictionCauses& causes = view.causes;
+        Json out{{"sentence", app::causes_sentence(view)},
+                 {"position", causes.question.position},
+                 {"token", chance_json(causes.likeliest[0])},
+                 {"against", chance_json(causes.likeliest[1])},
+                 {"logit", causes.difference}};
+        if (model_.model->architecture().logit_cap != 0.0)
+            out["after_cap"] = causes.capped;
+        Json listed = Json::array();
+        for (const analysis::PredictionCause& cause : causes.largest)
+            listed.push_back(cause_json(view, cause));
+        out["causes"] = listed;
+        out["rest"] = causes.rest;
+        if (!causes.head)
+            return out;
+        const analysis::GainPrediction& without = *causes.without;
+        out["head"] = cause_json(view, *causes.head);
+        out["without"] = {{"likeliest", chance_json(without.likeliest.front())},
+                          {"token", without.chances[0]},
+                          {"against", without.chances[1]},
+                          {"logit", without.difference}};
+        return out;
+    }
+
     Json logits(const checkpoint::ModelRun& run, const Progress& cancel) const {
         analysis::LogitQuestion question{.position = options_.position.value_or(run.inputs().T - 1),
                                          .sources = true};
@@ -225,15 +291,17 @@ void run_explain(const ExplainOptions& options) {
     if (options.what != "vocabulary")
         options.prompt.require();
     const checkpoint::TextModelPtr model = options.model.open();
-    const Json json = Explanation(options, *model).of(options.what);
-    write_file_atomically(options.out, dump_json(json, 1) + "\n");
+    const Explanation explanation(options, *model);
+    write_file_atomically(options.out, options.what == "why" && !options.json
+                                           ? explanation.why_text()
+                                           : dump_json(explanation.of(options.what), 1) + "\n");
 }
 
 } // namespace
 
 void add_explain(CLI::App& program) {
     CLI::App& command = *program.add_subcommand(
-        "explain", "split a prediction or a score into its parts: JSON whose parts add up to it");
+        "explain", "split a prediction or a score into its parts, which add up to it");
     const auto options = std::make_shared<ExplainOptions>();
     options->model.add_to(command);
     options->prompt.add_to(command, "text",
@@ -241,11 +309,13 @@ void add_explain(CLI::App& program) {
     options->decoder.add_to(command, "An encoder-decoder",
                             "the text that the decoder reads, as token ids, including its start token");
     command
-        .add_option("--what", options->what,
-                    "logits: the part of every residual stream component in a token's logit; lens: the "
-                    "prediction after each layer; score: the components of the query and the key of one "
-                    "score; vocabulary: the tokens that a head promotes and looks for, by its weights")
-        ->check(CLI::IsMember({"logits", "lens", "score", "vocabulary"}))
+        .add_option(
+            "--what", options->what,
+            "logits: the part of every residual stream component in a token's logit; lens: the "
+            "prediction after each layer; score: the components of the query and the key of one "
+            "score; vocabulary: the tokens that a head promotes and looks for, by its weights; why: the "
+            "largest causes of the prediction, in words")
+        ->check(CLI::IsMember({"logits", "lens", "score", "vocabulary", "why"}))
         ->required();
     const std::string of_logits = "Logits and lens", of_scores = "Score and vocabulary";
     options->token.add_to(
@@ -268,7 +338,7 @@ void add_explain(CLI::App& program) {
     command.add_option("--query", options->query, "position of the query")->group(of_scores);
     command.add_option("--key", options->key, "position of the key")->group(of_scores);
     command.add_option("-o,--output", options->out, "the file to write (default: standard output)");
-    command.add_flag("--json", options->json, "print JSON (the only format)");
+    command.add_flag("--json", options->json, "print JSON, the only format of all but why");
     command.footer(
         "LayerNorms are frozen at the scale that they have in this run, so that the parts add up exactly.");
     command.callback([options, &command] {

@@ -186,7 +186,13 @@ int open_window(const Options& options) {
     if (options.control)
         control.emplace(program, *options.control, app::wake_window);
     std::string reported;
+    // The model that comes with the program opens on its Flow.
+    bool flow_waits = options.path == checkpoint::model_folder("pocket");
     window.on_frame = [&](float scale) {
+        if (flow_waits && program.state().document->is_checkpoint()) {
+            flow_waits = false;
+            program.act(app::ShowScreen{app::Screen::flow});
+        }
         if (control)
             control->follow(scale);
         if (options.report)

@@ -90,6 +90,8 @@ void apply(ViewState& view, const AttentionChange& change) {
                           [&](const SetHeadGridWidth& c) { view.head_grid_width = c.width; },
                           [&](const ShowHeadGrid& c) { attention.head_grid_open = c.shown; },
                           [&](const ShowScreen& c) { show_screen(view, c.screen); },
+                          [&](const ShowFlowGuess& c) { attention.flow_guess = c.level; },
+                          [&](const ShowCauses& c) { attention.causes_open = c.shown; },
                           [&](const ShowEffects& c) { attention.effects = c.kind; },
                           [&](const ShowSourceTokens& c) { attention.first_source_token = c.from; },
                           [&](const JoinComponents& c) { attention.join_components = c.joined; },

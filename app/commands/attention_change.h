@@ -53,6 +53,14 @@ struct PickPatch {
 struct JoinComponents {
     bool joined;
 };
+/// Lists the best guesses of the Flow before the layers (0) or after layer l (l + 1).
+struct ShowFlowGuess {
+    std::int64_t level;
+};
+/// Opens or closes the answer to "Why?" next to the prediction.
+struct ShowCauses {
+    bool shown;
+};
 struct ShowEffects {
     EffectKind kind;
 };
@@ -86,10 +94,10 @@ struct SetScoreScale {
 
 /// All changes to the view of attention weights.
 struct AttentionChanges {
-    using Variant =
-        std::variant<OpenHead, ShowWeight, ShowStack, MoveInHeadGrid, ShowHeadGrid, SetHeadGridWidth,
-                     ShowScreen, ShowEffects, ShowSourceTokens, PickPatch, JoinComponents, MarkPattern,
-                     ZoomMap, PanMap, WholeMap, SetReadingOptions, SetLogColours, SetScoreScale, AtlasChange>;
+    using Variant = std::variant<OpenHead, ShowWeight, ShowStack, MoveInHeadGrid, ShowHeadGrid,
+                                 SetHeadGridWidth, ShowScreen, ShowEffects, ShowSourceTokens, PickPatch,
+                                 JoinComponents, MarkPattern, ZoomMap, PanMap, WholeMap, SetReadingOptions,
+                                 SetLogColours, SetScoreScale, ShowCauses, ShowFlowGuess, AtlasChange>;
 };
 extern template class OneOf<AttentionChanges>;
 using AttentionChange = OneOf<AttentionChanges>;

@@ -94,6 +94,10 @@ bool change_any(project::Recipe& recipe, const Document& document, const Command
                 recipe.temperature = c.temperature;
                 edit_only = true;
             },
+            [](const SetHeadGain&) {
+                fail_input(tr("command.gain_other_layer_checkpoint",
+                              "only a checkpoint has heads in other layers; open a checkpoint first"));
+            },
             [&](const SetRecipe& c) { recipe = c.recipe; },
             [](const ResetActivation&) {
                 fail_input(tr(
@@ -186,6 +190,15 @@ CommandName name_of(const Document& before, const Command& command) {
                 return CommandName{tr("common.temperature", "temperature"),
                                    from_to(problem.temperature, c.temperature)};
             },
+            [&](const SetHeadGain& c) {
+                if (!before.is_checkpoint())
+                    return CommandName{tr("command.gain_head", "gain of head {}", c.head), {}, false};
+                const bool known = has_head(before, c);
+                return CommandName{
+                    tr("command.gain_named_head", "gain of {}",
+                       attention_name(*before.part(), c.place) + " H" + std::to_string(c.head)),
+                    from_to(known ? head_gain(*before.part(), c.place, c.head) : 1.0F, c.gain), false};
+            },
             [](const SetRecipe& c) {
                 return CommandName{c.label, {}};
             },
@@ -216,6 +229,11 @@ ChangeId change_of(const Document& before, const Command& command) {
                           [&](const SetIdentityOutput& c) { id.of[1] = c.identity ? 1 : 0; },
                           [&](const EditCell& c) { cell(c.cell.tensor, c.cell.at); },
                           [&](const SetGain& c) { id.of[1] = c.head; },
+                          [&](const SetHeadGain& c) {
+                              id.of[0] = c.place.layer;
+                              id.of[1] = c.head;
+                              id.of[2] = static_cast<std::int64_t>(c.place.stack);
+                          },
                           [&](const PaintMask& c) { id.of[1] = c.head; },
                           [&](const EditBlock& c) {
                               cell(c.block.tensor, c.block.first);

@@ -11,6 +11,7 @@
 #include "app/state/document.h"
 #include "app/state/engine_state.h"
 #include "app/state/view_state.h"
+#include "core/checkpoint/model/stacks.h"
 
 #include <optional>
 #include <string>
@@ -56,6 +57,12 @@ struct SetGain {
     std::int64_t head;
     float gain;
 };
+/// Sets the gain of a head in any attention of a checkpoint, whether it is open or not.
+struct SetHeadGain {
+    checkpoint::AttentionPlace place;
+    std::int64_t head;
+    float gain;
+};
 struct SetTemperature {
     float temperature;
 };
@@ -72,7 +79,7 @@ struct Commands {
     using Variant =
         std::variant<SetSentence, SetKvSentence, SetPreset, SetMask, SetHeads, SetKvHeads, SetIdentityOutput,
                      SetSeed, EditCell, SetGain, SetTemperature, ResetEdits, EditBlock, PasteBlock, CopyHead,
-                     SwapHeads, ResetHead, PaintMask, ResetMask, SetRecipe, ResetActivation>;
+                     SwapHeads, ResetHead, PaintMask, ResetMask, SetRecipe, ResetActivation, SetHeadGain>;
 };
 extern template class OneOf<Commands>;
 using Command = OneOf<Commands>;

@@ -3,6 +3,7 @@
 #include "app/commands/one_of.h"
 #include "core/analysis/effects/patching.h"
 #include "core/checkpoint/generation/sampling.h"
+#include "core/checkpoint/model/stacks.h"
 
 #include <cstdint>
 #include <optional>
@@ -60,6 +61,12 @@ struct AskEffects {
     What what = What::usual; ///< usual: the most likely token minus the next one
     std::string word = {};   ///< or an id if there is no tokenizer; empty for `against`: the mean
 };
+/// Opens the effects screen with the two tokens of an answer to "Why?" and the head that it names.
+struct ShowCauseDetails {
+    std::int64_t token, against;
+    checkpoint::AttentionPlace place = {};
+    std::int64_t head = -1; ///< -1: the open head stays
+};
 /// Chooses the second prompt of patching, and which activations of the document's prompt are patched into it.
 struct AskPatching {
     std::optional<std::string> corrupted = {};
@@ -90,10 +97,10 @@ struct OpenSurvey {
 };
 /// All actions on an open checkpoint except edits.
 struct ModelActions {
-    using Variant =
-        std::variant<TypePrompt, TypePair, DecidePair, TypeTarget, GenerateTarget, PredictAt, GenerateToken,
-                     SetGenerating, RemoveTokens, SetSampling, AskEffects, AskPatching, AskCircuits,
-                     MeasureRuns, OpenPatch, LeavePatch, SwapPrompts, OpenSurvey, SelectBranch>;
+    using Variant = std::variant<TypePrompt, TypePair, DecidePair, TypeTarget, GenerateTarget, PredictAt,
+                                 GenerateToken, SetGenerating, RemoveTokens, SetSampling, AskEffects,
+                                 AskPatching, AskCircuits, MeasureRuns, OpenPatch, LeavePatch, SwapPrompts,
+                                 OpenSurvey, SelectBranch, ShowCauseDetails>;
 };
 extern template class OneOf<ModelActions>;
 using ModelAction = OneOf<ModelActions>;

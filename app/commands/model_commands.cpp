@@ -5,6 +5,9 @@
 #include "core/base/message.h"
 #include "core/base/overloaded.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace headscope::app {
 
 namespace {
@@ -33,7 +36,25 @@ void check_tensor(const Document& document, TensorId tensor) {
                         words));
 }
 
+void check_head_gain(const Document& document, const SetHeadGain& c) {
+    if (!has_head(document, c))
+        fail_input(tr("model_commands.no_head_layer", "{} has no head {} in layer {}; choose another one",
+                      document.title, c.head, c.place.layer));
+    if (!std::isfinite(c.gain))
+        fail_input(tr("command.gain_must_finite_type", "a head gain must be finite; type one such as 0.5"));
+}
+
 } // namespace
+
+bool has_head(const Document& document, const SetHeadGain& command) {
+    const checkpoint::Architecture& architecture = document.part()->architecture();
+    const auto stacks = checkpoint::stacks_of(architecture);
+    if (std::ranges::find(stacks, command.place.stack) == stacks.end())
+        return false;
+    const checkpoint::Architecture& stack = in_stack(architecture, command.place.stack);
+    return command.place.layer >= 0 && command.place.layer < stack.layers && command.head >= 0 &&
+           command.head < stack.H;
+}
 
 void check_model_command(const Document& document, const Command& command) {
     std::visit(
@@ -42,8 +63,8 @@ void check_model_command(const Document& document, const Command& command) {
             [&](const EditBlock& c) { check_tensor(document, c.block.tensor); },
             [&](const PasteBlock& c) { check_tensor(document, c.cell.tensor); }, [](const CopyHead&) {},
             [](const SwapHeads&) {}, [](const ResetHead&) {}, [](const SetGain&) {}, [](const ResetEdits&) {},
-            [](const ResetActivation&) {}, [](const SetPreset&) {},
-            [](const SetRecipe&) {}, // replace the whole input
+            [&](const SetHeadGain& c) { check_head_gain(document, c); }, [](const ResetActivation&) {},
+            [](const SetPreset&) {}, [](const SetRecipe&) {}, // replace the whole input
             [&](const auto&) {
                 fail_input(
                     tr("model_commands.mask_scale_number_heads",

@@ -100,6 +100,10 @@ DocumentPtr change_in_model(const Document& document, const Command& command) {
                        check_activation(document, c.cell);
                        return with_activation(document, c.cell, std::nullopt);
                    },
+                   [&](const SetHeadGain& c) -> DocumentPtr {
+                       return document.is_checkpoint() ? with_head_gain(document, c.place, c.head, c.gain)
+                                                       : nullptr;
+                   },
                    [](const auto&) -> DocumentPtr { return nullptr; }},
         command);
 }

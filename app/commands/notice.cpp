@@ -1,6 +1,7 @@
 #include "app/commands/notice.h"
 
 #include "app/commands/actions.h"
+#include "app/commands/model_commands.h"
 #include "app/state/model_document.h"
 #include "core/base/joined.h"
 #include "core/base/message.h"
@@ -161,6 +162,14 @@ std::string switched_off(const Document& before, const SetGain& command, const D
               key_hint("undo"));
 }
 
+std::string switched_off(const Document& before, const SetHeadGain& command) {
+    if (command.gain != 0.0F || head_gain(*before.part(), command.place, command.head) == 0.0F)
+        return {};
+    return tr("notice.switched_gain_0_takes", "{} is ablated: head gain 0. {} undoes this.",
+              attention_name(*before.part(), command.place) + " H" + std::to_string(command.head),
+              key_hint("undo"));
+}
+
 } // namespace
 
 bool is_chosen_already(const Document& document, const Command& command) {
@@ -182,6 +191,10 @@ bool is_chosen_already(const Document& document, const Command& command) {
             [&](const SetSeed& c) { return of_preset && c.seed == recipe.seed; },
             [&](const SetGain& c) {
                 return c.head >= 0 && c.head < problem.dims.H && c.gain == problem.gain(c.head);
+            },
+            [&](const SetHeadGain& c) {
+                return document.is_checkpoint() && has_head(document, c) &&
+                       c.gain == head_gain(*document.part(), c.place, c.head);
             },
             [&](const SetTemperature& c) { return own && c.temperature == problem.temperature; },
             [](const auto&) { return false; }},
@@ -236,6 +249,7 @@ std::string notice_of(const Document& before, const Command& command, const Docu
                    [&](const CopyHead& c) { return shared_parts(was, c.from, c.to, false); },
                    [&](const SwapHeads& c) { return shared_parts(was, c.a, c.b, true); },
                    [&](const SetGain& c) { return switched_off(before, c, after); },
+                   [&](const SetHeadGain& c) { return switched_off(before, c); },
                    [](const auto&) { return std::string(); }},
         command);
 }

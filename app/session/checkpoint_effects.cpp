@@ -60,6 +60,8 @@ void CheckpointSession::follow_screen() {
     state().model.measuring = false;
     follow_effects();
     follow_why();
+    follow_causes();
+    follow_model_flow();
     follow_patching();
     follow_circuits();
     atlas_.follow(transformed_.set(), state().model.run);

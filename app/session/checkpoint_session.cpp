@@ -100,6 +100,9 @@ CheckpointSession::~CheckpointSession() {
     state().shown.sources = nullptr;
     state().shown.sweep = nullptr;
     state().shown.why = nullptr;
+    state().shown.causes = nullptr;
+    state().shown.flow_guesses = nullptr;
+    state().shown.flow_layer = nullptr;
     state().shown.patching = nullptr;
     state().shown.circuits = nullptr;
     state().shown.atlas = nullptr;
@@ -229,56 +232,58 @@ void CheckpointSession::ask(std::int64_t attention) {
 }
 
 void CheckpointSession::act(const ModelAction& action) {
-    std::visit(
-        Overloaded{
-            [&](const TypePrompt& c) {
-                state().model.pair = c.alone ? "" : state().model.pair;
-                type(&RunSpec::prompt, c.prompt);
-            },
-            [&](const TypePair& c) { type(&RunSpec::pair, c.pair); },
-            [&](const DecidePair& c) { decide_pair(c.two); },
-            [&](const TypeTarget& c) { type(&RunSpec::target, c.target); },
-            [&](const GenerateTarget&) { write_target(); },
-            [&](const PredictAt& c) {
-                state().model.position.reset();
-                if (c.position >= 0)
-                    state().model.position = c.position;
-            },
-            [&](const GenerateToken& c) {
-                if (c.id)
-                    stop_writing();
-                waiting_ = c;
-            },
-            [&](const SetGenerating& c) {
-                stop_writing();
-                if (c.on && !state().model.generation_blocked_reason.empty())
-                    fail_input(state().model.generation_blocked_reason);
-                state().model.generating = c.on;
-            },
-            [&](const RemoveTokens& c) { take_back(c.tokens); }, [&](const AskEffects& c) { ask_effects(c); },
-            [&](const AskPatching& c) { ask_patching(c); }, [&](const AskCircuits& c) { ask_circuits(c); },
-            [&](const MeasureRuns& c) {
-                if (measured_)
-                    measured_(c.on);
-            },
-            [&](const OpenPatch& c) {
-                opening_ = c;
-                if (measured_)
-                    measured_(false); // frees the worker for the run of the cell
-            },
-            [&](const LeavePatch&) { leave_patch(); }, [&](const SwapPrompts&) { swap_prompts(); },
-            [&](const OpenSurvey& c) {
-                state().model.survey_path = c.path;
-                app::apply(state().view, ShowScreen{Screen::atlas});
-                app::apply(state().view, ShowAtlasTab{AtlasTab::survey});
-            },
-            [&](const SelectBranch& c) { take_branch(c.number); },
-            [&](const SetSampling& c) {
-                checkpoint::check_settings(c.settings);
-                state().model.sampling = c.settings;
-                sample_next();
-            }},
-        action);
+    std::visit(Overloaded{[&](const TypePrompt& c) {
+                              state().model.pair = c.alone ? "" : state().model.pair;
+                              type(&RunSpec::prompt, c.prompt);
+                          },
+                          [&](const TypePair& c) { type(&RunSpec::pair, c.pair); },
+                          [&](const DecidePair& c) { decide_pair(c.two); },
+                          [&](const TypeTarget& c) { type(&RunSpec::target, c.target); },
+                          [&](const GenerateTarget&) { write_target(); },
+                          [&](const PredictAt& c) {
+                              state().model.position.reset();
+                              if (c.position >= 0)
+                                  state().model.position = c.position;
+                          },
+                          [&](const GenerateToken& c) {
+                              if (c.id)
+                                  stop_writing();
+                              waiting_ = c;
+                          },
+                          [&](const SetGenerating& c) {
+                              stop_writing();
+                              if (c.on && !state().model.generation_blocked_reason.empty())
+                                  fail_input(state().model.generation_blocked_reason);
+                              state().model.generating = c.on;
+                          },
+                          [&](const RemoveTokens& c) { take_back(c.tokens); },
+                          [&](const AskEffects& c) { ask_effects(c); },
+                          [&](const AskPatching& c) { ask_patching(c); },
+                          [&](const AskCircuits& c) { ask_circuits(c); },
+                          [&](const MeasureRuns& c) {
+                              if (measured_)
+                                  measured_(c.on);
+                          },
+                          [&](const OpenPatch& c) {
+                              opening_ = c;
+                              if (measured_)
+                                  measured_(false); // frees the worker for the run of the cell
+                          },
+                          [&](const LeavePatch&) { leave_patch(); },
+                          [&](const SwapPrompts&) { swap_prompts(); },
+                          [&](const OpenSurvey& c) {
+                              state().model.survey_path = c.path;
+                              app::apply(state().view, ShowScreen{Screen::atlas});
+                              app::apply(state().view, ShowAtlasTab{AtlasTab::survey});
+                          },
+                          [&](const SelectBranch& c) { take_branch(c.number); },
+                          [&](const ShowCauseDetails& c) { show_cause_details(c); },
+                          [&](const SetSampling& c) {
+                              checkpoint::check_settings(c.settings);
+                              state().model.sampling = c.settings;
+                              sample_next();
+                          }},
+               action);
     write_waiting();
     follow();
 }
@@ -328,6 +333,9 @@ void CheckpointSession::apply_answer(const ModelRunner::Answer& answer) {
         const bool same_text = before != nullptr && before->inputs() == answer.run->inputs() && !other_text;
         if (answer.run != before)
             model.recomputed = same_text ? recomputed_layers(*answer.run) : "";
+        if (same_text)
+            if (const auto head = newly_ablated(*before, *answer.run))
+                model.switched_head = head;
         model.unedited = answer.unedited;
         model.predictions = answer.predictions;
         model.generation_blocked_reason = text_full_reason(*answer.part);

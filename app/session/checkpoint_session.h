@@ -56,7 +56,6 @@ private:
         std::shared_ptr<const checkpoint::ModelInputs> inputs;
         std::weak_ptr<const Problem> base;
     };
-
     /// A pending text that will replace the document's.
     struct NextText {
         RunSpecPtr part;   ///< without edits
@@ -106,6 +105,9 @@ private:
         measured_ = [this, key](bool on) { blocks_.stop<Value>(key, !on); };
     }
     void follow_why();
+    void follow_causes(); ///< the answer to "Why?" next to the prediction
+    void follow_model_flow();
+    void show_cause_details(const ShowCauseDetails& details);
     void follow_patching();
     void ask_patching(const AskPatching& asked);
     /// Returns true if path patching has a first sender; until then the heads are measured. `error`: why not.
@@ -119,13 +121,11 @@ private:
     void show_patch(const PatchedRun& patch);
     void follow_circuits();
     void ask_circuits(const AskCircuits& asked);
-    /// The same for the words that a unit of the MLP promotes or suppresses.
-    void follow_unit();
+    void follow_unit();   ///< for the words that a unit of the MLP promotes or suppresses
     void follow_expert(); ///< and for an expert's values at a token
-    /// Applies the reading options. `changed_from`: the first layer in which the grid differs.
+    /// Applies the reading options. `changed_from`: first layer in which the grid differs.
     void follow_transformed(std::optional<std::int64_t> changed_from = {});
     bool reads_otherwise() const;
-
     HeadGridController grid_;
     AtlasService atlas_;
     LongMapService map_;

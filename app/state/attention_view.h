@@ -65,7 +65,11 @@ struct AttentionView {
                                                   ///< open head reads; none: the last ones are visible
     std::array<std::int64_t, 2> patch = {-1, -1}; ///< the selected cell of `patching`: row, column
     std::optional<bool> join_components =
-        {};                     ///< of `why`: join the heads of a layer; none: joined if there are many
+        {}; ///< of `why`: join the heads of a layer; none: joined if there are many
+    /// Of the Flow of a language model: the layer whose best guesses are listed, 0 before the layers, l + 1
+    /// after layer l; none: after the open layer.
+    std::optional<std::int64_t> flow_guess = {};
+    bool causes_open = false;   ///< the answer to "Why?" is open next to the prediction
     bool head_grid_open = true; ///< the grid of heads is shown next to the open head
     AtlasView atlas{};
     std::string pattern = {}; ///< the pattern whose heads the grid marks; empty: none

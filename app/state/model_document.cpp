@@ -186,6 +186,28 @@ DocumentPtr with_activation(const Document& document, const CellAddress& cell, s
     return model_document(part, n, document.unedited, document.revision + 1);
 }
 
+DocumentPtr with_head_gain(const Document& document, checkpoint::AttentionPlace place, std::int64_t head,
+                           float gain) {
+    auto part = std::make_shared<RunSpec>(*document.part());
+    const std::int64_t n = attention_number(part->architecture(), place);
+    const auto H = static_cast<std::size_t>(in_stack(part->architecture(), place.stack).H);
+    std::vector<float>& gains = part->edits[n].gains;
+    gains.resize(H, 1.0F);
+    gains[static_cast<std::size_t>(head)] = gain;
+    normalise(gains);
+    std::vector<HeadEdits>& heads = part->marks[n].heads;
+    heads.resize(H);
+    heads[static_cast<std::size_t>(head)].gain = gain;
+    forget_if_empty(*part, n);
+    return model_document(part, open_attention(document), document.unedited, document.revision + 1);
+}
+
+float head_gain(const RunSpec& part, checkpoint::AttentionPlace place, std::int64_t head) {
+    const checkpoint::LayerEdits* const edits =
+        checkpoint::edits_of(part.edits, attention_number(part.architecture(), place));
+    return edits == nullptr || edits->gains.empty() ? 1.0F : edits->gains[static_cast<std::size_t>(head)];
+}
+
 bool same_vectors(const Problem& a, const Problem& b) {
     return same_numbers(a.x, b.x) && a.has_source() == b.has_source() &&
            (!a.has_source() || same_numbers(a.x_kv, b.x_kv));

@@ -73,6 +73,12 @@ DocumentPtr with_table_rows(const Document& document, TensorId table, const chec
 /// number is computed again.
 DocumentPtr with_activation(const Document& document, const CellAddress& cell, std::optional<float> value);
 
+/// Returns the document with another gain for one head, of the open attention or of another one.
+DocumentPtr with_head_gain(const Document& document, checkpoint::AttentionPlace place, std::int64_t head,
+                           float gain);
+/// Returns the gain of a head in the document's run.
+float head_gain(const RunSpec& part, checkpoint::AttentionPlace place, std::int64_t head);
+
 /// Returns true if two problems of one attention have the same input vectors.
 bool same_vectors(const Problem& a, const Problem& b);
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/state/model_document.h"
+#include "app/state/screens/causes.h"
 #include "app/state/screens/circuits.h"
 #include "app/state/screens/effects.h"
 #include "app/state/screens/patching_map.h"
@@ -49,6 +50,8 @@ struct ModelState {
     std::optional<std::int64_t> position; ///< as chosen; empty: the first masked word, else the last token
     std::optional<Predictions> predictions;
     EffectsQuestion effects;
+    bool shows_cause = true;                ///< the Flow selects the head that its first answer names
+    std::optional<HeadPlace> switched_head; ///< the head that "Why?" switched off last
     PatchingQuestion patching;
     std::string
         compared_prompt; ///< the second prompt, while its stages are shown instead of the clean prompt's

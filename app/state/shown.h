@@ -2,9 +2,11 @@
 
 #include "app/state/document.h"
 #include "app/state/screens/atlas.h"
+#include "app/state/screens/causes.h"
 #include "app/state/screens/circuits.h"
 #include "app/state/screens/effects.h"
 #include "app/state/screens/long_map.h"
+#include "app/state/screens/model_flow.h"
 #include "app/state/screens/patching_map.h"
 #include "app/state/screens/why_score.h"
 #include "app/state/view_state.h"
@@ -44,7 +46,11 @@ struct Shown {
     std::shared_ptr<const CircuitsView> circuits = {};  ///< on the circuits screen
     std::shared_ptr<const Atlas> atlas = {};            ///< on the atlas screen
     std::shared_ptr<const WhyScore> why = {};           ///< for a checkpoint, on the why screen
-    std::shared_ptr<const LongMap> map = {};            ///< on the map screen
+    /// For a checkpoint, the reasons for the prediction, while they are asked for; null until they are known.
+    std::shared_ptr<const CausesView> causes = {};
+    std::shared_ptr<const FlowGuesses> flow_guesses = {}; ///< for a checkpoint, on the Flow
+    std::shared_ptr<const FlowLayer> flow_layer = {};     ///< likewise, of the open layer
+    std::shared_ptr<const LongMap> map = {};              ///< on the map screen
     std::int64_t position = 0; ///< for a checkpoint: the current token until the user chooses another
 
     /// Returns true if there is something to show.

@@ -416,15 +416,17 @@ void view_inspector(const AppState& state, const figure::Rect& area, bool open, 
     ViewTools kept = tools;
     kept.keeps_selection = true;
     const Screen screen = screen_of(state.shown, state.view);
+    const bool of_stage =
+        shows_stage_numbers(screen) && (screen != Screen::flow || !state.shown.document->is_checkpoint());
     const float field =
-        !shows_stage_numbers(screen) || presented
+        !of_stage || presented
             ? 0
             : view_number_field(state, {area.x + 1, area.y + strip_height, area.w - 1, 0}, tools);
     scrolled_picture("inspector",
                      {area.x + 1, area.y + strip_height + field, area.w - 1, area.h - strip_height - field},
                      kept, &hovered, nullptr, [&](float width, float height) {
                          const DrawContext context = context_of(state, tools, width, height);
-                         if (!shows_stage_numbers(screen))
+                         if (!of_stage)
                              return draw_screen_inspector(screen, context);
                          const Picture arithmetic = draw_inspector(context);
                          return presented ? arithmetic : with_selection_tools(arithmetic, context);

@@ -7,6 +7,7 @@
 #include "app/draw/effects/patching_page.h"
 #include "app/draw/effects/why.h"
 #include "app/draw/flow/flow_page.h"
+#include "app/draw/flow/model_flow.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/map/long_map.h"
 #include "app/draw/panels/panels.h"
@@ -35,7 +36,7 @@ constexpr std::array screens{
                nullptr, nullptr, nullptr},
     ScreenInfo{Screen::flow, translatable("common.flow", "Flow"), "flow screen",
                translatable("screens.whole_attention_one", "The whole attention as one picture"), nullptr,
-               draw_flow_page, draw_inspector},
+               draw_flow_page, draw_model_flow_inspector},
     ScreenInfo{Screen::atlas, translatable("common.atlas", "Atlas"), "atlas screen",
                translatable("screens.all_heads_measurably_2", "All heads by measured behavior"),
                draw_atlas_strip, draw_atlas_page, draw_atlas_inspector},

@@ -5,6 +5,7 @@
 #include "app/draw/flow/flow_output.h"
 #include "app/draw/flow/flow_path.h"
 #include "app/draw/flow/flow_play.h"
+#include "app/draw/flow/model_flow.h"
 #include "app/draw/kit/controls.h"
 #include "app/state/screens/flow.h"
 #include "core/base/message.h"
@@ -92,6 +93,8 @@ void draw_at_rest(const FlowPage& page) {
 Picture draw_flow_page(const DrawContext& context) {
     if (const std::string why = why_no_flow(*context.shown.document); !why.empty())
         return message_view(context, tr("common.flow", "Flow"), why);
+    if (context.shown.document->is_checkpoint())
+        return draw_model_flow_page(context);
     Picture picture = empty_view(context);
     const FlowSizes sizes = flow_sizes(context);
     const FlowView& view = context.view.flow;

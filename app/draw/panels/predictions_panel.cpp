@@ -5,6 +5,7 @@
 #include "app/draw/kit/format.h"
 #include "app/draw/kit/sheet.h"
 #include "app/draw/panels/cache_panel.h"
+#include "app/draw/panels/causes_panel.h"
 #include "app/draw/panels/token_chips.h"
 #include "app/draw/panels/two_texts_panel.h"
 #include "app/draw/panels/writing_panel.h"
@@ -278,6 +279,7 @@ Picture draw_predictions(const DrawContext& context, const ModelState& model) {
     if (model.next_distribution) {
         if (!earlier)
             write_next_token(sheet, model, text);
+        write_causes(sheet, model);
         if (model.predictions && model.predictions->edited)
             write_change(sheet, model, *model.predictions);
         if (!earlier)
@@ -292,8 +294,10 @@ Picture draw_predictions(const DrawContext& context, const ModelState& model) {
                         theme.muted);
     }
     if (model.predictions) {
-        if (!model.next_distribution)
+        if (!model.next_distribution) {
             write_predictions(sheet, *model.predictions, reads_of(text));
+            write_causes(sheet, model);
+        }
     } else if (text.model->has_head()) {
         // After a finished run without predictions the logits are not finite.
         if (!model.running)

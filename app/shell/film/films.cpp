@@ -65,7 +65,7 @@ void film_flow(Recorder& recorder) {
         const FlowSubtitle sentence = flow_subtitle(state.shown, state.view, end);
         recorder.act({SetFlowTime{n + 1 < flow_step_count ? end : state.view.flow.story.duration()}});
         const FilmText text{
-            .title = flow_step_name(static_cast<FlowStep>(n)),
+            .title = flow_step_name(static_cast<FlowStep>(n), state.shown, state.view),
             .paragraphs = {sentence.text + (sentence.strong.empty() ? "" : " ") + sentence.strong}};
         recorder.rest(recorder.reading_time(text), text);
         recorder.report(n + 1, flow_step_count);

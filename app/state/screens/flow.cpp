@@ -1,5 +1,7 @@
 #include "app/state/screens/flow.h"
 
+#include "app/state/model_document.h"
+#include "app/state/screens/model_story.h"
 #include "app/state/screens/screen.h"
 #include "core/base/message.h"
 
@@ -45,7 +47,7 @@ std::string why_no_flow(const Document& document) {
         return tr("flow.needs_vectors",
                   "The Flow needs the vectors of the words; this file has only weights.");
     if (document.is_checkpoint())
-        return tr("flow.not_for_checkpoint", "The Flow is not available for checkpoints.");
+        return why_no_model_flow(document);
     const Dims& dims = document.problem.dims;
     return document.is_long() || dims.Tq > most_flow_words || dims.Tk > most_flow_keys
                ? tr("flow.too_many_words", "The Flow is drawn for up to {} words; this text has {}.",
@@ -53,7 +55,10 @@ std::string why_no_flow(const Document& document) {
                : "";
 }
 
-std::string flow_step_name(FlowStep step) {
+std::string flow_step_name(FlowStep step, const Shown& shown, const ViewState& view) {
+    if (shown.document->is_checkpoint())
+        return model_flow_step_name(step, shown.document->part()->architecture().layers,
+                                    view.attention.layer);
     switch (step) {
     case FlowStep::query:
         return tr("flow.step_query", "query");
@@ -74,6 +79,8 @@ std::string flow_step_name(FlowStep step) {
 }
 
 FlowSubtitle flow_subtitle(const Shown& shown, const ViewState& view, float time) {
+    if (shown.document->is_checkpoint())
+        return model_flow_subtitle(shown, view, time);
     const FlowRow row = flow_row_of(shown, view);
     const Dims& dims = shown.dims();
     const FlowStory& story = view.flow.story;
@@ -139,11 +146,16 @@ void follow_flow(const Shown& shown, ViewState& view) {
         flow.story = {};
         return;
     }
-    const FlowRow row = flow_row_of(shown, view);
-    std::vector<float> weights;
-    for (std::int64_t key = 0; key < shown.dims().Tk; ++key)
-        weights.push_back(row.at(TensorId::weights, key));
-    flow.story = flow_story(weights);
+    if (shown.document->is_checkpoint()) {
+        const std::int64_t L = shown.document->part()->architecture().layers;
+        flow.story = model_flow_story(L, std::clamp<std::int64_t>(view.attention.layer, 0, L - 1));
+    } else {
+        const FlowRow row = flow_row_of(shown, view);
+        std::vector<float> weights;
+        for (std::int64_t key = 0; key < shown.dims().Tk; ++key)
+            weights.push_back(row.at(TensorId::weights, key));
+        flow.story = flow_story(weights);
+    }
     flow.time = std::clamp(flow.time, 0.0F, flow.story.duration());
     for (int step = 0; step < flow_step_count; ++step) {
         const float end = flow.story.starts[static_cast<std::size_t>(step) + 1] - 0.001F;

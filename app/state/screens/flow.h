@@ -20,7 +20,7 @@ struct FlowSubtitle {
 FlowSubtitle flow_subtitle(const Shown& shown, const ViewState& view, float time);
 
 /// The name of a step on the scrubber.
-std::string flow_step_name(FlowStep step);
+std::string flow_step_name(FlowStep step, const Shown& shown, const ViewState& view);
 
 /// Updates the parts of view.flow that follow the document and the screen.
 void follow_flow(const Shown& shown, ViewState& view);

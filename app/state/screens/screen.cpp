@@ -177,7 +177,7 @@ bool has_screen(const Document& document, Screen screen) {
     case Screen::why:
         return analysis::has_direct_projections(model.architecture());
     case Screen::flow:
-        return false;
+        return why_no_model_flow(document).empty();
     case Screen::effects:
         return model.has_head();
     case Screen::circuits:

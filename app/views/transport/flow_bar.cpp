@@ -44,7 +44,7 @@ void flow_scrubber(const AppState& state, const figure::Rect& track, const ViewT
                                    .fill = from <= handle + 0.5F ? theme.ink : theme.line2});
         const bool on = told && step == current;
         const figure::Font font = on ? figure::Font::ui_semibold : figure::Font::ui;
-        const std::string name = flow_step_name(step);
+        const std::string name = flow_step_name(step, state.shown, state.view);
         if (on || tools.measure(name, font, names_size) + 6 <= to - from)
             add_text(scene, {(from + to) / 2, y - 12}, name, font, names_size, on ? theme.ink : theme.muted,
                      figure::Align::center);
@@ -68,12 +68,20 @@ void flow_scrubber(const AppState& state, const figure::Rect& track, const ViewT
         tools.send(SetFlowTime{time});
 }
 
+/// The word of the story; of a checkpoint the token whose prediction is shown.
+std::int64_t word_in_focus(const AppState& state) {
+    const std::int64_t Tq = state.shown.problem().dims.Tq;
+    return state.shown.document->is_checkpoint() ? std::clamp<std::int64_t>(state.shown.position, 0, Tq - 1)
+                                                 : flow_word(state.view.flow, Tq);
+}
+
 std::vector<Choice> word_choices(const AppState& state) {
     std::vector<Choice> all;
     const Problem& problem = state.shown.problem();
-    const std::int64_t now = flow_word(state.view.flow, problem.dims.Tq);
+    const std::int64_t now = word_in_focus(state);
+    const bool checkpoint = state.shown.document->is_checkpoint();
     for (std::int64_t i = 0; i < problem.dims.Tq; ++i)
-        all.push_back({problem.query_label(i), FocusFlowWord{i}, i == now,
+        all.push_back({problem.query_label(i), checkpoint ? Action(PredictAt{i}) : FocusFlowWord{i}, i == now,
                        tr("flow_bar.story_of_word", "The story of “{}”", problem.query_label(i))});
     return all;
 }
@@ -112,7 +120,7 @@ void view_flow_bar(const AppState& state, const figure::Rect& area, const ViewTo
     }
     float x = 150;
     const Problem& problem = state.shown.problem();
-    const std::string word = shortened(problem.query_label(flow_word(flow, problem.dims.Tq)), 10);
+    const std::string word = shortened(problem.query_label(word_in_focus(state)), 10);
     const std::string caption = tr("flow_bar.play_word", "play");
     const float field = combo_width(caption, word, tools);
     const figure::Rect word_area{x, y - 16, field, 32};

@@ -29,7 +29,7 @@ const json& cases() {
     return all;
 }
 
-std::vector<std::string> sentencepiece_texts() {
+std::vector<std::string> sampled_texts() {
     return cases().at("texts");
 }
 
@@ -79,7 +79,7 @@ void check_class(const ModelFolder& folder, const std::string& model, const IdLi
                  const IdList& after, const IdOf& id_of) {
     const auto tokenizer = folder.open();
     std::size_t compared = 0;
-    const std::vector<std::string> all = sentencepiece_texts();
+    const std::vector<std::string> all = sampled_texts();
     for (std::size_t i = 0; i < all.size(); ++i) {
         if (has_other_rules(all[i]))
             continue;
@@ -109,7 +109,7 @@ TEST_CASE("a SentencePiece model alone has SentencePiece's ids", "[tokenizer][se
         GENERATE(as<std::string>(), "unigram", "unigram_fairseq", "unigram_bytes", "bpe", "bpe_bytes",
                  "suffix", "source", "target", "t5_like", "llama2_like");
     const auto tokenizer = load_tokenizer(trained_models + model + ".model");
-    const std::vector<std::string> all = sentencepiece_texts();
+    const std::vector<std::string> all = sampled_texts();
     REQUIRE(all.size() > 140);
     for (std::size_t i = 0; i < all.size(); ++i) {
         INFO(model << ' ' << json(all[i]).dump());
@@ -205,7 +205,7 @@ TEST_CASE("golden tokenizers keep their ids as SentencePiece models", "[tokenize
     CHECK(tokenizer->vocabulary_size() == described->vocabulary_size());
     const json golden = json::parse(read_file(test_data("/tokenizers/" + name + "/cases.json")));
     const IdList around = tokenizer->encode("").ids;
-    const std::vector<std::string> all = sentencepiece_texts();
+    const std::vector<std::string> all = sampled_texts();
     std::size_t agreed = 0;
     for (const json& expected : golden.at("cases")) {
         const auto i = expected.at("i").get<std::size_t>();
