@@ -24,8 +24,6 @@ constexpr Message chosen_experts =
                  "their experts are chosen or weighted in a way that is not computed here");
 constexpr Message scaled_branches =
     translatable("unopened.branches_scaled", "they multiply what each branch adds to the residual stream");
-constexpr Message narrow_embeddings =
-    translatable("unopened.embeddings_narrower_layers", "their embeddings are narrower than their layers");
 constexpr Message relative_scores = translatable("unopened.scores_depend_distance",
                                                  "their scores depend on distances through queries and keys");
 constexpr Message other_input =
@@ -36,8 +34,6 @@ constexpr Message latent_attention =
     translatable("unopened.keys_values_latent", "they compute keys and values from a narrower latent vector");
 
 constexpr std::array types{
-    UnopenedType{"electra", narrow_embeddings, "bert"},
-    UnopenedType{"albert", narrow_embeddings, "bert"},
     UnopenedType{"deberta", relative_scores, "roberta"},
     UnopenedType{"deberta-v2", relative_scores, "roberta"},
     UnopenedType{"granitemoe", chosen_experts, "gpt_oss"},
