@@ -71,18 +71,19 @@ TEST_CASE("a discriminator of ELECTRA meets Hugging Face's numbers and has no lo
     CHECK_FALSE(model.has_head());
     const ForwardResult run = run_on_cpu(model, one.inputs, {.stages = StageSet().with(TensorId::weights)});
     for (std::int64_t l = 0; l < one.L; ++l)
-        CHECK(one.weights_difference(l, *run.layers[static_cast<std::size_t>(l)].trace.weights) < 1e-5);
+        CHECK(one.weights_difference(
+                  l, *run.layers[static_cast<std::size_t>(l)].trace.stage(TensorId::weights)) < 1e-5);
     for (std::int64_t l = 0; l <= one.L; ++l)
         CHECK(one.hidden_difference(l, *run.hidden[static_cast<std::size_t>(l)]) < 2e-5);
     CHECK(run.logits == nullptr);
 }
 
-// Clark et al. 2020, and the head of Hugging Face's ElectraForMaskedLM: a dense layer to the width of the
+// Hugging Face's ElectraForMaskedLM (Clark et al. 2020): a dense layer as narrow as the
 // embedding, the exact GELU, a LayerNorm, the word table and a bias.
 TEST_CASE("a generator of ELECTRA predicts through a dense layer as narrow as its embeddings") {
     NarrowModel changed("electra_tiny");
     const std::int64_t D = 24, width = 14, vocab = 72;
-    changed.config["hidden_act"] = "relu"; // of the layers alone
+    changed.config["hidden_act"] = "relu"; // in the layers alone
     const TensorPtr dense = wavy(Shape{width, D}, 0.7), dense_bias = wavy(Shape{width}, 0.3),
                     gain = wavy(Shape{width}, 1.1), shift = wavy(Shape{width}, 0.9),
                     bias = wavy(Shape{vocab}, 0.5);
