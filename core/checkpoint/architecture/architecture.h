@@ -123,6 +123,8 @@ struct Architecture {
     /// The width inside the MLP that every token of layer l uses; 0: there is none.
     std::int64_t mlp_width(std::int64_t l) const;
     std::int64_t embed_width() const { return d_embed > 0 ? d_embed : D; }
+    /// Layers after each other that have the same weights; 1 in most models.
+    std::int64_t layers_sharing() const;
     /// Tokens of the longest text that has positions.
     std::int64_t longest_text() const;
 };
