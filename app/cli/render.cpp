@@ -92,7 +92,8 @@ void run_render(const RenderOptions& options) {
                                                       : flow         ? PictureSize{1512, 848}
                                                                      : PictureSize{960, 848});
     if (options.at && (!flow || *options.at < 0 || *options.at > 1))
-        fail_input(flow ? "--at " + std::to_string(*options.at) + " is not between 0 and 1, the end of the story"
+        fail_input(flow ? "--at " + std::to_string(*options.at) +
+                              " is not between 0 and 1, the end of the story"
                         : "--at is an instant of the Flow's story; give --screen flow too");
     const figure::FigureFormat format =
         options.out == "-" ? figure::FigureFormat::png : figure::figure_format(options.out);
@@ -105,7 +106,8 @@ void run_render(const RenderOptions& options) {
             ErrorKind::usage,
             "--log-colours and other ways to read weights are for weights of a file or a checkpoint; give "
             "--attention or --model too");
-    if (options.screen != "stages" && options.screen != "flow" && options.screen != "atlas" && options.screen != "map" && !options.model)
+    if (options.screen != "stages" && options.screen != "flow" && options.screen != "atlas" &&
+        options.screen != "map" && !options.model)
         throw Error(ErrorKind::usage,
                     "--screen " + options.screen + " applies to a checkpoint; give --model");
     if ((options.lesson || options.step || options.question) && !(options.lesson && options.window))
@@ -147,15 +149,17 @@ void add_render(CLI::App& program) {
         command
             .add_option(
                 "--screen", options->screen,
-                "stages, flow (the whole attention as one picture) or atlas (all heads by their scores); with --model also effects (the logit "
+                "stages, flow (the whole attention as one picture) or atlas (all heads by their scores); "
+                "with --model also effects (the logit "
                 "attribution of every head), by-source (what the open head adds at every position), ablated "
                 "(its zero ablation), averaged (its mean ablation), patching (see --corrupted), circuits, "
                 "why (the components of the largest score of --row) or map (from 2,048 tokens on)")
             ->check(CLI::IsMember(screen_names()));
     command
-        .add_option("--at", options->at,
-                    "with --screen flow: the instant of the story of --row, from 0 to 1 (default: the picture at "
-                    "rest)")
+        .add_option(
+            "--at", options->at,
+            "with --screen flow: the instant of the story of --row, from 0 to 1 (default: the picture at "
+            "rest)")
         ->needs(screen);
     command
         .add_option("--corrupted", options->corrupted,

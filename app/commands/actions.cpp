@@ -85,8 +85,8 @@ std::string as_line(const ActionInfo& row) {
 
 bool ActionContext::number_selected() const {
     const auto& cell = view.selected;
-    return !has_tab_focus && !presenting && (screen == Screen::stages || screen == Screen::flow) && shown != nullptr && cell &&
-           is_owned(cell->tensor) &&
+    return !has_tab_focus && !presenting && (screen == Screen::stages || screen == Screen::flow) &&
+           shown != nullptr && cell && is_owned(cell->tensor) &&
            (is_block_weight(cell->tensor) ? checkpoint : problem.input(cell->tensor) != nullptr);
 }
 

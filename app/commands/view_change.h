@@ -1,9 +1,9 @@
 #pragma once
 
 #include "app/commands/attention_change.h"
-#include "app/commands/flow_change.h"
 #include "app/commands/long_map_change.h"
 #include "app/commands/one_of.h"
+#include "app/commands/screens/flow_change.h"
 #include "app/state/view_state.h"
 #include "core/lesson/target.h"
 
@@ -100,8 +100,7 @@ struct SetLanguage {
 struct ShowHelp {
     bool open;
 };
-/// Extends the selection to a block that ends at this cell; without a selection in that matrix, it starts
-/// here.
+/// Extends the selection to a block that ends at this cell; without a selection, it starts here.
 struct SelectTo {
     CellAddress cell;
     bool drawing_out = false; ///< with the mouse, until the button is released
@@ -126,15 +125,14 @@ struct PointAt {
     std::vector<lesson::CellRange> cells;
 };
 
-/// All changes to the view.
 struct ViewChanges {
-    using Variant = std::variant<GoTo, StepStage, StepRow, TogglePlay, SetSpeed, PickHead, CompareWith,
-                                 ShowWeightsAs, ShowHeads, ShowProjection, SetApart, ShowOneHead, SetJoined,
-                                 Select, SetColourMap, SetSameScale, ShowNumbers, ShowBatch, SetDark, SetZoom,
-                                 OpenLeft, OpenInspector, ShowTab, OpenWithStart, SetLanguage, ShowHelp,
-                                 BeginDrag, SelectTo, PaintMode, BeginStroke, ChooseOperation, SetCompare,
-                                 SetFlash, SetMotion, AttentionChange, LongMapChange, FlowChange,
-                                 OpenFlowStage, PointAt>;
+    using Variant =
+        std::variant<GoTo, StepStage, StepRow, TogglePlay, SetSpeed, PickHead, CompareWith, ShowWeightsAs,
+                     ShowHeads, ShowProjection, SetApart, ShowOneHead, SetJoined, Select, SetColourMap,
+                     SetSameScale, ShowNumbers, ShowBatch, SetDark, SetZoom, OpenLeft, OpenInspector, ShowTab,
+                     OpenWithStart, SetLanguage, ShowHelp, BeginDrag, SelectTo, PaintMode, BeginStroke,
+                     ChooseOperation, SetCompare, SetFlash, SetMotion, AttentionChange, LongMapChange,
+                     FlowChange, OpenFlowStage, PointAt>;
 };
 extern template class OneOf<ViewChanges>;
 using ViewChange = OneOf<ViewChanges>;

@@ -4,6 +4,7 @@
 #include "app/state/screens/atlas.h"
 #include "app/state/screens/probed_heads.h"
 #include "core/analysis/effects/ablation_sweep.h"
+#include "core/analysis/effects/direct_projections.h"
 #include "core/analysis/heads/copying.h"
 #include "core/analysis/heads/head_distance.h"
 #include "core/analysis/heads/output_shares.h"
@@ -160,13 +161,18 @@ void AtlasService::add_model_scores(Atlas& atlas, Holders& holders, const checkp
         atlas.probe_length = probe_options.length;
         holders.push_back(probe.value);
     }
-    if (run == nullptr || !own || !run->model().has_head()) {
+    if (run == nullptr || !own || !run->model().has_head() ||
+        !analysis::has_direct_projections(run->model().architecture())) {
         atlas.works[ScoreSource::model].unavailable_reason =
-            run != nullptr ? tr("atlas_desk.heads_lead_no_logits", "These heads do not lead to logits.")
-            : problem      ? tr("atlas_desk.problem_no_vocabulary_head",
-                                "A problem has no vocabulary that a head could write.")
-                           : tr("atlas_desk.weights_alone_known_nothing",
-                                "Only the weights are known, not the outputs of the heads.");
+            run != nullptr && own && run->model().has_head()
+                ? tr("atlas_desk.values_from_latent_vectors",
+                     "Values come from latent vectors, so that the weights of a head alone do not say what "
+                     "it copies.")
+            : run != nullptr ? tr("atlas_desk.heads_lead_no_logits", "These heads do not lead to logits.")
+            : problem        ? tr("atlas_desk.problem_no_vocabulary_head",
+                                  "A problem has no vocabulary that a head could write.")
+                             : tr("atlas_desk.weights_alone_known_nothing",
+                                  "Only the weights are known, not the outputs of the heads.");
         return;
     }
     const auto copying = values_.ask<ByHead>(

@@ -31,7 +31,7 @@ std::vector<HeadBlock> blocks_of_head(const Problem& problem, std::int64_t head)
         return bias ? Index{first, 0, 0, 0} : Index{0, first, 0, 0};
     };
     std::vector<HeadBlock> parts{
-        {{TensorId::W_Q, columns(head * d.dk, false), d.D, d.dk}, false},
+        {{TensorId::W_Q, columns(head * d.dk, false), extent(Axis::Dq, d), d.dk}, false},
         {{TensorId::b_Q, columns(head * d.dk, true), 1, d.dk}, false},
         {{TensorId::W_O, {head * d.dv, 0, 0, 0}, d.dv, d.D}, false},
         {{TensorId::W_K, columns(kv * d.dk, false), d.Dkv, d.dk}, true},

@@ -209,7 +209,8 @@ float head_gain(const RunSpec& part, checkpoint::AttentionPlace place, std::int6
 }
 
 bool same_vectors(const Problem& a, const Problem& b) {
-    return same_numbers(a.x, b.x) && a.cross() == b.cross() && (!a.cross() || same_numbers(a.x_kv, b.x_kv));
+    return same_numbers(a.x, b.x) && a.has_source() == b.has_source() &&
+           (!a.has_source() || same_numbers(a.x_kv, b.x_kv));
 }
 
 std::int64_t open_attention(const Document& document) {

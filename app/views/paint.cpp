@@ -251,8 +251,8 @@ void Painter::operator()(const figure::BandItem& item) const {
     if (hidden(points, 1))
         return;
     const auto faded = [](figure::Color color, float share) {
-        return figure::with_alpha(
-            color, static_cast<std::uint32_t>(static_cast<float>(color >> 24) * share + 0.5F));
+        return figure::with_alpha(color,
+                                  static_cast<std::uint32_t>(static_cast<float>(color >> 24) * share + 0.5F));
     };
     const ImVec2 white = ImGui::GetDrawListSharedData()->TexUvWhitePixel;
     constexpr std::size_t across = 4;

@@ -35,7 +35,7 @@ ProjectionPair compare(TensorId whole, const Tensor& source, const Tensor& weigh
 std::vector<ProjectionPair> compare_projections(const Problem& problem) {
     const Dims& d = problem.dims;
     const Weights& w = problem.weights;
-    const Tensor& kv = problem.cross() ? *problem.x_kv : *problem.x;
+    const Tensor& kv = problem.has_source() ? *problem.x_kv : *problem.x;
     return {compare(TensorId::q, *problem.x, *w.W_Q, w.b_Q.get(), d.H),
             compare(TensorId::k, kv, *w.W_K, w.b_K.get(), d.Hkv),
             compare(TensorId::v, kv, *w.W_V, w.b_V.get(), d.Hkv)};

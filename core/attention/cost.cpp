@@ -5,8 +5,9 @@ namespace headscope {
 Cost cost_of(const Dims& d, bool biases) {
     const std::int64_t q = d.H * d.dk, k = d.Hkv * d.dk, v = d.Hkv * d.dv, concat = d.H * d.dv;
     Cost cost;
-    cost.parameters = d.D * q + d.Dkv * (k + v) + concat * d.D + (biases ? q + k + v + d.D : 0);
-    cost.projection_flops = 2 * d.B * (d.Tq * d.D * q + d.Tk * d.Dkv * (k + v) + d.Tq * concat * d.D);
+    const std::int64_t Dq = extent(Axis::Dq, d);
+    cost.parameters = Dq * q + d.Dkv * (k + v) + concat * d.D + (biases ? q + k + v + d.D : 0);
+    cost.projection_flops = 2 * d.B * (d.Tq * Dq * q + d.Tk * d.Dkv * (k + v) + d.Tq * concat * d.D);
     cost.attention_flops = 2 * d.B * d.H * d.Tq * d.Tk * (d.dk + d.dv);
     constexpr auto width = static_cast<std::int64_t>(sizeof(float));
     cost.weights_bytes = width * d.B * d.H * d.Tq * d.Tk;

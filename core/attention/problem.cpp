@@ -34,7 +34,7 @@ void check_shape(const Field& field, const TensorPtr& tensor, const Dims& dims, 
     if (fits(tensor->shape(), info, dims))
         return;
     fail_input(tr("problem.shape_should", "{} has shape {}; it should have ({}) = {}", tr(field.label),
-                  tensor->shape().text(), axis_names(info.axes), info.shape(dims).text()));
+                  tensor->shape().text(), axis_names(info.axes, dims), info.shape(dims).text()));
 }
 
 void check_finite(const Field& field, const TensorPtr& tensor) {
@@ -219,11 +219,16 @@ void validate(const Problem& problem) {
         Overloaded{[&](const Field& field, const TensorPtr& tensor) { check_shape(field, tensor, d, parts); },
                    [](const Field&, const auto&) {}},
         problem);
-    if (!problem.cross() && (d.Tq != d.Tk || d.D != d.Dkv))
+    if (!problem.has_source() && (d.Tq != d.Tk || extent(Axis::Dq, d) != d.Dkv))
         fail_input(tr("problem.x_kv_missing_x",
                       "X_kv is missing, and X has {} where keys and values should have (Tk, Dkv) = {}; give "
                       "X_kv, or make them equal",
-                      Shape({d.Tq, d.D}).text(), Shape({d.Tk, d.Dkv}).text()));
+                      Shape({d.Tq, extent(Axis::Dq, d)}).text(), Shape({d.Tk, d.Dkv}).text()));
+    if (problem.latent && d.Tq != d.Tk)
+        fail_input(
+            tr("problem.latent_tokens_differ",
+               "X has {} tokens and X_kv has {}; rows of latent vectors should be those of the same tokens",
+               d.Tq, d.Tk));
     visit_fields(
         Overloaded{[](const Field& field, const TensorPtr& tensor) { check_finite(field, tensor); },
                    [](const Field&, const Dims&) {},

@@ -19,7 +19,7 @@ namespace headscope {
 /// columns [h dk, (h+1) dk) of W_Q, the columns of its key/value head in W_K and W_V, and rows [h dv, (h+1)
 /// dv) of W_O. Biases may be null.
 struct Weights {
-    TensorPtr W_Q; ///< (D, H dk)
+    TensorPtr W_Q; ///< (Dq, H dk)
     TensorPtr W_K; ///< (Dkv, Hkv dk)
     TensorPtr W_V; ///< (Dkv, Hkv dv)
     TensorPtr W_O; ///< (H dv, D)
@@ -51,8 +51,8 @@ struct Rotary {
 /// All inputs that determine the numbers of one run. Cheap to copy: tensors are shared and never changed.
 struct Problem {
     Dims dims;
-    TensorPtr x;    ///< (B, Tq, D)
-    TensorPtr x_kv; ///< (B, Tk, Dkv); null in self-attention
+    TensorPtr x;    ///< (B, Tq, Dq)
+    TensorPtr x_kv; ///< (B, Tk, Dkv); null where keys and values come from x
     Weights weights;
     Mask mask;
     std::vector<float> gains;           ///< head gains, which multiply head_out before concat; empty: all 1
@@ -61,12 +61,18 @@ struct Problem {
     float score_cap = 0.0F;             ///< scaled becomes cap tanh(scaled / cap); 0: no cap
     float temperature = 1.0F;           ///< the scaled scores are divided by it; > 0
     std::vector<std::string> tokens;    ///< Tq labels, or empty
-    std::vector<std::string> kv_tokens; ///< Tk labels if x_kv is given, or empty
+    std::vector<std::string> kv_tokens; ///< Tk labels if cross(), or empty
     std::optional<Rotary> rotary{};     ///< rotates q_heads and k_heads by their positions
 
-    bool cross() const { return x_kv != nullptr; }
+    /// x_kv has a row for each token of x (DeepSeek-AI 2024, "DeepSeek-V2", section 2.1); Tk equals Tq then.
+    bool latent = false;
+
+    bool has_source() const { return x_kv != nullptr; }
+    /// Whether keys and values are those of other tokens.
+    bool cross() const { return has_source() && !latent; }
     ProblemParts parts() const {
-        return {.cross = cross(),
+        return {.cross = has_source(),
+                .latent = latent,
                 .rotary = rotary.has_value(),
                 .qk_norm = weights.q_norm != nullptr || weights.k_norm != nullptr,
                 .joint_norm = weights.q_norm_all != nullptr || weights.k_norm_all != nullptr,

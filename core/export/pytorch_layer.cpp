@@ -74,7 +74,7 @@ std::string norm_definition(const checkpoint::Architecture& architecture) {
     std::ostringstream eps;
     eps.precision(17);
     eps << architecture.norm_eps;
-    const bool centres = architecture.norm == checkpoint::NormKind::layer;
+    const bool centres = checkpoint::is_layer_norm(architecture.norm);
     return "\n\ndef norm(rows, weight, bias=0.0):\n" +
            std::string(centres ? "    rows = rows - rows.mean(dim=-1, keepdim=True)\n" : "") +
            "    scale = torch.rsqrt(rows.square().mean(dim=-1, keepdim=True) + " + eps.str() +
@@ -114,6 +114,11 @@ std::string line_of(const checkpoint::BlockTrace& block, TensorId id) {
         const bool bias = weights->bias && block.weights[*weights->bias] != nullptr;
         right = "norm(" + python(from.front()) + ", " + name_of(weights->weight) +
                 (bias ? ", " + name_of(*weights->bias) : "") + ")";
+    } else if (checkpoint::is_scaled_branch(architecture, id)) {
+        std::ostringstream factor;
+        factor.precision(17);
+        factor << architecture.branch_scale;
+        right = factor.str() + " * " + python(from.front());
     } else if (id == TensorId::mlp_pre) {
         right = product(WeightId::mlp_in, WeightId::mlp_in_bias);
     } else if (id == TensorId::mlp_gate) {

@@ -96,8 +96,10 @@ std::string script_sizes(const Problem& problem) {
     add("B", d.B, "batch entries");
     add("Tq", d.Tq, "query tokens");
     add("Tk", d.Tk, problem.cross() ? "key tokens" : "key tokens: the same, this is self-attention");
-    add("D", d.D, "width of x and of the output");
-    if (problem.cross())
+    add("D", d.D, d.Dq == 0 ? "width of x and of the output" : "width of the output");
+    if (d.Dq != 0)
+        add("Dq", d.Dq, "width of x");
+    if (problem.has_source())
         add("Dkv", d.Dkv, "width of x_kv");
     add("H", d.H, "query heads");
     add("Hkv", d.Hkv, "key/value heads");

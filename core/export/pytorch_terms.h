@@ -15,7 +15,7 @@ inline bool any_gain(const Problem& problem) {
 
 /// What keys and values are made of.
 inline std::string source_name(const Problem& problem) {
-    return problem.cross() ? "x_kv" : "x";
+    return problem.has_source() ? "x_kv" : "x";
 }
 
 /// Keys ("k") or values ("v") as each query head sees them.

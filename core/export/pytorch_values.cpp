@@ -104,9 +104,9 @@ void add_mask_values(const Mask& mask, std::vector<ScriptValue>& values) {
 
 /// In self-attention the source is x: there is no Dkv.
 std::string input_axes(const Problem& problem, TensorId id) {
-    std::string axes = axes_text(id);
+    std::string axes = axes_text(id, problem.dims);
     constexpr std::string_view source_width = "Dkv";
-    if (!problem.cross() && axes.starts_with(source_width))
+    if (!problem.has_source() && axes.starts_with(source_width))
         axes.replace(0, source_width.size(), "D");
     return axes;
 }
@@ -127,8 +127,8 @@ std::int64_t ScriptValue::count() const {
                       tensor);
 }
 
-std::string axes_text(TensorId id) {
-    std::string text = axis_names(tensor_info(id).axes);
+std::string axes_text(TensorId id, const Dims& dims) {
+    std::string text = axis_names(tensor_info(id).axes, dims);
     constexpr std::string_view dot = "·";
     for (auto at = text.find(dot); at != std::string::npos; at = text.find(dot))
         text.replace(at, dot.size(), "*");

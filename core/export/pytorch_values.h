@@ -19,7 +19,7 @@ struct ScriptValue {
 };
 
 /// The axes of a tensor of the stage table: "B, Tq, H*dk".
-std::string axes_text(TensorId id);
+std::string axes_text(TensorId id, const Dims& dims = {});
 
 /// The variable that holds the numbers of mask rule `index`: "mask_0".
 std::string mask_variable(std::size_t index);

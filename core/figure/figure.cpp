@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/base/message.h"
+#include "core/figure/band.h"
 #include "core/figure/packaged_fonts.h"
 #include "core/figure/png.h"
 #include "core/figure/shaped_text.h"
@@ -239,18 +240,8 @@ public:
     }
 
     void operator()(const BandItem& item) const {
-        if (!is_drawn(item))
-            return;
-        for (const Point& point : item.edge)
-            cairo_line_to(&cairo_, point.x, point.y);
-        for (std::size_t i = item.other_edge.size(); i-- > 0;)
-            cairo_line_to(&cairo_, item.other_edge[i].x, item.other_edge[i].y);
-        cairo_close_path(&cairo_);
-        if (std::ranges::all_of(item.colors, [&](Color color) { return color == item.colors.front(); }))
-            paint_with(item.colors.front(), true);
-        else
-            paint_with_gradient(item);
-        cairo_fill(&cairo_);
+        if (is_drawn(item))
+            fill_band(cairo_, item);
     }
 
     void operator()(const TextItem& item) const {
@@ -286,23 +277,6 @@ private:
         const auto part = [&](int shift) { return static_cast<double>(color >> shift & 0xFFU) / 255; };
         cairo_set_source_rgba(&cairo_, part(0), part(8), part(16), part(24));
         cairo_set_antialias(&cairo_, smooth ? CAIRO_ANTIALIAS_DEFAULT : CAIRO_ANTIALIAS_NONE);
-    }
-
-    void paint_with_gradient(const BandItem& band) const {
-        const Point &a = band.edge.front(), &b = band.other_edge.front(), &c = band.edge.back(),
-                    &d = band.other_edge.back();
-        cairo_pattern_t* const pattern = cairo_pattern_create_linear((a.x + b.x) / 2, (a.y + b.y) / 2,
-                                                                     (c.x + d.x) / 2, (c.y + d.y) / 2);
-        const std::vector<float> stops = gradient_stops(band);
-        for (std::size_t i = 0; i < stops.size(); ++i) {
-            const auto part = [&](int shift) {
-                return static_cast<double>(band.colors[i] >> shift & 0xFFU) / 255;
-            };
-            cairo_pattern_add_color_stop_rgba(pattern, stops[i], part(0), part(8), part(16), part(24));
-        }
-        cairo_set_source(&cairo_, pattern);
-        cairo_pattern_destroy(pattern);
-        cairo_set_antialias(&cairo_, CAIRO_ANTIALIAS_DEFAULT);
     }
 
     void outline(const Rect& r, double radius, double inset) const {

@@ -53,7 +53,8 @@ bool is_drawn(const BandItem& band) {
 
 std::vector<float> gradient_stops(const BandItem& band) {
     const auto middle = [&](std::size_t i) {
-        return Point{(band.edge[i].x + band.other_edge[i].x) / 2, (band.edge[i].y + band.other_edge[i].y) / 2};
+        return Point{(band.edge[i].x + band.other_edge[i].x) / 2,
+                     (band.edge[i].y + band.other_edge[i].y) / 2};
     };
     const Point from = middle(0), to = middle(band.edge.size() - 1);
     const float dx = to.x - from.x, dy = to.y - from.y, square = dx * dx + dy * dy;

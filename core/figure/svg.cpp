@@ -185,8 +185,8 @@ struct Writer {
         for (std::size_t i = 0; i < stops.size(); ++i)
             if (i == 0 || i + 1 == stops.size() || band.colors[i] != band.colors[i - 1] ||
                 band.colors[i] != band.colors[i + 1])
-                out += "<stop" + attribute("offset", stops[i]) + colored("stop-color", band.colors[i], "stop") +
-                       "/>";
+                out += "<stop" + attribute("offset", stops[i]) +
+                       colored("stop-color", band.colors[i], "stop") + "/>";
         out += "</linearGradient>\n";
         return id;
     }

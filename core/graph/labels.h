@@ -104,9 +104,15 @@ inline constexpr Label resid_in{
     "resid_in", Step::resid_in};
 inline constexpr Label norm1{"norm1", translatable("block_rows.norm_attention", "Norm of the attention"),
                              "norm1", Step::norm1};
+inline constexpr Label q_down{"q_down", untranslated("q_down"), "q_down", Step::x};
+inline constexpr Label kv_down{"kv_down", untranslated("kv_down"), "kv_down", Step::x};
+inline constexpr Label kv_latent_raw{"kv_latent_raw", untranslated("kv_latent_raw"), "kv_latent_raw",
+                                     Step::x};
+inline constexpr Label kv_latent{"kv_latent", untranslated("kv_latent"), "kv_latent", Step::x};
+inline constexpr Label k_rotary{"k_rotary", untranslated("k_rotary"), "k_rotary", Step::x};
 inline constexpr Label attn_raw{
     "attn_raw",
-    translatable("block_rows.attentions_output_before_norm", "Attention’s output before its norm"),
+    translatable("block_rows.attentions_output_before_norm", "Attention’s output before its norm or scale"),
     "attn_raw", Step::output};
 inline constexpr Label attn_out{"attn_out",
                                 translatable("block_rows.attentions_output", "Attention’s output"),
@@ -146,8 +152,8 @@ inline constexpr Label expert_act{
     "expert_act", translatable("block_rows.mlp_after_activation", "MLP, after the activation"), "expert_act",
     Step::mlp_act};
 inline constexpr Label mlp_raw{
-    "mlp_raw", translatable("block_rows.mlps_output_before_norm", "MLP’s output before its norm"), "mlp_raw",
-    Step::mlp_raw};
+    "mlp_raw", translatable("block_rows.mlps_output_before_norm", "MLP’s output before its norm or scale"),
+    "mlp_raw", Step::mlp_raw};
 inline constexpr Label mlp_out{"mlp_out", translatable("block_rows.mlps_output", "MLP’s output"), "mlp_out",
                                Step::mlp_out};
 inline constexpr Label resid_out{

@@ -15,6 +15,7 @@ constexpr std::array axis_rows{AxisRow{Axis::none, "", nullptr, nullptr},
                                AxisRow{Axis::Tq, "Tq", &Dims::Tq, nullptr},
                                AxisRow{Axis::Tk, "Tk", &Dims::Tk, nullptr},
                                AxisRow{Axis::D, "D", &Dims::D, nullptr},
+                               AxisRow{Axis::Dq, "Dq", &Dims::Dq, nullptr},
                                AxisRow{Axis::Dkv, "Dkv", &Dims::Dkv, nullptr},
                                AxisRow{Axis::H, "H", &Dims::H, nullptr},
                                AxisRow{Axis::Hkv, "Hkv", &Dims::Hkv, nullptr},
@@ -32,18 +33,28 @@ constexpr std::array axis_rows{AxisRow{Axis::none, "", nullptr, nullptr},
                                AxisRow{Axis::token_types, "token_types", &Dims::token_types, nullptr}};
 static_assert(axis_rows.size() == axis_count && is_in_enum_order(axis_rows, &AxisRow::axis));
 
+/// Dq stands for D where both are the same.
+Axis own_axis(Axis axis, const Dims& dims) {
+    return axis == Axis::Dq && dims.Dq == 0 ? Axis::D : axis;
+}
+
 } // namespace
 
 const AxisRow& axis_row(Axis axis) {
     return axis_rows[static_cast<std::size_t>(axis)];
 }
 
-std::string axis_names(std::span<const Axis> axes) {
-    return joined(std::span(axes.begin(), std::ranges::find(axes, Axis::none)), axis_name);
+std::string axis_name(Axis axis, const Dims& dims) {
+    return std::string(axis_row(own_axis(axis, dims)).name);
+}
+
+std::string axis_names(std::span<const Axis> axes, const Dims& dims) {
+    return joined(std::span(axes.begin(), std::ranges::find(axes, Axis::none)),
+                  [&](Axis axis) { return axis_name(axis, dims); });
 }
 
 std::int64_t extent(Axis axis, const Dims& dims) {
-    const AxisRow& row = axis_row(axis);
+    const AxisRow& row = axis_row(own_axis(axis, dims));
     return (row.size == nullptr ? 1 : dims.*row.size) * (row.times == nullptr ? 1 : dims.*row.times);
 }
 

@@ -13,7 +13,7 @@ struct Dims {
     std::int64_t B = 1;           ///< batch
     std::int64_t Tq = 0;          ///< query tokens
     std::int64_t Tk = 0;          ///< key tokens; equals Tq in self-attention
-    std::int64_t D = 0;           ///< d_model: width of x and of the output
+    std::int64_t D = 0;           ///< d_model: width of the output, and of x unless Dq says otherwise
     std::int64_t Dkv = 0;         ///< width of the key/value source; equals D in self-attention
     std::int64_t H = 0;           ///< query heads
     std::int64_t Hkv = 0;         ///< key/value heads; divides H (H: MHA, 1: MQA, between: GQA)
@@ -26,6 +26,7 @@ struct Dims {
     std::int64_t d_expert = 0;    ///< same of each expert; 0: there are none
     /// experts of a checkpoint's layer, of which a token uses some; 0: one MLP for all tokens
     std::int64_t experts = 0;
+    std::int64_t Dq = 0; ///< width of x where queries come from a latent vector; 0: D
 
     /// The key/value head that query head h reads: floor(h / (H / Hkv)).
     std::int64_t kv_head(std::int64_t h) const { return h / (H / Hkv); }
@@ -39,6 +40,7 @@ enum class Axis : std::uint8_t {
     Tq,
     Tk,
     D,
+    Dq, ///< width of x: D, unless queries come from a latent vector
     Dkv,
     H,
     Hkv,
@@ -68,10 +70,9 @@ struct AxisRow {
 const AxisRow& axis_row(Axis axis);
 
 std::int64_t extent(Axis axis, const Dims& dims);
-inline std::string axis_name(Axis axis) {
-    return std::string(axis_row(axis).name);
-}
+/// Its name: of Dq "D" where both are the same.
+std::string axis_name(Axis axis, const Dims& dims);
 /// The names of a tensor's axes, up to the first Axis::none: "B, Tq, D".
-std::string axis_names(std::span<const Axis> axes);
+std::string axis_names(std::span<const Axis> axes, const Dims& dims);
 
 } // namespace headscope

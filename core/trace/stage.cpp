@@ -128,7 +128,7 @@ std::string pytorch_of(TensorId stage, const ProblemParts& parts) {
     const TensorInfo& row = tensor_info(stage, parts);
     std::string cut = "$.reshape(B";
     for (const std::size_t axis : {2U, 1U, 3U})
-        cut += ", " + axis_name(row.axes[axis]);
+        cut += ", " + axis_name(row.axes[axis], {});
     return with_source(row.pytorch, row, parts, cut + ").transpose(1, 2)", "$");
 }
 

@@ -145,7 +145,7 @@ constexpr Row normed(TensorId id, std::string_view name, Message title, std::str
 
 // In the order in which they are computed.
 constexpr std::array<Row, stage_count> stages{{
-    stage(x, "x", translatable("common.token_vectors", "Token vectors"), "X", G::x, axes(A::B, A::Tq, A::D),
+    stage(x, "x", translatable("common.token_vectors", "Token vectors"), "X", G::x, axes(A::B, A::Tq, A::Dq),
           Op::given, nullptr, {}, translatable("stage_table.one_row_per_token", "one row per token")),
     stage(q, "q", translatable("common.queries", "Queries"), "Q", G::qkv, axes(A::B, A::Tq, A::H_dk),
           Op::projection, projection_cells, {x, W_Q, b_Q}, untranslated("Q = X W_Q + b_Q")),
@@ -217,7 +217,7 @@ constexpr std::array<Row, tensor_count - stage_count - block_count - block_weigh
                      "X_kv", G::qkv, axes(A::B, A::Tk, A::Dkv)),
                &ProblemParts::cross, x),
     given(W_Q, "W_Q", translatable("stage_table.query_weights", "Query weights"), "W_Q", G::qkv,
-          axes(A::D, A::H_dk)),
+          axes(A::Dq, A::H_dk)),
     given(W_K, "W_K", translatable("stage_table.key_weights", "Key weights"), "W_K", G::qkv,
           axes(A::Dkv, A::Hkv_dk)),
     given(W_V, "W_V", translatable("stage_table.value_weights", "Value weights"), "W_V", G::qkv,

@@ -131,6 +131,7 @@ enum class Scale : std::uint8_t {
 /// What a problem has beyond what every problem has.
 struct ProblemParts {
     bool cross = false;       ///< keys and values have a source of their own
+    bool latent = false;      ///< that source has a row for each token of x
     bool rotary = false;      ///< a rotary position embedding
     bool qk_norm = false;     ///< a norm on the rows of q and k in each head
     bool joint_norm = false;  ///< a norm on the rows of q and k across all heads, in place of qk_norm

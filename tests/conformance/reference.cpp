@@ -129,7 +129,7 @@ Trace reference_trace(const Problem& problem) {
     validate(problem);
     const Dims& d = problem.dims;
     const Weights& w = problem.weights;
-    const Tensor& source = problem.cross() ? *problem.x_kv : *problem.x;
+    const Tensor& source = problem.has_source() ? *problem.x_kv : *problem.x;
     const MaskRows mask_rows(problem.mask, d);
     Trace trace{.dims = d, .stages = {}, .fully_masked = {}, .device = "reference", .seconds = 0};
     trace.parts = problem.parts();

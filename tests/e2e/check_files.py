@@ -41,6 +41,7 @@ def settled(window, what, holds=lambda r: True):
 
 
 def go_to_output(window):
+    window.key("ctrl+2")  # the stages
     window.key("End")
     return settled(window, "the output", lambda r: r["stage"] == "output")
 

@@ -89,6 +89,7 @@ def run_window(home, program, display, folder, *arguments):
                          {**home.environment, "DISPLAY": display.name}, report) as window:  # fmt: skip
         window.wait("the first picture", lambda now: now["settled"])
         stage = window.report()["stage"]
+        window.key("ctrl+2")  # the stages
         window.key("Right")
         window.wait("the next step", lambda now: now["settled"] and now["stage"] != stage)
         window.key("ctrl+q")

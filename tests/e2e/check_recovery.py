@@ -30,6 +30,7 @@ def kept(state):
 
 
 def drag_W_O(window):
+    window.key("ctrl+2")  # the stages
     window.key("End")
     report = window.wait("the output", lambda now: now["settled"] and now["stage"] == "output")
     grid = next(grid for grid in report["grids"] if grid["tensor"] == "W_O")

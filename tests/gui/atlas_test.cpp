@@ -302,7 +302,7 @@ TEST_CASE("pinned heads are compared, and the atlas follows an edit", "[gui][atl
           }) == 1);
     user.press("unpin L2 H0");
     CHECK(user.chosen().pinned.size() == 1);
-    user.driver.key(GLFW_KEY_2, GLFW_MOD_CONTROL);
+    user.driver.key(GLFW_KEY_3, GLFW_MOD_CONTROL);
     user.press("This text");
 
     // Without the head that attends to the previous token, the induction heads do not work.

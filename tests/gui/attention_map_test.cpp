@@ -165,10 +165,10 @@ TEST_CASE("a file of more tokens than can be held opens as a map, and is zoomed 
         user.act(GoToWeight{query, 0});
         CHECK(user.shown().map->selected->weight == 0);
         CHECK(user.shown().map->row->sum == Approx(1).epsilon(1e-5));
-        user.driver.key(GLFW_KEY_2, GLFW_MOD_CONTROL);
+        user.driver.key(GLFW_KEY_3, GLFW_MOD_CONTROL);
         user.settle();
         CHECK(screen_of(user.shown(), user.view()) == Screen::atlas);
-        user.driver.key(GLFW_KEY_6, GLFW_MOD_CONTROL);
+        user.driver.key(GLFW_KEY_7, GLFW_MOD_CONTROL);
         user.settle();
         CHECK(screen_of(user.shown(), user.view()) == Screen::map);
         REQUIRE(user.click("Source"));
@@ -229,7 +229,7 @@ TEST_CASE("of a large layer the heads that are looked at are read, and nothing e
         }
     }
     SECTION("it has the map of a head too") {
-        user.driver.key(GLFW_KEY_6, GLFW_MOD_CONTROL);
+        user.driver.key(GLFW_KEY_7, GLFW_MOD_CONTROL);
         user.settle();
         REQUIRE(screen_of(user.shown(), user.view()) == Screen::map);
         CHECK(screen_shows("query 2,000 reads key 35"));
@@ -262,7 +262,7 @@ TEST_CASE("a layer of a checkpoint has a map of a head, which holds the layer's 
     REQUIRE(user.program.state().document->is_checkpoint());
     REQUIRE(user.shown().trace != nullptr);
     user.act(OpenHead{1, 2});
-    user.driver.key(GLFW_KEY_6, GLFW_MOD_CONTROL);
+    user.driver.key(GLFW_KEY_7, GLFW_MOD_CONTROL);
     user.settle();
     REQUIRE(screen_of(user.shown(), user.view()) == Screen::map);
     CHECK(screen_shows("L1 H2"));

@@ -118,7 +118,7 @@ TEST_CASE("effects take the two likeliest logits apart, and what is shown adds u
 
     user.press("Open head");
     CHECK(user.view().attention.screen == Screen::stages);
-    user.driver.key(GLFW_KEY_3, GLFW_MOD_CONTROL);
+    user.driver.key(GLFW_KEY_4, GLFW_MOD_CONTROL);
     CHECK(user.view().attention.screen == Screen::effects);
     user.act(AskEffects{AskEffects::What::token, "Zanzibar"});
     CHECK_THAT(user.program.state().error, Catch::Contains("tokens of pocket; give one"));

@@ -57,6 +57,11 @@ TEST_CASE("the list behind F1 has no line that the manual's page of keys lacks",
         User user;
         check_listed(user, {"A sentence or a problem"});
         CHECK(listed(user.program) == key_sections().at("A sentence or a problem"));
+        user.act(ShowScreen{Screen::flow});
+        user.settle();
+        check_listed(user, {"A sentence or a problem", "The Flow, in addition"});
+        for (const std::string& line : key_sections().at("The Flow, in addition"))
+            CHECK(listed(user.program).contains(line));
         user.act(ShowScreen{Screen::atlas});
         user.settle();
         REQUIRE(screen_of(user.shown(), user.view()) == Screen::atlas);

@@ -378,12 +378,12 @@ TEST_CASE("a prompt too long for stages shows map, atlas and effects of a checkp
         CHECK(user.program.state().model.error.empty());
     }
     for (const auto& [key, screen] :
-         {std::pair(GLFW_KEY_2, Screen::atlas), {GLFW_KEY_3, Screen::effects}, {GLFW_KEY_6, Screen::map}}) {
+         {std::pair(GLFW_KEY_3, Screen::atlas), {GLFW_KEY_4, Screen::effects}, {GLFW_KEY_7, Screen::map}}) {
         user.press_key(key, GLFW_MOD_CONTROL);
         CHECK(screen_of(user.shown(), user.view()) == screen);
     }
     // Of what a head brings, a part of the tokens is shown, with the way to all others.
-    user.press_key(GLFW_KEY_3, GLFW_MOD_CONTROL);
+    user.press_key(GLFW_KEY_4, GLFW_MOD_CONTROL);
     CHECK(screen_shows("to 4,096 of 4,097"));
     user.press("◀ Earlier");
     CHECK(screen_shows("to 3,936 of 4,097"));
@@ -394,7 +394,7 @@ TEST_CASE("a prompt too long for stages shows map, atlas and effects of a checkp
     user.press("Later ▶");
     CHECK(user.view().attention.first_source_token == 172);
 
-    user.press_key(GLFW_KEY_4, GLFW_MOD_CONTROL);
+    user.press_key(GLFW_KEY_5, GLFW_MOD_CONTROL);
     CHECK(screen_of(user.shown(), user.view()) != Screen::patching);
     CHECK(screen_shows("Patching needs a shorter prompt"));
     REQUIRE(user.program.state().model.predictions);

@@ -61,10 +61,10 @@ TEST_CASE("a problem has an atlas, with the scores of its panel of heads", "[gui
         CHECK(user.view().attention.atlas.menu == AtlasMenu::colour);
         user.driver.key(GLFW_KEY_ESCAPE);
         CHECK(user.view().attention.atlas.menu == AtlasMenu::none);
-        user.driver.key(GLFW_KEY_1, GLFW_MOD_CONTROL);
+        user.driver.key(GLFW_KEY_2, GLFW_MOD_CONTROL);
         user.settle();
         CHECK(screen_shows("Attention weights"));
-        user.driver.key(GLFW_KEY_2, GLFW_MOD_CONTROL);
+        user.driver.key(GLFW_KEY_3, GLFW_MOD_CONTROL);
         user.press("← Stages");
         CHECK(screen_shows("Attention weights"));
     }

@@ -15,6 +15,7 @@ struct Newcomer : FilesUser {
     explicit Newcomer(TemporaryFolder& in, float width = 1600, float height = 1000)
         : FilesUser(in, width, height) {
         program.begin();
+        program.act(OfferFlowTour{false});
         settle();
     }
     const CourseState& course() const { return program.state().course; }
@@ -44,7 +45,7 @@ TEST_CASE("a newcomer sees three ways in and nothing over the window", "[gui][st
     CHECK(user.view().group == StageGroup::weights);
     CHECK_FALSE(user.files().dialog_open());
     for (const char* words : {"Watch attention happen", "Type your own sentence", "Take the course",
-                              "Open a trained model", "Show this screen at start", "Attention weights"})
+                              "Open a trained model", "Show this screen at start", "the words"})
         CHECK(screen_shows(words));
     CHECK_FALSE(screen_shows("Recent"));
     CHECK_FALSE(screen_shows("Course"));

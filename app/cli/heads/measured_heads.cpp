@@ -4,6 +4,7 @@
 #include "app/draw/kit/format.h"
 #include "app/draw/pages/attention_pages.h"
 #include "core/analysis/effects/ablation_sweep.h"
+#include "core/analysis/effects/direct_projections.h"
 #include "core/analysis/heads/copying.h"
 #include "core/analysis/heads/head_facts.h"
 #include "core/base/error.h"
@@ -111,6 +112,7 @@ void add_effects(const Opened& opened, const checkpoint::ModelInputs& inputs,
 /// Adds the copying score. Only the model's own stack has heads between its words and its logits.
 void add_copying(const Opened& opened, std::vector<MeasuredHead>& rows) {
     if (!opened.text->model->has_head() ||
+        !analysis::has_direct_projections(opened.text->model->architecture()) ||
         opened.options.stack.value_or(checkpoint::Stack::own) != checkpoint::Stack::own)
         return;
     std::vector<std::int64_t> layers;

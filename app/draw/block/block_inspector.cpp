@@ -194,7 +194,7 @@ void add_variance(Sheet& sheet, std::span<const float> row, const NormNumbers& n
 int add_norm(Sheet& sheet, const CellAddress& cell) {
     const Shown& shown = sheet.context.shown;
     const checkpoint::Architecture& architecture = *shown.block->architecture;
-    const bool layer_norm = architecture.norm == checkpoint::NormKind::layer;
+    const bool layer_norm = checkpoint::is_layer_norm(architecture.norm);
     const TensorId from = made_from(shown, cell.tensor).front();
     const std::span<const float> row = row_of(shown, from, cell.at[1]);
     const NormNumbers numbers = norm_numbers(architecture, row);
@@ -234,7 +234,7 @@ int add_norm(Sheet& sheet, const CellAddress& cell) {
     if (weight != nullptr)
         sheet.row(tr("block_inspector.weight", "× weight {}", number(w, decimals)),
                   number(scaled * w, decimals));
-    if (architecture.norm == checkpoint::NormKind::rms_plus_one)
+    if (checkpoint::adds_one(architecture.norm))
         sheet.paragraph(tr("block_inspector.file_holds_weight_minus", "The file holds the weight minus 1."),
                         sheet.context.theme.muted);
     if (bias != nullptr)
@@ -406,6 +406,15 @@ int add_around(Sheet& sheet, const CellAddress& cell) {
         return add_norm(sheet, cell);
     if (is_output_of_mlp(shown, cell.tensor))
         return add_product(sheet, cell);
+    if (is_scaled_branch(shown, cell.tensor)) {
+        const TensorId from = made_from(shown, cell.tensor).front();
+        sheet.section(tr("block_inspector.scale_of_branch", "Scale"),
+                      tr("block_inspector.constant_of_model", "a constant of the model"));
+        sheet.arithmetic(number(shown.block->architecture->branch_scale, 4) + " × " +
+                             number(value_of(shown, from, cell.at), 4),
+                         number(value_of(shown, cell.tensor, cell.at), 4));
+        return 4;
+    }
     if (made_from(shown, cell.tensor).size() > 1) {
         const int decimals = add_residual(sheet, cell);
         if (patched_at(part, attention_of_block(shown), {attn_out, cell.at}) != nullptr)

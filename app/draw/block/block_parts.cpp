@@ -30,7 +30,7 @@ std::string norm_formula(const Shown& shown, TensorId id) {
     const auto weights = *norm_at(shown, id);
     const bool bias = weights.bias && shown.block->weights[*weights.bias] != nullptr;
     const std::string_view name = tensor_info(id).name, from = tensor_info(made_from(shown, id).front()).name;
-    if (architecture.norm == checkpoint::NormKind::layer)
+    if (checkpoint::is_layer_norm(architecture.norm))
         return bias ? tr("block_parts.mean_variance_weight_bias",
                          "{} = ({} − mean) ÷ √(variance + ε) × weight + bias", name, from)
                     : tr("block_parts.mean_variance_weight", "{} = ({} − mean) ÷ √(variance + ε) × weight",
@@ -51,6 +51,10 @@ std::vector<TensorId> made_from(const Shown& shown, TensorId id) {
 bool is_sum_of_experts(const Shown& shown, TensorId id) {
     const checkpoint::AttentionPlace place = shown.block->place;
     return place.layer >= 0 && checkpoint::is_sum_of_experts(*shown.block->architecture, id, place.layer);
+}
+
+bool is_scaled_branch(const Shown& shown, TensorId id) {
+    return checkpoint::is_scaled_branch(*shown.block->architecture, id);
 }
 
 bool is_output_of_mlp(const Shown& shown, TensorId id) {
@@ -183,6 +187,8 @@ std::string formula_around(const Shown& shown, TensorId id) {
             return product("W_out", checkpoint::WeightId::mlp_out_bias, " + b_out") +
                    (has_fraction ? " × " + tr("block_parts.fraction", "fraction") : "");
         }
+        if (is_scaled_branch(shown, id))
+            return name + " = " + number(architecture.branch_scale, 4) + " × " + sum_of(from);
         return name + " = " + sum_of(from);
     }
 }
@@ -236,7 +242,7 @@ void draw_row_choice(Picture& picture, const DrawContext& context, const MatrixG
 NormNumbers norm_numbers(const checkpoint::Architecture& architecture, std::span<const float> row) {
     NormNumbers out;
     const auto count = static_cast<double>(row.size());
-    if (architecture.norm == checkpoint::NormKind::layer)
+    if (checkpoint::is_layer_norm(architecture.norm))
         out.mean = std::accumulate(row.begin(), row.end(), 0.0) / count;
     for (const float value : row)
         out.variance += std::pow(static_cast<double>(value) - out.mean, 2) / count;

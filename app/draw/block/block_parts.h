@@ -14,6 +14,8 @@ namespace headscope::app {
 /// What a stop around attention is made from, see checkpoint::made_from; of the first layer's input the
 /// embeddings.
 std::vector<TensorId> made_from(const Shown& shown, TensorId id);
+/// Returns whether a stage is what attention or MLP returned, times a constant of the model.
+bool is_scaled_branch(const Shown& shown, TensorId id);
 /// Returns whether a stage is the sum of the chosen experts' outputs, each times its fraction.
 bool is_sum_of_experts(const Shown& shown, TensorId id);
 /// Returns whether a stage is mlp_act · W_out + b_out.

@@ -40,7 +40,7 @@ public:
         : context(c), shown(c.shown), id(group_info(c.view.group).main), from(made_from(shown, id).front()),
           i(row_around(c)), source(row_of(shown, from, i)), out(row_of(shown, id, i)),
           numbers(norm_numbers(*shown.block->architecture, source)),
-          layer_norm(shown.block->architecture->norm == checkpoint::NormKind::layer) {
+          layer_norm(checkpoint::is_layer_norm(shown.block->architecture->norm)) {
         const auto cell = current_cell(shown, context.view);
         d = cell ? std::min(cell->at[is_block_weight(cell->tensor) ? 0 : 2], shown.dims().D - 1) : 0;
     }
@@ -324,6 +324,8 @@ private:
 } // namespace
 
 Picture draw_norm_page(const DrawContext& context) {
+    if (!norm_at(context.shown, group_info(context.view.group).main))
+        return draw_residual_page(context);
     return NormPage(context).draw();
 }
 

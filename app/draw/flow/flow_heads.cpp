@@ -190,7 +190,11 @@ void draw_captions(const FlowPage& page, std::int64_t h, const FlowHead& head) {
     const bool shared = page.dims().Hkv < page.dims().H;
     const auto between = [&](const FlowRows& above_rows, const FlowRows& rows, const char* name,
                              const std::string& words, TensorId opens, const std::string& label) {
-        if (rows.area.y - above_rows.area.bottom() >= least_gap)
+        if (rows.area.y - above_rows.area.bottom() < least_gap)
+            draw_text(page.picture, page.context, rows.area.x - 6,
+                      figure::baseline_for(rows.area.y + rows.area.h / 2, 13), name, figure::Font::mono, 13,
+                      page.theme().muted, figure::Align::right);
+        else
             draw_flow_caption(page, rows.area.x, rows.area.y - above, name, words, opens, label, room);
     };
     between(head.q, head.k, "K",

@@ -125,15 +125,15 @@ FlowHeights heights_for(const FlowSizes& sizes, float room) {
     FlowHeights heights;
     if (heights.all(sizes) <= room)
         return heights;
-    heights = {.header = 52, .q = row_with_numbers, .k = key_row_with_numbers, .gap = 19};
+    heights = {.header = 54, .q = row_with_numbers, .k = key_row_with_numbers, .gap = 19};
     if (heights.all(sizes) <= room) {
         const float more = (room - heights.all(sizes)) / in_cells(sizes.Tq, 1);
         heights.q = std::min(32.0F, heights.q + more);
         return heights;
     }
-    heights = {.header = 42, .q = 3, .k = 1, .gap = 12, .captions = true};
+    heights = {.header = 50, .q = 3, .k = 1, .gap = 10, .captions = true};
     if (heights.all(sizes) > room)
-        heights = {.header = 24, .q = 3, .k = 1, .gap = 4, .captions = false};
+        heights = {.header = 32, .q = 3, .k = 1, .gap = 4, .captions = false};
     const float rest = std::max(room - heights.header - 2 * heights.gap, 1.0F);
     heights.k = std::clamp(0.17F * rest / in_cells(sizes.Tk, 1), 1.0F, 10.0F);
     heights.q = std::clamp((rest - 2 * in_cells(sizes.Tk, heights.k)) / in_cells(sizes.Tq, 1), 1.0F, 32.0F);
@@ -154,7 +154,7 @@ void place_rows(FlowHead& head, const FlowColumns& at, const FlowSizes& sizes, f
 FlowHead open_flow_head(const FlowSizes& sizes, const FlowColumns& at, const FlowHeights& heights,
                         float top) {
     FlowHead head{.open = true};
-    head.bar = top + (heights.captions ? heights.header - 32 : 18.0F);
+    head.bar = top + std::min(heights.header - 8, 24.0F);
     head.captions = heights.captions ? top + heights.header - 8 : 0.0F;
     place_rows(head, at, sizes, top + heights.header, heights.q, heights.k, heights.gap);
     head.band = {at.q, top, at.out + at.out_w - at.q, head.v.area.bottom() - top};
@@ -212,9 +212,9 @@ FlowLayout around_heads(const FlowSizes& sizes, const FlowColumns& at) {
     const float chart_high = std::min(128.0F, sizes.height - chart_top - 60);
     if (chart_high >= 56 && at.output_w >= 88)
         out.chart = {at.output, chart_top, at.output_w, chart_high};
-    const float corner_w = at.q - 28 - 64, corner_h = out.words.area.y - 56;
-    if (corner_w >= 150 && corner_h >= 150)
-        out.corner = {28, 20, std::min(corner_w, 380.0F), corner_h};
+    const float corner_w = at.q - 24 - 64, corner_h = out.words.area.y - 56;
+    if (corner_w >= 120 && corner_h >= 150)
+        out.corner = {24, 20, std::min(corner_w, 380.0F), corner_h};
     out.names = {at.names, 0, at.map - at.names, sizes.height};
     return out;
 }
@@ -265,7 +265,7 @@ FlowLayout flow_layout(const FlowSizes& sizes) {
         return out;
     }
     // Enough for a map with cells of 6 pixels and rows of 1 pixel for K and V.
-    const float least = 54 + in_cells(sizes.Tq, 6) + 2 * in_cells(sizes.Tk, 1);
+    const float least = 60 + in_cells(sizes.Tq, 6) + 2 * in_cells(sizes.Tk, 1);
     const float folded = folded_height(sizes, room, least);
     const float taken = folded > 0 ? in_cells(sizes.H - 1, folded + folded_gap) + folded_gap : 0;
     const FlowHeights heights = heights_for(sizes, room - taken);
@@ -279,6 +279,8 @@ FlowLayout flow_layout(const FlowSizes& sizes) {
 FlowLayout flow_story_layout(const FlowSizes& sizes, bool values) {
     const FlowColumns at = flow_columns(sizes, true);
     FlowLayout out = around_heads(sizes, at);
+    out.chart = {}; // it would tell the end
+    out.corner = {};
     constexpr float subtitle = 84, header = 56, gap = 24, key_pitch = 54, key_row = 23, q_row = 27,
                     closed_row = 20;
     const float room = sizes.height - 2 * edge - subtitle;
@@ -370,7 +372,6 @@ FlowLayout mixed_layout(const FlowLayout& from, const FlowLayout& to, float t) {
     out.output = mixed(from.output, to.output, t);
     out.names = mixed(from.names, to.names, t);
     out.W_O = mixed(from.W_O, to.W_O, t);
-    out.chart = from.chart.w > 0 && to.chart.w > 0 ? mixed(from.chart, to.chart, t) : out.chart;
     out.stage.bars = to.stage.bars.w > 0 && from.stage.bars.w > 0 ? mixed(from.stage.bars, to.stage.bars, t)
                      : to.stage.bars.w > 0                        ? to.stage.bars
                                                                   : from.stage.bars;

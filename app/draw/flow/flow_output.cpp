@@ -1,5 +1,6 @@
 #include "app/draw/flow/flow_output.h"
 
+#include "app/commands/actions.h"
 #include "app/draw/flow/flow_heads.h"
 #include "app/draw/flow/flow_ribbons.h"
 #include "app/draw/kit/controls.h"
@@ -10,6 +11,7 @@
 #include "core/base/message.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace headscope::app {
@@ -18,20 +20,23 @@ namespace {
 
 constexpr float caption_above = 10;
 
-/// Draws the names of the columns of X above their numbers.
-void draw_feature_names(const FlowPage& page) {
+/// Draws the names of the columns of X above their numbers, if all of them fit.
+bool draw_feature_names(const FlowPage& page) {
     const std::vector<std::string>& names = page.context.shown.document->feature_names();
     const FlowRows& x = page.layout.x;
     const float cell = x.area.w / static_cast<float>(page.dims().D);
     constexpr float least = 30, size = 12;
-    if (cell < least || std::ssize(names) != page.dims().D)
-        return;
+    const auto fits = [&](const std::string& name) {
+        return page.context.measure(name, figure::Font::ui, size) <= cell - 2;
+    };
+    if (cell < least || std::ssize(names) != page.dims().D || !std::ranges::all_of(names, fits))
+        return false;
     for (std::int64_t d = 0; d < page.dims().D; ++d) {
-        const std::string& name = names[static_cast<std::size_t>(d)];
         draw_text(page.picture, page.context, x.area.x + cell * (static_cast<float>(d) + 0.5F),
-                  x.area.y - caption_above, fitted(page.context, name, figure::Font::ui, size, cell - 2),
-                  figure::Font::ui, size, page.theme().muted, figure::Align::center);
+                  x.area.y - caption_above, names[static_cast<std::size_t>(d)], figure::Font::ui, size,
+                  page.theme().muted, figure::Align::center);
     }
+    return true;
 }
 
 /// Draws W_O as a bar in each cell, from the middle; as a texture if there are too many cells.
@@ -142,12 +147,12 @@ void draw_length_chart(const FlowPage& page, const figure::Rect& area) {
         lengths.push_back(static_cast<float>(std::sqrt(squares)));
         longest = std::max(longest, lengths.back());
     }
-    constexpr float name = 34, number_room = 40, size = 12;
+    constexpr float name = 34, result_room = 40, size = 12;
     const float row = std::min(16.0F, area.h / static_cast<float>(dims.H));
     for (std::int64_t h = 0; h < dims.H; ++h) {
         const float y = area.y + row * static_cast<float>(h);
         const float length = lengths[static_cast<std::size_t>(h)];
-        const float wide = (area.w - name - number_room) * length / longest;
+        const float wide = (area.w - name - result_room) * length / longest;
         page.picture.scene.add(figure::RectItem{.area = {area.x + name, y + 2, wide, std::max(row - 4, 1.0F)},
                                                 .fill = page.color(h)});
         if (row < size)
@@ -158,6 +163,30 @@ void draw_length_chart(const FlowPage& page, const figure::Rect& area) {
                   h == page.head ? page.theme().ink : page.theme().text);
         draw_text(page.picture, page.context, area.x + name + wide + 6, baseline, number(length, 2),
                   figure::Font::mono, size, page.theme().text);
+    }
+}
+
+/// What can be done here, at the lower left of a wide canvas.
+void draw_flow_hints(const FlowPage& page) {
+    const FlowLayout& layout = page.layout;
+    constexpr float least_width = 300, line = 23, size = 13, margin = 28, named = 58;
+    const float top = layout.height - margin - 3 * line;
+    const float below = (page.problem().cross() ? layout.x_kv : layout.x).area.bottom() + 40;
+    if (layout.corner.w < least_width || top < below || !page.context.controls)
+        return;
+    const std::string word = page.query_word(page.word);
+    const std::array<std::pair<std::string, std::string>, 3> hints{
+        {{key_hint("play"), tr("flow.hint_play", "plays the story of “{}”", word)},
+         {tr("flow.hint_point", "point"), tr("flow.hint_path", "at anything to light its path")},
+         {tr("flow.hint_drag", "drag"),
+          tr("flow.hint_follows", "any number of X; everything after it follows")}}};
+    for (std::size_t n = 0; n < hints.size(); ++n) {
+        const float baseline = top + line * static_cast<float>(n + 1);
+        draw_text(page.picture, page.context, layout.corner.x, baseline, hints[n].first,
+                  figure::Font::ui_semibold, size, page.theme().ink);
+        draw_text(page.picture, page.context, layout.corner.x + named, baseline,
+                  fitted(page.context, hints[n].second, figure::Font::ui, size, layout.corner.w - named),
+                  figure::Font::ui, size, page.theme().text);
     }
 }
 
@@ -203,9 +232,7 @@ void draw_flow_inputs(const FlowPage& page) {
     const FlowLayout& layout = page.layout;
     draw_flow_rows(page, flow_tensor(page, TensorId::x), layout.x);
     frame_flow_part(page, layout.x.at(page.word));
-    const bool names = layout.x.area.w / static_cast<float>(page.dims().D) >= 30 &&
-                       !page.context.shown.document->feature_names().empty();
-    draw_feature_names(page);
+    const bool names = draw_feature_names(page);
     draw_flow_caption(page, layout.x.area.x, layout.x.area.y - (names ? 28 : caption_above), "X",
                       tr("flow.the_words", "the words"), TensorId::x, "words", layout.x.area.w + 40);
     if (page.problem().cross()) {
@@ -299,6 +326,7 @@ void draw_flow_corner(const FlowPage& page, const FlowCellText& cell) {
     if (y + line * static_cast<float>(lines.size()) <= area.bottom())
         draw_paragraph(page.picture, page.context, area.x, y + 4, area.w, text, figure::Font::ui, body, line,
                        page.theme().text);
+    draw_flow_hints(page);
 }
 
 } // namespace headscope::app

@@ -101,14 +101,16 @@ Picture draw_flow_page(const DrawContext& context) {
     const std::int64_t word = flow_word(view, context.dims().Tq), head = context.view.head;
     const FlowInstant at{view.story, view.time};
     const float open = story_share(at);
+    const FlowLayout rest = flow_layout(sizes);
+    picture.scene.width = std::max(context.width, rest.output.area.right() + 8); // a narrow canvas scrolls
     if (open <= 0) {
-        draw_at_rest({picture, context, flow_layout(sizes), word, head});
+        draw_at_rest({picture, context, rest, word, head});
         return picture;
     }
     const float values = ease_in_out((view.time - view.story.start(FlowStep::mix)) / opening_seconds);
     const FlowLayout told =
         mixed_layout(flow_story_layout(sizes, false), flow_story_layout(sizes, true), values);
-    draw_story({picture, context, mixed_layout(flow_layout(sizes), told, open), word, head}, at);
+    draw_story({picture, context, mixed_layout(rest, told, open), word, head}, at);
     return picture;
 }
 

@@ -16,7 +16,7 @@ namespace headscope::app {
 namespace {
 
 constexpr float narrowest_number = 29, lowest_number = 17;
-constexpr float lowest_divided_row = 6;
+constexpr float lowest_divided_row = 6, two_decimals_from = 40;
 
 int row_axis_of(TensorId id) {
     return tensor_info(id).rank() - 2;
@@ -47,6 +47,7 @@ MatrixSpec flow_spec(const FlowPage& page, const FlowTensor& tensor, const figur
                     .cell_w = area.w / static_cast<float>(tensor.cols),
                     .cell_h = row_height,
                     .high = largest_magnitude(page.context, tensor.id, page.batch())};
+    spec.decimals = spec.cell_w < two_decimals_from ? 1 : 2;
     if (tensor.owner >= 0)
         spec.owner = [owner = tensor.owner](std::int64_t, std::int64_t) { return owner; };
     return spec;

@@ -218,17 +218,27 @@ void outline_flow_cell(const FlowPage& page, const CellAddress& cell, const std:
 } // namespace
 
 std::optional<FlowPath> flow_path(const FlowPage& page) {
-    const std::optional<CellAddress>& hover = page.context.view.hover;
-    if (hover && is_stage(hover->tensor) && page.context.shown.is_known(*hover))
-        return path_of_cell(page, *hover);
-    if (hover && (hover->tensor == TensorId::W_O || hover->tensor == TensorId::x_kv))
-        return path_of_cell(page, *hover);
-    constexpr std::string_view word = "word ";
-    if (page.context.hovered.starts_with(word)) {
-        const std::int64_t query = std::strtoll(page.context.hovered.data() + word.size(), nullptr, 10);
-        if (query >= 0 && query < page.dims().Tq)
-            return path_of_query(page, query);
+    const ViewState& view = page.context.view;
+    const auto on_path = [&](const std::optional<CellAddress>& cell) {
+        return cell && page.context.shown.is_known(*cell) &&
+               (is_stage(cell->tensor) || cell->tensor == TensorId::W_O || cell->tensor == TensorId::x_kv);
+    };
+    if (on_path(view.hover))
+        return path_of_cell(page, *view.hover);
+    const std::string_view hovered = page.context.hovered;
+    const auto number_after = [&](std::string_view before) -> std::int64_t {
+        return hovered.starts_with(before) ? std::strtoll(hovered.data() + before.size(), nullptr, 10) : -1;
+    };
+    if (const std::int64_t query = number_after("word "); query >= 0 && query < page.dims().Tq)
+        return path_of_query(page, query);
+    if (const std::int64_t head = number_after("flow head "); head >= 0 && head < page.dims().H) {
+        FlowPath path = path_of_query(page, page.word);
+        keep_head(path, head);
+        return path;
     }
+    // A click on a number keeps its path, unless the number is selected to be changed.
+    if (on_path(view.selected) && !is_editable(view.selected->tensor))
+        return path_of_cell(page, *view.selected);
     return std::nullopt;
 }
 

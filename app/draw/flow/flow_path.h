@@ -23,7 +23,7 @@ std::optional<FlowPath> flow_path(const FlowPage& page);
 void draw_flow_path(const FlowPage& page, const FlowPath& path, float lit);
 /// The title and the sentence about the cell under the mouse.
 struct FlowCellText {
-    std::string title, text;
+    std::string title = {}, text = {};
 };
 FlowCellText flow_cell_text(const FlowPage& page, const FlowPath& path);
 

@@ -139,19 +139,24 @@ void draw_map_row(const FlowPage& page, const FlowInstant& at) {
         frame_flow_part(page, row);
 }
 
+/// The words beside the rows of the queries, and of the keys or values that are not spread.
 void draw_story_words(const FlowPage& page, const FlowHead& head) {
     constexpr float lowest = 11, size = 12.5F, indent = 8;
-    if (head.q.row < lowest)
-        return;
-    for (std::int64_t i = 0; i < page.dims().Tq; ++i) {
-        const figure::Rect row = head.q.at(i);
-        const bool focus = i == page.word;
-        const float text = std::min(size, head.q.row);
-        draw_text(page.picture, page.context, row.right() + indent,
-                  figure::baseline_for(row.y + row.h / 2, text), page.query_word(i),
-                  focus ? figure::Font::ui_semibold : figure::Font::ui, text,
-                  focus ? page.theme().ink : page.theme().muted);
-    }
+    const auto words = [&](const FlowRows& rows, std::int64_t count, bool keys) {
+        for (std::int64_t i = 0; i < count && rows.row >= lowest && rows.pitch <= rows.row + 1; ++i) {
+            const figure::Rect row = rows.at(i);
+            const bool focus = !keys && i == page.word;
+            const float text = std::min(size, rows.row);
+            draw_text(page.picture, page.context, row.right() + indent,
+                      figure::baseline_for(row.y + row.h / 2, text),
+                      keys ? page.key_word(i) : page.query_word(i),
+                      focus ? figure::Font::ui_semibold : figure::Font::ui, text,
+                      focus ? page.theme().ink : page.theme().muted);
+        }
+    };
+    words(head.q, page.dims().Tq, false);
+    words(head.k, page.dims().Tk, true);
+    words(head.v, page.dims().Tk, true);
 }
 
 void draw_story_captions(const FlowPage& page, const FlowHead& head) {
@@ -214,6 +219,8 @@ FlowScore flow_score(const FlowPage& page, const FlowInstant& at, std::int64_t k
 float flow_weight_arrived(const FlowInstant& at, std::int64_t key, std::int64_t Tk) {
     constexpr float drops_from = 0.68F;
     const float p = at.progress(FlowStep::softmax);
+    if (p >= 1)
+        return 1;
     const float share = 1 / static_cast<float>(Tk),
                 from = drops_from + (1 - drops_from) * share * static_cast<float>(key);
     return std::clamp((p - from) / ((1 - drops_from) * share), 0.0F, 1.0F);
@@ -291,12 +298,28 @@ void draw_flow_story_ribbons(const FlowPage& page, const FlowInstant& at) {
     if (dims.Tk > most)
         for (const FlowRows* const rows : {&head.k, &head.v})
             source(keys.area, rows->area, 1.6F * page.faint());
+    for (std::int64_t j = 0; j < dims.Tk && !values; ++j) {
+        const figure::Rect value = head.v.at(j), gate = flow_gate(head, j);
+        const figure::Color strand = with_opacity(color, page.faint());
+        const float high = std::max(std::min(value.h * 0.5F, 11.0F), 1.0F);
+        scene.add(ribbon(right_of(value, strand, high), left_of(gate, strand, high)));
+    }
     const figure::Rect row = head.q.at(page.word), map = head.map.at(page.word);
     const figure::Color tint = with_opacity(color, page.strong()), pale = with_opacity(color, 0.1F);
     if (at.reached(FlowStep::compare)) {
         RibbonEnd from = right_of(row, pale, row.h - 4), to = left_of(map, tint, map.h - 4);
         from.x += std::min(page.layout.names.w * 0.3F, 60.0F);
         scene.add(ribbon(from, to));
+    }
+    if (at.reached(FlowStep::join)) { // the head's row joins those of the others
+        constexpr float joins = 0.4F;
+        const bool joined = page.layout.concat.area.w > 0;
+        const figure::Rect out = head.out.at(page.word),
+                           end = (joined ? page.layout.concat : page.layout.output).at(page.word);
+        const float share = end.h / static_cast<float>(dims.H),
+                    top = end.y + share * static_cast<float>(page.head);
+        scene.add(ribbon_part(right_of(out, tint, out.h), {end.x, top, top + share, tint},
+                              ease_in_out(at.progress(FlowStep::join) / joins)));
     }
     // The strand of each key, as far as its score has come.
     if (!at.reached(FlowStep::softmax)) {
@@ -305,7 +328,7 @@ void draw_flow_story_ribbons(const FlowPage& page, const FlowInstant& at) {
         for (std::int64_t j = 0; j < dims.Tk; ++j) {
             const figure::Rect key = head.k.at(j);
             const float x = head.map.area.x + cell * (static_cast<float>(j) + 0.5F), y = key.y + key.h / 2;
-            const float from = std::min(page.layout.names.x + page.layout.names.w * 0.45F, x - 16);
+            const float from = std::min(flow_score_end(page, at, j), x - 16);
             const figure::BandItem strand =
                 turning_strand({from, y}, {x, head.map.area.bottom()}, thick,
                                with_opacity(color, page.faint()), with_opacity(color, page.faint()));
@@ -362,7 +385,7 @@ void draw_flow_story_end(const FlowPage& page, const FlowInstant& at) {
         return;
     }
     clear_row(page, {output.x - 3, output.y - 2, output.w + 6, output.h + 4});
-    const auto seconds = static_cast<int>(std::ceil(at.story.start(FlowStep::join)));
+    const auto seconds = static_cast<int>(std::floor(at.story.start(FlowStep::join)));
     draw_flow_slot(page, {output.x, output.y + 1, output.w, output.h - 3},
                    tr("flow.comes_at", "comes at 0:{}", (seconds < 10 ? "0" : "") + std::to_string(seconds)));
 }

@@ -48,6 +48,8 @@ struct FlowScore {
     float arrived = 0; ///< on the way into its cell
 };
 FlowScore flow_score(const FlowPage& page, const FlowInstant& at, std::int64_t key);
+/// The right end of the number beside the bar of key j's score.
+float flow_score_end(const FlowPage& page, const FlowInstant& at, std::int64_t key);
 /// The fraction of key j's weight that is in its gate.
 float flow_weight_arrived(const FlowInstant& at, std::int64_t key, std::int64_t Tk);
 

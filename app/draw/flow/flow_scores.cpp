@@ -278,6 +278,12 @@ void draw_softmax(const FlowPage& page, const FlowInstant& at, const ScoreBars& 
 
 } // namespace
 
+float flow_score_end(const FlowPage& page, const FlowInstant& at, std::int64_t key) {
+    constexpr float number_room = 46;
+    const ScoreBars bars = score_bars(page);
+    return bars.zero + std::max(flow_score(page, at, key).value, 0.0F) * bars.unit + number_room;
+}
+
 void draw_flow_scores(const FlowPage& page, const FlowInstant& at) {
     if (page.layout.stage.bars.w <= 0)
         return;

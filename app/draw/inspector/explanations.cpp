@@ -86,7 +86,7 @@ std::vector<Reader> readers_of_token(const Shown& shown, const CellAddress& cell
     }
     const std::string word = shortened(query_word(problem, cell.at[1]), 10);
     std::vector<Reader> out{{"q[" + word + ", :]", tr("explanations.every_column", "every column")}};
-    if (!problem.cross()) {
+    if (!problem.has_source()) {
         out.push_back({"k[" + word + ", :]", tr("explanations.every_column", "every column")});
         out.push_back({"v[" + word + ", :]", tr("explanations.every_column", "every column")});
     }
@@ -103,7 +103,7 @@ void add_token_places(Sheet& sheet, const CellAddress& cell) {
                 keys ? say_key(shown.problem(), cell.at[1]) : say_query(shown.problem(), cell.at[1]));
     // Translators: follows the number of a row or column: column 3, of 16
     sheet.place(tr("common.column", "column"), n(cell.at[2]),
-                tr("common.of", "of {}", keys ? dims.Dkv : dims.D));
+                tr("common.of", "of {}", keys ? dims.Dkv : extent(Axis::Dq, dims)));
     if (d < names.size() && !names[d].empty())
         sheet.place(tr("explanations.feature", "feature"), names[d]);
     sheet.place(tr("common.head_2", "head"), tr("explanations.none_no_head", "none"),

@@ -194,6 +194,7 @@ std::string address_text(const Shown& shown, const CellAddress& cell) {
             break;
         case Axis::none:
         case Axis::D:
+        case Axis::Dq:
         case Axis::Dkv:
         case Axis::dk:
         case Axis::dv:

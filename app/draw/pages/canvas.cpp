@@ -1,3 +1,4 @@
+#include "app/commands/actions.h"
 #include "app/draw/block/block_parts.h"
 #include "app/draw/effects/screens.h"
 #include "app/draw/kit/controls.h"
@@ -128,6 +129,11 @@ Picture draw_canvas(const DrawContext& given) {
     DrawContext context = given;
     context.width = std::max(context.width, least_width(context));
     Picture picture = draw_page(context);
+    if (context.view.flow.opened_stage && context.controls &&
+        screen_of(context.shown, context.view) == Screen::stages)
+        draw_text_button(picture, context, canvas_pad, 4, tr("canvas.back_to_flow", "Back to the Flow"),
+                         false, ShowScreen{Screen::flow},
+                         with_key(tr("canvas.back_to_flow", "Back to the Flow"), "let go"));
     draw_flash(picture, context);
     if (context.shown.trace == nullptr)
         return picture;

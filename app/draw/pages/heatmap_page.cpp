@@ -8,6 +8,7 @@
 #include "app/draw/pages/figure_weights.h"
 #include "app/draw/pages/map_layout.h"
 #include "app/draw/pages/pages.h"
+#include "app/draw/pages/score_products.h"
 #include "app/draw/pages/weight_parts.h"
 #include "core/base/message.h"
 
@@ -443,6 +444,18 @@ Picture draw_heatmap_page(const DrawContext& context) {
         draw_open(picture, context, subject, top, context.height - top, label_width);
         return picture;
     }
+    if (subject.tensor == TensorId::scores && !context.difference() &&
+        draw_score_products(picture, context,
+                            {.map = [&](std::int64_t h, float w,
+                                        float cell_h) { return map_spec(context, subject, h, w, cell_h); },
+                             .title =
+                                 [&](std::int64_t h) {
+                                     const MapText text = head_text(context, subject, h);
+                                     return FigureTitle{text.title, text.role, h};
+                                 },
+                             .unit = map_unit(context, subject)},
+                            top))
+        return picture;
     const float reads_height = 64.0F + 50.0F * static_cast<float>(std::min<std::int64_t>(dims.H, 3));
     const auto plan_each = [&](float height) {
         return lay_out_maps(context, dims.H,

@@ -181,7 +181,7 @@ Picture draw_projection_page(const DrawContext& context) {
     const TensorId bias = queries                       ? TensorId::b_Q
                           : projection == Projection::k ? TensorId::b_K
                                                         : TensorId::b_V;
-    const bool cross = !queries && context.shown.problem().cross();
+    const bool cross = !queries && context.shown.problem().has_source();
     const TensorId source = cross ? TensorId::x_kv : TensorId::x;
     const std::int64_t head_width = projection == Projection::v ? dims.dv : dims.dk;
     const std::int64_t shared = queries ? 1 : dims.H / dims.Hkv;
@@ -202,13 +202,14 @@ Picture draw_projection_page(const DrawContext& context) {
     ProductSpec product{
         .left = spec_of(factors, source), .right = spec_of(factors, W), .result = spec_of(context, result)};
     product.right.owner = product.result.owner = column_owner(head_width, shared);
-    product.result.rows_stepped = queries || !context.shown.problem().cross() ? rows_done(context) : -1;
+    product.result.rows_stepped = queries || !context.shown.problem().has_source() ? rows_done(context) : -1;
     product.left_name = cross ? "X_kv" : "X";
     product.right_name = tensor_info(W).name;
     product.result_name = info.symbol;
-    product.left_shape = cross ? "Tk × Dkv" : rows_axis(context) + " × D";
-    product.right_shape = axis_name(tensor_info(W).axes[0]) + " × " + axis_name(tensor_info(W).axes[1]);
-    product.result_shape = axis_name(info.axes[1]) + " × " + axis_name(info.axes[2]);
+    product.left_shape = cross ? "Tk × Dkv" : rows_axis(context) + " × " + axis_name(Axis::Dq, dims);
+    product.right_shape =
+        axis_name(tensor_info(W).axes[0], dims) + " × " + axis_name(tensor_info(W).axes[1], dims);
+    product.result_shape = axis_name(info.axes[1], dims) + " × " + axis_name(info.axes[2], dims);
     product.left_keys = cross;
     product.right_head_cols = product.result_head_cols = head_width;
     product.heads_are_kv = !queries;

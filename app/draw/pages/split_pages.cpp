@@ -216,7 +216,7 @@ Picture draw_split_page(const DrawContext& context) {
                                  "{}; k and v have {} heads, each shared", dims.Hkv, formula, dims.Hkv),
                       controls);
     draw_segmented(picture, context, context.width - canvas_pad - controls, 28, segments);
-    const bool cross = context.shown.problem().cross();
+    const bool cross = context.shown.problem().has_source();
     const std::vector<Slices> all{{TensorId::q, TensorId::q_heads, "Q", "= X W_Q", dims.H, dims.dk, 1, false},
                                   {TensorId::k, TensorId::k_heads, "K", cross ? "= X_kv W_K" : "= X W_K",
                                    dims.Hkv, dims.dk, shared, true},

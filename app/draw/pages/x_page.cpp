@@ -181,18 +181,26 @@ float draw_source(Picture& picture, const DrawContext& context, const Source& so
 Picture draw_x_page(const DrawContext& context) {
     Picture picture;
     picture.scene.width = context.width;
-    const bool cross = context.shown.problem().cross();
+    const bool cross = context.shown.problem().has_source(), latent = context.shown.problem().latent;
     draw_view_heading(picture, context, tr("common.token_vectors", "Token vectors"),
                       tr("x_page.x_one_row_per", "X: one row per token, D numbers each"));
     const float top = 104;
     const float room = context.height - top;
     const Source x{TensorId::x, "X",
-                   cross ? tr("x_page.tq_d_queries_side", "Tq × D, the queries' side") : "T × D", false};
+                   !cross   ? "T × D"
+                   : latent ? tr("x_page.t_dq_queries_side", "T × {}, the queries' side",
+                                 axis_name(Axis::Dq, context.dims()))
+                            : tr("x_page.tq_d_queries_side", "Tq × D, the queries' side"),
+                   false};
     float end = draw_source(picture, context, x, top, cross ? room / 2 : std::min(room, 560.0F));
     if (cross)
         end = draw_source(picture, context,
                           {TensorId::x_kv, "X_kv",
-                           tr("x_page.tk_dkv_keys_values", "Tk × Dkv, the keys' and values' side"), true},
+                           latent ? tr("x_page.latent_keys_values",
+                                       "T × Dkv, the keys' and values' side: a latent vector, then numbers "
+                                       "of the keys that rotate")
+                                  : tr("x_page.tk_dkv_keys_values", "Tk × Dkv, the keys' and values' side"),
+                           true},
                           end + 8, room / 2);
     picture.scene.height = std::max(context.height, end);
     return picture;

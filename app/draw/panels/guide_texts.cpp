@@ -12,8 +12,9 @@ using namespace guide;
 namespace {
 
 GuideText say_x(const GuideContext& s) {
+    const std::int64_t width = extent(Axis::Dq, s.dims);
     std::vector<double> row;
-    for (std::int64_t d = 0; d < s.dims.D; ++d)
+    for (std::int64_t d = 0; d < width; ++d)
         row.push_back(s.at(TensorId::x, {s.b, s.i, d}));
     const std::int64_t d = index_of_largest(row);
     const auto& names = s.shown.document->feature_names();
@@ -23,8 +24,8 @@ GuideText say_x(const GuideContext& s) {
     out.paragraphs.push_back(
         tr_n("guide_texts.attention_starts_matrix_one",
              "Attention starts from a matrix with one row per token: here {} of {} number.",
-             "Attention starts from a matrix with one row per token: here {} of {} numbers.", s.dims.D,
-             tr_n("guide_texts.row", "{} row", "{} rows", s.dims.Tq, grouped(s.dims.Tq)), grouped(s.dims.D)));
+             "Attention starts from a matrix with one row per token: here {} of {} numbers.", width,
+             tr_n("guide_texts.row", "{} row", "{} rows", s.dims.Tq, grouped(s.dims.Tq)), grouped(width)));
     if (name.empty())
         out.paragraphs.push_back(
             ties(row) > 1
@@ -42,11 +43,16 @@ GuideText say_x(const GuideContext& s) {
                      "In the row of {} the largest number is {}, in column {}, which stands for “{}”.",
                      s.query(), largest, d, stands_for));
     out.paragraphs.push_back(
-        s.problem.cross()
-            ? tr_n("guide_texts.keys_values_come_second",
-                   "Keys and values come from a second sequence of {} token, x_kv.",
-                   "Keys and values come from a second sequence of {} tokens, x_kv.", s.dims.Tk,
-                   grouped(s.dims.Tk))
+        s.problem.cross() ? tr_n("guide_texts.keys_values_come_second",
+                                 "Keys and values come from a second sequence of {} token, x_kv.",
+                                 "Keys and values come from a second sequence of {} tokens, x_kv.", s.dims.Tk,
+                                 grouped(s.dims.Tk))
+        : s.problem.latent
+            ? tr("guide_texts.keys_values_from_latent",
+                 "Keys and values come from a latent vector of {} numbers for each token, x_kv: it is all "
+                 "that "
+                 "has to be kept of earlier tokens while a text is written.",
+                 grouped(s.dims.Dkv))
             : tr("guide_texts.far_no_token_knows", "So far no token knows anything about the others."));
     out.try_it = s.shown.document->recipe.base
                      ? tr("guide_texts.point_number_inspector_tells",
@@ -69,7 +75,7 @@ GuideText say_qkv(const GuideContext& s, Projection projection) {
     constexpr std::array<TensorId, 3> weights{TensorId::W_Q, TensorId::W_K, TensorId::W_V};
     const bool weight = s.marked && s.marked->tensor == weights[static_cast<std::size_t>(projection)];
     const std::int64_t column = weight ? s.marked->at[1] : s.marked_column(id, {s.b, row, 0}, first);
-    const std::int64_t terms = queries ? s.dims.D : s.dims.Dkv;
+    const std::int64_t terms = queries ? extent(Axis::Dq, s.dims) : s.dims.Dkv;
     constexpr std::array<TensorId, 3> biases{TensorId::b_Q, TensorId::b_K, TensorId::b_V};
     const bool bias = s.shown.tensor(biases[static_cast<std::size_t>(projection)]) != nullptr;
     const std::string name(tensor_info(id).name);
@@ -79,6 +85,11 @@ GuideText say_qkv(const GuideContext& s, Projection projection) {
             ? tr("guide_texts.queries_made_first_sequence",
                  "Queries are made from the first sequence, keys and values from the second. The query says "
                  "what a token looks for, the key what one offers, the value what it passes on.")
+        : s.problem.latent
+            ? tr("guide_texts.latent_vectors_multiplied",
+                 "W_K and W_V multiply the latent vector of each token, x_kv. The query says what a token "
+                 "looks "
+                 "for, the key what it offers, the value what it passes on.")
             : tr("guide_texts.each_tokens_row_multiplied",
                  "Each token’s row is multiplied by three matrices. The query says what it looks for, the "
                  "key what it offers, the value what it passes on."));

@@ -60,7 +60,7 @@ GuideText say_norm(const Shown& shown, TensorId id, std::int64_t i) {
     const checkpoint::Architecture& architecture = *shown.block->architecture;
     const TensorId from = made_from(shown, id).front();
     const NormNumbers numbers = norm_numbers(architecture, row_of(shown, from, i));
-    const bool layer_norm = architecture.norm == checkpoint::NormKind::layer;
+    const bool layer_norm = checkpoint::is_layer_norm(architecture.norm);
     GuideText out{.heading = tr("guide_texts_around.one_ruler_every_token", "One scale for every token")};
     out.paragraphs.push_back(layer_norm ? tr("guide_texts_around.norm_brings_each_row",
                                              "The norm brings each row to mean 0 and variance 1. A learned "

@@ -17,10 +17,10 @@ constexpr float entry_height = 44.0F;
 /// The panel is drawn in every frame, so it computes the range only of tensors up to this size.
 constexpr std::int64_t most_searched = 1 << 18;
 
-std::string axes_text(const TensorInfo& info) {
+std::string axes_text(const TensorInfo& info, const Dims& dims) {
     std::string text;
     for (int axis = 0; axis < info.rank(); ++axis)
-        text += (axis == 0 ? "" : " × ") + axis_name(info.axes[static_cast<std::size_t>(axis)]);
+        text += (axis == 0 ? "" : " × ") + axis_name(info.axes[static_cast<std::size_t>(axis)], dims);
     return text;
 }
 
@@ -86,7 +86,7 @@ void draw_tensor(Sheet& sheet, TensorId id) {
     const TensorInfo& info = tensor_info(id);
     draw_entry(sheet, {.name = std::string(info.name),
                        .range = range_text(*tensor),
-                       .shape = axes_text(info) + " = " + tensor->shape().text(),
+                       .shape = axes_text(info, sheet.context.dims()) + " = " + tensor->shape().text(),
                        .memory = bytes_text(tensor->count() * static_cast<std::int64_t>(sizeof(float))),
                        .group = info.group,
                        .on = is_stage(id) && info.group == context.view.group});

@@ -156,8 +156,8 @@ OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::p
     case PathPurpose::numbers:
         options.title =
             shows_stage_numbers(screen) ? tr("file_choosers.save_numbers", "Save the numbers of {}", stage)
-            : screen == Screen::map  ? tr("file_choosers.save_seen_map", "Save the visible part of the map")
-                                     : tr("file_choosers.save_table_screen", "Save the table of this view");
+            : screen == Screen::map ? tr("file_choosers.save_seen_map", "Save the visible part of the map")
+                                    : tr("file_choosers.save_table_screen", "Save the table of this view");
         options.suffixes = formats = number_suffixes(state.shown, state.view);
         options.name = stem + "-" + stage + formats.front();
         break;

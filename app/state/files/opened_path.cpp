@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/random_access_file.h"
+#include "core/checkpoint/files/checkpoint_folder.h"
 #include "core/checkpoint/files/local_models.h"
 #include "core/checkpoint/model/patch_identity.h"
 #include "core/format/npy_header.h"
@@ -56,7 +57,7 @@ PathKind kind_of_ending(const std::string& path) {
 PathKind kind_of_path(const std::string& path) {
     std::error_code fault;
     if (std::filesystem::is_directory(path, fault))
-        return checkpoint::is_checkpoint(path) ? PathKind::checkpoint : PathKind::folder;
+        return checkpoint::checkpoints_of_folder(path).empty() ? PathKind::folder : PathKind::checkpoint;
     try {
         return kind_of_content(path);
     } catch (const Error&) {

@@ -2,6 +2,7 @@
 
 #include "app/state/model_document.h"
 #include "app/state/screens/map_pixels.h"
+#include "core/analysis/effects/direct_projections.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/format/number_text.h"
@@ -171,14 +172,16 @@ bool has_screen(const Document& document, Screen screen) {
     switch (screen) {
     case Screen::stages:
     case Screen::atlas:
-    case Screen::why:
     case Screen::map:
         return true;
+    case Screen::why:
+        return analysis::has_direct_projections(model.architecture());
     case Screen::flow:
         return why_no_model_flow(document).empty();
     case Screen::effects:
-    case Screen::circuits:
         return model.has_head();
+    case Screen::circuits:
+        return model.has_head() && analysis::has_direct_projections(model.architecture());
     case Screen::patching:
         return model.has_head() && model.architecture().causal && model.encoder() == nullptr;
     }

@@ -17,7 +17,7 @@ MutableRows matrix_of(Tensor& tensor) {
 } // namespace
 
 FrozenNorm::FrozenNorm(std::span<const float> x, checkpoint::NormKind kind, TensorPtr weight, double eps)
-    : centered_(kind == checkpoint::NormKind::layer), weight_(std::move(weight)) {
+    : centered_(checkpoint::is_layer_norm(kind)), weight_(std::move(weight)) {
     Eigen::ArrayXd numbers = view_of(x).cast<double>();
     if (centered_)
         numbers -= numbers.mean();
@@ -40,6 +40,11 @@ void FrozenNorm::turn_back(Tensor& directions) const {
     all *= static_cast<float>(scale_);
     if (centered_)
         all.rowwise() -= all.colwise().mean().eval();
+}
+
+void scale_by(Tensor& rows, double factor) {
+    if (factor != 1.0)
+        MutableNumbers(rows.data(), rows.count()) *= static_cast<float>(factor);
 }
 
 void pass_norm(Tensor& rows, const Tensor& read, const checkpoint::Architecture& architecture,

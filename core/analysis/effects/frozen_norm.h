@@ -14,16 +14,24 @@ public:
     /// x: the D numbers that the norm read. weight: (D), or null for ones.
     FrozenNorm(std::span<const float> x, checkpoint::NormKind kind, TensorPtr weight, double eps);
 
+    /// Not a norm: c becomes c * factor.
+    static FrozenNorm scaled(double factor) { return FrozenNorm(factor); }
+
     /// rows: (n, D), in place.
     void apply(Tensor& rows) const;
     /// directions: (D, k), in place: afterwards c · direction is what apply(c) · direction was.
     void turn_back(Tensor& directions) const;
 
 private:
-    bool centered_;
+    explicit FrozenNorm(double scale) : scale_(scale) {}
+
+    bool centered_ = false;
     double scale_;
     TensorPtr weight_;
 };
+
+/// rows: multiplied by the factor, in place.
+void scale_by(Tensor& rows, double factor);
 
 /// Takes each row of `rows` (T, D) through a norm at the scale that the same row of `read`, (B 1, T, D), had
 /// in a run. weight: (D), or null for ones.

@@ -45,11 +45,14 @@ CutPath cut_path(const checkpoint::ModelRun& run, HeadPlace from, HeadPlace to, 
     };
     const graph::Part written{name(from.layer, TensorId::contributions), {{"H", {from.head, 1}}}},
         weights{name(to.layer, TensorId::weights), {{"H", {to.head, 1}}}};
-    const std::string x = name(to.layer, TensorId::x), resid_in = name(to.layer, TensorId::resid_in),
-                      q = name(to.layer, TensorId::q_heads), k = name(to.layer, TensorId::k_heads);
+    // Latent vectors follow from what the attention reads.
+    const std::string x = name(to.layer, a.latent ? TensorId::norm1 : TensorId::x),
+                      resid_in = name(to.layer, TensorId::resid_in), q = name(to.layer, TensorId::q_heads),
+                      k = name(to.layer, TensorId::k_heads);
     const run::RunPtr own = runs.run({written, weights, {resid_in}, {q}, {k}}, {}, run.kept(), progress);
     const std::int64_t T = run.inputs().T;
     Tensor taken(Shape{T, a.D}, own->part(written)->values());
+    scale_by(taken, a.branch_scale);
     if (a.norms.first || to.layer > 0)
         pass_norm(taken, *(*own)[resid_in], a,
                   with_edits(run.model().layer(to.layer),

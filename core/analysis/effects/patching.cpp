@@ -120,7 +120,7 @@ public:
     }
     /// The stage with the attention's term of the residual stream, before a norm of the branch.
     TensorId attended() const {
-        return architecture().norms.after_branch ? TensorId::attn_raw : TensorId::attn_out;
+        return architecture().changes_branches() ? TensorId::attn_raw : TensorId::attn_out;
     }
     /// The numbers of a node in the clean or the corrupted run.
     const Tensor& numbers(bool clean, const std::string& node) const {
@@ -197,7 +197,7 @@ public:
         if (wanted.empty())
             return {};
         run::Intervention added =
-            whole(name(l, TensorId::x),
+            whole(name(l, architecture().latent ? TensorId::norm1 : TensorId::x),
                   std::make_shared<const Tensor>(Shape{1, T(), architecture().D}, change.values()));
         added.kind = run::Intervention::Kind::add;
         const run::RunPtr run = run_with(wanted, {added}, progress);
@@ -216,6 +216,7 @@ public:
         if (architecture().norms.after_branch)
             pass_norm(added, numbers(clean, name(head.layer, attended())), architecture(),
                       weight(head.layer, WeightId::norm1_after_weight));
+        scale_by(added, architecture().branch_scale);
         return added;
     }
 

@@ -1,5 +1,6 @@
 #include "core/analysis/effects/score_terms.h"
 
+#include "core/analysis/effects/direct_projections.h"
 #include "core/analysis/effects/rows.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
@@ -23,6 +24,7 @@ using DoubleRow = Eigen::RowVectorXd;
 
 void check(const checkpoint::ModelRun& run, const ScoreQuestion& question) {
     const checkpoint::Architecture& a = run.model().architecture();
+    require_direct_projections(a);
     require_number(question.attention, attention_count(a), Numbered::layer);
     if (attention_place(a, question.attention).stack != checkpoint::Stack::own ||
         question.attention < attention_number(a, {checkpoint::Stack::own, 0}))

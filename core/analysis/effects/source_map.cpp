@@ -95,11 +95,13 @@ Tensor source_map(const checkpoint::ModelRun& run, const LogitQuestion& question
         Tensor direction = at_the_end.of(table, Tensor(Shape{1, 1, a.D}, row_of(*left, i)), cancel).direction;
         for (auto norm = norms.rbegin(); norm != norms.rend(); ++norm)
             FrozenNorm(row_of(*norm->read, i), a.norm, norm->weight, a.norm_eps).turn_back(direction);
+        scale_by(direction, a.branch_scale);
         std::ranges::copy(direction.values(), directions.data() + i * a.D);
     }
 
     const Problem problem = way.edited(attention);
-    const TensorPtr values = values_of(problem, problem.cross() ? *problem.x_kv : *problem.x, cpu, cancel);
+    const TensorPtr values =
+        values_of(problem, problem.has_source() ? *problem.x_kv : *problem.x, cpu, cancel);
     return parts_by_source(problem, *run.weights(attention), *values, head, directions, 0);
 }
 

@@ -133,6 +133,7 @@ private:
                 .apply(added);
             seen_.insert_or_assign(TensorId::attn_raw, copy_of(*output));
         }
+        scale_by(added, a.branch_scale);
         const auto before = row_of(*to_.run_.stream(n), to_.position_),
                    after = row_of(*to_.run_.stream(n + 1), to_.position_);
         Tensor mlp(Shape{1, a.D}, after);
@@ -145,14 +146,14 @@ private:
         return std::make_shared<const Tensor>(Shape{1, 1, a.D}, after);
     }
 
-    /// What the heads add to the stream, before a norm of the branch: b_O in the last row.
+    /// What the heads add to the stream, before a norm or scale of the branch: b_O in the last row.
     TensorPtr attend(checkpoint::AttentionPlace place, Problem problem, const Problem& whole) {
         const Dims& d = whole.dims;
         Heads heads{.problem = std::move(problem),
                     .weights = to_.run_.rows(attention_number(model().architecture(), place), to_.position_,
                                              1, cancel_),
                     .values = nullptr};
-        const Tensor& read = whole.cross() ? *whole.x_kv : *whole.x;
+        const Tensor& read = whole.has_source() ? *whole.x_kv : *whole.x;
         const bool mixed_first = !sources_ && heads.problem.qkv_limit == 0.0F;
         if (!mixed_first)
             heads.values = values_of(heads.problem, read, cpu_, cancel_);
@@ -184,6 +185,8 @@ private:
         const checkpoint::WeightSet weights =
             with_edits(model().layer(n), checkpoint::edits_of(to_.run_.edits(), n));
         const auto branch = [&](TensorId raw, WeightId weight) {
+            if (a.branch_scale != 1.0)
+                return std::optional(FrozenNorm::scaled(a.branch_scale));
             return a.norms.after_branch ? std::optional(FrozenNorm(seen_.at(raw).values(), a.norm,
                                                                    weights[weight], a.norm_eps))
                                         : std::nullopt;

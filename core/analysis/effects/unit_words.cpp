@@ -30,7 +30,8 @@ Eigen::VectorXf direction_of(const checkpoint::ModelRun& run, std::int64_t n, st
     Eigen::ArrayXd direction = ConstNumbers(row, architecture.D).cast<double>();
     if (architecture.norms.after_branch && layer[WeightId::norm2_after_weight] != nullptr)
         direction *= numbers_of(*layer[WeightId::norm2_after_weight]);
-    if (architecture.norm == checkpoint::NormKind::layer)
+    direction *= architecture.branch_scale;
+    if (checkpoint::is_layer_norm(architecture.norm))
         direction -= direction.mean();
     if (last[WeightId::final_norm_weight] != nullptr)
         direction *= numbers_of(*last[WeightId::final_norm_weight]);

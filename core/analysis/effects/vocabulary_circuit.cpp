@@ -1,5 +1,6 @@
 #include "core/analysis/effects/vocabulary_circuit.h"
 
+#include "core/analysis/effects/direct_projections.h"
 #include "core/analysis/effects/rows.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
@@ -87,6 +88,7 @@ VocabularyCircuit vocabulary_circuit(const checkpoint::Model& model, const check
                       "{} has no language-model head, which the circuit needs; open a checkpoint "
                       "that was saved with its head",
                       model.path()));
+    require_direct_projections(a);
     require_number(n, attention_count(a), Numbered::layer);
     require_number(head, a.H, Numbered::head);
     require_number(token, a.vocab, Numbered::token);
@@ -99,7 +101,8 @@ VocabularyCircuit vocabulary_circuit(const checkpoint::Model& model, const check
     if (vector == TokenVector::first_mlp)
         e = after_first_mlp(model, edits, e, cancel);
     const Eigen::RowVectorXf written = (e * whole(w[WeightId::W_V]).middleCols(kv * dk, dk)) *
-                                       whole(w[WeightId::W_O]).middleRows(head * dk, dk);
+                                       whole(w[WeightId::W_O]).middleRows(head * dk, dk) *
+                                       static_cast<float>(a.branch_scale);
     const Eigen::RowVectorXf wanted =
         (e * whole(w[WeightId::W_Q]).middleCols(head * dk, dk)) *
         whole(w[WeightId::W_K]).middleCols(kv * dk, dk).transpose() *

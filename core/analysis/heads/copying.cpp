@@ -1,5 +1,6 @@
 #include "core/analysis/heads/copying.h"
 
+#include "core/analysis/effects/direct_projections.h"
 #include "core/analysis/heads/eigenvalues.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
@@ -76,6 +77,7 @@ std::vector<std::vector<double>> ov_copying(const checkpoint::Model& model,
                       "checkpoint that was saved with its head",
                       model.path()));
     const checkpoint::Architecture& architecture = model.architecture();
+    require_direct_projections(architecture);
     const std::int64_t D = architecture.D, H = architecture.H, Hkv = architecture.Hkv, dk = architecture.dk;
     cpu::CpuDense cpu;
     const Tensor tables = table_product(model, edits, cpu, cancel);

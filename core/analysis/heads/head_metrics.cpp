@@ -267,7 +267,7 @@ std::vector<HeadMetrics> head_metrics(const Trace& trace, std::int64_t b, std::v
                                       const HeadTokens& tokens) {
     const HeadTokens of_trace{.keys = entry_of(tokens.keys, b, trace.dims.Tk),
                               .ids = entry_of(tokens.ids, b, trace.dims.Tk),
-                              .same = tokens.same && !trace.parts.cross,
+                              .same = tokens.same && (!trace.parts.cross || trace.parts.latent),
                               .repeated = tokens.repeated,
                               .hide_first = tokens.hide_first};
     const KeyFacts keys = key_facts(of_trace);

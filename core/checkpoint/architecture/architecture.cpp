@@ -26,7 +26,7 @@ std::int64_t Architecture::mlp_width(std::int64_t l) const {
 }
 
 std::int64_t Architecture::longest_text() const {
-    if (buckets)
+    if (buckets && position_rows == 0)
         return std::numeric_limits<std::int64_t>::max();
     return position_rows > 0 ? std::max<std::int64_t>(0, position_rows - position_offset) : max_positions;
 }

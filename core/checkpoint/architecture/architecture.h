@@ -1,6 +1,8 @@
 #pragma once
 
+#include "core/checkpoint/architecture/latent.h"
 #include "core/checkpoint/architecture/name_map.h"
+#include "core/checkpoint/architecture/norms.h"
 #include "core/checkpoint/architecture/positions.h"
 #include "core/graph/attributes.h"
 
@@ -30,33 +32,6 @@ enum class Activation : std::uint8_t {
     linear ///< x
 };
 
-enum class NormKind : std::uint8_t {
-    layer,       ///< (x - mean) / sqrt(variance + eps) * weight + bias
-    rms,         ///< x / sqrt(mean square + eps) * weight
-    rms_plus_one ///< x / sqrt(mean square + eps) * (1 + weight); Model adds the 1
-};
-
-/// Where the two norms of a layer stand: norm1 belongs to the attention, norm2 to the MLP.
-struct NormPlaces {
-    bool before = false;       ///< on what attention and MLP read
-    bool after_branch = false; ///< on what they return, before it is added
-    bool after_sum = false;    ///< on the sum of both
-    bool first = true;         ///< false: layer 0 has no norm before its attention
-};
-
-enum class Residual : std::uint8_t {
-    serial,           ///< x + attention, then + MLP of that sum
-    parallel,         ///< x + attention(norm1 x) + MLP(norm2 x)
-    parallel_one_norm ///< x + attention(norm1 x) + MLP(norm1 x)
-};
-
-enum class QkNorm : std::uint8_t {
-    none,
-    per_head,       ///< RMSNorm over dk
-    per_head_layer, ///< LayerNorm over dk
-    whole_width     ///< across the heads
-};
-
 /// Everything that decides what a checkpoint computes, but for its weights. A family's file makes it from
 /// config.json; the rest of the program knows no family. Every size is at least 1 unless 0 is said to mean
 /// something. Which biases there are is what `names` lists. An encoder-decoder has an architecture for each
@@ -74,7 +49,7 @@ struct Architecture {
     std::int64_t D = 0;
     std::int64_t H = 0;
     std::int64_t Hkv = 0;           ///< divides H
-    std::int64_t dk = 0;            ///< also the width of a value head
+    std::int64_t dk = 0;            ///< also the width of a value head, but for `latent`
     std::int64_t d_ff = 0;          ///< width inside the MLP, of layers with one MLP for all tokens
     std::int64_t d_shared = 0;      ///< same of the MLP for all tokens beside the experts; 0: there is none
     std::int64_t d_expert = 0;      ///< same of each expert
@@ -86,9 +61,9 @@ struct Architecture {
     graph::Gate expert_gate;        ///< of experts, whose activation is not `activation`
 
     // The embedding.
-    std::int64_t position_rows = 0;   ///< of the position table; 0: there is none
-    bool sinusoids = false;           ///< the table is computed, see sinusoid_table
-    std::int64_t position_offset = 0; ///< the row of the first token
+    std::int64_t position_rows = 0;        ///< of the position table; 0: there is none
+    Sinusoids sinusoids = Sinusoids::none; ///< the table is computed
+    std::int64_t position_offset = 0;      ///< the row of the first token
     PositionCount position_count = PositionCount::every_token;
     std::int64_t pad_id = 0;
     std::int64_t token_types = 0;  ///< rows of the token type table; 0: there is none
@@ -103,9 +78,11 @@ struct Architecture {
     bool final_norm = false;
     bool final_norm_in_head = false; ///< the last hidden state is the one before it
     Residual residual = Residual::serial;
+    double branch_scale = 1.0; ///< multiplies what attention and MLP add to the residual stream
 
     // Attention.
     bool causal = false;
+    std::optional<LatentAttention> latent;            ///< keys and values come from a narrow vector
     std::vector<std::optional<std::int64_t>> windows; ///< per layer, if it has one. Causal: how many keys
                                                       ///< back, itself included; else how far to each side
     QkvPacking qkv = QkvPacking::separate;
@@ -116,8 +93,8 @@ struct Architecture {
     double score_cap = 0.0;            ///< cap tanh(score / cap); 0: none
     Alibi alibi = Alibi::none;
     std::optional<DistanceBuckets> buckets; ///< a bias per head and bucket is added to the scaled scores
-    std::int64_t rotary_width = 0;          ///< leading numbers of a query or key head that turn: 0, or even
-                                            ///< and at most dk, which is even then
+    std::int64_t rotary_width = 0;          ///< numbers of a query or key head that turn, the first or, with
+                                            ///< `latent`, the last: 0, or even and at most dk, which is even
     RotaryPairs rotary_pairs = RotaryPairs::halves;
     std::vector<Rope> ropes;
     std::vector<std::optional<std::size_t>> layer_rope; ///< per layer: which of `ropes`, if any
@@ -135,6 +112,12 @@ struct Architecture {
 
     /// What the scaled scores of layer l are divided by on top of sqrt(dk).
     double temperature(std::int64_t l) const;
+    std::int64_t dv() const { return latent ? latent->dv : dk; }
+    std::int64_t Dkv() const { return latent ? latent->rank + rotary_width : D; }
+    /// As Dims::Dq.
+    std::int64_t Dq() const { return latent ? latent->query_rank : 0; }
+    /// Whether what attention and MLP return is normed or scaled before it is added.
+    bool changes_branches() const { return norms.after_branch || branch_scale != 1.0; }
     /// Whether tokens of layer l use some of several experts.
     bool has_experts(std::int64_t l) const;
     /// The width inside the MLP that every token of layer l uses; 0: there is none.

@@ -31,6 +31,19 @@ void NameMap::drop(std::initializer_list<WeightId> from_body) {
     std::erase_if(body, [&](const TensorName& row) { return std::ranges::count(from_body, row.weight) > 0; });
 }
 
+PackedColumns columns_of(QkvPart part, const Architecture& a) {
+    const bool quarters = a.qkv == QkvPacking::quarters;
+    const std::int64_t blocks = quarters ? 4 : a.qkv == QkvPacking::by_head ? a.Hkv : 1;
+    const std::int64_t queries = a.H / blocks * a.dk, keys = a.Hkv / blocks * a.dk;
+    const bool after_both = part == (quarters ? QkvPart::keys : QkvPart::values);
+    PackedColumns columns{.count = keys, .blocks = blocks, .stride = queries + 2 * keys};
+    if (part == QkvPart::queries)
+        columns.count = queries;
+    else
+        columns.first = queries + (after_both ? keys : 0);
+    return columns;
+}
+
 const TensorName* find_row(const std::vector<TensorName>& rows, WeightId weight) {
     const auto row = std::ranges::find(rows, weight, &TensorName::weight);
     return row == rows.end() ? nullptr : &*row;
@@ -68,6 +81,16 @@ std::int64_t extent_of(Extent extent, const Architecture& a) {
         return a.dk;
     case Extent::H_dk:
         return a.H * a.dk;
+    case Extent::H_dv:
+        return a.H * a.dv();
+    case Extent::Dq:
+        return a.Dq() > 0 ? a.Dq() : a.D;
+    case Extent::latent:
+        return a.latent ? a.latent->rank : 0;
+    case Extent::latent_down:
+        return a.Dkv();
+    case Extent::latent_up:
+        return a.H * (a.dk - a.rotary_width + a.dv());
     case Extent::Hkv_dk:
         return a.Hkv * a.dk;
     case Extent::QKV:

@@ -18,8 +18,10 @@ struct Architecture;
 enum class QkvPacking : std::uint8_t {
     separate,
     side_by_side, ///< all of Q, then all of K, then all of V
-    by_head       ///< for each key head the queries that read it, the key and the value
+    by_head,      ///< for each key head the queries that read it, the key and the value
+    quarters      ///< for each quarter of the heads their queries, their values and their keys
 };
+enum class QkvPart : std::uint8_t { queries, keys, values };
 
 /// How a file holds mlp_gate and mlp_in.
 enum class GatePacking : std::uint8_t {
@@ -49,6 +51,11 @@ enum class Extent : std::uint8_t {
     H,
     dk,
     H_dk,
+    H_dv,
+    Dq,          ///< width of what W_Q multiplies
+    latent,      ///< LatentAttention::rank
+    latent_down, ///< with the numbers of the key that turn
+    latent_up,   ///< of each head the other numbers of the key, then the value
     Hkv_dk,
     QKV, ///< (H + 2 Hkv) dk
     d_ff,
@@ -95,10 +102,10 @@ std::vector<TensorName> tensors_of(std::initializer_list<ModuleName> modules);
 
 /// What a model's tensors are called.
 struct NameMap {
-    std::vector<TensorName> body;             ///< names after one of `prefixes`
-    std::vector<TensorName> head;             ///< full names
-    std::vector<std::string_view> prefixes;   ///< as saved with a head, and without one
-    std::vector<std::string_view> not_needed; ///< parts of the names of tensors that a run does not use
+    std::vector<TensorName> body;           ///< names after one of `prefixes`
+    std::vector<TensorName> head;           ///< full names
+    std::vector<std::string_view> prefixes; ///< as saved with a head, and without one
+    std::vector<std::string> not_needed;    ///< parts of the names of tensors that a run does not use
     /// Full names that a file may use instead: of tensors that share memory it may keep any one.
     std::vector<std::pair<WeightId, std::string>> twins{};
     /// Of a decoder with an encoder: each layer's cross-attention, as W_Q to b_O with norm1, and its MLP.
@@ -106,6 +113,13 @@ struct NameMap {
     void add(std::initializer_list<ModuleName> to_body);
     void drop(std::initializer_list<WeightId> from_body);
 };
+
+/// Where a part is in a tensor that holds queries, keys and values: `count` columns from `first` on, and as
+/// many in each of the blocks that follow, `stride` columns apart.
+struct PackedColumns {
+    std::int64_t first = 0, count = 0, blocks = 1, stride = 0;
+};
+PackedColumns columns_of(QkvPart part, const Architecture& architecture);
 
 /// Null when the rows have no such tensor.
 const TensorName* find_row(const std::vector<TensorName>& rows, WeightId weight);

@@ -38,6 +38,14 @@ enum class RotaryPairs : std::uint8_t {
     neighbours ///< numbers 2c and 2c + 1
 };
 
+/// A position table that is computed: each row has the sines of D/2 angles, then their cosines. Angle c of
+/// row t is t times a frequency.
+enum class Sinusoids : std::uint8_t {
+    none,
+    by_width, ///< 10000^(-2c/D), as Marian (Vaswani et al. 2017, section 3.5)
+    to_last   ///< 10000^(-c/(D/2 - 1)), as tensor2tensor and fairseq; the row pad_id has zeros
+};
+
 /// What the rows of the position table count.
 enum class PositionCount : std::uint8_t {
     every_token,       ///< 0 .. T-1, whatever the padding

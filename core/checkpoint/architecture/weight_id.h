@@ -22,6 +22,13 @@ enum class WeightId : std::uint8_t {
     bucket_table, ///< (buckets, H): the biases of DistanceBuckets
     W_QKV,        ///< W_Q, W_K and W_V in one tensor
     b_QKV,
+    W_UKV, ///< what W_K and W_V of LatentAttention are made of
+    W_DQ,  ///< (D, Dq): makes the queries' vector
+    b_DQ,
+    q_latent_norm, ///< (Dq)
+    W_DKV,         ///< (D, rank + rotary_width)
+    b_DKV,
+    kv_latent_norm, ///< (rank)
     W_Q,
     W_K,
     W_V,
@@ -61,7 +68,7 @@ enum class WeightId : std::uint8_t {
     experts_out,
     experts_out_bias
 };
-inline constexpr int weight_count = 54;
+inline constexpr int weight_count = 61;
 static_assert(static_cast<int>(WeightId::experts_out_bias) + 1 == weight_count);
 inline bool is_per_layer(WeightId weight) {
     return weight >= WeightId::W_QKV;

@@ -40,8 +40,8 @@ Architecture read_stack(const ConfigReader& reader, const BartLike& family, cons
     a.norms.before = a.final_norm = family.norms_before;
     a.norms.after_sum = !family.norms_before;
     a.embedding_norm = family.embedding_norm;
-    a.sinusoids = !family.embedding_norm;
-    a.position_offset = a.sinusoids ? 0 : 2;
+    a.sinusoids = family.embedding_norm ? Sinusoids::none : Sinusoids::by_width;
+    a.position_offset = family.embedding_norm ? 2 : 0;
     a.position_rows = a.max_positions + a.position_offset;
     if (reader.flag("scale_embedding", false))
         a.embedding_scale = std::sqrt(static_cast<double>(a.D));

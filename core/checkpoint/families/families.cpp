@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <nlohmann/json.hpp>
 
 namespace headscope::checkpoint {
@@ -19,8 +20,10 @@ namespace headscope::checkpoint {
             row(phi) row(gptj) row(falcon) row(bloom) row(modernbert) row(gemma2) row(gemma3_text) row(olmo) \
                 row(olmo2) row(olmo3) row(olmoe) row(gpt_oss) row(t5) row(mt5) row(bart) row(mbart)          \
                     row(marian) row(gemma) row(xlm_roberta) row(camembert) row(starcoder2) row(stablelm)     \
-                        row(glm) row(gpt_bigcode) row(cohere) row(mpt) row(qwen2_vl_text)                    \
-                            row(qwen2_5_vl_text) row(qwen3_vl_text) row(qwen2_5_omni_text)
+                        row(glm) row(gpt_bigcode) row(cohere) row(mpt) row(granite) row(granitemoe)          \
+                            row(deepseek_v2) row(deepseek_v3) row(qwen2_vl_text) row(qwen2_5_vl_text)        \
+                                row(qwen3_vl_text) row(qwen2_5_omni_text) row(cohere2) row(glm4)             \
+                                    row(exaone4) row(xglm) row(nemotron) row(mpnet) row(codegen)
 // Those whose configuration nests a language model among other parts, in nested.cpp.
 #define HEADSCOPE_NESTED_FAMILIES(row)                                                                       \
     row(gemma3) row(mistral3) row(llava) row(llava_next) row(qwen2_vl) row(qwen2_5_vl) row(qwen3_vl)         \
@@ -53,6 +56,37 @@ const Family* find_family(std::string_view name) {
     return found == families.end() ? nullptr : &*found;
 }
 
+/// Letters and digits, small, as model types and names of classes have them in common: "gptneox".
+std::string letters_of(std::string_view name) {
+    std::string letters;
+    for (const char c : name)
+        if (std::isalnum(static_cast<unsigned char>(c)) != 0)
+            letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return letters;
+}
+
+/// The family of a file without model_type, by the class that saved it: GPTNeoXForCausalLM is of gpt_neox.
+std::string type_of_class(const ConfigReader& reader) {
+    for (const std::string& name : reader.texts("architectures")) {
+        std::string_view stem = name;
+        for (const std::string_view end :
+             {"ForCausalLM", "LMHeadModel", "ForConditionalGeneration", "ForMaskedLM", "ForPreTraining",
+              "MTModel", "EncoderModel", "Model"})
+            if (stem.ends_with(end)) {
+                stem.remove_suffix(end.size());
+                break;
+            }
+        const std::string letters = letters_of(stem);
+        // The class of Gemma 3 without images; that with images has the shorter type.
+        const std::string own = name == "Gemma3ForCausalLM" ? "gemma3text" : letters;
+        const auto found =
+            std::ranges::find(families, own, [](const Family& family) { return letters_of(family.name); });
+        if (found != families.end())
+            return std::string(found->name);
+    }
+    return "";
+}
+
 Architecture read_text_family(const Family& family, const ConfigReader& reader) {
     Architecture architecture = family.read(reader);
     // Embedding models made of decoders read both ways. GPT-Neo has masks of its own, which do not look at
@@ -79,7 +113,7 @@ Architecture read_text_family(const std::string& name, const ConfigReader& reade
 Architecture read_architecture(std::string_view text, const std::string& source) {
     const nlohmann::json parsed = parse_json(text, source);
     const ConfigReader reader(parsed, source);
-    const std::string type = reader.text("model_type", "");
+    const std::string type = reader.has("model_type") ? reader.text("model_type", "") : type_of_class(reader);
     const Family* const family = find_family(type);
     if (family == nullptr)
         refuse_type(reader, type);

@@ -3,11 +3,13 @@
 
 namespace headscope::checkpoint {
 
-Architecture read_gptj(const ConfigReader& reader) {
+namespace {
+
+Architecture read_gptj_like(const ConfigReader& reader, const char* family) {
     using enum WeightId;
     using enum Layout;
     using E = Extent;
-    Architecture a = read_sizes(reader, "gptj",
+    Architecture a = read_sizes(reader, family,
                                 {.layers = "n_layer",
                                  .D = "n_embd",
                                  .H = "n_head",
@@ -46,6 +48,26 @@ Architecture read_gptj(const ConfigReader& reader) {
                .head = tensors_of({{"lm_head", table, E::vocab, E::D, output_table, output_bias}}),
                .prefixes = {"transformer.", ""},
                .not_needed = {".attn.bias", ".attn.masked_bias"}};
+    return a;
+}
+
+} // namespace
+
+Architecture read_gptj(const ConfigReader& reader) {
+    return read_gptj_like(reader, "gptj");
+}
+
+/// GPT-J for programs, with queries, keys and values in one tensor (Nijkamp et al. 2022).
+Architecture read_codegen(const ConfigReader& reader) {
+    using enum WeightId;
+    Architecture a = read_gptj_like(reader, "codegen");
+    constexpr std::int64_t quarters = 4;
+    if (a.H % quarters != 0)
+        reader.refuse(reader.has("num_attention_heads") ? "num_attention_heads" : "n_head",
+                      tr("gptj.multiple_four_blocks", "a multiple of {}", quarters));
+    a.qkv = QkvPacking::quarters;
+    a.names.drop({W_Q, W_K, W_V});
+    a.names.add({{"h.{l}.attn.qkv_proj", Layout::linear, Extent::D, Extent::QKV, W_QKV}});
     return a;
 }
 

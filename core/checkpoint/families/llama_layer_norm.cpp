@@ -5,6 +5,31 @@ namespace headscope::checkpoint {
 
 // Families with Llama's names of tensors and LayerNorms in place of its RMSNorms.
 
+namespace {
+
+Architecture read_command_r(const ConfigReader& reader, const char* family) {
+    const bool biased = reader.flag("attention_bias", false);
+    Architecture a = read_llama_like(reader,
+                                     {.family = family,
+                                      .defaults = {.layers = 40,
+                                                   .D = 8192,
+                                                   .H = 64,
+                                                   .d_ff = 22528,
+                                                   .vocab = 256000,
+                                                   .max_positions = 8192,
+                                                   .activation = "silu"},
+                                      .norm_eps = "layer_norm_eps"},
+                                     {.qkv = biased, .out = biased});
+    a.residual = Residual::parallel_one_norm;
+    a.names.drop({WeightId::norm2_weight});
+    use_layer_norms(a, false);
+    a.rotary_pairs = RotaryPairs::neighbours;
+    a.head_scale = reader.positive("logit_scale", 0.0625);
+    return a;
+}
+
+} // namespace
+
 Architecture read_stablelm(const ConfigReader& reader) {
     Architecture a = read_llama_like(reader,
                                      {.family = "stablelm",
@@ -33,25 +58,42 @@ Architecture read_stablelm(const ConfigReader& reader) {
 
 /// Command R: attention and MLP read one norm without bias, and the logits are scaled.
 Architecture read_cohere(const ConfigReader& reader) {
-    const bool biased = reader.flag("attention_bias", false);
-    Architecture a = read_llama_like(reader,
-                                     {.family = "cohere",
-                                      .defaults = {.layers = 40,
-                                                   .D = 8192,
-                                                   .H = 64,
-                                                   .d_ff = 22528,
-                                                   .vocab = 256000,
-                                                   .max_positions = 8192,
-                                                   .activation = "silu"},
-                                      .norm_eps = "layer_norm_eps"},
-                                     {.qkv = biased, .out = biased});
-    a.residual = Residual::parallel_one_norm;
-    a.names.drop({WeightId::norm2_weight});
-    use_layer_norms(a, false);
-    a.rotary_pairs = RotaryPairs::neighbours;
-    a.head_scale = reader.positive("logit_scale", 0.0625);
+    Architecture a = read_command_r(reader, "cohere");
     if (reader.flag("use_qk_norm", false))
         a.qk_norm = QkNorm::per_head_layer;
+    return a;
+}
+
+/// Command R7B and Command A: three of four layers have a window, and only those have rotary positions.
+Architecture read_cohere2(const ConfigReader& reader) {
+    Architecture a = read_command_r(reader, "cohere2");
+    const std::int64_t every = reader.size("sliding_window_pattern", 4);
+    read_windows(
+        reader, 4096, [every](std::int64_t l) { return (l + 1) % every != 0; }, a);
+    turn_only_in_windows(a);
+    return a;
+}
+
+/// LayerNorms whose weights are stored less 1, and an MLP of one squared ReLU without a gate (Parmar et al.
+/// 2024, "Nemotron-4 15B").
+Architecture read_nemotron(const ConfigReader& reader) {
+    const bool attention = reader.flag("attention_bias", false), mlp = reader.flag("mlp_bias", false);
+    Architecture a = read_llama_like(reader,
+                                     {.family = "nemotron",
+                                      .defaults = {.layers = 32,
+                                                   .D = 6144,
+                                                   .H = 48,
+                                                   .d_ff = 24576,
+                                                   .vocab = 256000,
+                                                   .max_positions = 4096,
+                                                   .activation = "relu2",
+                                                   .tied = false},
+                                      .rope = {.usual_part = 0.5},
+                                      .norm_eps = "norm_eps"},
+                                     {.qkv = attention, .out = attention, .mlp = mlp});
+    use_layer_norms(a, true);
+    a.norm = NormKind::layer_plus_one;
+    a.names.drop({WeightId::mlp_gate, WeightId::mlp_gate_bias});
     return a;
 }
 

@@ -150,8 +150,13 @@ Architecture read_qwen2_moe(const ConfigReader& reader) {
     read_qwen_mixture(reader, 1408, 4, a);
     a.d_shared = reader.size("shared_expert_intermediate_size", 5632);
     set_mixture(qwen_mixture, a);
-    a.names.body.push_back({WeightId::shared_gate, "layers.{l}.mlp.shared_expert_gate.weight", Layout::linear,
-                            Extent::D, Extent::one, false, InLayers::mixtures});
+    const TensorName shared_gate{.weight = WeightId::shared_gate,
+                                 .name = "layers.{l}.mlp.shared_expert_gate.weight",
+                                 .layout = Layout::linear,
+                                 .in = Extent::D,
+                                 .out = Extent::one,
+                                 .layers = InLayers::mixtures};
+    a.names.body.push_back(shared_gate);
     return a;
 }
 

@@ -162,4 +162,10 @@ void read_rope_kinds(const ConfigReader& reader, const RopeKindKeys& keys, Archi
         architecture.layer_rope[l] = architecture.windows[l] ? 1 : 0;
 }
 
+void turn_only_in_windows(Architecture& architecture) {
+    for (std::size_t l = 0; l < architecture.windows.size(); ++l)
+        if (!architecture.windows[l])
+            architecture.layer_rope[l] = std::nullopt;
+}
+
 } // namespace headscope::checkpoint

@@ -37,4 +37,7 @@ struct RopeKindKeys {
 /// Error(input) naming the key.
 void read_rope_kinds(const ConfigReader& reader, const RopeKindKeys& keys, Architecture& architecture);
 
+/// Takes the rotary positions from the layers without a window.
+void turn_only_in_windows(Architecture& architecture);
+
 } // namespace headscope::checkpoint

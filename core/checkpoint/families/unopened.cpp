@@ -22,8 +22,6 @@ struct UnopenedType {
 constexpr Message chosen_experts =
     translatable("unopened.experts_chosen_shared",
                  "their experts are chosen or weighted in a way that is not computed here");
-constexpr Message scaled_branches =
-    translatable("unopened.branches_scaled", "they multiply what each branch adds to the residual stream");
 constexpr Message narrow_embeddings =
     translatable("unopened.embeddings_narrower_layers", "their embeddings are narrower than their layers");
 constexpr Message relative_scores = translatable("unopened.scores_depend_distance",
@@ -32,27 +30,13 @@ constexpr Message other_input =
     translatable("unopened.read_images_sound", "they read images or sound, not a text");
 constexpr Message images_inside = translatable(
     "unopened.layers_read_images", "their language model is changed to read images in its own layers");
-constexpr Message latent_attention =
-    translatable("unopened.keys_values_latent", "they compute keys and values from a narrower latent vector");
 
 constexpr std::array types{
-    UnopenedType{"nemotron",
-                 translatable("unopened.layernorms_one_plus",
-                              "their LayerNorms multiply by 1 + weight, which is computed for RMSNorms only"),
-                 "llama"},
-    UnopenedType{"xglm",
-                 translatable("unopened.sines_other_frequencies",
-                              "their sines and cosines of positions have other frequencies than Marian's"),
-                 "opt"},
     UnopenedType{"electra", narrow_embeddings, "bert"},
     UnopenedType{"albert", narrow_embeddings, "bert"},
     UnopenedType{"deberta", relative_scores, "roberta"},
     UnopenedType{"deberta-v2", relative_scores, "roberta"},
-    UnopenedType{"granitemoe", chosen_experts, "gpt_oss"},
     UnopenedType{"qwen3_vl_moe", chosen_experts, "qwen3_vl"},
-    UnopenedType{"granite", scaled_branches, "llama"},
-    UnopenedType{"deepseek_v2", latent_attention, "llama"},
-    UnopenedType{"deepseek_v3", latent_attention, "llama"},
     UnopenedType{"mllama", images_inside, "llava"},
     UnopenedType{"paligemma",
                  translatable("unopened.prompt_both_directions", "they read the prompt in both directions"),

@@ -1,9 +1,9 @@
 #include "core/checkpoint/files/local_models.h"
 
 #include "core/base/error.h"
-#include "core/base/file.h"
 #include "core/base/message.h"
 #include "core/base/user_folders.h"
+#include "core/checkpoint/files/checkpoint_folder.h"
 #include "core/checkpoint/gguf/gguf_file.h"
 
 #include <algorithm>
@@ -44,15 +44,6 @@ std::string name_of(const fs::path& folder) {
     return name;
 }
 
-std::string first_line(const fs::path& path) {
-    try {
-        const std::string text = read_file(path.string());
-        return text.substr(0, text.find_first_of("\r\n"));
-    } catch (const Error&) {
-        return "";
-    }
-}
-
 /// Tensors are there as well as config.json, and no link leads nowhere.
 bool has_tensors(const fs::path& folder) {
     return is_checkpoint(folder.string()) && TensorFiles::are_in(folder.string());
@@ -65,27 +56,6 @@ std::vector<fs::path> gguf_files_in(const fs::path& folder) {
         if (entry->path().extension() == ".gguf" && is_gguf(entry->path().string()))
             found.push_back(entry->path());
     return found;
-}
-
-bool has_models(const fs::path& folder) {
-    return has_tensors(folder) || !gguf_files_in(folder).empty();
-}
-
-std::optional<fs::path> chosen_revision(const fs::path& model) {
-    const fs::path snapshots = model / "snapshots";
-    // A name with a folder in it would lead out of the snapshots.
-    const fs::path main = first_line(model / "refs" / "main");
-    if (!main.empty() && main.filename() == main && main != "." && main != ".." &&
-        has_models(snapshots / main))
-        return snapshots / main;
-    std::vector<fs::path> all = folders_in(snapshots);
-    std::erase_if(all, [](const fs::path& folder) { return !has_models(folder); });
-    const auto newest = std::ranges::max_element(all, {}, [](const fs::path& folder) {
-        std::error_code fault;
-        const auto time = fs::last_write_time(folder, fault);
-        return fault ? fs::file_time_type::min() : time;
-    });
-    return newest == all.end() ? std::nullopt : std::optional(*newest);
 }
 
 /// What a folder is or holds itself, called `name` or after it.
@@ -185,7 +155,7 @@ std::vector<LocalModel> local_models(const std::string& folder) {
     for (const fs::path& inner : folders_in(folder)) {
         if (!inner.filename().string().starts_with(models_prefix))
             add_models(inner, inner.filename().string(), inner.filename().string() + "/", found);
-        else if (const auto revision = chosen_revision(inner))
+        else if (const auto revision = cached_revision(inner.string()))
             add_models(*revision, name_of(inner), name_of(inner) + "/", found);
     }
     std::ranges::sort(found, {}, &LocalModel::name);

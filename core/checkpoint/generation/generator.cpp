@@ -159,7 +159,7 @@ void Generator::read_cache(std::int64_t l, std::int64_t g, std::int64_t i, std::
 
 std::int64_t Generator::row_bytes() const {
     const Architecture& a = model_->architecture();
-    return 2 * a.Hkv * a.dk * static_cast<std::int64_t>(sizeof(float));
+    return a.Hkv * (a.dk + a.dv()) * static_cast<std::int64_t>(sizeof(float));
 }
 
 /// Rows of the source that a layer keeps.

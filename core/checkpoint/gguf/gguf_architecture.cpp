@@ -104,7 +104,7 @@ Architecture read_gguf_architecture(const GgufFile& file) {
     }
     if (a.qkv == QkvPacking::by_head)
         a.qkv = QkvPacking::side_by_side;
-    if (a.norm == NormKind::rms_plus_one)
+    if (adds_one(a.norm))
         a.norm = NormKind::rms;
     return a;
 }

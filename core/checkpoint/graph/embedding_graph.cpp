@@ -43,8 +43,8 @@ Embedding add_embedding(graph::Builder& g, LeafBuilder& leaves, const StackText&
     g.with_role(x, Role::adds);
 
     if (a.position_rows > 0) {
-        const Value position_table =
-            a.sinusoids ? leaves.position_table(g, text) : *weight(WeightId::position_table);
+        const Value position_table = a.sinusoids != Sinusoids::none ? leaves.position_table(g, text)
+                                                                    : *weight(WeightId::position_table);
         const Value places = ids(labels::positions, learned_positions(text.inputs, a));
         const Value position = g.with_role(g.embedding(labels::position, places, position_table), Role::adds);
         x = g.with_role(g.add(labels::embedding_sum, {x, position}), Role::stream);

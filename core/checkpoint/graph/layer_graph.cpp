@@ -77,23 +77,27 @@ private:
     /// The attention's term of the residual stream.
     Value attention_branch(const Value& input) {
         Builder& g = attention_;
-        const Value output = graph::attention(g, attention_of(g.alias(labels::x, input)));
-        if (!a_.norms.after_branch)
-            return g.with_role(g.alias(labels::attn_out, output), Role::adds);
-        return g.with_role(add_norm(g, labels::attn_out, a_, g.alias(labels::attn_raw, output),
-                                    weight(g, W::norm1_after_weight)),
-                           Role::adds);
+        const Value output = graph::attention(
+            g, attention_of(a_.Dq() > 0 ? latent_queries(input) : g.alias(labels::x, input), input));
+        return a_.changes_branches()
+                   ? added(g, labels::attn_out, g.alias(labels::attn_raw, output), W::norm1_after_weight)
+                   : g.with_role(g.alias(labels::attn_out, output), Role::adds);
     }
 
     /// The MLP's term of the residual stream.
     Value mlp_branch(const Value& input) {
-        const bool has_norm = a_.norms.after_branch;
-        const graph::Label& label = has_norm ? labels::mlp_raw : labels::mlp_out;
+        const graph::Label& label = a_.changes_branches() ? labels::mlp_raw : labels::mlp_out;
         const Value out = a_.has_experts(place_.layer) ? experts_branch(label, input)
                                                        : graph::mlp(mlp_, label, input, mlp_of());
-        return mlp_.with_role(
-            has_norm ? add_norm(mlp_, labels::mlp_out, a_, out, weight(mlp_, W::norm2_after_weight)) : out,
-            Role::adds);
+        return a_.changes_branches() ? added(mlp_, labels::mlp_out, out, W::norm2_after_weight)
+                                     : mlp_.with_role(out, Role::adds);
+    }
+
+    /// What a branch adds to the residual stream, from what it returned: its norm, or a multiple of it.
+    Value added(Builder& g, const graph::Label& label, const Value& returned, WeightId norm) {
+        return g.with_role(a_.norms.after_branch ? add_norm(g, label, a_, returned, weight(g, norm))
+                                                 : g.scale(label, returned, {.factor = a_.branch_scale}),
+                           Role::adds);
     }
 
     /// The output of the chosen experts, plus that of the MLP for all tokens where there is one.
@@ -110,7 +114,27 @@ private:
         return mlp_.add(label, {shared, graph::mixture(mlp_, labels::mlp_experts, input, mixture_of())});
     }
 
-    graph::Attention attention_of(const Value& x) {
+    /// What queries are projections of, where it is not the input itself.
+    Value latent_queries(const Value& input) {
+        Builder& g = attention_;
+        return g.rms_norm(labels::x, g.linear(labels::q_down, input, *weight(g, W::W_DQ), weight(g, W::b_DQ)),
+                          weight(g, W::q_latent_norm), a_.latent->norm_eps);
+    }
+    /// What keys and values are projections of: the latent vector, then the numbers of the key that turn.
+    Value latent_source(const Value& input) {
+        Builder& g = attention_;
+        const std::int64_t rank = a_.latent->rank;
+        const Value down = g.linear(labels::kv_down, input, *weight(g, W::W_DKV), weight(g, W::b_DKV));
+        const Value latent = g.rms_norm(
+            labels::kv_latent, g.slice(labels::kv_latent_raw, down, {.first = 0, .axis = {"rank", rank}}),
+            weight(g, W::kv_latent_norm), a_.latent->norm_eps);
+        const Value rotary =
+            g.slice(labels::k_rotary, down, {.first = rank, .axis = {"rotary", a_.rotary_width}});
+        return g.concat(labels::x_kv, {latent, rotary}, "Dkv");
+    }
+
+    /// input: what the projections read, or their latent vectors.
+    graph::Attention attention_of(const Value& x, const Value& input) {
         Builder& g = attention_;
         graph::Attention attention{.dims = text_.dims,
                                    .x = x,
@@ -136,6 +160,8 @@ private:
             attention.x_kv = g.alias(labels::x_kv, *encoder_);
         else
             add_positions(attention);
+        if (a_.latent)
+            attention.x_kv = latent_source(input);
         attention.allowed = shared_.key_valid;
         attention.sink = weight(g, W::sink);
         const std::vector<float> ones(static_cast<std::size_t>(a_.H), 1.0F);

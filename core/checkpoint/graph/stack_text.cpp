@@ -63,17 +63,18 @@ StackText text_of(const Architecture& model, Stack stack, const ModelInputs& inp
                      .Tq = inputs.T,
                      .Tk = inputs.T,
                      .D = a.D,
-                     .Dkv = a.D,
+                     .Dkv = a.Dkv(),
                      .H = a.H,
                      .Hkv = a.Hkv,
                      .dk = a.dk,
-                     .dv = a.dk,
+                     .dv = a.dv(),
                      .d_ff = a.d_ff,
                      .vocab = a.vocab,
                      .positions = a.position_rows,
                      .token_types = a.token_types,
                      .d_expert = a.d_expert,
-                     .experts = a.experts},
+                     .experts = a.experts,
+                     .Dq = a.Dq()},
             .temperature = temperature};
 }
 
@@ -108,6 +109,7 @@ graph::Value add_norm(graph::Builder& g, const graph::Label& label, const Archit
                       const graph::OptionalValue& bias) {
     switch (architecture.norm) {
     case NormKind::layer:
+    case NormKind::layer_plus_one: // the parameter has the 1
         return g.layer_norm(label, x, weight, bias, architecture.norm_eps);
     case NormKind::rms:
     case NormKind::rms_plus_one: // the parameter has the 1

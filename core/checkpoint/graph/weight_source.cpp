@@ -34,6 +34,12 @@ constexpr std::array unlisted_weights{
     unlisted(W::head_norm_weight, "head_norm_weight", "γ", Step::logits),
     unlisted(W::head_norm_bias, "head_norm_bias", "β", Step::logits),
     unlisted(W::bucket_table, "W_distance", "W_distance", Step::masked),
+    unlisted(W::W_DQ, "W_DQ", "W_DQ", Step::x),
+    unlisted(W::b_DQ, "b_DQ", "b_DQ", Step::x),
+    unlisted(W::q_latent_norm, "q_latent_norm", "γ", Step::x),
+    unlisted(W::W_DKV, "W_DKV", "W_DKV", Step::x),
+    unlisted(W::b_DKV, "b_DKV", "b_DKV", Step::x),
+    unlisted(W::kv_latent_norm, "kv_latent_norm", "γ", Step::x),
     unlisted(W::router_choice_bias, "router_choice_bias", "b_choice", Step::mlp_experts),
     unlisted(W::shared_gate, "W_shared_gate", "W_shared", Step::mlp_shared),
 };
@@ -72,12 +78,10 @@ struct PackedWeight {
 };
 
 std::optional<PackedWeight> packed_weight(const Architecture& a, std::int64_t layer, WeightId weight) {
-    // One block of queries, keys and values, or one block for each key head.
-    const std::int64_t blocks = a.qkv == QkvPacking::by_head ? a.Hkv : 1;
-    const std::int64_t queries = a.H / blocks * a.dk, keys = a.Hkv / blocks * a.dk;
-    const auto of_qkv = [&](WeightId whole, std::int64_t first, std::int64_t count) {
+    const auto of_qkv = [&](WeightId whole, QkvPart part) {
+        const PackedColumns at = columns_of(part, a);
         return PackedWeight{whole,
-                            {.first = first, .count = count, .blocks = blocks, .stride = queries + 2 * keys}};
+                            {.first = at.first, .count = at.count, .blocks = at.blocks, .stride = at.stride}};
     };
     // Gates and inputs of experts take turns, column by column, or lie side by side.
     const auto of_experts = [&](WeightId whole, std::int64_t half) {
@@ -86,19 +90,28 @@ std::optional<PackedWeight> packed_weight(const Architecture& a, std::int64_t la
         return PackedWeight{whole, {.first = half * a.d_expert, .count = a.d_expert}};
     };
     const std::int64_t width = layer < 0 ? 0 : a.mlp_width(layer);
+    if (a.latent && (weight == W::W_K || weight == W::W_V)) {
+        // Of each head the numbers of its key that do not turn, then its value.
+        const std::int64_t still = a.dk - a.rotary_width, key = weight == W::W_K ? 1 : 0;
+        return PackedWeight{W::W_UKV,
+                            {.first = key == 1 ? 0 : still,
+                             .count = key == 1 ? still : a.dv(),
+                             .blocks = a.H,
+                             .stride = still + a.dv()}};
+    }
     switch (weight) {
     case W::W_Q:
-        return of_qkv(W::W_QKV, 0, queries);
+        return of_qkv(W::W_QKV, QkvPart::queries);
     case W::W_K:
-        return of_qkv(W::W_QKV, queries, keys);
+        return of_qkv(W::W_QKV, QkvPart::keys);
     case W::W_V:
-        return of_qkv(W::W_QKV, queries + keys, keys);
+        return of_qkv(W::W_QKV, QkvPart::values);
     case W::b_Q:
-        return of_qkv(W::b_QKV, 0, queries);
+        return of_qkv(W::b_QKV, QkvPart::queries);
     case W::b_K:
-        return of_qkv(W::b_QKV, queries, keys);
+        return of_qkv(W::b_QKV, QkvPart::keys);
     case W::b_V:
-        return of_qkv(W::b_QKV, queries + keys, keys);
+        return of_qkv(W::b_QKV, QkvPart::values);
     case W::mlp_gate:
         return PackedWeight{W::mlp_gate_in, {.first = 0, .count = width}};
     case W::mlp_in:
@@ -135,12 +148,23 @@ graph::Axes axes_of(WeightId weight, const Architecture& architecture, const Dim
     case W::head_norm_weight:
     case W::head_norm_bias:
         return graph::axes_of({A::D}, dims);
+    case W::W_DQ:
+        return graph::axes_of({A::D, A::Dq}, dims);
+    case W::b_DQ:
+    case W::q_latent_norm:
+        return graph::axes_of({A::Dq}, dims);
+    case W::W_DKV:
+        return graph::axes_of({A::D, A::Dkv}, dims);
+    case W::b_DKV:
+        return graph::axes_of({A::Dkv}, dims);
+    case W::kv_latent_norm:
+        return {{"rank", architecture.latent->rank}};
     case W::head_dense:
         return graph::axes_of({A::D, A::D}, dims);
     case W::router_choice_bias:
         return graph::axes_of({A::experts}, dims);
     case W::shared_gate:
-        return {graph::axis_of(A::D, dims), {axis_name(A::D), 1}}; // its result is repeated along D
+        return {graph::axis_of(A::D, dims), {axis_name(A::D, dims), 1}}; // its result is repeated along D
     case W::bucket_table:
         return {{"buckets", architecture.buckets->count}, graph::axis_of(A::H, dims)};
     default:
@@ -173,7 +197,7 @@ std::optional<WeightSource> find_source(const Architecture& architecture, Attent
         row = find_row(names.head, weight);
     if (row == nullptr || !is_needed(*row, architecture))
         return std::nullopt;
-    const bool plus_one = architecture.norm == NormKind::rms_plus_one && is_norm_weight(weight);
+    const bool plus_one = adds_one(architecture.norm) && is_norm_weight(weight);
     return WeightSource{
         .parameter = {.tensor = full_name(*row, of_head ? "" : names.prefixes.front(), place.layer),
                       .layout = layout_of(row->layout),

@@ -41,7 +41,7 @@ std::vector<TensorId> layer_stages(const Architecture& a, AttentionPlace place) 
     };
     const bool serial = a.residual == Residual::serial, after_sum = serial && a.norms.after_sum;
     add(norm1, norm_before_attention(a, place.layer));
-    add(attn_raw, a.norms.after_branch);
+    add(attn_raw, a.changes_branches());
     add(attn_out, true);
     add(resid_mid, serial);
     add(norm1, after_sum);
@@ -55,7 +55,7 @@ std::vector<TensorId> layer_stages(const Architecture& a, AttentionPlace place) 
     add(mlp_act, has_mlp);
     add(mlp_shared, mixture && has_mlp);
     add(mlp_experts, mixture && has_mlp);
-    add(mlp_raw, a.norms.after_branch);
+    add(mlp_raw, a.changes_branches());
     add(mlp_out, true);
     add(resid_out, true);
     add(norm2, after_sum);
@@ -80,7 +80,7 @@ bool is_sum_of_experts(const Architecture& a, TensorId id, std::int64_t l) {
         return false;
     if (a.d_shared > 0)
         return id == mlp_experts;
-    return id == (a.norms.after_branch ? mlp_raw : mlp_out);
+    return id == (a.changes_branches() ? mlp_raw : mlp_out);
 }
 
 std::vector<TensorId> made_from(const Architecture& a, TensorId id, std::int64_t l) {
@@ -93,7 +93,7 @@ std::vector<TensorId> made_from(const Architecture& a, TensorId id, std::int64_t
     case attn_raw:
         return {output};
     case attn_out:
-        return {a.norms.after_branch ? attn_raw : output};
+        return {a.changes_branches() ? attn_raw : output};
     case resid_mid:
         return {resid_in, attn_out};
     case mlp_pre:
@@ -107,7 +107,7 @@ std::vector<TensorId> made_from(const Architecture& a, TensorId id, std::int64_t
         return {mlp_source(a, l)};
     case mlp_raw:
     case mlp_out:
-        if (id == mlp_out && a.norms.after_branch)
+        if (id == mlp_out && a.changes_branches())
             return {mlp_raw};
         if (is_sum_of_experts(a, id, l))
             return {mlp_source(a, l)};
@@ -121,6 +121,10 @@ std::vector<TensorId> made_from(const Architecture& a, TensorId id, std::int64_t
     default:
         return {};
     }
+}
+
+bool is_scaled_branch(const Architecture& a, TensorId id) {
+    return a.branch_scale != 1.0 && (id == attn_out || id == mlp_out);
 }
 
 std::optional<NormWeights> norm_weights(const Architecture& a, TensorId id) {

@@ -23,6 +23,9 @@ std::vector<TensorId> last_stages(const Architecture& architecture, bool has_hea
 /// cross-attention is named by the layer: decoder.layers.3.mlp_act.
 AttentionPlace place_in_files(AttentionPlace place, TensorId id);
 
+/// Whether a row is what attention or MLP returned, times the architecture's branch_scale.
+bool is_scaled_branch(const Architecture& architecture, TensorId id);
+
 /// Whether a row of layer l is the sum of the chosen experts' outputs, each times its fraction.
 bool is_sum_of_experts(const Architecture& architecture, TensorId id, std::int64_t l);
 
@@ -35,7 +38,8 @@ struct NormWeights {
     WeightId weight;
     std::optional<WeightId> bias{};
 };
-/// Nothing where a row is no norm: attn_out and mlp_out are norms only behind attn_raw and mlp_raw.
+/// Nothing where a row is no norm: attn_out and mlp_out are norms only in layers with norms after the
+/// branches.
 std::optional<NormWeights> norm_weights(const Architecture& architecture, TensorId id);
 
 } // namespace headscope::checkpoint

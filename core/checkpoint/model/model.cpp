@@ -6,6 +6,7 @@
 #include "core/base/memory.h"
 #include "core/base/message.h"
 #include "core/checkpoint/families/families.h"
+#include "core/checkpoint/files/checkpoint_folder.h"
 #include "core/checkpoint/gguf/gguf_architecture.h"
 #include "core/checkpoint/model/quantized.h"
 
@@ -56,7 +57,8 @@ void set_unknown_tensors(UnknownTensors policy) {
     unknown_tensors = policy;
 }
 
-Model Model::open(const std::string& path, std::size_t kept_bytes) {
+Model Model::open(const std::string& place, std::size_t kept_bytes) {
+    const std::string path = checkpoint_at(place);
     kept_bytes = std::min<std::uint64_t>(kept_bytes, available_memory() / 4);
     Model model;
     model.path_ = path;

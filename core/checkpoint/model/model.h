@@ -46,10 +46,10 @@ class Model {
 public:
     static constexpr std::size_t default_kept_bytes = std::size_t{1} << 30U;
 
-    /// `path` is a folder with config.json and the tensors, a PyTorch file next to a config.json, or a GGUF
-    /// file. Tensors that are missing, unknown
-    /// or of a wrong shape go into the report. Throws Error(input) for what cannot be read at all (see
-    /// TensorFiles, read_architecture and read_gguf_architecture). Nothing is fetched from a network.
+    /// `path` is a folder with config.json and the tensors or another folder that stands for a checkpoint
+    /// (see checkpoint_at), a PyTorch file next to a config.json, or a GGUF file. Tensors that are missing,
+    /// unknown or of a wrong shape go into the report. Throws Error(input) for what cannot be read at all
+    /// (see TensorFiles, read_architecture and read_gguf_architecture). Nothing is fetched from a network.
     /// kept_bytes: what kept weights may take together, as float32, and a quarter of the free memory at most:
     /// what stands around the layers first, then the last layers, which an edit anywhere computes again.
     static Model open(const std::string& path, std::size_t kept_bytes = default_kept_bytes);

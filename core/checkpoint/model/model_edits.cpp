@@ -87,7 +87,7 @@ bool same(const LayerEdits& a, const LayerEdits& b) {
 
 void check_patch(const PatchedRows& patch, const Architecture& architecture, AttentionPlace place,
                  const std::string& where) {
-    const TensorId attended = architecture.norms.after_branch ? TensorId::attn_raw : TensorId::attn_out;
+    const TensorId attended = architecture.changes_branches() ? TensorId::attn_raw : TensorId::attn_out;
     std::vector<TensorId> taken = layer_stages(architecture, place);
     std::erase_if(taken, [&](TensorId id) {
         return id != TensorId::resid_in && id != attended && id != TensorId::mlp_act &&

@@ -53,17 +53,19 @@ TensorPtr transposed_each(const Tensor& tensor) {
     return out;
 }
 
-/// Positions that are not learned, (rows, D), as Marian has them: the angle of pair c at position t is
-/// t / 10000^(2c/D) (Vaswani et al. 2017, section 3.5), and a row holds the sines of all pairs, then their
-/// cosines.
-TensorPtr sinusoid_table(std::int64_t rows, std::int64_t D) {
-    auto table = std::make_shared<Tensor>(Shape{rows, D});
-    const std::int64_t sines = (D + 1) / 2;
+/// Positions that are not learned, (rows, D).
+TensorPtr sinusoid_table(const Architecture& a) {
+    const std::int64_t rows = a.position_rows, D = a.D;
+    auto table = std::make_shared<Tensor>(Shape{rows, D}); // zeros
+    const bool to_last = a.sinusoids == Sinusoids::to_last;
+    // Of an odd D one half is wider, or the last column has zeros.
+    const std::int64_t sines = to_last ? D / 2 : (D + 1) / 2, width = to_last ? 2 * sines : D;
+    const double steps = to_last ? static_cast<double>(D / 2 - 1) : static_cast<double>(D) / 2.0;
     for (std::int64_t t = 0; t < rows; ++t)
-        for (std::int64_t c = 0; c < D; ++c) {
+        for (std::int64_t c = 0; c < width && !(to_last && t == a.pad_id); ++c) {
             const std::int64_t pair = c < sines ? c : c - sines;
-            const double angle = static_cast<double>(t) /
-                                 std::pow(10000.0, 2.0 * static_cast<double>(pair) / static_cast<double>(D));
+            const double angle =
+                static_cast<double>(t) / std::pow(10000.0, static_cast<double>(pair) / steps);
             table->at(t, c) = static_cast<float>(c < sines ? std::sin(angle) : std::cos(angle));
         }
     return table;
@@ -94,19 +96,13 @@ void cut_qkv(WeightSet& set, WeightId whole_id, std::array<WeightId, 3> parts, c
     const TensorPtr whole = std::exchange(set[whole_id], nullptr);
     if (whole == nullptr)
         return;
-    // One block of queries, keys and values, or one for each key head.
-    const std::int64_t blocks = a.qkv == QkvPacking::by_head ? a.Hkv : 1;
-    const std::int64_t keys = a.Hkv / blocks * a.dk;
-    const std::array<std::int64_t, 3> widths{a.H / blocks * a.dk, keys, keys};
-    std::array<std::vector<Columns>, 3> columns;
-    std::int64_t first = 0;
-    for (std::int64_t block = 0; block < blocks; ++block)
-        for (std::size_t part = 0; part < parts.size(); ++part) {
-            columns[part].push_back({first, widths[part]});
-            first += widths[part];
-        }
-    for (std::size_t part = 0; part < parts.size(); ++part)
-        set[parts[part]] = gathered(*whole, columns[part]);
+    for (std::size_t part = 0; part < parts.size(); ++part) {
+        const PackedColumns at = columns_of(static_cast<QkvPart>(part), a);
+        std::vector<Columns> columns;
+        for (std::int64_t block = 0; block < at.blocks; ++block)
+            columns.push_back({block * at.stride + at.first, at.count});
+        set[parts[part]] = gathered(*whole, columns);
+    }
 }
 
 void cut_gate(WeightSet& set) {
@@ -135,6 +131,29 @@ void cut_experts(WeightSet& set, WeightId whole_id, WeightId gate, WeightId in, 
             part->data()[at] = whole->data()[at / half * 2 * half + first + at % half * step];
         set[id] = std::move(part);
     }
+}
+
+/// W_K and W_V of LatentAttention. The file has one matrix (rank, H (dk - rotary_width + dv)): of each head
+/// the numbers of its key that do not turn, then its value. x_kv has behind the latent vector the numbers
+/// that turn, which every key has as they are.
+void cut_latent(WeightSet& set, const Architecture& a) {
+    const TensorPtr whole = std::exchange(set[WeightId::W_UKV], nullptr);
+    if (whole == nullptr)
+        return;
+    const std::int64_t still = a.dk - a.rotary_width, rank = a.latent->rank, of_head = still + a.dv();
+    auto W_K = std::make_shared<Tensor>(Shape{a.Dkv(), a.H * a.dk}, 0.0F),
+         W_V = std::make_shared<Tensor>(Shape{a.Dkv(), a.H * a.dv()}, 0.0F);
+    for (std::int64_t h = 0; h < a.H; ++h) {
+        for (std::int64_t row = 0; row < rank; ++row) {
+            const float* const from = whole->data() + (row * a.H + h) * of_head;
+            std::copy_n(from, still, &W_K->at(row, h * a.dk));
+            std::copy_n(from + still, a.dv(), &W_V->at(row, h * a.dv()));
+        }
+        for (std::int64_t c = 0; c < a.rotary_width; ++c)
+            W_K->at(rank + c, h * a.dk + still + c) = 1.0F;
+    }
+    set[WeightId::W_K] = std::move(W_K);
+    set[WeightId::W_V] = std::move(W_V);
 }
 
 /// Brings the columns of each head into the order in which attention turns them.
@@ -176,7 +195,7 @@ TensorPtr Model::load(const TensorName& row, std::string_view prefix, std::int64
     TensorPtr tensor = files_.tensor(name_in_files(row, prefix, l));
     if (row.layout == Layout::experts_linear)
         return transposed_each(*tensor);
-    if (architecture_.norm == NormKind::rms_plus_one && is_norm(row.weight)) {
+    if (adds_one(architecture_.norm) && is_norm(row.weight)) {
         auto plus_one = std::make_shared<Tensor>(tensor->shape(), tensor->values());
         for (float& weight : plus_one->values())
             weight += 1.0F;
@@ -191,9 +210,8 @@ TensorPtr Model::weight(WeightId id) const {
     const NameMap& map = architecture_.names;
     const TensorName* const body = find_row(map.body, id);
     const TensorName* const row = body != nullptr ? body : find_row(map.head, id);
-    if (row == nullptr && architecture_.sinusoids && id == WeightId::position_table)
-        return kept_->front().one(
-            id, [&] { return sinusoid_table(architecture_.position_rows, architecture_.D); });
+    if (row == nullptr && architecture_.sinusoids != Sinusoids::none && id == WeightId::position_table)
+        return kept_->front().one(id, [&] { return sinusoid_table(architecture_); });
     if (row == nullptr)
         return encoder_ != nullptr && id == WeightId::word_table ? encoder_->weight(id) : nullptr;
     if (!is_needed(*row, architecture_))
@@ -231,6 +249,7 @@ WeightSet Model::read_step(std::int64_t step) const {
     using enum WeightId;
     cut_qkv(set, W_QKV, {W_Q, W_K, W_V}, architecture_);
     cut_qkv(set, b_QKV, {b_Q, b_K, b_V}, architecture_);
+    cut_latent(set, architecture_);
     cut_gate(set);
     const GatePacking packing = architecture_.expert_gate_in;
     cut_experts(set, experts_gate_in, experts_gate, experts_in, packing);

@@ -93,12 +93,14 @@ std::vector<std::int64_t> rotary_order(const Architecture& architecture) {
     if (width == 0 || (width == dk && !neighbours))
         return order;
     order.resize(static_cast<std::size_t>(dk));
-    std::int64_t rest = width; // the numbers that do not turn
+    // The first number that turns, and the first that does not.
+    const std::int64_t start = architecture.latent ? dk - width : 0;
+    std::int64_t rest = architecture.latent ? 0 : width;
     for (std::int64_t c = 0; c < dk / 2; ++c) {
         const bool turns = c < width / 2;
         const auto first = static_cast<std::size_t>(c), second = static_cast<std::size_t>(c + dk / 2);
-        order[first] = !turns ? rest++ : neighbours ? 2 * c : c;
-        order[second] = !turns ? rest++ : neighbours ? 2 * c + 1 : c + width / 2;
+        order[first] = !turns ? rest++ : start + (neighbours ? 2 * c : c);
+        order[second] = !turns ? rest++ : start + (neighbours ? 2 * c + 1 : c + width / 2);
     }
     return order;
 }

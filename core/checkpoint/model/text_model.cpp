@@ -114,10 +114,11 @@ std::string TextModel::name() const {
     return checkpoint_name(model->path());
 }
 
-TextModelPtr open_text_model(const std::string& path) {
+TextModelPtr open_text_model(const std::string& place) {
     auto opened = std::make_shared<TextModel>();
-    opened->model = std::make_shared<const Model>(Model::open(path));
+    opened->model = std::make_shared<const Model>(Model::open(place));
     opened->model->require_runnable();
+    const std::string& path = opened->model->path();
     try {
         opened->tokenizer = load_model_tokenizer(path);
         opened->mask_id = find_special(*opened->tokenizer, opened->model->architecture().mask_token);

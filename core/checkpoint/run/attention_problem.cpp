@@ -62,7 +62,9 @@ ProblemParts parts_of_attention(const TextGraph& text, AttentionPlace place) {
                       &weights = *stage(text, place, TensorId::weights);
     const graph::Node* const normed = stage(text, place, TensorId::q_normed);
     const auto& mask = std::get<graph::Mask>(masked.attributes);
-    return {.cross = place.stack == Stack::cross,
+    const bool latent = stage(text, place, TensorId::x_kv) != nullptr && place.stack != Stack::cross;
+    return {.cross = latent || place.stack == Stack::cross,
+            .latent = latent,
             .rotary = stage(text, place, TensorId::q_heads)->op == graph::Op::rotate,
             .qk_norm = normed != nullptr && normed->op == graph::Op::head_norm,
             .joint_norm = normed != nullptr && normed->op == graph::Op::joint_norm,
@@ -82,17 +84,18 @@ Dims dims_of_attention(const Model& model, const ModelInputs& inputs, AttentionP
             .Tq = read.T,
             .Tk = is_cross ? inputs.source.front().T : read.T,
             .D = a.D,
-            .Dkv = is_cross ? model.encoder()->architecture().D : a.D,
+            .Dkv = is_cross ? model.encoder()->architecture().D : a.Dkv(),
             .H = a.H,
             .Hkv = a.Hkv,
             .dk = a.dk,
-            .dv = a.dk,
+            .dv = a.dv(),
             .d_ff = a.mlp_width(place.layer),
             .vocab = a.vocab,
             .positions = a.position_rows,
             .token_types = a.token_types,
             .d_expert = experts ? a.d_expert : 0,
-            .experts = experts ? a.experts : 0};
+            .experts = experts ? a.experts : 0,
+            .Dq = a.Dq()};
 }
 
 Problem attention_problem(const TextGraph& text, const ModelInputs& inputs, AttentionPlace place,
@@ -106,6 +109,7 @@ Problem attention_problem(const TextGraph& text, const ModelInputs& inputs, Atte
     problem.dims = dims_of_attention(whole, inputs, place);
     problem.x = std::move(x);
     problem.x_kv = x_kv;
+    problem.latent = a.latent.has_value();
     for (const TensorInfo& input : input_table())
         if (const std::optional<WeightId> weight = weight_of(input.id))
             *problem.input_slot(input.id) = weights[*weight];

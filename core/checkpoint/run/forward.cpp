@@ -150,6 +150,8 @@ void Collector::add_attention(AttentionPlace place) {
             kept.stages.emplace_back(stage.id, capture(node));
     if (options_.keep_problems) {
         kept.x = capture(node_name(architecture_, place, TensorId::x));
+        if (architecture_.latent)
+            kept.x_kv = capture(node_name(architecture_, place, TensorId::x_kv));
         if (place.stack == Stack::cross)
             kept.x_kv = capture(layer_prefix(architecture_, {Stack::encoder, -1}) + "hidden." +
                                 std::to_string(architecture_.encoder->layers));
@@ -242,12 +244,13 @@ Problem problem_of_layer(const Model& model, const ModelInputs& inputs, const Fo
     const AttentionPlace place{options.stack.value_or(Stack::own), options.layer.value()};
     check_layer(place.layer, in_stack(architecture, place.stack).layers);
     Pass pass(model, inputs, options, attention);
+    const bool has_source = architecture.latent || place.stack == Stack::cross;
     const std::string x = node_name(architecture, place, TensorId::x),
-                      x_kv = place.stack == Stack::cross ? node_name(architecture, place, TensorId::x_kv) : x;
+                      x_kv = has_source ? node_name(architecture, place, TensorId::x_kv) : x;
     const run::RunPtr run = pass.run({{x}, {x_kv}}, progress);
     const std::int64_t n = attention_number(architecture, place);
     return with_edits(attention_problem(pass.text, inputs, place, model.layer(n), (*run)[x],
-                                        place.stack == Stack::cross ? (*run)[x_kv] : nullptr),
+                                        has_source ? (*run)[x_kv] : nullptr),
                       edits_of(options.edits, n));
 }
 

@@ -216,9 +216,13 @@ Problem ModelRun::State::edited(std::int64_t n) const {
 
 Problem ModelRun::State::plain_problem(std::int64_t n) const {
     const AttentionPlace place = attention_place(architecture, n);
+    TensorPtr x_kv;
+    if (place.stack == Stack::cross)
+        x_kv = (*run_)[last_hidden_node(*text_, Stack::encoder)];
+    else if (model->architecture().latent)
+        x_kv = one(name(n, TensorId::x_kv), Progress());
     return attention_problem(*text_, inputs, place, model->layer(n), one(name(n, TensorId::x), Progress()),
-                             place.stack == Stack::cross ? (*run_)[last_hidden_node(*text_, Stack::encoder)]
-                                                         : nullptr);
+                             x_kv);
 }
 
 Problem ModelRun::State::problem(std::int64_t n) const {

@@ -6,7 +6,7 @@ namespace headscope::graph {
 
 Axis axis_of(headscope::Axis kind, const Dims& dims) {
     const AxisRow& row = axis_row(kind);
-    return {std::string(row.name), extent(kind, dims), row.times == nullptr ? 1 : dims.*row.times};
+    return {axis_name(kind, dims), extent(kind, dims), row.times == nullptr ? 1 : dims.*row.times};
 }
 
 Axes axes_of(std::initializer_list<headscope::Axis> kinds, const Dims& dims) {

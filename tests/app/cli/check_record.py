@@ -109,6 +109,28 @@ def check_score_colours(folder):
     run("render", "The cat", "--stage", "scores", "--score-colours", "column", "-o", folder / "no.png", code=1)
 
 
+def check_flow(folder):
+    """Checks the story of a word as a page and as pictures of its instants."""
+    out, picture = folder / "flow.html", folder / "picture.png"
+    sentence = ["The cat sat down", "--screen", "flow", "--row", 2]
+    run("record", *sentence, *LOOK, "-o", out)
+    steps = page_of(out).steps
+    assert len(steps) == 8, len(steps)  # at rest, and the seven steps
+    assert "“cat” scores 8.55." in steps[2]["text"][0], steps[2]
+    assert "“cat” gets 86 %." in steps[4]["text"][0], steps[4]
+    run("render", *sentence, "--window", "--stage", "x", "--size", f"{WIDTH}x{HEIGHT}", "-o", picture)
+    assert steps[0]["png"] == picture.read_bytes(), "the film begins with another picture than render draws"
+    texts = {}
+    for at in (None, 0.375, 0.6, 0.8):
+        run("render", *sentence, *([] if at is None else ["--at", at]), "-o", folder / "flow.svg")
+        texts[at] = (folder / "flow.svg").read_text(encoding="utf-8")
+    assert "linearGradient" in texts[None] and "“sat” takes" in texts[None]
+    assert ">8.55</text>" in texts[0.375] and ">8.55</text>" not in texts[None]
+    assert len(set(texts.values())) == 4, "two instants have the same picture"
+    run("render", *sentence, "--at", 2, "-o", folder / "no.svg", code=1)
+    run("render", "The cat", "--at", 0.5, "-o", folder / "no.svg", code=2)
+
+
 def check_filters(folder):
     """Checks that the filters of weights apply at the step of the weights, and nowhere else."""
     out = folder / "film.html"
@@ -270,6 +292,7 @@ def main():
         folder = pathlib.Path(name)
         page = check_stages(folder)
         check_score_colours(folder)
+        check_flow(folder)
         check_filters(folder)
         for lesson, height in [("first-lesson", HEIGHT), ("by-hand", 1000)]:
             check_lesson(folder, lesson, height)

@@ -88,8 +88,9 @@ TEST_CASE("each stage is a node with the stage table's words, axes and formula",
             CHECK(node.location.layer == -1);
             CHECK(static_cast<int>(graph.operation(id).page(node.location.step)) ==
                   static_cast<int>(group_info(info.group).page));
-            CHECK(node.axes.names() ==
-                  axis_names(std::span(info.axes).first(static_cast<std::size_t>(info.rank()))));
+            CHECK(
+                node.axes.names() ==
+                axis_names(std::span(info.axes).first(static_cast<std::size_t>(info.rank())), problem.dims));
             CHECK(node.axes.shape() == info.shape(problem.dims));
             if (info.id != TensorId::x) // not computed: the table has a caption in place of a formula
                 CHECK(graph.formula(id) == test::stage_formula(info, problem));

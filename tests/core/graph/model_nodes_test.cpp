@@ -67,8 +67,13 @@ std::string block_formula(const GraphOfModel& one, AttentionPlace place, TensorI
     if (const auto norm = norm_weights(a, id)) {
         // The norm of the residual stream after a sum has the weights of norm1 or norm2 in the same layer.
         const std::string scaled = weighted(one, prefix, norm->weight, norm->bias);
-        return a.norm == NormKind::layer ? out + " = (" + from[0] + " − mean) ÷ √(variance + ε)" + scaled
-                                         : out + " = " + from[0] + " ÷ √(mean of its squares + ε)" + scaled;
+        return is_layer_norm(a.norm) ? out + " = (" + from[0] + " − mean) ÷ √(variance + ε)" + scaled
+                                     : out + " = " + from[0] + " ÷ √(mean of its squares + ε)" + scaled;
+    }
+    if (is_scaled_branch(a, id)) {
+        std::ostringstream factor;
+        factor << a.branch_scale;
+        return out + " = " + from[0] + " · " + factor.str();
     }
     const std::string function(graph::ops::function_name(function_of(a.activation)));
     switch (id) {
@@ -119,7 +124,7 @@ std::string block_formula(const GraphOfModel& one, AttentionPlace place, TensorI
 /// Stages that are other names of a node, or whose row of the stage table is a caption in place of a formula.
 bool has_formula(const Architecture& a, TensorId id) {
     const bool renamed = id == TensorId::resid_in || id == TensorId::attn_raw ||
-                         (id == TensorId::attn_out && !a.norms.after_branch);
+                         (id == TensorId::attn_out && !a.changes_branches());
     return !renamed && id != TensorId::embedding && id != TensorId::position;
 }
 
@@ -131,10 +136,20 @@ void check_words(const GraphOfModel& one, const std::string& name, TensorId id) 
     CHECK(node.title == info.title);
     CHECK(node.symbol == info.symbol);
     CHECK(static_cast<int>(node.location.step) == static_cast<int>(info.group));
-    CHECK(node.axes.names() == axis_names(std::span(info.axes).first(static_cast<std::size_t>(info.rank()))));
+    CHECK(node.axes.names() == axis_names(std::span(info.axes).first(static_cast<std::size_t>(info.rank())),
+                                          {.Dq = one.architecture().Dq()}));
 }
 
+/// The matrices of the last two axes, transposed.
 TensorPtr transposed(const Tensor& x) {
+    if (x.shape().rank() == 3) {
+        auto all = std::make_shared<Tensor>(Shape{x.shape()[0], x.shape()[2], x.shape()[1]});
+        for (std::int64_t e = 0; e < x.shape()[0]; ++e)
+            for (std::int64_t i = 0; i < x.shape()[1]; ++i)
+                for (std::int64_t j = 0; j < x.shape()[2]; ++j)
+                    all->at(e, j, i) = x.at(e, i, j);
+        return all;
+    }
     auto out = std::make_shared<Tensor>(Shape{x.shape()[1], x.shape()[0]});
     for (std::int64_t i = 0; i < x.shape()[0]; ++i)
         for (std::int64_t j = 0; j < x.shape()[1]; ++j)
@@ -206,6 +221,17 @@ ModelInputs short_text(const Architecture& model) {
     return inputs;
 }
 
+/// Columns of zeros after those of each head of W_K, for the numbers that turn.
+std::vector<float> with_turning_columns(const Architecture& a, const std::vector<float>& numbers) {
+    const auto still = static_cast<std::ptrdiff_t>(a.dk - a.rotary_width);
+    std::vector<float> all;
+    for (auto at = numbers.begin(); at != numbers.end(); at += still) {
+        all.insert(all.end(), at, at + still);
+        all.insert(all.end(), static_cast<std::size_t>(a.rotary_width), 0.0F);
+    }
+    return all;
+}
+
 std::set<std::string> tensors_of_parameters(const graph::Graph& graph) {
     std::set<std::string> names;
     for (const graph::Node& node : graph.nodes())
@@ -275,7 +301,7 @@ TEST_CASE("each stage around an attention is a node with the words and the input
             }
             const std::string attended = one.prefix(place) + "output";
             CHECK(
-                graph.find(one.name(place, a.norms.after_branch ? TensorId::attn_raw : TensorId::attn_out)) ==
+                graph.find(one.name(place, a.changes_branches() ? TensorId::attn_raw : TensorId::attn_out)) ==
                 graph.find(attended));
         }
         for (const Stack stack : stacks_of(model))
@@ -335,9 +361,16 @@ TEST_CASE("a parameter has its words, and the numbers of the tensor that its att
             read.insert(tensor);
             std::vector<float> expected = numbers_of(source, one.model.files().tensor(tensor));
             const Architecture& a = in_stack(one.architecture(), place.place.stack);
+            // After those of the latent vector are the rows of the numbers that turn.
+            const bool of_latent =
+                a.latent && (place.weight == WeightId::W_K || place.weight == WeightId::W_V);
+            const auto rows = numbers->values().first(static_cast<std::size_t>(
+                of_latent ? a.latent->rank * numbers->shape()[1] : numbers->count()));
+            if (of_latent && place.weight == WeightId::W_K)
+                expected = with_turning_columns(a, expected);
             if (const auto order = rotary_order(a); is_rotated(place.weight) && !order.empty())
                 reorder_heads(expected, order);
-            CHECK(std::ranges::equal(numbers->values(), expected));
+            CHECK(std::ranges::equal(rows, expected));
         }
         for (const format::TensorEntry* entry : one.model.files().entries())
             if (!read.contains(entry->name) && !other_part_of(entry->name))
@@ -418,7 +451,7 @@ TEST_CASE("every family's usual architecture becomes a graph with all of its ten
         CHECK(tensors_of_parameters(built.graph) == expected);
         ++families;
     }
-    CHECK(families == 56);
+    CHECK(families == 67);
 }
 
 TEST_CASE("inputs that do not fit a model have no graph", "[graph]") {

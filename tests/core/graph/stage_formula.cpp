@@ -16,7 +16,7 @@ std::string stage_formula(const TensorInfo& info, const Problem& problem) {
     std::string formula = formula_of(info.id, problem.parts());
     if (info.operation != Operation::projection && info.operation != Operation::output_projection)
         return formula;
-    if (problem.cross() && info.id != TensorId::q && info.operation == Operation::projection)
+    if (problem.has_source() && info.id != TensorId::q && info.operation == Operation::projection)
         formula.replace(formula.find("X"), 1, "X_kv");
     const TensorId bias = info.inputs[2];
     if (problem.input(bias) == nullptr)

@@ -49,13 +49,13 @@ void read_trainer(MessageReader fields, SentencePieceModel& model, const std::st
     while (fields.next())
         switch (fields.field()) {
         case 3: {
-            using Kind = SentencePieceModel::Kind;
-            if (fields.integer() < static_cast<int>(Kind::unigram) ||
-                fields.integer() > static_cast<int>(Kind::character))
+            using enum SentencePieceModel::Kind;
+            if (fields.integer() < static_cast<int>(unigram) ||
+                fields.integer() > static_cast<int>(character))
                 fail_input(tr("sentencepiece.model_type",
                               "{} has model type {}, which should be from 1 to 4; get the file again", file,
                               fields.integer()));
-            model.kind = static_cast<Kind>(fields.integer());
+            model.kind = static_cast<SentencePieceModel::Kind>(fields.integer());
             break;
         }
         case 24:

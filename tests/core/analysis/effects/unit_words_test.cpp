@@ -44,7 +44,7 @@ std::vector<double> by_definition(const Model& model, std::int64_t n, std::int64
     for (std::int64_t id = 0; id < a.vocab; ++id) {
         double sum = 0;
         for (std::size_t d = 0; d < D; ++d)
-            sum += (row[d] - (a.norm == NormKind::layer ? mean : 0.0)) * gamma->data()[d] *
+            sum += (row[d] - (is_layer_norm(a.norm) ? mean : 0.0)) * gamma->data()[d] *
                    table->data()[static_cast<std::size_t>(id) * D + d];
         logits.push_back(a.head_scale * sum);
     }

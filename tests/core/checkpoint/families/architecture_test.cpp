@@ -174,6 +174,20 @@ TEST_CASE("the names of sizes that all families share come before the family's o
     CHECK(parse({{"model_type", "gpt2"}, {"n_embd", 24}, {"hidden_size", 48}}).D == 48);
 }
 
+TEST_CASE("a config without model_type is read by the class that saved it") {
+    const auto family = [](const char* name) {
+        return parse({{"architectures", {name}}, {"hidden_size", 64}, {"num_attention_heads", 4}}).family;
+    };
+    CHECK(family("LlamaForCausalLM") == "llama");
+    CHECK(family("GPTNeoXForCausalLM") == "gpt_neox");
+    CHECK(family("BertForMaskedLM") == "bert");
+    CHECK(family("Qwen2MoeForCausalLM") == "qwen2_moe");
+    CHECK(family("XLMRobertaModel") == "xlm-roberta");
+    CHECK(family("Gemma3ForCausalLM") == "gemma3_text");
+    CHECK_THAT(fault({{"architectures", {"UnknownForCausalLM"}}}), Contains("model_type is missing"));
+    CHECK_THAT(fault({{"model_type", "umt5"}, {"architectures", {"LlamaForCausalLM"}}}), Contains("umt5"));
+}
+
 TEST_CASE("faults of a config name the key, what it has and what it should have") {
     CHECK_THAT(fault({{"model_type", "umt5"}}), Contains("model_type") && Contains("umt5") &&
                                                     Contains("gpt2, bert, distilbert, roberta, llama, "

@@ -187,6 +187,80 @@ TEST_CASE("numbers of a head that turn together are brought half a head apart") 
     CHECK(tables.sin->at(0, 2, 5) == Approx(std::sin(2.0 / 100)));
 }
 
+TEST_CASE("Cohere 2 and EXAONE 4 turn queries and keys only in layers with a window") {
+    using Windows = std::vector<std::optional<std::int64_t>>;
+    using Ropes = std::vector<std::optional<std::size_t>>;
+    const json sizes = {{"num_hidden_layers", 5}, {"sliding_window", 9}};
+    for (const char* name : {"cohere2", "exaone4"}) {
+        INFO(name);
+        const Architecture usual = family(name, sizes);
+        CHECK(usual.windows == Windows{9, 9, 9, {}, 9});
+        CHECK(usual.layer_rope == Ropes{0, 0, 0, {}, 0});
+        json other = sizes;
+        other["sliding_window_pattern"] = 2;
+        CHECK(family(name, other).layer_rope == Ropes{0, {}, 0, {}, 0});
+        other["layer_types"] = {"full_attention", "sliding_attention", "full_attention", "full_attention",
+                                "full_attention"};
+        CHECK(family(name, other).windows == Windows{{}, 9, {}, {}, {}});
+        CHECK(family(name, other).layer_rope == Ropes{{}, 0, {}, {}, {}});
+        CHECK(family(name, {{"num_hidden_layers", 5}}).windows[0] == 4096);
+    }
+    // The published 32B writes a pattern of letters beside layer_types, the 1.2B no window at all.
+    json letters = sizes;
+    letters["sliding_window_pattern"] = "LLLG";
+    CHECK_THAT(family_fault("exaone4", letters), Contains("sliding_window_pattern is \"LLLG\""));
+    letters["layer_types"] = json(5, "full_attention");
+    CHECK(family("exaone4", letters).layer_rope == Ropes(5));
+    letters["sliding_window"] = nullptr;
+    CHECK(family("exaone4", letters).layer_rope == Ropes{0, 0, 0, 0, 0});
+    CHECK(family("exaone4", letters).windows == Windows(5));
+}
+
+TEST_CASE("GLM 4 has norms on both sides of each branch, and EXAONE 4 behind it alone") {
+    const Architecture glm = family("glm4"), exaone = family("exaone4");
+    CHECK((glm.norms.before && glm.norms.after_branch && glm.rotary_width == 64));
+    CHECK(find_row(glm.names.body, WeightId::b_O) == nullptr);
+    CHECK(find_row(family("glm4", {{"attention_bias", false}}).names.body, WeightId::b_Q) == nullptr);
+    CHECK((!exaone.norms.before && exaone.norms.after_branch && exaone.qk_norm == QkNorm::per_head));
+    CHECK(find_row(exaone.names.body, WeightId::norm1_weight) == nullptr);
+}
+
+TEST_CASE("Nemotron's biases are optional, and its MLP has no gate") {
+    const auto has = [](const Architecture& a, WeightId id) { return find_row(a.names.body, id) != nullptr; };
+    const Architecture bare = family("nemotron"),
+                       biased = family("nemotron", {{"attention_bias", true}, {"mlp_bias", true}});
+    for (const WeightId id : {WeightId::b_Q, WeightId::b_O, WeightId::mlp_in_bias, WeightId::mlp_out_bias}) {
+        CHECK_FALSE(has(bare, id));
+        CHECK(has(biased, id));
+    }
+    CHECK_FALSE((has(bare, WeightId::mlp_gate) || has(biased, WeightId::mlp_gate_bias)));
+    CHECK((is_layer_norm(bare.norm) && adds_one(bare.norm) && has(bare, WeightId::norm1_bias)));
+    CHECK((bare.Hkv == 48 && bare.rotary_width == 64 && bare.activation == Activation::relu_square));
+}
+
+TEST_CASE("CodeGen packs queries, values and keys for each quarter of the heads") {
+    Architecture a = family("codegen", {{"n_head", 8}, {"n_embd", 64}, {"rotary_dim", 4}});
+    CHECK(a.dk == 8);
+    const auto is = [&](QkvPart part, std::int64_t first) {
+        const PackedColumns at = columns_of(part, a);
+        return at.first == first && at.count == 16 && at.blocks == 4 && at.stride == 48;
+    };
+    CHECK((is(QkvPart::queries, 0) && is(QkvPart::values, 16) && is(QkvPart::keys, 32)));
+    a.qkv = QkvPacking::side_by_side;
+    CHECK((columns_of(QkvPart::keys, a).first == 64 && columns_of(QkvPart::values, a).first == 128));
+    CHECK_THAT(family_fault("codegen", {{"n_head", 6}, {"n_embd", 48}, {"rotary_dim", 4}}),
+               Contains("n_head is 6") && Contains("multiple of 4"));
+    CHECK_THAT(family_fault("codegen", {{"rotary_dim", nullptr}}), Contains("rotary_dim"));
+}
+
+TEST_CASE("MPNet counts positions from row 2 and takes T5's 32 buckets of distances") {
+    const Architecture a = family("mpnet", {{"pad_token_id", 7}});
+    CHECK((a.pad_id == 1 && a.position_offset == 2 && a.longest_text() == 510));
+    CHECK((a.buckets->count == 32 && a.buckets->furthest == 128 && a.buckets->both_sides));
+    CHECK_THAT(family_fault("mpnet", {{"relative_attention_num_buckets", 64}}),
+               Contains("relative_attention_num_buckets is 64") && Contains("32"));
+}
+
 TEST_CASE("other faults of the newer families are named") {
     CHECK_THAT(family_fault("gptj", {{"rotary_dim", nullptr}}), Contains("rotary_dim"));
     CHECK_THAT(family_fault("gptj", {{"rotary_dim", 300}}), Contains("rotary_dim is 300"));

@@ -197,7 +197,7 @@ TEST_CASE("every stage around attention follows from what made_from names") {
                 double mean = 0, square = 0;
                 const auto D = static_cast<double>(architecture.D);
                 for (std::int64_t d = 0; d < architecture.D; ++d)
-                    mean += architecture.norm == NormKind::layer ? static_cast<double>(at(x, row, d)) / D : 0;
+                    mean += is_layer_norm(architecture.norm) ? static_cast<double>(at(x, row, d)) / D : 0;
                 for (std::int64_t d = 0; d < architecture.D; ++d)
                     square += std::pow(static_cast<double>(at(x, row, d)) - mean, 2) / D;
                 close(at(got, row, column),
@@ -208,6 +208,10 @@ TEST_CASE("every stage around attention follows from what made_from names") {
             } else if (is_sum_of_experts(architecture, id, place.layer)) {
                 // Each expert has numbers of its own.
                 CHECK(((*block)[TensorId::mlp_act] == nullptr) == (architecture.d_shared == 0));
+            } else if (is_scaled_branch(architecture, id)) {
+                close(at(got, row, column),
+                      architecture.branch_scale *
+                          static_cast<double>(at(*(*block)[from.front()], row, column)));
             } else if (id == TensorId::mlp_act) {
                 const double up =
                     from.size() > 1 ? static_cast<double>(at(*(*block)[from[1]], row, column)) : 1.0;

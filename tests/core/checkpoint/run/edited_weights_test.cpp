@@ -246,7 +246,7 @@ TEST_CASE("a pass with edited norms and MLP is that of a checkpoint whose file h
     for (const Case& c : cases()) {
         const TemporaryFolder folder;
         const ModelPtr model = model_named(c.model);
-        const double allowed = model->architecture().norm == NormKind::rms_plus_one ? 1e-5 : 0;
+        const double allowed = adds_one(model->architecture().norm) ? 1e-5 : 0;
         const ModelRunPtr plain = run_of(model, {});
         for (const Moved& one : c.moved) {
             INFO(c.model << " " << one.name);
@@ -303,7 +303,7 @@ TEST_CASE("the weights of a model's ends are those of a checkpoint whose file ha
         const TemporaryFolder folder;
         const ModelPtr model = model_named(c.model), in_file = moved_in_file(folder, c.model, c.moved);
         const ModelEdits edits = edits_for(*model, c.moved);
-        const double allowed = model->architecture().norm == NormKind::rms_plus_one ? 1e-5 : 0;
+        const double allowed = adds_one(model->architecture().norm) ? 1e-5 : 0;
         for (const W weight : {W::word_table, W::position_table, W::token_type_table, W::output_table,
                                W::output_bias, W::final_norm_weight, W::final_norm_bias}) {
             INFO(c.model << " " << tensor_info(*tensor_of(weight)).name);
@@ -440,7 +440,7 @@ TEST_CASE("generation under a patch of norms and MLP is that of the edited check
     for (const Case& c : cases()) {
         const TemporaryFolder folder;
         const ModelPtr model = model_named(c.model);
-        if (!model->architecture().causal || model->architecture().norm == NormKind::rms_plus_one)
+        if (!model->architecture().causal || adds_one(model->architecture().norm))
             continue;
         INFO(c.model);
         const std::string patch = folder.file("edits.safetensors");

@@ -1,4 +1,4 @@
-#include "app/commands/flow_change.h"
+#include "app/commands/screens/flow_change.h"
 
 #include "app/state/view_state.h"
 #include "core/base/overloaded.h"

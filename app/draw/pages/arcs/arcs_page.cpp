@@ -1,6 +1,6 @@
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
-#include "app/draw/pages/arcs_columns.h"
+#include "app/draw/pages/arcs/arcs_columns.h"
 #include "app/draw/pages/links.h"
 #include "app/draw/pages/pages.h"
 #include "app/draw/pages/weight_parts.h"

@@ -1,4 +1,4 @@
-#include "app/views/flow_bar.h"
+#include "app/views/transport/flow_bar.h"
 
 #include "app/commands/actions.h"
 #include "app/draw/kit/controls.h"

@@ -1,4 +1,4 @@
-#include "app/draw/pages/arcs_columns.h"
+#include "app/draw/pages/arcs/arcs_columns.h"
 
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
