@@ -13,6 +13,7 @@ constexpr float smallest_canvas = 620.0F; ///< a window of 1280 minus its frame 
 /// The inspector opens automatically only if this much is left; the second value applies if the grid of heads
 /// is next to the open head.
 constexpr float comfortable_canvas = smallest_canvas, comfortable_with_head_grid = 800.0F;
+constexpr float comfortable_model_flow = 1400.0F;                        ///< the layers of a language model
 constexpr float comfortable_flow = 1220.0F;                              ///< the Flow shows its numbers
 constexpr float roomy_window = 1440.0F, smallest_beside_manual = 540.0F; ///< width of the manual
 constexpr float narrowest_canvas = 480.0F;                               ///< below that, opened panels fold
@@ -62,18 +63,19 @@ ProgramLayout compute_layout(const AppState& state, float width, float height) {
                           : view.left_width;
     const float room = width - left_width - view.inspector_width;
     const bool flow = view.flow.on_screen;
+    const float flow_room = state.document->is_checkpoint() ? comfortable_model_flow : comfortable_flow;
     out.inspector_open =
-        view.inspector_open.value_or(room >= (flow                              ? comfortable_flow
+        view.inspector_open.value_or(room >= (flow                              ? flow_room
                                               : state.document->has_head_grid() ? comfortable_with_head_grid
                                                                                 : comfortable_canvas));
     const float beside = out.inspector_open ? view.inspector_width : rail_width;
     // The text of an open lesson stays next to the canvas.
     const bool in_lesson = view.tab == LeftTab::course && state.course.open != nullptr;
-    out.left_open = state.manual.open ||
-                    view.left_open.value_or(
-                        width - left_width - beside >=
-                            (flow && view.tab != LeftTab::start ? comfortable_flow : smallest_canvas) ||
-                        in_lesson);
+    out.left_open =
+        state.manual.open ||
+        view.left_open.value_or(width - left_width - beside >=
+                                    (flow && view.tab != LeftTab::start ? flow_room : smallest_canvas) ||
+                                in_lesson);
     // If the canvas would be too narrow, fold opened panels, the last opened one last.
     const auto canvas_width = [&] {
         return width - (out.left_open ? left_width : rail_width) -

@@ -12,8 +12,9 @@ namespace {
 constexpr const char* two_names = "When Mary and John went to the shop, John gave a book to";
 
 /// Pocket with a text that it continues with a name.
+/// The window is high enough that the panel does not scroll.
 struct NameUser : User {
-    NameUser() {
+    NameUser() : User("first-lesson", "", 1600, 2200) {
         begin_recording();
         open(checkpoint::model_folder("pocket"), two_names);
         act(ShowTab{LeftTab::predictions});

@@ -18,6 +18,7 @@ struct FlowUser : User {
         begin_recording();
         open(checkpoint::model_folder("pocket"), "When Mary and John went to the shop, John gave a book to");
         act(ShowScreen{Screen::flow});
+        act(OpenLeft{false});
         settle();
     }
     FlowUser(const FlowUser&) = delete;

@@ -50,6 +50,12 @@ std::string without_colours(const figure::Scene& scene) {
                         out += place(at);
                     out += "\n";
                 },
+                [&](const figure::BandItem& i) {
+                    out += "band ";
+                    for (const figure::Point& at : i.edge)
+                        out += place(at);
+                    out += "\n";
+                },
                 [&](const figure::TextItem& i) { out += "text " + place(i.at) + i.text + "\n"; },
                 [&](const figure::GridItem& i) {
                     out += "image ";

@@ -11,7 +11,8 @@ using figure::Rect;
 
 constexpr float side_pad = 24, tile_gap = 5, open_label = 26;
 
-/// How the maps of H heads fit into an area: the most even grid with the largest maps.
+/// How the maps of H heads fit into an area: one column if its maps are readable, else the columns with the
+/// largest maps.
 struct TileGrid {
     int columns = 1;
     float side = 0;
@@ -27,13 +28,16 @@ TileGrid tile_grid(std::int64_t H, float width, float height, float largest) {
         const float side = std::floor(std::min({across, down, largest}));
         if (side > best.side)
             best = {columns, side};
+        constexpr float readable = 24;
+        if (best.side >= readable)
+            break;
     }
     best.side = std::max(best.side, 3.0F);
     return best;
 }
 
 float why_height(float height) {
-    return height >= 720 ? 176.0F : height >= 520 ? 132.0F : 104.0F;
+    return height >= 720 ? 186.0F : height >= 520 ? 140.0F : 104.0F;
 }
 
 } // namespace
@@ -45,7 +49,7 @@ Rect ModelFlowLayout::tile(std::size_t slab, std::int64_t head, std::int64_t H) 
     const std::int64_t rows = (H + columns - 1) / columns;
     const float top = area.y + pad + (slab_is_open(slab) ? header : 0), height = area.bottom() - pad - top;
     // The rows of maps are spread over the height of the slab.
-    const float step = rows > 1 ? std::min((height - side) / static_cast<float>(rows - 1), side + 30) : 0;
+    const float step = rows > 1 ? std::min((height - side) / static_cast<float>(rows - 1), side + 70) : 0;
     const float used = step * static_cast<float>(rows - 1) + side;
     return {area.x + pad + (side + tile_gap) * static_cast<float>(head % columns),
             top + (height - used) / 2 + step * static_cast<float>(head / columns), side, side};
@@ -149,7 +153,7 @@ ModelFlowLayout model_flow_layout(const ModelFlowSizes& sizes) {
 
     // The rows are centered in the slabs.
     const float tall = bottom - top - 24;
-    out.pitch = std::min(tall / static_cast<float>(sizes.T), 64.0F);
+    out.pitch = std::min(tall / static_cast<float>(sizes.T), 96.0F);
     out.first_row = top + 12 + (tall - out.pitch * static_cast<float>(sizes.T - 1)) / 2;
     return out;
 }

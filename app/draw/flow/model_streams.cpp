@@ -212,7 +212,9 @@ void draw_best_guesses(Picture& picture, const ModelFlow& flow) {
         const float next = n == flow.slabs.size() ? layout.final_norm.right() + 40
                            : n == 0               ? layout.after(0)
                                                   : layout.after(n);
-        const float most = std::max(2 * std::min(x - previous, (next - x) * 0.6F), 34.0F);
+        // A pill may extend to the right of its place, as far as the next one has room.
+        const float most = std::max(
+            {2 * std::min(x - previous, (next - x) * 0.6F), std::min(next - 40 - previous, 96.0F), 34.0F});
         const bool final = guess.word == final_word;
         const std::string chance = percent_text(static_cast<double>(guess.probability)),
                           word = fitted(context, guess.word, Font::ui_semibold, 13, most - 12);

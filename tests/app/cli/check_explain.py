@@ -474,9 +474,43 @@ class Case:
         largest = max(self.check_path(start, end, inputs) for start, end in paths for inputs in ("", "q", "k", "v"))
         assert largest > 0.01, (self.model.name, "no path recovers anything", largest)
 
+    # -- the causes of a prediction
+
+    def check_why(self, position):
+        got, where = self.explain("why", "--json", "--position", position), (self.model.name, "why", position)
+        logits = self.clean_run["logits", None][position]
+        chances = lambda row: np.exp(row - row.max()) / np.exp(row - row.max()).sum()
+        token, against = map(int, np.argsort(-logits)[:2])
+        assert [got["token"]["id"], got["against"]["id"]] == [token, against], where
+        close([got["token"]["probability"], got["against"]["probability"]], chances(logits)[[token, against]], 2e-5, *where)
+        close(got["logit"], logits[token] - logits[against], 2e-4, *where)
+        want, _ = self.attribution(self.clean_run, position, token, against, {})
+        causes = {name: part for name, part in want.items() if name in ("embedding", "position") or "H" in name or "mlp" in name}
+        listed_names = [cause["name"] for cause in got["causes"]]
+        first = max(causes, key=causes.get)
+        others = [name for name in sorted(causes, key=lambda name: -abs(causes[name])) if name != first]
+        assert listed_names == [first, *others[:2]], (*where, listed_names, first, others[:3])
+        close([cause["value"] for cause in got["causes"]], [causes[name] for name in listed_names], 2e-4, *where)
+        close(got["rest"] + sum(cause["value"] for cause in got["causes"]), got["logit"], 1e-5, *where)
+        head = max((name for name in causes if "H" in name), key=causes.get)
+        if causes[head] <= 0:
+            assert "head" not in got, where
+            return
+        assert got["head"]["name"] == head, where
+        l, h = map(int, head[1:].split("H"))
+        row = self.clean_run["pattern", l][h, position]
+        assert got["head"]["attends_to"]["position"] == int(np.argmax(row)), where
+        close(got["head"]["attends_to"]["weight"], row.max(), 2e-4, *where)
+        off = forward(self.m, self.ids, gains={(l, h): 0.0})["logits", None][position]
+        assert got["without"]["likeliest"]["id"] == int(np.argmax(off)), where
+        close([got["without"]["token"], got["without"]["against"]], chances(off)[[token, against]], 2e-5, *where)
+        close(got["without"]["logit"], off[token] - off[against], 2e-4, *where)
+
     def check(self, paths):
         self.check_logits()
         self.check_logit_parts()
+        for position in (self.T - 1, 3):
+            self.check_why(position)
         self.check_lens()
         self.check_scores()
         self.check_vocabulary()
@@ -517,6 +551,8 @@ def check_refusals(folder):
     refused(1, "200", "explain", "--model", model, "--what", "logits", "--ids", "1,200")
     refused(1, "tokenizer", "explain", "--model", model, "--what", "logits", "--text", "a word")
     refused(1, "tokenizer", *logits, "--token", "word")
+    refused(1, "position 9", "explain", "--model", model, "--what", "why", "--ids", "1,2,3", "--position", "9")
+    refused(2, "--token", "explain", "--model", model, "--what", "why", "--ids", "1,2,3", "--token-id", "3")
     refused(1, "--top", "explain", "--model", model, "--what", "lens", "--ids", "1,2,3", "--top", "0")
     refused(1, "Zanzibar", "explain", "--model", "pocket", "--what", "logits", "--text", "The cat", "--token", "Zanzibar")
     refused(1, "", "explain", "--model", folder / "nowhere", "--what", "lens", "--ids", "1")
