@@ -63,12 +63,6 @@ std::string without_colours(const figure::Scene& scene) {
                         out += (*i.pixels)[n] == (*i.pixels)[n - 1] ? '0' : '1';
                     out += "\n";
                 },
-                [&](const figure::BandItem& i) {
-                    out += "band ";
-                    for (const figure::Point& at : i.edge)
-                        out += place(at);
-                    out += "\n";
-                },
                 [](const figure::ClipItem&) {}},
             item);
     return out;
