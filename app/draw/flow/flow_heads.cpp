@@ -162,34 +162,21 @@ void draw_key_words(const FlowPage& page, std::int64_t h, const FlowHead& head) 
     words(head.v, page.dims().Tk, true);
 }
 
-/// The key words above the columns of the map, as many as fit.
-void draw_map_words(const FlowPage& page, const FlowHead& head) {
-    constexpr float size = 12.5F, between = 6;
-    const std::int64_t Tk = page.dims().Tk;
-    const float cell = head.map.area.w / static_cast<float>(Tk);
-    float widest = 0;
-    for (std::int64_t j = 0; j < Tk; ++j)
-        widest = std::max(widest, page.context.measure(page.key_word(j, 8), figure::Font::ui, size));
-    const auto every =
-        std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil((widest + between) / cell)));
-    for (std::int64_t j = 0; j < Tk; j += every)
-        draw_text(page.picture, page.context, head.map.area.x + cell * (static_cast<float>(j) + 0.5F),
-                  head.captions, page.key_word(j, 8), figure::Font::ui, size, page.theme().text,
-                  figure::Align::center);
-}
-
 void draw_captions(const FlowPage& page, std::int64_t h, const FlowHead& head) {
     constexpr float above = 7, least_gap = 15;
     const std::string number = std::to_string(h);
     const float room = head.q.area.w + 24;
     draw_flow_caption(page, head.q.area.x, head.captions, "Q", tr("flow.queries", "queries"), TensorId::q,
                       "queries " + number, room);
-    draw_map_words(page, head);
+    draw_flow_key_words(page, head.map.area, head.captions);
     draw_flow_caption(page, head.out.area.x, head.captions, "", tr("flow.head_output", "head output"),
                       TensorId::head_out, "head output " + number, head.out.area.w + 60);
     const bool shared = page.dims().Hkv < page.dims().H;
     const auto between = [&](const FlowRows& above_rows, const FlowRows& rows, const char* name,
                              const std::string& words, TensorId opens, const std::string& label) {
+        constexpr float chip_room = 52; // a chip has the name otherwise
+        if (rows.area.y - above_rows.area.bottom() < least_gap && rows.area.h >= chip_room)
+            return;
         if (rows.area.y - above_rows.area.bottom() < least_gap)
             draw_text(page.picture, page.context, rows.area.x - 6,
                       figure::baseline_for(rows.area.y + rows.area.h / 2, 13), name, figure::Font::mono, 13,
@@ -325,10 +312,11 @@ void draw_flow_head_ribbons(const FlowPage& page, std::int64_t h) {
     const Dims& dims = page.dims();
     const FlowLayout& layout = page.layout;
     if (!head.open) {
-        add_source_ribbon(page, layout.x.area, head.q.area, h, 1.2F * page.faint());
+        const float pale = page.faint() * (dims.H > 4 ? 0.6F : 1.2F); // many ribbons add up
+        add_source_ribbon(page, layout.x.area, head.q.area, h, pale);
         if (owns_keys(page, h)) {
-            add_source_ribbon(page, key_source(page).area, head.k.area, h, 1.2F * page.faint());
-            add_source_ribbon(page, key_source(page).area, head.v.area, h, 1.2F * page.faint());
+            add_source_ribbon(page, key_source(page).area, head.k.area, h, pale);
+            add_source_ribbon(page, key_source(page).area, head.v.area, h, pale);
         }
         const figure::Color tint = with_opacity(page.color(h), page.faint()),
                             end = with_opacity(page.color(h), 2 * page.faint());

@@ -9,7 +9,7 @@ namespace headscope::app {
 namespace {
 
 constexpr float number_cell = 34, x_texture_cell = 11, output_texture_cell = 8;
-constexpr float largest_map_cell = 44, smallest_number_cell = 34, smallest_map_cell = 6;
+constexpr float largest_map_cell = 44, smallest_number_cell = 37, smallest_map_cell = 6;
 constexpr float compact_canvas = 1400; ///< narrower canvases have smaller gaps
 constexpr float edge = 8;
 
@@ -33,7 +33,8 @@ float in_cells(std::int64_t columns, float cell) {
     return static_cast<float>(columns) * cell;
 }
 
-FlowColumns flow_columns(const FlowSizes& sizes, bool story) {
+/// `numbers`: the rows of Q, K, V and the output are high enough for numbers.
+FlowColumns flow_columns(const FlowSizes& sizes, bool story, bool numbers) {
     constexpr std::array<FlowExtras, 7> tries{{{true, true, true, true},
                                                {false, true, true, true},
                                                {false, true, true, false},
@@ -47,7 +48,7 @@ FlowColumns flow_columns(const FlowSizes& sizes, bool story) {
     FlowColumns at;
     for (const FlowExtras& keeps : tries) {
         const bool last = &keeps == &tries.back();
-        if (story && keeps.x_numbers)
+        if ((story && keeps.x_numbers) || (!numbers && keeps.head_numbers))
             continue;
         const std::int64_t widest_x = sizes.cross ? std::max(sizes.D, sizes.Dkv) : sizes.D;
         at.x_w = keeps.x_numbers
@@ -118,7 +119,7 @@ struct FlowHeights {
     float all(const FlowSizes& sizes) const { return header + body(sizes); }
 };
 
-constexpr float row_with_numbers = 20, key_row_with_numbers = 18;
+constexpr float least_number_row = 17, row_with_numbers = 20, key_row_with_numbers = 18;
 
 /// The largest heights that fit `room`, the numbers of K and V being given up first.
 FlowHeights heights_for(const FlowSizes& sizes, float room) {
@@ -250,11 +251,11 @@ float folded_height(const FlowSizes& sizes, float room, float least) {
 } // namespace
 
 FlowLayout flow_layout(const FlowSizes& sizes) {
-    const FlowColumns at = flow_columns(sizes, false);
-    FlowLayout out = around_heads(sizes, at);
     const float room = sizes.height - 2 * edge;
     const FlowHeights equal = heights_for(sizes, room / in_cells(sizes.H, 1));
     if (equal.k >= key_row_with_numbers || sizes.H == 1) {
+        const FlowColumns at = flow_columns(sizes, false, equal.q >= least_number_row);
+        FlowLayout out = around_heads(sizes, at);
         const float free = std::max(room - in_cells(sizes.H, equal.all(sizes)), 0.0F);
         const float between = std::min(free / in_cells(sizes.H + 1, 1), 28.0F);
         float top = edge + (free - between * in_cells(sizes.H - 1, 1)) / 2;
@@ -269,6 +270,8 @@ FlowLayout flow_layout(const FlowSizes& sizes) {
     const float folded = folded_height(sizes, room, least);
     const float taken = folded > 0 ? in_cells(sizes.H - 1, folded + folded_gap) + folded_gap : 0;
     const FlowHeights heights = heights_for(sizes, room - taken);
+    const FlowColumns at = flow_columns(sizes, false, heights.q >= least_number_row);
+    FlowLayout out = around_heads(sizes, at);
     const float free = std::max(room - taken - heights.all(sizes), 0.0F);
     const float top = edge + free / 2;
     const float above = folded > 0 ? in_cells(sizes.head, folded + folded_gap) : 0;
@@ -277,10 +280,6 @@ FlowLayout flow_layout(const FlowSizes& sizes) {
 }
 
 FlowLayout flow_story_layout(const FlowSizes& sizes, bool values) {
-    const FlowColumns at = flow_columns(sizes, true);
-    FlowLayout out = around_heads(sizes, at);
-    out.chart = {}; // it would tell the end
-    out.corner = {};
     constexpr float subtitle = 84, header = 56, gap = 24, key_pitch = 54, key_row = 23, q_row = 27,
                     closed_row = 20;
     const float room = sizes.height - 2 * edge - subtitle;
@@ -297,6 +296,10 @@ FlowLayout flow_story_layout(const FlowSizes& sizes, bool values) {
     const float pitch = std::min(key_pitch, (body - in_cells(sizes.Tq, q) - in_cells(sizes.Tk, closed)) /
                                                 in_cells(sizes.Tk, 1));
     const float spread = std::min(key_row, std::max(pitch * 0.72F, 1.0F));
+    const FlowColumns at = flow_columns(sizes, true, std::max(spread, q) >= least_number_row);
+    FlowLayout out = around_heads(sizes, at);
+    out.chart = {}; // it would tell the end
+    out.corner = {};
     // The first spread row leaves room for the text above its bar.
     const float lead = pitch >= 36 ? pitch - spread - 6 : 0;
     const float used = header + in_cells(sizes.Tq, q) + in_cells(sizes.Tk, closed + pitch) + 2 * gap + taken;

@@ -147,7 +147,7 @@ void draw_length_chart(const FlowPage& page, const figure::Rect& area) {
         lengths.push_back(static_cast<float>(std::sqrt(squares)));
         longest = std::max(longest, lengths.back());
     }
-    constexpr float name = 34, result_room = 40, size = 12;
+    constexpr float name = 26, result_room = 40, size = 12;
     const float row = std::min(16.0F, area.h / static_cast<float>(dims.H));
     for (std::int64_t h = 0; h < dims.H; ++h) {
         const float y = area.y + row * static_cast<float>(h);
@@ -198,10 +198,12 @@ void draw_flow_chart(const FlowPage& page) {
     constexpr float least_column = 16, above = 20, size = 13, swatch = 10;
     const bool columns = area.w / static_cast<float>(dims.D) >= least_column && dims.H <= coloured_heads;
     const std::string word = page.query_word(page.word);
-    const std::string title =
-        columns ? tr("flow.each_head_adds", "What each head adds to “{}”", word)
-                : tr("flow.each_head_adds_length", "What each head adds to “{}” (length)", word);
+    std::string title = columns
+                            ? tr("flow.each_head_adds", "What each head adds to “{}”", word)
+                            : tr("flow.each_head_adds_length", "What each head adds to “{}” (length)", word);
     const float room = page.layout.width - area.x - 8;
+    if (page.context.measure(title, figure::Font::ui_semibold, size) > room)
+        title = tr("flow.adds_to", "adds to “{}”", word);
     draw_text(page.picture, page.context, area.x, area.y - above,
               fitted(page.context, title, figure::Font::ui_semibold, size, room), figure::Font::ui_semibold,
               size, page.theme().ink);

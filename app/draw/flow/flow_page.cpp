@@ -65,6 +65,8 @@ void draw_story(const FlowPage& page, const FlowInstant& at) {
     for (std::int64_t h = 0; h < page.dims().H; ++h)
         if (h != page.head)
             draw_flow_head(page, h);
+    if (!at.over(FlowStep::query)) // the row of X goes through W_Q
+        draw_flow_chips(page);
     draw_flow_story_head(page, at);
     draw_flow_output(page);
     draw_flow_story_end(page, at);

@@ -48,7 +48,7 @@ MatrixSpec flow_spec(const FlowPage& page, const FlowTensor& tensor, const figur
                     .cell_h = row_height,
                     .high = largest_magnitude(page.context, tensor.id, page.batch())};
     spec.decimals = spec.cell_w < two_decimals_from ? 1 : 2;
-    if (tensor.owner >= 0)
+    if (tensor.owner >= 0 && !page.is_off(tensor.owner))
         spec.owner = [owner = tensor.owner](std::int64_t, std::int64_t) { return owner; };
     return spec;
 }
@@ -169,6 +169,7 @@ void draw_flow_map(const FlowPage& page, std::int64_t head, const FlowRows& rows
     FlowTensor tensor = flow_tensor(page, TensorId::weights, head);
     MatrixSpec spec = flow_spec(page, tensor, rows.at(first), first, count, rows.row);
     spec.fill = CellFill::heat;
+    spec.decimals = 2;
     spec.ramp = &page.ramp(head);
     spec.low = 0;
     spec.high = 1;
@@ -176,6 +177,23 @@ void draw_flow_map(const FlowPage& page, std::int64_t head, const FlowRows& rows
         return page.is_forbidden(head, first + row, col);
     };
     draw_matrix(page.picture, page.context, spec);
+}
+
+void draw_flow_key_words(const FlowPage& page, const figure::Rect& map, float baseline) {
+    constexpr float size = 12.5F, between = 3;
+    const std::int64_t Tk = page.dims().Tk;
+    const float cell = map.w / static_cast<float>(Tk);
+    float taken = -1e6F; // right end of the last word
+    for (std::int64_t j = 0; j < Tk; ++j) {
+        const std::string word = page.key_word(j, 8);
+        const float wide = page.context.measure(word, figure::Font::ui, size),
+                    middle = map.x + cell * (static_cast<float>(j) + 0.5F);
+        if (middle - wide / 2 < taken + between)
+            continue;
+        draw_text(page.picture, page.context, middle, baseline, word, figure::Font::ui, size,
+                  page.theme().text, figure::Align::center);
+        taken = middle + wide / 2;
+    }
 }
 
 void frame_flow_part(const FlowPage& page, const figure::Rect& area, float width) {

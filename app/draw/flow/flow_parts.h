@@ -65,6 +65,8 @@ inline void draw_flow_rows(const FlowPage& page, const FlowTensor& tensor, const
 void draw_flow_map(const FlowPage& page, std::int64_t head, const FlowRows& rows, std::int64_t first,
                    std::int64_t count);
 
+/// Draws the words of the keys above the columns of a map, as many as fit.
+void draw_flow_key_words(const FlowPage& page, const figure::Rect& map, float baseline);
 /// Draws an ink frame around an area.
 void frame_flow_part(const FlowPage& page, const figure::Rect& area, float width = 1.5F);
 

@@ -173,17 +173,7 @@ void draw_story_captions(const FlowPage& page, const FlowHead& head) {
     caption(head.v, head.v.area.y - (spread_values ? 12 : above), "V", tr("flow.values", "values"),
             TensorId::v);
     caption(head.out, head.captions, "", tr("flow.head_output", "head output"), TensorId::head_out);
-    const std::int64_t Tk = page.dims().Tk;
-    const float cell = head.map.area.w / static_cast<float>(Tk);
-    float widest = 0;
-    constexpr float size = 12.5F;
-    for (std::int64_t j = 0; j < Tk; ++j)
-        widest = std::max(widest, page.context.measure(page.key_word(j, 8), figure::Font::ui, size) + 6);
-    const auto every = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(widest / cell)));
-    for (std::int64_t j = 0; j < Tk; j += every)
-        draw_text(page.picture, page.context, head.map.area.x + cell * (static_cast<float>(j) + 0.5F),
-                  head.captions, page.key_word(j, 8), figure::Font::ui, size, page.theme().text,
-                  figure::Align::center);
+    draw_flow_key_words(page, head.map.area, head.captions);
 }
 
 } // namespace

@@ -23,8 +23,9 @@ const FlowHead& value_head(const FlowPage& page) {
 figure::Rect weighted_row(const FlowPage& page, std::int64_t key) {
     const FlowHead& head = value_head(page);
     const figure::Rect value = head.v.at(key);
-    constexpr float after = 10;
-    return {head.gates.x + head.gates.w + after, value.y, value.w, value.h};
+    constexpr float after = 10, least_way = 60;
+    const float x = head.gates.x + head.gates.w + after;
+    return {x, value.y, std::clamp(head.out.area.x - least_way - x, 20.0F, value.w), value.h};
 }
 
 std::vector<float> weighted_numbers(const FlowPage& page, std::int64_t key) {
@@ -119,8 +120,9 @@ void draw_flow_values(const FlowPage& page, const FlowInstant& at) {
         weighted.gain = weight;
         FlowRows products = head.v;
         products.area.x = product.x;
+        products.area.w = product.w;
         draw_flow_rows(page, weighted, products, j, 1);
-        if (way > 0 && way < 1 && weight >= 0.02F) {
+        if (way > 0 && way < 0.9F && weight >= 0.02F) {
             const figure::Point middle = on_ribbon(from, to, ease_in_out(way));
             const float card_h = std::max(product.h, 16.0F);
             draw_flow_card(page, {middle.x - product.w / 2, middle.y - card_h / 2, product.w, card_h},

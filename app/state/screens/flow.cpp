@@ -132,7 +132,7 @@ FlowSubtitle flow_subtitle(const Shown& shown, const ViewState& view, float time
                 ""};
     case FlowStep::join:
         return {tr_n("flow.mixes_heads",
-                     "W_O mixes the numbers of the head:", "W_O mixes all {} heads:", dims.H, dims.H),
+                     "W_O mixes the numbers of the head:", "W_O mixes the {} heads:", dims.H, dims.H),
                 tr("flow.new_word", "the new “{}”.", word)};
     }
     return {};
