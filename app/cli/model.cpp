@@ -40,6 +40,8 @@ ordered_json describe(const checkpoint::Architecture& c) {
             {"experts_used", c.experts > 0 ? c.route.used : 0},
             {"vocab", c.vocab},
             {"max_positions", c.max_positions},
+            {"embedding_width", c.embed_width()},
+            {"layers_with_same_weights", c.layers_sharing()},
             {"sliding_window", windows}};
 }
 
@@ -107,6 +109,10 @@ std::string as_text(const ordered_json& info) {
     if (info.contains("encoder"))
         text += "encoder: " + shapes_text(info["encoder"]);
     text += (info.contains("encoder") ? "decoder: " : "shapes: ") + shapes_text(info);
+    if (info["embedding_width"] != info["D"])
+        text += "width of the embeddings: " + number("embedding_width") + "\n";
+    if (info["layers_with_same_weights"] != 1)
+        text += "layers with the same weights: " + number("layers_with_same_weights") + "\n";
     text += "parameters: " + number("parameters") + " (" + dtypes + ")\n";
     text += std::string("word embedding and head: ") + (info["tied"] ? "one table" : "two tables") + "\n";
     text += std::string("runs: ") + (info["runnable"] ? "yes" : "no: " + info["problem"].get<std::string>()) +

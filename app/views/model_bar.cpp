@@ -31,6 +31,10 @@ std::string facts_text(const checkpoint::TextModel& text) {
         out += ", Hkv " + std::to_string(c.Hkv);
     out += ", dk " + std::to_string(c.dk) + ", " +
            tr("model_bar.tokens_vocabulary", "{} tokens in the vocabulary", grouped(c.vocab));
+    if (c.layers_sharing() > 1)
+        out += "\n" + tr("model_bar.layers_share_weights",
+                         "Each {} layers have the same weights in the file; an edit changes one layer only.",
+                         c.layers_sharing());
     if (const std::string left_out = left_out_sentence(text.model->report().other_parts); !left_out.empty())
         out += "\n" + left_out;
     if (text.tokenizer == nullptr)

@@ -98,6 +98,9 @@ inline constexpr Label embedding_sum{"embedding_sum", untranslated("embedding + 
 inline constexpr Label embedding_norm{"embedding_norm", untranslated("norm"), "embedding_norm",
                                       Step::position};
 
+inline constexpr Label embedding_mapped{"embedding_mapped", untranslated("embedding_mapped"),
+                                        "embedding_mapped", Step::position};
+
 // A layer around its attention.
 inline constexpr Label resid_in{
     "resid_in", translatable("block_rows.residual_stream_layer", "Residual stream into the layer"),

@@ -30,7 +30,8 @@ constexpr std::array axis_rows{AxisRow{Axis::none, "", nullptr, nullptr},
                                AxisRow{Axis::experts, "experts", &Dims::experts, nullptr},
                                AxisRow{Axis::vocab, "vocab", &Dims::vocab, nullptr},
                                AxisRow{Axis::positions, "positions", &Dims::positions, nullptr},
-                               AxisRow{Axis::token_types, "token_types", &Dims::token_types, nullptr}};
+                               AxisRow{Axis::token_types, "token_types", &Dims::token_types, nullptr},
+                               AxisRow{Axis::d_embed, "D", &Dims::d_embed, nullptr}};
 static_assert(axis_rows.size() == axis_count && is_in_enum_order(axis_rows, &AxisRow::axis));
 
 /// Dq stands for D where both are the same.

@@ -23,7 +23,8 @@ struct Dims {
     std::int64_t vocab = 0;       ///< vocabulary size of a checkpoint; 0: there is none
     std::int64_t positions = 0;   ///< rows of a checkpoint's position table; 0: there is none
     std::int64_t token_types = 0; ///< rows of a checkpoint's token type table; 0: there is none
-    std::int64_t d_expert = 0;    ///< same of each expert; 0: there are none
+    std::int64_t d_expert = 0;    ///< width of each expert's hidden layer; 0: there are none
+    std::int64_t d_embed = 0;     ///< width of a checkpoint's embeddings, D in most
     /// experts of a checkpoint's layer, of which a token uses some; 0: one MLP for all tokens
     std::int64_t experts = 0;
     std::int64_t Dq = 0; ///< width of x where queries come from a latent vector; 0: D
@@ -50,14 +51,15 @@ enum class Axis : std::uint8_t {
     Hkv_dk,
     Hkv_dv,
     H_dv,
-    d_ff,       ///< width of the MLP's hidden layer in a checkpoint
-    d_expert,   ///< width of an expert's hidden layer
-    experts,    ///< experts of a layer, of which a token uses some
-    vocab,      ///< vocabulary of a checkpoint
-    positions,  ///< rows of a checkpoint's position table
-    token_types ///< rows of a checkpoint's token type table
+    d_ff,        ///< width of the MLP's hidden layer in a checkpoint
+    d_expert,    ///< width of an expert's hidden layer
+    experts,     ///< experts of a layer, of which a token uses some
+    vocab,       ///< vocabulary of a checkpoint
+    positions,   ///< rows of a checkpoint's position table
+    token_types, ///< rows of a checkpoint's token type table
+    d_embed      ///< width of a checkpoint's embeddings, D in most
 };
-constexpr std::size_t axis_count = static_cast<std::size_t>(Axis::token_types) + 1;
+constexpr std::size_t axis_count = static_cast<std::size_t>(Axis::d_embed) + 1;
 
 /// The name and the extent of an axis.
 struct AxisRow {

@@ -36,14 +36,15 @@ constexpr Row around(TensorId id, StageGroup group, std::string_view name, Messa
 }
 
 inline constexpr std::array<Axis, 4> rows_of_D = axes(A::B, A::Tq, A::D);
+inline constexpr std::array<Axis, 4> rows_of_d_embed = axes(A::B, A::Tq, A::d_embed);
 inline constexpr std::array<Axis, 4> rows_of_mlp = axes(A::B, A::Tq, A::d_ff);
 inline constexpr std::array<Axis, 4> rows_of_vocab = axes(A::B, A::Tq, A::vocab);
 inline constexpr std::array<Row, block_count> blocks{{
     around(embedding, G::embedding, "embedding",
-           translatable("block_rows.token_embedding", "Token embedding"), rows_of_D,
+           translatable("block_rows.token_embedding", "Token embedding"), rows_of_d_embed,
            translatable("block_rows.rows_tokens_types", "the embeddings of the tokens and of their types")),
     around(position, G::position, "position",
-           translatable("block_rows.position_embedding", "Position embedding"), rows_of_D,
+           translatable("block_rows.position_embedding", "Position embedding"), rows_of_d_embed,
            translatable("block_rows.rows_positions_learned",
                         "the embeddings of the positions, if they are learned")),
     around(resid_in, G::resid_in, "resid_in",
@@ -181,13 +182,13 @@ inline constexpr std::array<Row, block_weight_count> block_weights{{
           translatable("block_rows.bias_final_norm", "Bias of the final norm"), "β", G::final_norm,
           axes(A::D)),
     given(W_E, "W_E", translatable("common.word_table", "Embedding table"), "W_E", G::embedding,
-          axes(A::vocab, A::D)),
+          axes(A::vocab, A::d_embed)),
     given(W_P, "W_P", translatable("common.position_table", "Position table"), "W_P", G::position,
-          axes(A::positions, A::D)),
+          axes(A::positions, A::d_embed)),
     given(W_type, "W_type", translatable("block_rows.token_type_table", "Token type table"), "W_type",
-          G::embedding, axes(A::token_types, A::D)),
+          G::embedding, axes(A::token_types, A::d_embed)),
     given(W_U, "W_U", translatable("block_rows.output_table", "Output table"), "W_U", G::logits,
-          axes(A::vocab, A::D)),
+          axes(A::vocab, A::d_embed)),
     given(b_U, "b_U", translatable("common.output_bias", "Output bias"), "b_U", G::logits, axes(A::vocab)),
 }};
 

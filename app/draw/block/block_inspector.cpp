@@ -256,7 +256,7 @@ int add_embedding(Sheet& sheet, const CellAddress& cell) {
         sheet.place(tr("common.row", "row"), n(checkpoint::learned_positions(inputs, architecture)[i]),
                     tr("common.of", "of {}", grouped(architecture.position_rows)));
         sheet.place(tr("common.column", "column"), n(cell.at[2]),
-                    tr("common.of", "of {}", grouped(architecture.D)));
+                    tr("common.of", "of {}", grouped(architecture.embed_width())));
         say_edited(sheet, W_P);
         return 4;
     }
@@ -268,7 +268,7 @@ int add_embedding(Sheet& sheet, const CellAddress& cell) {
     sheet.place(tr("common.token", "token"), checkpoint::label_of(*shown.document->part()->model, id));
     sheet.place(tr("common.row", "row"), n(id), tr("common.of", "of {}", grouped(architecture.vocab)));
     sheet.place(tr("common.column", "column"), n(cell.at[2]),
-                tr("common.of", "of {}", grouped(architecture.D)));
+                tr("common.of", "of {}", grouped(architecture.embed_width())));
     sheet.row(tr("block_inspector.table", "in the table"), number(own, 4));
     if (architecture.embedding_scale != 1.0)
         sheet.row(tr("block_inspector.scale", "× scale {}", number(architecture.embedding_scale, 4)),
@@ -285,7 +285,7 @@ int add_logit(Sheet& sheet, const CellAddress& cell) {
     const checkpoint::BlockTrace& block = *shown.block;
     const std::span<const float> row = block.table_row(W::output_table, cell.at[2]);
     const TensorPtr& bias = block.weights[W::output_bias];
-    const std::int64_t D = block.architecture->D, token = cell.at[2];
+    const std::int64_t D = block.architecture->embed_width(), token = cell.at[2];
     std::vector<Term> terms;
     double sum = 0;
     for (std::int64_t d = 0; d < D; ++d) {

@@ -21,7 +21,7 @@ constexpr float strip_height = 20, strip_pitch = 25, strip_label_width = 124, bi
 class Strips {
 public:
     Strips(Picture& p, const DrawContext& c, const std::vector<WeightStrip>& drawn)
-        : picture(p), context(c), strips(drawn), D(c.dims().D) {
+        : picture(p), context(c), strips(drawn), D(length_of(c, drawn)) {
         const bool biases =
             std::ranges::any_of(strips, [](const WeightStrip& s) { return s.bias.has_value(); });
         const float room =
@@ -47,6 +47,11 @@ public:
     }
 
 private:
+    /// Numbers in each strip: D, or the width of narrower embeddings.
+    static std::int64_t length_of(const DrawContext& context, const std::vector<WeightStrip>& strips) {
+        const WeightStrip& first = strips.front();
+        return tensor_info(first.tensor).shape(context.dims())[first.axis];
+    }
     static Index at(const WeightStrip& strip, std::int64_t d) {
         Index place = strip.origin;
         place[static_cast<std::size_t>(strip.axis)] = d;

@@ -31,12 +31,12 @@ struct ScreenInfo {
 };
 
 constexpr std::array screens{
-    ScreenInfo{Screen::stages, translatable("common.stages", "Stages"), "stages screen",
-               translatable("screens.walk_through_models_numbers", "The model's numbers, stage by stage"),
-               nullptr, nullptr, nullptr},
     ScreenInfo{Screen::flow, translatable("common.flow", "Flow"), "flow screen",
                translatable("screens.whole_attention_one", "The whole attention as one picture"), nullptr,
                draw_flow_page, draw_model_flow_inspector},
+    ScreenInfo{Screen::stages, translatable("common.stages", "Stages"), "stages screen",
+               translatable("screens.walk_through_models_numbers", "The model's numbers, stage by stage"),
+               nullptr, nullptr, nullptr},
     ScreenInfo{Screen::atlas, translatable("common.atlas", "Atlas"), "atlas screen",
                translatable("screens.all_heads_measurably_2", "All heads by measured behavior"),
                draw_atlas_strip, draw_atlas_page, draw_atlas_inspector},

@@ -204,6 +204,7 @@ std::string address_text(const Shown& shown, const CellAddress& cell) {
         case Axis::vocab:
         case Axis::positions:
         case Axis::token_types:
+        case Axis::d_embed:
         case Axis::H_dk:
         case Axis::Hkv_dk:
         case Axis::Hkv_dv:

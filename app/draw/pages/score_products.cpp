@@ -190,6 +190,15 @@ void draw_terms_of_head(Picture& picture, const DrawContext& context, const Prod
     }
 }
 
+/// The query of the current score, else the row that is stepped to.
+std::int64_t row_in_focus(const DrawContext& context) {
+    const auto cell = current_cell(context.shown, context.view);
+    const std::int64_t i = cell && cell->tensor == TensorId::scores
+                               ? cell->at[2]
+                               : current_row(context.view, context.shown.position);
+    return std::clamp<std::int64_t>(i, 0, context.dims().Tq - 1);
+}
+
 } // namespace
 
 bool draw_score_products(Picture& picture, const DrawContext& context, const ScoreMaps& maps, float top) {
@@ -205,8 +214,7 @@ bool draw_score_products(Picture& picture, const DrawContext& context, const Sco
     float end = top + places->height;
     const float wanted = terms_title + term_row * static_cast<float>(d.Tk);
     if (context.height - end >= wanted) {
-        const std::int64_t i =
-            std::clamp<std::int64_t>(current_row(context.view, context.shown.position), 0, d.Tq - 1);
+        const std::int64_t i = row_in_focus(context);
         draw_hairline(picture, context, canvas_pad, end + 6, context.width - 2 * canvas_pad);
         draw_text(picture, context, canvas_pad, end + 34,
                   tr("score_products.terms_of_row", "The scores of “{}”, term by term",

@@ -196,10 +196,9 @@ Picture draw_x_page(const DrawContext& context) {
     if (cross)
         end = draw_source(picture, context,
                           {TensorId::x_kv, "X_kv",
-                           latent ? tr("x_page.latent_keys_values",
-                                       "T × Dkv, the keys' and values' side: a latent vector, then numbers "
-                                       "of the keys that rotate")
-                                  : tr("x_page.tk_dkv_keys_values", "Tk × Dkv, the keys' and values' side"),
+                           latent
+                               ? tr("x_page.latent_keys_values", "T × Dkv: latent vectors, then what rotates")
+                               : tr("x_page.tk_dkv_keys_values", "Tk × Dkv, the keys' and values' side"),
                            true},
                           end + 8, room / 2);
     picture.scene.height = std::max(context.height, end);

@@ -57,7 +57,9 @@ PathKind kind_of_ending(const std::string& path) {
 PathKind kind_of_path(const std::string& path) {
     std::error_code fault;
     if (std::filesystem::is_directory(path, fault))
-        return checkpoint::checkpoints_of_folder(path).empty() ? PathKind::folder : PathKind::checkpoint;
+        return checkpoint::is_checkpoint(path) || !checkpoint::checkpoints_of_folder(path).empty()
+                   ? PathKind::checkpoint
+                   : PathKind::folder;
     try {
         return kind_of_content(path);
     } catch (const Error&) {

@@ -59,7 +59,7 @@ double TableReading::of(const Tensor& x) const {
 
 TableReading table_reading(const Model& model, const checkpoint::ModelEdits& edits,
                            const LogitQuestion& question) {
-    const std::int64_t D = model.architecture().D, vocab = model.architecture().vocab;
+    const std::int64_t D = model.architecture().embed_width(), vocab = model.architecture().vocab;
     const checkpoint::EditedTable table(model, edits, WeightId::output_table);
     const TensorPtr bias = checkpoint::edited_end_weight(model, edits, WeightId::output_bias);
     const auto row = [&](std::int64_t id) -> Vector {

@@ -26,7 +26,7 @@ TableReading table_reading(const checkpoint::Model& model, const checkpoint::Mod
 /// The same logit at one position as a linear function of what the last layer leaves there, norms held at
 /// their scale.
 struct LogitDirection {
-    TensorPtr head_in;                ///< (1, 1, D): what the output table multiplies at the position
+    TensorPtr head_in;                ///< (1, 1, d_embed): what the output table multiplies at the position
     Tensor direction;                 ///< (D, 1): before the final norm
     std::optional<double> final_bias; ///< what the final norm's bias adds; none: the norm has no bias
     double bias = 0;                  ///< what the head adds, whatever it reads

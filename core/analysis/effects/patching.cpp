@@ -296,7 +296,7 @@ private:
         const TensorPtr bias =
             checkpoint::edited_end_weight(run_->model(), own_edits(), WeightId::output_bias);
         const auto logit = [&](std::int64_t id) {
-            const ConstRow row(table.row(id).data(), a.D), x(head_input->data(), a.D);
+            const ConstRow row(table.row(id).data(), a.embed_width()), x(head_input->data(), a.embed_width());
             const double sum = x.cast<double>().dot(row.cast<double>()) +
                                (bias == nullptr ? 0.0 : static_cast<double>(bias->data()[id]));
             return a.logit_cap == 0.0 ? sum : a.logit_cap * std::tanh(sum / a.logit_cap);

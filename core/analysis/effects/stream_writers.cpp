@@ -21,7 +21,8 @@ using Kind = Writer::Kind;
 
 /// Returns true for stages of D numbers around the attention.
 bool is_vector_of_stream(TensorId stage) {
-    return tensor_info(stage).axes[2] == Axis::D;
+    const Axis width = tensor_info(stage).axes[2];
+    return width == Axis::D || width == Axis::d_embed;
 }
 
 } // namespace
@@ -64,6 +65,13 @@ public:
 
     TensorPtr embed() {
         const checkpoint::Architecture& a = model().architecture();
+        const std::int64_t first = attention_number(a, {Stack::own, 0});
+        const auto stream =
+            std::make_shared<const Tensor>(Shape{1, 1, a.D}, row_of(*to_.run_.stream(first), to_.position_));
+        if (a.d_embed > 0) { // tokens and positions are in it through one norm and one map
+            to_.add({{.kind = Kind::embedding}}, *stream);
+            return stream;
+        }
         see({Stack::own, -1}, first_stages(a));
         const Tensor& words = seen_.at(TensorId::embedding);
         to_.add({{.kind = Kind::embedding}}, words);
@@ -75,9 +83,7 @@ public:
         if (a.embedding_norm)
             to_.pass_norm(sum, model().weight(WeightId::embedding_norm_weight),
                           model().weight(WeightId::embedding_norm_bias), {.kind = Kind::embedding_norm_bias});
-        const std::int64_t first = attention_number(a, {Stack::own, 0});
-        return std::make_shared<const Tensor>(Shape{1, 1, a.D},
-                                              row_of(*to_.run_.stream(first), to_.position_));
+        return stream;
     }
 
     TensorPtr step(std::int64_t n) {

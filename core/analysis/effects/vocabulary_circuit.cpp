@@ -97,7 +97,11 @@ VocabularyCircuit vocabulary_circuit(const checkpoint::Model& model, const check
     const checkpoint::EditedTable words(model, edits, WeightId::word_table),
         out(model, edits, WeightId::output_table);
     cpu::CpuDense cpu;
-    Eigen::RowVectorXf e = static_cast<float>(a.embedding_scale) * ConstRow(words.row(token).data(), a.D);
+    Eigen::RowVectorXf e =
+        static_cast<float>(a.embedding_scale) * ConstRow(words.row(token).data(), a.embed_width());
+    const TensorPtr map = model.weight(WeightId::embedding_map), dense = model.weight(WeightId::head_dense);
+    if (map != nullptr)
+        e = Eigen::RowVectorXf(e * whole(map));
     if (vector == TokenVector::first_mlp)
         e = after_first_mlp(model, edits, e, cancel);
     const Eigen::RowVectorXf written = (e * whole(w[WeightId::W_V]).middleCols(kv * dk, dk)) *
@@ -107,8 +111,15 @@ VocabularyCircuit vocabulary_circuit(const checkpoint::Model& model, const check
         (e * whole(w[WeightId::W_Q]).middleCols(head * dk, dk)) *
         whole(w[WeightId::W_K]).middleCols(kv * dk, dk).transpose() *
         static_cast<float>(a.embedding_scale / std::sqrt(static_cast<double>(dk)));
-    const auto writes = out.multiply(cpu, as_row(written), nullptr, cancel);
-    const auto keys = words.multiply(cpu, as_row(wanted), nullptr, cancel);
+    // Embeddings that are narrower than the layers are reached through their map and the head's dense layer.
+    const auto narrowed = [&](const Eigen::RowVectorXf& row, const TensorPtr& by, bool transposed) {
+        if (map == nullptr || by == nullptr)
+            return as_row(row);
+        return as_row(transposed ? Eigen::RowVectorXf(row * whole(by).transpose())
+                                 : Eigen::RowVectorXf(row * whole(by)));
+    };
+    const auto writes = out.multiply(cpu, narrowed(written, dense, false), nullptr, cancel);
+    const auto keys = words.multiply(cpu, narrowed(wanted, map, true), nullptr, cancel);
     return {extreme(writes->values(), top, std::greater<>()), extreme(writes->values(), top, std::less<>()),
             extreme(keys->values(), top, std::greater<>())};
 }

@@ -17,6 +17,8 @@ struct CircuitToken {
 
 /// What a head does with one token as its weights alone say (Elhage et al. 2021), without the norms, the
 /// biases and the rotation between: e is the token's row of the word table, scaled as the model scales it.
+/// Embeddings narrower than the layers go through their linear map, and what a head writes through the
+/// dense layer before the output table.
 struct VocabularyCircuit {
     std::vector<CircuitToken> promoted;   ///< largest of e W_V W_O W_U, largest first
     std::vector<CircuitToken> suppressed; ///< smallest, smallest first

@@ -51,8 +51,15 @@ Tensor table_product(const checkpoint::Model& model, const checkpoint::ModelEdit
     for (const std::int64_t id : changed)
         sum += row(out.row(id)).transpose() * row(words.row(id)) -
                row(out.own_row(id)).transpose() * row(words.own_row(id));
-    Tensor product(Shape{D, D});
-    MutableRows(product.data(), D, D) = sum.cast<float>();
+    // Narrower embeddings are reached through their map and the head's dense layer.
+    if (const TensorPtr map = model.weight(WeightId::embedding_map)) {
+        const std::int64_t width = map->shape()[1];
+        sum = sum * rows_of(*map, D, width).cast<double>();
+        if (const TensorPtr dense = model.weight(WeightId::head_dense))
+            sum = rows_of(*dense, width, D).cast<double>() * sum;
+    }
+    Tensor product(Shape{sum.rows(), sum.cols()});
+    MutableRows(product.data(), sum.rows(), sum.cols()) = sum.cast<float>();
     return product;
 }
 

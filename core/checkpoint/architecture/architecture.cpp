@@ -25,6 +25,11 @@ std::int64_t Architecture::mlp_width(std::int64_t l) const {
     return has_experts(l) ? d_shared : d_ff;
 }
 
+std::int64_t Architecture::layers_sharing() const {
+    const TensorName* const row = find_row(names.body, WeightId::W_Q);
+    return row == nullptr ? 1 : row->shared_by;
+}
+
 std::int64_t Architecture::longest_text() const {
     if (buckets && position_rows == 0)
         return std::numeric_limits<std::int64_t>::max();

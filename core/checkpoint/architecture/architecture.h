@@ -70,6 +70,9 @@ struct Architecture {
     bool word_token_types = false; ///< token types are rows of the word table, as in GPT-2
     double embedding_scale = 1.0;  ///< multiplies the word embedding; above 0
     bool embedding_norm = false;
+    /// Width of the embeddings, of their norm and of the rows of the head's table; a linear map brings what
+    /// the norm returns to D. 0: D, without a map.
+    std::int64_t d_embed = 0;
 
     // Norms and residual.
     NormKind norm = NormKind::layer;
@@ -122,6 +125,9 @@ struct Architecture {
     bool has_experts(std::int64_t l) const;
     /// The width inside the MLP that every token of layer l uses; 0: there is none.
     std::int64_t mlp_width(std::int64_t l) const;
+    std::int64_t embed_width() const { return d_embed > 0 ? d_embed : D; }
+    /// Layers after each other that have the same weights; 1 in most models.
+    std::int64_t layers_sharing() const;
     /// Tokens of the longest text that has positions.
     std::int64_t longest_text() const;
 };

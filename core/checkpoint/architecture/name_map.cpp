@@ -117,6 +117,8 @@ std::int64_t extent_of(Extent extent, const Architecture& a) {
         return a.token_types;
     case Extent::buckets:
         return a.buckets ? a.buckets->count : 0;
+    case Extent::d_embed:
+        return a.embed_width();
     }
     return 1;
 }
@@ -155,7 +157,7 @@ std::string with_number(std::string name, std::string_view mark, std::int64_t nu
 } // namespace
 
 std::string full_name(const TensorName& row, std::string_view prefix, std::int64_t layer) {
-    return with_number(std::string(prefix) + row.name, "{l}", layer);
+    return with_number(std::string(prefix) + row.name, "{l}", layer / row.shared_by);
 }
 
 std::vector<std::string> full_names(const TensorName& row, std::string_view prefix, std::int64_t layer,

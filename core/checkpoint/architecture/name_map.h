@@ -68,7 +68,8 @@ enum class Extent : std::uint8_t {
     vocab,
     positions, ///< rows of the position table
     token_types,
-    buckets
+    buckets,
+    d_embed ///< width of the embeddings
 };
 
 /// The layers that have a tensor.
@@ -87,6 +88,8 @@ struct TensorName {
     Extent out;            ///< d_out; none for vectors
     bool may_lack = false; ///< a file without it means zeros
     InLayers layers = InLayers::all;
+    std::int64_t shared_by = 1; ///< as many layers after each other have the same tensor; "{l}" stands for
+                                ///< the layer divided by it
 };
 
 /// A PyTorch module: the tensors name.weight and, where it has one, name.bias.

@@ -11,6 +11,8 @@ enum class WeightId : std::uint8_t {
     token_type_table,
     embedding_norm_weight,
     embedding_norm_bias,
+    embedding_map, ///< (d_embed, D)
+    embedding_map_bias,
     final_norm_weight,
     final_norm_bias,
     head_dense,
@@ -68,7 +70,7 @@ enum class WeightId : std::uint8_t {
     experts_out,
     experts_out_bias
 };
-inline constexpr int weight_count = 61;
+inline constexpr int weight_count = 63;
 static_assert(static_cast<int>(WeightId::experts_out_bias) + 1 == weight_count);
 inline bool is_per_layer(WeightId weight) {
     return weight >= WeightId::W_QKV;

@@ -23,7 +23,8 @@ namespace headscope::checkpoint {
                         row(glm) row(gpt_bigcode) row(cohere) row(mpt) row(granite) row(granitemoe)          \
                             row(deepseek_v2) row(deepseek_v3) row(qwen2_vl_text) row(qwen2_5_vl_text)        \
                                 row(qwen3_vl_text) row(qwen2_5_omni_text) row(cohere2) row(glm4)             \
-                                    row(exaone4) row(xglm) row(nemotron) row(mpnet) row(codegen)
+                                    row(exaone4) row(xglm) row(nemotron) row(mpnet) row(codegen)             \
+                                        row(electra) row(albert)
 // Those whose configuration nests a language model among other parts, in nested.cpp.
 #define HEADSCOPE_NESTED_FAMILIES(row)                                                                       \
     row(gemma3) row(mistral3) row(llava) row(llava_next) row(qwen2_vl) row(qwen2_5_vl) row(qwen3_vl)         \

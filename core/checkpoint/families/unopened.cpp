@@ -22,8 +22,6 @@ struct UnopenedType {
 constexpr Message chosen_experts =
     translatable("unopened.experts_chosen_shared",
                  "their experts are chosen or weighted in a way that is not computed here");
-constexpr Message narrow_embeddings =
-    translatable("unopened.embeddings_narrower_layers", "their embeddings are narrower than their layers");
 constexpr Message relative_scores = translatable("unopened.scores_depend_distance",
                                                  "their scores depend on distances through queries and keys");
 constexpr Message other_input =
@@ -32,8 +30,6 @@ constexpr Message images_inside = translatable(
     "unopened.layers_read_images", "their language model is changed to read images in its own layers");
 
 constexpr std::array types{
-    UnopenedType{"electra", narrow_embeddings, "bert"},
-    UnopenedType{"albert", narrow_embeddings, "bert"},
     UnopenedType{"deberta", relative_scores, "roberta"},
     UnopenedType{"deberta-v2", relative_scores, "roberta"},
     UnopenedType{"qwen3_vl_moe", chosen_experts, "qwen3_vl"},

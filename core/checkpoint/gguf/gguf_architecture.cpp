@@ -79,7 +79,7 @@ void rename(std::vector<TensorName>& rows, const Architecture& a) {
     }
 }
 
-/// Llama's family knows biases on queries, keys, values and output together; files may have the first three.
+/// Some families know biases on queries, keys, values and output together; files may have the first three.
 void drop_missing_bias(WeightId bias, const GgufFile& file, Architecture& a) {
     std::erase_if(a.names.body, [&](const TensorName& row) {
         return row.weight == bias && file.find(full_name(row, "", 0)) == nullptr;
@@ -98,14 +98,14 @@ Architecture read_gguf_architecture(const GgufFile& file) {
                           "cls."}; // a classifier on top of BERT
     a.names.twins.clear();
     const std::string architecture = *file.metadata().text("general.architecture");
-    if (architecture == "llama") {
+    if (architecture == "llama")
         a.rotary_pairs = RotaryPairs::neighbours;
+    if (architecture == "llama" || architecture == "cohere2" || architecture == "nemotron")
         drop_missing_bias(W::b_O, file, a);
-    }
     if (a.qkv == QkvPacking::by_head)
         a.qkv = QkvPacking::side_by_side;
-    if (adds_one(a.norm))
-        a.norm = NormKind::rms;
+    if (adds_one(a.norm)) // the file has it added
+        a.norm = is_layer_norm(a.norm) ? NormKind::layer : NormKind::rms;
     return a;
 }
 

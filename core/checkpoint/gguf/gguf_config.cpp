@@ -21,13 +21,18 @@ using nlohmann::json;
 struct Row {
     std::string_view architecture; ///< general.architecture
     const char* model_type;        ///< what Hugging Face calls the family
-    bool rms;                      ///< RMSNorm, and heads with a width of their own; else LayerNorm
+    bool rms;                      ///< RMSNorm; else LayerNorm
+    bool own_heads;                ///< a width of heads of their own, and fewer key heads; else D / H and H
 };
 
 constexpr std::array config_rows{
-    Row{"llama", "llama", true},       Row{"qwen2", "qwen2", true},        Row{"qwen3", "qwen3", true},
-    Row{"gemma2", "gemma2", true},     Row{"gemma3", "gemma3_text", true}, Row{"phi3", "phi3", true},
-    Row{"gptneox", "gpt_neox", false}, Row{"gpt2", "gpt2", false},         Row{"bert", "bert", false}};
+    Row{"llama", "llama", true, true},        Row{"qwen2", "qwen2", true, true},
+    Row{"qwen3", "qwen3", true, true},        Row{"gemma2", "gemma2", true, true},
+    Row{"gemma3", "gemma3_text", true, true}, Row{"phi3", "phi3", true, true},
+    Row{"gptneox", "gpt_neox", false, false}, Row{"gpt2", "gpt2", false, false},
+    Row{"bert", "bert", false, false},        Row{"cohere2", "cohere2", false, true},
+    Row{"glm4", "glm4", true, true},          Row{"exaone4", "exaone4", true, true},
+    Row{"nemotron", "nemotron", false, true}};
 
 /// Builds the config from the keys of one architecture and remembers which it knows: any other might change
 /// the numbers.
@@ -104,14 +109,15 @@ void ConfigBuilder::read_sizes() {
                          tr("gguf_config.multiple_attention_head", "a multiple of attention.head_count"));
     dk_ = metadata_.integer(key("attention.key_length"), 1).value_or(D_ / H_);
     expect("attention.value_length", dk_, tr("gguf_config.long_key", "{}, as long as a key", dk_));
-    if (!row_.rms)
+    if (!row_.own_heads)
         expect("attention.key_length", D_ / H_,
                tr("gguf_config.heads_architecture_not_wider",
                   "{}, as the heads of this architecture are not wider", D_ / H_));
     const auto Hkv = metadata_.integer(key("attention.head_count_kv"), 1).value_or(H_);
-    if (H_ % Hkv != 0 || (!row_.rms && Hkv != H_))
+    if (H_ % Hkv != 0 || (!row_.own_heads && Hkv != H_))
         metadata_.refuse(key("attention.head_count_kv"),
-                         row_.rms ? tr("gguf_config.divisor", "a divisor of {}", H_) : std::to_string(H_));
+                         row_.own_heads ? tr("gguf_config.divisor", "a divisor of {}", H_)
+                                        : std::to_string(H_));
     expect("expert_count", 0,
            tr("gguf_config.0_mixture_experts_not", "0: a mixture of experts is not computed here"));
     expect("expert_used_count", 0,
@@ -128,7 +134,8 @@ void ConfigBuilder::read_sizes() {
                     {"n_inner", d_ff},
                     {"max_position_embeddings", positions},
                     {row_.rms ? "rms_norm_eps" : "layer_norm_eps", *metadata_.number(eps)},
-                    {"layer_norm_epsilon", *metadata_.number(eps)}});
+                    {"layer_norm_epsilon", *metadata_.number(eps)},
+                    {"norm_eps", *metadata_.number(eps)}});
 }
 
 /// What the tensors say by being there and by their sizes.
@@ -156,9 +163,16 @@ void ConfigBuilder::read_tables() {
     config_["tie_word_embeddings"] = is("bert") || file_.find("output.weight") == nullptr;
     if (is("bert"))
         config_["type_vocab_size"] = rows_of("token_types.weight");
-    if (is("llama")) {
+    if (is("llama") || is("cohere2") || is("glm4") || is("nemotron")) {
         config_["attention_bias"] = file_.find("blk.0.attn_q.bias") != nullptr;
-        config_["mlp_bias"] = file_.find("blk.0.ffn_gate.bias") != nullptr;
+        config_["mlp_bias"] =
+            file_.find(is("nemotron") ? "blk.0.ffn_up.bias" : "blk.0.ffn_gate.bias") != nullptr;
+    }
+    if (is("cohere2")) {
+        const std::string scale = key("logit_scale");
+        if (metadata_.number(scale).value_or(0) <= 0)
+            metadata_.refuse(scale, tr("common.number_above_0", "a number above 0"));
+        config_["logit_scale"] = *metadata_.number(scale);
     }
     if (is("gptneox"))
         config_["use_parallel_residual"] = metadata_.flag(key("use_parallel_residual")).value_or(true);
@@ -243,7 +257,7 @@ void ConfigBuilder::read_rope() {
     if (is("gpt2") || is("bert"))
         return;
     const std::int64_t width = metadata_.integer(count, 2).value_or(dk_);
-    const bool partial = is("gptneox") || is("phi3");
+    const bool partial = is("gptneox") || is("phi3") || is("glm4") || is("nemotron");
     if (width % 2 != 0 || width > dk_ || (width != dk_ && !partial))
         metadata_.refuse(count, partial
                                     ? tr("gguf_config.even_number_most", "an even number of at most {}", dk_)
@@ -264,10 +278,12 @@ void ConfigBuilder::read_rope() {
 }
 
 void ConfigBuilder::read_windows() {
-    if (!is("llama") && !is("gemma2") && !is("gemma3") && !is("phi3"))
+    if (!is("llama") && !is("gemma2") && !is("gemma3") && !is("phi3") && !is("cohere2") && !is("exaone4"))
         return;
     const std::string window_key = key("attention.sliding_window");
     const std::int64_t window = metadata_.integer(window_key, 0).value_or(0);
+    if (window == 0 && is("cohere2"))
+        metadata_.refuse(window_key, tr("common.number_above_0", "a number above 0"));
     config_["sliding_window"] = window == 0 ? json(nullptr) : json(window);
     if (is("llama")) {
         if (window != 0)

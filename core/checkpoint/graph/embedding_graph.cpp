@@ -53,6 +53,10 @@ Embedding add_embedding(graph::Builder& g, LeafBuilder& leaves, const StackText&
         x = g.with_role(add_norm(g, labels::embedding_norm, a, x, weight(WeightId::embedding_norm_weight),
                                  weight(WeightId::embedding_norm_bias)),
                         Role::stream);
+    if (a.d_embed > 0)
+        x = g.with_role(g.linear(labels::embedding_mapped, x, *weight(WeightId::embedding_map),
+                                 weight(WeightId::embedding_map_bias)),
+                        Role::stream);
     return {.stream = x, .word_table = table};
 }
 

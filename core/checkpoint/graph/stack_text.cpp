@@ -73,6 +73,7 @@ StackText text_of(const Architecture& model, Stack stack, const ModelInputs& inp
                      .positions = a.position_rows,
                      .token_types = a.token_types,
                      .d_expert = a.d_expert,
+                     .d_embed = a.embed_width(),
                      .experts = a.experts,
                      .Dq = a.Dq()},
             .temperature = temperature};

@@ -29,6 +29,8 @@ constexpr UnlistedWeight unlisted(WeightId weight, std::string_view name, std::s
 constexpr std::array unlisted_weights{
     unlisted(W::embedding_norm_weight, "embedding_norm_weight", "γ", Step::position),
     unlisted(W::embedding_norm_bias, "embedding_norm_bias", "β", Step::position),
+    unlisted(W::embedding_map, "W_map", "W_map", Step::position),
+    unlisted(W::embedding_map_bias, "b_map", "b_map", Step::position),
     unlisted(W::head_dense, "W_dense", "W_dense", Step::logits),
     unlisted(W::head_dense_bias, "b_dense", "b_dense", Step::logits),
     unlisted(W::head_norm_weight, "head_norm_weight", "γ", Step::logits),
@@ -147,6 +149,10 @@ graph::Axes axes_of(WeightId weight, const Architecture& architecture, const Dim
     case W::head_dense_bias:
     case W::head_norm_weight:
     case W::head_norm_bias:
+        return graph::axes_of({A::d_embed}, dims);
+    case W::embedding_map:
+        return graph::axes_of({A::d_embed, A::D}, dims);
+    case W::embedding_map_bias:
         return graph::axes_of({A::D}, dims);
     case W::W_DQ:
         return graph::axes_of({A::D, A::Dq}, dims);
@@ -160,7 +166,7 @@ graph::Axes axes_of(WeightId weight, const Architecture& architecture, const Dim
     case W::kv_latent_norm:
         return {{"rank", architecture.latent->rank}};
     case W::head_dense:
-        return graph::axes_of({A::D, A::D}, dims);
+        return graph::axes_of({A::D, A::d_embed}, dims);
     case W::router_choice_bias:
         return graph::axes_of({A::experts}, dims);
     case W::shared_gate:

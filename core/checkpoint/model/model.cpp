@@ -150,7 +150,8 @@ void Model::match_rows(const std::vector<TensorName>& rows, std::string_view pre
             if (!is_in_layer(row, architecture_, l))
                 continue;
             for (const std::string& name : names_in_files(row, prefix, l)) {
-                known.insert(name);
+                if (!known.insert(name).second)
+                    continue; // another layer has it too
                 const format::TensorEntry* entry = files_.find(name);
                 if (entry == nullptr && !row.may_lack)
                     missing.push_back(name);
@@ -204,7 +205,8 @@ bool Model::is_in_a_layer(const std::string& name) const {
             const char* const end = name.data() + name.size();
             const auto [rest, error] = std::from_chars(name.data() + stem.size(), end, l);
             // Layers after the last are of no use: those of a next-token predictor, for one.
-            return error == std::errc() && rest != end && *rest == '.' && l >= 0 && l < architecture_.layers;
+            return error == std::errc() && rest != end && *rest == '.' && l >= 0 &&
+                   l < architecture_.layers / row.shared_by;
         });
     };
     return of_rows(architecture_.names.body) || of_rows(architecture_.names.cross);

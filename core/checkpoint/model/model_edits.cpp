@@ -127,6 +127,7 @@ Shape table_at(const Model& model, std::int64_t n, WeightId table) {
                 .positions = a.position_rows,
                 .token_types = a.token_types,
                 .d_expert = a.d_expert,
+                .d_embed = a.embed_width(),
                 .experts = a.has_experts(place.layer) ? a.experts : 0});
 }
 

@@ -94,6 +94,7 @@ Dims dims_of_attention(const Model& model, const ModelInputs& inputs, AttentionP
             .positions = a.position_rows,
             .token_types = a.token_types,
             .d_expert = experts ? a.d_expert : 0,
+            .d_embed = a.embed_width(),
             .experts = experts ? a.experts : 0,
             .Dq = a.Dq()};
 }

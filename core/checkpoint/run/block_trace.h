@@ -36,7 +36,7 @@ struct BlockTrace {
 
     // Before and after the layers. resid_in is what enters layer 0.
     std::int64_t position = 0;
-    TensorPtr head_in; ///< (1, 1, D), the row that the head's table multiplies; null without a head
+    TensorPtr head_in; ///< (1, 1, d_embed), the row that the head's table multiplies; null without a head
 
     /// Of the text: each part of the model holds what enters a layer, resid_in.
     std::int64_t T() const { return (*this)[TensorId::resid_in]->shape()[1]; }

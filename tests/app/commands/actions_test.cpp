@@ -101,6 +101,9 @@ std::vector<Place> places() {
     atlas.checkpoint = true;
     atlas.view.attention.screen = Screen::atlas;
     all.push_back(atlas);
+    Place flow{.name = "the Flow"};
+    flow.view.attention.screen = Screen::flow;
+    all.push_back(flow);
     for (const bool lesson : {false, true}) {
         Place shown{.name = "presented"};
         shown.presenting = true;
@@ -406,7 +409,11 @@ TEST_CASE("the manual's page of keys is the table", "[actions]") {
     std::erase_if(atlas, [&](const std::string& line) {
         return std::ranges::find(checkpoint, line) != checkpoint.end();
     });
-    add("A sentence or a problem", lines_of("own, 0"));
+    const std::vector<std::string> own = lines_of("own, 0");
+    std::vector<std::string> flow = lines_of("the Flow");
+    std::erase_if(flow, [&](const std::string& line) { return std::ranges::find(own, line) != own.end(); });
+    add("A sentence or a problem", own);
+    add("The Flow, in addition", flow);
     add("A checkpoint", checkpoint);
     add("The atlas, in addition", atlas);
     add("The map of a long text", lines_of("the map of a long text"));

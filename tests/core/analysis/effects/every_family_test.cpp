@@ -1,9 +1,11 @@
+#include "core/analysis/effects/direct_projections.h"
 #include "core/analysis/effects/logit_attribution.h"
 #include "core/analysis/effects/score_terms.h"
 #include "core/analysis/effects/source_map.h"
 #include "core/checkpoint/model/text_model.h"
 #include "core/engine/engine.h"
 #include "tests/catch.h"
+#include "tests/support.h"
 #include "tests/test_data.h"
 
 #include <algorithm>
@@ -116,6 +118,13 @@ TEST_CASE("writers of a query and a key, and pairs of their numbers, add up to t
     const auto engine = engine::make_engine("cpu");
     for_every_model([&](const checkpoint::ModelRun& run) {
         const checkpoint::Architecture& a = run.model().architecture();
+        if (!has_direct_projections(a)) {
+            CHECK_THAT(input_error([&] {
+                           score_terms(run, {0, 0, 5, 2}, Progress());
+                       }),
+                       Catch::Contains("latent vectors"));
+            return;
+        }
         for (const std::int64_t layer : {std::int64_t{0}, a.layers - 1}) {
             const std::int64_t n = attention_number(a, {checkpoint::Stack::own, layer});
             const Problem problem = run.problem(n);

@@ -176,7 +176,11 @@ TEST_CASE("the names of sizes that all families share come before the family's o
 
 TEST_CASE("a config without model_type is read by the class that saved it") {
     const auto family = [](const char* name) {
-        return parse({{"architectures", {name}}, {"hidden_size", 64}, {"num_attention_heads", 4}}).family;
+        return parse({{"architectures", {name}},
+                      {"hidden_size", 64},
+                      {"num_attention_heads", 4},
+                      {"num_key_value_heads", 4}})
+            .family;
     };
     CHECK(family("LlamaForCausalLM") == "llama");
     CHECK(family("GPTNeoXForCausalLM") == "gpt_neox");

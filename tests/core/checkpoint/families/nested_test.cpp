@@ -164,7 +164,6 @@ TEST_CASE("a kind that does not open is named with the reason and the nearest th
                Contains("deberta-v2 models are not computed here because their scores depend on distances") &&
                    Contains("nearest family that opens is roberta"));
     CHECK_THAT(nested_fault({{"model_type", "whisper"}}), Contains("sound") && Contains("bart"));
-    CHECK_THAT(nested_fault({{"model_type", "electra"}}), Contains("narrower") && Contains("bert"));
     CHECK_THAT(nested_fault({{"model_type", "paligemma"}}),
                Contains("both directions") && Contains("gemma3"));
 }

@@ -11,8 +11,8 @@ namespace {
 
 bool same_rows(const std::vector<TensorName>& one, const std::vector<TensorName>& other) {
     return std::ranges::equal(one, other, [](const TensorName& a, const TensorName& b) {
-        return std::tie(a.weight, a.name, a.layout, a.in, a.out, a.may_lack, a.layers) ==
-               std::tie(b.weight, b.name, b.layout, b.in, b.out, b.may_lack, b.layers);
+        return std::tie(a.weight, a.name, a.layout, a.in, a.out, a.may_lack, a.layers, a.shared_by) ==
+               std::tie(b.weight, b.name, b.layout, b.in, b.out, b.may_lack, b.layers, b.shared_by);
     });
 }
 
@@ -40,7 +40,7 @@ auto numbers_of(const Architecture& a) {
         a.family, a.dtype, a.start_id, a.layers, a.D, a.H, a.Hkv, a.dk, a.d_ff, a.vocab, a.max_positions,
         a.experts, a.mixtures, a.d_expert, a.d_shared, a.expert_gate_in, a.route, a.position_rows,
         a.sinusoids, a.position_offset, a.position_count, a.pad_id, a.token_types, a.word_token_types,
-        a.embedding_scale, a.embedding_norm, a.branch_scale);
+        a.embedding_scale, a.embedding_norm, a.branch_scale, a.d_embed);
     const auto norms =
         std::make_tuple(a.norm, a.norm_eps, a.norms.before, a.norms.after_branch, a.norms.after_sum,
                         a.norms.first, a.final_norm, a.final_norm_in_head, a.residual);

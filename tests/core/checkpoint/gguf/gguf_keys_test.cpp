@@ -71,7 +71,8 @@ GgufFile gguf_with(const std::map<std::string, json>& pairs) {
 }
 
 std::map<std::string, json> usual_pairs(const std::string& name) {
-    const bool layer_norm = name == "gptneox" || name == "gpt2" || name == "bert";
+    const bool layer_norm =
+        name == "gptneox" || name == "gpt2" || name == "bert" || name == "cohere2" || name == "nemotron";
     std::map<std::string, json> pairs{{"general.architecture", name}};
     for (const auto& [key, value] : std::map<std::string, json>{
              {"block_count", 2},
@@ -81,6 +82,10 @@ std::map<std::string, json> usual_pairs(const std::string& name) {
              {"context_length", 32},
              {layer_norm ? "attention.layer_norm_epsilon" : "attention.layer_norm_rms_epsilon", 1e-5}})
         pairs[name + "." + key] = value;
+    if (name == "cohere2") {
+        pairs["cohere2.logit_scale"] = 0.5;
+        pairs["cohere2.attention.sliding_window"] = 9;
+    }
     return pairs;
 }
 
@@ -91,8 +96,8 @@ TEST_CASE("every key that llama.cpp knows of an architecture is read, refused or
     const json table = json::parse(read_file(test_data("/gguf_keys.json")));
     const json &harmless = table.at("harmless"), &unscaled = table.at("harmless alone");
     std::size_t read = 0, refused = 0;
-    for (const char* const name :
-         {"llama", "qwen2", "qwen3", "gemma2", "gemma3", "phi3", "gptneox", "gpt2", "bert"}) {
+    for (const char* const name : {"llama", "qwen2", "qwen3", "gemma2", "gemma3", "phi3", "gptneox", "gpt2",
+                                   "bert", "cohere2", "glm4", "exaone4", "nemotron"}) {
         const std::map<std::string, json> usual = usual_pairs(name);
         const Architecture before = read_gguf_architecture(gguf_with(usual));
         const json& turnless = table.at("without rotary positions");

@@ -418,6 +418,20 @@ TEST_CASE("a folder without readable tensors says what to do") {
     CHECK_THAT(input_error([&] { Model::open(folder.file("")); }), Contains("not a regular file"));
 }
 
+// Hugging Face's XGLMSinusoidalPositionalEmbedding: the row of the padding id has zeros.
+TEST_CASE("computed positions of XGLM have fairseq's frequencies and none for the padding id") {
+    Changed changed("xglm_tiny");
+    changed.config["pad_token_id"] = 5;
+    const TemporaryFolder folder;
+    const TensorPtr table = changed.open(folder).weight(WeightId::position_table);
+    REQUIRE(table->shape() == Shape{42, 24});
+    for (std::int64_t c = 0; c < 24; ++c) {
+        CHECK(table->at(5, c) == 0.0F);
+        const double angle = 7 / std::pow(10000.0, static_cast<double>(c % 12) / 11.0);
+        CHECK(table->at(7, c) == Approx(c < 12 ? std::sin(angle) : std::cos(angle)).margin(1e-6));
+    }
+}
+
 TEST_CASE("a file read piece by piece gives the bytes asked for") {
     const TemporaryFolder folder;
     write_file_atomically(folder.file("a"), "0123456789");

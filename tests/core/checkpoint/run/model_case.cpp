@@ -49,6 +49,11 @@ double largest_difference(const ModelCase& one, const Tensor& got, const float* 
     return largest;
 }
 
+/// A checkpoint without a language-model head has no logits to compare with.
+bool has_expected_logits(const std::string& file) {
+    return file.find("\"expect.logits\"") != std::string::npos;
+}
+
 bool is_encoder_decoder(const std::string& folder) {
     return nlohmann::json::parse(read_file(folder + "/config.json")).value("is_encoder_decoder", false);
 }
@@ -73,7 +78,8 @@ double ModelCase::logits_difference(const Tensor& x) const {
 std::vector<std::string> model_case_names(bool encoder_decoder) {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(test_data("/models")))
-        if (entry.is_directory() && is_encoder_decoder(entry.path().string()) == encoder_decoder)
+        if (entry.is_directory() && is_encoder_decoder(entry.path().string()) == encoder_decoder &&
+            has_expected_logits(read_file(entry.path().string() + "/expected.safetensors")))
             names.push_back(entry.path().filename().string());
     std::ranges::sort(names);
     return names;
@@ -89,8 +95,10 @@ ModelCase load_model_case(const std::string& name) {
     one.L = shape.at(0), one.B = shape.at(1), one.H = shape.at(2), one.T = shape.at(3);
     one.hidden = floats(file, "expect.hidden_states", shape);
     one.D = shape.at(3);
-    one.logits = floats(file, "expect.logits", shape);
-    one.vocab = shape.at(2);
+    if (has_expected_logits(file)) {
+        one.logits = floats(file, "expect.logits", shape);
+        one.vocab = shape.at(2);
+    }
     REQUIRE(one.inputs.attention_mask.size() == static_cast<std::size_t>(one.B * one.T));
     return one;
 }
