@@ -73,7 +73,7 @@ void CheckpointSession::follow_causes() {
     }
     const checkpoint::TextModelPtr model = state().document->part()->model;
     const std::int64_t position = position_of(*run, *model, state().model.position);
-    const std::optional<HeadPlace> off = ablated_head(*run, state().model.switched_head);
+    const std::optional<ModelHead> off = ablated_head(*run, state().model.switched_head);
     std::string key = "causes " + std::to_string(position);
     if (off)
         for (const std::int64_t number :
