@@ -152,8 +152,8 @@ TEST_CASE("scrubbing back shows the same picture again", "[flow]") {
     FlowOf flow;
     std::vector<std::string> forward;
     constexpr float step = 0.37F;
-    for (float time = 0; time <= flow.view.flow.story.duration(); time += step)
-        forward.push_back(items_of(flow.at(time)));
+    for (int n = 0; static_cast<float>(n) * step <= flow.view.flow.story.duration(); ++n)
+        forward.push_back(items_of(flow.at(static_cast<float>(n) * step)));
     for (std::size_t n = forward.size(); n-- > 0;)
         CHECK(items_of(flow.at(static_cast<float>(n) * step)) == forward[n]);
     CHECK(items_of(flow.at(0)) == items_of(flow.at(flow.view.flow.story.duration())));

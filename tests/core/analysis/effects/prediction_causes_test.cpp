@@ -15,7 +15,7 @@ using Catch::Contains;
 
 namespace {
 
-constexpr const char* two_names = "When Mary and John went to the shop, John gave a book to";
+constexpr const char* mary_and_john = "When Mary and John went to the shop, John gave a book to";
 
 ModelRunPtr run_of(const ModelPtr& model, const ModelInputs& inputs, const ModelEdits& edits = {}) {
     Progress progress;
@@ -43,7 +43,7 @@ ModelEdits without_head(const Architecture& a, AttentionPlace place, std::int64_
 
 TEST_CASE("pocket predicts Mary mostly because of a head that attends to Mary", "[causes]") {
     const TextModelPtr model = open_text_model(model_folder("pocket"));
-    const ModelInputs inputs = prompt_inputs(*model, two_names);
+    const ModelInputs inputs = prompt_inputs(*model, mary_and_john);
     const ModelRunPtr run = run_of(model->model, inputs);
     const PredictionCauses causes = prediction_causes(*run, inputs.T - 1, 5, Progress());
     const std::int64_t mary = word_token(*model, "Mary"), john = word_token(*model, "John");
