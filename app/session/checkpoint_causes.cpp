@@ -18,14 +18,16 @@ bool shows_model_flow(const SessionState& state) {
 }
 
 /// Selects the head that matters for the prediction when the Flow of a checkpoint is opened, unless another
-/// head was selected before.
-void show_first_cause(SessionState& state) {
+/// head was selected before. Returns true if it did.
+bool select_first_cause(SessionState& state) {
     if (!shows_model_flow(state) || !std::exchange(state.model.shows_cause, false))
-        return;
+        return false;
     const std::optional<analysis::PredictionCause>& head = state.shown.causes->causes.head;
-    if (head && head->writer.stack == checkpoint::Stack::own && state.view.attention.layer == 0 &&
-        state.view.head == 0)
-        app::apply(state.view, OpenHead{head->writer.layer, head->writer.head});
+    if (!head || head->writer.stack != checkpoint::Stack::own || state.view.attention.layer != 0 ||
+        state.view.head != 0)
+        return false;
+    app::apply(state.view, OpenHead{head->writer.layer, head->writer.head});
+    return true;
 }
 
 } // namespace
@@ -73,7 +75,7 @@ void CheckpointSession::follow_causes() {
     }
     const checkpoint::TextModelPtr model = state().document->part()->model;
     const std::int64_t position = position_of(*run, *model, state().model.position);
-    const std::optional<HeadPlace> off = ablated_head(*run, state().model.switched_head);
+    const std::optional<ModelHead> off = ablated_head(*run, state().model.switched_head);
     std::string key = "causes " + std::to_string(position);
     if (off)
         for (const std::int64_t number :
@@ -86,7 +88,10 @@ void CheckpointSession::follow_causes() {
     // Keep the previous causes until the new ones are available.
     if (asked.value != nullptr) {
         shown.causes = asked.value;
-        show_first_cause(state());
+        if (select_first_cause(state())) {
+            update_step_strip();
+            ask(current_attention());
+        }
     }
     if (!asked.error.empty()) {
         shown.causes = nullptr;

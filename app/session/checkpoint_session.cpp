@@ -121,7 +121,7 @@ void CheckpointSession::follow() {
     update_step_strip();
     follow_transformed();
     follow_block();
-    ask(attention);
+    ask(current_attention()); // an answer may have selected another head
 }
 
 std::int64_t CheckpointSession::current_attention() const {

@@ -51,7 +51,7 @@ struct ModelState {
     std::optional<Predictions> predictions;
     EffectsQuestion effects;
     bool shows_cause = true;                ///< the Flow selects the head that its first answer names
-    std::optional<HeadPlace> switched_head; ///< the head that "Why?" switched off last
+    std::optional<ModelHead> switched_head; ///< the head that "Why?" switched off last
     PatchingQuestion patching;
     std::string
         compared_prompt; ///< the second prompt, while its stages are shown instead of the clean prompt's

@@ -60,7 +60,8 @@ TEST_CASE("the list behind F1 has no line that the manual's page of keys lacks",
         user.act(ShowScreen{Screen::flow});
         user.settle();
         check_listed(user, {"A sentence or a problem", "The Flow, in addition"});
-        for (const std::string& line : key_sections().at("The Flow, in addition"))
+        const KeySection of_flow = key_sections().at("The Flow, in addition");
+        for (const std::string& line : of_flow)
             CHECK(listed(user.program).contains(line));
         user.act(ShowScreen{Screen::atlas});
         user.settle();

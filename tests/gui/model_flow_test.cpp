@@ -14,7 +14,7 @@ namespace {
 
 /// Pocket on the Flow, with a text that it continues with a name.
 struct FlowUser : User {
-    FlowUser() {
+    explicit FlowUser(float width = 1600, float height = 1000) : User("first-lesson", "", width, height) {
         begin_recording();
         open(checkpoint::model_folder("pocket"), "When Mary and John went to the shop, John gave a book to");
         act(ShowScreen{Screen::flow});
@@ -83,6 +83,23 @@ TEST_CASE("a head that is switched off in the Flow is gray there, and undo switc
     REQUIRE(user.shown().causes != nullptr);
     CHECK_FALSE(user.shown().causes->off);
     CHECK_FALSE(screen_shows("was Mary"));
+}
+
+TEST_CASE("the Flow of a model has its words, its answer and its button in both windows and both themes",
+          "[gui][model]") {
+    for (const auto& [width, height] : {std::pair(1600.0F, 1000.0F), {1280.0F, 720.0F}}) {
+        CAPTURE(width);
+        FlowUser user(width, height);
+        for (const bool dark : {false, true}) {
+            user.act(SetDark{dark});
+            user.settle();
+            for (const char* const text : {"Next word", "Mary", "80 %", "Best guess", "Why “Mary”?",
+                                           "Switch it off and see", "everything else"}) {
+                CAPTURE(text);
+                CHECK(screen_shows(text));
+            }
+        }
+    }
 }
 
 TEST_CASE("the play of a model's Flow takes at most 12 seconds, and its picture depends on the time alone",

@@ -40,7 +40,7 @@ std::string plain(std::string row) {
 TEST_CASE("every choice of every drop-down does what it says", "[gui][toolbar]") {
     const std::string preset =
         GENERATE("first-lesson", "cat-sleeps", "eight-experts", "translation", "random");
-    User user(preset);
+    User user(preset, "", 1920); // with room for every drop-down
     for (const std::string caption : {"mask", "variant", "H", "preset"}) {
         std::vector<std::string> rows = open_list(user, caption);
         INFO(preset << ": " << caption);

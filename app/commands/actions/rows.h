@@ -27,6 +27,9 @@ inline bool has_stages(const ActionContext& now) {
 inline bool on_flow(const ActionContext& now) {
     return now.view.flow.on_screen;
 }
+inline bool off_map_and_flow(const ActionContext& now) {
+    return off_map(now) && !on_flow(now);
+}
 inline bool has_stages_off_flow(const ActionContext& now) {
     return has_stages(now) && !on_flow(now);
 }

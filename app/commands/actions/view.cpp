@@ -70,10 +70,10 @@ Actions flip_scale(const ActionContext& now) {
 std::vector<ActionInfo> view_actions() {
     return {
         // clang-format off
-        {"arcs", tr("view.weights_arcs", "Weights as arcs"), tr("view.shows_weights_arcs_between", "Shows the weights as arcs between the words"), {{letter('A')}}, off_map, weights_as(WeightsView::arcs), {}, tr("view.weights_arcs_text_graph", "weights as arcs, text, graph, heatmap")},
-        {"text", tr("view.weights_text", "Weights as text"), tr("view.shows_weights_marks_behind", "Shows the weights as marks behind the words"), {{letter('T')}}, off_map, weights_as(WeightsView::text), {}, ""},
-        {"graph", tr("view.weights_graph", "Weights as a graph"), tr("view.shows_words_points_weights", "Shows the words as points, and the weights as lines between them"), {{letter('G')}}, off_map, weights_as(WeightsView::graph), {}, ""},
-        {"heatmap", tr("view.weights_heatmap", "Weights as a heatmap"), tr("view.shows_weights_table_coloured", "Shows the weights as a table of colored cells"), {{letter('W')}}, off_map, weights_as(WeightsView::heatmap), {}, ""},
+        {"arcs", tr("view.weights_arcs", "Weights as arcs"), tr("view.shows_weights_arcs_between", "Shows the weights as arcs between the words"), {{letter('A')}}, off_map_and_flow, weights_as(WeightsView::arcs), {}, tr("view.weights_arcs_text_graph", "weights as arcs, text, graph, heatmap")},
+        {"text", tr("view.weights_text", "Weights as text"), tr("view.shows_weights_marks_behind", "Shows the weights as marks behind the words"), {{letter('T')}}, off_map_and_flow, weights_as(WeightsView::text), {}, ""},
+        {"graph", tr("view.weights_graph", "Weights as a graph"), tr("view.shows_words_points_weights", "Shows the words as points, and the weights as lines between them"), {{letter('G')}}, off_map_and_flow, weights_as(WeightsView::graph), {}, ""},
+        {"heatmap", tr("view.weights_heatmap", "Weights as a heatmap"), tr("view.shows_weights_table_coloured", "Shows the weights as a table of colored cells"), {{letter('W')}}, off_map_and_flow, weights_as(WeightsView::heatmap), {}, ""},
         {"each head", tr("common.each_head", "Each head"), tr("view.shows_weights_heads", "Shows the weights of the heads as they are"), {{letter('E')}}, off_map, always_send(ShowHeads{HeadsView::each}), {}, tr("view.each_head_difference_two", "each head, difference of two heads, mean")},
         {"difference", tr("view.difference_two_heads", "Difference of two heads"), tr("view.subtracts_weights_another_head", "Subtracts the weights of another head from those of the head in focus"), {{letter('D')}}, off_map, always_send(ShowHeads{HeadsView::difference}), {}, ""},
         {"mean", tr("view.mean_heads", "Mean of the heads"), tr("view.shows_mean_weights_over", "Shows the mean of the weights over all heads of the layer"), {{letter('M')}}, off_map, always_send(ShowHeads{HeadsView::mean}), {}, ""},

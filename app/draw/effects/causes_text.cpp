@@ -16,7 +16,7 @@ std::string chance(float probability) {
     return percent_text(static_cast<double>(probability));
 }
 
-HeadPlace head_of(const PredictionCause& cause) {
+ModelHead head_of(const PredictionCause& cause) {
     return {{cause.writer.stack, cause.writer.layer}, cause.writer.head};
 }
 
@@ -68,7 +68,7 @@ std::string off_sentence(const CausesView& view) {
 
 } // namespace
 
-std::string head_name(const HeadPlace& head) {
+std::string head_name(const ModelHead& head) {
     return component_name(
         {.kind = Kind::head, .stack = head.place.stack, .layer = head.place.layer, .head = head.head});
 }

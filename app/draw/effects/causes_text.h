@@ -9,7 +9,7 @@ namespace headscope::app {
 // The answer to "Why?" in words. All numbers come from runs.
 
 /// "L2 H7", with the stack where the model has several.
-std::string head_name(const HeadPlace& head);
+std::string head_name(const ModelHead& head);
 /// "Why “Mary”?", or "Without L2 H7 the model says “John”".
 std::string causes_title(const CausesView& view);
 /// One to three sentences: the largest cause, the token that it attends to, and the prediction without it.
@@ -20,7 +20,7 @@ std::string cause_detail(const CausesView& view, const analysis::PredictionCause
 std::string causes_pair(const CausesView& view);
 /// The head that the answer offers to switch, and its gain afterwards.
 struct HeadSwitch {
-    HeadPlace head;
+    ModelHead head;
     float gain = 0;
 };
 /// None if no head adds to the prediction.

@@ -116,9 +116,10 @@ void draw_list(Picture& picture, const ModelFlow& flow, const NextWords& words,
         const std::string label =
             other ? tr("model_next_word.more", "{} more", grouped(vocab - std::ssize(words.listed)))
                   : flow.causes()->word(words.listed[n].id);
+        const Font font = other ? Font::ui : Font::ui_medium;
+        const float size = other ? 12.5F : 13.5F;
         draw_text(picture, context, left, figure::baseline_for(center, 13.5F),
-                  fitted(context, label, Font::ui_medium, 13.5F, name - 6), Font::ui_medium, 13.5F,
-                  other ? theme.muted : theme.ink);
+                  fitted(context, label, font, size, name - 4), font, size, other ? theme.muted : theme.ink);
         const Rect track{left + name, center - 5, right - value - left - name, 10};
         if (track.w > 20) {
             picture.scene.add(figure::RectItem{.area = track, .fill = theme.cell});
@@ -139,6 +140,32 @@ void draw_list(Picture& picture, const ModelFlow& flow, const NextWords& words,
     }
 }
 
+/// What the model would say after the layers that the play has reached.
+void draw_guess_so_far(Picture& picture, const ModelFlow& flow) {
+    const FlowGuesses* const guesses = flow.guesses();
+    if (guesses == nullptr || guesses->position != flow.position)
+        return;
+    std::size_t level = 0;
+    for (std::size_t n = 0; n < flow.slabs.size(); ++n)
+        if (flow.moment.reached(flow.layout.after(n)))
+            level = static_cast<std::size_t>(flow.slabs[n].last) + 1;
+    if (level >= guesses->layers.size())
+        return;
+    const DrawContext& context = flow.context;
+    const FlowGuesses::Guess& guess = guesses->layers[level].front();
+    const Rect& hero = flow.layout.hero;
+    const float x = flow.layout.bar.right() + 24, width = hero.right() - x,
+                y = flow.layout.bar.y + flow.layout.bar.h * 0.3F;
+    const float size = fitting_size(context, guess.word, hero.w >= 300 ? 40 : 26, width);
+    draw_text(picture, context, x + 2, y,
+              fitted(context, tr("model_next_word.so_far", "best guess so far"), Font::ui, 13.5F, width),
+              Font::ui, 13.5F, context.theme.muted);
+    draw_text(picture, context, x, y + size + 2, fitted(context, guess.word, Font::ui_semibold, size, width),
+              Font::ui_semibold, size, context.theme.muted);
+    draw_text(picture, context, x + 2, y + size + 32, percent_text(static_cast<double>(guess.probability)),
+              Font::mono, 18, context.theme.muted);
+}
+
 } // namespace
 
 void draw_next_word(Picture& picture, const ModelFlow& flow) {
@@ -156,6 +183,8 @@ void draw_next_word(Picture& picture, const ModelFlow& flow) {
                   Font::ui, 13, theme.muted);
         return;
     }
+    if (flow.moment.next_word < 1)
+        draw_guess_so_far(picture, flow);
     if (flow.moment.next_word <= 0)
         return;
     const float list_room = flow.layout.lists ? 150.0F : 0;

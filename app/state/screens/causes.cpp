@@ -21,7 +21,7 @@ std::vector<std::string> bare_words(const std::vector<std::string>& labels, std:
     return words;
 }
 
-bool is_ablated(const checkpoint::ModelRun& run, const HeadPlace& head) {
+bool is_ablated(const checkpoint::ModelRun& run, const ModelHead& head) {
     const checkpoint::Architecture& a = run.model().architecture();
     const auto stacks = checkpoint::stacks_of(a);
     if (std::ranges::find(stacks, head.place.stack) == stacks.end() ||
@@ -34,7 +34,7 @@ bool is_ablated(const checkpoint::ModelRun& run, const HeadPlace& head) {
 }
 
 /// The run with a gain of 1 for that head.
-checkpoint::ModelRunPtr with_head_on(const checkpoint::ModelRunPtr& run, const HeadPlace& head,
+checkpoint::ModelRunPtr with_head_on(const checkpoint::ModelRunPtr& run, const ModelHead& head,
                                      Progress& progress) {
     checkpoint::ModelEdits edits = run->edits();
     const std::int64_t n = attention_number(run->model().architecture(), head.place);
@@ -49,23 +49,23 @@ checkpoint::ModelRunPtr with_head_on(const checkpoint::ModelRunPtr& run, const H
 
 } // namespace
 
-std::optional<HeadPlace> ablated_head(const checkpoint::ModelRun& run,
-                                      const std::optional<HeadPlace>& preferred) {
+std::optional<ModelHead> ablated_head(const checkpoint::ModelRun& run,
+                                      const std::optional<ModelHead>& preferred) {
     if (preferred && is_ablated(run, *preferred))
         return preferred;
-    std::optional<HeadPlace> last;
+    std::optional<ModelHead> last;
     for (const auto& [n, edits] : run.edits())
         for (std::int64_t h = 0; h < std::ssize(edits.gains); ++h)
             if (edits.gains[static_cast<std::size_t>(h)] == 0.0F)
-                last = HeadPlace{attention_place(run.model().architecture(), n), h};
+                last = ModelHead{attention_place(run.model().architecture(), n), h};
     return last;
 }
 
-std::optional<HeadPlace> newly_ablated(const checkpoint::ModelRun& before,
+std::optional<ModelHead> newly_ablated(const checkpoint::ModelRun& before,
                                        const checkpoint::ModelRun& after) {
     for (const auto& [n, edits] : after.edits())
         for (std::int64_t h = 0; h < std::ssize(edits.gains); ++h) {
-            const HeadPlace head{attention_place(after.model().architecture(), n), h};
+            const ModelHead head{attention_place(after.model().architecture(), n), h};
             if (is_ablated(after, head) && !is_ablated(before, head))
                 return head;
         }
@@ -86,7 +86,7 @@ std::string CausesView::attended(const analysis::PredictionCause& cause) const {
 }
 
 CausesView causes_view(const checkpoint::TextModel& model, const checkpoint::ModelRunPtr& run,
-                       std::int64_t position, const std::optional<HeadPlace>& off, Progress& progress) {
+                       std::int64_t position, const std::optional<ModelHead>& off, Progress& progress) {
     CausesView out;
     const checkpoint::ModelInputs& inputs = run->inputs();
     out.keys = bare_words(inputs.tokens, inputs.T);

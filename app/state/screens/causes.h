@@ -12,25 +12,25 @@
 namespace headscope::app {
 
 /// A head of a checkpoint.
-struct HeadPlace {
+struct ModelHead {
     checkpoint::AttentionPlace place;
     std::int64_t head = 0;
-    bool operator==(const HeadPlace&) const = default;
+    bool operator==(const ModelHead&) const = default;
 };
 
 /// The head that "Why?" offers to switch on again: `preferred` if it is ablated, else the last ablated head;
 /// none if no head is ablated.
-std::optional<HeadPlace> ablated_head(const checkpoint::ModelRun& run,
-                                      const std::optional<HeadPlace>& preferred);
+std::optional<ModelHead> ablated_head(const checkpoint::ModelRun& run,
+                                      const std::optional<ModelHead>& preferred);
 
 /// The head that is ablated in `after` and not in `before`, two runs of one model; none if there is none.
-std::optional<HeadPlace> newly_ablated(const checkpoint::ModelRun& before, const checkpoint::ModelRun& after);
+std::optional<ModelHead> newly_ablated(const checkpoint::ModelRun& before, const checkpoint::ModelRun& after);
 
 /// The reasons for a prediction of a checkpoint, ready to be drawn.
 struct CausesView {
     /// An ablated head, and the prediction without it.
     struct Off {
-        HeadPlace head;
+        ModelHead head;
         double direct = 0;            ///< its part in the logit difference while it was on
         analysis::GainPrediction now; ///< the run on screen; `chances` of the two tokens of `causes`
         std::vector<float> chances{}; ///< of `causes.likeliest`, in the run on screen
@@ -53,6 +53,6 @@ std::string bare_word(const std::string& label);
 /// Computes the reasons for the prediction at a position in [0, T). `off`: an ablated head of the run, which
 /// is switched on for the comparison. For a worker. Throws what prediction_causes throws.
 CausesView causes_view(const checkpoint::TextModel& model, const checkpoint::ModelRunPtr& run,
-                       std::int64_t position, const std::optional<HeadPlace>& off, Progress& progress);
+                       std::int64_t position, const std::optional<ModelHead>& off, Progress& progress);
 
 } // namespace headscope::app

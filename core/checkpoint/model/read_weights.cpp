@@ -56,7 +56,7 @@ TensorPtr transposed_each(const Tensor& tensor) {
 /// Positions that are not learned, (rows, D).
 TensorPtr sinusoid_table(const Architecture& a) {
     const std::int64_t rows = a.position_rows, D = a.D;
-    auto table = std::make_shared<Tensor>(Shape{rows, D}); // zeros
+    auto table = std::make_shared<Tensor>(Shape{rows, D}, 0.0F);
     const bool to_last = a.sinusoids == Sinusoids::to_last;
     // Of an odd D one half is wider, or the last column has zeros.
     const std::int64_t sines = to_last ? D / 2 : (D + 1) / 2, width = to_last ? 2 * sines : D;

@@ -102,6 +102,7 @@ std::vector<Place> places() {
     atlas.view.attention.screen = Screen::atlas;
     all.push_back(atlas);
     Place flow{.name = "the Flow"};
+    flow.view.flow.on_screen = true;
     flow.view.attention.screen = Screen::flow;
     all.push_back(flow);
     for (const bool lesson : {false, true}) {

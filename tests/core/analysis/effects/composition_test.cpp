@@ -32,7 +32,7 @@ TEST_CASE("heads compose as the products of their whole matrices say", "[composi
         const std::vector<Composition> all = compositions(model, {}, progress);
         CHECK(std::ssize(all) == a.layers * (a.layers - 1) / 2 * a.H * a.H);
         for (const Composition& one : all) {
-            const auto matrices = [&](analysis::HeadPlace head) {
+            const auto matrices = [&](const analysis::HeadPlace& head) {
                 const checkpoint::WeightSet w = model.layer(head.layer);
                 const std::int64_t kv = head.head / (a.H / a.Hkv);
                 const Matrix OV = part(w[WeightId::W_V], false, kv * a.dk, a.dk) *

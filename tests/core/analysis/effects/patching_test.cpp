@@ -88,7 +88,7 @@ TEST_CASE("the run that a patch makes gives the difference that the patch was me
                       Approx(patching.patched(info.kind, row, column, progress)).margin(1e-5));
             }
         if (!model->architecture().norms.after_sum) {
-            const HeadPlace from{0, 1}, to{1, 0};
+            const analysis::HeadPlace from{0, 1}, to{1, 0};
             CHECK(run_with(patching.path_edits(from, to, {}, progress)) ==
                   Approx(patching.path(from, to, {}, progress)).margin(1e-5));
         }
