@@ -32,6 +32,8 @@ bool already_so(const ViewState& view, const std::string& label) {
     for (const auto& [name, tab] : tabs)
         if (label == name)
             return view.tab == tab && view.left_open.value_or(false);
+    if (label == "Flow" || label == "Stages")
+        return (view.attention.screen == Screen::flow) == (label == "Flow");
     if (label == "first" || label == "back")
         return view.group == StageGroup::x && view.row < 0;
     if (label == "next" || label == "last")
