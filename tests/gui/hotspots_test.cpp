@@ -284,6 +284,8 @@ TEST_CASE("rows of the tensors and heads panels lead where they say", "[gui][hot
 
 TEST_CASE("Tab walks to everything that can be clicked and Enter does what a click does", "[gui][hotspots]") {
     User user("first-lesson", "", wide, high);
+    user.act(ShowScreen{Screen::stages});
+    user.settle();
     const ViewState start = user.view();
     std::set<std::string> reached;
     int steps = 0;
@@ -300,7 +302,7 @@ TEST_CASE("Tab walks to everything that can be clicked and Enter does what a cli
         user.program.state().view = start;
         user.program.state().manual = {};
         user.driver.wait(2);
-        if (steps > 55)
+        if (steps > 60)
             break;
     }
     // At least: ten other stages, four lists, three other ways, playing, theme, help, folding both panels.
