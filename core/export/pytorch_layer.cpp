@@ -148,6 +148,12 @@ ScriptLayer script_layer(const checkpoint::BlockTrace& block) {
             tr("pytorch_layer.layer_mixture_experts_no",
                "layer {} has a mixture of experts, which scripts do not compute; export its attention alone",
                block.place.layer));
+    if (architecture.latent)
+        fail_input(
+            tr("pytorch_layer.layer_latent_vectors",
+               "queries, keys and values of layer {} come from latent vectors, which scripts of a layer do "
+               "not compute; export its attention alone",
+               block.place.layer));
     ScriptLayer out;
     out.inputs.push_back({"resid_in", axes_text(TensorId::resid_in), block[TensorId::resid_in]});
     for (const Named& named : names)
