@@ -158,7 +158,7 @@ TEST_CASE("a head that is switched off looks so on its map, its title and its li
 }
 
 TEST_CASE("a pasted sentence is in sight as far as its field reaches", "[gui]") {
-    User user;
+    User user("first-lesson", "", 1760);
     user.act(TypeSentence{});
     user.driver.wait(3);
     user.driver.clipboard = "the old cat of my neighbour slept on the warm stone wall all day long";

@@ -80,6 +80,8 @@ TEST_CASE("the list behind F1 has no line that the manual's page of keys lacks",
             INFO(named.name);
             if (named.screen == Screen::atlas)
                 check_listed(user, {"A checkpoint", "The atlas, in addition"});
+            else if (named.screen == Screen::flow)
+                check_listed(user, {"A checkpoint", "The Flow, in addition"});
             else
                 check_listed(user, {"A checkpoint"});
         }

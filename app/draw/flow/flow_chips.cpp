@@ -47,9 +47,14 @@ void draw_chip(const FlowPage& page, const figure::Rect& area, const ChipKind& k
     std::vector<figure::Color> pixels;
     for (std::int64_t r = 0; r < down; ++r)
         for (std::int64_t c = 0; c < across; ++c) {
-            const float value = page.context.shown.value(
-                {kind.id, {r * columns.rows / down, columns.first + c * columns.count / across, 0, 0}});
-            pixels.push_back(ramp_color(page.ramp(h), 0.05F + 0.8F * std::sqrt(std::abs(value) / high)));
+            // The largest magnitude of the block of parameters that a pixel stands for.
+            float value = 0;
+            for (std::int64_t row = r * columns.rows / down; row < (r + 1) * columns.rows / down; ++row)
+                for (std::int64_t col = c * columns.count / across; col < (c + 1) * columns.count / across;
+                     ++col)
+                    value = std::max(value, std::abs(page.context.shown.value(
+                                                {kind.id, {row, columns.first + col, 0, 0}})));
+            pixels.push_back(ramp_color(page.ramp(h), 0.05F + 0.8F * std::sqrt(value / high)));
         }
     const bool open = h == page.head && page.context.view.flow.parameters == kind.id;
     page.picture.scene.add(figure::RectItem{.area = area,

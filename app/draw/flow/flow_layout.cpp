@@ -62,7 +62,8 @@ FlowColumns flow_columns(const FlowSizes& sizes, bool story, bool numbers) {
         // The map has numbers as long as others have them, if there are not too many words.
         const float map_least = in_cells(sizes.Tk, sizes.Tk <= 8 && keeps.head_numbers ? smallest_number_cell
                                                                                        : smallest_map_cell);
-        float names = story ? 150.0F : names_least, before = story ? 56.0F : 72.0F, after = 84, joins = 30,
+        // Gaps that are filled by ribbons, as small as they may become.
+        float names = story ? 150.0F : names_least, before = story ? 56.0F : 64.0F, after = 78, joins = 28,
               mixes = keeps.concat ? 18.0F : 0.0F;
         const float left = edge + words_w + edge + at.x_w;
         const auto taken = [&](float map) {

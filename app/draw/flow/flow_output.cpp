@@ -311,7 +311,7 @@ void draw_flow_corner(const FlowPage& page, const FlowCellText& cell) {
                 best = j;
         const std::string role = FigureWeights(page.context, HeadsView::each, told).role();
         const std::string percent =
-            std::to_string(std::lround(100 * page.weight(told, page.word, best))) + " %";
+            std::to_string(std::lround(100 * page.weight(told, page.word, best))) + "\u00A0%";
         if (!text.empty())
             text += " ";
         text += page.is_off(told) ? tr("flow.head_is_off", "Head {} is off: it adds nothing.", told)

@@ -63,10 +63,10 @@ void draw_query_card(const FlowPage& page, const FlowInstant& at) {
         const float p = at.progress(FlowStep::query), way = ease_in_out(p / travels);
         const figure::Rect from = page.layout.x.at(page.word);
         if (p < travels) {
-            const figure::Point point = on_ribbon(right_of(from, 0, 1), left_of(slot, 0, 1), way);
-            const float high = std::max(slot.h, 16.0F);
             // The row of X goes into W_Q, and the query comes out of it.
-            const figure::Rect card{point.x - slot.w * (1 - way), point.y - high / 2, slot.w, high};
+            const figure::Point point = on_ribbon(right_of(from, 0, 1), left_of(slot, 0, 1), way);
+            const float high = std::max(slot.h, 16.0F), wide = std::lerp(from.w, slot.w, way);
+            const figure::Rect card{std::lerp(from.x, slot.x, way), point.y - high / 2, wide, high};
             draw_flow_card(page, card, way < turns ? std::vector<float>{} : query,
                            way < turns ? tr("flow.row_of_x", "row of X") : tr("flow.query", "query"));
             return;

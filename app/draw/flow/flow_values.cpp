@@ -13,7 +13,8 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float multiplied_by = 0.3F; ///< of the way of a value: then it leaves
+constexpr float least_flowing = 0.004F; ///< smaller weights have no visible ribbon
+constexpr float multiplied_by = 0.3F;   ///< of the way of a value: then it leaves
 
 const FlowHead& value_head(const FlowPage& page) {
     return page.layout.heads[static_cast<std::size_t>(page.head)];
@@ -114,7 +115,7 @@ void draw_flow_values(const FlowPage& page, const FlowInstant& at) {
                                         std::max(slice.bottom - slice.top, 1.0F));
         const RibbonEnd to{head.out.area.x, slice.top, std::max(slice.bottom, slice.top + 1), from.color};
         const float way = std::clamp((p - multiplied_by) / (1 - multiplied_by), 0.0F, 1.0F);
-        if (way > 0)
+        if (way > 0 && weight >= least_flowing)
             scene.add(ribbon_part(from, to, ease_in_out(way)));
         FlowTensor weighted = flow_tensor(page, TensorId::v_heads, page.head);
         weighted.gain = weight;

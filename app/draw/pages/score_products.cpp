@@ -131,9 +131,13 @@ void draw_product_of_head(Picture& picture, const DrawContext& context, const Sc
                      places.block - places.map_x(d.dk));
     draw_factor_name(picture, context, q_x, map_y - 28, "Q", tr("score_products.queries", "queries"),
                      places.factor_w * static_cast<float>(d.dk));
-    draw_legend(picture, context, map_x, grid.area.bottom() + 18,
-                std::min(160.0F, places.score_w * static_cast<float>(d.Tk)), *map.ramp, grid.low, grid.high,
-                maps.unit, false, false, places.block - places.map_x(d.dk) + between_heads - 12);
+    // The words of the legend may begin left of the map.
+    constexpr float bar = 130, around_words = 26;
+    const float block_end = x + places.block + between_heads - 12,
+                wanted = bar + around_words + context.measure(maps.unit, figure::Font::ui, 12.5F),
+                legend_x = std::max(std::min(map_x, block_end - wanted), q_x);
+    draw_legend(picture, context, legend_x, grid.area.bottom() + 18, bar, *map.ramp, grid.low, grid.high,
+                maps.unit, false, false, block_end - legend_x);
 }
 
 /// The scores of one row as bars with a piece for each product of two numbers.

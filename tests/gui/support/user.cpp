@@ -145,8 +145,8 @@ std::string signature(const ViewState& view) {
         << view.zoom << " left " << view.left_open.value_or(true) << view.left_open.has_value()
         << " inspector " << view.inspector_open.value_or(true) << view.inspector_open.has_value()
         << " widths " << view.left_width << ' ' << view.inspector_width << " tab " << int(view.tab)
-        << " compare " << int(view.compare) << " flash " << view.flashes() << " help " << view.help_open
-        << " selected ";
+        << " screen " << int(view.attention.screen) << " compare " << int(view.compare) << " flash "
+        << view.flashes() << " help " << view.help_open << " selected ";
     if (view.selected) {
         out << int(view.selected->tensor);
         for (const std::int64_t i : view.selected->at)
