@@ -49,6 +49,8 @@ public:
 private:
     /// Numbers in each strip: D, or the width of narrower embeddings.
     static std::int64_t length_of(const DrawContext& context, const std::vector<WeightStrip>& strips) {
+        if (strips.empty())
+            return context.dims().D;
         const WeightStrip& first = strips.front();
         return tensor_info(first.tensor).shape(context.dims())[first.axis];
     }
