@@ -37,6 +37,11 @@ STAGES = {"x", "q_heads", "k_heads", "v_heads", "scores", "contributions", "q", 
 torch.set_printoptions(threshold=0, edgeitems=1)
 
 
+# Families whose attention torch.nn.MultiheadAttention computes.
+WITH_MODULE = "gpt2 bert distilbert roberta opt bloom xlm-roberta camembert mpt albert electra xglm mpnet".split()
+# Families with layers that no script computes.
+WITHOUT_LAYER = "gpt_oss mixtral qwen2_moe qwen3_moe olmoe granitemoe deepseek_v2 deepseek_v3".split()
+
 def run_script(path):
     """Returns exit status (None if it ran to its end), variables and output."""
     printed = io.StringIO()
@@ -249,7 +254,7 @@ class Checker:
             for layer in ([], ["--layer", 0 if folder.name.endswith("_tied") or "mistral" in folder.name else 1]):
                 family = json.loads((folder / "config.json").read_text())["model_type"]
                 # The module does not support rotation, shared keys and values, or a scale other than 1 / sqrt(dk).
-                module = family in ("gpt2", "bert", "distilbert", "roberta", "opt", "bloom", "xlm-roberta", "camembert", "mpt", "albert", "electra", "xglm", "mpnet")
+                module = family in WITH_MODULE
                 got = self.check("--model", folder, "--inputs", folder / "expected.safetensors", *layer, module=module)
                 want = given["expect.attentions"][layer[1] if layer else 0]
                 real = given["attention_mask"].bool()
@@ -261,7 +266,7 @@ class Checker:
         for folder in sorted((self.data / "models").glob("*/")):
             given = read_safetensors(folder / "expected.safetensors")
             config = json.loads((folder / "config.json").read_text())
-            if config["model_type"] in ("gpt_oss", "mixtral", "qwen2_moe", "qwen3_moe", "olmoe", "granitemoe", "deepseek_v2", "deepseek_v3"):
+            if config["model_type"] in WITHOUT_LAYER:
                 done = subprocess.run([self.program, "export", "--model", folder, "--ids", "1,2", "--whole-layer", "-o",
                                        self.script], capture_output=True)  # fmt: skip
                 assert done.returncode == 1, f"{folder.name}: no script computes this layer"
