@@ -25,7 +25,11 @@ std::vector<RowBlock> blocks_of(const DrawContext& context) {
                 {position, "+", tr("residual_page.each_token_stands", "the position of each token")});
         blocks.push_back(
             {resid_in, "=",
-             shown.block->architecture->embedding_norm
+             shown.block->architecture->embed_width() != shown.block->architecture->D
+                 ? tr("residual_page.sum_normed_mapped",
+                      "the normalized sum, mapped to {} numbers: input of layer 0",
+                      shown.block->architecture->D)
+             : shown.block->architecture->embedding_norm
                  ? tr("residual_page.sum_normed_enters_layer", "the normalized sum: input of layer 0")
                  : tr("residual_page.enters_layer_0", "input of layer 0")});
         return blocks;

@@ -87,7 +87,11 @@ void draw_name(Picture& picture, const DrawContext& context, const RowBlock& blo
 
 float draw_row_blocks(Picture& picture, const DrawContext& context, const std::vector<RowBlock>& blocks,
                       float y, float height) {
-    const std::int64_t width = context.shown.tensor(blocks.front().tensor)->shape().back(0);
+    // Embeddings may be narrower than what enters the first layer.
+    const auto width_of = [&](const RowBlock& block) {
+        return context.shown.tensor(block.tensor)->shape().back(0);
+    };
+    const std::int64_t width = width_of(*std::ranges::max_element(blocks, {}, width_of));
     const auto T = static_cast<float>(context.dims().Tq), D = static_cast<float>(width);
     const float labels = row_label_width(context, false) + 12;
     const float room = context.width - 2 * canvas_pad - labels - length_width;
@@ -115,7 +119,7 @@ float draw_row_blocks(Picture& picture, const DrawContext& context, const std::v
                                              .row_axis = 1,
                                              .col_axis = 2,
                                              .rows = context.dims().Tq,
-                                             .cols = width,
+                                             .cols = width_of(block),
                                              .x = x,
                                              .y = y,
                                              .cell_w = std::max(per_pixel, 1.0F),
