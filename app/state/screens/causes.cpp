@@ -100,7 +100,7 @@ CausesView causes_view(const checkpoint::TextModel& model, const checkpoint::Mod
         const TensorPtr logits = run->logits_at(position, progress);
         const auto values = logits->values();
         const std::int64_t token = out.causes.question.token, against = out.causes.question.against;
-        CausesView::Off& was = out.off.emplace();
+        CausesView::Off was;
         was.head = *off;
         was.now = {.likeliest = checkpoint::likeliest(values, listed_predictions),
                    .chances = checkpoint::chances_of(values, std::vector{token, against}),
@@ -114,6 +114,7 @@ CausesView causes_view(const checkpoint::TextModel& model, const checkpoint::Mod
                 part.writer.layer == off->place.layer && part.writer.head == off->head)
                 was.direct = part.value;
         listed.insert(listed.end(), was.now.likeliest.begin(), was.now.likeliest.end());
+        out.off = std::move(was);
     }
     if (out.causes.without)
         listed.insert(listed.end(), out.causes.without->likeliest.begin(),

@@ -14,7 +14,7 @@ namespace headscope::format {
 
 namespace {
 
-constexpr std::size_t most_axes = 8;
+constexpr std::size_t most_torch_axes = 8;
 constexpr std::array<std::string_view, 4> wrappers{"state_dict", "model_state_dict", "model", "module"};
 constexpr std::array<std::string_view, 2> prefixes{"module.", "_orig_mod."};
 
@@ -219,7 +219,7 @@ private:
 
     std::vector<std::int64_t> read_numbers(PickleRef ref) const {
         const PickleValue& value = pickle_.at(ref);
-        if (!is_sequence(value) || value.items.size() > most_axes)
+        if (!is_sequence(value) || value.items.size() > most_torch_axes)
             fail_damaged();
         std::vector<std::int64_t> numbers;
         for (const PickleRef item : value.items)
