@@ -66,7 +66,7 @@ struct AttentionView {
     std::array<std::int64_t, 2> patch = {-1, -1}; ///< the selected cell of `patching`: row, column
     std::optional<bool> join_components =
         {}; ///< of `why`: join the heads of a layer; none: joined if there are many
-    /// Of the Flow of a language model: the layer whose best guesses are listed, 0 before the layers, l + 1
+    /// Layer whose best guesses the Flow of a language model lists: 0 before the layers, l + 1
     /// after layer l; none: after the open layer.
     std::optional<std::int64_t> flow_guess = {};
     bool causes_open = false;   ///< the answer to "Why?" is open next to the prediction

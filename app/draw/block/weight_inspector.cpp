@@ -19,8 +19,8 @@ struct Made {
     Index at;
 };
 
-/// What the rows of an MLP's output matrix make: `beside` in a layer that has experts and an MLP for all
-/// tokens.
+/// Returns the tensor that an MLP's output matrix computes: `beside` in a layer that has experts and an MLP
+/// for all tokens.
 TensorId output_of_mlp(const Shown& shown, TensorId beside) {
     return shown.tensor(beside) != nullptr ? beside : shown.tensor(mlp_raw) != nullptr ? mlp_raw : mlp_out;
 }

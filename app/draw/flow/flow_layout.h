@@ -38,7 +38,7 @@ struct FlowHead {
     figure::Rect gates = {}; ///< left and right edge of the gates; if open
 };
 
-/// What the story draws between the keys and the gates.
+/// Parts of the step-by-step picture between the keys and the gates.
 struct FlowStage {
     figure::Rect bars;  ///< one line for each key, in line with the spread keys
     figure::Rect glass; ///< the weights as parts of 100 %

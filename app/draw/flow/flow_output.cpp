@@ -166,7 +166,7 @@ void draw_length_chart(const FlowPage& page, const figure::Rect& area) {
     }
 }
 
-/// What can be done here, at the lower left of a wide canvas.
+/// Draws a hint on what to click, at the lower left of a wide canvas.
 void draw_flow_hints(const FlowPage& page) {
     const FlowLayout& layout = page.layout;
     constexpr float least_width = 300, line = 23, size = 13, margin = 28, named = 58;

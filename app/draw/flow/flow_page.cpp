@@ -46,7 +46,7 @@ FlowSizes flow_sizes(const DrawContext& context) {
 
 constexpr float opening_seconds = 0.3F;
 
-/// How far the head in focus is open for the story: 0 at rest, 1 while it is told.
+/// Returns how far the selected head is opened up: 0 at rest, 1 while its steps play.
 float story_share(const FlowInstant& at) {
     if (at.story.empty() || at.time <= 0 || at.time >= at.story.duration())
         return 0;

@@ -7,7 +7,7 @@
 
 namespace headscope::app {
 
-/// What all parts of the Flow are drawn from.
+/// Input that all parts of the Flow are drawn from.
 struct FlowPage {
     Picture& picture;
     const DrawContext& context;

@@ -7,7 +7,8 @@
 
 namespace headscope::app {
 
-/// What a cell, a word or a head depends on and leads to: rows of every matrix, by their share from 0 to 1.
+/// Rows of every matrix that a cell, a word or a head depends on or contributes to, each with its share,
+/// 0 to 1.
 struct FlowPath {
     std::int64_t query = 0;               ///< the row of X, Q, the map and the outputs
     std::vector<bool> heads;              ///< H

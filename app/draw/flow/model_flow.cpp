@@ -14,7 +14,7 @@ namespace headscope::app {
 
 namespace {
 
-/// What the picture shows, and where.
+/// Content of the picture and its layout.
 ModelFlow model_flow_of(const DrawContext& context) {
     const Document& document = *context.shown.document;
     const checkpoint::Architecture& a = document.part()->architecture();

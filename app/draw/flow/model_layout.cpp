@@ -11,8 +11,8 @@ using figure::Rect;
 
 constexpr float side_pad = 24, tile_gap = 5, open_label = 26;
 
-/// How the maps of H heads fit into an area: one column if its maps are readable, else the columns with the
-/// largest maps.
+/// Grid in which the maps of H heads fit into an area: one column if its maps are readable, else
+/// the columns with the largest maps.
 struct TileGrid {
     int columns = 1;
     float side = 0;

@@ -140,7 +140,7 @@ void draw_list(Picture& picture, const ModelFlow& flow, const NextWords& words,
     }
 }
 
-/// What the model would say after the layers that the play has reached.
+/// Draws the words the model would predict from the layers that have played so far.
 void draw_guess_so_far(Picture& picture, const ModelFlow& flow) {
     const FlowGuesses* const guesses = flow.guesses();
     if (guesses == nullptr || guesses->position != flow.position)

@@ -20,7 +20,7 @@ struct ModelFlowMoment {
     bool reached(float x) const { return front >= x; }
 };
 
-/// What the functions below draw.
+/// Input of the functions below.
 struct ModelFlow {
     const DrawContext& context;
     ModelFlowLayout layout;

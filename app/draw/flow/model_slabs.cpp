@@ -97,7 +97,7 @@ void draw_tile(Picture& picture, const ModelFlow& flow, std::size_t slab, std::i
         strike_out(picture, x, baseline, width, 12.5F, color);
 }
 
-/// How much a layer adds to each token, as one column of cells.
+/// Draws how much a layer adds to each token, as one column of cells.
 void draw_strip(Picture& picture, const ModelFlow& flow, std::size_t slab, const FlowSlab& layers) {
     const checkpoint::StackLengths* const lengths = flow.context.shown.lengths.get();
     const Theme& theme = flow.theme();
@@ -228,7 +228,7 @@ void draw_note(Picture& picture, const ModelFlow& flow) {
     draw_text(picture, context, x + 10, y + 36, second, Font::ui_semibold, 13, theme.ink);
 }
 
-/// What the MLP adds to each token, as a row of cells for each.
+/// Draws what the MLP adds, one row of cells for each token.
 void draw_mlp(Picture& picture, const ModelFlow& flow) {
     const Rect area = flow.layout.mlp;
     if (area.w <= 0)

@@ -152,7 +152,8 @@ private:
         return std::make_shared<const Tensor>(Shape{1, 1, a.D}, after);
     }
 
-    /// What the heads add to the stream, before a norm or scale of the branch: b_O in the last row.
+    /// Computes the output of each head as added to the residual stream, before a norm or scale of the
+    /// branch; b_O in the last row.
     TensorPtr attend(checkpoint::AttentionPlace place, Problem problem, const Problem& whole) {
         const Dims& d = whole.dims;
         Heads heads{.problem = std::move(problem),

@@ -93,7 +93,7 @@ private:
                                      : mlp_.with_role(out, Role::adds);
     }
 
-    /// What a branch adds to the residual stream, from what it returned: its norm, or a multiple of it.
+    /// Builds what a branch adds to the residual stream from its output: its norm, or a multiple of it.
     Value added(Builder& g, const graph::Label& label, const Value& returned, WeightId norm) {
         return g.with_role(a_.norms.after_branch ? add_norm(g, label, a_, returned, weight(g, norm))
                                                  : g.scale(label, returned, {.factor = a_.branch_scale}),
@@ -114,13 +114,14 @@ private:
         return mlp_.add(label, {shared, graph::mixture(mlp_, labels::mlp_experts, input, mixture_of())});
     }
 
-    /// What queries are projections of, where it is not the input itself.
+    /// Builds the input of the query projection, where it is not the block's input itself.
     Value latent_queries(const Value& input) {
         Builder& g = attention_;
         return g.rms_norm(labels::x, g.linear(labels::q_down, input, *weight(g, W::W_DQ), weight(g, W::b_DQ)),
                           weight(g, W::q_latent_norm), a_.latent->norm_eps);
     }
-    /// What keys and values are projections of: the latent vector, then the numbers of the key that turn.
+    /// Builds the input of the key and value projections: the latent vector, then the numbers of the key that
+    /// turn.
     Value latent_source(const Value& input) {
         Builder& g = attention_;
         const std::int64_t rank = a_.latent->rank;

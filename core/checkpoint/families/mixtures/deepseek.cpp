@@ -8,7 +8,7 @@ namespace headscope::checkpoint {
 
 namespace {
 
-/// What two families with latent attention do not share.
+/// Differences between two families with latent attention.
 struct DeepseekLike {
     const char* family;
     SizeDefaults defaults;
@@ -41,7 +41,7 @@ void name_latent(bool biased, Architecture& a) {
                      {"layers.{l}.self_attn.q_a_layernorm", vector, E::Dq, E::none, q_latent_norm}});
 }
 
-/// What Hugging Face multiplies the scores by beside 1/sqrt(dk) where rotary positions are scaled.
+/// Factor on the scores beside 1/sqrt(dk) where rotary positions are scaled, as Hugging Face applies it.
 double score_magnitude(const ConfigReader& reader, double factor) {
     auto settings = reader.object("rope_scaling");
     if (!settings)

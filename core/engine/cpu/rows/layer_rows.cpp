@@ -134,7 +134,7 @@ void order_by_choice(std::vector<std::int64_t>& order, const std::vector<float>&
                              [&](std::int64_t e) { return numbers[static_cast<std::size_t>(e)]; });
 }
 
-/// What decides on the choice: the scores plus the bias, and 0 outside the groups that are used.
+/// Returns the numbers that experts are chosen by: the scores plus the bias, and 0 outside the groups used.
 std::vector<float> choice_numbers(std::span<const float> scores, const graph::Route& route,
                                   const float* bias) {
     std::vector<float> numbers(scores.begin(), scores.end());
