@@ -261,17 +261,8 @@ void draw_flow_output(const FlowPage& page) {
     const FlowLayout& layout = page.layout;
     const Dims& dims = page.dims();
     if (layout.concat.area.w > 0) {
-        const float head_w = layout.concat.area.w / static_cast<float>(dims.H);
-        for (std::int64_t h = 0; h < dims.H; ++h) {
-            FlowTensor part = flow_tensor(page, TensorId::concat);
-            part.first_col = h * dims.dv;
-            part.cols = dims.dv;
-            part.owner = h;
-            FlowRows rows = layout.concat;
-            rows.area.x += head_w * static_cast<float>(h);
-            rows.area.w = head_w;
-            draw_flow_rows(page, part, rows);
-        }
+        for (std::int64_t h = 0; h < dims.H; ++h)
+            draw_flow_concat(page, h, 0, dims.Tq);
         draw_flow_caption(page, layout.concat.area.x, layout.concat.area.y - caption_above, "", "concat",
                           TensorId::concat, "concat", layout.concat.area.w + 20);
         frame_flow_part(page, layout.concat.at(page.word));

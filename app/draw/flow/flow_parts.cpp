@@ -164,6 +164,18 @@ void draw_flow_rows(const FlowPage& page, const FlowTensor& tensor, const FlowRo
     }
 }
 
+void draw_flow_concat(const FlowPage& page, std::int64_t head, std::int64_t first, std::int64_t count) {
+    const Dims& dims = page.dims();
+    FlowTensor part = flow_tensor(page, TensorId::concat);
+    part.first_col = head * dims.dv;
+    part.cols = dims.dv;
+    part.owner = head;
+    FlowRows rows = page.layout.concat;
+    rows.area.w /= static_cast<float>(dims.H);
+    rows.area.x += rows.area.w * static_cast<float>(head);
+    draw_flow_rows(page, part, rows, first, count);
+}
+
 void draw_flow_map(const FlowPage& page, std::int64_t head, const FlowRows& rows, std::int64_t first,
                    std::int64_t count) {
     FlowTensor tensor = flow_tensor(page, TensorId::weights, head);

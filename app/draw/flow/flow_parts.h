@@ -61,6 +61,8 @@ void draw_flow_rows(const FlowPage& page, const FlowTensor& tensor, const FlowRo
 inline void draw_flow_rows(const FlowPage& page, const FlowTensor& tensor, const FlowRows& rows) {
     draw_flow_rows(page, tensor, rows, 0, tensor.rows);
 }
+/// Draws rows of the concatenated outputs that come from one head, in the head's colors.
+void draw_flow_concat(const FlowPage& page, std::int64_t head, std::int64_t first, std::int64_t count);
 /// Draws rows of the weights of a head.
 void draw_flow_map(const FlowPage& page, std::int64_t head, const FlowRows& rows, std::int64_t first,
                    std::int64_t count);

@@ -182,18 +182,9 @@ void light_ends(const FlowPage& page, const FlowPath& path) {
         const figure::Rect from = layout.concat.at(path.query), to = layout.output.at(path.query);
         const figure::Color tint = with_opacity(page.theme().muted, 0.4F);
         page.picture.scene.add(ribbon(right_of(from, tint, from.h - 2), left_of(to, tint, to.h - 2)));
-        const float head_w = layout.concat.area.w / static_cast<float>(dims.H);
-        for (std::int64_t h = 0; h < dims.H; ++h) {
-            FlowTensor part = flow_tensor(page, TensorId::concat);
-            part.first_col = h * dims.dv;
-            part.cols = dims.dv;
-            part.owner = h;
-            FlowRows rows = layout.concat;
-            rows.area.x += head_w * static_cast<float>(h);
-            rows.area.w = head_w;
+        for (std::int64_t h = 0; h < dims.H; ++h)
             if (path.heads[static_cast<std::size_t>(h)])
-                draw_flow_rows(page, part, rows, path.query, 1);
-        }
+                draw_flow_concat(page, h, path.query, 1);
         frame_flow_part(page, from);
     }
     draw_flow_rows(page, flow_tensor(page, TensorId::output), layout.output, path.query, 1);
