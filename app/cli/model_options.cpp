@@ -11,6 +11,7 @@
 #include "core/checkpoint/gguf/gguf_tokenizer.h"
 #include "core/checkpoint/model/model_memory.h"
 #include "core/engine/engine.h"
+#include "core/export/derived_stages.h"
 #include "core/export/model_export.h"
 #include "core/export/streamed_stages.h"
 #include "core/project/checkpoint_project.h"
@@ -349,6 +350,7 @@ void ModelOptions::run(const exporting::TraceExport& wanted, const std::vector<s
         fail_input("there is no head " + std::to_string(*wanted.head) + "; heads are numbered 0 to " +
                    std::to_string(H - 1));
     options.stages = wanted.stages;
+    options.nodes = exporting::nodes_to_keep(wanted.nodes);
     options.layer = layer_;
     omit_large_results(options, wanted, model, inputs, out);
     options.edits = read_edits(model, gains);

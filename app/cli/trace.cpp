@@ -31,9 +31,10 @@ std::string stage_names(bool model) {
     return names;
 }
 
-/// Parses a comma-separated list of stage names; stages around the attention require a checkpoint.
-StageSet parse_stages(const std::string& list, bool model) {
-    StageSet stages;
+/// Parses a comma-separated list of stage names. Stages around the attention require a checkpoint, whose
+/// graph may also have nodes of other names: run_model looks them up.
+void parse_stages(const std::string& list, bool model, exporting::TraceExport& wanted) {
+    wanted.stages = StageSet();
     for (std::size_t begin = 0; begin <= list.size();) {
         const std::size_t end = std::min(list.find(',', begin), list.size());
         const std::string name = CLI::detail::trim_copy(list.substr(begin, end - begin));
@@ -41,12 +42,14 @@ StageSet parse_stages(const std::string& list, bool model) {
         if (block && !model)
             fail_input("the stage \"" + name +
                        "\" is outside the attention of a checkpoint's layer; add --model");
-        if (!stage)
+        if (stage)
+            wanted.stages = wanted.stages.with(*stage);
+        else if (model && !name.empty())
+            wanted.nodes.push_back(name);
+        else
             fail_input("there is no stage \"" + name + "\"; the stages are " + stage_names(model));
-        stages = stages.with(*stage);
         begin = end + 1;
     }
-    return stages;
 }
 
 /// Returns the format of --format, else of the file's suffix. Standard output uses JSON, or safetensors for a
@@ -62,7 +65,7 @@ exporting::TraceFormat choose_format(const TraceOptions& options) {
 void run_trace(const TraceOptions& options) {
     exporting::TraceExport wanted{.format = choose_format(options), .head = options.head};
     if (options.stages)
-        wanted.stages = parse_stages(*options.stages, options.model.given());
+        parse_stages(*options.stages, options.model.given(), wanted);
     if (options.model.given()) {
         if (!options.stages)
             wanted.stages = StageSet().with(TensorId::weights);
@@ -104,8 +107,11 @@ void add_trace(CLI::App& program) {
     options->problem.add_to(command);
     options->model.add_to(command, "keep the stages of one layer (default: all layers)");
     options->model.add_stack_to(command, false);
-    command.add_option("--stages", options->stages,
-                       "a comma list (default: all; weights of a checkpoint) of " + stage_names(true));
+    command.add_option(
+        "--stages", options->stages,
+        "a comma list (default: all; weights of a checkpoint) of " + stage_names(true) +
+            "; of a checkpoint also of other nodes of its graph, such as kv_latent or router, and of "
+            "chosen, expert_out and k_rot");
     command.add_option("--head", options->head, "keep one head of the stages that have a head axis");
     command
         .add_option("--format", options->format,

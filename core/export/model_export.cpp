@@ -5,10 +5,12 @@
 #include "core/base/message.h"
 #include "core/checkpoint/model/block_stages.h"
 #include "core/checkpoint/run/from_rows.h"
+#include "core/export/derived_stages.h"
 #include "core/export/trace_selection.h"
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 namespace headscope::exporting {
@@ -152,14 +154,9 @@ ordered_json metadata_of(const checkpoint::Model& model, const checkpoint::Model
     return metadata;
 }
 
-/// What was given, (B, T) each.
-struct Integers {
-    std::string name;
-    std::vector<std::int64_t> numbers;
-    Shape shape;
-};
-
-void add_integers(const checkpoint::ModelInputs& inputs, const std::string& side, std::vector<Integers>& to) {
+/// Adds what was given, (B, T) each.
+void add_integers(const checkpoint::ModelInputs& inputs, const std::string& side,
+                  std::vector<IntegerStage>& to) {
     const Shape shape{inputs.B, inputs.T};
     to.push_back({side + "input_ids", inputs.ids, shape});
     if (!inputs.attention_mask.empty())
@@ -169,32 +166,39 @@ void add_integers(const checkpoint::ModelInputs& inputs, const std::string& side
         to.push_back({side + "token_type_ids", inputs.token_types, shape});
 }
 
-std::vector<Integers> integers_of(const checkpoint::ModelInputs& inputs) {
-    std::vector<Integers> integers;
+std::vector<IntegerStage> integers_of(const checkpoint::ModelInputs& inputs) {
+    std::vector<IntegerStage> integers;
     for (const checkpoint::ModelInputs& source : inputs.source)
         add_integers(source, "", integers);
     add_integers(inputs, inputs.source.empty() ? "" : "decoder_", integers);
     return integers;
 }
 
-/// The metadata with the integers in it, as lists of B rows.
-ordered_json with_integers(ordered_json metadata, const checkpoint::ModelInputs& inputs) {
-    for (const auto& [name, numbers, shape] : integers_of(inputs)) {
-        ordered_json rows = ordered_json::array();
-        for (auto at = numbers.begin(); at != numbers.end(); at += shape[1])
-            rows.push_back(std::vector<std::int64_t>(at, at + shape[1]));
-        metadata[name] = std::move(rows);
+/// Nested lists of the numbers from `at` on, from this axis inwards; moves `at` behind them.
+ordered_json nested(const IntegerStage& integers, int axis, std::size_t& at) {
+    if (axis == integers.shape.rank())
+        return integers.numbers[at++];
+    ordered_json list = ordered_json::array();
+    for (std::int64_t i = 0; i < integers.shape[axis]; ++i)
+        list.push_back(nested(integers, axis + 1, at));
+    return list;
+}
+
+ordered_json with_integers(ordered_json metadata, const std::vector<IntegerStage>& integers) {
+    for (const IntegerStage& stage : integers) {
+        std::size_t at = 0;
+        metadata[stage.name] = nested(stage, 0, at);
     }
     return metadata;
 }
 
 format::SafetensorsWriter safetensors_of_pass(const ordered_json& metadata,
-                                              const checkpoint::ModelInputs& inputs,
+                                              const std::vector<IntegerStage>& integers,
                                               const std::vector<SelectedStage>& tensors) {
     format::SafetensorsWriter writer;
     for (const SelectedStage& tensor : tensors)
         add_stage(writer, tensor);
-    for (const auto& [name, numbers, shape] : integers_of(inputs))
+    for (const auto& [name, numbers, shape] : integers)
         writer.add_integers(name, shape, numbers);
     for (const auto& [key, value] : metadata.items())
         writer.set_metadata(key, value.is_string() ? value.get<std::string>() : json_text(value));
@@ -213,7 +217,7 @@ bool is_file_of_pass(const std::string& name) {
 }
 
 /// The bytes of one file.
-void write_pass(const ordered_json& metadata, const checkpoint::ModelInputs& inputs,
+void write_pass(const ordered_json& metadata, const std::vector<IntegerStage>& integers,
                 const std::vector<SelectedStage>& tensors, TraceFormat format, const ByteSink& sink) {
     switch (format) {
     case TraceFormat::csv:
@@ -221,13 +225,13 @@ void write_pass(const ordered_json& metadata, const checkpoint::ModelInputs& inp
     case TraceFormat::tsv:
         return write_table(tensors, '\t', sink);
     case TraceFormat::json:
-        return write_json(with_integers(metadata, inputs), tensors, sink);
+        return write_json(with_integers(metadata, integers), tensors, sink);
     case TraceFormat::npy:
         throw Error(ErrorKind::internal, "a pass as npy is a folder, not one file");
     case TraceFormat::safetensors:
         break;
     }
-    safetensors_of_pass(metadata, inputs, tensors).write_to(sink);
+    safetensors_of_pass(metadata, integers, tensors).write_to(sink);
 }
 
 } // namespace
@@ -251,17 +255,22 @@ std::optional<std::int64_t> export_model_trace(const checkpoint::Model& model,
         tensors.push_back(made_logits(model, inputs, result, watch));
     else if (result.logits != nullptr)
         watch.see(result.logits->values());
+    NodeStages nodes = select_nodes(model, result, wanted.nodes);
+    std::ranges::move(nodes.tensors, std::back_inserter(tensors));
+    std::vector<IntegerStage> integers = integers_of(inputs);
+    std::ranges::move(nodes.integers, std::back_inserter(integers));
     const ordered_json metadata = metadata_of(model, inputs, result);
     if (wanted.format != TraceFormat::npy) {
-        write_file(path, cancel,
-                   [&](const ByteSink& sink) { write_pass(metadata, inputs, tensors, wanted.format, sink); });
+        write_file(path, cancel, [&](const ByteSink& sink) {
+            write_pass(metadata, integers, tensors, wanted.format, sink);
+        });
         return watch.fault;
     }
     write_folder_atomically(path, is_file_of_pass, [&](const std::string& folder) {
         for (const SelectedStage& tensor : tensors)
             write_file(folder + "/" + tensor.name() + ".npy", cancel,
                        [&](const ByteSink& sink) { write_npy(tensor, sink); });
-        write_file_atomically(folder + "/trace.json", json_text(with_integers(metadata, inputs)) + "\n");
+        write_file_atomically(folder + "/trace.json", json_text(with_integers(metadata, integers)) + "\n");
     });
     return watch.fault;
 }

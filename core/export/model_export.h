@@ -17,6 +17,7 @@ void check_model_target(const TraceExport& wanted, const std::string& path);
 /// of block_table(), hidden.{0..L} (B,T,D), logits (B,T,vocab). Of an encoder-decoder the names of what
 /// belongs to a stack begin with encoder., decoder. or cross.; the metadata has decoder_tokens as well. Where
 /// one stack alone was kept, tokens are its queries' and, in cross-attention, kv_tokens its keys'.
+/// wanted.nodes are written as layers.{l}.{name} or by their name outside of the layers.
 /// safetensors adds input_ids, attention_mask and token_type_ids (I64) as they were given, and metadata
 /// tokens, config, model, device and fully_masked_rows ("l": [[b, i], ...], layers that have some) as JSON
 /// text; json has all of these as members beside "stages"; csv and tsv hold the tensors alone. npy makes

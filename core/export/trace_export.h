@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace headscope::exporting {
 
@@ -16,6 +17,9 @@ enum class TraceFormat { safetensors, npy, csv, tsv, json };
 struct TraceExport {
     TraceFormat format = TraceFormat::safetensors;
     StageSet stages = StageSet::all();
+    /// Further nodes of a model's graph by their names in a layer, or outside of the layers ("kv_latent"),
+    /// and what derived_stages.h makes from nodes. Whole: `head` does not cut them.
+    std::vector<std::string> nodes = {};
     /// Keeps this head alone in the stages that have a head axis (there with extent 1; k_heads and v_heads:
     /// the head's key/value head). In [0, H).
     std::optional<std::int64_t> head = std::nullopt;

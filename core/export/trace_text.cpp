@@ -64,7 +64,7 @@ void write_table(const std::vector<SelectedStage>& stages, char separator, const
     for (const SelectedStage& stage : stages) {
         const Shape& shape = stage.shape();
         const std::string name = stage.name();
-        const bool has_heads = stage.head_axis() >= 0;
+        const bool has_heads = shape.rank() == 4; // or experts' numbers of a token: (B, T, experts, width)
         const std::int64_t heads = has_heads ? shape[1] : 1;
         const std::int64_t rows = shape.back(1), columns = shape.back(0);
         std::int64_t at = 0;

@@ -107,6 +107,7 @@ inline constexpr Label resid_in{
     "resid_in", Step::resid_in};
 inline constexpr Label norm1{"norm1", translatable("block_rows.norm_attention", "Norm of the attention"),
                              "norm1", Step::norm1};
+inline constexpr Label q_latent{"q_latent", untranslated("q_latent"), "q_latent", Step::x};
 inline constexpr Label q_down{"q_down", untranslated("q_down"), "q_down", Step::x};
 inline constexpr Label kv_down{"kv_down", untranslated("kv_down"), "kv_down", Step::x};
 inline constexpr Label kv_latent_raw{"kv_latent_raw", untranslated("kv_latent_raw"), "kv_latent_raw",
@@ -140,13 +141,15 @@ inline constexpr Label shared_fraction{"shared_fraction", untranslated("shared_f
 inline constexpr Label mlp_shared{
     "mlp_shared", translatable("block_rows.shared_experts_output", "Output of the shared expert"),
     "mlp_shared", Step::mlp_shared};
+inline constexpr Label shared_out{
+    "shared_out", translatable("block_rows.shared_experts_output", "Output of the shared expert"),
+    "shared_out", Step::mlp_shared};
 inline constexpr Label mlp_experts{
     "mlp_experts", translatable("block_rows.chosen_experts_output", "Output of the chosen experts"),
     "mlp_experts", Step::mlp_experts};
-inline constexpr Label router_logits{"router_logits", untranslated("router_logits"), "router_logits",
-                                     Step::mlp_act};
-inline constexpr Label router{"router", translatable("block_rows.shares_experts", "Expert fractions"),
-                              "router", Step::mlp_act};
+inline constexpr Label router{"router", untranslated("router"), "router", Step::mlp_act};
+inline constexpr Label routing{"routing", translatable("block_rows.shares_experts", "Expert fractions"),
+                               "router", Step::mlp_act};
 inline constexpr Label expert_in{"expert_in", translatable("block_rows.mlp", "MLP, in"), "expert_in",
                                  Step::mlp_act};
 inline constexpr Label expert_gate{"expert_gate", translatable("block_rows.mlp_gate", "MLP, gate"),

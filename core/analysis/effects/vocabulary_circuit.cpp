@@ -50,7 +50,7 @@ Eigen::RowVectorXf after_first_mlp(const checkpoint::Model& model, const checkpo
     const graph::Graph& nodes = text->graph();
     const auto input_of = [&](const graph::Node& node) { return nodes.node(node.inputs.front().node); };
     const graph::Node& first =
-        nodes[a.has_experts(0) ? layer_prefix(a, {checkpoint::Stack::own, 0}) + "router_logits"
+        nodes[a.has_experts(0) ? layer_prefix(a, {checkpoint::Stack::own, 0}) + "router"
                                : name(TensorId::mlp_pre)];
     const graph::Node read = input_of(first), from = a.norms.before ? input_of(read) : read;
     const std::string made = name(a.norms.after_branch ? TensorId::mlp_raw : TensorId::mlp_out);

@@ -48,7 +48,7 @@ ReferenceKind hidden_states_of(const std::string& stack) {
 const ReferenceKind logits_kind{"logits", {"logits", "expect.logits", ""}, 2e-4};
 
 const ReferenceKind router_kind{
-    "router logits", {"router_logits.{l}", "layers.{l}.router_logits", "expect.router_logits"}, 5e-5};
+    "router logits", {"router_logits.{l}", "layers.{l}.router", "expect.router_logits"}, 5e-5};
 
 /// A tensor of the file, and where this layer's numbers begin in it.
 struct ReferencePlace {
@@ -172,7 +172,7 @@ void add_routers(const Model& model, const ModelInputs& inputs, ReferenceCompari
     for (std::int64_t l = 0; l < a.layers; ++l)
         if (a.has_experts(l)) {
             layers.push_back(l);
-            captures.push_back({layer_prefix(a, {Stack::own, l}) + "router_logits"});
+            captures.push_back({layer_prefix(a, {Stack::own, l}) + "router"});
         }
     const std::int64_t count = std::ssize(layers);
     if (layers.empty() ||

@@ -31,7 +31,7 @@ struct ReferenceGaps {
 /// Runs the model over the inputs in `reference` (input_ids, optional attention_mask and token_type_ids) and
 /// compares with what else the file has: attentions.{l}, layers.{l}.weights (both (B, H, T, T)) or
 /// expect.attentions (L, B, H, T, T); hidden_states.{l}, hidden.{l} (B, T, D) or expect.hidden_states (L + 1,
-/// B, T, D); logits or expect.logits (B, T, vocab); of mixtures router_logits.{l}, layers.{l}.router_logits
+/// B, T, D); logits or expect.logits (B, T, vocab); of mixtures router_logits.{l}, layers.{l}.router
 /// (B, T, experts) or expect.router_logits (those of the
 /// layers with experts, B, T, experts); of a floating-point type. Of an
 /// encoder-decoder the names are encoder_attentions.{l}, encoder.layers.{l}.weights,

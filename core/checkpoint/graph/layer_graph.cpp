@@ -111,14 +111,18 @@ private:
                                    mlp_.activation(labels::shared_fraction,
                                                    mlp_.linear(labels::shared_gate, input, *gate),
                                                    graph::Function::sigmoid));
+        mlp_.alias(labels::shared_out, shared);
         return mlp_.add(label, {shared, graph::mixture(mlp_, labels::mlp_experts, input, mixture_of())});
     }
 
     /// Builds the input of the query projection, where it is not the block's input itself.
     Value latent_queries(const Value& input) {
         Builder& g = attention_;
-        return g.rms_norm(labels::x, g.linear(labels::q_down, input, *weight(g, W::W_DQ), weight(g, W::b_DQ)),
-                          weight(g, W::q_latent_norm), a_.latent->norm_eps);
+        const Value latent =
+            g.rms_norm(labels::x, g.linear(labels::q_down, input, *weight(g, W::W_DQ), weight(g, W::b_DQ)),
+                       weight(g, W::q_latent_norm), a_.latent->norm_eps);
+        g.alias(labels::q_latent, latent);
+        return latent;
     }
     /// Builds the input of the key and value projections: the latent vector, then the numbers of the key that
     /// turn.

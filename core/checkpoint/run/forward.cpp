@@ -1,6 +1,7 @@
 #include "core/checkpoint/run/forward.h"
 
 #include "core/base/error.h"
+#include "core/base/joined.h"
 #include "core/base/message.h"
 #include "core/checkpoint/graph/text_graph.h"
 #include "core/checkpoint/model/block_stages.h"
@@ -74,6 +75,9 @@ public:
             capture("logits");
         if (options.stages.has(TensorId::probabilities) && options.logits && model_.has_head())
             add_block({Stack::own, -1}, TensorId::probabilities, "probabilities");
+        for (const std::string& name : options.nodes)
+            if (std::ranges::none_of(nodes_, [&](const auto& kept) { return kept.first.name == name; }))
+                refuse_node(name);
     }
 
     std::vector<graph::Part> captures() const {
@@ -98,6 +102,8 @@ private:
         if (options_.stages.has(id) && (keeps(place) || keeps(place_in_files(place, id))))
             blocks_.emplace_back(BlockRun{place, id, nullptr}, capture(node));
     }
+    void add_nodes(AttentionPlace place);
+    [[noreturn]] void refuse_node(const std::string& name) const;
     void add_stack(Stack stack);
     void add_attention(AttentionPlace place);
     LayerRun layer_run(const KeptLayer& kept, Pass& pass) const;
@@ -112,8 +118,32 @@ private:
     std::vector<KeptLayer> layers_;
     std::size_t taken_ = 0; ///< layers that were handed over
     std::vector<std::pair<BlockRun, run::NodeId>> blocks_;
+    std::vector<std::pair<NodeRun, run::NodeId>> nodes_;
     std::map<Stack, std::vector<run::NodeId>> hidden_;
 };
+
+/// The nodes of options.nodes that this place has.
+void Collector::add_nodes(AttentionPlace place) {
+    if (!keeps(place))
+        return;
+    const std::string prefix = layer_prefix(architecture_, place);
+    for (const std::string& name : options_.nodes)
+        if (const auto id = text_.graph().try_find(prefix + name);
+            id && !graph::is_leaf(text_.graph().node(*id).op))
+            nodes_.emplace_back(NodeRun{place, name, nullptr}, capture(prefix + name));
+}
+
+void Collector::refuse_node(const std::string& name) const {
+    std::vector<std::string> names;
+    for (const graph::Node& node : text_.graph().nodes())
+        if (const std::string local(node.local_name());
+            !graph::is_leaf(node.op) && std::ranges::find(names, local) == names.end())
+            names.push_back(local);
+    fail_input(
+        tr("forward.no_such_node",
+           "there is no stage “{}” in this {} model, or not in the layer that was asked for; it has {}", name,
+           architecture_.family, joined(names)));
+}
 
 /// The nodes of a stack in the order in which they are computed; of a decoder with its cross-attention.
 void Collector::add_stack(Stack stack) {
@@ -123,6 +153,7 @@ void Collector::add_stack(Stack stack) {
         add_block({stack, -1}, id, prefix + std::string(tensor_info(id).name));
     };
     std::ranges::for_each(first_stages(a), around);
+    add_nodes({stack, -1});
     for (std::int64_t l = 0; l < a.layers; ++l) {
         add_attention({stack, l});
         if (stack == Stack::own && architecture_.encoder != nullptr)
@@ -141,6 +172,7 @@ void Collector::add_attention(AttentionPlace place) {
         around.insert(std::ranges::find(around, TensorId::mlp_out), TensorId::router);
     for (const TensorId id : around)
         add_block(place, id, node_name(architecture_, place, id));
+    add_nodes(place);
     if ((options_.stages.empty() && !options_.keep_problems) || !keeps(place))
         return;
     KeptLayer kept{.place = place, .stages = {}};
@@ -217,6 +249,10 @@ ForwardResult Collector::collect(Pass& pass, Progress& progress) {
     for (auto& [block, node] : blocks_) {
         block.tensor = numbers_.at(node);
         result.blocks.push_back(std::move(block));
+    }
+    for (auto& [kept, node] : nodes_) {
+        kept.tensor = numbers_.at(node);
+        result.nodes.push_back(std::move(kept));
     }
     for (const auto& [stack, nodes] : hidden_)
         for (const run::NodeId node : nodes)

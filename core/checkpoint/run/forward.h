@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace headscope::checkpoint {
@@ -25,6 +26,7 @@ struct LayerRun {
 
 struct ForwardOptions {
     StageSet stages{};                   ///< to keep of each layer's attention, and of block_table()
+    std::vector<std::string> nodes{};    ///< further nodes to keep, by their names in a layer or outside
     std::optional<std::int64_t> layer{}; ///< keep those of this layer alone, of each stack that has it
     std::optional<Stack> stack{};        ///< keep those of this stack alone
     bool keep_problems = false;          ///< keep each kept layer's attention as a problem, weights included
@@ -43,9 +45,17 @@ struct BlockRun {
     TensorPtr tensor;
 };
 
+/// A node of ForwardOptions::nodes.
+struct NodeRun {
+    AttentionPlace place; ///< layer -1: outside the layers of its stack
+    std::string name;     ///< in its layer, as it was asked for
+    TensorPtr tensor;     ///< with the axes of the node
+};
+
 struct ForwardResult {
     std::vector<LayerRun> layers; ///< those kept, in order
     std::vector<BlockRun> blocks; ///< those kept, as they were made
+    std::vector<NodeRun> nodes;   ///< those kept, in order
     /// (B, T, D) each: [0] the embedding output (after its norm), [l] the output of layer l, with the rows
     /// that are patched there; the last one is after the final norm, but where that belongs to the head, as
     /// in Hugging Face's hidden_states.

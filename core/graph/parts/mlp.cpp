@@ -20,11 +20,11 @@ Value mixture(Builder& g, const Label& label, const Value& x, const Mixture& par
             inputs.push_back(*b);
         return g.make(each, Op::expert_linear, {}, std::move(inputs));
     };
-    const Value numbers = g.linear(labels::router_logits, x, parts.W_router, parts.b_router);
+    const Value numbers = g.linear(labels::router, x, parts.W_router, parts.b_router);
     std::vector<Value> routed{numbers};
     if (parts.choice_bias)
         routed.push_back(*parts.choice_bias);
-    const Value fractions = g.make(labels::router, Op::route, parts.route, std::move(routed));
+    const Value fractions = g.make(labels::routing, Op::route, parts.route, std::move(routed));
     const Value gate = of_experts(labels::expert_gate, parts.W_gate, parts.b_gate);
     const Value in = of_experts(labels::expert_in, parts.W_in, parts.b_in);
     const Value act = g.gate(labels::expert_act, gate, in, parts.gate);

@@ -30,7 +30,7 @@ struct Mixture {
     Gate gate;
 };
 
-/// Adds router_logits, router, expert_gate, expert_in, expert_act, and the result under `label`.
+/// Adds router, routing, expert_gate, expert_in, expert_act, and the result under `label`.
 Value mixture(Builder& g, const Label& label, const Value& x, const Mixture& parts);
 
 } // namespace headscope::graph

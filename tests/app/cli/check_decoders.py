@@ -167,7 +167,7 @@ def forward(config, weights, ids, mask, silent=None):
         x = x + (norm(attended, "post_attention_layernorm") if after else attended)
         seen = x if after else norm(x, "post_attention_layernorm")
         if s.oss:
-            made, out[f"layers.{l}.router"] = mixture(s, seen, w)
+            made, out[f"layers.{l}.routing"] = mixture(s, seen, w)
         else:
             gate, up = (F.linear(seen, w(f"mlp.{name}_proj.weight")) for name in ("gate", "up"))
             made = F.linear(F.silu(gate) * up, w("mlp.down_proj.weight"))
@@ -239,7 +239,7 @@ def compare(name, got, want, mask, worst):
         assert got[key].shape == value.shape, (name, key, got[key].shape, value.shape)
         gap = (got[key].double() - value)[real].abs().max().item()
         worst[kind] = max(worst.get(kind, 0.0), gap)
-        most = (1e-5 if kind in ("weights", "sink", "router") else 5e-5) * (1 if heads else max(1.0, value[real].abs().max().item()))
+        most = (1e-5 if kind in ("weights", "sink", "routing") else 5e-5) * (1 if heads else max(1.0, value[real].abs().max().item()))
         assert gap <= most, f"{name}: {key} differs by {gap}"
 
 
@@ -264,7 +264,7 @@ def check_program(program, folder, worst):
     mask[1, :4] = 0
     inputs, out = folder / "inputs.safetensors", folder / "out.safetensors"
     write_safetensors(inputs, {"input_ids": ids, "attention_mask": mask})
-    stages = "weights,v,q_normed,k_normed,attn_raw,mlp_out,router"
+    stages = "weights,v,q_normed,k_normed,attn_raw,mlp_out,routing"
     for number, (name, config) in enumerate(CASES.items()):
         prefix = "" if name in NO_PREFIX else "model."
         model = folder / str(number)

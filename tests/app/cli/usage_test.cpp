@@ -296,10 +296,10 @@ TEST_CASE("a stop of the strip is a stage that can be drawn", "[cli]") {
     CHECK(run_program({"render", "--stage", "q_normed", "-o", folder.file("out.svg")}).err.find("no stage") !=
           std::string::npos);
     const ProgramRun model = run_program({"render", "--window", "--model", "pocket", "--text", "The cat",
-                                          "--stage", "router", "-o", folder.file("out.png")});
+                                          "--stage", "routing", "-o", folder.file("out.png")});
     CHECK(model.code == 1);
     CHECK_THAT(model.err, Contains("mlp_gate") && Contains("norm2, ") && !Contains("mlp_raw") &&
-                              !Contains("attn_raw") && !Contains("q_normed") && !Contains("router,"));
+                              !Contains("attn_raw") && !Contains("q_normed") && !Contains("routing,"));
 }
 
 TEST_CASE("an option that is missing says what it is for, and an unknown one which it may have meant",

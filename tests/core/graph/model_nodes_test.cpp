@@ -99,8 +99,8 @@ std::string block_formula(const GraphOfModel& one, AttentionPlace place, TensorI
     case mlp_out:
         if (is_sum_of_experts(a, id, place.layer))
             return out + (find_row(a.names.body, WeightId::experts_out_bias) == nullptr
-                              ? " = Σ_e router[e] · expert_act[e] · expert_W_out[e]"
-                              : " = Σ_e router[e] · (expert_act[e] · expert_W_out[e] + expert_b_out[e])");
+                              ? " = Σ_e routing[e] · expert_act[e] · expert_W_out[e]"
+                              : " = Σ_e routing[e] · (expert_act[e] · expert_W_out[e] + expert_b_out[e])");
         if (from.size() > 1)
             return out + " = " + from[0] + " + " + from[1];
         return out + " = " + from[0] + weighted(one, prefix, WeightId::mlp_out, WeightId::mlp_out_bias);

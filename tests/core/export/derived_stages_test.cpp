@@ -1,0 +1,116 @@
+#include "core/export/derived_stages.h"
+
+#include "tests/catch.h"
+#include "tests/core/checkpoint/run/model_case.h"
+#include "tests/support.h"
+#include "tests/test_data.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+using namespace headscope;
+using namespace headscope::checkpoint;
+using namespace headscope::test;
+using Catch::Contains;
+
+namespace {
+
+struct Written {
+    std::map<std::string, TensorPtr> tensors;
+    std::map<std::string, exporting::IntegerStage> integers;
+};
+
+Written stages_of(const std::string& name, const std::vector<std::string>& names,
+                  std::optional<std::int64_t> layer = {}) {
+    const ModelCase one = load_model_case(name);
+    const Model model = Model::open(one.folder);
+    const ForwardResult result = run_on_cpu(
+        model, one.inputs, {.nodes = exporting::nodes_to_keep(names), .layer = layer, .logits = false});
+    Written written;
+    exporting::NodeStages stages = exporting::select_nodes(model, result, names);
+    for (const exporting::SelectedStage& stage : stages.tensors)
+        written.tensors[stage.name()] = stage.tensor;
+    for (exporting::IntegerStage& stage : stages.integers)
+        written.integers[stage.name] = stage;
+    return written;
+}
+
+} // namespace
+
+TEST_CASE("what a mixture adds is the sum of its chosen experts' outputs and of the shared expert's") {
+    for (const std::string name : {"mixtral_tiny", "qwen2_moe_tiny", "gpt_oss_tiny", "deepseek_v3_tiny"}) {
+        INFO(name);
+        const Written written =
+            stages_of(name, {"router", "routing", "chosen", "expert_out", "shared_out", "mlp_out"});
+        int mixtures = 0;
+        for (std::int64_t l = 0; l < load_model_case(name).L; ++l) {
+            const std::string layer = "layers." + std::to_string(l) + ".";
+            if (!written.integers.contains(layer + "chosen"))
+                continue;
+            ++mixtures;
+            const exporting::IntegerStage& chosen = written.integers.at(layer + "chosen");
+            const Tensor &routing = *written.tensors.at(layer + "routing"),
+                         &outputs = *written.tensors.at(layer + "expert_out"),
+                         &sum = *written.tensors.at(layer + "mlp_out");
+            const std::int64_t experts = routing.shape().back(0), used = chosen.shape.back(0),
+                               D = sum.shape().back(0), rows = sum.count() / D;
+            REQUIRE(written.tensors.at(layer + "router")->shape() == routing.shape());
+            REQUIRE(outputs.shape() == Shape{sum.shape()[0], sum.shape()[1], used, D});
+            double largest = 0;
+            for (std::int64_t row = 0; row < rows; ++row) {
+                std::int64_t used_here = 0;
+                for (std::int64_t e = 0; e < experts; ++e)
+                    used_here += routing.data()[row * experts + e] != 0 ? 1 : 0;
+                REQUIRE(used_here == used);
+                for (std::int64_t c = 0; c < D; ++c) {
+                    double expected = 0;
+                    for (std::int64_t k = 0; k < used; ++k) {
+                        const std::int64_t e = chosen.numbers[static_cast<std::size_t>(row * used + k)];
+                        expected += static_cast<double>(routing.data()[row * experts + e]) *
+                                    static_cast<double>(outputs.data()[(row * used + k) * D + c]);
+                    }
+                    if (const auto shared = written.tensors.find(layer + "shared_out");
+                        shared != written.tensors.end())
+                        expected += static_cast<double>(shared->second->data()[row * D + c]);
+                    largest =
+                        std::max(largest, std::abs(expected - static_cast<double>(sum.data()[row * D + c])));
+                }
+            }
+            CHECK(largest < 1e-5);
+        }
+        CHECK(mixtures > 0);
+    }
+}
+
+TEST_CASE("latent attention's vectors and its rotated key are written by their names") {
+    const Written written =
+        stages_of("deepseek_v2_tiny", {"q_latent", "x", "kv_latent", "k_rotary", "k_rot", "k_heads"}, 1);
+    CHECK(written.tensors.at("layers.1.q_latent")->values().data() ==
+          written.tensors.at("layers.1.x")->values().data());
+    const Tensor &latent = *written.tensors.at("layers.1.kv_latent"),
+                 &rotated = *written.tensors.at("layers.1.k_rot"),
+                 &before = *written.tensors.at("layers.1.k_rotary"),
+                 &keys = *written.tensors.at("layers.1.k_heads");
+    CHECK(latent.shape()[0] == rotated.shape()[0]);
+    REQUIRE(rotated.shape() == before.shape());
+    const std::int64_t width = rotated.shape().back(0), dk = keys.shape().back(0);
+    for (std::int64_t b = 0; b < rotated.shape()[0]; ++b)
+        for (std::int64_t h = 0; h < keys.shape()[1]; ++h)
+            for (std::int64_t j = 0; j < rotated.shape()[1]; ++j)
+                for (std::int64_t c = 0; c < width; ++c)
+                    REQUIRE(rotated.at(b, j, c) == keys.at(b, h, j, dk - width + c));
+    // A rotation leaves position 0 as it is and keeps the length of each pair.
+    for (std::int64_t c = 0; c < width; ++c)
+        CHECK(rotated.at(0, 0, c) == before.at(0, 0, c));
+    for (std::int64_t c = 0; c < width; c += 2)
+        CHECK(std::hypot(rotated.at(0, 3, c), rotated.at(0, 3, c + 1)) ==
+              Approx(std::hypot(before.at(0, 3, c), before.at(0, 3, c + 1))).epsilon(1e-5));
+}
+
+TEST_CASE("a name that no layer of the model has is refused with those that it has") {
+    CHECK_THROWS_WITH(stages_of("gpt2_tiny", {"kv_latent"}), Contains("“kv_latent”") && Contains("gpt2") &&
+                                                                 Contains("mlp_pre") && Contains("q_heads"));
+    CHECK_THROWS_WITH(stages_of("gpt2_tiny", {"W_Q"}), Contains("“W_Q”"));
+    CHECK_THROWS_WITH(stages_of("mixtral_tiny", {"shared_out"}), Contains("“shared_out”"));
+}
