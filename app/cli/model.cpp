@@ -66,7 +66,7 @@ ordered_json describe(const checkpoint::Model& model) {
                  {"head", model.has_head()},
                  {"runnable", model.problem().empty()},
                  {"problem", model.problem()},
-                 {"quantization", quantized ? quantized->kind : ""},
+                 {"quantization", quantized ? quantized->kind : model.quantization()},
                  {"tokenizer_files", checkpoint::tokenizer_sources(model)},
                  {"tokenizer_problem", text::unsupported_tokenizer_reason(model.folder())},
                  {"missing", missing},
@@ -114,6 +114,8 @@ std::string as_text(const ordered_json& info) {
     if (info["layers_with_same_weights"] != 1)
         text += "layers with the same weights: " + number("layers_with_same_weights") + "\n";
     text += "parameters: " + number("parameters") + " (" + dtypes + ")\n";
+    if (info["quantization"] != "")
+        text += "quantization: " + info["quantization"].get<std::string>() + "\n";
     text += std::string("word embedding and head: ") + (info["tied"] ? "one table" : "two tables") + "\n";
     text += std::string("runs: ") + (info["runnable"] ? "yes" : "no: " + info["problem"].get<std::string>()) +
             (info["head"] || !info["runnable"] ? "" : ", without logits") +

@@ -7,6 +7,7 @@
 #include "app/views/text_frame.h"
 #include "app/views/views.h"
 #include "core/base/message.h"
+#include "core/checkpoint/model/quantized.h"
 
 #include <algorithm>
 #include <functional>
@@ -37,6 +38,8 @@ std::string facts_text(const checkpoint::TextModel& text) {
                          c.layers_sharing());
     if (const std::string left_out = left_out_sentence(text.model->report().other_parts); !left_out.empty())
         out += "\n" + left_out;
+    if (const std::string stored = stored_sentence(*text.model); !stored.empty())
+        out += "\n" + stored;
     if (text.tokenizer == nullptr)
         out += "\n" + tr("model_bar.no_tokenizer_type_token", "No tokenizer: type token ids.") + " " +
                text.no_tokenizer;

@@ -64,6 +64,8 @@ public:
     /// Reads `to.size()` numbers of such a tensor, of any rank, from number `first` on. A float64 outside
     /// float32's range becomes an infinity. Throws Error(internal) for numbers outside the tensor.
     void read_numbers(std::string_view name, std::uint64_t first, std::span<float> to) const;
+    /// The bytes of a tensor of any type, as they are stored.
+    std::string stored_bytes(std::string_view name) const;
     /// BOOL or U8; throws if a byte is neither 0 nor 1.
     BoolTensorPtr bools(std::string_view name) const;
     /// I64, U32, I32, U16, I16, U8, I8 or BOOL.

@@ -75,6 +75,13 @@ void Safetensors::read_numbers(std::string_view name, std::uint64_t first, std::
         type, to, [&](std::uint64_t from, std::span<char> bytes) { copy_bytes(entry, bytes, begin + from); });
 }
 
+std::string Safetensors::stored_bytes(std::string_view name) const {
+    const SafetensorsEntry& entry = require_entry(name);
+    std::string bytes(entry.end - entry.begin, '\0');
+    copy_bytes(entry, bytes);
+    return bytes;
+}
+
 BoolTensorPtr Safetensors::bools(std::string_view name) const {
     const SafetensorsEntry& entry = require_entry(name);
     if (entry.dtype != "BOOL" && entry.dtype != "U8")

@@ -12,6 +12,7 @@ each at a multiple of it.
 import argparse
 import json
 import pathlib
+import re
 import struct
 
 import numpy as np
@@ -19,7 +20,7 @@ import numpy as np
 ALIGNMENT = 32
 
 # Values of metadata: (type, bytes).
-U32, I32, F32, BOOL, STRING, ARRAY = 4, 5, 6, 7, 8, 9
+U16, U32, I32, F32, BOOL, STRING, ARRAY = 2, 4, 5, 6, 7, 8, 9
 
 
 def text(value):
@@ -281,6 +282,95 @@ def from_iq4_xs(raw):
     return ((as_float(raw[:, :2]) * (u.astype(np.float32) - 32))[:, :, None] * q).reshape(len(raw), 256)
 
 
+E2M1 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6], np.float32)
+
+
+def mxfp4(x):
+    e = np.floor(np.log2(np.maximum(np.abs(x).max(axis=1), 1e-30))) - 2
+    q = np.abs((x / np.exp2(e)[:, None])[:, :, None] - E2M1).argmin(axis=2).astype(np.uint8)
+    return np.concatenate([(e + 127).astype(np.uint8)[:, None], pack_nibbles(q)], axis=1)
+
+
+def from_mxfp4(raw):
+    return E2M1[nibbles(raw[:, 1:])] * np.exp2(raw[:, :1].astype(np.float32) - 127)
+
+
+def e4m3(raw):
+    """Numbers of bytes without sign: as the upper bits of a half, which has 8 more in the bias of its exponent."""
+    numbers = ((raw & 127).astype(np.uint16) << 7).view(np.float16).astype(np.float32) * 256
+    return np.where(raw & 127 == 127, np.float32(0), numbers)
+
+
+def nvfp4(x):
+    groups = x.reshape(len(x), 4, 16)
+    table = e4m3(np.arange(127, dtype=np.uint8))
+    d = np.abs((np.abs(groups).max(axis=2) / 6)[:, :, None] - table).argmin(axis=2).astype(np.uint8)
+    q = np.abs((groups * inverse(e4m3(d))[:, :, None])[..., None] - E2M1).argmin(axis=3).astype(np.uint8)
+    return np.concatenate([d, (q[:, :, :8] | q[:, :, 8:] << 4).reshape(len(x), 32)], axis=1)
+
+
+def from_nvfp4(raw):
+    q = raw[:, 4:].reshape(len(raw), 4, 8)
+    return (E2M1[np.concatenate([q & 15, q >> 4], axis=2)] * e4m3(raw[:, :4])[:, :, None]).reshape(len(raw), 64)
+
+
+def q1_0(x):
+    return np.concatenate([half(np.abs(x).mean(axis=1)), np.packbits(x > 0, axis=1, bitorder="little")], axis=1)
+
+
+def from_q1_0(raw):
+    return as_float(raw[:, :2]) * np.where(np.unpackbits(raw[:, 2:], axis=1, bitorder="little") > 0, 1, -1).astype(np.float32)
+
+
+def q2_0(x):
+    d = half(np.abs(x).max(axis=1) / 2)
+    q = np.clip(np.rint(x * inverse(as_float(d))) + 1, 0, 3).astype(np.uint8)
+    return np.concatenate([d, np.bitwise_or.reduce(q.reshape(len(x), 16, 4) << np.array([0, 2, 4, 6], np.uint8), axis=2)], axis=1)
+
+
+def from_q2_0(raw):
+    q = (raw[:, 2:, None] >> np.array([0, 2, 4, 6], np.uint8) & 3).reshape(len(raw), 64)
+    return (q.astype(np.float32) - 1) * as_float(raw[:, :2])
+
+
+def ternary(x):
+    d = half(np.abs(x).max(axis=1))
+    return d, (np.clip(np.rint(x * inverse(as_float(d))), -1, 1) + 1).astype(np.uint8)
+
+
+def tq2_0(x):
+    d, q = ternary(x)
+    return np.concatenate([gathered(q, 32, [0, 2, 4, 6]), d], axis=1)
+
+
+def from_tq2_0(raw):
+    return ((spread(raw[:, :64], 32, [0, 2, 4, 6]) & 3).astype(np.float32) - 1) * as_float(raw[:, 64:])
+
+
+def thirds(digits):
+    """Digits of base 3, the first the largest, as a fraction of 256, rounded up: (n, digits, width) to (n, width)."""
+    whole = np.zeros((len(digits), digits.shape[2]), int)
+    for place in range(5):
+        whole = whole * 3 + (digits[:, place] if place < digits.shape[1] else 0)
+    return ((whole * 256 + 242) // 243).astype(np.uint8)
+
+
+def from_thirds(raw, count):
+    digits = [((raw.astype(int) * 3**place & 255) * 3 >> 8) for place in range(count)]
+    return np.stack(digits, axis=1).reshape(len(raw), -1)
+
+
+def tq1_0(x):
+    d, q = ternary(x)
+    parts = [thirds(q[:, :160].reshape(-1, 5, 32)), thirds(q[:, 160:240].reshape(-1, 5, 16)), thirds(q[:, 240:].reshape(-1, 4, 4))]
+    return np.concatenate([*parts, d], axis=1)
+
+
+def from_tq1_0(raw):
+    parts = [from_thirds(raw[:, :32], 5), from_thirds(raw[:, 32:48], 5), from_thirds(raw[:, 48:52], 4)]
+    return (np.concatenate(parts, axis=1).astype(np.float32) - 1) * as_float(raw[:, 52:])
+
+
 def bf16(x):
     bits = np.ascontiguousarray(x, "<f4").view(np.uint32).astype(np.uint64)
     return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype("<u2").view(np.uint8).reshape(len(x), 2)
@@ -303,6 +393,12 @@ TYPES = {
     "Q6_K": (14, 256, 210, q6_k, from_q6_k),
     "IQ4_NL": (20, 32, 18, iq4_nl, from_iq4_nl),
     "IQ4_XS": (23, 256, 136, iq4_xs, from_iq4_xs),
+    "MXFP4": (39, 32, 17, mxfp4, from_mxfp4),
+    "NVFP4": (40, 64, 36, nvfp4, from_nvfp4),
+    "Q1_0": (41, 128, 18, q1_0, from_q1_0),
+    "Q2_0": (42, 64, 18, q2_0, from_q2_0),
+    "TQ1_0": (34, 256, 54, tq1_0, from_tq1_0),
+    "TQ2_0": (35, 256, 66, tq2_0, from_tq2_0),
 }
 
 
@@ -413,8 +509,79 @@ BERT = {
     "output.dense": "ffn_down",
     "output.LayerNorm": "layer_output_norm",
 }
+OLMO2 = LLAMA | {"post_attention_layernorm": "post_attention_norm", "post_feedforward_layernorm": "post_ffw_norm"}
+PHI = LLAMA | {
+    "model.final_layernorm": "output_norm",
+    "self_attn.dense": "attn_output",
+    "mlp.fc1": "ffn_up",
+    "mlp.fc2": "ffn_down",
+}
+STARCODER2 = LLAMA | {"mlp.c_fc": "ffn_up", "mlp.c_proj": "ffn_down"}
+MPT = {
+    "wte": "token_embd",
+    "norm_f": "output_norm",
+    "norm_1": "attn_norm",
+    "attn.Wqkv": "attn_qkv",
+    "attn.out_proj": "attn_output",
+    "norm_2": "ffn_norm",
+    "ffn.up_proj": "ffn_up",
+    "ffn.down_proj": "ffn_down",
+}
+BLOOM = {
+    "word_embeddings": "token_embd",
+    "word_embeddings_layernorm": "token_embd_norm",
+    "ln_f": "output_norm",
+    "input_layernorm": "attn_norm",
+    "self_attention.query_key_value": "attn_qkv",
+    "self_attention.dense": "attn_output",
+    "post_attention_layernorm": "ffn_norm",
+    "mlp.dense_h_to_4h": "ffn_up",
+    "mlp.dense_4h_to_h": "ffn_down",
+    "ln_attn": "attn_norm_2",
+    "ln_mlp": "attn_norm",
+}
+MIXTURE = LLAMA | {
+    "mlp.gate": "ffn_gate_inp",
+    "block_sparse_moe.gate": "ffn_gate_inp",
+    "block_sparse_moe.router.layer": "ffn_gate_inp",
+    "mlp.shared_expert.gate_proj": "ffn_gate_shexp",
+    "mlp.shared_expert.up_proj": "ffn_up_shexp",
+    "mlp.shared_expert.down_proj": "ffn_down_shexp",
+    "mlp.shared_expert_gate": "ffn_gate_inp_shexp",
+    "mlp.shared_experts.gate_proj": "ffn_gate_shexp",
+    "mlp.shared_experts.up_proj": "ffn_up_shexp",
+    "mlp.shared_experts.down_proj": "ffn_down_shexp",
+    "self_attn.q_a_proj": "attn_q_a",
+    "self_attn.q_a_layernorm": "attn_q_a_norm",
+    "self_attn.q_b_proj": "attn_q_b",
+    "self_attn.kv_a_proj_with_mqa": "attn_kv_a_mqa",
+    "self_attn.kv_a_layernorm": "attn_kv_a_norm",
+    "self_attn.kv_b_proj": "attn_kv_b",
+}
+GPT_OSS = LLAMA | {"post_attention_layernorm": "post_attention_norm", "mlp.router": "ffn_gate_inp"}
 # model_type -> (general.architecture, names)
 FAMILIES = {
+    "gemma": ("gemma", LLAMA),
+    "phi": ("phi2", PHI),
+    "gpt_bigcode": ("starcoder", GPT2),
+    "starcoder2": ("starcoder2", STARCODER2),
+    "stablelm": ("stablelm", LLAMA),
+    "mpt": ("mpt", MPT),
+    "bloom": ("bloom", BLOOM),
+    "falcon": ("falcon", BLOOM),
+    "olmo2": ("olmo2", OLMO2),
+    "olmoe": ("olmoe", MIXTURE),
+    "qwen2_moe": ("qwen2moe", MIXTURE),
+    "qwen3_moe": ("qwen3moe", MIXTURE),
+    "mixtral": ("llama", MIXTURE),
+    "granite": ("granite", LLAMA),
+    "granitemoe": ("granitemoe", MIXTURE),
+    "cohere": ("command-r", LLAMA),
+    "glm": ("chatglm", LLAMA),
+    "smollm3": ("smollm3", LLAMA),
+    "deepseek_v2": ("deepseek2", MIXTURE),
+    "deepseek_v3": ("deepseek2", MIXTURE),
+    "gpt_oss": ("gpt-oss", GPT_OSS),
     "llama": ("llama", LLAMA),
     "mistral": ("llama", LLAMA),
     "qwen2": ("qwen2", LLAMA),
@@ -441,10 +608,63 @@ def name_in_gguf(name, names):
     return known and f"{known}.{part}"
 
 
+PERMUTED = ("llama", "mistral", "mixtral", "granite", "granitemoe", "smollm3", "olmo")
+
+
+def mixtures(tensors, config, single=False):
+    """Takes the tensors of experts out of `tensors`; returns them as the format has them, one for all experts of a layer, or
+    in files of 2023 (single) one for each."""
+    out, stacks = {}, {}
+    for name in list(tensors):
+        found = re.fullmatch(r".*layers\.(\d+)\.(?:mlp|block_sparse_moe)\.experts\.(\d+)\.(\w+)\.weight", name)
+        if found:
+            part = {"gate_proj": "gate", "w1": "gate", "up_proj": "up", "w3": "up", "down_proj": "down", "w2": "down"}[found[3]]
+            if single:
+                out[f"blk.{found[1]}.ffn_{part}.{found[2]}.weight"] = tensors.pop(name)
+            else:
+                stacks.setdefault(f"blk.{found[1]}.ffn_{part}_exps.weight", {})[int(found[2])] = tensors.pop(name)
+    for name, stack in stacks.items():
+        out[name] = np.stack([stack[i] for i in range(len(stack))])
+    for name in list(tensors):
+        layer = re.search(r"layers\.(\d+)\.", name)
+        exps = layer and f"blk.{layer[1]}.ffn_{{}}_exps.{{}}"
+        if name.endswith("block_sparse_moe.input_linear.weight"):
+            gate, up = np.split(tensors.pop(name), 2, axis=1)
+            out |= {exps.format("gate", "weight"): gate, exps.format("up", "weight"): up}
+        elif name.endswith("block_sparse_moe.output_linear.weight"):
+            out[exps.format("down", "weight")] = tensors.pop(name)
+        elif name.endswith("experts.gate_up_proj"):
+            turned = tensors.pop(name).swapaxes(1, 2)
+            out |= {exps.format("gate", "weight"): turned[:, ::2], exps.format("up", "weight"): turned[:, 1::2]}
+        elif name.endswith("experts.gate_up_proj_bias"):
+            both = tensors.pop(name)
+            out |= {exps.format("gate", "bias"): both[:, ::2], exps.format("up", "bias"): both[:, 1::2]}
+        elif name.endswith("experts.down_proj"):
+            out[exps.format("down", "weight")] = tensors.pop(name).swapaxes(1, 2)
+        elif name.endswith("experts.down_proj_bias"):
+            out[exps.format("down", "bias")] = tensors.pop(name)
+        elif name.endswith("e_score_correction_bias"):
+            out[f"blk.{layer[1]}.exp_probs_b.bias"] = tensors.pop(name)
+        elif name.endswith("self_attn.sinks"):
+            out[f"blk.{layer[1]}.attn_sinks.weight"] = tensors.pop(name)
+    return out
+
+
+def latent(tensors, config):
+    """Cuts DeepSeek's kv_b as newer converters do."""
+    for name in list(tensors):
+        if name.endswith("attn_kv_b.weight"):
+            whole = tensors.pop(name)
+            heads = whole.reshape(config["num_attention_heads"], -1, whole.shape[-1])
+            keys, values = np.split(heads, [config["qk_nope_head_dim"]], axis=1)
+            tensors[name.replace("kv_b", "k_b")] = np.ascontiguousarray(keys.swapaxes(1, 2))
+            tensors[name.replace("kv_b", "v_b")] = np.ascontiguousarray(values)
+
+
 def changed(name, tensor, config, H, Hkv):
     """Makes the changes of llama.cpp's converter to the numbers."""
     kind = config["model_type"]
-    if kind in ("llama", "mistral") and ("q_proj" in name or "k_proj" in name):
+    if kind in PERMUTED and ("q_proj" in name or "k_proj" in name):
         # Numbers c and c + dk/2 of a head, which rotate together, become neighbors in memory.
         heads = H if "q_proj" in name else Hkv
         return tensor.reshape(heads, 2, -1, *tensor.shape[1:]).swapaxes(1, 2).reshape(tensor.shape)
@@ -452,7 +672,14 @@ def changed(name, tensor, config, H, Hkv):
         return tensor + np.float32(1)
     if kind == "gpt2" and tensor.ndim == 2 and ".h." in "." + name:
         return tensor.T
-    if kind == "gpt_neox" and "query_key_value" in name:
+    if kind == "falcon" and "query_key_value" in name:
+        # From the queries, the key and the value of each key head to all queries, all keys, all values.
+        parts = tensor.reshape(Hkv, H // Hkv + 2, -1, *tensor.shape[1:])
+        cut = [parts[:, :-2], parts[:, -2:-1], parts[:, -1:]]
+        return np.concatenate([part.reshape(-1, *tensor.shape[1:]) for part in cut])
+    if name.endswith("shared_expert_gate.weight"):
+        return tensor.reshape(-1)
+    if kind in ("gpt_neox", "bloom") and "query_key_value" in name:
         # From q, k, v of each head to all queries, all keys, all values.
         return tensor.reshape(H, 3, -1, *tensor.shape[1:]).swapaxes(0, 1).reshape(tensor.shape)
     return tensor
@@ -461,22 +688,24 @@ def changed(name, tensor, config, H, Hkv):
 def keys_of(config):
     architecture, _ = FAMILIES[config["model_type"]]
     get = lambda *names, otherwise=None: next((config[n] for n in names if config.get(n) is not None), otherwise)
-    D, H = get("hidden_size", "n_embd"), get("num_attention_heads", "n_head")
-    dk = get("head_dim", otherwise=D // H)
+    D, H = get("hidden_size", "n_embd", "d_model"), get("num_attention_heads", "n_head", "n_heads")
+    dk = get("head_dim", "qk_rope_head_dim", otherwise=D // H)
+    kind, deepseek = config["model_type"], architecture == "deepseek2"
     keys = {"general.architecture": value(STRING, architecture), "general.name": value(STRING, "made for a test")}
 
     def add(name, kind, one):
         if one is not None:
             keys[f"{architecture}.{name}"] = value(kind, one)
 
-    add("block_count", U32, get("num_hidden_layers", "n_layer"))
-    add("context_length", U32, get("max_position_embeddings", "n_positions"))
+    add("block_count", U32, get("num_hidden_layers", "n_layer", "n_layers"))
+    add("context_length", U32, get("max_position_embeddings", "n_positions", "max_seq_len", otherwise=2048))
     add("embedding_length", U32, D)
     add("feed_forward_length", U32, get("intermediate_size", "n_inner", otherwise=4 * D))
     add("attention.head_count", U32, H)
-    add("attention.head_count_kv", U32, get("num_key_value_heads"))
+    one_key = kind in ("gpt_bigcode", "falcon") and config.get("multi_query") and not config.get("new_decoder_architecture")
+    add("attention.head_count_kv", U32, 1 if one_key or deepseek else get("num_kv_heads", "num_key_value_heads"))
     add("attention.layer_norm_rms_epsilon", F32, get("rms_norm_eps"))
-    add("attention.layer_norm_epsilon", F32, get("layer_norm_eps", "layer_norm_epsilon"))
+    add("attention.layer_norm_epsilon", F32, get("layer_norm_eps", "layer_norm_epsilon", "norm_epsilon"))
     if "head_dim" in config:
         add("attention.key_length", U32, dk)
         add("attention.value_length", U32, dk)
@@ -484,7 +713,7 @@ def keys_of(config):
     add("rope.freq_base", F32, theta)
     if theta is not None:
         add("rope.dimension_count", U32, int(dk * get("partial_rotary_factor", "rotary_pct", otherwise=1)))
-    if config.get("use_sliding_window", True):
+    if config.get("use_sliding_window", True) and not kind.startswith(("qwen", "mixtral")):
         add("attention.sliding_window", U32, get("sliding_window"))
     add("attn_logit_softcapping", F32, get("attn_logit_softcapping"))
     add("final_logit_softcapping", F32, get("final_logit_softcapping"))
@@ -492,7 +721,35 @@ def keys_of(config):
         add("use_parallel_residual", BOOL, get("use_parallel_residual", otherwise=True))
     if "query_pre_attn_scalar" in config:
         add("attention.scale", F32, config["query_pre_attn_scalar"] ** -0.5)
-    if "layer_types" in config:
+    add("logit_scale", F32, get("logit_scale", "logits_scaling"))
+    add("attention.scale", F32, get("attention_multiplier"))
+    add("embedding_scale", F32, get("embedding_multiplier"))
+    add("residual_scale", F32, get("residual_multiplier"))
+    if kind == "stablelm":
+        add("use_parallel_residual", BOOL, config["use_parallel_residual"])
+    if kind == "mpt":
+        add("attention.max_alibi_bias", F32, 8.0)
+        add("attention.clamp_kqv", F32, config["attn_config"]["clip_qkv"])
+    add("expert_count", U32, get("num_local_experts", "num_experts", "n_routed_experts"))
+    add("expert_used_count", U32, get("num_experts_per_tok"))
+    add("expert_feed_forward_length", U32, get("moe_intermediate_size"))
+    add("expert_shared_feed_forward_length", U32, get("shared_expert_intermediate_size"))
+    if deepseek:
+        add("leading_dense_block_count", U32, config["first_k_dense_replace"])
+        add("expert_shared_count", U32, config["n_shared_experts"])
+        add("expert_weights_scale", F32, config["routed_scaling_factor"])
+        add("expert_weights_norm", BOOL, config["norm_topk_prob"])
+        add("expert_gating_func", U32, 2 if config["scoring_func"] == "sigmoid" else 1)
+        add("expert_group_count", U32, config["n_group"])
+        add("expert_group_used_count", U32, config["topk_group"])
+        add("attention.q_lora_rank", U32, config["q_lora_rank"])
+        rank, turning, still = config["kv_lora_rank"], config["qk_rope_head_dim"], config["qk_nope_head_dim"]
+        add("attention.kv_lora_rank", U32, rank)
+        add("attention.key_length", U32, rank + turning)
+        add("attention.value_length", U32, rank)
+        add("attention.key_length_mla", U32, still + turning)
+        add("attention.value_length_mla", U32, config["v_head_dim"])
+    if "layer_types" in config and kind != "gpt_oss":
         slides = [kind == "sliding_attention" for kind in config["layer_types"]]
         keys[f"{architecture}.attention.sliding_window_pattern"] = array(BOOL, slides)
     add("attention.causal", BOOL, False if architecture == "bert" else None)
@@ -587,28 +844,43 @@ def processors(described):
     return processor.get("processors", [processor])
 
 
-def tensors_of(folder, config):
+def tensors_of(folder, config, single=False, split_latent=True):
     """Returns the numbers by name, in the order of llama.cpp's converter."""
     _, names = FAMILIES[config["model_type"]]
-    H = config.get("num_attention_heads") or config["n_head"]
-    Hkv = config.get("num_key_value_heads") or H
+    H = config.get("num_attention_heads") or config.get("n_head") or config["n_heads"]
+    Hkv = config.get("num_key_value_heads") or config.get("num_kv_heads") or (1 if config.get("multi_query") else H)
     tensors = {}
-    for name, tensor in read_safetensors(pathlib.Path(folder) / "model.safetensors").items():
+    stored = read_safetensors(pathlib.Path(folder) / "model.safetensors")
+    tensors |= {name: np.ascontiguousarray(tensor) for name, tensor in mixtures(stored, config, single).items()}
+    for name, tensor in stored.items():
         known = name_in_gguf(name, names)
         if known:
             tensors[known] = np.ascontiguousarray(changed(name, tensor, config, H, Hkv))
+    if split_latent:
+        latent(tensors, config)
     return tensors | factors_of(config)
 
 
-def convert(folder, out, kind="F32", version=3, tokenizer=None, more_keys=None):
+def convert(folder, out, kind="F32", version=3, tokenizer=None, more_keys=None, parts=1, **how):
+    """parts: above 1, `out` is the beginning of the names of as many files."""
     folder = pathlib.Path(folder)
     config = json.loads((folder / "config.json").read_text())
     keys = keys_of(config) | (tokenizer_keys(tokenizer) if tokenizer else {}) | (more_keys or {})
     tensors = {}
-    for name, tensor in tensors_of(folder, config).items():
+    for name, tensor in tensors_of(folder, config, **how).items():
         own = fitting(tensor, kind)
         tensors[name] = (own, tensor.shape, encode(tensor, own))
-    write(out, keys, tensors, version)
+    if parts == 1:
+        return write(out, keys, tensors, version)
+    names = list(tensors)
+    paths = []
+    for number in range(parts):
+        own = {name: tensors[name] for name in names[number * len(names) // parts : (number + 1) * len(names) // parts]}
+        split = {"split.no": struct.pack("<IH", U16, number), "split.count": struct.pack("<IH", U16, parts),
+                 "split.tensors.count": value(I32, len(tensors))}  # fmt: skip
+        paths.append(pathlib.Path(f"{out}-{number + 1:05}-of-{parts:05}.gguf"))
+        write(paths[-1], (keys if number == 0 else {}) | split, own, version)
+    return paths
 
 
 def write_examples(folder):

@@ -3,6 +3,7 @@
 #include "app/draw/kit/format.h"
 #include "app/draw/kit/sheet.h"
 #include "core/base/message.h"
+#include "core/checkpoint/model/quantized.h"
 
 #include <cmath>
 #include <cstdio>
@@ -116,6 +117,9 @@ void model_check(Sheet& sheet, const EngineState& engines, const checkpoint::Tex
         model->model == nullptr ? "" : left_out_sentence(model->model->report().other_parts);
     if (!left_out.empty())
         sheet.paragraph(left_out, theme.muted);
+    if (const std::string stored = model->model == nullptr ? "" : stored_sentence(*model->model);
+        !stored.empty())
+        sheet.paragraph(stored, theme.muted);
     const ModelCheck* const check = engines.check_of(model);
     if (check != nullptr && engines.checking)
         return sheet.paragraph(

@@ -5,7 +5,7 @@
 #include "core/base/joined.h"
 #include "core/base/message.h"
 #include "core/checkpoint/files/tensor_files.h"
-#include "core/checkpoint/gguf/gguf_file.h"
+#include "core/checkpoint/gguf/gguf_parts.h"
 
 #include <algorithm>
 #include <charconv>
@@ -32,15 +32,6 @@ std::vector<fs::path> entries_of(const fs::path& folder, bool folders) {
 bool is_model_folder(const fs::path& folder) {
     std::error_code ignored;
     return fs::is_regular_file(folder / "config.json", ignored) && TensorFiles::are_in(folder.string());
-}
-
-std::vector<std::string> gguf_models_in(const fs::path& folder) {
-    std::vector<std::string> found;
-    for (const fs::path& file : entries_of(folder, false))
-        if (file.extension() == ".gguf" && is_gguf(file.string()) &&
-            file.filename().string().find("mmproj") == std::string::npos)
-            found.push_back(file.string());
-    return found;
 }
 
 /// The step in "checkpoint-500".
@@ -80,7 +71,7 @@ std::string first_line(const fs::path& path) {
 
 std::optional<std::string> cached_revision(const std::string& folder) {
     const auto has_models = [](const fs::path& revision) {
-        return is_model_folder(revision) || !gguf_models_in(revision).empty();
+        return is_model_folder(revision) || !gguf_models_in(revision.string()).empty();
     };
     const fs::path snapshots = fs::path(folder) / "snapshots";
     // A name with a folder in it would lead out of the snapshots.

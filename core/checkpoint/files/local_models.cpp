@@ -5,6 +5,7 @@
 #include "core/base/user_folders.h"
 #include "core/checkpoint/files/checkpoint_folder.h"
 #include "core/checkpoint/gguf/gguf_file.h"
+#include "core/checkpoint/gguf/gguf_parts.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -49,22 +50,13 @@ bool has_tensors(const fs::path& folder) {
     return is_checkpoint(folder.string()) && TensorFiles::are_in(folder.string());
 }
 
-std::vector<fs::path> gguf_files_in(const fs::path& folder) {
-    std::vector<fs::path> found;
-    std::error_code fault;
-    for (fs::directory_iterator entry(folder, fault), end; !fault && entry != end; entry.increment(fault))
-        if (entry->path().extension() == ".gguf" && is_gguf(entry->path().string()))
-            found.push_back(entry->path());
-    return found;
-}
-
 /// What a folder is or holds itself, called `name` or after it.
 void add_models(const fs::path& folder, const std::string& name, const std::string& before,
                 std::vector<LocalModel>& found) {
     if (has_tensors(folder))
         found.push_back(describe_model(name, folder.string()));
-    for (const fs::path& file : gguf_files_in(folder))
-        found.push_back(describe_model(before + file.filename().string(), file.string()));
+    for (const std::string& file : gguf_models_in(folder.string()))
+        found.push_back(describe_model(before + fs::path(file).filename().string(), file));
 }
 
 } // namespace

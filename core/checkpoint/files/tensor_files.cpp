@@ -176,6 +176,13 @@ TensorFiles TensorFiles::open(const std::string& path) {
     return files;
 }
 
+TensorFiles TensorFiles::of(std::shared_ptr<const format::Safetensors> file) {
+    TensorFiles files;
+    files.path_ = file->source();
+    files.add_opened(std::move(file));
+    return files;
+}
+
 bool is_weights_file(const std::string& path) {
     std::error_code ignored;
     return fs::is_regular_file(path, ignored) &&
@@ -219,21 +226,26 @@ const format::TensorEntry* TensorFiles::find(std::string_view name) const {
     return found == places_.end() ? nullptr : found->second.entry;
 }
 
-bool TensorFiles::same_numbers(std::string_view name, std::string_view other) const {
-    const auto one = places_.find(name), two = places_.find(other);
-    if (one == places_.end() || two == places_.end())
+const TensorFiles::Place& TensorFiles::place_of(std::string_view name) const {
+    const auto found = places_.find(name);
+    if (found == places_.end())
         fail_input(tr("tensor_files.no_tensor_get_checkpoint",
-                      "{} has no tensor {}; get the checkpoint again", path_,
-                      one == places_.end() ? name : other));
-    if (one->second.entry->extents != two->second.entry->extents)
+                      "{} has no tensor {}; get the checkpoint again", path_, name));
+    return found->second;
+}
+
+bool TensorFiles::same_numbers(std::string_view name, std::string_view other) const {
+    const Place &one = place_of(name), &two = place_of(other);
+    if (one.entry->extents != two.entry->extents)
         return false;
     std::uint64_t count = 1;
-    for (const std::int64_t extent : one->second.entry->extents)
+    for (const std::int64_t extent : one.entry->extents)
         count *= static_cast<std::uint64_t>(extent);
-    const File &from = files_[one->second.file], &beside = files_[two->second.file];
-    if (one->second.file == two->second.file && share_numbers(from, name, other))
+    const File &from = files_[one.file], &beside = files_[two.file];
+    const bool joined = one.joined != nullptr || two.joined != nullptr;
+    if (!joined && one.file == two.file && share_numbers(from, name, other))
         return true;
-    if (!has_parts(from, name) || !has_parts(beside, other))
+    if (joined || !has_parts(from, name) || !has_parts(beside, other))
         return std::ranges::equal(tensor(name)->values(), tensor(other)->values());
     constexpr std::uint64_t piece = std::uint64_t{1} << 18U;
     std::vector<float> a(std::min(piece, count)), b(a.size());
@@ -247,13 +259,62 @@ bool TensorFiles::same_numbers(std::string_view name, std::string_view other) co
     return true;
 }
 
-TensorPtr TensorFiles::tensor(std::string_view name) const {
+bool TensorFiles::are_safetensors() const {
+    return std::ranges::all_of(files_, [](const File& file) {
+        return std::holds_alternative<std::shared_ptr<const format::Safetensors>>(file);
+    });
+}
+
+void TensorFiles::join(std::vector<JoinedTensor> tensors) {
+    for (JoinedTensor& tensor : tensors) {
+        const auto joined = std::make_shared<const JoinedTensor>(std::move(tensor));
+        const std::size_t file = place_of(joined->parts.front()).file;
+        for (const std::string& part : joined->parts)
+            if (auto place = places_.extract(part))
+                parts_.insert(std::move(place));
+        places_.insert_or_assign(joined->entry.name, Place{file, &joined->entry, joined});
+    }
+}
+
+bool TensorFiles::is_joined(std::string_view name) const {
     const auto found = places_.find(name);
-    if (found == places_.end())
-        fail_input(tr("tensor_files.no_tensor_get_checkpoint",
-                      "{} has no tensor {}; get the checkpoint again", path_, name));
-    const File& file = files_[found->second.file];
-    TensorPtr tensor = std::visit([&](const auto& opened) { return opened->tensor(name); }, file);
+    return found != places_.end() && found->second.joined != nullptr;
+}
+
+const format::TensorEntry* TensorFiles::part(std::string_view name) const {
+    const auto found = parts_.find(name);
+    return found == parts_.end() ? find(name) : found->second.entry;
+}
+
+const TensorFiles::File& TensorFiles::file_of_part(std::string_view name) const {
+    const auto found = parts_.find(name);
+    return files_[(found == parts_.end() ? place_of(name) : found->second).file];
+}
+
+TensorPtr TensorFiles::part_numbers(std::string_view name) const {
+    return std::visit([&](const auto& opened) { return opened->tensor(name); }, file_of_part(name));
+}
+
+std::string TensorFiles::part_bytes(std::string_view name) const {
+    return std::get<std::shared_ptr<const format::Safetensors>>(file_of_part(name))->stored_bytes(name);
+}
+
+std::vector<std::int64_t> TensorFiles::part_integers(std::string_view name) const {
+    return std::get<std::shared_ptr<const format::Safetensors>>(file_of_part(name))->integers(name);
+}
+
+TensorPtr TensorFiles::read(std::string_view name, const Place& place) const {
+    if (place.joined == nullptr)
+        return std::visit([&](const auto& opened) { return opened->tensor(name); }, files_[place.file]);
+    auto tensor = std::make_shared<Tensor>(format::shape_of(*place.entry, path_));
+    place.joined->read(*this, tensor->values());
+    return tensor;
+}
+
+TensorPtr TensorFiles::tensor(std::string_view name) const {
+    const Place& place = place_of(name);
+    const File& file = files_[place.file];
+    TensorPtr tensor = read(name, place);
     if (tensor->all_finite())
         return tensor;
     const auto values = tensor->values();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/checkpoint/files/joined_tensor.h"
 #include "core/checkpoint/gguf/gguf_file.h"
 #include "core/format/safetensors.h"
 #include "core/format/torch/torch_file.h"
@@ -25,6 +26,8 @@ public:
     /// other PyTorch file. Throws Error(input) if a folder has none of them or several other PyTorch files,
     /// if an index and its files contradict each other, and for any file that cannot be opened.
     static TensorFiles open(const std::string& path);
+    /// The tensors of one opened file.
+    static TensorFiles of(std::shared_ptr<const format::Safetensors> file);
     /// Returns true if open() finds tensors in the folder; nothing is read.
     static bool are_in(const std::string& folder);
     /// Returns true if the folder has safetensors, which open() prefers to PyTorch files.
@@ -44,6 +47,21 @@ public:
     /// piece, up to the first difference. Throws like tensor().
     bool same_numbers(std::string_view name, std::string_view other) const;
 
+    /// Returns true if all files are safetensors.
+    bool are_safetensors() const;
+    /// Puts tensors in the place of their parts, which are tensors of the files.
+    void join(std::vector<JoinedTensor> tensors);
+    /// Returns true if the tensor was put in the place of parts.
+    bool is_joined(std::string_view name) const;
+
+    // Tensors that are or will be parts. Each throws like the files' own functions.
+    /// Null when there is no such tensor.
+    const format::TensorEntry* part(std::string_view name) const;
+    TensorPtr part_numbers(std::string_view name) const;
+    // Of safetensors files alone.
+    std::string part_bytes(std::string_view name) const;
+    std::vector<std::int64_t> part_integers(std::string_view name) const;
+
 private:
     template<class Opened>
     void add_opened(std::shared_ptr<const Opened> file);
@@ -53,11 +71,17 @@ private:
 
     struct Place {
         std::size_t file;
-        const format::TensorEntry* entry; ///< in files_[file], whose entries never move
+        const format::TensorEntry* entry; ///< in files_[file], whose entries never move, or in `joined`
+        std::shared_ptr<const JoinedTensor> joined = {}; ///< `file` has its first part
     };
+    using Places = std::map<std::string, Place, std::less<>>;
+    const Place& place_of(std::string_view name) const;
+    const File& file_of_part(std::string_view name) const;
+    TensorPtr read(std::string_view name, const Place& place) const;
     std::string path_;
     std::vector<File> files_;
-    std::map<std::string, Place, std::less<>> places_;
+    Places places_;
+    Places parts_; ///< of joined tensors
 };
 
 /// Returns true if the path is a PyTorch file, by its content or ending, or the index of several files.

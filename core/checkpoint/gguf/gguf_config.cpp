@@ -1,16 +1,13 @@
 #include "core/checkpoint/gguf/gguf_config.h"
 
 #include "core/base/error.h"
-#include "core/base/joined.h"
 #include "core/base/message.h"
 #include "core/checkpoint/architecture/architecture.h"
+#include "core/checkpoint/gguf/gguf_keys.h"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <set>
 
 namespace headscope::checkpoint {
 
@@ -18,124 +15,88 @@ namespace {
 
 using nlohmann::json;
 
-struct Row {
-    std::string_view architecture; ///< general.architecture
-    const char* model_type;        ///< what Hugging Face calls the family
-    bool rms;                      ///< RMSNorm; else LayerNorm
-    bool own_heads;                ///< a width of heads of their own, and fewer key heads; else D / H and H
-};
-
-constexpr std::array config_rows{
-    Row{"llama", "llama", true, true},        Row{"qwen2", "qwen2", true, true},
-    Row{"qwen3", "qwen3", true, true},        Row{"gemma2", "gemma2", true, true},
-    Row{"gemma3", "gemma3_text", true, true}, Row{"phi3", "phi3", true, true},
-    Row{"gptneox", "gpt_neox", false, false}, Row{"gpt2", "gpt2", false, false},
-    Row{"bert", "bert", false, false},        Row{"cohere2", "cohere2", false, true},
-    Row{"glm4", "glm4", true, true},          Row{"exaone4", "exaone4", true, true},
-    Row{"nemotron", "nemotron", false, true}};
-
-/// Builds the config from the keys of one architecture and remembers which it knows: any other might change
-/// the numbers.
+/// Builds the config from the keys of one architecture.
 class ConfigBuilder {
 public:
     explicit ConfigBuilder(const GgufFile& file)
-        : file_(file), metadata_(file.metadata()), row_(find_row(metadata_)),
-          prefix_(std::string(row_.architecture) + ".") {}
+        : file_(file), keys_(file), metadata_(keys_.reader()), row_(keys_.row()) {}
 
     json build();
 
 private:
-    static const Row& find_row(const ConfigReader& metadata);
-    bool is(std::string_view architecture) const { return row_.architecture == architecture; }
-    /// The whole key, which counts as known from now on.
-    std::string key(std::string_view suffix) { return *known_.insert(prefix_ + std::string(suffix)).first; }
-    /// Refuses a value that differs from what the model has without the key.
-    void expect(std::string_view suffix, std::int64_t usual, const std::string& wanted);
+    bool is(std::string_view architecture) const { return keys_.is(architecture); }
+    std::string key(std::string_view suffix) { return keys_.key(suffix); }
 
     void read_sizes();
+    void read_heads();
     void read_tables();
+    void read_biases();
+    void read_scales();
     void read_rope();
     json read_scaling(std::int64_t pairs);
     json read_factors(const char* tensor, std::int64_t pairs) const;
     void read_windows();
     void read_gemma();
+    void read_own_keys();
     void read_end_tokens();
-    void refuse_unknown() const;
 
     const GgufFile& file_;
-    ConfigReader metadata_;
-    const Row& row_;
-    std::string prefix_; ///< "llama."
-    std::set<std::string> known_;
+    GgufKeys keys_;
+    const ConfigReader& metadata_;
+    const GgufRow& row_;
     json config_;
-    std::int64_t layers_ = 0, D_ = 0, H_ = 0, dk_ = 0;
+    std::int64_t layers_ = 0, D_ = 0, H_ = 0, Hkv_ = 0, dk_ = 0, d_ff_ = 0;
 };
-
-const Row& ConfigBuilder::find_row(const ConfigReader& metadata) {
-    if (const auto type = metadata.text("general.type"); type && *type != "model")
-        metadata.refuse("general.type", tr("gguf_config.model_nothing_else_opened",
-                                           "model: other types cannot be opened here"));
-    if (metadata.integer("split.count", 0).value_or(1) > 1)
-        metadata.refuse("split.count",
-                        tr("gguf_config.1_put_parts_model",
-                           "1: put the parts of the model together with llama-gguf-split --merge"));
-    constexpr const char* key = "general.architecture";
-    const auto row = std::ranges::find(config_rows, metadata.text(key).value_or(""), &Row::architecture);
-    if (row == config_rows.end())
-        metadata.refuse(key, tr("common.one", "one of {}", gguf_architecture_names()));
-    return *row;
-}
-
-void ConfigBuilder::expect(std::string_view suffix, std::int64_t usual, const std::string& wanted) {
-    const std::string name = key(suffix);
-    if (metadata_.integer(name, 0).value_or(usual) != usual)
-        metadata_.refuse(name, wanted);
-}
 
 void ConfigBuilder::read_sizes() {
     layers_ = metadata_.needed_integer(key("block_count"), 1);
     D_ = metadata_.needed_integer(key("embedding_length"), 1);
     H_ = metadata_.needed_integer(key("attention.head_count"), 1);
-    const std::int64_t d_ff = metadata_.needed_integer(key("feed_forward_length"), 1);
+    d_ff_ = metadata_.needed_integer(key("feed_forward_length"), 1);
     const std::int64_t positions = metadata_.needed_integer(key("context_length"), 1);
-    const std::string eps =
-        key(row_.rms ? "attention.layer_norm_rms_epsilon" : "attention.layer_norm_epsilon");
-    if (metadata_.number(eps).value_or(0) <= 0)
-        metadata_.refuse(eps, tr("common.number_above_0", "a number above 0"));
+    const double eps =
+        keys_.positive(row_.rms ? "attention.layer_norm_rms_epsilon" : "attention.layer_norm_epsilon", 0);
     if (layers_ > most_layers)
         metadata_.refuse(key("block_count"), tr("common.most", "at most {}", most_layers));
-    if (D_ % H_ != 0 && !metadata_.has(key("attention.key_length")))
-        metadata_.refuse(key("embedding_length"),
-                         tr("gguf_config.multiple_attention_head", "a multiple of attention.head_count"));
-    dk_ = metadata_.integer(key("attention.key_length"), 1).value_or(D_ / H_);
-    expect("attention.value_length", dk_, tr("gguf_config.long_key", "{}, as long as a key", dk_));
-    if (!row_.own_heads)
-        expect("attention.key_length", D_ / H_,
-               tr("gguf_config.heads_architecture_not_wider",
-                  "{}, as the heads of this architecture are not wider", D_ / H_));
-    const auto Hkv = metadata_.integer(key("attention.head_count_kv"), 1).value_or(H_);
-    if (H_ % Hkv != 0 || (!row_.own_heads && Hkv != H_))
-        metadata_.refuse(key("attention.head_count_kv"),
-                         row_.own_heads ? tr("gguf_config.divisor", "a divisor of {}", H_)
-                                        : std::to_string(H_));
-    expect("expert_count", 0,
-           tr("gguf_config.0_mixture_experts_not", "0: a mixture of experts is not computed here"));
-    expect("expert_used_count", 0,
-           tr("gguf_config.0_mixture_experts_not", "0: a mixture of experts is not computed here"));
     const std::string causal = key("attention.causal");
     if (metadata_.flag(causal).value_or(!is("bert")) == is("bert"))
         metadata_.refuse(causal, is("bert") ? "false" : "true");
     config_.update({{"num_hidden_layers", layers_},
                     {"hidden_size", D_},
                     {"num_attention_heads", H_},
-                    {"num_key_value_heads", Hkv},
-                    {"head_dim", dk_},
-                    {"intermediate_size", d_ff},
-                    {"n_inner", d_ff},
+                    {"intermediate_size", d_ff_},
+                    {"n_inner", d_ff_},
+                    {"ffn_hidden_size", d_ff_},
                     {"max_position_embeddings", positions},
-                    {row_.rms ? "rms_norm_eps" : "layer_norm_eps", *metadata_.number(eps)},
-                    {"layer_norm_epsilon", *metadata_.number(eps)},
-                    {"norm_eps", *metadata_.number(eps)}});
+                    {row_.rms ? "rms_norm_eps" : "layer_norm_eps", eps},
+                    {"layer_norm_epsilon", eps},
+                    {"norm_epsilon", eps},
+                    {"norm_eps", eps}});
+    if (is("deepseek2")) {
+        dk_ = read_gguf_latent(keys_, H_, config_);
+        Hkv_ = H_;
+    } else {
+        read_heads();
+    }
+    read_gguf_mixture(keys_, config_);
+}
+
+void ConfigBuilder::read_heads() {
+    if (D_ % H_ != 0 && !metadata_.has(key("attention.key_length")))
+        metadata_.refuse(key("embedding_length"),
+                         tr("gguf_config.multiple_attention_head", "a multiple of attention.head_count"));
+    dk_ = metadata_.integer(key("attention.key_length"), 1).value_or(D_ / H_);
+    keys_.expect("attention.value_length", dk_, tr("gguf_config.long_key", "{}, as long as a key", dk_));
+    if (!row_.own_heads)
+        keys_.expect("attention.key_length", D_ / H_,
+                     tr("gguf_config.heads_architecture_not_wider",
+                        "{}, as the heads of this architecture are not wider", D_ / H_));
+    Hkv_ = metadata_.integer(key("attention.head_count_kv"), 1).value_or(H_);
+    if (H_ % Hkv_ != 0 || (!row_.own_heads && Hkv_ != H_))
+        metadata_.refuse(key("attention.head_count_kv"),
+                         row_.own_heads ? tr("gguf_config.divisor", "a divisor of {}", H_)
+                                        : std::to_string(H_));
+    config_.update({{"num_key_value_heads", Hkv_}, {"num_kv_heads", Hkv_}, {"head_dim", dk_}});
 }
 
 /// What the tensors say by being there and by their sizes.
@@ -163,19 +124,64 @@ void ConfigBuilder::read_tables() {
     config_["tie_word_embeddings"] = is("bert") || file_.find("output.weight") == nullptr;
     if (is("bert"))
         config_["type_vocab_size"] = rows_of("token_types.weight");
-    if (is("llama") || is("cohere2") || is("glm4") || is("nemotron")) {
-        config_["attention_bias"] = file_.find("blk.0.attn_q.bias") != nullptr;
-        config_["mlp_bias"] =
-            file_.find(is("nemotron") ? "blk.0.ffn_up.bias" : "blk.0.ffn_gate.bias") != nullptr;
+}
+
+void ConfigBuilder::read_biases() {
+    const bool packed = file_.find("blk.0.attn_qkv.bias") != nullptr,
+               attention = packed || file_.find("blk.0.attn_q.bias") != nullptr;
+    for (const char* name : {"attention_bias", "qkv_bias", "use_qkv_bias", "use_bias", "bias"})
+        config_[name] = attention;
+    config_["mlp_bias"] = file_.find(is("nemotron") ? "blk.0.ffn_up.bias" : "blk.0.ffn_gate.bias") != nullptr;
+}
+
+/// Numbers that multiply.
+void ConfigBuilder::read_scales() {
+    if (is("command-r") || is("cohere2"))
+        config_["logit_scale"] = keys_.positive("logit_scale", 0);
+    if (is("granite") || is("granitemoe"))
+        config_.update({{"attention_multiplier",
+                         keys_.positive("attention.scale", 1 / std::sqrt(static_cast<double>(dk_)))},
+                        {"embedding_multiplier", keys_.positive("embedding_scale", 1)},
+                        {"residual_multiplier", keys_.positive("residual_scale", 1)},
+                        {"logits_scaling", keys_.positive("logit_scale", 1)}});
+}
+
+/// What only one architecture has.
+void ConfigBuilder::read_own_keys() {
+    if (is("gptneox") || is("stablelm"))
+        config_["use_parallel_residual"] =
+            metadata_.flag(key("use_parallel_residual")).value_or(is("gptneox"));
+    if (is("stablelm"))
+        config_["qk_layernorm"] = file_.find("blk.0.attn_q_norm.weight") != nullptr;
+    if (is("command-r"))
+        config_["use_qk_norm"] = file_.find("blk.0.attn_q_norm.weight") != nullptr;
+    if (is("falcon")) {
+        const bool two_norms = file_.find("blk.0.attn_norm_2.weight") != nullptr;
+        config_.update({{"new_decoder_architecture", two_norms || Hkv_ > 1},
+                        {"num_ln_in_parallel_attn", two_norms ? 2 : 1},
+                        {"multi_query", true},
+                        {"parallel_attn", true}});
     }
-    if (is("cohere2")) {
-        const std::string scale = key("logit_scale");
-        if (metadata_.number(scale).value_or(0) <= 0)
-            metadata_.refuse(scale, tr("common.number_above_0", "a number above 0"));
-        config_["logit_scale"] = *metadata_.number(scale);
+    if (is("starcoder") && Hkv_ != 1)
+        metadata_.refuse(key("attention.head_count_kv"),
+                         tr("gguf_config.one_key_head", "1, as all queries read one key head"));
+    if ((is("bloom") || is("mpt")) && d_ff_ != 4 * D_)
+        metadata_.refuse(key("feed_forward_length"), std::to_string(4 * D_));
+    const std::string limit = key("attention.clamp_kqv");
+    const bool limited = metadata_.number(limit).value_or(0) > 0;
+    if (is("mpt")) {
+        const std::string bias = key("attention.max_alibi_bias");
+        constexpr double usual = 8;
+        if (metadata_.number(bias).value_or(usual) != usual)
+            metadata_.refuse(bias, tr("gguf_config.eight", "8, the only one computed here"));
+        config_["attn_config"] = {{"alibi", true}};
+        if (limited)
+            config_["attn_config"]["clip_qkv"] = *metadata_.number(limit);
+    } else if (is("olmo")) {
+        config_["clip_qkv"] = limited ? json(*metadata_.number(limit)) : json(nullptr);
+    } else if (metadata_.number(limit).value_or(0) != 0) {
+        metadata_.refuse(limit, tr("gguf_config.no_limit", "0: this architecture has no limits"));
     }
-    if (is("gptneox"))
-        config_["use_parallel_residual"] = metadata_.flag(key("use_parallel_residual")).value_or(true);
 }
 
 json ConfigBuilder::read_factors(const char* tensor, std::int64_t pairs) const {
@@ -205,7 +211,7 @@ json ConfigBuilder::read_scaling(std::int64_t pairs) {
     const std::string type_key = key("rope.scaling.type"), factor_key = key("rope.scaling.factor"),
                       once = key("rope.scale_linear"), attention = key("rope.scaling.attn_factor"),
                       original = key("rope.scaling.original_context_length");
-    known_.insert(prefix_ + "rope.scaling.finetuned");
+    key("rope.scaling.finetuned");
     const bool by_length = file_.find("rope_factors_long.weight") != nullptr ||
                            file_.find("rope_factors_short.weight") != nullptr;
     const bool always = file_.find("rope_freqs.weight") != nullptr;
@@ -239,6 +245,11 @@ json ConfigBuilder::read_scaling(std::int64_t pairs) {
         for (const char* name : {"beta_fast", "beta_slow"})
             if (const auto beta = metadata_.number(key(std::string("rope.scaling.yarn_") + name)))
                 yarn[name] = *beta;
+        if (is("gpt-oss"))
+            yarn["truncate"] = false; // the blend of this family does not end at whole pairs
+        if (is("deepseek2"))
+            if (const auto tenth = metadata_.number(key("rope.scaling.yarn_log_multiplier")))
+                yarn["mscale"] = yarn["mscale_all_dim"] = *tenth * 10; // both are equal in these models
         return yarn;
     }
     if (magnitude != 1)
@@ -254,10 +265,10 @@ json ConfigBuilder::read_scaling(std::int64_t pairs) {
 
 void ConfigBuilder::read_rope() {
     const std::string count = key("rope.dimension_count"), base = key("rope.freq_base");
-    if (is("gpt2") || is("bert"))
+    if (row_.rotation == GgufRotation::none)
         return;
     const std::int64_t width = metadata_.integer(count, 2).value_or(dk_);
-    const bool partial = is("gptneox") || is("phi3") || is("glm4") || is("nemotron");
+    const bool partial = row_.rotation == GgufRotation::part;
     if (width % 2 != 0 || width > dk_ || (width != dk_ && !partial))
         metadata_.refuse(count, partial
                                     ? tr("gguf_config.even_number_most", "an even number of at most {}", dk_)
@@ -278,18 +289,21 @@ void ConfigBuilder::read_rope() {
 }
 
 void ConfigBuilder::read_windows() {
-    if (!is("llama") && !is("gemma2") && !is("gemma3") && !is("phi3") && !is("cohere2") && !is("exaone4"))
+    if (!is("llama") && !is("gemma2") && !is("gemma3") && !is("phi3") && !is("cohere2") && !is("exaone4") &&
+        !is("olmo2") && !is("gpt-oss"))
         return;
     const std::string window_key = key("attention.sliding_window");
     const std::int64_t window = metadata_.integer(window_key, 0).value_or(0);
-    if (window == 0 && is("cohere2"))
+    if (window == 0 && (is("cohere2") || is("gpt-oss")))
         metadata_.refuse(window_key, tr("common.number_above_0", "a number above 0"));
     config_["sliding_window"] = window == 0 ? json(nullptr) : json(window);
     if (is("llama")) {
-        if (window != 0)
+        if (window != 0 && config_["model_type"] == "llama")
             config_["model_type"] = "mistral"; // which the converter calls llama too
         return;
     }
+    if (is("olmo2") && window != 0)
+        config_["model_type"] = "olmo3";
     const std::string pattern_key = key("attention.sliding_window_pattern");
     if (is("phi3") || !metadata_.has(pattern_key))
         return;
@@ -349,30 +363,18 @@ void ConfigBuilder::read_end_tokens() {
         config_["eos_token_id"] = ids;
 }
 
-void ConfigBuilder::refuse_unknown() const {
-    // What is said of the file, of embeddings of whole texts and of labels changes no number here.
-    constexpr std::array<std::string_view, 4> harmless{"vocab_size", "pooling_type", "tensor_data_layout",
-                                                       "classifier.output_labels"};
-    for (const auto& [key, value] : metadata_.all().items()) {
-        if (!key.starts_with(prefix_) || known_.contains(key))
-            continue;
-        const std::string_view suffix = std::string_view(key).substr(prefix_.size());
-        if (std::ranges::find(harmless, suffix) == harmless.end())
-            metadata_.refuse(
-                key, tr("gguf_config.absent_program_not_know",
-                        "absent: the program does not know what it changes; get another file of the model"));
-    }
-}
-
 json ConfigBuilder::build() {
     config_["model_type"] = row_.model_type;
     read_sizes();
     read_tables();
+    read_biases();
+    read_scales();
+    read_own_keys();
     read_rope();
     read_windows();
     read_gemma();
     read_end_tokens();
-    refuse_unknown();
+    keys_.refuse_unknown();
     return std::move(config_);
 }
 
@@ -380,10 +382,6 @@ json ConfigBuilder::build() {
 
 nlohmann::json gguf_config(const GgufFile& file) {
     return ConfigBuilder(file).build();
-}
-
-std::string gguf_architecture_names() {
-    return joined(config_rows, &Row::architecture);
 }
 
 } // namespace headscope::checkpoint

@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,16 +24,24 @@ struct GgufEntry : format::TensorEntry {
     const GgufType* type = nullptr;
     std::uint64_t begin = 0; ///< byte range in the file
     std::uint64_t end = 0;
+    std::size_t part = 0; ///< of a model in several files
+};
+
+/// Which part of a model a file is, by its keys split.no, split.count and split.tensors.count.
+struct GgufPart {
+    std::int64_t number = 0; ///< from 0
+    std::int64_t count = 1;
+    std::optional<std::int64_t> tensors = {}; ///< of all parts
 };
 
 /// What is kept of a vocabulary's tokens, types, scores and merges, which only a tokenizer needs: all, or
 /// empty lists once they are checked.
 enum class VocabularyLists { kept, checked };
 
-/// A GGUF file, version 2 or 3, little-endian (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md):
-/// metadata, what there is of tensors, and their numbers. Opening reads and checks all but the numbers: no
-/// length is believed before it is compared with the file, every tensor has a type that is read here and lies
-/// in the file without overlap. Immutable; any thread may read it. Copies share the bytes.
+/// A GGUF file, version 2 or 3, little-endian (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md), or
+/// all parts of a model in several: metadata, tensors, and their numbers. Opening reads and checks all but
+/// the numbers: no length is believed before it is compared with the file, every tensor has a type that is
+/// read here and lies in the file without overlap. Immutable; any thread may read it. Copies share the bytes.
 class GgufFile {
 public:
     static constexpr std::string_view magic = "GGUF";
@@ -41,8 +50,18 @@ public:
     /// the fault.
     static GgufFile from_bytes(std::string bytes, std::string source);
     /// Reads the header alone; each tensor is read from the disk on demand, which throws Error(input) when
-    /// the file has become shorter since.
+    /// the file has become shorter since. Of a model in several files any part may be named: the others are
+    /// found in its folder, and a missing one throws Error(input) with its name.
     static GgufFile open_lazily(const std::string& path, VocabularyLists lists);
+    /// Reads the header of one file, whatever part of a model it is.
+    static GgufFile open_one(const std::string& path, VocabularyLists lists);
+    /// The parts of a model as one, in the order of their numbers; the first one's metadata count. Throws
+    /// Error(input) for a tensor that two have and for a wrong number of tensors.
+    static GgufFile joined_parts(std::vector<GgufFile> parts);
+
+    /// Throws Error(input) for keys with impossible numbers.
+    GgufPart part() const;
+    std::size_t parts() const { return parts_.size(); }
 
     const std::string& source() const { return source_; }
     /// The key/value pairs. Every integer type is int64, or double where int64 cannot hold it. A float32
@@ -57,22 +76,28 @@ public:
     /// there is no such tensor.
     TensorPtr tensor(std::string_view name) const;
 
-    /// The size of the whole file.
+    /// The size of the whole file, or of all parts.
     std::uint64_t size_bytes() const;
-    /// SHA-256 of all bytes before the tensors. Throws Error(input) when the file has become shorter.
+    /// SHA-256 of all bytes before the tensors, of all parts. Throws Error(input) when the file has become
+    /// shorter.
     std::string header_sha256() const;
 
 private:
     GgufFile() = default;
-    void parse(std::string source, VocabularyLists lists);
-    void copy_bytes(std::uint64_t begin, std::span<char> to) const;
+    /// The bytes of one file.
+    struct Bytes {
+        std::shared_ptr<const std::string> bytes;     ///< the whole file, or null
+        std::shared_ptr<const RandomAccessFile> file; ///< the file on disk, or null
+        std::uint64_t data = 0;                       ///< offset of the first tensor
+        std::uint64_t size() const;
+        void copy(std::uint64_t begin, std::span<char> to) const;
+    };
+    static GgufFile parsed(Bytes bytes, std::string source, VocabularyLists lists);
 
-    std::shared_ptr<const std::string> bytes_;     ///< the whole file, or null
-    std::shared_ptr<const RandomAccessFile> file_; ///< the file on disk, or null
+    std::vector<Bytes> parts_;
     std::string source_;
     std::shared_ptr<const nlohmann::json> metadata_;
     std::vector<GgufEntry> entries_;
-    std::uint64_t data_ = 0; ///< offset of the first tensor in the file
 };
 
 /// Whether the path is a regular file that begins as GGUF files do.

@@ -1,11 +1,11 @@
 #include "core/checkpoint/gguf/gguf_tokenizer.h"
 
 #include "core/base/error.h"
-#include "core/base/joined.h"
 #include "core/base/message.h"
 #include "core/checkpoint/files/checkpoint_folder.h"
 #include "core/checkpoint/files/tensor_files.h"
 #include "core/checkpoint/gguf/gguf_file.h"
+#include "core/checkpoint/gguf/gguf_pre_tokenizers.h"
 #include "core/text/tokenizer/build.h"
 #include "core/text/tokenizer/sentencepiece/merges.h"
 #include "core/text/tokenizer/unicode.h"
@@ -114,50 +114,8 @@ json ends_of(const ConfigReader& metadata, const GgufVocabulary& words, bool usu
                        text::SecondBeginToken::repeated);
 }
 
-// The patterns are those of the families' own tokenizer.json.
-constexpr const char* llama3_pattern =
-    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
-constexpr const char* qwen2_pattern =
-    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
-constexpr const char* tekken_pattern =
-    R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
-constexpr const char* gpt4o_pattern =
-    R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
-
-/// How a tokenizer cuts a text before its merges.
-struct PreTokenizer {
-    std::string_view name; ///< tokenizer.ggml.pre
-    const char* pattern;   ///< null: GPT-2's
-    bool single_digits = false;
-    bool normalizes = false;     ///< to Unicode's form NFC
-    bool ignores_merges = false; ///< a word that is a token is that token
-    bool begins = false;         ///< where add_bos_token is missing
-};
-
-constexpr std::array pre_tokenizers{
-    PreTokenizer{.name = "gpt-2", .pattern = nullptr},
-    PreTokenizer{.name = "gpt2", .pattern = nullptr},
-    PreTokenizer{.name = "default", .pattern = nullptr},
-    PreTokenizer{.name = "olmo", .pattern = nullptr},
-    PreTokenizer{.name = "phi-2", .pattern = nullptr},
-    PreTokenizer{.name = "mpt", .pattern = nullptr},
-    PreTokenizer{.name = "jais", .pattern = nullptr},
-    PreTokenizer{.name = "smollm", .pattern = nullptr, .single_digits = true},
-    PreTokenizer{.name = "starcoder", .pattern = nullptr, .single_digits = true},
-    PreTokenizer{.name = "refact", .pattern = nullptr, .single_digits = true},
-    PreTokenizer{.name = "command-r", .pattern = nullptr, .single_digits = true},
-    PreTokenizer{.name = "llama-bpe", .pattern = llama3_pattern, .ignores_merges = true, .begins = true},
-    PreTokenizer{.name = "llama3", .pattern = llama3_pattern, .ignores_merges = true, .begins = true},
-    PreTokenizer{.name = "llama-v3", .pattern = llama3_pattern, .ignores_merges = true, .begins = true},
-    PreTokenizer{.name = "smaug-bpe", .pattern = llama3_pattern},
-    PreTokenizer{.name = "dbrx", .pattern = llama3_pattern},
-    PreTokenizer{.name = "qwen2", .pattern = qwen2_pattern, .normalizes = true},
-    PreTokenizer{.name = "deepseek-r1-qwen", .pattern = qwen2_pattern, .normalizes = true},
-    PreTokenizer{.name = "stablelm2", .pattern = qwen2_pattern},
-    PreTokenizer{.name = "tekken", .pattern = tekken_pattern, .ignores_merges = true, .begins = true},
-    PreTokenizer{.name = "gpt-4o", .pattern = gpt4o_pattern}};
-
-const PreTokenizer& find_pre_tokenizer(const ConfigReader& metadata) {
+/// An unknown one is refused, or for names alone read as the usual one.
+const GgufPreTokenizer& find_pre_tokenizer(const ConfigReader& metadata, GgufVocabularyUse use) {
     constexpr const char* key = "tokenizer.ggml.pre";
     const std::string architecture = metadata.text("general.architecture").value_or("");
     // Older files do not name the pattern: the architecture tells it.
@@ -165,29 +123,45 @@ const PreTokenizer& find_pre_tokenizer(const ConfigReader& metadata) {
                               : architecture == "qwen2" || architecture == "qwen3" ? "qwen2"
                                                                                    : "gpt-2";
     const std::string given = metadata.text(key).value_or("default");
-    const auto row =
-        std::ranges::find(pre_tokenizers, given == "default" ? usual : given, &PreTokenizer::name);
-    if (row != pre_tokenizers.end())
+    if (const auto* const row = find_gguf_pre_tokenizer(given == "default" ? usual : given))
         return *row;
-    metadata.refuse(key, tr("common.one", "one of {}", joined(pre_tokenizers, &PreTokenizer::name)));
+    if (use == GgufVocabularyUse::texts)
+        metadata.refuse(key, tr("common.one", "one of {}", gguf_pre_tokenizer_names()));
+    return *find_gguf_pre_tokenizer(usual);
 }
 
-json byte_level_description(const ConfigReader& metadata, const GgufVocabulary& words) {
+json byte_level_description(const ConfigReader& metadata, const GgufVocabulary& words,
+                            GgufVocabularyUse use) {
     constexpr const char* merges_key = "tokenizer.ggml.merges";
-    const PreTokenizer& pre = find_pre_tokenizer(metadata);
-    if (!metadata.has(merges_key))
+    const GgufPreTokenizer& pre = find_pre_tokenizer(metadata, use);
+    if (!metadata.has(merges_key) && use == GgufVocabularyUse::texts)
         metadata.refuse(merges_key, tr("gguf_tokenizer.list_merges", "a list of the merges"));
     json steps = json::array();
-    if (pre.single_digits)
+    if (pre.punctuation)
+        steps.push_back({{"type", "Punctuation"}, {"behavior", "Contiguous"}});
+    if (pre.digits == GgufDigits::before)
         steps.push_back({{"type", "Digits"}, {"individual_digits", true}});
-    if (pre.pattern != nullptr)
+    const auto split = [&](const char* pattern) {
         steps.push_back({{"type", "Split"},
-                         {"pattern", {{"Regex", pre.pattern}}},
+                         {"pattern", {{"Regex", pattern}}},
                          {"behavior", "Isolated"},
                          {"invert", false}});
+    };
+    bool own = false;
+    for (const char* const pattern : pre.patterns)
+        if (pattern != nullptr) {
+            split(pattern);
+            own = true;
+        }
+    if (pre.digits == GgufDigits::after)
+        steps.push_back({{"type", "Digits"}, {"individual_digits", true}});
     steps.push_back({{"type", "ByteLevel"},
                      {"add_prefix_space", metadata.flag("tokenizer.ggml.add_space_prefix").value_or(false)},
-                     {"use_regex", pre.pattern == nullptr}});
+                     {"use_regex", !own}});
+    if (pre.digits == GgufDigits::by_three) {
+        steps.push_back({{"type", "Digits"}, {"individual_digits", false}});
+        split("[0-9][0-9][0-9]");
+    }
     return {{"added_tokens", added_tokens(words)},
             {"normalizer", pre.normalizes ? json{{"type", "NFC"}} : json(nullptr)},
             {"pre_tokenizer", {{"type", "Sequence"}, {"pretokenizers", steps}}},
@@ -196,7 +170,8 @@ json byte_level_description(const ConfigReader& metadata, const GgufVocabulary& 
             {"model",
              {{"type", "BPE"},
               {"vocab", vocab_of(words.tokens)},
-              {"merges", metadata.texts(merges_key)},
+              {"merges",
+               use == GgufVocabularyUse::texts ? metadata.texts(merges_key) : std::vector<std::string>()},
               {"ignore_merges", pre.ignores_merges}}}};
 }
 
@@ -285,19 +260,32 @@ json word_piece_description(const ConfigReader& metadata, const GgufVocabulary& 
               {"unk_token", words.tokens[needed("unknown", usual_unknown)]}}}};
 }
 
+/// Tokens as they are written, with blanks for their sign.
+json names_description(const GgufVocabulary& words) {
+    const json from_blank{{"type", "Replace"}, {"pattern", {{"String", blank}}}, {"content", " "}};
+    return {{"added_tokens", added_tokens(words)},
+            {"normalizer", nullptr},
+            {"pre_tokenizer", nullptr},
+            {"post_processor", nullptr},
+            {"decoder", {{"type", "Sequence"}, {"decoders", json::array({from_blank, {{"type", "Fuse"}}})}}},
+            {"model", {{"type", "BPE"}, {"vocab", vocab_of(words.tokens)}, {"merges", json::array()}}}};
+}
+
 } // namespace
 
-nlohmann::json gguf_tokenizer_description(const ConfigReader& metadata) {
+nlohmann::json gguf_tokenizer_description(const ConfigReader& metadata, GgufVocabularyUse use) {
     constexpr const char* key = "tokenizer.ggml.model";
     const std::string model = metadata.text(key).value_or("");
-    json (*describe)(const ConfigReader&, const GgufVocabulary&) = model == "gpt2"    ? byte_level_description
-                                                                   : model == "llama" ? scored_description
-                                                                   : model == "bert"  ? word_piece_description
-                                                                                      : nullptr;
-    if (describe == nullptr)
-        metadata.refuse(key, tr("gguf_tokenizer.gpt2_llama_bert",
-                                "gpt2, llama or bert, the tokenizers that are read from GGUF files"));
-    return describe(metadata, read_vocabulary(metadata));
+    if (model == "gpt2")
+        return byte_level_description(metadata, read_vocabulary(metadata), use);
+    if (use == GgufVocabularyUse::names)
+        return names_description(read_vocabulary(metadata));
+    if (model == "llama")
+        return scored_description(metadata, read_vocabulary(metadata));
+    if (model == "bert")
+        return word_piece_description(metadata, read_vocabulary(metadata));
+    metadata.refuse(key, tr("gguf_tokenizer.gpt2_llama_bert",
+                            "gpt2, llama or bert, the tokenizers that are read from GGUF files"));
 }
 
 std::unique_ptr<text::Tokenizer> load_model_tokenizer(const std::string& place) {
@@ -305,7 +293,20 @@ std::unique_ptr<text::Tokenizer> load_model_tokenizer(const std::string& place) 
     if (!is_gguf(path))
         return text::load_tokenizer(settings_folder(path));
     const GgufFile file = GgufFile::open_lazily(path, VocabularyLists::kept);
-    return text::build_tokenizer(gguf_tokenizer_description(file.metadata()), path);
+    return text::build_tokenizer(gguf_tokenizer_description(file.metadata(), GgufVocabularyUse::texts), path);
+}
+
+std::unique_ptr<text::Tokenizer> load_model_vocabulary(const std::string& place) {
+    const std::string path = checkpoint_at(place);
+    if (!is_gguf(path))
+        return nullptr;
+    try {
+        const GgufFile file = GgufFile::open_lazily(path, VocabularyLists::kept);
+        return text::build_tokenizer(gguf_tokenizer_description(file.metadata(), GgufVocabularyUse::names),
+                                     path);
+    } catch (const Error&) { // why there is no tokenizer is said already
+        return nullptr;
+    }
 }
 
 } // namespace headscope::checkpoint

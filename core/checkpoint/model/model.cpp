@@ -3,18 +3,22 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/joined.h"
+#include "core/base/json.h"
 #include "core/base/memory.h"
 #include "core/base/message.h"
 #include "core/checkpoint/families/families.h"
 #include "core/checkpoint/files/checkpoint_folder.h"
 #include "core/checkpoint/gguf/gguf_architecture.h"
+#include "core/checkpoint/gguf/gguf_join.h"
 #include "core/checkpoint/model/quantized.h"
+#include "core/checkpoint/quantized/join.h"
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <charconv>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
@@ -65,9 +69,14 @@ Model Model::open(const std::string& place, std::size_t kept_bytes) {
     model.folder_ = settings_folder(path);
     model.files_ = TensorFiles::open(path);
     const GgufFile* const gguf = model.files_.gguf();
-    model.architecture_ = gguf != nullptr
-                              ? read_gguf_architecture(*gguf)
-                              : read_architecture(read_config(path), model.folder_ + "/config.json");
+    if (gguf != nullptr) {
+        model.architecture_ = read_gguf_architecture(*gguf);
+        join_gguf(model.files_);
+    } else {
+        const std::string config = read_config(path), source = model.folder_ + "/config.json";
+        model.architecture_ = read_architecture(config, source);
+        model.quantization_ = join_quantized(model.files_, parse_json(config, source));
+    }
     model.decide_tied();
     std::shared_ptr<Model> encoder;
     if (model.architecture_.encoder != nullptr) {
@@ -212,6 +221,14 @@ bool Model::is_in_a_layer(const std::string& name) const {
     return of_rows(architecture_.names.body) || of_rows(architecture_.names.cross);
 }
 
+/// AutoGPTQ gives every matrix a bias, of zeros where the model has none.
+bool Model::is_empty_bias(const std::string& name) const {
+    constexpr std::string_view ending = "bias";
+    return name.ends_with(".bias") &&
+           files_.is_joined(name.substr(0, name.size() - ending.size()) + "weight") &&
+           std::ranges::all_of(files_.tensor(name)->values(), [](float number) { return number == 0; });
+}
+
 void Model::sort_others(const std::set<std::string>& known) {
     for (const format::TensorEntry* entry : files_.entries()) {
         std::int64_t numbers = 1;
@@ -224,7 +241,7 @@ void Model::sort_others(const std::set<std::string>& known) {
             is_of_no_use(entry->name) || (encoder_ != nullptr && encoder_->is_of_no_use(entry->name));
         const bool in_layer = !useless && (is_in_a_layer(entry->name) ||
                                            (encoder_ != nullptr && encoder_->is_in_a_layer(entry->name)));
-        const bool buffer = in_layer && is_known_buffer(entry->name);
+        const bool buffer = in_layer && (is_known_buffer(entry->name) || is_empty_bias(entry->name));
         (useless || buffer ? report_.unused : report_.unknown).push_back(entry->name);
         if (in_layer && !buffer)
             report_.unknown_in_layers.push_back(entry->name);

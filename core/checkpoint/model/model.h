@@ -63,6 +63,9 @@ public:
     const Model* encoder() const { return encoder_.get(); }
     const TensorFiles& files() const { return files_; }
     const CheckpointReport& report() const { return report_; }
+    /// The way in which most matrices of a safetensors folder are stored in fewer bits, for people ("GPTQ, 4
+    /// bits"). Empty: in none, or in one that is not read; see find_quantized.
+    const std::string& quantization() const { return quantization_; }
     bool has_head() const { return report_.head_missing.empty(); }
     /// What keeps the model from running, in a sentence: missing or misshapen tensors, and tensors inside
     /// layers (of a GGUF file, anywhere) that the family does not have, since they would change the numbers.
@@ -92,6 +95,7 @@ private:
                     std::vector<std::string>& wrong_shape) const;
     bool is_of_no_use(const std::string& name) const;
     bool is_in_a_layer(const std::string& name) const;
+    bool is_empty_bias(const std::string& name) const;
     /// A file with a head that differs from the word table has two tables, whatever its config says.
     void decide_tied();
     void plan_kept(std::size_t kept_bytes);
@@ -109,6 +113,7 @@ private:
     TensorFiles files_;
     std::string prefix_;
     CheckpointReport report_;
+    std::string quantization_;
     std::vector<std::string> ignored_;
     std::shared_ptr<const Model> encoder_;
     std::shared_ptr<std::vector<KeptWeights>> kept_; ///< around the layers, then each attention of the stack

@@ -93,11 +93,13 @@ std::string remedy_of(Way way) {
     return other;
 }
 
-QuantizedWeights quantized(std::string_view id, std::int64_t bits = 0) {
+QuantizedWeights quantized(std::string_view id, std::int64_t bits = 0, std::string_view layout = {}) {
     const auto row = std::ranges::find(methods, id, &Method::id);
     std::string kind(row == methods.end() ? id : row->name);
     if (bits > 0)
         kind = tr("quantized.bits", "{}, {} bits", kind, bits);
+    if (!layout.empty())
+        kind += ", " + std::string(layout);
     return {kind, remedy_of(row == methods.end() ? Way::other_file : row->way)};
 }
 
@@ -106,6 +108,14 @@ std::int64_t bits_of(const json& settings) {
         if (const auto found = settings.find(key); found != settings.end() && found->is_number_integer())
             return found->get<std::int64_t>();
     return 0;
+}
+
+/// The layout of AWQ (version), GPTQ (checkpoint_format) or compressed-tensors (format).
+std::string layout_of(const json& settings) {
+    for (const char* key : {"version", "checkpoint_format", "format"})
+        if (const auto found = settings.find(key); found != settings.end() && found->is_string())
+            return found->get<std::string>();
+    return "";
 }
 
 bool is_true(const json& settings, std::initializer_list<const char*> keys) {
@@ -127,7 +137,7 @@ std::optional<QuantizedWeights> by_config(const json& config) {
             method != settings->end() && method->is_string()) {
             const std::string id = method->get<std::string>();
             if (id != "bitsandbytes")
-                return quantized(id, bits_of(*settings));
+                return quantized(id, bits_of(*settings), layout_of(*settings));
         } else if (std::string_view(key) == "compression_config") {
             return quantized("compressed-tensors");
         }
@@ -216,7 +226,7 @@ std::optional<QuantizedWeights> find_quantized(const Model& model) {
         return std::nullopt;
     const std::string source = model.folder() + "/config.json";
     const json config = parse_json(read_file(source), source);
-    if (auto found = config.is_object() ? by_config(config) : std::nullopt)
+    if (auto found = config.is_object() && model.quantization().empty() ? by_config(config) : std::nullopt)
         return found;
     if (auto found = by_tensors(files))
         return found;
@@ -232,6 +242,16 @@ std::optional<QuantizedWeights> find_quantized(const Model& model) {
             return quantized(tr("quantized.holds_numbers", "{} holds {} numbers", entry->name, type->name));
     }
     return std::nullopt;
+}
+
+std::string stored_sentence(const Model& model) {
+    if (model.quantization().empty())
+        return "";
+    return tr(
+        "quantized.stored",
+        "The file has quantized weights ({}). They are turned into float32, so the numbers are those of "
+        "the file, not of the model before it was quantized.",
+        model.quantization());
 }
 
 bool is_saved_by_mlx(const TensorFiles& files) {

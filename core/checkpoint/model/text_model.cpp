@@ -126,6 +126,7 @@ TextModelPtr open_text_model(const std::string& place) {
             pair_form(*opened->tokenizer, in_stack(opened->model->architecture(), Stack::encoder), path);
     } catch (const Error& fault) {
         opened->no_tokenizer = fault.what();
+        opened->vocabulary = load_model_vocabulary(path);
     }
     opened->end_ids = find_end_ids(*opened->model, opened->tokenizer.get());
     return opened;
@@ -169,8 +170,10 @@ ModelInputs token_inputs(const TextModel& model, std::vector<std::int64_t> ids,
 }
 
 std::string text_of(const TextModel& model, const std::vector<std::int64_t>& ids, const char* between) {
-    if (model.tokenizer != nullptr)
-        return model.tokenizer->decode(std::vector<text::TokenId>(ids.begin(), ids.end()), true);
+    const text::Tokenizer* const names =
+        model.tokenizer != nullptr ? model.tokenizer.get() : model.vocabulary.get();
+    if (names != nullptr)
+        return names->decode(std::vector<text::TokenId>(ids.begin(), ids.end()), true);
     return joined(ids, {}, between);
 }
 
@@ -245,9 +248,10 @@ std::int64_t word_token(const TextModel& model, const std::string& word) {
 }
 
 std::string label_of(const TextModel& model, std::int64_t id) {
-    return model.tokenizer == nullptr
-               ? "#" + std::to_string(id)
-               : text::token_label(*model.tokenizer, static_cast<text::TokenId>(id), text::SpaceMark::dot);
+    const text::Tokenizer* const names =
+        model.tokenizer != nullptr ? model.tokenizer.get() : model.vocabulary.get();
+    return names == nullptr ? "#" + std::to_string(id)
+                            : text::token_label(*names, static_cast<text::TokenId>(id), text::SpaceMark::dot);
 }
 
 } // namespace headscope::checkpoint

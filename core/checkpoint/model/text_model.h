@@ -17,7 +17,9 @@ struct TextModel {
     std::shared_ptr<const Model> model;
     std::shared_ptr<const text::Tokenizer> tokenizer; ///< null: prompts are ids
     std::string no_tokenizer;                         ///< why there is none, in one sentence
-    PairForm pairs = {};                              ///< for the stack that reads prompts
+    /// Names tokens where there is no tokenizer, but cannot split texts as the model needs it; else null.
+    std::shared_ptr<const text::Tokenizer> vocabulary = {};
+    PairForm pairs = {};       ///< for the stack that reads prompts
     std::int64_t mask_id = -1; ///< of the token that stands for a hidden word; -1: there is none
     std::vector<std::int64_t>
         end_ids; ///< of tokens that end a text: those that generation_config.json names, else

@@ -21,9 +21,12 @@ except ImportError:
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "peers"))
 import write_gguf as gguf  # noqa: E402
 
-IDS = "3,17,64,5,99,2,41,7,120,8,33,11"
+IDS = "3,17,34,5,29,2,31,7,20,8,33,11"
 MODELS = ["llama_tiny_untied", "llama_tiny_tied", "mistral_tiny", "qwen2_tiny_bf16", "qwen3_tiny", "gemma2_tiny", "gemma3_tiny",
-          "phi3_tiny", "gpt_neox_tiny", "gpt2_tiny", "bert_tiny"]  # fmt: skip
+          "phi3_tiny", "gpt_neox_tiny", "gpt2_tiny", "bert_tiny", "gemma_tiny", "phi_tiny", "gpt_bigcode_tiny", "starcoder2_tiny",
+          "stablelm_tiny", "mpt_tiny", "bloom_tiny", "falcon_tiny", "olmo2_tiny", "olmoe_tiny", "qwen2_moe_tiny", "qwen3_moe_tiny",
+          "mixtral_tiny", "granite_tiny", "granitemoe_tiny", "cohere_tiny", "glm_tiny", "smollm3_tiny", "deepseek_v2_tiny",
+          "deepseek_v3_tiny", "gpt_oss_tiny"]  # fmt: skip
 TOKENIZERS = ["gpt2_like", "llama3_like", "llama2_like", "gemma_like", "bert_like_uncased"]
 
 
@@ -67,6 +70,31 @@ def check_float32(program, models, folder):
         out.unlink()
 
 
+def check_other_layouts(program, models, folder):
+    """Checks files of 2023 with a tensor for each expert, and of 2024 with one tensor for keys and values of DeepSeek."""
+    for name, how in (("mixtral_tiny", {"single": True}), ("deepseek_v2_tiny", {"split_latent": False})):
+        out = folder / f"{name}.gguf"
+        gguf.convert(models / name, out, **how)
+        same(trace(program, out, folder / "got.safetensors"), trace(program, models / name, folder / "want.safetensors"), name)
+
+
+def check_parts(program, models, folder):
+    """Checks a model in three files: any may be named, counts are believed over names, and a missing part is named."""
+    place = folder / "parts"
+    place.mkdir()
+    name = "qwen3_tiny"
+    paths = gguf.convert(models / name, place / "m", parts=3)
+    want = trace(program, models / name, folder / "want.safetensors")
+    for path in [*paths, place]:
+        same(trace(program, path, folder / "got.safetensors"), want, path.name)
+    other = place / "m-00002-of-00009.gguf"
+    paths[1].rename(other)  # a wrong count in the name
+    same(trace(program, paths[2], folder / "got.safetensors"), want, "renamed")
+    other.unlink()
+    error = run(program, "model", "info", paths[0], code=1)
+    assert "part 2 is missing" in error and "m-00002-of-00003.gguf" in error, error
+
+
 def rounded(tensor, kind):
     own = gguf.fitting(tensor, kind)
     return gguf.decode(gguf.encode(tensor, own), own, tensor.shape)
@@ -107,8 +135,13 @@ def check_blocks(program, folder):
         table = gguf.encode(random.standard_normal((rows, D)).astype(np.float32), kind)
         if numbers > 1:  # bit patterns that no quantizer makes; the scales, which are halves, stay finite
             raw = np.frombuffer(random.bytes(rows * D // numbers * size), np.uint8).reshape(-1, size).copy()
-            for at in {"Q2_K": (80, 82), "Q3_K": (108,), "Q6_K": (208,), "Q8_0": (0,), "Q4_0": (0,), "Q5_0": (0,), "IQ4_NL": (0,), "IQ4_XS": (0,)}.get(kind, (0, 2)):
+            for at in {"Q2_K": (80, 82), "Q3_K": (108,), "Q6_K": (208,), "Q8_0": (0,), "Q4_0": (0,), "Q5_0": (0,), "IQ4_NL": (0,), "IQ4_XS": (0,),
+                       "Q1_0": (0,), "Q2_0": (0,), "TQ1_0": (52,), "TQ2_0": (64,), "MXFP4": (), "NVFP4": ()}.get(kind, (0, 2)):
                 raw[:, at + 1] &= 0xBB
+            if kind == "MXFP4":  # exponents
+                raw[:, 0] = 117 + raw[:, 0] % 20
+            if kind == "NVFP4":  # scales without sign
+                raw[:, :4] &= 127
             table = table[: len(table) // 2] + raw[len(raw) // 2 :].tobytes()
         tensors["token_embd.weight"] = (kind, (rows, D), table)
         gguf.write(folder / "b.gguf", gguf.keys_of(config), tensors)
@@ -183,6 +216,8 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         check_float32(program, models, folder)
+        check_other_layouts(program, models, folder)
+        check_parts(program, models, folder)
         check_types(program, models, folder)
         check_blocks(program, folder)
         check_rotary(program, models, folder)

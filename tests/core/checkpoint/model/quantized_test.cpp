@@ -43,7 +43,6 @@ struct QuantizedKind {
 /// integrations/), MLX and ModelOpt expect them.
 std::vector<QuantizedKind> quantized_kinds() {
     const StoredPart int8{".weight", "I8", {32, 32}, 1024}, packed{".weight", "U8", {512, 1}, 512};
-    const StoredPart float8{".weight", "F8_E4M3", {32, 32}, 1024};
     const StoredPart columns{".qweight", "I32", {32, 4}, 512}, rows{".qweight", "I32", {4, 32}, 512};
     const StoredPart zeros{".qzeros", "I32", {1, 4}, 16}, scales{".scales", "F16", {1, 32}, 64};
     const auto method = [](const char* name, json more = json::object()) {
@@ -51,30 +50,29 @@ std::vector<QuantizedKind> quantized_kinds() {
         return json{{"quantization_config", more}};
     };
     return {
-        {"FP8", method("fp8"), {float8, {".weight_scale_inv", "F32", {1, 1}, 4}}},
-        {"FP8 (FBGEMM)", method("fbgemm_fp8"), {float8, {".weight_scale", "F32", {32, 1}, 128}}, false},
+        {"FP8", method("fp8"), {{".weight", "F8_E4M3", {32, 32}, 1024}}},
         {"FP8", method("fp8"), {{".weight", "F8_E5M2", {32, 32}, 1024}}},
-        {"compressed-tensors",
-         method("compressed-tensors", {{"format", "float-quantized"}}),
-         {float8, {".weight_scale", "F32", {32, 1}, 128}},
-         false},
         {"compressed-tensors",
          method("compressed-tensors", {{"format", "pack-quantized"}}),
          {{".weight_packed", "I32", {32, 4}, 512}, {".weight_shape", "I64", {2}, 16}}},
         {"bitsandbytes, 8 bits",
          method("bitsandbytes", {{"load_in_8bit", true}, {"load_in_4bit", false}}),
-         {int8, {".SCB", "F32", {32}, 128}, {".weight_format", "U8", {}, 1}}},
+         {{".weight", "I8", {1024}, 1024}, {".SCB", "F32", {32}, 128}}},
         {"bitsandbytes, 8 bits", {{"quantization_config", {{"load_in_8bit", true}}}}, {int8}, false},
         {"bitsandbytes, 4 bits",
          method("bitsandbytes", {{"load_in_4bit", true}}),
-         {packed,
-          {".weight.absmax", "F32", {16}, 64},
-          {".weight.quant_map", "F32", {16}, 64},
-          {".weight.quant_state.bitsandbytes__nf4", "U8", {80}, 80}}},
+         {packed, {".weight.absmax", "F32", {16}, 64}, {".weight.quant_map", "F32", {16}, 64}}},
         {"GPTQ, 4 bits",
          method("gptq", {{"bits", 4}, {"group_size", 32}}),
-         {rows, zeros, scales, {".g_idx", "I32", {32}, 128}}},
-        {"AWQ, 4 bits", method("awq", {{"bits", 4}}), {columns, zeros, scales}},
+         {rows, scales, {".g_idx", "I32", {32}, 128}}},
+        {"GPTQ, 4 bits, marlin",
+         method("gptq", {{"bits", 4}, {"checkpoint_format", "marlin"}}),
+         {rows, zeros, scales},
+         false},
+        {"AWQ, 4 bits, gemv",
+         method("awq", {{"bits", 4}, {"version", "gemv"}}),
+         {columns, zeros, scales},
+         false},
         {"AutoRound, 4 bits", method("auto-round", {{"bits", 4}}), {rows, zeros, scales}, false},
         {"HQQ", method("hqq"), {{".W_q", "U8", {16, 32}, 512}, {".scale", "F16", {1, 32}, 64}}},
         {"EETQ", method("eetq"), {int8, {".weight_scales", "F16", {32}, 64}}},
@@ -209,14 +207,14 @@ TEST_CASE("MLX files without quantization run where they fit, else the message n
 TEST_CASE("every command says what quantized weights are and how to go on") {
     const TemporaryFolder folder;
     const std::vector<QuantizedKind> kinds = quantized_kinds();
-    const auto awq = std::ranges::find(kinds, "AWQ, 4 bits", &QuantizedKind::name);
+    const auto awq = std::ranges::find(kinds, "AWQ, 4 bits, gemv", &QuantizedKind::name);
     write_quantized(folder, *awq, true);
-    const std::string model = folder.file(""), words = "the weights are quantized (AWQ, 4 bits)";
+    const std::string model = folder.file(""), words = "the weights are quantized (AWQ, 4 bits, gemv)";
     const ProgramRun text = run_program({"model", "info", model});
     CHECK(text.code == 0);
     CHECK_THAT(text.out, Contains("runs: no: " + model + ": " + words));
     const json info = json::parse(run_program({"model", "info", model, "--json"}).out);
-    CHECK(info.at("quantization") == "AWQ, 4 bits");
+    CHECK(info.at("quantization") == "AWQ, 4 bits, gemv");
     CHECK(info.at("runnable") == false);
     CHECK_THAT(info.at("problem").get<std::string>(), Contains(words));
     write_file_atomically(folder.file("reference.safetensors"),
