@@ -19,16 +19,9 @@ struct ExportOptions {
     ModelOptions model;
     std::optional<std::string> tensor;
     std::optional<std::int64_t> head, batch;
-    bool whole_layer = false;
+    bool whole_layer = false, whole_model = false;
     std::string out;
 };
-
-/// Adds all rows of block_table().
-StageSet with_block(StageSet stages) {
-    for (const TensorInfo& row : block_table())
-        stages = stages.with(row.id);
-    return stages;
-}
 
 /// Returns true for tensors that only a checkpoint has.
 bool lies_around(TensorId id) {
@@ -108,24 +101,25 @@ void run_export(const ExportOptions& options) {
         if (part)
             exporting::export_tensor(problem, trace, *part, options.out);
         else
-            exporting::export_pytorch(problem, trace, title, options.out);
+            exporting::export_pytorch(exporting::part_of(problem, trace), title, options.out);
     };
     if (part && is_block_weight(part->id) && !is_of_layer(part->id))
         return write({}, trace_of_end(options, part->id), {});
+    if (options.whole_layer || options.whole_model)
+        return exporting::export_pytorch(
+            options.model.script_part(options.whole_model, options.problem.gains(),
+                                      options.problem.temperature(), options.problem.device()),
+            options.model.title(options.whole_model), options.out);
     if (options.model.given()) {
         ModelOptions::WholeLayer layer = options.model.run_whole_layer(
-            options.whole_layer ? with_block(stages) : stages, options.problem.gains(),
-            options.problem.temperature(), options.problem.device());
-        if (options.whole_layer)
-            return exporting::export_pytorch(*layer.attention.problem, layer.attention.trace,
-                                             options.model.layer_title(), options.out, &layer.block);
+            stages, options.problem.gains(), options.problem.temperature(), options.problem.device());
         if (around) {
             if (layer.block.find(part->id) == nullptr)
-                fail_input(options.model.layer_title() + " has no " +
-                           std::string(tensor_info(part->id).name) + "; name another tensor");
+                fail_input(options.model.title() + " has no " + std::string(tensor_info(part->id).name) +
+                           "; name another tensor");
             layer.attention.trace.slot(part->id) = layer.block.edited(part->id);
         }
-        return write(*layer.attention.problem, layer.attention.trace, options.model.layer_title());
+        return write(*layer.attention.problem, layer.attention.trace, options.model.title());
     }
     const app::DocumentPtr document = options.problem.read();
     const std::unique_ptr<engine::Engine> engine = engine::make_engine(options.problem.device());
@@ -145,12 +139,19 @@ void add_export(CLI::App& program) {
     options->model.add_stack_to(command);
     CLI::Option* const tensor = command.add_option(
         "--tensor", options->tensor, "write this tensor instead of a script: " + tensor_names());
+    CLI::Option* const whole_layer =
+        command
+            .add_flag("--whole-layer", options->whole_layer,
+                      "with --model: the script computes the whole layer, with norms, residual and MLP, and "
+                      "not its attention alone")
+            ->needs(command.get_option("--model"))
+            ->excludes(tensor);
     command
-        .add_flag("--whole-layer", options->whole_layer,
-                  "with --model: the script computes the whole layer, with norms, residual and MLP, and not "
-                  "its attention alone")
+        .add_flag("--whole-model", options->whole_model,
+                  "with --model: the script computes the whole model, from the token ids to the logits")
         ->needs(command.get_option("--model"))
-        ->excludes(tensor);
+        ->excludes(tensor)
+        ->excludes(whole_layer);
     command.add_option("--head", options->head, "one head of the tensor")->needs(tensor);
     command.add_option("--batch", options->batch, "one batch entry of the tensor")->needs(tensor);
     command

@@ -13,6 +13,7 @@
 #include "core/engine/engine.h"
 #include "core/export/derived_stages.h"
 #include "core/export/model_export.h"
+#include "core/export/model_part.h"
 #include "core/export/streamed_stages.h"
 #include "core/project/checkpoint_project.h"
 
@@ -395,6 +396,24 @@ ModelOptions::WholeLayer ModelOptions::run_whole_layer(StageSet stages, const st
     return whole;
 }
 
+exporting::ScriptPart ModelOptions::script_part(bool whole_model, const std::vector<std::string>& gains,
+                                                float temperature, const std::string& device) const {
+    check_usage(gains);
+    if (whole_model && (layer_ || stack_.name()))
+        fail_usage("--whole-model writes all layers; leave --layer and --stack out");
+    const checkpoint::Model model = checkpoint::Model::open(*folder_);
+    checkpoint::require_room_for(model);
+    const checkpoint::ModelInputs inputs = read_inputs(model.architecture());
+    const std::optional<checkpoint::Stack> stack =
+        stack_.in(model.architecture(), needs_stack_ && !whole_model);
+    const checkpoint::RunAttention attention = attention_on(device);
+    checkpoint::Pass pass(model, inputs, read_edits(model, gains), temperature, attention);
+    Progress progress;
+    return whole_model ? exporting::part_of_model(pass, progress)
+                       : exporting::part_of_layer(
+                             pass, {stack.value_or(checkpoint::Stack::own), layer_.value_or(0)}, progress);
+}
+
 ModelOptions::Opened ModelOptions::open(const std::vector<std::string>& gains, float temperature,
                                         bool own_tokens) const {
     check_usage(gains, own_tokens);
@@ -442,7 +461,9 @@ Problem ModelOptions::problem_of_layer(const std::vector<std::string>& gains, fl
     return checkpoint::problem_of_layer(model, inputs, options, attention_on(device), progress);
 }
 
-std::string ModelOptions::layer_title() const {
+std::string ModelOptions::title(bool whole_model) const {
+    if (whole_model)
+        return *folder_;
     const std::string name = stack_.name().value_or(""), stack = name.empty()      ? ""
                                                                  : name == "cross" ? "cross-attention of "
                                                                                    : name + " ";

@@ -4,6 +4,7 @@
 #include "core/checkpoint/model/text_model.h"
 #include "core/checkpoint/run/block_trace.h"
 #include "core/checkpoint/run/forward.h"
+#include "core/export/script_part.h"
 #include "core/export/trace_export.h"
 
 #include <cstdint>
@@ -94,6 +95,9 @@ public:
     /// Computes one layer (--layer, or 0). Throws like run().
     WholeLayer run_whole_layer(StageSet stages, const std::vector<std::string>& gains, float temperature,
                                const std::string& device) const;
+    /// Returns one layer (--layer, or 0) for a script, or the whole model. Throws like run().
+    exporting::ScriptPart script_part(bool whole_model, const std::vector<std::string>& gains,
+                                      float temperature, const std::string& device) const;
     /// The input of commands that run the checkpoint themselves, possibly more than once.
     struct Opened {
         checkpoint::TextModelPtr text;
@@ -102,15 +106,14 @@ public:
     };
     /// own_tokens: the command provides the tokens; Error(usage) if others were given. Throws likewise.
     Opened open(const std::vector<std::string>& gains, float temperature, bool own_tokens) const;
-    /// The same for a command that only uses the weights: without inputs, even if tokens were given. Throws
-    /// likewise.
+    /// The same for the weights alone: without inputs, even if tokens were given. Throws likewise.
     Opened open_weights(const std::vector<std::string>& gains, float temperature) const;
     /// Returns the attention of one layer (--layer, or 0) as a problem. Computes nothing after it and keeps
     /// no weights. check: called with B, Tq, Tk and H before anything is computed. Throws likewise.
     Problem problem_of_layer(const std::vector<std::string>& gains, float temperature,
                              const std::string& device, const std::function<void(const Dims&)>& check) const;
-    /// "layer 0 of FOLDER"
-    std::string layer_title() const;
+    /// "layer 0 of FOLDER", or "FOLDER"
+    std::string title(bool whole_model = false) const;
 
 private:
     void check_usage(const std::vector<std::string>& gains, bool own_tokens = false) const;

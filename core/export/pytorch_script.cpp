@@ -4,15 +4,12 @@
 #include "core/base/file.h"
 #include "core/base/memory.h"
 #include "core/base/message.h"
-#include "core/export/pytorch_layer.h"
 #include "core/export/pytorch_steps.h"
-#include "core/export/pytorch_terms.h"
 #include "core/export/pytorch_values.h"
 #include "core/format/safetensors.h"
 
 #include <filesystem>
 #include <optional>
-#include <set>
 
 namespace headscope::exporting {
 
@@ -29,7 +26,7 @@ def read_safetensors(path):
     data = path.read_bytes()
     (length,) = struct.unpack_from("<Q", data)
     entries = json.loads(data[8 : 8 + length])
-    dtypes = {"F32": torch.float32, "BOOL": torch.bool}
+    dtypes = {"F32": torch.float32, "BOOL": torch.bool, "I64": torch.int64}
     tensors = {}
     for name, entry in entries.items():
         if name != "__metadata__":
@@ -41,34 +38,38 @@ def read_safetensors(path):
 
 )";
 
-/// What a script is of.
+/// A part of a graph, and the names of its variables.
 struct Subject {
-    const Problem& problem;
-    const Trace& trace;
-    const std::string& title;
-    std::optional<ScriptLayer> layer = {}; ///< whose attention the problem is
+    Subject(const ScriptPart& of, const std::string& title_of) : part(of), title(title_of) {}
 
-    std::vector<ScriptValue> inputs() const {
-        std::vector<ScriptValue> values = script_inputs(problem);
-        if (layer) {
-            std::erase_if(values, [](const ScriptValue& value) { return value.name == "x"; });
-            values.insert(values.begin(), layer->inputs.begin(), layer->inputs.end());
-        }
-        return values;
-    }
-    std::vector<ScriptValue> expected() const {
-        std::vector<ScriptValue> values = expected_values(trace);
-        if (layer)
-            values.insert(values.end(), layer->expected.begin(), layer->expected.end());
-        return values;
-    }
+    const ScriptPart& part;
+    const std::string& title;
+    ScriptVariables variables{part};
+    std::vector<ScriptValue> inputs = script_inputs(part, variables),
+                             expected = expected_values(part, variables);
 };
 
+const char* kind_words(ScriptPart::Kind kind) {
+    switch (kind) {
+    case ScriptPart::Kind::attention:
+        return "Multi-head attention";
+    case ScriptPart::Kind::layer:
+        return "A layer of a transformer";
+    case ScriptPart::Kind::model:
+        return "A transformer";
+    }
+    return "";
+}
+
 std::string opening(const Subject& subject, bool with_module) {
-    std::string out = "#!/usr/bin/env python3\n\"\"\"" +
-                      std::string(subject.layer ? "A layer of a transformer" : "Multi-head attention") +
-                      " as Headscope computed it: " + python_text(subject.title) +
-                      R"(.
+    std::string out = "#!/usr/bin/env python3\n\"\"\"" + std::string(kind_words(subject.part.kind)) +
+                      " as Headscope computed it: " + python_text(subject.title);
+    out += subject.part.kind == ScriptPart::Kind::model ? R"(.
+
+Computes every node of the model with plain tensor operations, under its name in Headscope, then compares the hidden states
+and the logits with those that Headscope computed. Ends with exit code 1 when they differ by more than rounding does.
+)"
+                                                        : R"(.
 
 Computes every stage with plain tensor operations and prints it under its name in Headscope, then compares the weights
 and the output with those that Headscope computed. Ends with exit code 1 when they differ by more than rounding does.
@@ -93,68 +94,49 @@ std::string imports(bool beside) {
 std::string definitions(const std::vector<ScriptValue>& values, bool beside) {
     std::string out;
     for (const ScriptValue& value : values)
-        out += beside ? value.name + " = numbers[\"" + value.name + "\"]  # (" + value.axes + ")\n"
+        out += beside ? value.name + " = numbers[\"" + value.name + "\"]  # " + value.axes + "\n"
                       : python_tensor(value);
     return out;
 }
 
 /// With `tensors_name`, the numbers are read from that file beside the script.
 std::string write_script(const Subject& subject, const std::optional<std::string>& tensors_name) {
-    const Problem& problem = subject.problem;
-    const Trace& trace = subject.trace;
+    const ScriptPart& part = subject.part;
     const bool beside = tensors_name.has_value();
-    const bool with_module = fits_torch_module(problem, trace);
+    const bool with_module = fits_torch_module(part, subject.variables);
     std::string out = opening(subject, with_module) + imports(beside);
     if (beside)
         out += reader;
     else
         out += "\n";
-    out += script_sizes(problem) + "\n";
+    out += script_sizes(part) + "\n";
     if (beside)
         out += "numbers = read_safetensors(pathlib.Path(__file__).with_name(" + python_text(*tensors_name) +
                "))\n";
-    out += definitions(subject.inputs(), beside);
-    out += "\n# What Headscope computed on the device " + python_text(trace.device) + "\n";
-    out += definitions(subject.expected(), beside);
-    if (subject.layer)
-        out += subject.layer->before;
-    out += script_mask(problem) + script_stage_steps(problem);
-    if (subject.layer)
-        out += subject.layer->after;
+    out += definitions(subject.inputs, beside);
+    out += "\n# What Headscope computed on the device " + python_text(part.device) + "\n";
+    out += definitions(subject.expected, beside);
+    out += script_steps(part, subject.variables);
     if (with_module)
-        out += script_module(problem);
-    return out + script_comparison(problem, trace, with_module, subject.layer ? subject.layer->checks : "");
+        out += script_module(part, subject.variables);
+    return out + script_comparison(part, subject.variables, with_module);
 }
 
-std::string safetensors_of(const Subject& subject) {
+format::SafetensorsWriter numbers_of(const Subject& subject) {
     format::SafetensorsWriter writer;
     writer.set_metadata(mark_key, mark);
-    for (const auto& values : {subject.inputs(), subject.expected()})
+    for (const auto& values : {subject.inputs, subject.expected})
         for (const ScriptValue& value : values)
-            std::visit([&](const auto& tensor) { writer.add(value.name, tensor); }, value.tensor);
-    return writer.bytes();
+            add_to(writer, value);
+    return writer;
 }
 
 std::int64_t count_numbers(const Subject& subject) {
     std::int64_t count = 0;
-    for (const auto& values : {subject.inputs(), subject.expected()})
+    for (const auto& values : {subject.inputs, subject.expected})
         for (const ScriptValue& value : values)
-            count += value.count();
+            count += value.tensor->count();
     return count;
-}
-
-/// A script and, when it has more than most_numbers_in_script, the bytes of the safetensors file that it
-/// reads its numbers from.
-struct PyTorchScript {
-    std::string script;
-    std::optional<std::string> tensors;
-};
-
-/// `tensors_name`: of that file, without a folder.
-PyTorchScript script_beside(const Subject& subject, const std::string& tensors_name) {
-    if (count_numbers(subject) <= most_numbers_in_script)
-        return {write_script(subject, std::nullopt), std::nullopt};
-    return {write_script(subject, tensors_name), safetensors_of(subject)};
 }
 
 /// The numbers file of an earlier export may be replaced; nothing else may.
@@ -180,13 +162,13 @@ void check_replaceable(const std::string& path) {
 
 /// Both or neither: when the second cannot be written, the first is as it was.
 void write_both(const std::string& script_path, const std::string& script, const std::string& numbers_path,
-                const std::string& numbers) {
+                const format::SafetensorsWriter& numbers) {
     check_replaceable(numbers_path);
     std::error_code ignored;
     std::optional<std::string> earlier;
     if (std::filesystem::exists(numbers_path, ignored))
         earlier = read_file_into_memory(numbers_path, available_memory());
-    write_file_atomically(numbers_path, numbers);
+    write_file_atomically(numbers_path, [&](const ByteSink& sink) { numbers.write_to(sink); });
     try {
         write_file_atomically(script_path, script);
     } catch (const Error&) {
@@ -208,36 +190,24 @@ bool is_stream(const std::string& path) {
 
 } // namespace
 
-bool fits_torch_module(const Problem& problem, const Trace& trace) {
-    const Dims& d = problem.dims;
-    if (d.Hkv != d.H || d.dk != d.dv || d.H * d.dk != d.D || problem.temperature != 1.0F ||
-        any_gain(problem) || !heads_are_columns(problem.parts()))
-        return false;
-    if (const ProblemParts parts = problem.parts(); parts.soft_cap || parts.sink || parts.qkv_limit)
-        return false;
-    std::set<std::pair<std::int64_t, std::int64_t>> closed;
-    for (const MaskedRow& row : trace.fully_masked)
-        closed.emplace(row.b, row.i);
-    return static_cast<std::int64_t>(closed.size()) < d.B * d.Tq;
+std::string pytorch_script(const ScriptPart& part, const std::string& title) {
+    return write_script({part, title}, std::nullopt);
 }
 
-std::string pytorch_script(const Problem& problem, const Trace& trace, const std::string& title) {
-    return write_script({problem, trace, title}, std::nullopt);
-}
-
-std::string pytorch_clipboard(const Problem& problem, const Trace& trace, const std::string& title) {
+std::string pytorch_clipboard(const ScriptPart& part, const std::string& title) {
     // A number with its comma has three characters or more: a script that must be too long is not made.
     constexpr std::int64_t shortest_number = 3;
+    const Subject subject{part, title};
+    const std::int64_t count = count_numbers(subject);
     std::string script;
-    const bool hopeless = count_numbers({problem, trace, title}) * shortest_number >
-                          static_cast<std::int64_t>(longest_copied_script);
+    const bool hopeless = count * shortest_number > static_cast<std::int64_t>(longest_copied_script);
     if (!hopeless)
-        script = pytorch_script(problem, trace, title);
+        script = write_script(subject, std::nullopt);
     if (hopeless || script.size() > longest_copied_script)
         fail_input(tr("pytorch_script.script_numbers_too_long",
                       "the script with its {} numbers is too long to be copied (the limit is {} MB of text); "
                       "save it to a file instead",
-                      count_numbers({problem, trace, title}), longest_copied_script / 1'000'000));
+                      count, longest_copied_script / 1'000'000));
     return script;
 }
 
@@ -249,20 +219,13 @@ std::string pytorch_numbers_path(const std::string& script_path) {
     return stem + ".numbers.safetensors";
 }
 
-void export_pytorch(const Problem& problem, const Trace& trace, const std::string& title,
-                    const std::string& path, const checkpoint::BlockTrace* layer) {
-    Subject subject{problem, trace, title};
-    if (layer != nullptr)
-        subject.layer = script_layer(*layer);
-    if (is_stream(path))
+void export_pytorch(const ScriptPart& part, const std::string& title, const std::string& path) {
+    const Subject subject{part, title};
+    if (is_stream(path) || count_numbers(subject) <= most_numbers_in_script)
         return write_file_atomically(path, write_script(subject, std::nullopt));
     const std::string numbers_path = pytorch_numbers_path(path);
-    const PyTorchScript written =
-        script_beside(subject, std::filesystem::path(numbers_path).filename().string());
-    if (written.tensors)
-        write_both(path, written.script, numbers_path, *written.tensors);
-    else
-        write_file_atomically(path, written.script);
+    const std::string script = write_script(subject, std::filesystem::path(numbers_path).filename().string());
+    write_both(path, script, numbers_path, numbers_of(subject));
 }
 
 } // namespace headscope::exporting

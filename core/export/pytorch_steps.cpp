@@ -1,204 +1,267 @@
 #include "core/export/pytorch_steps.h"
 
-#include "core/base/joined.h"
-#include "core/base/overloaded.h"
-#include "core/export/pytorch_terms.h"
 #include "core/export/pytorch_values.h"
-#include "core/format/number_text.h"
+#include "core/trace/stage.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <sstream>
+#include <utility>
 
 namespace headscope::exporting {
 
 namespace {
 
-std::string literal(float value) {
-    std::string text;
-    format::append_number(text, value);
-    return text;
+using graph::NodeId;
+
+struct SizeRow {
+    std::string_view name, meaning;
+    bool in_lines = false; ///< operations name it in their lines
+};
+/// The sizes in the order of a script.
+constexpr std::array<SizeRow, 18> size_rows{{{"B", "batch entries", true},
+                                             {"Tq", "query tokens", true},
+                                             {"Tk", "key tokens", true},
+                                             {"D", "width of the residual stream and of the output"},
+                                             {"Dq", "width of x"},
+                                             {"Dkv", "width of x_kv"},
+                                             {"H", "query heads", true},
+                                             {"Hkv", "key/value heads", true},
+                                             {"dk", "width of one query or key head", true},
+                                             {"dv", "width of one value head", true},
+                                             {"d_ff", "width inside the MLP"},
+                                             {"experts", "experts of a layer"},
+                                             {"d_expert", "width inside an expert"},
+                                             {"rank", "width of the latent vector of keys and values"},
+                                             {"rotary", "width of the rotated part of a key"},
+                                             {"vocab", "tokens of the vocabulary"},
+                                             {"positions", "rows of the position table"},
+                                             {"d_embed", "width of the embeddings"}}};
+
+using Sizes = std::map<std::string, std::int64_t, std::less<>>;
+
+void add_size(Sizes& sizes, const graph::Axis& axis) {
+    if (axis.is_product()) {
+        add_size(sizes, axis.outer_axis());
+        add_size(sizes, axis.inner_axis());
+        return;
+    }
+    std::int64_t& size = sizes[axis.name];
+    size = std::max(size, axis.size); // an array with size 1 is repeated along the axis
 }
 
-/// "x @ W_Q + b_Q"
-std::string projection(const std::string& from, const std::string& letter, const TensorPtr& bias) {
-    return from + " @ W_" + letter + (bias != nullptr ? " + b_" + letter : "");
+/// The sizes of the axes of some nodes.
+Sizes sizes_of(const graph::Graph& graph, const std::vector<NodeId>& nodes) {
+    Sizes sizes;
+    for (const NodeId id : nodes)
+        for (const graph::Axis& axis : graph.node(id).axes)
+            add_size(sizes, axis);
+    return sizes;
 }
 
-/// What the lines of rotated stages call.
-constexpr const char* rotation_text = R"(
-# Rotary position embedding (Su et al. 2021, "RoFormer"): queries and keys are turned by their positions, literal c of
-# a head together with literal c + dk/2.
-def turned(t):
-    first, second = t.chunk(2, dim=-1)
-    return t * cos.unsqueeze(1) + torch.cat([-second, first], dim=-1) * sin.unsqueeze(1)
-
-
-)";
-
-/// The rows of each head of queries, keys and values.
-std::string heads_text(const ProblemParts& parts) {
-    std::string out = parts.rotary ? rotation_text : "\n";
-    out += "# A head of its own for each run of columns.\n";
-    for (const TensorInfo& stage : stage_table())
-        if (!stage.verb.empty() && has_tensor(stage.id, parts))
-            out += pytorch_of(stage.id, parts) + "\n";
-    return out;
+Sizes sizes_of_part(const ScriptPart& part) {
+    std::vector<NodeId> nodes = part.given;
+    nodes.insert(nodes.end(), part.computed.begin(), part.computed.end());
+    return sizes_of(part.graph, nodes);
 }
 
-std::string sharing_text(const Dims& dims) {
-    if (dims.Hkv == dims.H)
+/// Writes the lines of the computed nodes.
+class StepWriter {
+public:
+    StepWriter(const ScriptPart& part, const ScriptVariables& variables)
+        : part_(part), variables_(variables), sizes_(sizes_of_part(part)) {
+        for (const NodeId id : part.given) {
+            bound_[variables.of(id)] = id;
+            if (const graph::Node& node = part.graph.node(id);
+                !is_leaf(node.op) || variables.of(id) == "x" || variables.of(id) == "x_kv")
+                print(variables.of(id), id);
+        }
+        for (const NodeId id : part.computed)
+            later_.insert(variables.of(id));
+    }
+
+    std::string write() {
+        for (std::size_t n = 0; n < part_.computed.size(); ++n)
+            add(part_.computed[n], n == 0 ? nullptr : &part_.graph.node(part_.computed[n - 1]));
+        return text_ + print_loop();
+    }
+
+private:
+    void add(NodeId id, const graph::Node* before) {
+        const graph::Node& node = part_.graph.node(id);
+        if (const std::string title = heading(node, before);
+            !title.empty() || (part_.kind != ScriptPart::Kind::model && starts_step(node, before)))
+            text_ += "\n" + title;
+        add_changed_sizes(id);
+        std::vector<graph::Operand> in;
+        graph::Names names{.out = variables_.of(id), .out_symbol = node.symbol, .in = {}, .in_symbols = {}};
+        for (const graph::Reading& input : node.inputs) {
+            if (!part_.is_computed(input.node) && !part_.is_given(input.node))
+                continue; // left out
+            in.emplace_back(part_.graph.node(input.node).axes);
+            names.in.push_back(variable_of(input));
+            names.in_symbols.push_back(input.symbol);
+        }
+        const std::string lines = part_.graph.operation(id).pytorch({node.attributes, in, node.axes}, names);
+        text_ += with_comments(lines, axes_comment(node.axes, variables_));
+        add_interventions(id);
+        bound_[variables_.of(id)] = id;
+        print(variables_.of(id), id);
+    }
+
+    /// The variable of an input. Within a layer an array may have several names: the norm's result is the
+    /// attention's x. Such a name is defined where it is read first.
+    std::string variable_of(const graph::Reading& input) {
+        const std::string& own = variables_.of(input.node);
+        const std::string alias = python_name(input.name);
+        if (part_.kind == ScriptPart::Kind::model || alias == own)
+            return own;
+        const auto bound = bound_.find(alias);
+        if (bound == bound_.end() && !later_.contains(alias)) {
+            bound_[alias] = input.node;
+            text_ += alias + " = " + own + "\n";
+            if (!is_leaf(part_.graph.node(input.node).op))
+                print(alias, input.node);
+            return alias;
+        }
+        return bound != bound_.end() && bound->second == input.node ? alias : own;
+    }
+
+    static bool starts_step(const graph::Node& node, const graph::Node* before) {
+        return before == nullptr || !(before->location == node.location);
+    }
+
+    /// The title at the first node of a step, "# Scores", or in a whole model of a layer,
+    /// "# encoder.layers.3". Empty for other nodes and for a node without a title of its own.
+    std::string heading(const graph::Node& node, const graph::Node* before) const {
+        const auto layer_of = [](const graph::Node& of) {
+            return std::string_view(of.name).substr(0, of.prefix);
+        };
+        if (part_.kind == ScriptPart::Kind::model) {
+            const std::string_view layer = layer_of(node);
+            return layer.empty() || (before != nullptr && layer_of(*before) == layer)
+                       ? ""
+                       : "# " + std::string(layer.substr(0, layer.size() - 1)) + "\n";
+        }
+        if (!starts_step(node, before))
+            return "";
+        const auto step = static_cast<StageGroup>(node.location.step);
+        const bool of_attention =
+            !is_around(step) && (part_.kind == ScriptPart::Kind::attention || node.location.layer >= 0);
+        const std::string title(of_attention ? group_info(step).title.english : node.title.english);
+        return title == node.local_name() ? "" : "# " + title + "\n";
+    }
+
+    /// The stacks of a model may have other numbers of tokens, heads and the like.
+    void add_changed_sizes(NodeId id) {
+        for (const auto& [name, size] : sizes_of(part_.graph, {id})) {
+            const auto row = std::ranges::find(size_rows, name, &SizeRow::name);
+            if (row != size_rows.end() && row->in_lines && std::exchange(sizes_[name], size) != size)
+                text_ += name + " = " + std::to_string(size) + "\n";
+        }
+    }
+
+    /// The lines of an operation: its comments where they are new, and the axes after the last line.
+    std::string with_comments(const std::string& lines, const std::string& axes) {
+        constexpr std::size_t widest = 120;
+        std::string text;
+        std::istringstream rest(lines);
+        for (std::string line; std::getline(rest, line);)
+            if (!line.starts_with('#') || comments_.insert(line).second)
+                text += line + "\n";
+        const std::size_t last = text.rfind('\n', text.size() - 2);
+        const std::size_t width = text.size() - 1 - (last == std::string::npos ? 0 : last + 1);
+        if (width + 4 + axes.size() <= widest)
+            text.insert(text.size() - 1, "  # " + axes);
+        return text;
+    }
+
+    void add_interventions(NodeId id) {
+        const std::string& name = variables_.of(id);
+        bool first = true;
+        for (std::size_t index = 0; index < part_.interventions.size(); ++index) {
+            const run::NodeIntervention& one = part_.interventions[index];
+            if (one.node != id)
+                continue;
+            if (std::exchange(first, false))
+                text_ += "# Set by hand, or taken from another run.\n" + name + " = " + name + ".clone()\n";
+            text_ += name + "[" + ranges(one.box, part_.graph.node(id).axes) + "] " + sign(one.kind) + " " +
+                     intervention_variable(index) + "\n";
+        }
+    }
+
+    static const char* sign(run::Intervention::Kind kind) {
+        switch (kind) {
+        case run::Intervention::Kind::set:
+            return "=";
+        case run::Intervention::Kind::add:
+            return "+=";
+        case run::Intervention::Kind::scale:
+            return "*=";
+        }
         return "";
-    return std::string("\n# ") +
-           (dims.Hkv == 1
-                ? "Multi-query attention (Shazeer 2019): all query heads share one key/value head.\n"
-                : "Grouped-query attention (Ainslie et al. 2023): H / Hkv query heads share a key/value "
-                  "head.\n") +
-           "k_shared = k_heads.repeat_interleave(H // Hkv, dim=1)\n"
-           "v_shared = v_heads.repeat_interleave(H // Hkv, dim=1)\n";
-}
+    }
+    /// "0, :, 3:5"
+    static std::string ranges(const run::Box& box, const graph::Axes& axes) {
+        std::string text;
+        for (int axis = 0; axis < axes.rank(); ++axis) {
+            const auto at = static_cast<std::size_t>(axis);
+            const bool whole = box.count[at] == axes.size(axis);
+            text += (text.empty() ? "" : ", ") + (whole ? ":"
+                                                        : std::to_string(box.first[at]) + ":" +
+                                                              std::to_string(box.first[at] + box.count[at]));
+        }
+        return text.empty() ? "..." : text;
+    }
 
-std::string masked_text(const Problem& problem) {
-    const bool adds = has_rule<AdditiveMask>(problem.mask);
-    const std::string masked = problem.mask.empty()
-                                   ? "masked = scaled  # no mask\n"
-                                   : std::string("masked = ") + (adds ? "(scaled + add)" : "scaled") +
-                                         ".masked_fill(~allowed, -inf)\n";
-    if (problem.parts().sink)
-        return masked + R"(
-# Each head's sink takes part in the softmax like the score of one more key. Its share is dropped.
-with_sink = torch.cat([masked, sink.reshape(1, H, 1, 1).expand(B, H, Tq, 1)], dim=-1)
-weights = torch.softmax(with_sink, dim=-1)[..., :-1]
-)";
-    if (problem.mask.empty())
-        return masked + "weights = torch.softmax(masked, dim=-1)\n";
-    return masked + R"(
-# PyTorch's softmax gives NaN for a row of minus infinities; a query that may attend to nothing has weights 0 here.
-closed = (masked == -inf).all(dim=-1, keepdim=True)
-weights = torch.softmax(masked, dim=-1).masked_fill(closed, 0.0)
-)";
-}
+    void print(const std::string& variable, NodeId id) {
+        if (part_.kind == ScriptPart::Kind::model &&
+            std::ranges::find(part_.compared, id) == part_.compared.end())
+            return; // too many
+        printed_ += "    (\"" + variable + "\", \"" + axes_comment(part_.graph.node(id).axes, variables_) +
+                    "\", " + variable + "),\n";
+    }
+    std::string print_loop() const {
+        return (part_.tokens.empty() ? "" : "\nprint(\"tokens:\", tokens, \"\\n\")") +
+               std::string("\nfor name, axes, stage in [\n") + printed_ +
+               "]:\n    print(f\"{name}  {axes} = {tuple(stage.shape)}\\n{stage}\\n\")\n";
+    }
 
-std::string print_text(const Problem& problem) {
-    std::string out = "\nfor name, axes, stage in [\n";
-    for (const TensorInfo& info : stage_table())
-        if (has_tensor(info.id, problem.parts()))
-            out += "    (\"" + std::string(info.name) + "\", \"" + axes_text(info.id) + "\", " +
-                   std::string(info.name) + "),\n";
-    return out + "]:\n"
-                 "    print(f\"{name}  ({axes}) = {tuple(stage.shape)}\\n{stage}\\n\")\n";
-}
+    const ScriptPart& part_;
+    const ScriptVariables& variables_;
+    std::map<std::string, NodeId, std::less<>> bound_; ///< variables that are defined
+    std::set<std::string, std::less<>> later_;         ///< variables of computed nodes
+    std::set<std::string> comments_;
+    Sizes sizes_;
+    std::string text_, printed_;
+};
 
 } // namespace
 
-std::string script_sizes(const Problem& problem) {
-    const Dims& d = problem.dims;
+std::string script_sizes(const ScriptPart& part) {
+    const Sizes sizes = sizes_of_part(part);
+    const ScriptVariables variables(part);
+    const auto source = variables.find("x_kv");
     std::string out = "# Sizes\n";
-    const auto add = [&](const char* name, std::int64_t size, const char* meaning) {
-        out += std::string(name) + " = " + std::to_string(size) + "  # " + meaning + "\n";
-    };
-    add("B", d.B, "batch entries");
-    add("Tq", d.Tq, "query tokens");
-    add("Tk", d.Tk, problem.cross() ? "key tokens" : "key tokens: the same, this is self-attention");
-    add("D", d.D, d.Dq == 0 ? "width of x and of the output" : "width of the output");
-    if (d.Dq != 0)
-        add("Dq", d.Dq, "width of x");
-    if (problem.has_source())
-        add("Dkv", d.Dkv, "width of x_kv");
-    add("H", d.H, "query heads");
-    add("Hkv", d.Hkv, "key/value heads");
-    add("dk", d.dk, "width of one query or key head");
-    add("dv", d.dv, "width of one value head");
-    if (problem.temperature != 1.0F)
-        out += "temperature = " + literal(problem.temperature) + "  # the scaled scores are divided by it\n";
-    visit_fields(Overloaded{[&](const Field& field, float number) {
-                                const TensorInfo& row = tensor_info(*field.row);
-                                if (row.when != nullptr && has_tensor(row.id, problem.parts()))
-                                    out += std::string(field.name) + " = " + literal(number) + "  # " +
-                                           std::string(row.title.english) + "\n";
-                            },
-                            [](const Field&, const auto&) {}},
-                 problem);
-    if (any_gain(problem)) {
-        out += "gains = torch.tensor([" + joined(problem.gains, literal) +
-               "], dtype=torch.float32)  # one per head, on what it hands to W_O\n";
+    for (const SizeRow& row : size_rows) {
+        const auto size = sizes.find(row.name);
+        if (size == sizes.end() || (row.name == "Dkv" && !source && part.kind != ScriptPart::Kind::model))
+            continue;
+        const bool is_own = row.name == "Tk" && !source && part.kind != ScriptPart::Kind::model;
+        out += std::string(row.name) + " = " + std::to_string(size->second) + "  # " +
+               std::string(row.meaning) + (is_own ? ": the same, this is self-attention" : "") + "\n";
     }
-    if (!problem.tokens.empty())
-        out += "tokens = " + python_list(problem.tokens) + "\n";
-    if (!problem.kv_tokens.empty())
-        out += "kv_tokens = " + python_list(problem.kv_tokens) + "\n";
+    if (!part.tokens.empty())
+        out += "tokens = " + python_list(part.tokens) + "\n";
+    if (!part.kv_tokens.empty())
+        out += "kv_tokens = " + python_list(part.kv_tokens) + "\n";
     return out;
 }
 
-std::string script_mask(const Problem& problem) {
-    const Mask& mask = problem.mask;
-    if (mask.empty())
-        return "";
-    std::string out =
-        "\n# The mask: True where query i may attend to key j (torch's own masks say the opposite); it "
-        "broadcasts to\n# (B, H, Tq, Tk). All rules hold at once.\n"
-        "allowed = torch.ones(1, 1, Tq, Tk, dtype=torch.bool)\n";
-    if (has_rule<CausalMask>(mask) || has_rule<SlidingWindowCausalMask>(mask) ||
-        has_rule<SlidingWindowSymmetricMask>(mask))
-        out += "j = torch.arange(Tk).reshape(1, Tk)\n"
-               "i = torch.arange(Tq).reshape(Tq, 1) + (Tk - Tq)  # queries and keys end together\n";
-    if (has_rule<AdditiveMask>(mask))
-        out += "add = torch.zeros(1, 1, Tq, Tk)  # added to the scaled scores\n";
-    for (std::size_t index = 0; index < mask.size(); ++index) {
-        const std::string name = mask_variable(index);
-        out += std::visit(
-            Overloaded{
-                [&](const CausalMask&) { return std::string("allowed = allowed & (j <= i)  # causal\n"); },
-                [&](const SlidingWindowCausalMask& rule) {
-                    return "allowed = allowed & (j <= i) & (j > i - " + std::to_string(rule.window) +
-                           ")  # a sliding window\n";
-                },
-                [&](const SlidingWindowSymmetricMask& rule) {
-                    return "allowed = allowed & ((i - j).abs() <= " + std::to_string(rule.half_width) +
-                           ")  # a window to both sides\n";
-                },
-                [&](const KeyPaddingMask&) {
-                    return "allowed = allowed & " + name +
-                           ".reshape(-1, 1, 1, Tk)  # key padding: 1 is a real token\n";
-                },
-                [&](const ExplicitMask& rule) {
-                    const bool batch = rule.allowed->shape.rank() == 3;
-                    return "allowed = allowed & " + name + (batch ? ".unsqueeze(1)" : "") + "\n";
-                },
-                [&](const AdditiveMask&) { return "add = add + " + name + "\n"; }},
-            mask[index]);
-    }
-    return out;
-}
-
-std::string script_stage_steps(const Problem& problem) {
-    const Weights& w = problem.weights;
-    const std::string from = source_name(problem);
-    const std::string k_each = each_head(problem, "k"), v_each = each_head(problem, "v");
-    std::string out =
-        "\n# softmax(Q K^T / sqrt(dk)) V in every head, then W_O. First queries, keys and values "
-        "of all heads side by side.\nq = " +
-        projection("x", "Q", w.b_Q) + "\nk = " + projection(from, "K", w.b_K) +
-        "\nv = " + projection(from, "V", w.b_V) + "\n" +
-        (problem.parts().qkv_limit ? "q, k, v = (t.clamp(-qkv_limit, qkv_limit) for t in (q, k, v))\n" : "") +
-        heads_text(problem.parts()) + sharing_text(problem.dims);
-    out += "\nscores = q_heads @ " + k_each + ".transpose(-2, -1)\nscaled = scores / " +
-           score_scale(problem) + "\n" +
-           (problem.parts().soft_cap ? "scaled = score_cap * torch.tanh(scaled / score_cap)\n" : "") +
-           masked_text(problem) + "weights_mean = weights.mean(dim=1)\nhead_out = weights @ " + v_each + "\n";
-    std::string summed = "head_out";
-    if (any_gain(problem)) {
-        summed = "gained";
-        out += "\n# Each head's output times its gain, side by side again.\ngained = head_out * "
-               "gains.reshape(1, H, 1, "
-               "1)\n";
-    } else {
-        out += "\n# The heads side by side again.\n";
-    }
-    out += "concat = " + summed +
-           ".transpose(1, 2).reshape(B, Tq, H * dv)\n"
-           "contributions = " +
-           summed + " @ W_O.reshape(H, dv, D)  # the output is their sum over the heads" +
-           (w.b_O != nullptr ? ", plus b_O" : "") + "\noutput = " + projection("concat", "O", w.b_O) + "\n";
-    if (!problem.tokens.empty())
-        out += "\nprint(\"tokens:\", tokens, \"\\n\")";
-    return out + print_text(problem);
+std::string script_steps(const ScriptPart& part, const ScriptVariables& variables) {
+    return StepWriter(part, variables).write();
 }
 
 } // namespace headscope::exporting

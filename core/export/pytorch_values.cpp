@@ -1,8 +1,6 @@
 #include "core/export/pytorch_values.h"
 
-#include "core/base/error.h"
-#include "core/base/overloaded.h"
-#include "core/export/trace_selection.h"
+#include "core/attention/mask.h"
 #include "core/format/number_text.h"
 
 #include <algorithm>
@@ -43,6 +41,11 @@ void append_python_number(std::string& out, float number) {
 template<class Append>
 std::string nested_lists(const Shape& shape, const Append& append) {
     constexpr std::size_t widest = 100;
+    if (shape.rank() == 0) {
+        std::string number;
+        append(number, 0);
+        return number;
+    }
     const int outer = shape.rank() - 1;
     const std::int64_t columns = shape.back(0), rows = shape.count() / columns;
     std::string out(static_cast<std::size_t>(outer), '['), line;
@@ -80,112 +83,108 @@ std::string nested_lists(const Shape& shape, const Append& append) {
     return out;
 }
 
-std::string shape_axes(const Shape& shape) {
-    const std::string text = shape.text();
-    return text.substr(1, text.size() - 2);
+ScriptValue value_of(const graph::Node& node, const ScriptVariables& variables, std::string name,
+                     const TensorPtr& numbers) {
+    ScriptValue value{std::move(name), axes_comment(node.axes, variables), numbers};
+    if (const auto* input = std::get_if<graph::Input>(&node.attributes)) {
+        switch (input->kind) {
+        case graph::Input::Kind::numbers:
+            break;
+        case graph::Input::Kind::ids:
+            value.kind = ScriptValue::Kind::ids;
+            break;
+        case graph::Input::Kind::flags:
+            value.kind = ScriptValue::Kind::flags;
+            break;
+        }
+    }
+    return value;
 }
 
-void add_mask_values(const Mask& mask, std::vector<ScriptValue>& values) {
-    for (std::size_t index = 0; index < mask.size(); ++index) {
-        const std::string name = mask_variable(index);
-        std::visit(Overloaded{[&](const KeyPaddingMask& rule) {
-                                  values.push_back({name, shape_axes(rule.key_valid->shape), rule.key_valid});
-                              },
-                              [&](const ExplicitMask& rule) {
-                                  values.push_back({name, shape_axes(rule.allowed->shape), rule.allowed});
-                              },
-                              [&](const AdditiveMask& rule) {
-                                  values.push_back({name, shape_axes(rule.add->shape()), rule.add});
-                              },
-                              [](const auto&) {}},
-                   mask[index]);
+/// Appends number `at` of a value.
+void append_python_element(std::string& out, const ScriptValue& value, std::int64_t at) {
+    const float number = value.tensor->data()[at];
+    switch (value.kind) {
+    case ScriptValue::Kind::numbers:
+        return append_python_number(out, number);
+    case ScriptValue::Kind::flags:
+    case ScriptValue::Kind::ids:
+        out += std::to_string(static_cast<std::int64_t>(number));
     }
 }
 
-/// In self-attention the source is x: there is no Dkv.
-std::string input_axes(const Problem& problem, TensorId id) {
-    std::string axes = axes_text(id, problem.dims);
-    constexpr std::string_view source_width = "Dkv";
-    if (!problem.has_source() && axes.starts_with(source_width))
-        axes.replace(0, source_width.size(), "D");
-    return axes;
-}
-
-TensorPtr stage_of(const Trace& trace, TensorId id) {
-    const TensorPtr& stage = trace.stages[static_cast<std::size_t>(id)];
-    if (stage == nullptr)
-        throw Error(ErrorKind::internal,
-                    "the stage " + std::string(tensor_info(id).name) + " was not computed");
-    return stage;
+const char* dtype_of(ScriptValue::Kind kind) {
+    switch (kind) {
+    case ScriptValue::Kind::numbers:
+        return "float32";
+    case ScriptValue::Kind::flags:
+        return "bool";
+    case ScriptValue::Kind::ids:
+        return "int64";
+    }
+    return "";
 }
 
 } // namespace
 
-std::int64_t ScriptValue::count() const {
-    return std::visit(Overloaded{[](const TensorPtr& numbers) { return numbers->count(); },
-                                 [](const BoolTensorPtr& bools) { return bools->shape.count(); }},
-                      tensor);
+std::string axes_comment(const graph::Axes& axes, const ScriptVariables& variables) {
+    if (axes.rank() == 0)
+        return "one number";
+    std::string text = axes.names();
+    const auto replace_all = [&](std::string_view from, std::string_view to) {
+        for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+            text.replace(at, from.size(), to);
+    };
+    replace_all("·", "*");
+    if (!variables.has("x_kv"))
+        replace_all("Dkv", "D"); // keys and values come from x
+    return "(" + text + ")";
 }
 
-std::string axes_text(TensorId id, const Dims& dims) {
-    std::string text = axis_names(tensor_info(id).axes, dims);
-    constexpr std::string_view dot = "·";
-    for (auto at = text.find(dot); at != std::string::npos; at = text.find(dot))
-        text.replace(at, dot.size(), "*");
-    return text;
-}
-
-std::string mask_variable(std::size_t index) {
-    return "mask_" + std::to_string(index);
-}
-
-std::vector<ScriptValue> script_inputs(const Problem& problem) {
+std::vector<ScriptValue> script_inputs(const ScriptPart& part, const ScriptVariables& variables) {
     std::vector<ScriptValue> values;
-    visit_fields(
-        Overloaded{
-            [&](const Field& field, const TensorPtr& tensor) {
-                if (tensor != nullptr)
-                    values.push_back({std::string(field.name), input_axes(problem, *field.row), tensor});
-            },
-            [&](const Field&, const std::optional<Rotary>& rotary) {
-                if (!rotary)
-                    return;
-                values.push_back({"cos", "B or 1, Tq, dk", rotary->cos});
-                values.push_back({"sin", "B or 1, Tq, dk", rotary->sin});
-            },
-            [&](const Field&, const Mask& mask) { add_mask_values(mask, values); },
-            [](const Field&, const auto&) {}}, // written by script_sizes
-        problem);
+    for (const graph::NodeId id : part.given)
+        values.push_back(value_of(part.graph.node(id), variables, variables.of(id), part.of(id)));
+    for (std::size_t index = 0; index < part.interventions.size(); ++index) {
+        const run::NodeIntervention& one = part.interventions[index];
+        values.push_back({intervention_variable(index), "for " + variables.of(one.node), one.values});
+    }
     return values;
 }
 
-std::vector<ScriptValue> expected_values(const Trace& trace) {
-    using enum TensorId;
-    return {{"expected_weights", axes_text(weights), stage_of(trace, weights)},
-            {"expected_output", axes_text(output), stage_of(trace, output)}};
+std::vector<ScriptValue> expected_values(const ScriptPart& part, const ScriptVariables& variables) {
+    std::vector<ScriptValue> values;
+    for (const graph::NodeId id : part.compared)
+        values.push_back(
+            value_of(part.graph.node(id), variables, "expected_" + variables.of(id), part.of(id)));
+    return values;
+}
+
+std::string intervention_variable(std::size_t index) {
+    return "intervention_" + std::to_string(index);
 }
 
 std::string python_tensor(const ScriptValue& value) {
-    const auto [lists, dtype] = std::visit(
-        Overloaded{[](const TensorPtr& tensor) {
-                       return std::pair(nested_lists(tensor->shape(),
-                                                     [&](std::string& out, std::int64_t at) {
-                                                         append_python_number(out, tensor->data()[at]);
-                                                     }),
-                                        "float32");
-                   },
-                   [](const BoolTensorPtr& tensor) {
-                       return std::pair(nested_lists(tensor->shape,
-                                                     [&](std::string& out, std::int64_t at) {
-                                                         out +=
-                                                             tensor->values[static_cast<std::size_t>(at)] != 0
-                                                                 ? '1'
-                                                                 : '0';
-                                                     }),
-                                        "bool");
-                   }},
-        value.tensor);
-    return value.name + " = torch.tensor(" + lists + ", dtype=torch." + dtype + ")  # (" + value.axes + ")\n";
+    const std::string lists = nested_lists(value.tensor->shape(), [&](std::string& out, std::int64_t at) {
+        append_python_element(out, value, at);
+    });
+    return value.name + " = torch.tensor(" + lists + ", dtype=torch." + dtype_of(value.kind) + ")  # " +
+           value.axes + "\n";
+}
+
+void add_to(format::SafetensorsWriter& writer, const ScriptValue& value) {
+    const Tensor& tensor = *value.tensor;
+    switch (value.kind) {
+    case ScriptValue::Kind::numbers:
+        return writer.add(value.name, value.tensor);
+    case ScriptValue::Kind::flags:
+        return writer.add(value.name, std::make_shared<const BoolTensor>(BoolTensor{
+                                          tensor.shape(), {tensor.values().begin(), tensor.values().end()}}));
+    case ScriptValue::Kind::ids: {
+        const std::vector<std::int64_t> ids(tensor.values().begin(), tensor.values().end());
+        return writer.add_integers(value.name, tensor.shape(), ids);
+    }
+    }
 }
 
 std::string python_text(const std::string& text) {

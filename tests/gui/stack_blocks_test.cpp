@@ -235,7 +235,8 @@ TEST_CASE("a table and a script of a stop around an attention say which attentio
     user.settle();
     const std::string table = folder.file("act.safetensors"), script = folder.file("layer.py");
     write_numbers({user.shown(), user.view()}, table);
-    write_script({user.shown(), user.view()}, script);
+    Progress progress;
+    write_script({user.shown(), user.view()}, script, progress);
     const format::Safetensors file = format::Safetensors::open(table);
     CHECK(file.metadata().at("layer") == "1");
     CHECK(file.metadata().at("stack") == "cross");

@@ -11,6 +11,7 @@
 #include "core/base/file.h"
 #include "core/base/joined.h"
 #include "core/base/message.h"
+#include "core/export/model_part.h"
 #include "core/export/pytorch_script.h"
 #include "core/export/tensor_export.h"
 #include "core/format/npy.h"
@@ -22,6 +23,7 @@
 #include <cctype>
 #include <functional>
 #include <map>
+#include <optional>
 
 namespace headscope::app {
 
@@ -55,11 +57,16 @@ void refuse_awaited(const ScreenSnapshot& screen) {
                       "{} is still being computed; try again in a moment.", tensor_info(id).name));
 }
 
-/// Returns the layer that a script computes as a whole, for a step around attention; else null.
-const checkpoint::BlockTrace* whole_layer(const ScreenSnapshot& screen) {
+/// Returns the layer that a script computes as a whole, for a step around attention.
+std::optional<checkpoint::AttentionPlace> whole_layer(const ScreenSnapshot& screen) {
     const checkpoint::BlockTracePtr& block = screen.shown.block;
-    return is_around(screen.view.group) && block != nullptr && block->place.layer >= 0 ? block.get()
-                                                                                       : nullptr;
+    return is_around(screen.view.group) && block != nullptr && block->place.layer >= 0
+               ? std::optional(block->place)
+               : std::nullopt;
+}
+
+exporting::ScriptPart attention_part(const ScreenSnapshot& screen) {
+    return exporting::part_of(screen.shown.problem(), *screen.shown.trace);
 }
 
 /// Returns a table as text with `between` as the cell separator.
@@ -219,9 +226,15 @@ std::string part_description(const ScreenSnapshot& screen, bool numbers) {
     return map_place_text(map, view) + (numbers ? "; " + map_number_text(map, view) : "");
 }
 
-void write_script(const ScreenSnapshot& screen, const std::string& path) {
-    exporting::export_pytorch(screen.shown.problem(), *screen.shown.trace, title_of(screen.shown), path,
-                              whole_layer(screen));
+void write_script(const ScreenSnapshot& screen, const std::string& path, Progress& progress) {
+    const std::string title = title_of(screen.shown);
+    const std::optional<checkpoint::AttentionPlace> layer = whole_layer(screen);
+    if (!layer)
+        return exporting::export_pytorch(attention_part(screen), title, path);
+    const RunSpec& run = *screen.shown.document->part();
+    const checkpoint::RunAttention on_cpu;
+    checkpoint::Pass pass(*run.model->model, *run.inputs, run.edits, 1, on_cpu);
+    exporting::export_pytorch(exporting::part_of_layer(pass, *layer, progress), title, path);
 }
 
 Copied copy_stage(const ScreenSnapshot& screen) {
@@ -274,7 +287,7 @@ Copied copy_far_weights(const ScreenSnapshot& screen) {
 }
 
 Copied copy_script(const ScreenSnapshot& screen) {
-    return {exporting::pytorch_clipboard(screen.shown.problem(), *screen.shown.trace, title_of(screen.shown)),
+    return {exporting::pytorch_clipboard(attention_part(screen), title_of(screen.shown)),
             tr("exports.copied_pytorch_script_computes",
                "Copied a PyTorch script that recomputes these numbers")};
 }

@@ -3,6 +3,7 @@
 #include "app/draw/kit/picture.h"
 #include "app/state/picture_choice.h"
 #include "app/state/view_state.h"
+#include "core/base/progress.h"
 
 #include <string>
 #include <vector>
@@ -27,8 +28,9 @@ void write_numbers(const ScreenSnapshot& screen, const std::string& path);
 /// Returns a sentence about the part of a long map that a picture, or its numbers, contain; empty on other
 /// screens.
 std::string part_description(const ScreenSnapshot& screen, bool numbers);
-/// Writes the attention input as a PyTorch script. Throws Error(input).
-void write_script(const ScreenSnapshot& screen, const std::string& path);
+/// Writes the attention input as a PyTorch script; for a step around the attention of a checkpoint, its whole
+/// layer, which is run again. Throws Error(input), and Error(cancelled).
+void write_script(const ScreenSnapshot& screen, const std::string& path, Progress& progress);
 
 /// Text for the clipboard, and a sentence that describes it. All functions throw Error(input) if there is
 /// nothing to copy or too much.

@@ -100,8 +100,8 @@ void Files::chosen(const std::string& path) {
     }
     case PathPurpose::script:
         return write_out(tr("files_writing.writing", "Writing {}", file_name(path)), path,
-                         [path, screen = ScreenSnapshot{state_.shown, state_.view}](Progress&) {
-                             write_script(screen, path);
+                         [path, screen = ScreenSnapshot{state_.shown, state_.view}](Progress& progress) {
+                             write_script(screen, path, progress);
                          });
     case PathPurpose::film: {
         FilmSource source{setup_.film, state_.document, state_.view};

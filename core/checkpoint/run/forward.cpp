@@ -3,11 +3,9 @@
 #include "core/base/error.h"
 #include "core/base/joined.h"
 #include "core/base/message.h"
-#include "core/checkpoint/graph/text_graph.h"
 #include "core/checkpoint/model/block_stages.h"
 #include "core/checkpoint/run/attention_problem.h"
-
-#include "core/run/run.h"
+#include "core/checkpoint/run/pass.h"
 
 #include <algorithm>
 #include <map>
@@ -30,30 +28,6 @@ void check_options(const ForwardOptions& options, const Architecture& architectu
     if (options.layer)
         check_layer(*options.layer, layers);
 }
-
-/// A graph, the backend that runs it, and the user's edits.
-struct Pass {
-    Pass(const Model& model, const ModelInputs& inputs, const ForwardOptions& options,
-         const RunAttention& attention)
-        : text(std::shared_ptr<const Model>(std::shared_ptr<void>(), &model), inputs, nullptr,
-               options.temperature),
-          backend(text, inputs, attention) {
-        check_edits(model, options.edits);
-        numbers = text.with(options.edits);
-    }
-
-    run::RunPtr run(const std::vector<graph::Part>& captures, Progress& progress,
-                    const run::TakeNode& take = {}) {
-        run::NodeInterventions resolved = run::resolve(text.graph(), numbers.interventions);
-        const auto plan = std::make_shared<const run::Plan>(text.graph(), captures, resolved, backend);
-        const ReleasesWeights at_end{text};
-        return run::run(plan, numbers.leaves, std::move(resolved), nullptr, progress, take);
-    }
-
-    TextGraph text;
-    AttentionBackend backend;
-    TextGraph::Numbers numbers;
-};
 
 /// What run_model keeps of an attention.
 struct KeptLayer {
@@ -208,7 +182,7 @@ LayerRun Collector::layer_run(const KeptLayer& kept, Pass& pass) const {
     }
     Trace& trace = layer.trace;
     trace.dims = dims_of_attention(model_, inputs_, kept.place);
-    trace.device = pass.backend.device();
+    trace.device = pass.device();
     trace.parts = parts_of_attention(text_, kept.place);
     StageSet made;
     for (const auto& [id, node] : kept.stages) {
@@ -267,8 +241,8 @@ ForwardResult Collector::collect(Pass& pass, Progress& progress) {
 ForwardResult run_model(const Model& model, const ModelInputs& inputs, const ForwardOptions& options,
                         const RunAttention& attention, Progress& progress) {
     check_options(options, model.architecture());
-    Pass pass(model, inputs, options, attention);
-    Collector collector(inputs, options, pass.text);
+    Pass pass(model, inputs, options.edits, options.temperature, attention);
+    Collector collector(inputs, options, pass.text());
     ForwardResult result = collector.collect(pass, progress);
     progress.report(1.0F);
     return result;
@@ -279,13 +253,13 @@ Problem problem_of_layer(const Model& model, const ModelInputs& inputs, const Fo
     const Architecture& architecture = model.architecture();
     const AttentionPlace place{options.stack.value_or(Stack::own), options.layer.value()};
     check_layer(place.layer, in_stack(architecture, place.stack).layers);
-    Pass pass(model, inputs, options, attention);
+    Pass pass(model, inputs, options.edits, options.temperature, attention);
     const bool has_source = architecture.latent || place.stack == Stack::cross;
     const std::string x = node_name(architecture, place, TensorId::x),
                       x_kv = has_source ? node_name(architecture, place, TensorId::x_kv) : x;
     const run::RunPtr run = pass.run({{x}, {x_kv}}, progress);
     const std::int64_t n = attention_number(architecture, place);
-    return with_edits(attention_problem(pass.text, inputs, place, model.layer(n), (*run)[x],
+    return with_edits(attention_problem(pass.text(), inputs, place, model.layer(n), (*run)[x],
                                         has_source ? (*run)[x_kv] : nullptr),
                       edits_of(options.edits, n));
 }

@@ -29,7 +29,11 @@ Factor factor(const Call& call, std::size_t input, const Index& at) {
 
 std::string number_text(double value) {
     std::array<char, 32> text{};
-    const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value);
+    const auto single = static_cast<float>(value);
+    char* const first = text.data();
+    char* const last = first + text.size();
+    const auto [end, error] = static_cast<double>(single) == value ? std::to_chars(first, last, single)
+                                                                   : std::to_chars(first, last, value);
     return error == std::errc() ? std::string(text.data(), end) : std::to_string(value);
 }
 
@@ -46,8 +50,23 @@ std::string python_repeated(const Axes& from, const Axes& to) {
     return added ? "[" + index + "]" : "";
 }
 
-std::string python_pair(std::int64_t a, std::int64_t b) {
-    return "(" + std::to_string(a) + ", " + std::to_string(b) + ")";
+std::string python_pair(const Axis& a, const Axis& b) {
+    return "(" + a.name + ", " + b.name + ")";
+}
+
+std::string python_shared_heads(const Axes& all_heads, const Axes& heads) {
+    return all_heads.size(1) == heads.size(1)
+               ? ""
+               : ".repeat_interleave(" + all_heads[1].name + " // " + heads[1].name + ", dim=1)";
+}
+
+std::string python_sharing_comment(const Axes& all_heads, const Axes& heads) {
+    if (all_heads.size(1) == heads.size(1))
+        return "";
+    return heads.size(1) == 1
+               ? "# Multi-query attention (Shazeer 2019): all query heads share one key/value head.\n"
+               : "# Grouped-query attention (Ainslie et al. 2023): H / Hkv query heads share a key/value "
+                 "head.\n";
 }
 
 } // namespace headscope::graph::ops

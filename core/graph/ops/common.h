@@ -41,12 +41,17 @@ inline Factor number(double value, std::string symbol = {}) {
     return {.value = value, .cell = {}, .symbol = std::move(symbol)};
 }
 
-/// The shortest text that reads back as the same number: "1e-05".
+/// The shortest text that reads back as the same number: "1e-05"; a float32 reads back as the same float32.
 std::string number_text(double value);
-/// "(B, 1, T)": the text after an array in Python that gives it the axes `to`, by new axes of size 1; empty
-/// if it has them.
+/// "[:, None, :]": the text after an array in Python that gives it the axes `to`, by new axes of size 1;
+/// empty if it has them.
 std::string python_repeated(const Axes& from, const Axes& to);
-/// "1 * 2": a tuple of sizes for unflatten.
-std::string python_pair(std::int64_t a, std::int64_t b);
+/// "(H, dk)": the sizes of two axes, for unflatten.
+std::string python_pair(const Axis& a, const Axis& b);
+/// ".repeat_interleave(H // Hkv, dim=1)": repeats the heads of the second array for those of the first; empty
+/// if it has as many.
+std::string python_shared_heads(const Axes& all_heads, const Axes& heads);
+/// The comment before lines with python_shared_heads; empty if it is.
+std::string python_sharing_comment(const Axes& all_heads, const Axes& heads);
 
 } // namespace headscope::graph::ops

@@ -48,7 +48,7 @@ public:
             bool repeated = false;
             for (int axis = 0; axis + 1 < part.rank(); ++axis) {
                 repeated = repeated || part.size(axis) != call.axes.size(axis);
-                sizes += std::to_string(call.axes.size(axis)) + ", ";
+                sizes += call.axes[axis].name + ", ";
             }
             parts += repeated ? ".expand(" + sizes + "-1)" : "";
         }

@@ -43,7 +43,7 @@ public:
 
     std::string pytorch(const Call& call, const Names& names) const override {
         const double factor = call.as<Embedding>().factor;
-        return names.out + " = " + names.in[1] + "[" + names.in[0] + ".long()]" +
+        return names.out + " = " + names.in[1] + "[" + names.in[0] + "]" +
                (factor == 1 ? "" : " * " + number_text(factor)) + "\n";
     }
 

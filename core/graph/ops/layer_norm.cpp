@@ -18,9 +18,8 @@ public:
                (call.has(2) ? " + " + names.in[2] : "");
     }
     std::string pytorch(const Call& call, const Names& names) const override {
-        const std::string weight = call.has(1) ? names.in[1] : "None";
-        return names.out + " = torch.nn.functional.layer_norm(" + names.in[0] + ", (" +
-               std::to_string(call.axes.back(0).size) + ",), " + weight + ", " +
+        return names.out + " = torch.nn.functional.layer_norm(" + names.in[0] + ", " + names.in[0] +
+               ".shape[-1:], " + (call.has(1) ? names.in[1] : "None") + ", " +
                (call.has(2) ? names.in[2] : "None") + ", " + number_text(call.as<Norm>().eps) + ")\n";
     }
 };

@@ -42,11 +42,10 @@ std::string scale_python(const Call& call, const Names& names) {
     std::string text = names.in[0];
     if (scale.factor != 1)
         text += " * " + number_text(scale.factor);
-    const std::string root = "math.sqrt(" + std::to_string(scale.root_of) + ")";
     if (scale.root_of > 0 && call.has(1))
-        text += " / (" + root + " * " + names.in[1] + ")";
+        text += " / (math.sqrt(dk) * " + names.in[1] + ")";
     else if (scale.root_of > 0)
-        text += " / " + root;
+        text += " / math.sqrt(dk)";
     else if (call.has(1))
         text += " / " + names.in[1];
     return text;

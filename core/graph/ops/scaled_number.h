@@ -16,7 +16,7 @@ double scaled_number(const Call& call, const Index& at);
 double scale_coefficient(const Call& call);
 /// "scores ÷ √dk"
 std::string scale_formula(const Call& call, const Names& names);
-/// "scores / math.sqrt(64)"
+/// "scores / math.sqrt(dk)"
 std::string scale_python(const Call& call, const Names& names);
 Arithmetic scale_arithmetic(const Call& call, const Index& at);
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check_pytorch.py PROGRAM DATA: runs the scripts that `headscope export` writes.
+"""check_pytorch.py PROGRAM DATA UNIT_TESTS: runs the scripts that `headscope export` and a unit test write.
 
 Every script has to exit with success, and to fail after a number in it is changed. The tensors that it computes are
 compared with the expected ones of the reference cases (torch, float64). Warnings of PyTorch count as errors. All scripts
@@ -8,6 +8,7 @@ import contextlib
 import io
 import json
 import math
+import os
 import pathlib
 import re
 import runpy
@@ -39,8 +40,6 @@ torch.set_printoptions(threshold=0, edgeitems=1)
 
 # Families whose attention torch.nn.MultiheadAttention computes.
 WITH_MODULE = "gpt2 bert distilbert roberta opt bloom xlm-roberta camembert mpt albert electra xglm mpnet".split()
-# Families with layers that no script computes.
-WITHOUT_LAYER = "gpt_oss mixtral qwen2_moe qwen3_moe olmoe granitemoe deepseek_v2 deepseek_v3".split()
 
 def run_script(path):
     """Returns exit status (None if it ran to its end), variables and output."""
@@ -265,24 +264,56 @@ class Checker:
         """Checks a layer with its norms, residual and MLP, from the hidden state before it to the next one."""
         for folder in sorted((self.data / "models").glob("*/")):
             given = read_safetensors(folder / "expected.safetensors")
-            config = json.loads((folder / "config.json").read_text())
-            if config["model_type"] in WITHOUT_LAYER:
-                done = subprocess.run([self.program, "export", "--model", folder, "--ids", "1,2", "--whole-layer", "-o",
-                                       self.script], capture_output=True)  # fmt: skip
-                assert done.returncode == 1, f"{folder.name}: no script computes this layer"
-            elif "decoder_input_ids" in given:
+            if "decoder_input_ids" in given:
                 self.check_decoder_layer(folder, given)
             else:
                 self.check_layer(folder, [], given["expect.hidden_states"], given["attention_mask"])
-        folder = self.data / "models" / "smollm3_tiny"
-        self.export("--model", folder, "--inputs", folder / "expected.safetensors", "--whole-layer", "--device", "cpu")
-        numbers = self.folder / "problem.numbers.safetensors"
-        tensors = read_safetensors(numbers)
-        tensors["W_out"][0, 0] += 5
-        write_safetensors(numbers, tensors)
-        assert run_script(self.script)[0] not in (None, 0), "a changed weight of the MLP goes unnoticed"
-        numbers.unlink()
+        self.check_broken_layer("smollm3_tiny", "W_out")
+        self.check_broken_layer("mixtral_tiny", "W_router")
+        self.check_broken_layer("deepseek_v2_tiny", "W_DKV")
         self.check_edited_layer()
+
+    def check_broken_layer(self, name, weight):
+        """Checks that a script fails after one number of a parameter changed."""
+        folder = self.data / "models" / name
+        self.export("--model", folder, "--inputs", folder / "expected.safetensors", "--whole-layer", "--layer", 1, "--device", "cpu")
+        text, end = self.script.read_text(), "\n# What Headscope computed"
+        assert text.count(end) == 1 and f"\n{weight} = " in text, f"{name}: {weight}"
+        self.script.write_text(text.replace(end, f"{weight}[(0,) * {weight}.dim()] += 5\n" + end))
+        assert run_script(self.script)[0] not in (None, 0), f"{name}: a changed number of {weight} goes unnoticed"
+
+    def check_whole_models(self):
+        """Checks models from the token ids to the logits, or to the last hidden state."""
+        for folder in sorted((self.data / "models").glob("*/")):
+            self.export("--model", folder, "--inputs", folder / "expected.safetensors", "--whole-model", "--device", "cpu")
+            status, got, printed = run_script(self.script)
+            assert status is None, f"{folder.name}: {status}\n{printed}"
+            given = read_safetensors(folder / "expected.safetensors")
+            assert ("logits" in got) == ("expect.logits" in given), folder.name
+            if "logits" in got:
+                mask = given["decoder_attention_mask" if "decoder_input_ids" in given else "attention_mask"].bool()
+                want = given["expect.logits"]
+                worst = (got["logits"] - want).abs().amax(dim=-1)[mask].max().item()
+                assert worst <= 5e-5 * max(1.0, want.abs().max().item()), f"{folder.name}: logits differ by {worst}"
+            self.count += 1
+
+    def check_changed_activations(self, unit_tests):
+        """Checks runs with head gains and activations that are set or added, and that the scripts need them."""
+        scripts = self.folder / "changed"
+        scripts.mkdir()
+        done = subprocess.run([unit_tests, "[.scripts]"], capture_output=True, text=True,
+                              env=os.environ | {"HEADSCOPE_SCRIPTS": str(scripts)})  # fmt: skip
+        written = sorted(scripts.glob("*.py"))
+        assert done.returncode == 0 and len(written) == 6, done.stdout
+        for script in written:
+            status, _, printed = run_script(script)
+            assert status is None, f"{script.name}: {status}\n{printed}"
+            text, lines = script.read_text(), re.compile(r"^\w+\[.*\] \+?= intervention_\d+$", re.M)
+            assert len(lines.findall(text)) == 3, script.name
+            for line in lines.findall(text):
+                script.write_text(text.replace(line + "\n", ""))
+                assert run_script(script)[0] not in (None, 0), f"{script.name}: nothing misses {line}"
+            self.count += 1
 
     def check_layer(self, folder, stack, hidden, mask):
         """Checks the layer between hidden[0] and hidden[1]; None: not known. Returns the tensors of the script."""
@@ -377,7 +408,7 @@ class Checker:
         assert done.returncode == 1 and "not the numbers" in done.stderr, done
 
 
-def main(program, data):
+def main(program, data, unit_tests):
     warnings.simplefilter("error")
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as folder:
@@ -392,6 +423,8 @@ def main(program, data):
         checker.check_models()
         checker.check_both_ways()
         checker.check_whole_layers()
+        checker.check_whole_models()
+        checker.check_changed_activations(unit_tests)
         checker.check_large()
         checker.check_asserts()
     print(f"{checker.count} scripts agree")

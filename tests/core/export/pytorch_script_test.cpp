@@ -59,14 +59,12 @@ Trace trace_of(const Problem& problem) {
 
 bool fits(const Problem& problem) {
     const Trace trace = trace_of(problem);
-    const bool result = fits_torch_module(problem, trace);
-    CHECK((pytorch_script(problem, trace, "").find("mha = torch.nn.MultiheadAttention") !=
-           std::string::npos) == result);
-    return result;
+    return pytorch_script(part_of(problem, trace), "").find("mha = torch.nn.MultiheadAttention") !=
+           std::string::npos;
 }
 
 std::string script_of(const Problem& problem) {
-    return pytorch_script(problem, trace_of(problem), "a title");
+    return pytorch_script(part_of(problem, trace_of(problem)), "a title");
 }
 
 /// More numbers than a script written to a file holds itself.
@@ -135,24 +133,29 @@ TEST_CASE("the module gets its weights stacked, or apart when the source has ano
 TEST_CASE("the module gets the mask in the form that says most") {
     CHECK_THAT(script_of(numbered_problem(plain)), !Contains("attn_mask") && !Contains("allowed"));
     CHECK_THAT(script_of(with_mask({CausalMask{}})),
-               Contains("allowed & (j <= i)") && Contains("attn_mask = (~allowed).reshape(Tq, Tk)"));
+               Contains("masked = scaled.masked_fill(~(j <= i), -math.inf)") &&
+                   Contains("attn_mask = (masked == -math.inf)[0, 0]"));
     CHECK_THAT(script_of(with_mask({KeyPaddingMask{bools({1, 3}, {1, 1, 0})}})),
-               Contains("key_padding_mask = ~allowed") && !Contains("attn_mask"));
+               Contains("key_padding_mask = ~allowed.expand(B, Tk)") && !Contains("attn_mask"));
     CHECK_THAT(script_of(with_mask({SlidingWindowCausalMask{2}, AdditiveMask{filled({2, 3, 3})}})),
-               Contains("j > i - 2") && Contains("add.masked_fill(~allowed, -inf).expand(B, H, Tq, Tk)"));
+               Contains("(j <= i) & (j >= i - 1)") &&
+                   Contains("attn_mask = mask[None, :, :, :].expand(B, H, Tq, Tk)") &&
+                   Contains(".masked_fill(masked == -math.inf, -math.inf).reshape(B * H, Tq, Tk)"));
 }
 
 TEST_CASE("every float32 comes back from its text") {
     const float largest = std::numeric_limits<float>::max();
     const ScriptValue value{
-        "t", "6", make_tensor({6}, std::vector<float>{0.1F, -INFINITY, 1e-45F, largest, -0.0F, -largest})};
+        "t", "(6)", make_tensor({6}, std::vector<float>{0.1F, -INFINITY, 1e-45F, largest, -0.0F, -largest})};
     // As a double, 3.4028235e+38 is beyond float32, and torch refuses it.
     CHECK(python_tensor(value) == "t = torch.tensor([0.1, -inf, 1e-45, 3.4028234663852886e+38, -0.0, "
                                   "-3.4028234663852886e+38], dtype=torch.float32)  # (6)\n");
 }
 
 TEST_CASE("lists nest as the shape does") {
-    const ScriptValue value{"m", "axes", bools({2, 2, 1, 2}, {1, 0, 0, 1, 1, 1, 0, 0})};
+    const ScriptValue value{"m", "(axes)",
+                            make_tensor({2, 2, 1, 2}, std::vector<float>{1, 0, 0, 1, 1, 1, 0, 0}),
+                            ScriptValue::Kind::flags};
     CHECK(python_tensor(value) == R"(m = torch.tensor([[[
     [1, 0],
 ], [
@@ -168,7 +171,7 @@ TEST_CASE("lists nest as the shape does") {
 TEST_CASE("no title or token can break the script") {
     Problem problem = numbered_problem(plain);
     problem.tokens = {"\"\"\"", "\n\\", "\xff\xe7\x8c\xab"};
-    const std::string script = pytorch_script(problem, trace_of(problem), "\"\"\"\nimport os\\");
+    const std::string script = pytorch_script(part_of(problem, trace_of(problem)), "\"\"\"\nimport os\\");
     CHECK_THAT(script, Contains("computed it: \"\\\"\\\"\\\"\\nimport os\\\\\"."));
     CHECK_THAT(script, Contains("tokens = [\"\\\"\\\"\\\"\", \"\\n\\\\\", \"\uFFFD\u732B\"]"));
 }
@@ -179,8 +182,8 @@ TEST_CASE("many numbers go into a file beside the script, never over a stranger'
     const Trace trace = trace_of(problem);
     const std::string path = folder.file("big.py"), beside = folder.file("big.numbers.safetensors");
     CHECK(pytorch_numbers_path(path) == beside);
-    export_pytorch(problem, trace, "big", path);
-    export_pytorch(problem, trace, "big", path); // its own file may be replaced
+    export_pytorch(part_of(problem, trace), "big", path);
+    export_pytorch(part_of(problem, trace), "big", path); // its own file may be replaced
     CHECK(folder.entries() == 2);
     CHECK_THAT(read_file(path), Contains("with_name(\"big.numbers.safetensors\")"));
     const format::Safetensors numbers = format::Safetensors::open(beside);
@@ -191,7 +194,7 @@ TEST_CASE("many numbers go into a file beside the script, never over a stranger'
     stranger.add("X", problem.x);
     write_file_atomically(beside, stranger.bytes());
     const std::string script_before = read_file(path);
-    CHECK_THROWS_WITH(export_pytorch(problem, trace, "other", path),
+    CHECK_THROWS_WITH(export_pytorch(part_of(problem, trace), "other", path),
                       Contains("was not written by an export"));
     CHECK(format::Safetensors::open(beside).has("X"));
     CHECK(read_file(path) == script_before);
@@ -202,34 +205,34 @@ TEST_CASE("both files are written or neither") {
     const Problem problem = long_problem();
     const Trace trace = trace_of(problem);
     std::filesystem::create_directory(folder.file("taken.py")); // a script cannot get this name
-    CHECK_THROWS_AS(export_pytorch(problem, trace, "", folder.file("taken.py")), Error);
+    CHECK_THROWS_AS(export_pytorch(part_of(problem, trace), "", folder.file("taken.py")), Error);
     CHECK(folder.entries() == 1);
 
     const std::string beside = folder.file("taken.numbers.safetensors");
-    export_pytorch(problem, trace, "", folder.file("taken"));
+    export_pytorch(part_of(problem, trace), "", folder.file("taken"));
     const std::string before = read_file(beside);
     Problem other = problem;
     other.x = filled({1, 4, 96}, 0.02F);
-    CHECK_THROWS_AS(export_pytorch(other, trace_of(other), "", folder.file("taken.py")), Error);
+    CHECK_THROWS_AS(export_pytorch(part_of(other, trace_of(other)), "", folder.file("taken.py")), Error);
     CHECK(read_file(beside) == before);
 }
 
 TEST_CASE("few numbers stay in the script, and so do those of the clipboard up to its limit") {
     const TemporaryFolder folder;
     const Problem small = numbered_problem(plain);
-    export_pytorch(small, trace_of(small), "", folder.file("small.py"));
+    export_pytorch(part_of(small, trace_of(small)), "", folder.file("small.py"));
     CHECK(folder.entries() == 1);
     const Problem problem = long_problem();
     const Trace trace = trace_of(problem);
-    CHECK(pytorch_clipboard(problem, trace, "t") == pytorch_script(problem, trace, "t"));
+    CHECK(pytorch_clipboard(part_of(problem, trace), "t") == pytorch_script(part_of(problem, trace), "t"));
     const Problem huge = numbered_problem(
         {.B = 1, .Tq = 2, .Tk = 2, .D = 512, .Dkv = 512, .H = 8, .Hkv = 8, .dk = 64, .dv = 64});
-    CHECK_THROWS_WITH(pytorch_clipboard(huge, trace_of(huge), "t"), Contains("save it to a file"));
+    CHECK_THROWS_WITH(pytorch_clipboard(part_of(huge, trace_of(huge)), "t"), Contains("save it to a file"));
 }
 
 TEST_CASE("a script needs the stages that it compares") {
     const Problem problem = numbered_problem(plain);
     Trace trace = trace_of(problem);
     trace.slot(TensorId::weights) = nullptr;
-    CHECK_THROWS_WITH(pytorch_script(problem, trace, ""), Contains("weights was not computed"));
+    CHECK_THROWS_WITH(part_of(problem, trace), Contains("weights was not computed"));
 }

@@ -8,6 +8,7 @@
 
 using namespace headscope;
 using Catch::Contains;
+using Catch::EndsWith;
 using graph::Axes;
 using graph::Builder;
 using graph::Graph;
@@ -127,16 +128,20 @@ TEST_CASE("PyTorch's lines of a node are assignments to its name", "[graph]") {
         return std::string("no such graph");
     };
     CHECK(line("attention", "q") == "q = x @ W_Q + b_Q\n");
-    CHECK(line("attention", "q_heads") == "q_heads = q.unflatten(-1, (4, 4)).transpose(1, 2)\n");
-    CHECK(line("attention", "scores") ==
-          "scores = q_heads @ k_heads.repeat_interleave(2, dim=1).transpose(-2, -1)\n");
-    CHECK(line("temperature", "scaled") == "scaled = scores / (math.sqrt(4) * temperature)\n");
-    CHECK(line("causal", "masked") == "i = torch.arange(3).reshape(-1, 1)\nj = torch.arange(3)\n"
-                                      "masked = scaled.masked_fill(~(j <= i), -math.inf)\n");
-    CHECK(line("added mask", "weights") == "weights = torch.softmax(masked, dim=-1).masked_fill((masked == "
-                                           "-math.inf).all(dim=-1, keepdim=True), 0.0)\n");
-    CHECK(line("attention", "concat") ==
-          "concat = (head_out * gain.reshape(1, -1, 1, 1)).transpose(1, 2).flatten(-2)\n");
+    CHECK(line("attention", "q_heads") == "q_heads = q.unflatten(-1, (H, dk)).transpose(1, 2)\n");
+    CHECK_THAT(
+        line("attention", "scores"),
+        Contains("# Grouped-query attention") &&
+            EndsWith("\nscores = q_heads @ k_heads.repeat_interleave(H // Hkv, dim=1).transpose(-2, -1)\n"));
+    CHECK(line("temperature", "scaled") == "scaled = scores / (math.sqrt(dk) * temperature)\n");
+    CHECK_THAT(line("causal", "masked"),
+               EndsWith("i = torch.arange(Tq).reshape(-1, 1)\nj = torch.arange(Tk)\n"
+                        "masked = scaled.masked_fill(~(j <= i), -math.inf)\n"));
+    CHECK_THAT(line("added mask", "weights"),
+               EndsWith("closed = (masked == -math.inf).all(dim=-1, keepdim=True)\n"
+                        "weights = torch.softmax(masked, dim=-1).masked_fill(closed, 0.0)\n"));
+    CHECK_THAT(line("attention", "concat"),
+               EndsWith("concat = (head_out * gain.reshape(1, -1, 1, 1)).transpose(1, 2).flatten(-2)\n"));
     CHECK(line("gated MLP", "mlp_act") == "mlp_act = torch.nn.functional.silu(mlp_gate) * mlp_pre\n");
     CHECK(line("attention", "x").empty());
     for (const graph::SampleGraph& one : graph::sample_graphs())

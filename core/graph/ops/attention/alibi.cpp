@@ -52,7 +52,10 @@ public:
         const std::string slopes = "torch.tensor([" +
                                    joined(alibi.slopes, [](float m) { return number_text(m); }) + "])" +
                                    (alibi.bfloat16 ? ".bfloat16()" : "") + "[None, :, None]";
-        return names.out + " = " + (alibi.bfloat16 ? "(" : "") + slopes + " * " + names.in[0] +
+        return "# ALiBi: a slope of each head times the place of the key (Press et al. 2022, \"Train Short, "
+               "Test "
+               "Long\").\n" +
+               names.out + " = " + (alibi.bfloat16 ? "(" : "") + slopes + " * " + names.in[0] +
                "[:, None, :]" + (alibi.bfloat16 ? ").bfloat16().float()" : "") +
                (alibi.divisor == 1 ? "" : " / " + number_text(alibi.divisor)) + "\n";
     }

@@ -55,12 +55,11 @@ public:
         for (std::int64_t distance = -(bias.keys - 1); distance <= bias.keys - 1; ++distance)
             buckets += (buckets.empty() ? "" : ", ") +
                        std::to_string(bucket_of(bias, call.axes_of(0).size(0), distance));
-        return "# The bucket of each distance from " + std::to_string(-(bias.keys - 1)) + " to " +
-               std::to_string(bias.keys - 1) + ".\nbuckets = torch.tensor([" + buckets + "])\n" +
-               "distances = torch.arange(" + std::to_string(bias.keys) + ") - (torch.arange(" +
-               std::to_string(bias.queries) + ").reshape(-1, 1) + " +
-               std::to_string(bias.keys - bias.queries) + ")\n" + names.out + " = " + names.in[0] +
-               "[buckets[distances + " + std::to_string(bias.keys - 1) + "]].permute(2, 0, 1)\n";
+        const std::string aligned = bias.keys == bias.queries ? "" : " - (Tk - Tq)";
+        return "# The bucket of each distance from -(Tk - 1) to Tk - 1 (Raffel et al. 2020, section 2.1).\n"
+               "buckets = torch.tensor([" +
+               buckets + "])\ndistances = torch.arange(Tk) - torch.arange(Tq).reshape(-1, 1)" + aligned +
+               "\n" + names.out + " = " + names.in[0] + "[buckets[distances + Tk - 1]].permute(2, 0, 1)\n";
     }
 
     double cell(const Call& call, const Index& at) const override {

@@ -40,10 +40,9 @@ public:
     }
 
     std::string pytorch(const Call& call, const Names& names) const override {
-        const std::int64_t group = call.axes_of(0).size(1) / call.axes_of(1).size(1);
-        const std::string repeated =
-            group == 1 ? "" : ".repeat_interleave(" + std::to_string(group) + ", dim=1)";
-        return names.out + " = " + names.in[0] + " @ " + names.in[1] + repeated + ".transpose(-2, -1)\n";
+        const Axes &q = call.axes_of(0), &k = call.axes_of(1);
+        return python_sharing_comment(q, k) + names.out + " = " + names.in[0] + " @ " + names.in[1] +
+               python_shared_heads(q, k) + ".transpose(-2, -1)\n";
     }
 
     double cell(const Call& call, const Index& at) const override {

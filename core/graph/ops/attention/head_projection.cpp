@@ -51,8 +51,8 @@ public:
         const Axes& heads = call.axes_of(0);
         const std::string gained =
             call.has(2) ? "(" + names.in[0] + " * " + names.in[2] + ".reshape(1, -1, 1, 1))" : names.in[0];
-        return names.out + " = " + gained + " @ " + names.in[1] + ".unflatten(0, " +
-               python_pair(heads.size(1), heads.size(3)) + ")\n";
+        return "# The output is their sum over the heads, plus the bias.\n" + names.out + " = " + gained +
+               " @ " + names.in[1] + ".unflatten(0, " + python_pair(heads[1], heads[3]) + ")\n";
     }
 
     double cell(const Call& call, const Index& at) const override {

@@ -42,7 +42,7 @@ std::string head_rows_python(const Call& call, const Names& names) {
     if (!has_columns(call))
         return names.in[0];
     const Axis& columns = call.axes_of(0)[2];
-    return names.in[0] + ".unflatten(-1, " + python_pair(columns.size / columns.inner, columns.inner) +
+    return names.in[0] + ".unflatten(-1, " + python_pair(columns.outer_axis(), columns.inner_axis()) +
            ").transpose(1, 2)";
 }
 

@@ -18,7 +18,7 @@ Index head_row_cell(const Call& call, const Index& at);
 ReadSpan head_row_span(const Call& call, const Index& at);
 /// "q[:, h·dk : (h+1)·dk]", or "q_normed[h]"
 std::string head_rows_formula(const Call& call, const Names& names);
-/// "q.unflatten(-1, (4, 16)).transpose(1, 2)", or "q_normed"
+/// "q.unflatten(-1, (H, dk)).transpose(1, 2)", or "q_normed"
 std::string head_rows_python(const Call& call, const Names& names);
 
 } // namespace headscope::graph::ops

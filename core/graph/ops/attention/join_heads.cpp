@@ -44,7 +44,9 @@ public:
     std::string pytorch(const Call& call, const Names& names) const override {
         const std::string heads =
             call.has(1) ? "(" + names.in[0] + " * " + names.in[1] + ".reshape(1, -1, 1, 1))" : names.in[0];
-        return names.out + " = " + heads + ".transpose(1, 2).flatten(-2)\n";
+        return (call.has(1) ? "# Each head times its gain, then side by side.\n"
+                            : "# The heads side by side again.\n") +
+               names.out + " = " + heads + ".transpose(1, 2).flatten(-2)\n";
     }
 
     double cell(const Call& call, const Index& at) const override {

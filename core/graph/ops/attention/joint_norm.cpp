@@ -45,7 +45,7 @@ public:
         const std::string& x = names.in[0];
         return names.out + " = " + x + " * torch.rsqrt(" + x + ".square().mean(dim=-1, keepdim=True) + " +
                number_text(call.as<Norm>().eps) + ") * " + names.in[1] + "\n" + names.out + " = " +
-               names.out + ".unflatten(-1, " + python_pair(call.axes.size(1), call.axes.size(3)) +
+               names.out + ".unflatten(-1, " + python_pair(call.axes[1], call.axes[3]) +
                ").transpose(1, 2)\n";
     }
 

@@ -53,25 +53,25 @@ public:
 
     std::string pytorch(const Call& call, const Names& names) const override {
         const auto& mask = call.as<Mask>();
-        const std::int64_t Tq = call.axes.size(2), Tk = call.axes.size(3);
-        const auto shifted = [](const std::string& from, const char* sign, std::int64_t by) {
-            return by == 0 ? from : from + sign + std::to_string(by);
-        };
         const auto repeated = [&](std::size_t input) {
             return names.in[input] + python_repeated(call.axes_of(input), call.axes);
         };
+        std::vector<std::string> rules = python_distances(mask);
         std::string lines;
-        std::vector<std::string> rules;
-        if (mask.before || mask.after)
-            lines = shifted("i = torch.arange(" + std::to_string(Tq) + ").reshape(-1, 1)",
-                            Tk > Tq ? " + " : " - ", std::abs(Tk - Tq)) +
-                    "\nj = torch.arange(" + std::to_string(Tk) + ")\n";
-        if (mask.before)
-            rules.push_back("(j >= " + shifted("i", " - ", *mask.before) + ")");
-        if (mask.after)
-            rules.push_back("(j <= " + shifted("i", " + ", *mask.after) + ")");
+        if (!rules.empty()) {
+            const std::string &Tq = call.axes[2].name, &Tk = call.axes[3].name;
+            const std::string aligned =
+                call.axes.size(2) == call.axes.size(3)
+                    ? "\n"
+                    : " + (" + Tk + " - " + Tq + ")  # queries and keys end together\n";
+            lines = "# Query i may attend to key j where " + joined(rules, {}, " and ") +
+                    ". (PyTorch's own masks are True where it may not.)\n" + "i = torch.arange(" + Tq +
+                    ").reshape(-1, 1)" + aligned + "j = torch.arange(" + Tk + ")\n";
+        }
+        for (std::string& rule : rules)
+            rule = "(" + rule + ")";
         for (std::size_t input = mask.adds ? 2 : 1; input < call.in.size(); ++input)
-            rules.push_back(repeated(input) + ".bool()");
+            rules.push_back(repeated(input));
         const std::string sum = mask.adds ? names.in[0] + " + " + repeated(1) : names.in[0];
         if (rules.empty())
             return names.out + " = " + sum + "\n";
@@ -90,6 +90,20 @@ protected:
     double multiply_adds_per_cell(const Call& call) const override { return call.as<Mask>().adds ? 1 : 0; }
 
 private:
+    /// Comparisons of query i and key j that hold where their distance is allowed.
+    static std::vector<std::string> python_distances(const Mask& mask) {
+        const auto shifted = [](const char* sign, std::int64_t by) {
+            return by == 0 ? "i" : "i" + std::string(sign) + std::to_string(by);
+        };
+        if (mask.before && mask.after && *mask.before == *mask.after)
+            return {"(i - j).abs() <= " + std::to_string(*mask.after)};
+        std::vector<std::string> rules;
+        if (mask.after)
+            rules.push_back("j <= " + shifted(" + ", *mask.after));
+        if (mask.before)
+            rules.push_back("j >= " + shifted(" - ", *mask.before));
+        return rules;
+    }
     static bool is_in_reach(const Call& call, const Index& at) {
         const auto& mask = call.as<Mask>();
         const std::int64_t position = at[2] + call.axes.size(3) - call.axes.size(2);

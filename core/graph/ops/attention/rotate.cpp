@@ -64,7 +64,7 @@ public:
         const std::string& y = names.out;
         const std::int64_t end = rotation.first + width(call);
         const bool whole = width(call) == call.axes.size(3);
-        std::string lines = y + " = " + head_rows_python(call, names) + "\n";
+        std::string lines = rotation_comment(rotation) + y + " = " + head_rows_python(call, names) + "\n";
         const std::string part =
             whole ? y : y + "[..., " + std::to_string(rotation.first) + ":" + std::to_string(end) + "]";
         std::string partner;
@@ -111,6 +111,13 @@ protected:
     double multiply_adds_per_cell(const Call&) const override { return 2; }
 
 private:
+    static std::string rotation_comment(const Rotation& rotation) {
+        return "# Rotary position embedding (Su et al. 2021, \"RoFormer\"): " +
+               std::string(
+                   rotation.pairs == Rotation::Pairs::halves
+                       ? "number c of the first half is rotated together with number c of the second.\n"
+                       : "numbers 2c and 2c + 1 are rotated together.\n");
+    }
     static std::int64_t width(const Call& call) {
         const auto& rotation = call.as<Rotation>();
         return rotation.width > 0 ? rotation.width : call.axes.size(3);

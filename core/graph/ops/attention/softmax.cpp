@@ -72,13 +72,21 @@ public:
         const auto& softmax = call.as<Softmax>();
         const std::string& x = names.in[0];
         if (softmax.sink)
-            return "sinks = " + names.in[1] + ".reshape(1, -1, 1, 1).expand(" +
-                   std::to_string(call.axes.size(0)) + ", -1, " + std::to_string(call.axes.size(2)) +
-                   ", 1)\n" + names.out + " = torch.softmax(torch.cat([" + x +
+            return "# The sink of each head takes part in the softmax like the score of one more key. Its "
+                   "weight is "
+                   "dropped.\n"
+                   "sinks = " +
+                   names.in[1] + ".reshape(1, -1, 1, 1).expand(" + call.axes[0].name + ", -1, " +
+                   call.axes[2].name + ", 1)\n" + names.out + " = torch.softmax(torch.cat([" + x +
                    ", sinks], dim=-1), dim=-1)[..., :-1]\n";
-        const std::string empty =
-            softmax.empty_rows ? ".masked_fill((" + x + " == -math.inf).all(dim=-1, keepdim=True), 0.0)" : "";
-        return names.out + " = torch.softmax(" + x + ", dim=-1)" + empty + "\n";
+        if (!softmax.empty_rows)
+            return names.out + " = torch.softmax(" + x + ", dim=-1)\n";
+        return "# PyTorch's softmax gives NaN for a row of minus infinities; a query that may attend to "
+               "nothing has "
+               "weights 0 here.\n"
+               "closed = (" +
+               x + " == -math.inf).all(dim=-1, keepdim=True)\n" + names.out + " = torch.softmax(" + x +
+               ", dim=-1).masked_fill(closed, 0.0)\n";
     }
 
 protected:

@@ -39,10 +39,9 @@ public:
     }
 
     std::string pytorch(const Call& call, const Names& names) const override {
-        const std::int64_t group = call.axes_of(0).size(1) / call.axes_of(1).size(1);
-        const std::string repeated =
-            group == 1 ? "" : ".repeat_interleave(" + std::to_string(group) + ", dim=1)";
-        return names.out + " = " + names.in[0] + " @ " + names.in[1] + repeated + "\n";
+        const Axes &weights = call.axes_of(0), &v = call.axes_of(1);
+        return python_sharing_comment(weights, v) + names.out + " = " + names.in[0] + " @ " + names.in[1] +
+               python_shared_heads(weights, v) + "\n";
     }
 
     double cell(const Call& call, const Index& at) const override {

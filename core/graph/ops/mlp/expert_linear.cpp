@@ -47,7 +47,8 @@ public:
     }
 
     std::string pytorch(const Call& call, const Names& names) const override {
-        return names.out + " = torch.einsum(\"btd,edf->btef\", " + names.in[0] + ", " + names.in[1] + ")" +
+        return "# Every expert for every token; those that a token does not use have the fraction 0.\n" +
+               names.out + " = torch.einsum(\"btd,edf->btef\", " + names.in[0] + ", " + names.in[1] + ")" +
                (call.has(2) ? " + " + names.in[2] : "") + "\n";
     }
 

@@ -102,20 +102,23 @@ public:
         const std::string &x = names.in[0], used = std::to_string(route.used);
         std::string lines;
         if (route.score == Route::Score::softmax_of_chosen) {
-            lines = "values, chosen = " + x + ".topk(" + used +
-                    ", dim=-1)\nvalues = torch.softmax(values, dim=-1)\n";
+            lines = "chosen_logits, chosen = " + x + ".topk(" + used +
+                    ", dim=-1)\nfractions = torch.softmax(chosen_logits, dim=-1)\n";
         } else {
-            lines = (route.score == Route::Score::softmax ? "scores = torch.softmax(" + x + ", dim=-1)\n"
-                                                          : "scores = torch.sigmoid(" + x + ")\n") +
-                    "choice = scores" + (call.has(1) ? " + " + names.in[1] : "") + "\n" +
-                    python_groups(route) + "chosen = choice.topk(" + used +
-                    ", dim=-1).indices\nvalues = scores.gather(-1, chosen)\n";
+            lines =
+                (route.score == Route::Score::softmax ? "expert_scores = torch.softmax(" + x + ", dim=-1)\n"
+                                                      : "expert_scores = torch.sigmoid(" + x + ")\n") +
+                "choice = expert_scores" + (call.has(1) ? " + " + names.in[1] : "") + "\n" +
+                python_groups(route) + "chosen = choice.topk(" + used +
+                ", dim=-1).indices\nfractions = expert_scores.gather(-1, chosen)\n";
         }
         if (route.sum_to_one)
-            lines += "values = values / values.sum(dim=-1, keepdim=True)\n";
+            lines += "fractions = fractions / fractions.sum(dim=-1, keepdim=True)\n";
         if (route.factor != 1)
-            lines += "values = values * " + number_text(route.factor) + "\n";
-        return lines + names.out + " = torch.zeros_like(" + x + ").scatter(-1, chosen, values)\n";
+            lines += "fractions = fractions * " + number_text(route.factor) + "\n";
+        return "# The experts of each token, and the fractions of their outputs; 0 for experts that were not "
+               "chosen.\n" +
+               lines + names.out + " = torch.zeros_like(" + x + ").scatter(-1, chosen, fractions)\n";
     }
 
 protected:
@@ -153,9 +156,10 @@ private:
     static std::string python_groups(const Route& route) {
         if (route.groups == 1)
             return "";
-        return "groups = choice.unflatten(-1, (" + std::to_string(route.groups) +
-               ", -1))\nbest = groups.topk(" + std::to_string(route.best_of_group) +
-               ", dim=-1).values.sum(dim=-1).topk(" + std::to_string(route.used_groups) +
+        return "# Only experts of the best groups can be chosen.\ngroups = choice.unflatten(-1, (" +
+               std::to_string(route.groups) + ", -1))\nbest = groups.topk(" +
+               std::to_string(route.best_of_group) + ", dim=-1).values.sum(dim=-1).topk(" +
+               std::to_string(route.used_groups) +
                ", dim=-1).indices\nchoice = (groups * torch.zeros_like(groups[..., 0]).scatter(-1, best, "
                "1.0).unsqueeze(-1)).flatten(-2)\n";
     }
