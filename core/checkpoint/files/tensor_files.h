@@ -4,6 +4,7 @@
 #include "core/format/safetensors.h"
 #include "core/format/torch/torch_file.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -25,6 +26,8 @@ public:
     /// other PyTorch file. Throws Error(input) if a folder has none of them or several other PyTorch files,
     /// if an index and its files contradict each other, and for any file that cannot be opened.
     static TensorFiles open(const std::string& path);
+    /// The tensors of one file of any of these kinds, by its content and ending. Throws likewise.
+    static TensorFiles open_file(const std::string& path);
     /// Returns true if open() finds tensors in the folder; nothing is read.
     static bool are_in(const std::string& folder);
     /// Returns true if the folder has safetensors, which open() prefers to PyTorch files.
@@ -44,6 +47,20 @@ public:
     /// piece, up to the first difference. Throws like tensor().
     bool same_numbers(std::string_view name, std::string_view other) const;
 
+    /// Makes a tensor from the one of the file.
+    using Change = std::function<TensorPtr(const TensorPtr& own)>;
+    /// Changes what tensor() returns for an existing name from now on, to numbers of the same shape. A later
+    /// change gets the result of an earlier one. Copies that were made before are not affected.
+    void change(const std::string& name, Change change);
+    /// Calls each tensor what `name_of` returns for its name. Throws Error(input) if two get the same name.
+    void rename(const std::function<std::string(const std::string& name)>& name_of);
+    /// Adds a tensor that `make` computes each time it is read. Throws Error(input) if the name is used.
+    void add_made(format::TensorEntry entry, std::function<TensorPtr()> make);
+    /// The files of `source`, without its tensors.
+    static TensorFiles without_tensors(const TensorFiles& source);
+    /// Adds the files of `other` to files(), without their tensors: those that changes read.
+    void add_sources(const TensorFiles& other);
+
 private:
     template<class Opened>
     void add_opened(std::shared_ptr<const Opened> file);
@@ -52,18 +69,30 @@ private:
     void read_index(const std::string& folder, const std::string& index);
 
     struct Place {
-        std::size_t file;
-        const format::TensorEntry* entry; ///< in files_[file], whose entries never move
+        std::size_t file;                 ///< no_file: the first change makes the tensor
+        const format::TensorEntry* entry; ///< in files_[file], whose entries never move, or in `own`
+        std::vector<Change> changes = {};
+        std::shared_ptr<const format::TensorEntry> own = {}; ///< of a tensor that has another name here
+        std::string stored_name = {};                        ///< its name in the file
     };
+    static constexpr std::size_t no_file = std::size_t(-1);
+    /// Returns true if the numbers are those of the file, under their name there.
+    static bool is_as_stored(const Place& place) { return place.changes.empty() && place.own == nullptr; }
+    [[noreturn]] void fail_missing(std::string_view name) const;
+    const std::string& source_of(const Place& place) const;
+
     std::string path_;
     std::vector<File> files_;
     std::map<std::string, Place, std::less<>> places_;
 };
 
+/// The name of the file that describes a LoRA adapter.
+inline constexpr const char* adapter_config_name = "adapter_config.json";
+
 /// Returns true if the path is a PyTorch file, by its content or ending, or the index of several files.
 bool is_weights_file(const std::string& path);
-/// The folder with config.json and the tokenizer of a path that TensorFiles::open() takes: the folder of a
-/// file for which is_weights_file() is true, else the path itself.
+/// The folder with config.json and the tokenizer of a checkpoint's path: the folder of a file of weights or
+/// of the description of a toy model, else the path itself.
 std::string settings_folder(const std::string& path);
 /// The text of the config.json in that folder. Throws Error(input) if it is missing.
 std::string read_config(const std::string& path);

@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/joined.h"
 #include "core/base/message.h"
+#include "core/checkpoint/files/adapter.h"
 #include "core/checkpoint/files/checkpoint_folder.h"
 #include "core/checkpoint/files/tensor_files.h"
 #include "core/checkpoint/gguf/gguf_file.h"
@@ -301,7 +302,7 @@ nlohmann::json gguf_tokenizer_description(const ConfigReader& metadata) {
 }
 
 std::unique_ptr<text::Tokenizer> load_model_tokenizer(const std::string& place) {
-    const std::string path = checkpoint_at(place);
+    const std::string path = tokenizer_place(checkpoint_at(place));
     if (!is_gguf(path))
         return text::load_tokenizer(settings_folder(path));
     const GgufFile file = GgufFile::open_lazily(path, VocabularyLists::kept);
