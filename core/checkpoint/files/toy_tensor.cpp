@@ -110,7 +110,11 @@ void ToyAxes::learn(const std::string& axis, std::int64_t extent, const std::str
 
 ToyPermutation ToyAxes::match(const std::string& from, const std::string& to,
                               const std::vector<std::int64_t>& extents, const std::string& where) {
-    const auto axes = parse_axes(from);
+    auto axes = parse_axes(from);
+    // Key and value heads may be called heads.
+    if (to.find('K') != std::string::npos && from.find('K') == std::string::npos)
+        for (std::vector<std::string>& joint : axes)
+            std::ranges::replace(joint, "H", "K");
     std::vector<std::string> own = flat(axes), wanted = flat(parse_axes(to));
     std::vector<std::string> a = own, b = wanted;
     std::erase(a, "one");

@@ -69,7 +69,9 @@ TEST_CASE("a folder that is no model is named for what it holds, with a remedy")
         const std::string path = folder.file(std::to_string(count++));
         fs::create_directories(path);
         for (const std::string& name : one.names)
-            write_file_atomically(path + "/" + name, "{}");
+            write_file_atomically(path + "/" + name, name.ends_with(".safetensors")
+                                                         ? std::string("\x02\0\0\0\0\0\0\0{}", 10)
+                                                         : "{}");
         INFO(one.what);
         CHECK_THAT(other_path_sentence(path), Contains(one.what) && Contains(one.remedy));
         CHECK_THAT(input_error([&] { Model::open(path); }), Contains(one.what) && Contains(one.remedy));
