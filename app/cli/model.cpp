@@ -55,6 +55,16 @@ ordered_json describe(const checkpoint::Model& model) {
     if (c.encoder != nullptr)
         json["encoder"] = describe(*c.encoder);
     const auto quantized = checkpoint::find_quantized(model);
+    ordered_json adapter;
+    if (const checkpoint::Adapted* const adapted = model.adapted())
+        adapter = {{"kind", "LoRA"},
+                   {"base", adapted->base},
+                   {"rank", adapted->rank},
+                   {"least_rank", adapted->least_rank},
+                   {"modules", adapted->modules},
+                   {"tensors", adapted->changed.size()},
+                   {"replaced", adapted->replaced},
+                   {"left_out", adapted->left_out}};
     ordered_json left_out = ordered_json::array();
     for (const auto& [part, size] : report.other_parts)
         left_out.push_back({{"part", checkpoint::part_name(part)},
@@ -62,6 +72,8 @@ ordered_json describe(const checkpoint::Model& model) {
                             {"parameters", size.parameters}});
     json.update({{"parameters", parameter_count(report)},
                  {"parameters_by_dtype", report.parameters},
+                 {"adapter", adapter},
+                 {"assumed", model.assumed()},
                  {"tied", c.tied},
                  {"head", model.has_head()},
                  {"runnable", model.problem().empty()},
@@ -116,6 +128,21 @@ std::string as_text(const ordered_json& info) {
     text += "parameters: " + number("parameters") + " (" + dtypes + ")\n";
     if (info["quantization"] != "")
         text += "quantization: " + info["quantization"].get<std::string>() + "\n";
+    if (const ordered_json& adapter = info["adapter"]; !adapter.is_null()) {
+        text += "LoRA adapter of: " + adapter["base"].get<std::string>() + "\n";
+        text += "adapted modules: " + list(adapter["modules"]);
+        if (adapter["rank"] != 0)
+            text += ", rank " +
+                    (adapter["rank"] == adapter["least_rank"] ? "" : adapter["least_rank"].dump() + " to ") +
+                    adapter["rank"].dump();
+        text += ", " + adapter["tensors"].dump() + " tensors changed\n";
+        if (!adapter["replaced"].empty())
+            text += "tensors of the adapter's own: " + list(adapter["replaced"]) + "\n";
+        if (!adapter["left_out"].empty())
+            text += "left out of the adapter: " + list(adapter["left_out"]) + "\n";
+    }
+    if (info["assumed"] != "")
+        text += "assumed: " + info["assumed"].get<std::string>() + "\n";
     text += std::string("word embedding and head: ") + (info["tied"] ? "one table" : "two tables") + "\n";
     text += std::string("runs: ") + (info["runnable"] ? "yes" : "no: " + info["problem"].get<std::string>()) +
             (info["head"] || !info["runnable"] ? "" : ", without logits") +
@@ -149,11 +176,13 @@ void add_model(CLI::App& program) {
     };
     const auto options = std::make_shared<Options>();
     info.add_option("DIR", options->folder,
-                    "a Hugging Face checkpoint folder or its PyTorch file, a GGUF file, or pocket")
+                    "a Hugging Face checkpoint folder or its PyTorch file, a LoRA adapter, a GGUF file, "
+                    "or pocket")
         ->transform(checkpoint::model_folder)
         ->required();
     info.add_flag("--json", options->json, "print JSON");
     add_ignore_unknown(info);
+    add_base(info);
     info.callback([options] {
         const ordered_json found = describe(checkpoint::Model::open(options->folder));
         write_file_atomically("-", options->json ? dump_json(found, 2) + "\n" : as_text(found));

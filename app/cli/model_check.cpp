@@ -141,6 +141,7 @@ void add_model_check(CLI::App& model) {
                        "expect.hidden_states, expect.logits");
     command.add_flag("--json", options->json, "print JSON");
     add_ignore_unknown(command);
+    add_base(command);
     add_device_option(command, options->device);
     command.callback([options] { check(*options); });
 }

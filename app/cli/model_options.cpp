@@ -6,7 +6,10 @@
 #include "app/cli/stop_on_signal.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/parse.h"
+#include "core/checkpoint/files/adapter.h"
 #include "core/checkpoint/files/packaged_models.h"
+#include "core/checkpoint/files/state_dict.h"
 #include "core/checkpoint/generation/predictions.h"
 #include "core/checkpoint/gguf/gguf_tokenizer.h"
 #include "core/checkpoint/model/model_memory.h"
@@ -72,6 +75,27 @@ checkpoint::Stack stack_of_name(const std::string& name) {
 
 } // namespace
 
+CLI::Option* add_base(CLI::App& command) {
+    const auto take_heads = [](const std::string& text) {
+        if (const auto heads = number_of<std::int64_t>(text); heads && *heads > 0)
+            checkpoint::set_head_count(*heads);
+    };
+    // Commands that compute a problem have the option for its heads.
+    if (CLI::Option* const heads = command.get_option_no_throw("--heads"))
+        heads->each(take_heads);
+    else
+        command.add_option("--heads", "the number of heads, of a model whose files do not say it")
+            ->type_name("H")
+            ->check(CLI::PositiveNumber)
+            ->each(take_heads);
+    return command
+        .add_option_function<std::string>(
+            "--base",
+            [](const std::string& base) { checkpoint::set_adapter_base(checkpoint::model_folder(base)); },
+            "the base model of a LoRA adapter, if it is not found by the name that the adapter has for it")
+        ->type_name("DIR");
+}
+
 CLI::Option* add_ignore_unknown(CLI::App& command) {
     return command.add_flag_callback(
         "--ignore-unknown", [] { checkpoint::set_unknown_tensors(checkpoint::UnknownTensors::ignore); },
@@ -84,11 +108,12 @@ void ModelOptions::add_to(CLI::App& command, const std::string& layer) {
     CLI::Option* const model = command
                                    .add_option("--model", folder_,
                                                "a Hugging Face checkpoint folder (config.json with "
-                                               "safetensors or PyTorch files), a GGUF file, or pocket, "
-                                               "the model that comes with the program")
+                                               "safetensors or PyTorch files), a LoRA adapter, a GGUF file, "
+                                               "or pocket, the model that comes with the program")
                                    ->transform(checkpoint::model_folder)
                                    ->group(group);
     add_ignore_unknown(command)->group(group);
+    add_base(command)->group(group);
     CLI::Option* const ids = command.add_option("--ids", ids_, "token ids: 1,2,3")
                                  ->delimiter(',')
                                  ->allow_extra_args(false)

@@ -136,6 +136,9 @@ private:
     std::optional<std::int64_t> layer_;
 };
 
+/// Adds the options for what a model's files do not say: --base, the base of a LoRA adapter, and --heads.
+/// Returns --base.
+CLI::Option* add_base(CLI::App& command);
 /// Adds the flag --ignore-unknown: opens models even if they have tensors that their family does not have.
 /// Returns the option.
 CLI::Option* add_ignore_unknown(CLI::App& command);

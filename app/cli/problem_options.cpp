@@ -120,8 +120,11 @@ void ProblemOptions::add_to(CLI::App& command, bool needed) {
 
 void exclude_problem(CLI::App& command, CLI::Option& other) {
     for (const char* name : {"SENTENCE", "--kv-sentence", "--preset", "--seed", "--case", "--project",
-                             "--weights", "--heads", "--kv-heads", "--mask"})
+                             "--weights", "--kv-heads", "--mask"})
         other.excludes(command.get_option(name));
+    // Some models need the number of heads.
+    if (!other.check_name("--model"))
+        other.excludes(command.get_option("--heads"));
 }
 
 void add_device_option(CLI::App& command, std::string& device) {

@@ -16,6 +16,7 @@ void EditedModelOption::add_to(CLI::App& command, const std::string& model_help,
                                const std::string& gain_help) {
     command.add_option("--model", folder_, model_help)->transform(checkpoint::model_folder)->required();
     add_ignore_unknown(command);
+    add_base(command);
     add_project_option(command);
     command.add_option("--gain", gains_, gain_help)->allow_extra_args(false);
     command.add_option("--patch", patch_, "apply the edits of this file to the checkpoint");

@@ -1,3 +1,4 @@
+#include "app/cli/model_options.h"
 #include "app/cli/project_arguments.h"
 #include "app/cli/subcommands.h"
 #include "core/base/error.h"
@@ -102,6 +103,7 @@ void add_tokenize(CLI::App& program) {
                     "SentencePiece model, vocab.json and merges.txt, or vocab.txt, or pocket")
         ->transform(checkpoint::model_folder)
         ->required();
+    add_base(command);
     add_project_option(command);
     command.add_option("text", options->text, "the text to cut into tokens")->option_text("TEXT");
     command.add_option("--pair", options->pair, "a second text, put after TEXT in the form for two texts")

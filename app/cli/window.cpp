@@ -16,6 +16,7 @@
 #include "core/base/message.h"
 #include "core/base/random_access_file.h"
 #include "core/base/user_folders.h"
+#include "core/checkpoint/files/other_files.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/lesson/library.h"
 #include "core/tensor/free_buffers.h"
@@ -109,9 +110,10 @@ void check_path(const Options& options) {
                    " is a survey of a checkpoint's heads; open the checkpoint, and the survey with "
                    "File > Open, or read it with headscope survey show");
     case app::PathKind::folder:
-        fail_input(*options.path + " is a folder without config.json, so it is not a checkpoint; name the "
-                                   "folder that holds config.json and the weights");
+        fail_input(checkpoint::other_path_sentence(*options.path));
     case app::PathKind::unknown:
+        if (std::error_code ignored; std::filesystem::exists(*options.path, ignored))
+            fail_input(checkpoint::other_path_sentence(*options.path));
         fail_input(*options.path +
                    " is neither a sub-command nor a file that can be opened; see headscope --help");
     case app::PathKind::project:
@@ -248,6 +250,7 @@ std::function<int()> add_window(CLI::App& program) {
                        "the lesson to open, by its id; see headscope lesson list");
     program.add_option("--lessons", options->lessons, "a folder with more lessons");
     add_ignore_unknown(program);
+    add_base(program);
     add_language_option(program, options->language, "that of the settings, else of the desktop");
     add_device_option(program, options->device);
     return [options] { return open_window(*options); };

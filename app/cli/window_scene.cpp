@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/checkpoint/files/packaged_models.h"
+#include "core/checkpoint/model/adapter_edits.h"
 #include "core/checkpoint/model/block_stages.h"
 #include "core/checkpoint/model/model_memory.h"
 #include "core/format/attention_file.h"
@@ -273,7 +274,11 @@ void show_screen(app::Program& program, const SceneOptions& options) {
 /// Shows a layer of a checkpoint instead of an attention input.
 void show_model(app::Program& program, const SceneOptions& options) {
     Progress progress;
-    const checkpoint::TextModelPtr model = checkpoint::open_text_model(*options.model);
+    // A project has the base's edits of its own.
+    checkpoint::EditedCheckpoint opened =
+        options.patch ? checkpoint::EditedCheckpoint{checkpoint::open_text_model(*options.model)}
+                      : checkpoint::open_edited(*options.model);
+    const checkpoint::TextModelPtr model = opened.text;
     checkpoint::require_room_for(*model->model);
     const checkpoint::Architecture& architecture = model->model->architecture();
     const std::optional<checkpoint::Stack> stack = options.stack.in(architecture, false);
@@ -283,7 +288,7 @@ void show_model(app::Program& program, const SceneOptions& options) {
                           .pair = options.second.text.value_or("")};
     if (model->tokenizer != nullptr)
         options.second.check(model->pairs, architecture);
-    checkpoint::ModelEdits edits;
+    checkpoint::ModelEdits edits = std::move(opened.edits);
     std::optional<app::Questions> asked;
     if (options.patch) {
         const project::OpenedCheckpointProject work = project::open_checkpoint_project(*options.patch);
@@ -404,6 +409,7 @@ void add_scene_options(CLI::App& command, SceneOptions& options, const std::stri
                                                where + "show this checkpoint folder or GGUF file, or pocket")
                                    ->transform(checkpoint::model_folder);
     add_ignore_unknown(command);
+    add_base(command);
     exclude_problem(command, *model);
     model->excludes(command.get_option("--temperature"));
     CLI::Option* const text =

@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/checkpoint/generation/first_target.h"
+#include "core/checkpoint/model/adapter_edits.h"
 
 #include <algorithm>
 #include <new>
@@ -142,7 +143,10 @@ OpenedModel open_model(const checkpoint::TextModelPtr& model, const ModelTexts& 
 
 OpenedModel open_model(const std::string& folder, const ModelTexts& texts, std::int64_t layer,
                        Progress& progress) {
-    return open_model(checkpoint::open_text_model(folder), texts, layer, {}, progress);
+    const checkpoint::EditedCheckpoint checkpoint = checkpoint::open_edited(folder);
+    OpenedModel opened = open_model(checkpoint.text, texts, layer, checkpoint.edits, progress);
+    opened.note = checkpoint.note;
+    return opened;
 }
 
 void ModelRunner::begin_with(const OpenedModel& opened) {

@@ -20,6 +20,7 @@ struct OpenedModel {
     std::shared_ptr<const Problem> base;   ///< of that attention
     std::optional<Predictions> predictions;
     TensorPtr next_logits; ///< see the function of that name
+    std::string note = {}; ///< a sentence about how it was opened; empty: none
 };
 
 /// The initial texts of a checkpoint.
@@ -33,8 +34,9 @@ struct ModelTexts {
     std::string pair = {};    ///< the second of two texts; empty: none
 };
 
-/// Opens a checkpoint and runs its texts. For an encoder-decoder, opens the cross-attention of the layer.
-/// Throws Error(input) for the folder, the texts and the layer, and Error(cancelled).
+/// Opens a checkpoint and runs its texts; of a LoRA adapter the base, with the adapter as edits. For an
+/// encoder-decoder, opens the cross-attention of the layer. Throws Error(input) for the folder, the texts and
+/// the layer, and Error(cancelled).
 OpenedModel open_model(const std::string& folder, const ModelTexts& texts, std::int64_t layer,
                        Progress& progress);
 

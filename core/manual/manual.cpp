@@ -46,6 +46,7 @@ constexpr Listed contents[] = {
     {"effects", models},
     {"generate", models},
     {"attention-files", models},
+    {"toy-models", models},
     {"command-line", command_line},
     {"checkpoints", command_line},
     {"survey", command_line},

@@ -5,6 +5,7 @@
 #include "core/base/json.h"
 #include "core/base/message.h"
 #include "core/base/sha256.h"
+#include "core/checkpoint/files/checkpoint_files.h"
 #include "core/checkpoint/files/local_models.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/checkpoint/model/patch_file.h"
@@ -137,7 +138,7 @@ bool matches_identity(const std::string& path, const checkpoint::CheckpointIdent
     if (!fs::is_directory(folder, ignored))
         return fs::path(path).filename() == identity.name;
     try {
-        return sha256(read_file(folder + "/config.json")) == identity.config_sha256;
+        return sha256(checkpoint::checkpoint_config(path)) == identity.config_sha256;
     } catch (const Error&) {
         return false;
     }

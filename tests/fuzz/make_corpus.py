@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes the small files that the parsers are tested and fuzzed with: tests/data/corpus/{safetensors,mask,
-tokenizer,sentencepiece,project,lesson,expression,formula,markdown}.
+tokenizer,sentencepiece,project,lesson,expression,formula,markdown,adapter,toy,params}.
 
 Parsers must accept a file whose name begins with good_, and refuse one with bad_ with an input error. Uses only the
 standard library, so that the files do not depend on the program that reads them. Can be run from any folder."""
@@ -452,6 +452,61 @@ markdown = {
 }
 
 
+def adapter(*names, **keys):
+    """The text of an adapter_config.json, and the names of an adapter's tensors below it."""
+    config = {"peft_type": "LORA", "base_model_name_or_path": "org/base", "r": 2, "lora_alpha": 4} | keys
+    return "\n".join([json.dumps(config), *names])
+
+
+ATTENTION = "base_model.model.transformer.h.0.attn.c_attn"
+PAIR = [ATTENTION + ".lora_A.weight", ATTENTION + ".lora_B.weight"]
+good_adapters = {
+    "plain": adapter(*PAIR),
+    "default": adapter(ATTENTION + ".lora_A.default.weight", PAIR[1], use_rslora=True, alpha_pattern={"attn.c_attn": 3}),
+    "classifier": adapter(*PAIR, "base_model.model.score.weight", modules_to_save=["score"]),
+}
+bad_adapters = {
+    "empty": "",
+    "no_pair": adapter(PAIR[0]),
+    "no_tensors": adapter(),
+    "dora": adapter(*PAIR, use_dora=True),
+    "other": adapter(*PAIR, peft_type="IA3"),
+    "table": adapter("base_model.model.transformer.wte.lora_embedding_A", "base_model.model.transformer.wte.lora_embedding_B"),
+    "deep": "[" * 10000,
+}
+TOY = {"heads": 2, "embedding": "E", "norm": "none", "layers": 1, "block": {"W_Q": "M", "W_K": "M", "W_V": "M", "W_O": "M"}}
+good_toys = {
+    "matrices": json.dumps(TOY | {"unembedding": "U", "positions": "E"}),
+    "heads": json.dumps({"embedding": "E", "norm": "layer", "blocks": [{"W_Q": "H", "W_K": "H", "W_V": "H", "W_O": "O", "norm1": "v"}]}),
+    "axes": json.dumps(TOY | {"linear": True, "block": {"W_Q": {"tensor": "O", "axes": "H dk D"}, "W_K": {"tensor": "M", "rows": [0, 4]},
+                                                      "W_V": "M", "W_O": "M"}}),
+}  # fmt: skip
+bad_toys = {
+    "empty": "",
+    "list": "[]",
+    "no_embedding": json.dumps({"blocks": [{}]}),
+    "no_norm": json.dumps(TOY | {"norm": None}),
+    "many_layers": json.dumps(TOY | {"layers": 2**31 - 1}),
+    "rows": json.dumps(TOY | {"block": TOY["block"] | {"W_Q": {"tensor": "M", "rows": [3, 9]}}}),
+    "axes": json.dumps(TOY | {"block": TOY["block"] | {"W_Q": {"tensor": "M", "axes": "* * *"}}}),
+    "lens": json.dumps({"layout": "transformer_lens"}),
+}
+PARAMS = {"dim": 4, "n_layers": 1, "n_heads": 2, "norm_eps": 1e-5, "vocab_size": -1}
+good_params = {
+    "llama": json.dumps(PARAMS),
+    "mistral": json.dumps(PARAMS | {"head_dim": 2, "hidden_dim": 8, "n_kv_heads": 1, "sliding_window": 3, "vocab_size": 6}),
+    "mixtral": json.dumps(PARAMS | {"moe": {"num_experts": 2, "num_experts_per_tok": 2}, "rope_theta": 1e6}),
+    "scaled": json.dumps(PARAMS | {"use_scaled_rope": True, "ffn_dim_multiplier": 1.5, "multiple_of": 256}),
+}
+bad_params = {
+    "empty": "",
+    "no_dim": json.dumps({"n_layers": 1}),
+    "vocab": json.dumps(PARAMS | {"vocab_size": 7}),
+    "yarn": json.dumps(PARAMS | {"yarn": {"factor": 16}}),
+    "biases": json.dumps(PARAMS | {"use_biases": True}),
+}
+
+
 def write(folder, prefix, files, suffix):
     for name, content in files.items():
         path = ROOT / folder / f"{prefix}_{name}.{suffix}"
@@ -459,7 +514,8 @@ def write(folder, prefix, files, suffix):
 
 
 if __name__ == "__main__":
-    for folder in ("safetensors", "mask", "tokenizer", "sentencepiece", "project", "lesson", "expression", "formula", "markdown"):
+    for folder in ("safetensors", "mask", "tokenizer", "sentencepiece", "project", "lesson", "expression", "formula", "markdown", "adapter", "toy",
+                   "params"):
         (ROOT / folder).mkdir(parents=True, exist_ok=True)
         for old in (ROOT / folder).iterdir():
             old.unlink()
@@ -478,6 +534,12 @@ if __name__ == "__main__":
     write("formula", "good", good_formulas, "txt")
     write("formula", "bad", bad_formulas, "txt")
     write("markdown", "good", markdown, "md")
+    write("adapter", "good", good_adapters, "txt")
+    write("adapter", "bad", bad_adapters, "txt")
+    write("toy", "good", good_toys, "json")
+    write("toy", "bad", bad_toys, "json")
+    write("params", "good", good_params, "json")
+    write("params", "bad", bad_params, "json")
     for prefix, projects in (("good", good_projects), ("bad", bad_projects)):
         write("project", prefix, projects, "json")
         write("project", prefix, {name: project_file(text) for name, text in projects.items()}, "headscope")

@@ -352,7 +352,7 @@ TEST_CASE("what is no checkpoint leaves what is on screen and says why", "[model
         CHECK(user.program.state().document == before);
         return user.program.state().error;
     };
-    CHECK(error().find("without config.json") != std::string::npos);
+    CHECK(error().find("an empty folder") != std::string::npos);
     write_file_atomically((made / "config.json").string(), R"({"model_type": "whisper"})");
     write_file_atomically((made / "pytorch_model.bin").string(), "pickle");
     CHECK(error().find("neither as a ZIP archive nor as a pickle") != std::string::npos);

@@ -43,6 +43,7 @@ void add_survey(CLI::App& program) {
     const auto options = std::make_shared<SurveyOptions>();
     command.add_option("--model", options->model, "a checkpoint folder or GGUF file, or pocket");
     add_ignore_unknown(command);
+    add_base(command);
     add_project_option(command);
     command.add_option("--texts", options->texts,
                        "the corpus: a .txt file with one text a line, or a .jsonl file with one object a "

@@ -122,14 +122,14 @@ OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::p
     case PathPurpose::open:
         options.title = tr("file_choosers.open_project_problem",
                            "Open a project, problem, weights, checkpoint, survey or lesson");
-        options.suffixes = {project_suffix, ".npy", ".safetensors", ".gguf", ".bin",
-                            ".pt",          ".pth", ".ckpt",        ".db",   ".md"};
+        options.suffixes = {project_suffix, ".npy",  ".safetensors", ".gguf", ".bin", ".pt",
+                            ".pth",         ".ckpt", ".json",        ".db",   ".md"};
         for (const std::string& name : checkpoint::packaged_models())
             options.models.push_back({name, name, tr("file_choosers.comes_program", "comes with the program"),
                                       tr("file_choosers.small_language_model", "A small language model")});
         break;
     case PathPurpose::find_model:
-        options.title = tr("file_choosers.choose_model_project", "Choose the model of the project");
+        options.title = tr("file_choosers.choose_model_project", "Choose the model");
         options.suffixes = {".gguf", ".safetensors", ".bin", ".pt", ".pth", ".ckpt"};
         break;
     case PathPurpose::save_project:

@@ -7,6 +7,7 @@
 #include "core/base/joined.h"
 #include "core/base/message.h"
 #include "core/base/overloaded.h"
+#include "core/checkpoint/files/other_files.h"
 #include "core/checkpoint/files/packaged_models.h"
 
 #include <imgui.h>
@@ -221,16 +222,8 @@ void Files::show_lesson(const std::string& path) {
 
 void Files::cannot_open(const std::string& path) {
     std::error_code none;
-    if (fs::is_directory(path, none))
-        return failed(tr("files.folder_without_config_json",
-                         "{} is a folder without config.json, so it is not a checkpoint: choose the folder "
-                         "that contains config.json and the weights.",
-                         file_name(path)));
     if (fs::exists(path, none))
-        return failed(tr("files.neither_project_problem_attention",
-                         "{} is neither a project, a problem, attention weights nor a model: choose a file "
-                         "that ends in {}, .npy, .safetensors, .gguf or .bin, or the folder of a checkpoint.",
-                         file_name(path), project_suffix));
+        return failed(checkpoint::other_path_sentence(path) + ".");
     if (!setup_.state_folder.empty()) {
         remove_recent_file(recent_list(), path);
         files_.recent = read_recent_files(recent_list());

@@ -82,6 +82,7 @@ private:
     /// Loads a project of a checkpoint, or a patch. `model`: the chosen model; empty: the project's own.
     void load_work(const std::string& path, const std::string& model, const Recovery* recovered);
     void ask_for_model(const std::string& path, const std::string& sentence);
+    void model_chosen(const std::string& model); ///< for a project, or as the base of a LoRA adapter
     void load_edits(const std::string& path, bool recovered); ///< applies a patch to the open checkpoint
     void came_recovered(const std::string& path, bool recovered);
     void not_recovered(const std::string& path, bool recovered, const std::string& sentence);
@@ -133,9 +134,10 @@ private:
     std::string cancelled_; ///< label of the job that the user cancelled
     std::optional<Autosave> autosave_;
     bool quitting_ = false, path_of_checkpoint_ = false; ///< the latter is about FilesState::path
-    std::string wants_model_;                   ///< path of the project whose model the user is choosing
-    std::string recovered_edits_;               ///< file of a dead run whose edits are on screen; empty: none
-    RunSpecPtr kept_part_;                      ///< the part whose edits are in kept_file_
+    std::string wants_model_;     ///< path of the project or adapter whose model the user is choosing
+    ModelTexts texts_of_adapter_; ///< those that an adapter in wants_model_ opens with
+    std::string recovered_edits_; ///< file of a dead run whose edits are on screen; empty: none
+    RunSpecPtr kept_part_;        ///< the part whose edits are in kept_file_
     std::shared_ptr<const KeptFile> kept_file_; ///< null: not written
     double kept_at_ = -1;                       ///< time of the last write, in the seconds of frame()
     std::shared_ptr<const int> models_for_;     ///< token of the chooser that waits for them; null: none

@@ -4,6 +4,7 @@
 #include "app/shell/files/file_choosers.h"
 #include "app/state/screens/questions.h"
 #include "core/base/message.h"
+#include "core/checkpoint/files/adapter.h"
 #include "core/checkpoint/files/local_models.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/checkpoint/model/patch_file.h"
@@ -81,6 +82,13 @@ void Files::load_checkpoint(const std::string& folder, const ModelTexts& texts) 
     job_.start(
         tr("common.opening", "Opening {}", name), true,
         [this, folder, texts, name](Progress& progress) -> FileJob::Done {
+            if (checkpoint::is_adapter(folder) && !checkpoint::find_adapter_base(folder))
+                return [this, folder, texts,
+                        sentence = checkpoint::missing_base_sentence(
+                            folder, tr("files_checkpoint.choose_base", "choose the folder of that model"))] {
+                    texts_of_adapter_ = texts;
+                    ask_for_model(folder, sentence + ".");
+                };
             return [this, folder, name, opened = open_model(folder, texts, 0, progress)] {
                 setup_.leave_lesson();
                 files_.chooser.reset();
@@ -91,6 +99,8 @@ void Files::load_checkpoint(const std::string& folder, const ModelTexts& texts) 
                         left_out_sentence(state_.document->part()->model->model->report().other_parts);
                     !left_out.empty())
                     say(left_out);
+                if (!opened.note.empty())
+                    say(opened.note);
                 look_for_kept_edits(name);
             };
         },
@@ -211,8 +221,17 @@ void Files::ask_for_model(const std::string& path, const std::string& sentence) 
     files_.chooser.emplace(make_chooser(PathPurpose::find_model, state_, last_folder_));
     models_for_ = std::make_shared<const int>();
     offer_models();
-    files_.chooser->chooser.fail(tr("files_checkpoint.choose_folder_model",
-                                    "{}. Choose the folder of the model, or its GGUF file.", sentence));
+    files_.chooser->chooser.fail(checkpoint::is_adapter(path)
+                                     ? sentence
+                                     : tr("files_checkpoint.choose_folder_model",
+                                          "{}. Choose the folder of the model, or its GGUF file.", sentence));
+}
+
+void Files::model_chosen(const std::string& model) {
+    if (!checkpoint::is_adapter(wants_model_))
+        return load_work(wants_model_, model, nullptr);
+    checkpoint::set_adapter_base(checkpoint::model_folder(model), wants_model_);
+    load_checkpoint(wants_model_, texts_of_adapter_);
 }
 
 bool Files::edits_to_keep() const {

@@ -80,7 +80,7 @@ void Files::chosen(const std::string& path) {
     case PathPurpose::open:
         return open_path(path);
     case PathPurpose::find_model:
-        return load_work(wants_model_, path, nullptr);
+        return model_chosen(path);
     case PathPurpose::save_project:
         return save_to(path);
     case PathPurpose::picture:

@@ -9,6 +9,7 @@
 #include <array>
 #include <cctype>
 #include <nlohmann/json.hpp>
+#include <span>
 
 namespace headscope::checkpoint {
 
@@ -24,15 +25,18 @@ namespace headscope::checkpoint {
                             row(deepseek_v2) row(deepseek_v3) row(qwen2_vl_text) row(qwen2_5_vl_text)        \
                                 row(qwen3_vl_text) row(qwen2_5_omni_text) row(cohere2) row(glm4)             \
                                     row(exaone4) row(xglm) row(nemotron) row(mpnet) row(codegen)             \
-                                        row(electra) row(albert)
+                                        row(electra) row(albert) row(nanogpt) row(toy)
 // Those whose configuration nests a language model among other parts, in nested.cpp.
 #define HEADSCOPE_NESTED_FAMILIES(row)                                                                       \
     row(gemma3) row(mistral3) row(llava) row(llava_next) row(qwen2_vl) row(qwen2_5_vl) row(qwen3_vl)         \
         row(qwen2_5_omni) row(internvl_chat) row(multi_modality)
+// Those that no file of Hugging Face has: the program makes their configuration.
+#define HEADSCOPE_OWN_FAMILIES(row) row(nanogpt) row(toy)
 
 #define HEADSCOPE_DECLARE(name) Architecture read_##name(const ConfigReader& reader);
 HEADSCOPE_FAMILIES(HEADSCOPE_DECLARE)
 HEADSCOPE_NESTED_FAMILIES(HEADSCOPE_DECLARE)
+HEADSCOPE_OWN_FAMILIES(HEADSCOPE_DECLARE)
 
 namespace {
 
@@ -52,9 +56,14 @@ constexpr std::string_view type_of(std::string_view name) {
 constexpr std::array families{HEADSCOPE_FAMILIES(HEADSCOPE_ROW)
                                   HEADSCOPE_NESTED_FAMILIES(HEADSCOPE_NESTED_ROW)};
 
+constexpr std::array own_families{HEADSCOPE_OWN_FAMILIES(HEADSCOPE_ROW)};
+
 const Family* find_family(std::string_view name) {
-    const auto found = std::ranges::find(families, name, &Family::name);
-    return found == families.end() ? nullptr : &*found;
+    for (const std::span<const Family> list :
+         {std::span<const Family>(families), std::span<const Family>(own_families)})
+        if (const auto found = std::ranges::find(list, name, &Family::name); found != list.end())
+            return &*found;
+    return nullptr;
 }
 
 /// Letters and digits, small, as model types and names of classes have them in common: "gptneox".

@@ -60,4 +60,15 @@ Architecture read_gpt_bigcode(const ConfigReader& reader) {
     return a;
 }
 
+/// nanoGPT and minGPT (Karpathy 2020, 2022): GPT-2 with nn.Linear, also without biases. The program makes
+/// this configuration of a state dictionary, see state_dict.h.
+Architecture read_nanogpt(const ConfigReader& reader) {
+    using enum WeightId;
+    Architecture a = read_gpt2_like(reader, "nanogpt", "gelu", Layout::linear);
+    a.word_token_types = false;
+    if (!reader.flag("bias", true))
+        a.names.drop({final_norm_bias, norm1_bias, norm2_bias, b_QKV, b_O, mlp_in_bias, mlp_out_bias});
+    return a;
+}
+
 } // namespace headscope::checkpoint

@@ -80,6 +80,14 @@ Architecture read_stack(const ConfigReader& reader, const char* family, const ch
     return a;
 }
 
+/// T5EncoderModel saves the encoder without a decoder.
+bool is_encoder_alone(const ConfigReader& reader) {
+    const std::vector<std::string> classes = reader.texts("architectures");
+    return !classes.empty() && std::ranges::all_of(classes, [](const std::string& name) {
+        return name.ends_with("EncoderModel");
+    });
+}
+
 /// can_scale: a tied head multiplies what it reads by 1 / sqrt(D), as T5's does and mT5's does not.
 Architecture read_t5_like(const ConfigReader& reader, const char* family, const SizeDefaults& defaults,
                           const char* feed_forward, bool can_scale) {
@@ -88,16 +96,22 @@ Architecture read_t5_like(const ConfigReader& reader, const char* family, const 
     using E = Extent;
     Architecture encoder = read_stack(reader, family, "num_layers", defaults);
     const bool gated = read_feed_forward(reader, feed_forward, encoder);
-    SizeDefaults of_decoder = defaults;
-    of_decoder.layers = encoder.layers;
-    Architecture a = read_stack(reader, family, "num_decoder_layers", of_decoder);
-    a.activation = encoder.activation;
     encoder.buckets->both_sides = true;
     for (TensorName& row : mlp_names("block.{l}.layer.1.", gated))
         encoder.names.body.push_back(std::move(row));
     encoder.names.add({{"embed_tokens", table, E::vocab, E::D, word_table}});
     encoder.names.prefixes = {"encoder."};
     encoder.names.twins = {{word_table, "shared.weight"}, {word_table, "decoder.embed_tokens.weight"}};
+    if (is_encoder_alone(reader)) {
+        encoder.tied = false; // without a head there are no logits
+        encoder.names.head = tensors_of({{"lm_head", table, E::vocab, E::D, output_table}});
+        encoder.names.not_needed = {"decoder."};
+        return encoder;
+    }
+    SizeDefaults of_decoder = defaults;
+    of_decoder.layers = encoder.layers;
+    Architecture a = read_stack(reader, family, "num_decoder_layers", of_decoder);
+    a.activation = encoder.activation;
     // Newer files call every head tied and say by this key whether the table is a head of its own.
     const char* scaled = "scale_decoder_outputs";
     const bool scales = can_scale && reader.flag(scaled, a.tied);

@@ -4,6 +4,9 @@
 #include "core/base/file.h"
 #include "core/base/joined.h"
 #include "core/base/message.h"
+#include "core/checkpoint/files/adapter.h"
+#include "core/checkpoint/files/consolidated.h"
+#include "core/checkpoint/files/state_dict.h"
 #include "core/checkpoint/files/tensor_files.h"
 #include "core/checkpoint/gguf/gguf_parts.h"
 
@@ -28,10 +31,12 @@ std::vector<fs::path> entries_of(const fs::path& folder, bool folders) {
     return found;
 }
 
-/// config.json and weights are there, and no link leads nowhere.
+/// Returns true if config.json and weights are there, or an adapter and its weights, and no link leads
+/// nowhere.
 bool is_model_folder(const fs::path& folder) {
     std::error_code ignored;
-    return fs::is_regular_file(folder / "config.json", ignored) && TensorFiles::are_in(folder.string());
+    return (fs::is_regular_file(folder / "config.json", ignored) && TensorFiles::are_in(folder.string())) ||
+           is_adapter(folder.string()) || is_consolidated(folder.string());
 }
 
 /// The step in "checkpoint-500".
@@ -99,10 +104,18 @@ std::vector<std::string> checkpoints_of_folder(const std::string& folder) {
         return checkpoints_of_folder(*revision);
     if (std::vector<std::string> saved = saved_by_trainer(folder); !saved.empty())
         return saved;
+    if (auto file = state_dict_in(folder))
+        return {*std::move(file)};
     return gguf_models_in(folder);
 }
 
 std::string checkpoint_at(const std::string& path) {
+    if (has_adapter(path) && !is_adapter(path))
+        fail_input(
+            tr("checkpoint_folder.model_and_adapter",
+               "{} holds a model and a LoRA adapter; name {}/{} for the adapter, or a folder that holds "
+               "only the model",
+               path, path, adapter_config_name));
     const std::vector<std::string> found = checkpoints_of_folder(path);
     if (found.empty())
         return path;

@@ -3,7 +3,11 @@
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/base/user_folders.h"
+#include "core/checkpoint/files/adapter.h"
 #include "core/checkpoint/files/checkpoint_folder.h"
+#include "core/checkpoint/files/consolidated.h"
+#include "core/checkpoint/files/state_dict.h"
+#include "core/checkpoint/files/toy_model.h"
 #include "core/checkpoint/gguf/gguf_file.h"
 #include "core/checkpoint/gguf/gguf_parts.h"
 
@@ -47,7 +51,8 @@ std::string name_of(const fs::path& folder) {
 
 /// Tensors are there as well as config.json, and no link leads nowhere.
 bool has_tensors(const fs::path& folder) {
-    return is_checkpoint(folder.string()) && TensorFiles::are_in(folder.string());
+    return is_adapter(folder.string()) || is_consolidated(folder.string()) ||
+           (is_checkpoint(folder.string()) && TensorFiles::are_in(folder.string()));
 }
 
 /// What a folder is or holds itself, called `name` or after it.
@@ -64,7 +69,8 @@ void add_models(const fs::path& folder, const std::string& name, const std::stri
 bool is_checkpoint(const std::string& path) {
     std::error_code ignored;
     return fs::is_regular_file(fs::path(path) / "config.json", ignored) || is_gguf(path) ||
-           is_weights_file(path);
+           is_weights_file(path) || is_adapter(path) || is_consolidated(path) || is_state_dict(path) ||
+           is_toy_model(path);
 }
 
 bool lacks_config(const std::string& path) {

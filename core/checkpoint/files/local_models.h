@@ -21,8 +21,8 @@ struct LocalModel {
     std::string problem;         ///< why it does not run, in a sentence; empty: it runs
 };
 
-/// Returns true if a path is meant as a checkpoint: a folder with a config.json, a file that begins as GGUF
-/// files do, or a PyTorch file or index. Opening it may still fail.
+/// Returns true if a path is meant as a checkpoint: a folder with a config.json, a LoRA adapter, a file that
+/// begins as GGUF files do, or a PyTorch file or index. Opening it may still fail.
 bool is_checkpoint(const std::string& path);
 
 /// Whether a file holds the weights of a model, as its names of tensors say, and no config.json lies beside

@@ -7,6 +7,7 @@
 #include "core/base/private_folder.h"
 #include "core/base/sha256.h"
 #include "core/base/user_folders.h"
+#include "core/checkpoint/files/adapter.h"
 #include "core/checkpoint/files/tensor_files.h"
 
 #include <algorithm>
@@ -45,6 +46,10 @@ std::string folder_of_file(const std::string& path) {
                           (name.starts_with("model-") && name.ends_with(".safetensors"));
     const std::string folder = file.has_parent_path() ? file.parent_path().string() : ".";
     std::error_code ignored;
+    const bool of_adapter =
+        name == adapter_config_name || name == "adapter_model.safetensors" || name == "adapter_model.bin";
+    if (of_adapter && has_adapter(folder))
+        return is_adapter(folder) ? folder : folder + "/" + adapter_config_name;
     if (!fs::is_regular_file(folder + std::string(config), ignored))
         return path;
     constexpr std::string_view torch_index = "pytorch_model.bin.index.json";

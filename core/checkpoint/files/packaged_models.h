@@ -11,10 +11,11 @@ std::vector<std::string> packaged_models();
 bool is_packaged(const std::string& named);
 
 /// The folder of a checkpoint by what a user calls it: of a packaged model by its name; of one of a
-/// checkpoint's own files, config.json or the weights (model.safetensors, its parts, their index), the folder
-/// that holds it; else the text itself. The files of a packaged model are written into the user's cache
-/// folder when they are not there yet, whole or not at all; if it cannot be written, into a folder of this
-/// user below the system's temporary folder. Throws Error(input) that names the folders that were tried.
+/// checkpoint's own files, config.json or the weights (model.safetensors, its parts, their index), or of a
+/// LoRA adapter's, the folder that holds it; else the text itself. The files of a packaged model are written
+/// into the user's cache folder when they are not there yet, whole or not at all; if it cannot be written,
+/// into a folder of this user below the system's temporary folder. Throws Error(input) that names the folders
+/// that were tried.
 std::string model_folder(const std::string& named);
 
 /// Whether a path lies where model_folder() writes packaged models: a place for nobody's own files.

@@ -5,6 +5,8 @@
 #include "core/base/joined.h"
 #include "core/base/json.h"
 #include "core/base/message.h"
+#include "core/checkpoint/files/other_files.h"
+#include "core/checkpoint/files/toy_model.h"
 
 #include <algorithm>
 #include <cmath>
@@ -21,12 +23,13 @@ namespace {
 
 constexpr const char *whole_name = "model.safetensors", *index_name = "model.safetensors.index.json";
 constexpr const char *torch_name = "pytorch_model.bin", *torch_index_name = "pytorch_model.bin.index.json";
-constexpr std::string_view index_ending = ".index.json";
+constexpr std::string_view index_ending = ".index.json", safetensors_ending = ".safetensors";
 
-/// Names of files that trainers write next to the weights.
+/// Names of files that trainers write next to the weights, or without them.
 bool is_training_state(const std::string& name) {
-    return name.starts_with("training_args") || name.starts_with("optimizer") ||
-           name.starts_with("scheduler") || name.starts_with("scaler") || name.starts_with("rng_state");
+    return name.starts_with("adapter_model") || name.starts_with("training_args") ||
+           name.starts_with("optimizer") || name.starts_with("scheduler") || name.starts_with("scaler") ||
+           name.starts_with("rng_state");
 }
 
 /// The names of PyTorch files in a folder that may have weights, ordered.
@@ -146,10 +149,7 @@ void TensorFiles::add_folder(const std::string& folder) {
                folder, joined(named) + (std::ssize(others) > most ? ", ..." : "")));
     }
     if (others.empty())
-        fail_input(tr("tensor_files.no_weights_in_folder",
-                      "{} has no weights: no {}, {} or other PyTorch file, and no index of several such "
-                      "files; name the folder of a Hugging Face checkpoint",
-                      folder, whole_name, torch_name));
+        fail_input(other_path_sentence(folder));
     add(folder + "/" + *others.begin());
 }
 
@@ -162,14 +162,13 @@ TensorFiles TensorFiles::open(const std::string& path) {
         return files;
     }
     if (!fs::is_regular_file(path, ignored))
-        fail_input(tr("tensor_files.no_folder_no_file",
-                      "{} is neither a folder nor a file; name the folder that holds config.json and {}, or "
-                      "a GGUF file",
-                      path, whole_name));
+        fail_input(other_path_sentence(path));
     if (path.ends_with(index_ending))
         files.read_index(settings_folder(path), path);
-    else if (is_weights_file(path))
+    else if (is_weights_file(path) || path.ends_with(safetensors_ending))
         files.add(path);
+    else if (!is_gguf(path))
+        fail_input(other_path_sentence(path));
     else
         files.add_opened(
             std::make_shared<const GgufFile>(GgufFile::open_lazily(path, VocabularyLists::checked)));
@@ -183,6 +182,76 @@ TensorFiles TensorFiles::of(std::shared_ptr<const format::Safetensors> file) {
     return files;
 }
 
+TensorFiles TensorFiles::open_file(const std::string& path) {
+    TensorFiles files;
+    files.path_ = path;
+    if (is_gguf(path))
+        files.add_opened(
+            std::make_shared<const GgufFile>(GgufFile::open_lazily(path, VocabularyLists::checked)));
+    else
+        files.add(path);
+    return files;
+}
+
+void TensorFiles::change(const std::string& name, Change change) {
+    const auto found = places_.find(name);
+    if (found == places_.end())
+        fail_missing(name);
+    found->second.changes.push_back(std::move(change));
+}
+
+void TensorFiles::fail_missing(std::string_view name) const {
+    fail_input(tr("tensor_files.no_tensor_get_checkpoint", "{} has no tensor {}; get the checkpoint again",
+                  path_, name));
+}
+
+const std::string& TensorFiles::source_of(const Place& place) const {
+    if (place.file == no_file)
+        return path_;
+    return std::visit([](const auto& opened) -> const std::string& { return opened->source(); },
+                      files_[place.file]);
+}
+
+void TensorFiles::rename(const std::function<std::string(const std::string& name)>& name_of) {
+    std::map<std::string, Place, std::less<>> renamed;
+    for (auto& [name, place] : places_) {
+        std::string now = name_of(name);
+        if (now != name) {
+            auto entry = std::make_shared<format::TensorEntry>(*place.entry);
+            entry->name = now;
+            if (place.stored_name.empty())
+                place.stored_name = name;
+            place.entry = entry.get();
+            place.own = std::move(entry);
+        }
+        if (!renamed.emplace(now, std::move(place)).second)
+            fail_input(tr("tensor_files.two_names",
+                          "{} has the tensor {} twice, under two names; save the model again", path_, now));
+    }
+    places_ = std::move(renamed);
+}
+
+void TensorFiles::add_made(format::TensorEntry entry, std::function<TensorPtr()> make) {
+    auto own = std::make_shared<const format::TensorEntry>(std::move(entry));
+    Place place{.file = no_file, .entry = own.get()};
+    place.own = own;
+    place.changes.push_back([make = std::move(make)](const TensorPtr&) { return make(); });
+    if (!places_.emplace(own->name, std::move(place)).second)
+        fail_input(tr("tensor_files.two_names",
+                      "{} has the tensor {} twice, under two names; save the model again", path_, own->name));
+}
+
+TensorFiles TensorFiles::without_tensors(const TensorFiles& source) {
+    TensorFiles files;
+    files.path_ = source.path_;
+    files.files_ = source.files_;
+    return files;
+}
+
+void TensorFiles::add_sources(const TensorFiles& other) {
+    files_.insert(files_.end(), other.files_.begin(), other.files_.end());
+}
+
 bool is_weights_file(const std::string& path) {
     std::error_code ignored;
     return fs::is_regular_file(path, ignored) &&
@@ -191,7 +260,11 @@ bool is_weights_file(const std::string& path) {
 }
 
 std::string settings_folder(const std::string& path) {
-    if (!is_weights_file(path))
+    std::error_code ignored;
+    const bool of_weights = is_weights_file(path) ||
+                            (path.ends_with(safetensors_ending) && fs::is_regular_file(path, ignored)) ||
+                            is_toy_model(path);
+    if (!of_weights)
         return path;
     const fs::path folder = fs::path(path).parent_path();
     return folder.empty() ? "." : folder.string();
@@ -199,7 +272,10 @@ std::string settings_folder(const std::string& path) {
 
 std::string read_config(const std::string& path) {
     const std::string folder = settings_folder(path), config = folder + "/config.json";
-    if (std::error_code ignored; is_weights_file(path) && !fs::exists(config, ignored))
+    std::error_code ignored;
+    if (!fs::exists(config, ignored) && fs::is_directory(path, ignored))
+        fail_input(other_path_sentence(path));
+    if (!fs::exists(config, ignored))
         fail_input(
             tr("tensor_files.config_json_missing",
                "{} contains weights, but the config.json that describes their model is missing: put it "
@@ -209,6 +285,8 @@ std::string read_config(const std::string& path) {
 }
 
 const GgufFile* TensorFiles::gguf() const {
+    if (files_.empty())
+        return nullptr;
     const auto* const file = std::get_if<std::shared_ptr<const GgufFile>>(&files_.front());
     return file == nullptr ? nullptr : file->get();
 }
@@ -229,8 +307,7 @@ const format::TensorEntry* TensorFiles::find(std::string_view name) const {
 const TensorFiles::Place& TensorFiles::place_of(std::string_view name) const {
     const auto found = places_.find(name);
     if (found == places_.end())
-        fail_input(tr("tensor_files.no_tensor_get_checkpoint",
-                      "{} has no tensor {}; get the checkpoint again", path_, name));
+        fail_missing(name);
     return found->second;
 }
 
@@ -241,11 +318,12 @@ bool TensorFiles::same_numbers(std::string_view name, std::string_view other) co
     std::uint64_t count = 1;
     for (const std::int64_t extent : one.entry->extents)
         count *= static_cast<std::uint64_t>(extent);
+    if (!is_as_stored(one) || !is_as_stored(two))
+        return std::ranges::equal(tensor(name)->values(), tensor(other)->values());
     const File &from = files_[one.file], &beside = files_[two.file];
-    const bool joined = one.joined != nullptr || two.joined != nullptr;
-    if (!joined && one.file == two.file && share_numbers(from, name, other))
+    if (one.file == two.file && share_numbers(from, name, other))
         return true;
-    if (joined || !has_parts(from, name) || !has_parts(beside, other))
+    if (!has_parts(from, name) || !has_parts(beside, other))
         return std::ranges::equal(tensor(name)->values(), tensor(other)->values());
     constexpr std::uint64_t piece = std::uint64_t{1} << 18U;
     std::vector<float> a(std::min(piece, count)), b(a.size());
@@ -272,7 +350,8 @@ void TensorFiles::join(std::vector<JoinedTensor> tensors) {
         for (const std::string& part : joined->parts)
             if (auto place = places_.extract(part))
                 parts_.insert(std::move(place));
-        places_.insert_or_assign(joined->entry.name, Place{file, &joined->entry, joined});
+        places_.insert_or_assign(joined->entry.name,
+                                 Place{.file = file, .entry = &joined->entry, .joined = joined});
     }
 }
 
@@ -281,46 +360,54 @@ bool TensorFiles::is_joined(std::string_view name) const {
     return found != places_.end() && found->second.joined != nullptr;
 }
 
+const TensorFiles::Place& TensorFiles::place_of_part(std::string_view name) const {
+    const auto found = parts_.find(name);
+    return found == parts_.end() ? place_of(name) : found->second;
+}
+
 const format::TensorEntry* TensorFiles::part(std::string_view name) const {
     const auto found = parts_.find(name);
     return found == parts_.end() ? find(name) : found->second.entry;
 }
 
-const TensorFiles::File& TensorFiles::file_of_part(std::string_view name) const {
-    const auto found = parts_.find(name);
-    return files_[(found == parts_.end() ? place_of(name) : found->second).file];
-}
-
 TensorPtr TensorFiles::part_numbers(std::string_view name) const {
-    return std::visit([&](const auto& opened) { return opened->tensor(name); }, file_of_part(name));
+    return stored_numbers(name, place_of_part(name));
 }
 
 std::string TensorFiles::part_bytes(std::string_view name) const {
-    return std::get<std::shared_ptr<const format::Safetensors>>(file_of_part(name))->stored_bytes(name);
+    const Place& place = place_of_part(name);
+    return std::get<std::shared_ptr<const format::Safetensors>>(files_[place.file])
+        ->stored_bytes(place.name_in_file(name));
 }
 
 std::vector<std::int64_t> TensorFiles::part_integers(std::string_view name) const {
-    return std::get<std::shared_ptr<const format::Safetensors>>(file_of_part(name))->integers(name);
+    const Place& place = place_of_part(name);
+    return std::get<std::shared_ptr<const format::Safetensors>>(files_[place.file])
+        ->integers(place.name_in_file(name));
 }
 
-TensorPtr TensorFiles::read(std::string_view name, const Place& place) const {
-    if (place.joined == nullptr)
-        return std::visit([&](const auto& opened) { return opened->tensor(name); }, files_[place.file]);
-    auto tensor = std::make_shared<Tensor>(format::shape_of(*place.entry, path_));
-    place.joined->read(*this, tensor->values());
-    return tensor;
+TensorPtr TensorFiles::stored_numbers(std::string_view name, const Place& place) const {
+    return std::visit([&](const auto& opened) { return opened->tensor(place.name_in_file(name)); },
+                      files_[place.file]);
 }
 
 TensorPtr TensorFiles::tensor(std::string_view name) const {
     const Place& place = place_of(name);
-    const File& file = files_[place.file];
-    TensorPtr tensor = read(name, place);
+    TensorPtr tensor;
+    if (place.joined != nullptr) {
+        const auto joined = std::make_shared<Tensor>(format::shape_of(*place.entry, path_));
+        place.joined->read(*this, joined->values());
+        tensor = joined;
+    } else if (place.file != no_file) {
+        tensor = stored_numbers(name, place);
+    }
+    for (const Change& change : place.changes)
+        tensor = change(tensor);
     if (tensor->all_finite())
         return tensor;
     const auto values = tensor->values();
     const auto bad = std::ranges::find_if(values, [](float v) { return !std::isfinite(v); });
-    const std::string& source =
-        std::visit([](const auto& opened) -> const std::string& { return opened->source(); }, file);
+    const std::string& source = source_of(place);
     const std::int64_t at = bad - values.begin();
     fail_input(
         std::isnan(*bad)

@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/checkpoint/files/adapter.h"
 #include "core/checkpoint/files/checkpoint_folder.h"
 #include "core/checkpoint/files/tensor_files.h"
 #include "core/checkpoint/gguf/gguf_file.h"
@@ -289,7 +290,7 @@ nlohmann::json gguf_tokenizer_description(const ConfigReader& metadata, GgufVoca
 }
 
 std::unique_ptr<text::Tokenizer> load_model_tokenizer(const std::string& place) {
-    const std::string path = checkpoint_at(place);
+    const std::string path = tokenizer_place(checkpoint_at(place));
     if (!is_gguf(path))
         return text::load_tokenizer(settings_folder(path));
     const GgufFile file = GgufFile::open_lazily(path, VocabularyLists::kept);

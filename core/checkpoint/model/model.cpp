@@ -7,6 +7,8 @@
 #include "core/base/memory.h"
 #include "core/base/message.h"
 #include "core/checkpoint/families/families.h"
+#include "core/checkpoint/files/adapter.h"
+#include "core/checkpoint/files/checkpoint_files.h"
 #include "core/checkpoint/files/checkpoint_folder.h"
 #include "core/checkpoint/gguf/gguf_architecture.h"
 #include "core/checkpoint/gguf/gguf_join.h"
@@ -55,6 +57,38 @@ std::string output_table_name(const Architecture& architecture) {
     return row == nullptr || !architecture.tied ? "" : row->name;
 }
 
+/// Returns true if the files have a tensor of the body under one of its usual names.
+bool has_usual_names(const Architecture& a, const TensorFiles& files) {
+    return std::ranges::any_of(a.names.prefixes, [&](std::string_view prefix) {
+        return std::ranges::any_of(a.names.body, [&](const TensorName& row) {
+            return files.find(full_name(row, prefix, 0)) != nullptr;
+        });
+    });
+}
+
+/// Removes what a wrapper of the model ("_orig_mod.", "module.", "model.") has added to all names, where no
+/// tensor has its usual name.
+void drop_extra_prefix(const Architecture& a, TensorFiles& files) {
+    const Architecture& first = a.encoder != nullptr ? *a.encoder : a;
+    if (has_usual_names(first, files))
+        return;
+    std::vector<std::string> usual;
+    for (const std::string_view prefix : first.names.prefixes)
+        for (const TensorName& row : first.names.body)
+            usual.push_back("." + full_name(row, prefix, 0));
+    std::string extra;
+    for (const format::TensorEntry* const entry : files.entries())
+        for (const std::string& name : usual)
+            if (entry->name.ends_with(name)) {
+                const std::string before = entry->name.substr(0, entry->name.size() - name.size() + 1);
+                extra = extra.empty() || before.size() < extra.size() ? before : extra;
+            }
+    if (!extra.empty())
+        files.rename([&](const std::string& name) {
+            return name.starts_with(extra) ? name.substr(extra.size()) : name;
+        });
+}
+
 } // namespace
 
 void set_unknown_tensors(UnknownTensors policy) {
@@ -66,18 +100,27 @@ Model Model::open(const std::string& place, std::size_t kept_bytes) {
     kept_bytes = std::min<std::uint64_t>(kept_bytes, available_memory() / 4);
     Model model;
     model.path_ = path;
-    model.folder_ = settings_folder(path);
-    model.files_ = TensorFiles::open(path);
+    const std::string base = base_of(path);
+    model.folder_ = settings_folder(base);
+    CheckpointFiles opened = open_checkpoint_files(base);
+    model.files_ = std::move(opened.tensors);
+    model.config_ = std::move(opened.config);
+    model.assumed_ = std::move(opened.assumed);
     const GgufFile* const gguf = model.files_.gguf();
     if (gguf != nullptr) {
         model.architecture_ = read_gguf_architecture(*gguf);
         join_gguf(model.files_);
     } else {
-        const std::string config = read_config(path), source = model.folder_ + "/config.json";
-        model.architecture_ = read_architecture(config, source);
-        model.quantization_ = join_quantized(model.files_, parse_json(config, source));
+        model.architecture_ = read_architecture(model.config_, opened.config_source);
+        model.quantization_ = join_quantized(model.files_, parse_json(model.config_, opened.config_source));
     }
+    if (opened.rotary_neighbours)
+        model.architecture_.rotary_pairs = RotaryPairs::neighbours;
+    drop_extra_prefix(model.architecture_, model.files_);
     model.decide_tied();
+    if (base != path)
+        model.adapted_ = std::make_shared<const Adapted>(
+            adapt(Adapter::open(path), base, model.architecture_, model.files_));
     std::shared_ptr<Model> encoder;
     if (model.architecture_.encoder != nullptr) {
         encoder = std::shared_ptr<Model>(new Model(model));

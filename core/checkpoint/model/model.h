@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/checkpoint/architecture/architecture.h"
+#include "core/checkpoint/files/adapted.h"
 #include "core/checkpoint/files/other_parts.h"
 #include "core/checkpoint/files/tensor_files.h"
 #include "core/checkpoint/model/kept_weights.h"
@@ -47,21 +48,30 @@ public:
     static constexpr std::size_t default_kept_bytes = std::size_t{1} << 30U;
 
     /// `path` is a folder with config.json and the tensors or another folder that stands for a checkpoint
-    /// (see checkpoint_at), a PyTorch file next to a config.json, or a GGUF file. Tensors that are missing,
-    /// unknown or of a wrong shape go into the report. Throws Error(input) for what cannot be read at all
-    /// (see TensorFiles, read_architecture and read_gguf_architecture). Nothing is fetched from a network.
-    /// kept_bytes: what kept weights may take together, as float32, and a quarter of the free memory at most:
-    /// what stands around the layers first, then the last layers, which an edit anywhere computes again.
+    /// (see checkpoint_at), a PyTorch file next to a config.json, or a GGUF file. Of a LoRA adapter, whose
+    /// base is on this machine (see base_of), it is the base with the adapter's changes. Tensors that are
+    /// missing, unknown or of a wrong shape go into the report. Throws Error(input) for what cannot be read
+    /// at all (see TensorFiles, read_architecture and read_gguf_architecture). Nothing is fetched from a
+    /// network. kept_bytes: what kept weights may take together, as float32, and a quarter of the free memory
+    /// at most: what stands around the layers first, then the last layers, which an edit anywhere computes
+    /// again.
     static Model open(const std::string& path, std::size_t kept_bytes = default_kept_bytes);
 
     /// As it was given.
     const std::string& path() const { return path_; }
-    /// The folder with config.json and the tokenizer; of a GGUF file, which has both, the path.
+    /// The folder with config.json and the tokenizer; of a GGUF file, which has both, the path; of an adapter
+    /// the base's.
     const std::string& folder() const { return folder_; }
     const Architecture& architecture() const { return architecture_; }
     /// Of an encoder-decoder, whose decoder and head this is; else null.
     const Model* encoder() const { return encoder_.get(); }
     const TensorFiles& files() const { return files_; }
+    /// The text of config.json, or what stands for it (see checkpoint_files.h); empty for a GGUF file.
+    const std::string& config() const { return config_; }
+    /// A sentence about what no file says and is assumed; empty: nothing.
+    const std::string& assumed() const { return assumed_; }
+    /// Of a LoRA adapter what it changes in its base; else null.
+    const Adapted* adapted() const { return adapted_.get(); }
     const CheckpointReport& report() const { return report_; }
     /// The way in which most matrices of a safetensors folder are stored in fewer bits, for people ("GPTQ, 4
     /// bits"). Empty: in none, or in one that is not read; see find_quantized.
@@ -108,10 +118,11 @@ private:
     TensorPtr load(const TensorName& row, std::string_view prefix, std::int64_t l) const;
     TensorPtr load_experts(const TensorName& row, std::string_view prefix, std::int64_t l) const;
 
-    std::string path_, folder_;
+    std::string path_, folder_, config_, assumed_;
     Architecture architecture_;
     TensorFiles files_;
     std::string prefix_;
+    std::shared_ptr<const Adapted> adapted_;
     CheckpointReport report_;
     std::string quantization_;
     std::vector<std::string> ignored_;

@@ -1,5 +1,6 @@
 #include "core/checkpoint/model/text_pair.h"
 
+#include "core/checkpoint/files/adapter.h"
 #include "core/checkpoint/files/checkpoint_folder.h"
 #include "core/checkpoint/files/tensor_files.h"
 #include "core/text/tokenizer/build.h"
@@ -34,7 +35,7 @@ std::string without_blanks(const std::string& text, std::size_t begin, std::size
 PairForm pair_form(const text::Tokenizer& tokenizer, const Architecture& reading, const std::string& path) {
     PairForm form;
     form.types = reading.token_types > 1 && !reading.word_token_types &&
-                 text::has_token_types(settings_folder(checkpoint_at(path)));
+                 text::has_token_types(settings_folder(tokenizer_place(checkpoint_at(path))));
     form.known = form.types || tokenizer.separator().has_value();
     return form;
 }

@@ -169,6 +169,7 @@ void TorchFile::read_archive() {
         return numbers.begin;
     };
     entries_ = torch_tensors(*pickle, bytes_.size(), locate, source_);
+    settings_ = torch_settings(*pickle);
     header_ = {{range.begin, pickle->bytes}, {archive.directory().begin, archive.directory().size}};
 }
 
@@ -198,6 +199,7 @@ void TorchFile::read_sequence() {
         return found->second;
     };
     entries_ = torch_tensors(sequence->content, bytes_.size(), locate, source_);
+    settings_ = torch_settings(sequence->content);
     header_ = {{0, sequence->end}};
 }
 

@@ -31,6 +31,9 @@ public:
     /// Null if the file has no such tensor.
     const TorchEntry* find(std::string_view name) const;
 
+    /// What else the file says, see torch_settings().
+    const TorchSettings& settings() const { return settings_; }
+
     /// The size of the whole file.
     std::uint64_t size_bytes() const { return bytes_.size(); }
     /// SHA-256 of the pickle, which has names, types and shapes, and of an archive's directory, which has
@@ -60,6 +63,7 @@ private:
     std::string source_;
     std::vector<Range> header_; ///< all but the numbers
     std::vector<TorchEntry> entries_;
+    TorchSettings settings_;
 };
 
 /// Returns true if the path is a regular file that begins as files of torch.save do.

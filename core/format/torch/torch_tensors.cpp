@@ -286,6 +286,26 @@ std::vector<TorchStorage> torch_storages(const Pickle& pickle, const std::string
     return all;
 }
 
+TorchSettings torch_settings(const Pickle& pickle) {
+    TorchSettings settings;
+    if (pickle.at(pickle.root).kind != PickleKind::dictionary)
+        return settings;
+    constexpr std::size_t most = 100;
+    for_each_entry(pickle, pickle.root, [&](std::string_view outer, PickleRef ref) {
+        if (pickle.at(ref).kind != PickleKind::dictionary)
+            return;
+        std::size_t count = 0;
+        for_each_entry(pickle, ref, [&](std::string_view key, PickleRef inner) {
+            const PickleValue& value = pickle.at(inner);
+            if (value.kind != PickleKind::integer && value.kind != PickleKind::boolean)
+                return;
+            if (++count <= most)
+                settings.insert_or_assign(std::string(outer) + "." + std::string(key), value.number);
+        });
+    });
+    return settings;
+}
+
 std::vector<TorchEntry> torch_tensors(const Pickle& pickle, std::uint64_t file_bytes,
                                       const std::function<std::uint64_t(const TorchStorage&)>& locate,
                                       const std::string& source) {

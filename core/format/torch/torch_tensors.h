@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,11 @@ struct TorchStorage {
 
 /// The storages that a pickle refers to, in the order of the pickle. Throws Error(input).
 std::vector<TorchStorage> torch_storages(const Pickle& pickle, const std::string& source);
+
+/// Whole numbers and flags (1 or 0) in the dictionaries that a trainer saved beside the tensors, by the keys
+/// on the way: "model_args.n_head". At most a hundred of each dictionary.
+using TorchSettings = std::map<std::string, std::int64_t, std::less<>>;
+TorchSettings torch_settings(const Pickle& pickle);
 
 /// The tensors with names that a pickle contains, sorted by name. The dictionary is the pickle's own value
 /// or, when a trainer put it with other things into a dictionary, its entry "state_dict",

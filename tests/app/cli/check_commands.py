@@ -16,8 +16,8 @@ import sys
 import tempfile
 
 PROGRAM, SOURCES = sys.argv[1], pathlib.Path(sys.argv[2])
-# Pages whose commands have their own test, because films take long.
-OTHERS = {"recording.md": "check_record.py"}
+# Pages whose commands have their own test, because films take long and toy models need PyTorch.
+OTHERS = {"recording.md": "check_record.py", "toy-models.md": "check_layouts.py"}
 # Commands that are not run, each by a part of it, with the reason.
 NOT_RUN = {
     "headscope --": "opens a window and stays",
@@ -61,6 +61,15 @@ def write_decoder(folder):
     (folder / "config.json").write_text(json.dumps(config))
     write_safetensors(folder / "model.safetensors", shapes)
     shutil.copy(SOURCES / "assets/models/pocket/tokenizer.json", folder)
+
+
+def write_adapter(folder, base):
+    """Writes a LoRA adapter of the decoder."""
+    folder.mkdir()
+    config = {"peft_type": "LORA", "base_model_name_or_path": "org/" + base, "r": 2, "lora_alpha": 4, "target_modules": ["q_proj"]}
+    (folder / "adapter_config.json").write_text(json.dumps(config))
+    module = "base_model.model.model.layers.0.self_attn.q_proj"
+    write_safetensors(folder / "adapter_model.safetensors", {module + ".lora_A.weight": [2, 64], module + ".lora_B.weight": [64, 2]})
 
 
 def write_encoder_decoder(folder):
@@ -115,6 +124,8 @@ def write_problem(path, command):
 
 def prepare(folder):
     write_decoder(folder / "CHECKPOINT")
+    shutil.copytree(folder / "CHECKPOINT", folder / "BASE")
+    write_adapter(folder / "ADAPTER", "BASE")
     write_encoder_decoder(folder / "T5")
     write_bert(folder / "BERT")
     write_attention(folder)

@@ -406,8 +406,8 @@ TEST_CASE("a memory limit leaves a quarter to kept weights, and refuses a pass t
 
 TEST_CASE("a folder without readable tensors says what to do") {
     const TemporaryFolder folder;
-    CHECK_THAT(input_error([&] { Model::open(folder.file("nothing")); }), Contains("neither a folder"));
-    CHECK_THAT(input_error([&] { Model::open(folder.file("")); }), Contains("has no weights"));
+    CHECK_THAT(input_error([&] { Model::open(folder.file("nothing")); }), Contains("does not exist"));
+    CHECK_THAT(input_error([&] { Model::open(folder.file("")); }), Contains("an empty folder"));
     write_file_atomically(folder.file("pytorch_model.bin"), "PK\x03\x04");
     CHECK_THAT(input_error([&] { Model::open(folder.file("")); }),
                Contains("pytorch_model.bin was cut short"));
