@@ -8,6 +8,7 @@ import sys
 # Each folder may include itself and the folders in its list.
 CORE = {
     "core/base": [],
+    "core/hub": ["core/base"],
     "core/tensor": ["core/base"],
     "core/trace": ["core/base", "core/tensor"],
     "core/graph": ["core/base", "core/tensor"],
@@ -18,7 +19,7 @@ CORE = {
 CORE["core/format"] = [*CORE["core/text"], "core/text"]
 CORE["core/engine"] = [*CORE["core/text"], "core/text", "core/run"]
 CORE["core/figure"] = [*CORE["core/text"], "core/text"]
-CORE["core/checkpoint"] = [*CORE["core/engine"], "core/engine", "core/format"]
+CORE["core/checkpoint"] = [*CORE["core/engine"], "core/engine", "core/format", "core/hub"]
 CORE["core/analysis"] = [*CORE["core/checkpoint"], "core/checkpoint"]
 CORE["core/project"] = [*CORE["core/analysis"], "core/analysis"]
 CORE["core/export"] = [*CORE["core/project"], "core/project"]
@@ -44,13 +45,14 @@ THIRD_PARTIES = [
     (r"Eigen/|core/tensor/views\.h", ["core/engine/cpu", "core/analysis", "core/checkpoint"]),
     (r"vulkan/", ["core/engine/vulkan"]),
     (r"CLI/", ["app/cli"]),
+    (r"curl/", ["core/hub"]),
     (r"cairo|pango", ["core/figure"]),
     (r"onig", ["core/text"]),
     (r"sqlite3", ["core/format"]),
     (r"md4c|yaml-cpp", ["core/lesson"]),
     (r"utf8proc", ["core/text", "app/draw", "app/shell", "core/checkpoint"]),
 ]
-HIDDEN_FROM_HEADERS = r"Eigen/|core/tensor/views\.h|vulkan/|nlohmann/json\.hpp|CLI/|cairo|pango|onig|sqlite3"
+HIDDEN_FROM_HEADERS = r"Eigen/|core/tensor/views\.h|vulkan/|nlohmann/json\.hpp|CLI/|curl/|cairo|pango|onig|sqlite3"
 NAMES_EIGEN = "core/tensor/views.h"  # the only header that includes Eigen, for sources of the folders above
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
 

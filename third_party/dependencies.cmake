@@ -57,7 +57,7 @@ set_target_properties(imgui::imgui PROPERTIES
   INTERFACE_INCLUDE_DIRECTORIES ${IMGUI_INCLUDE}
   INTERFACE_LINK_LIBRARIES "glfw;Freetype::Freetype;stb::stb;dl")
 
-# Only headers: the program loads the Vulkan loader on first use, so that it also runs on machines without one.
+# Only headers of the next two: the program loads the Vulkan loader and libcurl on first use, so that it also runs on machines without one.
 find_path(VULKAN_INCLUDE vulkan/vulkan_raii.hpp)
 find_program(GLSLC glslc)
 if(NOT VULKAN_INCLUDE)
@@ -68,3 +68,10 @@ if(NOT GLSLC)
 endif()
 add_library(vulkan::headers INTERFACE IMPORTED GLOBAL)
 target_include_directories(vulkan::headers SYSTEM INTERFACE ${VULKAN_INCLUDE})
+
+find_path(CURL_INCLUDE curl/curl.h)
+if(NOT CURL_INCLUDE)
+  need_hint(libcurl4-openssl-dev)
+endif()
+add_library(curl::headers INTERFACE IMPORTED GLOBAL)
+target_include_directories(curl::headers SYSTEM INTERFACE ${CURL_INCLUDE})

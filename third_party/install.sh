@@ -8,12 +8,13 @@ to_build=(
   libimgui-dev libglfw3-dev libfreetype-dev libstb-dev libgl-dev libegl-dev libepoxy-dev libxcb1-dev
   libeigen3-dev libboost-dev nlohmann-json3-dev libcli11-dev
   libsqlite3-dev libutf8proc-dev libonig-dev libmd4c-dev libyaml-cpp-dev libfmt-dev
-  libfontconfig-dev libcairo2-dev libpango1.0-dev libvulkan-dev
+  libfontconfig-dev libcairo2-dev libpango1.0-dev libvulkan-dev libcurl4-openssl-dev
 )
 to_run=(
   fonts-inter fonts-jetbrains-mono fonts-dejavu-core
   libgl1-mesa-dri libegl1 libegl-mesa0 libvulkan1 mesa-vulkan-drivers
   libxcursor1 libxi6 libxinerama1 libxrandr2
+  libcurl4 ca-certificates
 )
 to_test=(
   catch2 librapidcheck-dev ccache clang libclang-rt-dev clang-format clang-tidy git vulkan-validationlayers

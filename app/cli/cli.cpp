@@ -171,6 +171,7 @@ std::function<int()> add_commands(CLI::App& program) {
     add_render(program);
     add_record(program);
     add_model(program);
+    add_get(program);
     add_tokenize(program);
     add_lesson(program);
     std::function<int()> open_window = add_window(program);

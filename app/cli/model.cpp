@@ -167,6 +167,7 @@ void add_model(CLI::App& program) {
     CLI::App& model = *program.add_subcommand("model", "inspect a checkpoint");
     model.require_subcommand(1);
     add_model_list(model);
+    add_model_remove(model);
     add_model_check(model);
     CLI::App& info =
         *model.add_subcommand("info", "show family, shapes, tokenizer, and missing or unknown tensors");

@@ -10,5 +10,6 @@ namespace headscope::cli {
 
 void add_model_check(CLI::App& model);
 void add_model_list(CLI::App& model);
+void add_model_remove(CLI::App& model);
 
 } // namespace headscope::cli

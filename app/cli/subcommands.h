@@ -22,6 +22,7 @@ void add_lesson(CLI::App& program);
 void add_lesson_results(CLI::App& lesson); ///< a subcommand of `lesson`
 void add_heads(CLI::App& program);
 void add_generate(CLI::App& program);
+void add_get(CLI::App& program);
 void add_explain(CLI::App& program);
 void add_patch(CLI::App& program);
 void add_map(CLI::App& program);

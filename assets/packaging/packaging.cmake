@@ -63,11 +63,12 @@ set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "${about_program}\n\n${about_models}")
 # dpkg-shlibdeps finds the libraries that the program is linked to. The packages listed here are loaded at run time: OpenGL
-# and EGL by epoxy, X11's extensions by GLFW, the fonts by Fontconfig.
+# and EGL by epoxy, X11's extensions by GLFW, the fonts by Fontconfig,
+# libcurl by downloads of models.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "libgl1, libegl1, libxcursor1, libxi6, libxinerama1, libxrandr2, \
-fonts-inter, fonts-jetbrains-mono, fonts-dejavu-core")
+fonts-inter, fonts-jetbrains-mono, fonts-dejavu-core, libcurl4 | libcurl3-gnutls")
 # Without a Vulkan loader the program uses the CPU engine. The other two packages register the program for project files.
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libvulkan1, desktop-file-utils, shared-mime-info")
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libvulkan1, ca-certificates, desktop-file-utils, shared-mime-info")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "ffmpeg")
 include(CPack)

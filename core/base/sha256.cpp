@@ -1,15 +1,14 @@
 #include "core/base/sha256.h"
 
+#include "core/base/sha256_blocks.h"
+
 #include <algorithm>
 #include <bit>
 #include <functional>
 
 namespace headscope {
 
-namespace {
-
-/// The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
-constexpr std::array<std::uint32_t, 64> constants{
+const std::array<std::uint32_t, 64> sha256_constants{
     0x428A2F98, 0x71374491, 0xB5C0FBCF, 0xE9B5DBA5, 0x3956C25B, 0x59F111F1, 0x923F82A4, 0xAB1C5ED5,
     0xD807AA98, 0x12835B01, 0x243185BE, 0x550C7DC3, 0x72BE5D74, 0x80DEB1FE, 0x9BDC06A7, 0xC19BF174,
     0xE49B69C1, 0xEFBE4786, 0x0FC19DC6, 0x240CA1CC, 0x2DE92C6F, 0x4A7484AA, 0x5CB0A9DC, 0x76F988DA,
@@ -19,6 +18,8 @@ constexpr std::array<std::uint32_t, 64> constants{
     0x19A4C116, 0x1E376C08, 0x2748774C, 0x34B0BCB5, 0x391C0CB3, 0x4ED8AA4A, 0x5B9CCA4F, 0x682E6FF3,
     0x748F82EE, 0x78A5636F, 0x84C87814, 0x8CC70208, 0x90BEFFFA, 0xA4506CEB, 0xBEF9A3F7, 0xC67178F2};
 
+namespace {
+
 std::uint32_t big_endian(const std::byte* bytes) {
     std::uint32_t word = 0;
     for (int i = 0; i < 4; ++i)
@@ -26,9 +27,7 @@ std::uint32_t big_endian(const std::byte* bytes) {
     return word;
 }
 
-} // namespace
-
-void Sha256::compress(const std::byte* block) {
+void compress_block(Sha256State& state, const std::byte* block) {
     std::array<std::uint32_t, 64> w{};
     for (std::size_t t = 0; t < 16; ++t)
         w[t] = big_endian(block + 4 * t);
@@ -37,25 +36,38 @@ void Sha256::compress(const std::byte* block) {
         w[t] = w[t - 16] + w[t - 7] + (std::rotr(a, 7) ^ std::rotr(a, 18) ^ a >> 3U) +
                (std::rotr(b, 17) ^ std::rotr(b, 19) ^ b >> 10U);
     }
-    auto [a, b, c, d, e, f, g, h] = state_;
+    auto [a, b, c, d, e, f, g, h] = state;
     for (std::size_t t = 0; t < 64; ++t) {
         const std::uint32_t first = h + (std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25)) +
-                                    ((e & f) ^ (~e & g)) + constants[t] + w[t];
+                                    ((e & f) ^ (~e & g)) + sha256_constants[t] + w[t];
         const std::uint32_t second =
             (std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
         h = g, g = f, f = e, e = d + first;
         d = c, c = b, b = a, a = first + second;
     }
-    const std::array<std::uint32_t, 8> mixed{a, b, c, d, e, f, g, h};
-    std::ranges::transform(state_, mixed, state_.begin(), std::plus<>());
+    const Sha256State mixed{a, b, c, d, e, f, g, h};
+    std::ranges::transform(state, mixed, state.begin(), std::plus<>());
+}
+
+} // namespace
+
+void compress_sha256(Sha256State& state, const std::byte* blocks, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i)
+        compress_block(state, blocks + 64 * i);
+}
+
+void Sha256::compress(const std::byte* blocks, std::size_t count) {
+    const Sha256Compress instructions = sha256_instructions();
+    (instructions == nullptr ? &compress_sha256 : instructions)(state_, blocks, count);
 }
 
 void Sha256::add(std::span<const std::byte> bytes) {
     length_ += bytes.size();
     while (!bytes.empty()) {
         if (filled_ == 0 && bytes.size() >= block_.size()) {
-            compress(bytes.data());
-            bytes = bytes.subspan(block_.size());
+            const std::size_t blocks = bytes.size() / block_.size();
+            compress(bytes.data(), blocks);
+            bytes = bytes.subspan(blocks * block_.size());
             continue;
         }
         const std::size_t some = std::min(bytes.size(), block_.size() - filled_);
@@ -63,7 +75,7 @@ void Sha256::add(std::span<const std::byte> bytes) {
         bytes = bytes.subspan(some);
         filled_ += some;
         if (filled_ == block_.size()) {
-            compress(block_.data());
+            compress(block_.data(), 1);
             filled_ = 0;
         }
     }

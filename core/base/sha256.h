@@ -17,7 +17,7 @@ public:
     std::string finish();
 
 private:
-    void compress(const std::byte* block);
+    void compress(const std::byte* blocks, std::size_t count);
 
     std::array<std::uint32_t, 8> state_{0x6A09E667, 0xBB67AE85, 0x3C6EF372, 0xA54FF53A,
                                         0x510E527F, 0x9B05688C, 0x1F83D9AB, 0x5BE0CD19};

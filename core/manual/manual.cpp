@@ -41,6 +41,7 @@ constexpr Listed contents[] = {
     {"colours", program},
     {"lessons", program},
     {"pocket", models},
+    {"what-opens", models},
     {"checkpoints-window", models},
     {"atlas", models},
     {"effects", models},

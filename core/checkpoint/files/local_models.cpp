@@ -2,7 +2,6 @@
 
 #include "core/base/error.h"
 #include "core/base/message.h"
-#include "core/base/user_folders.h"
 #include "core/checkpoint/files/adapter.h"
 #include "core/checkpoint/files/checkpoint_folder.h"
 #include "core/checkpoint/files/consolidated.h"
@@ -10,9 +9,9 @@
 #include "core/checkpoint/files/toy_model.h"
 #include "core/checkpoint/gguf/gguf_file.h"
 #include "core/checkpoint/gguf/gguf_parts.h"
+#include "core/hub/cache.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -24,11 +23,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view models_prefix = "models--";
-
-std::string environment(const char* name) {
-    const char* const value = std::getenv(name);
-    return value == nullptr ? "" : value;
-}
 
 /// The folders in a folder; none when it cannot be read.
 std::vector<fs::path> folders_in(const fs::path& folder) {
@@ -127,12 +121,7 @@ LocalModel describe_model(const std::string& name, const std::string& path) {
 }
 
 std::string local_models_folder() {
-    if (const std::string hub = environment("HF_HUB_CACHE"); !hub.empty())
-        return hub;
-    if (const std::string home = environment("HF_HOME"); !home.empty())
-        return home + "/hub";
-    const fs::path cache = user_folder(UserFolder::cache);
-    return cache.empty() ? "" : (cache / "huggingface" / "hub").string();
+    return hub::cache_folder();
 }
 
 std::string checkpoint_name(const std::string& folder) {

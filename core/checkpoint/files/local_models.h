@@ -37,8 +37,7 @@ std::vector<std::string> tokenizer_sources(const Model& model);
 /// opened has a problem.
 LocalModel describe_model(const std::string& name, const std::string& path);
 
-/// The folder of the Hugging Face cache: HF_HUB_CACHE, else HF_HOME/hub, else huggingface/hub in the user's
-/// cache folder. Empty when the environment names none of them.
+/// The folder of the Hugging Face cache, see hub::cache_folder().
 std::string local_models_folder();
 
 /// The checkpoints in a folder, described, by name: those of a Hugging Face cache, of each the revision that

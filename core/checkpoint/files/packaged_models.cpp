@@ -8,10 +8,14 @@
 #include "core/base/sha256.h"
 #include "core/base/user_folders.h"
 #include "core/checkpoint/files/adapter.h"
+#include "core/checkpoint/files/checkpoint_folder.h"
 #include "core/checkpoint/files/tensor_files.h"
+#include "core/hub/cache.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 namespace headscope::checkpoint {
@@ -21,6 +25,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view all_models = "models/", config = "/config.json";
+/// Endings of files, which names of models do not have.
+constexpr std::array<std::string_view, 7> file_endings{".safetensors", ".gguf", ".bin", ".pt",
+                                                       ".pth",         ".ckpt", ".json"};
 
 /// Where the files of packaged models are written: in the user's cache, or below the temporary folder when
 /// the user has no cache that can be written. Paths alone: the folders may not exist.
@@ -62,6 +69,17 @@ std::string folder_of_file(const std::string& path) {
     return of_model || of_torch ? folder : path;
 }
 
+/// The folder of a model in the Hugging Face cache by its name, unless a file or folder is called so.
+std::optional<std::string> downloaded_model(const std::string& named) {
+    std::error_code ignored;
+    const auto model = hub::parse_model_name(named);
+    if (!model || fs::exists(named, ignored))
+        return std::nullopt;
+    const hub::CachedModel cached(hub::cache_folder(), model->name);
+    return model->revision == hub::ModelName().revision ? cached_revision(cached.folder().string())
+                                                        : cached.revision_folder(model->revision);
+}
+
 using PackedFiles = std::vector<std::pair<std::string, std::string>>; ///< names and bytes
 
 void write_model(const fs::path& folder, const PackedFiles& files) {
@@ -86,6 +104,20 @@ std::vector<std::string> packaged_models() {
     return names;
 }
 
+std::string not_downloaded_message(const std::string& named) {
+    std::error_code ignored;
+    const bool is_file =
+        std::ranges::any_of(file_endings, [&](std::string_view ending) { return named.ends_with(ending); });
+    if (is_file || named.find('/') == std::string::npos || !hub::parse_model_name(named) ||
+        fs::exists(fs::symlink_status(named, ignored)))
+        return "";
+    return tr("packaged_models.not_downloaded",
+              "there is neither a file {} nor a downloaded model of that name; headscope get {} downloads it "
+              "from the "
+              "Hugging Face Hub, or correct the name",
+              named, named);
+}
+
 bool is_packaged(const std::string& named) {
     const std::vector<std::string> packaged = packaged_models();
     return std::ranges::find(packaged, named) != packaged.end();
@@ -100,7 +132,7 @@ bool is_unpacked(const std::string& path) {
 
 std::string model_folder(const std::string& named) {
     if (!is_packaged(named))
-        return folder_of_file(named);
+        return downloaded_model(named).value_or(folder_of_file(named));
     const std::string prefix = std::string(all_models) + named + "/";
     PackedFiles files;
     std::string digests;

@@ -10,6 +10,7 @@
 #include "core/checkpoint/files/adapter.h"
 #include "core/checkpoint/files/checkpoint_files.h"
 #include "core/checkpoint/files/checkpoint_folder.h"
+#include "core/checkpoint/files/packaged_models.h"
 #include "core/checkpoint/gguf/gguf_architecture.h"
 #include "core/checkpoint/gguf/gguf_join.h"
 #include "core/checkpoint/model/quantized.h"
@@ -96,6 +97,8 @@ void set_unknown_tensors(UnknownTensors policy) {
 }
 
 Model Model::open(const std::string& place, std::size_t kept_bytes) {
+    if (const std::string missing = not_downloaded_message(place); !missing.empty())
+        fail_input(missing);
     const std::string path = checkpoint_at(place);
     kept_bytes = std::min<std::uint64_t>(kept_bytes, available_memory() / 4);
     Model model;

@@ -1,5 +1,6 @@
 #include "core/base/sha256.h"
 
+#include "core/base/sha256_blocks.h"
 #include "tests/catch.h"
 
 #include <random>
@@ -33,5 +34,21 @@ TEST_CASE("SHA-256 is the same however the bytes come") {
             at += some;
         }
         CHECK(pieces.finish() == whole);
+    }
+}
+
+TEST_CASE("the processor's instructions for SHA-256 give the same state") {
+    const Sha256Compress instructions = sha256_instructions();
+    if (instructions == nullptr)
+        return; // the other tests have covered this processor
+    std::mt19937 random(2);
+    std::vector<std::byte> blocks(64 * 9);
+    for (std::byte& byte : blocks)
+        byte = static_cast<std::byte>(random());
+    for (std::size_t count = 0; count <= 9; ++count) {
+        Sha256State expected{1, 2, 3, 4, 0xFFFFFFFF, 6, 7, 8}, state = expected;
+        compress_sha256(expected, blocks.data(), count);
+        instructions(state, blocks.data(), count);
+        CHECK(state == expected);
     }
 }
