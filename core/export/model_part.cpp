@@ -152,7 +152,7 @@ ScriptPart part_of_layer(checkpoint::Pass& pass, AttentionPlace place, Progress&
     return part;
 }
 
-ScriptPart part_of_model(checkpoint::Pass& pass, Progress& progress) {
+ScriptPart part_of_model(checkpoint::Pass& pass, Progress& progress, std::int64_t most) {
     ScriptPart part = empty_part(ScriptPart::Kind::model, pass);
     std::int64_t count = 0;
     for (NodeId id = 0; id < static_cast<NodeId>(part.graph.nodes().size()); ++id) {
@@ -160,11 +160,11 @@ ScriptPart part_of_model(checkpoint::Pass& pass, Progress& progress) {
         if (node.op == graph::Op::parameter)
             count += node.axes.count();
     }
-    if (count > most_numbers_of_model)
+    if (count > most)
         fail_input(tr("model_part.too_many_parameters",
                       "the model has {} million parameters, and a script of a whole model holds at most {} "
-                      "million; export one layer with --layer",
-                      count / 1'000'000, most_numbers_of_model / 1'000'000));
+                      "million; export one layer with --whole-layer",
+                      count / 1'000'000, most / 1'000'000));
     const checkpoint::Architecture& model = pass.text().model()->architecture();
     for (const checkpoint::Stack stack : {checkpoint::Stack::encoder, checkpoint::Stack::own})
         if (stack == checkpoint::Stack::own || model.encoder != nullptr)

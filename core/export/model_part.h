@@ -11,11 +11,12 @@ namespace headscope::exporting {
 /// Throws Error(input) for a layer that the stack does not have, and what Pass::run throws.
 ScriptPart part_of_layer(checkpoint::Pass& pass, checkpoint::AttentionPlace place, Progress& progress);
 
-/// A whole model, from the token ids to the logits, or without a head to the last hidden state. Throws
-/// Error(input) for more parameters than most_numbers_of_model, and what Pass::run throws.
-ScriptPart part_of_model(checkpoint::Pass& pass, Progress& progress);
-
 /// The limit of the numbers of a script of a whole model.
 inline constexpr std::int64_t most_numbers_of_model = 200'000'000;
+
+/// A whole model, from the token ids to the logits, or without a head to the last hidden state. Throws
+/// Error(input) for more parameters than `most`, and what Pass::run throws.
+ScriptPart part_of_model(checkpoint::Pass& pass, Progress& progress,
+                         std::int64_t most = most_numbers_of_model);
 
 } // namespace headscope::exporting

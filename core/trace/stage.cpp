@@ -124,14 +124,6 @@ std::string formula_of(TensorId stage, const ProblemParts& parts) {
                        row.axes[3] == Axis::dk ? "$[:, h·dk : (h+1)·dk]" : "$[:, h·dv : (h+1)·dv]", "$[h]");
 }
 
-std::string pytorch_of(TensorId stage, const ProblemParts& parts) {
-    const TensorInfo& row = tensor_info(stage, parts);
-    std::string cut = "$.reshape(B";
-    for (const std::size_t axis : {2U, 1U, 3U})
-        cut += ", " + axis_name(row.axes[axis], {});
-    return with_source(row.pytorch, row, parts, cut + ").transpose(1, 2)", "$");
-}
-
 StageSet with_sources(StageSet wanted, const ProblemParts& parts) {
     const std::span<const TensorInfo> table = stage_table();
     std::for_each(table.rbegin(), table.rend(), [&](const TensorInfo& row) {

@@ -54,7 +54,7 @@ struct TensorInfo {
     std::array<Axis, 4> axes; ///< outermost first, padded with Axis::none
     Operation operation;
     TensorList inputs;
-    Message formula; ///< in row-vector convention; $ as in `pytorch`, see formula_of
+    Message formula; ///< in row-vector convention; see formula_of
     Scale scale = Scale::values;
     bool stage = true;          ///< a trace holds it
     bool joins_heads = false;   ///< each head reads all heads of the first input
@@ -66,8 +66,6 @@ struct TensorInfo {
     /// Of a stage that makes each head's rows, one by one, from those of its first input: what is done to a
     /// row, in a word.
     Message verb = {};
-    /// Of such a stage: lines of PyTorch that make it. $ stands for its first input, head by head.
-    std::string_view pytorch = {};
 
     int rank() const;
     Shape shape(const Dims& dims) const;
@@ -123,10 +121,9 @@ TensorId source_of(TensorId input, const ProblemParts& parts);
 std::vector<ReadSpan> cells_read(TensorId stage, const Dims& dims, const Index& at,
                                  const ProblemParts& parts);
 
-/// The formula of a stage as it is computed in a problem with these parts, in the person's language.
+/// The formula of a stage as it is computed in a problem with these parts, in the person's language. In the
+/// table, $ stands for the first input, head by head.
 std::string formula_of(TensorId stage, const ProblemParts& parts);
-/// Its lines of PyTorch; empty for a stage that is not made row by row.
-std::string pytorch_of(TensorId stage, const ProblemParts& parts);
 /// From a projection to the rows of its heads: {q, q_heads} where nothing stands between.
 std::vector<TensorId> steps_to(TensorId heads, const ProblemParts& parts);
 /// Whether q_heads and k_heads hold the numbers of q and k unchanged.

@@ -120,9 +120,8 @@ constexpr Row stage(TensorId id, std::string_view name, Message title, std::stri
             .cells = cells};
 }
 
-constexpr Row by_head(Row row, Message verb, std::string_view pytorch) {
+constexpr Row by_head(Row row, Message verb) {
     row.verb = verb;
-    row.pytorch = pytorch;
     return row;
 }
 
@@ -135,11 +134,11 @@ constexpr Row given_with(Row row, ProblemPart when, std::optional<TensorId> inst
 
 /// The row of normed queries or keys in problems with a norm on each head.
 constexpr Row normed(TensorId id, std::string_view name, Message title, std::string_view symbol,
-                     std::array<Axis, 4> axes, TensorList inputs, Message formula, std::string_view pytorch) {
+                     std::array<Axis, 4> axes, TensorList inputs, Message formula) {
     const Row row =
         stage(id, name, title, symbol, G::split, axes, Op::head_norm, head_norm_cells, inputs, formula);
     // Translators: what a step does to the rows of a head, in one word, as "move" and "turn" do
-    return given_with(by_head(row, translatable("stage_table.norm", "norm"), pytorch), &ProblemParts::qk_norm,
+    return given_with(by_head(row, translatable("stage_table.norm", "norm")), &ProblemParts::qk_norm,
                       inputs[0]);
 }
 
@@ -156,27 +155,23 @@ constexpr std::array<Row, stage_count> stages{{
     normed(
         q_normed, "q_normed", translatable("stage_table.normed_queries", "Normed queries"), "Q_n",
         axes(A::B, A::H, A::Tq, A::dk), {q, q_norm, norm_eps},
-        translatable("stage_table.q_normed_h_mean", "q_normed[h] = $ / √(mean of its squares + ε) · q_norm"),
-        "q_normed = $\nq_normed = q_normed * torch.rsqrt(q_normed.square().mean(dim=-1, keepdim=True) + "
-        "norm_eps) * q_norm"),
+        translatable("stage_table.q_normed_h_mean", "q_normed[h] = $ / √(mean of its squares + ε) · q_norm")),
     normed(
         k_normed, "k_normed", translatable("stage_table.normed_keys", "Normed keys"), "K_n",
         axes(A::B, A::Hkv, A::Tk, A::dk), {k, k_norm, norm_eps},
-        translatable("stage_table.k_normed_h_mean", "k_normed[h] = $ / √(mean of its squares + ε) · k_norm"),
-        "k_normed = $\nk_normed = k_normed * torch.rsqrt(k_normed.square().mean(dim=-1, keepdim=True) + "
-        "norm_eps) * k_norm"),
+        translatable("stage_table.k_normed_h_mean", "k_normed[h] = $ / √(mean of its squares + ε) · k_norm")),
     by_head(stage(q_heads, "q_heads", translatable("stage_table.queries_head", "Queries by head"), "Q_h",
                   G::split, axes(A::B, A::H, A::Tq, A::dk), Op::split, split_cells, {q_normed},
                   untranslated("q_heads[h] = $")),
-            translatable("common.move", "move"), "q_heads = $"),
+            translatable("common.move", "move")),
     by_head(stage(k_heads, "k_heads", translatable("stage_table.keys_head", "Keys by head"), "K_h", G::split,
                   axes(A::B, A::Hkv, A::Tk, A::dk), Op::split, split_cells, {k_normed},
                   untranslated("k_heads[h] = $")),
-            translatable("common.move", "move"), "k_heads = $"),
+            translatable("common.move", "move")),
     by_head(stage(v_heads, "v_heads", translatable("stage_table.values_head", "Values by head"), "V_h",
                   G::split, axes(A::B, A::Hkv, A::Tk, A::dv), Op::split, split_cells, {v},
                   untranslated("v_heads[h] = $")),
-            translatable("common.move", "move"), "v_heads = $"),
+            translatable("common.move", "move")),
     stage(scores, "scores", translatable("stage_table.scores", "Scores"), "S", G::scores,
           axes(A::B, A::H, A::Tq, A::Tk), Op::dot_product, dot_product_cells, {q_heads, k_heads},
           untranslated("scores[h] = q_heads[h] · k_heads[h]ᵀ"), Scale::scores),
@@ -275,13 +270,13 @@ constexpr std::array<Row, tensor_count - stage_count - block_count - block_weigh
 }};
 
 /// The row of a stage in problems with a rotary position embedding.
-constexpr Row rotated(Row row, Message formula, std::string_view pytorch) {
+constexpr Row rotated(Row row, Message formula) {
     row.operation = Op::rotation;
     row.inputs = {row.inputs[0], rotary_cos, rotary_sin};
     row.formula = formula;
     row.when = &ProblemParts::rotary;
     row.cells = rotation_cells;
-    return by_head(row, translatable("stage_table.turn", "rotate"), pytorch);
+    return by_head(row, translatable("stage_table.turn", "rotate"));
 }
 
 constexpr const Row* find_row(TensorId id) {
@@ -317,14 +312,14 @@ constexpr Row masked_by(Row row, ProblemPart when, Message formula) {
 }
 
 /// The row of a norm on queries or keys in problems where it spans all heads.
-constexpr Row joint(Row row, TensorId weight, Message formula, std::string_view pytorch) {
+constexpr Row joint(Row row, TensorId weight, Message formula) {
     row.operation = Op::joint_norm;
     row.inputs = {row.inputs[0], weight, norm_eps};
     row.formula = formula;
     row.joins_heads = true;
     row.when = &ProblemParts::joint_norm;
     row.cells = joint_norm_cells;
-    return by_head(row, translatable("stage_table.norm", "norm"), pytorch);
+    return by_head(row, translatable("stage_table.norm", "norm"));
 }
 
 /// The row of queries, keys or values in problems that limit them.
@@ -348,29 +343,23 @@ constexpr Row with_sink(Row row) {
 
 /// Rows that stand for a tensor in problems with the part that `when` names.
 constexpr std::array variants{
-    joint(
-        *find_row(q_normed), q_norm_all,
-        translatable("stage_table.q_normed_h_columns",
-                     "q_normed[h] = columns h·dk to (h+1)·dk of q / √(mean of its squares + ε) · q_norm_all"),
-        "q_normed = q * torch.rsqrt(q.square().mean(dim=-1, keepdim=True) + norm_eps) * q_norm_all\n"
-        "q_normed = q_normed.reshape(B, Tq, H, dk).transpose(1, 2)"),
-    joint(
-        *find_row(k_normed), k_norm_all,
-        translatable("stage_table.k_normed_h_columns",
-                     "k_normed[h] = columns h·dk to (h+1)·dk of k / √(mean of its squares + ε) · k_norm_all"),
-        "k_normed = k * torch.rsqrt(k.square().mean(dim=-1, keepdim=True) + norm_eps) * k_norm_all\n"
-        "k_normed = k_normed.reshape(B, Tk, Hkv, dk).transpose(1, 2)"),
+    joint(*find_row(q_normed), q_norm_all,
+          translatable(
+              "stage_table.q_normed_h_columns",
+              "q_normed[h] = columns h·dk to (h+1)·dk of q / √(mean of its squares + ε) · q_norm_all")),
+    joint(*find_row(k_normed), k_norm_all,
+          translatable(
+              "stage_table.k_normed_h_columns",
+              "k_normed[h] = columns h·dk to (h+1)·dk of k / √(mean of its squares + ε) · k_norm_all")),
     given_with(*find_row(norm_eps), &ProblemParts::joint_norm),
     limited(*find_row(q), translatable("stage_table.q_x_w_q", "Q = X W_Q + b_Q, clipped to [−c, c]")),
     limited(*find_row(k), translatable("stage_table.k_x_w_k", "K = X W_K + b_K, clipped to [−c, c]")),
     limited(*find_row(v), translatable("stage_table.v_x_w_v", "V = X W_V + b_V, clipped to [−c, c]")),
     with_sink(*find_row(weights)),
     rotated(*find_row(q_heads),
-            translatable("stage_table.q_heads_h_turned", "q_heads[h] = $, rotated by position"),
-            "q_heads = turned($)"),
+            translatable("stage_table.q_heads_h_turned", "q_heads[h] = $, rotated by position")),
     rotated(*find_row(k_heads),
-            translatable("stage_table.k_heads_h_turned", "k_heads[h] = $, rotated by position"),
-            "k_heads = turned($)"),
+            translatable("stage_table.k_heads_h_turned", "k_heads[h] = $, rotated by position")),
     capped(*find_row(scaled)),
     masked_by(*find_row(masked), &ProblemParts::all_allowed, untranslated("masked = scaled")),
     masked_by(*find_row(masked), &ProblemParts::added_mask, untranslated("masked = scaled + mask")),

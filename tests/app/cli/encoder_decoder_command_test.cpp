@@ -152,6 +152,10 @@ TEST_CASE("heads and export of an encoder-decoder take one stack", "[cli]") {
         CHECK(run_program(with("export", {"--stack", stack, "--whole-layer", "-o", script})).code == 0);
         CHECK(read_file(script).find("expected_resid_out") != std::string::npos);
     }
+    const std::string model = folder.file("model.py");
+    CHECK(run_program(with("export", {"--whole-model", "-o", model})).code == 0);
+    CHECK(read_file(model).find("cross_layers_1_weights = ") != std::string::npos);
+    check_refusal(with("export", {"--stack", "cross", "--whole-model", "-o", model}), 2, "leave --layer");
     check_refusal(with("export", {"--stack", "decoder", "--tensor", "mlp_act", "-o", out}), 1,
                   "has no mlp_act");
     check_refusal(with("heads", {}), 2, "add --stack encoder, decoder or cross");

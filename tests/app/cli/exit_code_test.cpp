@@ -82,6 +82,7 @@ TEST_CASE("exit codes of commands about a problem follow one rule", "[cli]") {
         {1, {"export", "The cat", "--tensor", "wings", "-o", out + ".npy"}},
         {1, {"export", "The cat", "--tensor", "weights", "--head", "9", "-o", out + ".npy"}},
         {2, {"export", "The cat", "--head", "0", "-o", out + ".py"}},
+        {2, {"export", "The cat", "--whole-model", "-o", out + ".py"}},
         {2, {"export", "The cat"}},
         {1, words_and(map, {"--rect", "wings"})},
         {1, words_and(map, {"--rect", "0:9,0:9"})},

@@ -136,6 +136,12 @@ TEST_CASE("a script of a whole model begins with the token ids", "[export][model
     CHECK_THAT(script, Contains("agrees(\"logits\", logits, expected_logits, "));
 }
 
+TEST_CASE("a model with too many parameters for a script is refused", "[export][models]") {
+    GoldenPass golden("gpt2_tiny");
+    CHECK_THAT(input_error([&] { part_of_model(golden.pass, golden.progress, 1000); }),
+               Contains("export one layer with --whole-layer"));
+}
+
 TEST_CASE("a layer that the stack lacks is refused", "[export][models]") {
     CHECK_THAT(input_error([] { GoldenPass("gpt2_tiny").layer(7); }), Contains("there is no layer 7"));
 }
