@@ -87,7 +87,7 @@ void ConfigBuilder::read_heads() {
                          tr("gguf_config.multiple_attention_head", "a multiple of attention.head_count"));
     dk_ = metadata_.integer(key("attention.key_length"), 1).value_or(D_ / H_);
     keys_.expect("attention.value_length", dk_, tr("gguf_config.long_key", "{}, as long as a key", dk_));
-    if (!row_.own_heads)
+    if (!row_.own_width)
         keys_.expect("attention.key_length", D_ / H_,
                      tr("gguf_config.heads_architecture_not_wider",
                         "{}, as the heads of this architecture are not wider", D_ / H_));

@@ -19,7 +19,8 @@ struct GgufRow {
     std::string_view architecture; ///< general.architecture
     const char* model_type;        ///< what Hugging Face calls the family
     bool rms = true;               ///< RMSNorm; else LayerNorm
-    bool own_heads = true;         ///< a width of heads of their own, and fewer key heads; else D / H and H
+    bool own_heads = true;         ///< fewer key heads, or as many
+    bool own_width = true;         ///< heads of any width; else D / H
     GgufRotation rotation = GgufRotation::whole;
     bool permuted = false; ///< the converter puts numbers that rotate together side by side
     bool mixture = false;  ///< layers have experts, or may have them

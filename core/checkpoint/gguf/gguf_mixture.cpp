@@ -29,21 +29,28 @@ std::int64_t width_of(GgufKeys& keys, std::string_view suffix, std::string_view 
 }
 
 /// The values of expert_gating_func that the program computes.
-constexpr std::int64_t softmax = 1, sigmoid = 2;
+constexpr std::int64_t softmax_gate = 1, sigmoid_gate = 2;
 
 void read_deepseek_route(GgufKeys& keys, json& config) {
     const ConfigReader& reader = keys.reader();
     const std::string gating = keys.key("expert_gating_func");
-    const std::int64_t function = reader.integer(gating, 0).value_or(softmax);
-    if (function != softmax && function != sigmoid)
+    const std::int64_t function = reader.integer(gating, 0).value_or(softmax_gate);
+    if (function != softmax_gate && function != sigmoid_gate)
         reader.refuse(gating, tr("gguf_mixture.gating", "1 (softmax) or 2 (sigmoid)"));
-    const bool v3 = function == sigmoid;
+    const bool v3 = function == sigmoid_gate;
     const std::string norm = keys.key("expert_weights_norm");
     const bool sum_to_one = reader.flag(norm).value_or(false);
     if (sum_to_one && !v3)
         reader.refuse(norm, tr("gguf_mixture.false_softmax", "false beside a softmax over the experts"));
-    const std::int64_t groups = reader.integer(keys.key("expert_group_count"), 1).value_or(1);
-    const std::int64_t used_groups = reader.integer(keys.key("expert_group_used_count"), 1).value_or(groups);
+    // Files made before 2026 do not have these keys: the two published models with groups are known by their
+    // experts.
+    const std::int64_t experts = config["n_routed_experts"];
+    const bool published = v3 ? experts == 256 : experts == 160;
+    const std::int64_t groups = reader.integer(keys.key("expert_group_count"), 1).value_or(published ? 8 : 1);
+    const std::int64_t used_groups = reader.integer(keys.key("expert_group_used_count"), 1)
+                                         .value_or(!published ? groups
+                                                   : v3       ? 4
+                                                              : 3);
     config.update(
         {{"model_type", v3 ? "deepseek_v3" : "deepseek_v2"},
          {"norm_topk_prob", sum_to_one},
@@ -80,7 +87,7 @@ void read_gguf_mixture(GgufKeys& keys, json& config) {
     if (keys.is("deepseek2")) {
         read_deepseek_route(keys, config);
     } else {
-        keys.expect("expert_gating_func", softmax, tr("gguf_mixture.softmax", "1 (softmax)"));
+        keys.expect("expert_gating_func", softmax_gate, tr("gguf_mixture.softmax", "1 (softmax)"));
         if (const double scale = keys.positive("expert_weights_scale", 1.0); scale != 1.0)
             reader.refuse(keys.key("expert_weights_scale"), "1");
         // The families differ in whether the fractions of the chosen experts add up to 1.

@@ -111,7 +111,7 @@ bool has_ending(const GgufFile& file, std::string_view ending) {
 }
 
 /// Puts two rows in the place of a row that has twice their width.
-void split(WeightId whole, WeightId gate, WeightId in, Architecture& a) {
+void split_experts(WeightId whole, WeightId gate, WeightId in, Architecture& a) {
     const auto found = std::ranges::find(a.names.body, whole, &TensorName::weight);
     if (found == a.names.body.end())
         return;
@@ -126,7 +126,7 @@ void split(WeightId whole, WeightId gate, WeightId in, Architecture& a) {
 }
 
 /// Puts one row in the place of two.
-void join(WeightId gate, WeightId in, WeightId whole, Architecture& a) {
+void join_experts(WeightId gate, WeightId in, WeightId whole, Architecture& a) {
     const auto found = std::ranges::find(a.names.body, gate, &TensorName::weight);
     if (found == a.names.body.end())
         return;
@@ -140,12 +140,12 @@ void join(WeightId gate, WeightId in, WeightId whole, Architecture& a) {
 /// Gates and inputs of experts are two tensors in most files, and one in some.
 void match_experts(const GgufFile& file, Architecture& a) {
     if (has_ending(file, ".ffn_gate_up_exps.weight")) {
-        join(W::experts_gate, W::experts_in, W::experts_gate_in, a);
+        join_experts(W::experts_gate, W::experts_in, W::experts_gate_in, a);
         a.expert_gate_in = GatePacking::gate_first;
         return;
     }
-    split(W::experts_gate_in, W::experts_gate, W::experts_in, a);
-    split(W::experts_gate_in_bias, W::experts_gate_bias, W::experts_in_bias, a);
+    split_experts(W::experts_gate_in, W::experts_gate, W::experts_in, a);
+    split_experts(W::experts_gate_in_bias, W::experts_gate_bias, W::experts_in_bias, a);
 }
 
 /// Some files hold queries, keys and values in one tensor where the family has three.

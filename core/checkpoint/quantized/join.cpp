@@ -21,9 +21,9 @@ using format::TensorEntry;
 using nlohmann::json;
 using Extents = std::vector<std::int64_t>;
 
-constexpr std::int64_t word_bits = 32;
+constexpr std::int64_t bits_of_int32 = 32;
 
-std::int64_t count_of(const Extents& extents) {
+std::int64_t number_count(const Extents& extents) {
     std::int64_t count = 1;
     for (const std::int64_t extent : extents)
         count *= extent;
@@ -46,7 +46,7 @@ std::int64_t divided_up(std::int64_t number, std::int64_t by) {
 }
 
 /// Numbers of a part that has scales: floating-point numbers, or powers of two.
-std::vector<float> numbers_of(const TensorFiles& files, const std::string& name) {
+std::vector<float> scales_from(const TensorFiles& files, const std::string& name) {
     if (files.part(name)->dtype == "F8_E8M0") {
         std::vector<float> powers;
         for (const char byte : files.part_bytes(name))
@@ -64,7 +64,7 @@ bool has_scales(const TensorEntry* entry) {
 }
 
 /// A matrix that was found in parts, and how most people call the way it is stored.
-struct Found {
+struct FoundMatrix {
     JoinedTensor tensor;
     std::string kind; ///< "GPTQ"
     std::int64_t bits = 0;
@@ -78,7 +78,7 @@ public:
           conv1d_(config.value("model_type", json()) == "gpt2") {}
 
     /// Nothing when some parts are not read here.
-    std::optional<std::vector<Found>> all();
+    std::optional<std::vector<FoundMatrix>> all();
 
 private:
     bool is(std::initializer_list<std::string_view> methods) const {
@@ -87,18 +87,18 @@ private:
     const TensorEntry* find(const std::string& name) const { return files_.find(name); }
     void require(const TensorEntry& part, const Extents& wanted) const;
     /// The matrix (d_out, d_in) of that name.
-    Found matrix(std::string name, std::string kind, std::int64_t bits, std::string dtype, std::int64_t d_out,
-                 std::int64_t d_in, std::vector<std::string> parts,
-                 std::function<void(const TensorFiles&, std::span<float>)> read) const;
+    FoundMatrix matrix(std::string name, std::string kind, std::int64_t bits, std::string dtype,
+                       std::int64_t d_out, std::int64_t d_in, std::vector<std::string> parts,
+                       std::function<void(const TensorFiles&, std::span<float>)> read) const;
 
     // Each returns nothing for parts that are stored in another way.
-    std::optional<Found> gptq(const std::string& stem) const;
-    std::optional<Found> awq(const std::string& stem) const;
-    std::optional<Found> mxfp4(const std::string& stem) const;
-    std::optional<Found> table_numbers(const std::string& stem, const TensorEntry& state) const;
-    std::optional<Found> int8(const std::string& stem) const;
-    std::optional<Found> float8(const std::string& stem) const;
-    std::optional<Found> packed(const std::string& stem) const;
+    std::optional<FoundMatrix> gptq(const std::string& stem) const;
+    std::optional<FoundMatrix> awq(const std::string& stem) const;
+    std::optional<FoundMatrix> mxfp4(const std::string& stem) const;
+    std::optional<FoundMatrix> table_numbers(const std::string& stem, const TensorEntry& state) const;
+    std::optional<FoundMatrix> int8(const std::string& stem) const;
+    std::optional<FoundMatrix> float8(const std::string& stem) const;
+    std::optional<FoundMatrix> packed(const std::string& stem) const;
 
     const TensorFiles& files_;
     QuantizationSettings settings_;
@@ -113,10 +113,10 @@ void Joiner::require(const TensorEntry& part, const Extents& wanted) const {
                       part.name, part.shape_text(), extents_text(wanted)));
 }
 
-Found Joiner::matrix(std::string name, std::string kind, std::int64_t bits, std::string dtype,
-                     std::int64_t d_out, std::int64_t d_in, std::vector<std::string> parts,
-                     std::function<void(const TensorFiles&, std::span<float>)> read) const {
-    Found found{.tensor = {}, .kind = std::move(kind), .bits = bits};
+FoundMatrix Joiner::matrix(std::string name, std::string kind, std::int64_t bits, std::string dtype,
+                           std::int64_t d_out, std::int64_t d_in, std::vector<std::string> parts,
+                           std::function<void(const TensorFiles&, std::span<float>)> read) const {
+    FoundMatrix found{.tensor = {}, .kind = std::move(kind), .bits = bits};
     found.tensor.entry.name = std::move(name);
     found.tensor.entry.dtype = std::move(dtype);
     found.tensor.entry.extents = conv1d_ ? Extents{d_in, d_out} : Extents{d_out, d_in};
@@ -136,20 +136,20 @@ Found Joiner::matrix(std::string name, std::string kind, std::int64_t bits, std:
     return found;
 }
 
-std::optional<Found> Joiner::gptq(const std::string& stem) const {
+std::optional<FoundMatrix> Joiner::gptq(const std::string& stem) const {
     const TensorEntry &numbers = *find(stem + ".qweight"), *const zeros = find(stem + ".qzeros"),
                       *const scales = find(stem + ".scales"), *const index = find(stem + ".g_idx");
     if (!is_words(&numbers) || !is_words(zeros) || !has_scales(scales) || scales->extents.size() != 2 ||
         !(settings_.layout.empty() || settings_.layout.starts_with("gptq")))
         return std::nullopt;
     const std::int64_t d_out = numbers.extents[1], groups = scales->extents[0];
-    const std::int64_t bits = zeros->extents[1] * word_bits / d_out;
-    if ((bits != 2 && bits != 3 && bits != 4 && bits != 8) || numbers.extents[0] * word_bits % bits != 0 ||
-        d_out * bits % word_bits != 0)
+    const std::int64_t bits = zeros->extents[1] * bits_of_int32 / d_out;
+    if ((bits != 2 && bits != 3 && bits != 4 && bits != 8) ||
+        numbers.extents[0] * bits_of_int32 % bits != 0 || d_out * bits % bits_of_int32 != 0)
         return std::nullopt;
-    const std::int64_t d_in = numbers.extents[0] * word_bits / bits;
+    const std::int64_t d_in = numbers.extents[0] * bits_of_int32 / bits;
     require(*scales, {groups, d_out});
-    require(*zeros, {groups, d_out * bits / word_bits});
+    require(*zeros, {groups, d_out * bits / bits_of_int32});
     if (index != nullptr)
         require(*index, {d_in});
     const std::int64_t size = settings_.group_size > 0 ? settings_.group_size : divided_up(d_in, groups);
@@ -170,7 +170,7 @@ std::optional<Found> Joiner::gptq(const std::string& stem) const {
                 fail_input(tr("join.group_index", "tensor {} names group {} of {}; get the file again",
                               names.back(), group, groups));
         const std::string stored = files.part_bytes(names[0]), stored_zeros = files.part_bytes(names[1]);
-        const std::vector<float> factors = numbers_of(files, names[2]);
+        const std::vector<float> factors = scales_from(files, names[2]);
         unpack(GptqMatrix{.d_in = d_in,
                           .d_out = d_out,
                           .groups = groups,
@@ -185,7 +185,7 @@ std::optional<Found> Joiner::gptq(const std::string& stem) const {
     return matrix(stem + ".weight", "GPTQ", bits, "GPTQ" + std::to_string(bits), d_out, d_in, parts, read);
 }
 
-std::optional<Found> Joiner::awq(const std::string& stem) const {
+std::optional<FoundMatrix> Joiner::awq(const std::string& stem) const {
     constexpr std::int64_t per_word = 8;
     const TensorEntry &numbers = *find(stem + ".qweight"), *const zeros = find(stem + ".qzeros"),
                       *const scales = find(stem + ".scales");
@@ -201,7 +201,7 @@ std::optional<Found> Joiner::awq(const std::string& stem) const {
     const std::vector<std::string> parts{numbers.name, zeros->name, scales->name};
     const auto read = [=](const TensorFiles& files, std::span<float> to) {
         const std::string stored = files.part_bytes(parts[0]), stored_zeros = files.part_bytes(parts[1]);
-        const std::vector<float> factors = numbers_of(files, parts[2]);
+        const std::vector<float> factors = scales_from(files, parts[2]);
         unpack(AwqMatrix{.d_in = d_in,
                          .d_out = d_out,
                          .groups = groups,
@@ -214,7 +214,7 @@ std::optional<Found> Joiner::awq(const std::string& stem) const {
 }
 
 /// gpt_oss: (experts, rows, columns / 32, 16) bytes stand for (experts, columns, rows).
-std::optional<Found> Joiner::mxfp4(const std::string& stem) const {
+std::optional<FoundMatrix> Joiner::mxfp4(const std::string& stem) const {
     constexpr std::int64_t bytes = 16, block = 32;
     const TensorEntry &numbers = *find(stem + "_blocks"), *const exponents = find(stem + "_scales");
     if (exponents == nullptr || numbers.dtype != "U8" || exponents->dtype != "U8" ||
@@ -222,7 +222,7 @@ std::optional<Found> Joiner::mxfp4(const std::string& stem) const {
         return std::nullopt;
     const std::int64_t count = numbers.extents[0], rows = numbers.extents[1], blocks = numbers.extents[2];
     require(*exponents, {count, rows, blocks});
-    Found found{.tensor = {}, .kind = "MXFP4", .bits = 4};
+    FoundMatrix found{.tensor = {}, .kind = "MXFP4", .bits = 4};
     found.tensor.entry.name = stem;
     found.tensor.entry.dtype = "MXFP4";
     found.tensor.entry.extents = {count, blocks * block, rows};
@@ -238,7 +238,7 @@ std::optional<Found> Joiner::mxfp4(const std::string& stem) const {
 }
 
 /// bitsandbytes with 4 bits: `state` is a JSON text in a tensor of bytes.
-std::optional<Found> Joiner::table_numbers(const std::string& stem, const TensorEntry& state) const {
+std::optional<FoundMatrix> Joiner::table_numbers(const std::string& stem, const TensorEntry& state) const {
     const std::string weight = stem + ".weight";
     const TensorEntry *const numbers = find(weight), *const largest = find(weight + ".absmax"),
                              *const table = find(weight + ".quant_map"),
@@ -288,12 +288,12 @@ std::optional<Found> Joiner::table_numbers(const std::string& stem, const Tensor
         TableNumbers packed{.block = block, .positions = {}, .table = {}, .largest = {}};
         const std::string stored = files.part_bytes(parts[0]);
         packed.positions = stored;
-        std::ranges::copy(numbers_of(files, parts[1]), packed.table.begin());
+        std::ranges::copy(scales_from(files, parts[1]), packed.table.begin());
         std::vector<float> scales(static_cast<std::size_t>(blocks));
         if (twice) {
             const std::string positions = files.part_bytes(parts[2]);
-            const std::vector<float> sizes = numbers_of(files, parts[4]),
-                                     values = numbers_of(files, parts[5]);
+            const std::vector<float> sizes = scales_from(files, parts[4]),
+                                     values = scales_from(files, parts[5]);
             unpack(QuantizedScales{.block = nested_block,
                                    .positions = positions,
                                    .table = values,
@@ -301,7 +301,7 @@ std::optional<Found> Joiner::table_numbers(const std::string& stem, const Tensor
                                    .offset = offset},
                    scales);
         } else {
-            scales = numbers_of(files, parts[2]);
+            scales = scales_from(files, parts[2]);
         }
         packed.largest = scales;
         unpack(packed, to);
@@ -311,7 +311,7 @@ std::optional<Found> Joiner::table_numbers(const std::string& stem, const Tensor
                   extents[1], parts, read);
 }
 
-std::optional<Found> Joiner::int8(const std::string& stem) const {
+std::optional<FoundMatrix> Joiner::int8(const std::string& stem) const {
     const TensorEntry *const numbers = find(stem + ".weight"),
                              &largest = *find(stem + ".SCB"), *const layout = find(stem + ".weight_format");
     if (numbers == nullptr || numbers->dtype != "I8" || numbers->extents.size() != 2 ||
@@ -326,13 +326,13 @@ std::optional<Found> Joiner::int8(const std::string& stem) const {
         parts.push_back(layout->name);
     }
     const auto read = [parts](const TensorFiles& files, std::span<float> to) {
-        unpack_int8(files.part_bytes(parts[0]), numbers_of(files, parts[1]), to);
+        unpack_int8(files.part_bytes(parts[0]), scales_from(files, parts[1]), to);
     };
     return matrix(numbers->name, "bitsandbytes int8", 8, "INT8", numbers->extents[0], numbers->extents[1],
                   parts, read);
 }
 
-std::optional<Found> Joiner::float8(const std::string& stem) const {
+std::optional<FoundMatrix> Joiner::float8(const std::string& stem) const {
     const TensorEntry& numbers = *find(stem + ".weight");
     const TensorEntry* scales = find(stem + ".weight_scale_inv");
     if (scales == nullptr)
@@ -345,7 +345,8 @@ std::optional<Found> Joiner::float8(const std::string& stem) const {
                            .width = settings_.block_width,
                            .numbers = {},
                            .scales = {}};
-    const std::int64_t rows = matrix_of.rows, columns = matrix_of.columns, count = count_of(scales->extents);
+    const std::int64_t rows = matrix_of.rows, columns = matrix_of.columns,
+                       count = number_count(scales->extents);
     if (count == 1) {
         matrix_of.height = rows;
         matrix_of.width = columns;
@@ -358,7 +359,7 @@ std::optional<Found> Joiner::float8(const std::string& stem) const {
     const std::vector<std::string> parts{numbers.name, scales->name};
     const auto read = [parts, matrix_of](const TensorFiles& files, std::span<float> to) {
         const std::string stored = files.part_bytes(parts[0]);
-        const std::vector<float> factors = numbers_of(files, parts[1]);
+        const std::vector<float> factors = scales_from(files, parts[1]);
         Float8Matrix whole = matrix_of;
         whole.numbers = stored;
         whole.scales = factors;
@@ -367,7 +368,7 @@ std::optional<Found> Joiner::float8(const std::string& stem) const {
     return matrix(numbers.name, "FP8", 8, "FP8", rows, columns, parts, read);
 }
 
-std::optional<Found> Joiner::packed(const std::string& stem) const {
+std::optional<FoundMatrix> Joiner::packed(const std::string& stem) const {
     // AWQ packs columns, GPTQ rows; the zeros of both pack columns.
     const TensorEntry &numbers = *find(stem + ".qweight"), *const zeros = find(stem + ".qzeros");
     const bool same_width = zeros != nullptr && !zeros->extents.empty() && !numbers.extents.empty() &&
@@ -377,14 +378,14 @@ std::optional<Found> Joiner::packed(const std::string& stem) const {
     return same_width ? awq(stem) : gptq(stem);
 }
 
-std::optional<std::vector<Found>> Joiner::all() {
-    std::vector<Found> found;
+std::optional<std::vector<FoundMatrix>> Joiner::all() {
+    std::vector<FoundMatrix> found;
     const auto stem_of = [](const std::string& name, std::string_view ending) {
         return name.substr(0, name.size() - ending.size());
     };
     for (const TensorEntry* entry : files_.entries()) {
         const std::string& name = entry->name;
-        std::optional<Found> one;
+        std::optional<FoundMatrix> one;
         if (name.ends_with(".qweight")) {
             if (!is({"gptq", "awq"}) || !(one = packed(stem_of(name, ".qweight"))))
                 return std::nullopt;
@@ -424,14 +425,14 @@ bool is_scale_of_activations(std::string_view name) {
 std::string join_quantized(TensorFiles& files, const json& config) {
     if (!config.is_object() || !files.are_safetensors())
         return "";
-    std::optional<std::vector<Found>> found = Joiner(files, config).all();
+    std::optional<std::vector<FoundMatrix>> found = Joiner(files, config).all();
     if (!found || found->empty())
         return "";
     std::map<std::string, std::int64_t> numbers; // by kind
     std::vector<JoinedTensor> joined;
-    for (Found& one : *found) {
+    for (FoundMatrix& one : *found) {
         numbers[tr("quantized.bits", "{}, {} bits", one.kind, one.bits)] +=
-            count_of(one.tensor.entry.extents);
+            number_count(one.tensor.entry.extents);
         joined.push_back(std::move(one.tensor));
     }
     for (const TensorEntry* entry : files.entries())

@@ -31,7 +31,7 @@ std::string small_text(const json& settings, const char* key) {
     return text;
 }
 
-std::int64_t whole(const json& value) {
+std::int64_t size_from(const json& value) {
     constexpr std::int64_t most = std::int64_t{1} << 30U;
     return value.is_number_integer() ? std::clamp<std::int64_t>(value.get<std::int64_t>(), 0, most) : 0;
 }
@@ -48,12 +48,12 @@ QuantizationSettings read_quantization_settings(const json& config) {
         out.method = "compressed-tensors";
     out.layout = small_text(*settings, out.method == "awq" ? "version" : "checkpoint_format");
     if (const auto size = settings->find("group_size"); size != settings->end())
-        out.group_size = whole(*size);
+        out.group_size = size_from(*size);
     const auto block = settings->find("weight_block_size");
-    if (block != settings->end() && block->is_array() && block->size() == 2 && whole((*block)[0]) > 0 &&
-        whole((*block)[1]) > 0) {
-        out.block_height = whole((*block)[0]);
-        out.block_width = whole((*block)[1]);
+    if (block != settings->end() && block->is_array() && block->size() == 2 && size_from((*block)[0]) > 0 &&
+        size_from((*block)[1]) > 0) {
+        out.block_height = size_from((*block)[0]);
+        out.block_width = size_from((*block)[1]);
     }
     return out;
 }

@@ -10,8 +10,8 @@ namespace headscope::checkpoint {
 
 namespace {
 
-constexpr std::int64_t word_bits = 32;
-constexpr std::int64_t tile = 32; ///< numbers of a side: rows and columns of one stay in the cache
+constexpr std::int64_t bits_of_word = 32;
+constexpr std::int64_t tile_side = 32; ///< numbers of a side: rows and columns of one stay in the cache
 
 unsigned byte_at(std::span<const char> bytes, std::int64_t at) {
     return static_cast<unsigned char>(bytes[static_cast<std::size_t>(at)]);
@@ -26,10 +26,10 @@ std::uint32_t word_at(std::span<const char> bytes, std::int64_t at) {
 /// Number `index` of a stream of `bits` each, whose words lie `stride` apart.
 std::uint32_t from_stream(std::span<const char> words, std::int64_t first, std::int64_t stride,
                           std::int64_t index, std::int64_t bits) {
-    const std::int64_t bit = index * bits, word = bit / word_bits, shift = bit % word_bits;
+    const std::int64_t bit = index * bits, word = bit / bits_of_word, shift = bit % bits_of_word;
     std::uint64_t both = word_at(words, first + word * stride);
-    if (shift + bits > word_bits)
-        both |= static_cast<std::uint64_t>(word_at(words, first + (word + 1) * stride)) << word_bits;
+    if (shift + bits > bits_of_word)
+        both |= static_cast<std::uint64_t>(word_at(words, first + (word + 1) * stride)) << bits_of_word;
     return static_cast<std::uint32_t>(both >> shift) & ((1U << bits) - 1);
 }
 
@@ -68,20 +68,20 @@ float float8_e8m0(unsigned char byte) {
 }
 
 void unpack(const GptqMatrix& matrix, std::span<float> to) {
-    const std::int64_t words = matrix.d_out * matrix.bits / word_bits;
+    const std::int64_t words = matrix.d_out * matrix.bits / bits_of_word;
     const std::uint32_t most = (1U << matrix.bits) - 1;
-    std::vector<float> zeros(static_cast<std::size_t>(matrix.groups * tile));
-    for (std::int64_t first = 0; first < matrix.d_out; first += tile) {
-        const std::int64_t last = std::min(first + tile, matrix.d_out);
+    std::vector<float> zeros(static_cast<std::size_t>(matrix.groups * tile_side));
+    for (std::int64_t first = 0; first < matrix.d_out; first += tile_side) {
+        const std::int64_t last = std::min(first + tile_side, matrix.d_out);
         for (std::int64_t group = 0; group < matrix.groups; ++group)
             for (std::int64_t column = first; column < last; ++column) {
                 const std::uint32_t stored = from_stream(matrix.zeros, group * words, 1, column, matrix.bits);
-                zeros[static_cast<std::size_t>(group * tile + column - first)] =
+                zeros[static_cast<std::size_t>(group * tile_side + column - first)] =
                     static_cast<float>(matrix.zeros_less_one ? (stored + 1) & most : stored);
             }
         for (std::int64_t row = 0; row < matrix.d_in; ++row) {
             const std::int64_t group = matrix.group_of[static_cast<std::size_t>(row)];
-            const float* const zero = zeros.data() + group * tile - first;
+            const float* const zero = zeros.data() + group * tile_side - first;
             const float* const scale = matrix.scales.data() + group * matrix.d_out;
             for (std::int64_t column = first; column < last; ++column) {
                 const auto number =
@@ -96,8 +96,8 @@ void unpack(const GptqMatrix& matrix, std::span<float> to) {
 void unpack(const AwqMatrix& matrix, std::span<float> to) {
     constexpr std::int64_t per_word = 8, bits = 4;
     const std::int64_t words = matrix.d_out / per_word, size = matrix.d_in / matrix.groups;
-    for (std::int64_t first = 0; first < matrix.d_in; first += tile) {
-        const std::int64_t last = std::min(first + tile, matrix.d_in);
+    for (std::int64_t first = 0; first < matrix.d_in; first += tile_side) {
+        const std::int64_t last = std::min(first + tile_side, matrix.d_in);
         for (std::int64_t word = 0; word < words; ++word)
             for (std::int64_t row = first; row < last; ++row) {
                 const std::int64_t group = row / size;
@@ -139,10 +139,10 @@ void unpack_int8(std::span<const char> numbers, std::span<const float> largest_o
 void unpack(const Mxfp4Matrices& matrices, std::span<float> to) {
     constexpr std::int64_t size = 32, bytes = 16;
     const std::int64_t columns = matrices.blocks * size;
-    std::array<float, tile * size> square{};
+    std::array<float, tile_side * size> square{};
     for (std::int64_t matrix = 0; matrix < matrices.count; ++matrix)
-        for (std::int64_t first = 0; first < matrices.rows; first += tile) {
-            const std::int64_t height = std::min(tile, matrices.rows - first);
+        for (std::int64_t first = 0; first < matrices.rows; first += tile_side) {
+            const std::int64_t height = std::min(tile_side, matrices.rows - first);
             for (std::int64_t block = 0; block < matrices.blocks; ++block) {
                 for (std::int64_t row = 0; row < height; ++row) {
                     const std::int64_t at = (matrix * matrices.rows + first + row) * matrices.blocks + block;
@@ -150,12 +150,12 @@ void unpack(const Mxfp4Matrices& matrices, std::span<float> to) {
                         float8_e8m0(static_cast<unsigned char>(byte_at(matrices.exponents, at)));
                     for (std::int64_t i = 0; i < size; ++i) {
                         const unsigned both = byte_at(matrices.numbers, at * bytes + i / 2);
-                        square.at(static_cast<std::size_t>(i * tile + row)) =
+                        square.at(static_cast<std::size_t>(i * tile_side + row)) =
                             float4_e2m1.at(i % 2 == 0 ? both & 15U : both >> 4U) * scale;
                     }
                 }
                 for (std::int64_t i = 0; i < size; ++i)
-                    std::copy_n(square.data() + i * tile, height,
+                    std::copy_n(square.data() + i * tile_side, height,
                                 to.data() + (matrix * columns + block * size + i) * matrices.rows + first);
             }
         }
