@@ -94,8 +94,8 @@ void check_keys(const ConfigReader& reader) {
 
 /// Whether a pattern of PEFT, a regular expression, means a module: its name, or its last parts. Only names,
 /// "." for any character and "\." for a dot are read.
-bool matches(const ConfigReader& reader, std::string_view key, std::string_view pattern,
-             std::string_view module) {
+bool pattern_matches(const ConfigReader& reader, std::string_view key, std::string_view pattern,
+                     std::string_view module) {
     const bool whole = pattern.starts_with('^');
     if (whole)
         pattern.remove_prefix(1);
@@ -129,16 +129,16 @@ double alpha_of(const ConfigReader& reader, std::string_view module) {
     if (!patterns)
         return usual;
     for (const auto& [pattern, alpha] : patterns->all().items())
-        if (matches(reader, key, pattern, module))
+        if (pattern_matches(reader, key, pattern, module))
             return patterns->number(pattern).value_or(usual);
     return usual;
 }
 
 /// The part of a module that a tensor of the adapter is.
-enum class Part : std::uint8_t { A, B, table_A, table_B, whole, none };
+enum class AdapterPart : std::uint8_t { A, B, table_A, table_B, whole, none };
 
 /// The name without what PEFT adds to it, and the part that the tensor is.
-std::pair<std::string, Part> parse_name(std::string name, const std::string& source) {
+std::pair<std::string, AdapterPart> parse_name(std::string name, const std::string& source) {
     for (const std::string_view prefix : {"base_model.model.", "base_model."})
         if (name.starts_with(prefix)) {
             name.erase(0, prefix.size());
@@ -149,16 +149,16 @@ std::pair<std::string, Part> parse_name(std::string name, const std::string& sou
         if (const auto at = name.find(inner); at != std::string::npos)
             name.replace(at, inner.size(), ".");
     if (name.find(".original_module.") != std::string::npos)
-        return {name, Part::none};
-    constexpr std::array<std::pair<std::string_view, Part>, 8> endings{
-        {{".lora_A.weight", Part::A},
-         {".lora_A.default.weight", Part::A},
-         {".lora_B.weight", Part::B},
-         {".lora_B.default.weight", Part::B},
-         {".lora_embedding_A", Part::table_A},
-         {".lora_embedding_A.default", Part::table_A},
-         {".lora_embedding_B", Part::table_B},
-         {".lora_embedding_B.default", Part::table_B}}};
+        return {name, AdapterPart::none};
+    constexpr std::array<std::pair<std::string_view, AdapterPart>, 8> endings{
+        {{".lora_A.weight", AdapterPart::A},
+         {".lora_A.default.weight", AdapterPart::A},
+         {".lora_B.weight", AdapterPart::B},
+         {".lora_B.default.weight", AdapterPart::B},
+         {".lora_embedding_A", AdapterPart::table_A},
+         {".lora_embedding_A.default", AdapterPart::table_A},
+         {".lora_embedding_B", AdapterPart::table_B},
+         {".lora_embedding_B.default", AdapterPart::table_B}}};
     for (const auto& [ending, part] : endings)
         if (name.ends_with(ending))
             return {name.substr(0, name.size() - ending.size()), part};
@@ -172,7 +172,7 @@ std::pair<std::string, Part> parse_name(std::string name, const std::string& sou
                       "{} has the tensor {}, which is not known here; merge the adapter into its base with "
                       "PEFT's merge_and_unload, and open what that saves",
                       source, full));
-    return {name, Part::whole};
+    return {name, AdapterPart::whole};
 }
 
 std::string weights_in(const std::string& folder) {
@@ -235,13 +235,13 @@ Adapter Adapter::read(std::string_view config, const std::string& source,
     std::map<std::string, Pair> pairs;
     for (const format::TensorEntry* const entry : adapter.files_->entries()) {
         const auto [name, part] = parse_name(entry->name, weights);
-        if (part == Part::whole)
+        if (part == AdapterPart::whole)
             adapter.replacements_.push_back({name, entry->name});
-        if (part == Part::whole || part == Part::none)
+        if (part == AdapterPart::whole || part == AdapterPart::none)
             continue;
         Pair& pair = pairs[name];
-        pair.of_table = pair.of_table || part == Part::table_A || part == Part::table_B;
-        (part == Part::A || part == Part::table_A ? pair.A : pair.B) = entry->name;
+        pair.of_table = pair.of_table || part == AdapterPart::table_A || part == AdapterPart::table_B;
+        (part == AdapterPart::A || part == AdapterPart::table_A ? pair.A : pair.B) = entry->name;
     }
     const bool by_root = reader.flag("use_rslora", false);
     for (const auto& [module, pair] : pairs) {

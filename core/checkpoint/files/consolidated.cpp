@@ -19,14 +19,15 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char *safetensors_name = "consolidated.safetensors", *torch_name = "consolidated.00.pth";
+constexpr const char *consolidated_safetensors = "consolidated.safetensors",
+                     *consolidated_torch = "consolidated.00.pth";
 
-bool has(const std::string& folder, const char* name) {
+bool has_file_called(const std::string& folder, const char* name) {
     std::error_code ignored;
     return fs::is_regular_file(fs::path(folder) / name, ignored);
 }
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 17> parts{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 17> renamed_parts{{
     {"tok_embeddings.", "model.embed_tokens."},
     {"attention.wq.", "self_attn.q_proj."},
     {"attention.wk.", "self_attn.k_proj."},
@@ -55,14 +56,14 @@ std::string hugging_face_name(const std::string& name) {
         start = "model." + rest.substr(0, after + 1);
         rest.erase(0, after + 1);
     }
-    for (const auto& [theirs, ours] : parts)
+    for (const auto& [theirs, ours] : renamed_parts)
         if (rest.starts_with(theirs))
             return start + std::string(ours) + rest.substr(theirs.size());
     return start + rest;
 }
 
-std::int64_t extent_of(const TensorFiles& tensors, const std::string& name, const std::string& theirs,
-                       const std::string& source) {
+std::int64_t first_extent(const TensorFiles& tensors, const std::string& name, const std::string& theirs,
+                          const std::string& source) {
     const format::TensorEntry* const entry = tensors.find(name);
     if (entry == nullptr || entry->extents.size() != 2)
         fail_input(tr("consolidated.lacks_tensor",
@@ -119,19 +120,21 @@ void check_params(const ConfigReader& reader) {
 } // namespace
 
 bool is_consolidated(const std::string& folder) {
-    return has(folder, "params.json") && !has(folder, "config.json") &&
-           (has(folder, safetensors_name) || has(folder, torch_name));
+    return has_file_called(folder, "params.json") && !has_file_called(folder, "config.json") &&
+           (has_file_called(folder, consolidated_safetensors) || has_file_called(folder, consolidated_torch));
 }
 
 TensorFiles open_consolidated(const std::string& folder) {
-    if (!has(folder, safetensors_name) && has(folder, "consolidated.01.pth"))
+    if (!has_file_called(folder, consolidated_safetensors) && has_file_called(folder, "consolidated.01.pth"))
         fail_input(
             tr("consolidated.several_parts",
-               "{} has the weights in several parts, consolidated.00.pth and on, each with a part of every "
+               "{} has the weights in several parts, consolidated.00.pth and on, each with a part of "
+               "every "
                "tensor, which is not read here; open the checkpoint that Hugging Face's tools made of it",
                folder));
     TensorFiles files = TensorFiles::open_file(
-        folder + "/" + (has(folder, safetensors_name) ? safetensors_name : torch_name));
+        folder + "/" +
+        (has_file_called(folder, consolidated_safetensors) ? consolidated_safetensors : consolidated_torch));
     files.rename(hugging_face_name);
     return files;
 }
@@ -143,7 +146,7 @@ std::string config_of_params(std::string_view params, const std::string& source,
     const std::int64_t D = reader.needed_integer("dim", 1), layers = reader.needed_integer("n_layers", 1),
                        H = reader.needed_integer("n_heads", 1);
     const std::int64_t rows =
-        extent_of(tensors, "model.embed_tokens.weight", "tok_embeddings.weight", source);
+        first_extent(tensors, "model.embed_tokens.weight", "tok_embeddings.weight", source);
     // Meta's files say -1 where the tokenizer decides.
     if (const auto vocab = reader.integer("vocab_size", -1); vocab && *vocab > 0 && *vocab != rows)
         reader.refuse("vocab_size", tr("consolidated.vocab", "{}, the rows of tok_embeddings.weight", rows));
@@ -180,12 +183,12 @@ std::string config_of_params(std::string_view params, const std::string& source,
         config["num_local_experts"] = moe->needed_integer("num_experts", 1);
         config["num_experts_per_tok"] = moe->size("num_experts_per_tok", 2);
         config["intermediate_size"] =
-            extent_of(tensors, "model.layers.0.block_sparse_moe.experts.0.w1.weight",
-                      "layers.0.feed_forward.experts.0.w1.weight", source);
+            first_extent(tensors, "model.layers.0.block_sparse_moe.experts.0.w1.weight",
+                         "layers.0.feed_forward.experts.0.w1.weight", source);
     } else {
         config["model_type"] = window ? "mistral" : "llama";
-        config["intermediate_size"] = extent_of(tensors, "model.layers.0.mlp.gate_proj.weight",
-                                                "layers.0.feed_forward.w1.weight", source);
+        config["intermediate_size"] = first_extent(tensors, "model.layers.0.mlp.gate_proj.weight",
+                                                   "layers.0.feed_forward.w1.weight", source);
     }
     return config.dump();
 }

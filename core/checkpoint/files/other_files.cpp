@@ -50,7 +50,7 @@ constexpr Message open_model = translatable(
     "other_files.open_model",
     "open the folder of a model: config.json with safetensors or PyTorch files, or a .gguf file");
 
-constexpr std::array kinds{
+constexpr std::array other_kinds{
     OtherKind{"\x89PNG"sv, ".png", translatable("other_files.picture", "a picture"), open_model},
     OtherKind{"\xFF\xD8\xFF"sv, ".jpg", translatable("other_files.picture", "a picture"), open_model},
     OtherKind{"GIF8"sv, ".gif", translatable("other_files.picture", "a picture"), open_model},
@@ -117,13 +117,13 @@ std::string ending_of(const fs::path& path) {
 
 /// By the ending first, where it says more than the bytes: an .npz is a ZIP archive. A picture that is called
 /// .bin is still one.
-const OtherKind* kind_of(const fs::path& path, std::string_view start) {
+const OtherKind* other_kind_of(const fs::path& path, std::string_view start) {
     const std::string ending = ending_of(path);
-    for (const OtherKind& kind : kinds)
+    for (const OtherKind& kind : other_kinds)
         if (!kind.ending.empty() && kind.ending == ending &&
             (kind.start.empty() || start.empty() || start.starts_with(kind.start)))
             return &kind;
-    for (const OtherKind& kind : kinds)
+    for (const OtherKind& kind : other_kinds)
         if (!kind.start.empty() && start.starts_with(kind.start))
             return &kind;
     return nullptr;
@@ -133,7 +133,7 @@ std::string file_sentence(const std::string& path) {
     const std::string start = first_bytes(path);
     if (start.empty())
         return tr("other_files.empty_file", "{} is empty or cannot be read; get it again", path);
-    if (const OtherKind* const kind = kind_of(path, start))
+    if (const OtherKind* const kind = other_kind_of(path, start))
         // Translators: "image.png is a picture; open the folder of a model".
         return tr("other_files.is", "{} is {}; {}", path, tr(kind->what), tr(kind->remedy));
     if (ending_of(path) == ".gguf")
@@ -169,7 +169,7 @@ std::string folder_sentence(const std::string& folder) {
             "{} is a pipeline of several models that makes images, which is not read here; a text encoder "
             "in one of its folders may open by itself: {}/text_encoder",
             folder, folder);
-    for (const OtherKind& kind : kinds)
+    for (const OtherKind& kind : other_kinds)
         for (const std::string& name : names)
             if (!kind.ending.empty() && ending_of(name) == kind.ending && kind.ending != ".py" &&
                 kind.ending != ".html")

@@ -18,24 +18,24 @@ namespace {
 
 std::atomic<std::int64_t> head_count = 0;
 
-enum class Names : std::uint8_t {
+enum class Spelling : std::uint8_t {
     unknown,
     of_gpt2, ///< nanoGPT, and minGPT since 2022: GPT-2's names
     of_2020  ///< minGPT until then: tok_emb, blocks.0.attn.key
 };
 
-Names names_of(const TensorFiles& tensors) {
+Spelling spelling_of(const TensorFiles& tensors) {
     const auto has = [&](const char* name) { return tensors.find(name) != nullptr; };
     if (has("transformer.wte.weight") && has("transformer.wpe.weight") &&
         has("transformer.h.0.ln_1.weight") && has("transformer.h.0.attn.c_attn.weight"))
-        return Names::of_gpt2;
+        return Spelling::of_gpt2;
     if (has("tok_emb.weight") && has("pos_emb") && has("blocks.0.attn.key.weight") && has("head.weight"))
-        return Names::of_2020;
-    return Names::unknown;
+        return Spelling::of_2020;
+    return Spelling::unknown;
 }
 
-const std::vector<std::int64_t>& extents_of(const TensorFiles& tensors, const std::string& name,
-                                            std::size_t axes, const std::string& path) {
+const std::vector<std::int64_t>& needed_extents(const TensorFiles& tensors, const std::string& name,
+                                                std::size_t axes, const std::string& path) {
     const format::TensorEntry* const entry = tensors.find(name);
     if (entry == nullptr || entry->extents.size() != axes)
         fail_input(tr("state_dict.lacks_tensor",
@@ -45,7 +45,7 @@ const std::vector<std::int64_t>& extents_of(const TensorFiles& tensors, const st
     return entry->extents;
 }
 
-std::int64_t layers_of(const TensorFiles& tensors, const std::string& stem, const std::string& end) {
+std::int64_t count_layers(const TensorFiles& tensors, const std::string& stem, const std::string& end) {
     std::int64_t layers = 0;
     while (tensors.find(stem + std::to_string(layers) + end) != nullptr)
         ++layers;
@@ -61,7 +61,7 @@ TensorFiles with_newer_names(const TensorFiles& older, std::int64_t layers, cons
             tensors.add_made({name, entry->dtype, entry->extents},
                              [source, from] { return source->tensor(from); });
     };
-    const std::vector<std::int64_t>& positions = extents_of(older, "pos_emb", 3, path);
+    const std::vector<std::int64_t>& positions = needed_extents(older, "pos_emb", 3, path);
     tensors.add_made({"transformer.wpe.weight", older.find("pos_emb")->dtype, {positions[1], positions[2]}},
                      [source] {
                          const TensorPtr whole = source->tensor("pos_emb");
@@ -85,9 +85,9 @@ TensorFiles with_newer_names(const TensorFiles& older, std::int64_t layers, cons
             const std::string stem = from + "attn.";
             const std::vector<std::string> three{stem + "query" + end, stem + "key" + end,
                                                  stem + "value" + end};
-            std::vector<std::int64_t> extents = extents_of(older, three[0], end == ".bias" ? 1 : 2, path);
+            std::vector<std::int64_t> extents = needed_extents(older, three[0], end == ".bias" ? 1 : 2, path);
             for (const std::string& name : three)
-                if (extents_of(older, name, extents.size(), path) != extents)
+                if (needed_extents(older, name, extents.size(), path) != extents)
                     fail_input(
                         tr("state_dict.other_shape",
                            "{}: {} has another shape than {}; save the whole state_dict() of the model", path,
@@ -109,7 +109,7 @@ TensorFiles with_newer_names(const TensorFiles& older, std::int64_t layers, cons
 }
 
 /// A whole number that the trainer saved, by one of its usual places.
-std::optional<std::int64_t> setting(const TensorFiles& tensors, const std::string& key) {
+std::optional<std::int64_t> saved_setting(const TensorFiles& tensors, const std::string& key) {
     const auto* const torch = std::get_if<std::shared_ptr<const format::TorchFile>>(&tensors.files().front());
     if (torch == nullptr)
         return std::nullopt;
@@ -133,7 +133,7 @@ bool is_state_dict(const std::string& path) {
     if (!is_weights_file(path) && !path.ends_with(".safetensors"))
         return false;
     try {
-        return names_of(TensorFiles::open_file(path)) != Names::unknown;
+        return spelling_of(TensorFiles::open_file(path)) != Spelling::unknown;
     } catch (const Error&) {
         return false;
     }
@@ -157,19 +157,20 @@ std::optional<std::string> state_dict_in(const std::string& folder) {
 
 StateDict open_state_dict(const std::string& path) {
     TensorFiles tensors = TensorFiles::open_file(path);
-    const bool older = names_of(tensors) == Names::of_2020;
-    const std::int64_t layers = older ? layers_of(tensors, "blocks.", ".attn.key.weight")
-                                      : layers_of(tensors, "transformer.h.", ".attn.c_attn.weight");
+    const bool older = spelling_of(tensors) == Spelling::of_2020;
+    const std::int64_t layers = older ? count_layers(tensors, "blocks.", ".attn.key.weight")
+                                      : count_layers(tensors, "transformer.h.", ".attn.c_attn.weight");
     // nanoGPT shares one table between embedding and head, minGPT does not.
     const bool tied = !older && (tensors.find("lm_head.weight") == nullptr ||
                                  tensors.same_numbers("lm_head.weight", "transformer.wte.weight"));
     const std::int64_t heads = head_count.load();
-    const std::optional<std::int64_t> saved = setting(tensors, "n_head");
+    const std::optional<std::int64_t> saved = saved_setting(tensors, "n_head");
     if (older)
         tensors = with_newer_names(tensors, layers, path);
-    const std::vector<std::int64_t> words = extents_of(tensors, "transformer.wte.weight", 2, path),
-                                    positions = extents_of(tensors, "transformer.wpe.weight", 2, path),
-                                    inner = extents_of(tensors, "transformer.h.0.mlp.c_fc.weight", 2, path);
+    const std::vector<std::int64_t> words = needed_extents(tensors, "transformer.wte.weight", 2, path),
+                                    positions = needed_extents(tensors, "transformer.wpe.weight", 2, path),
+                                    inner =
+                                        needed_extents(tensors, "transformer.h.0.mlp.c_fc.weight", 2, path);
     const std::int64_t H = heads > 0 ? heads : saved.value_or(0);
     if (H < 1)
         fail_input(

@@ -15,12 +15,12 @@ namespace headscope::checkpoint {
 
 namespace {
 
-bool same_bits(std::span<const float> a, std::span<const float> b) {
+bool equal_numbers(std::span<const float> a, std::span<const float> b) {
     return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
 }
 
 bool differ(const TensorPtr& a, const TensorPtr& b) {
-    return a != b && (a == nullptr || b == nullptr || !same_bits(a->values(), b->values()));
+    return a != b && (a == nullptr || b == nullptr || !equal_numbers(a->values(), b->values()));
 }
 
 /// Returns true if one of the rows' tensors, in layer l, is among the names.
@@ -38,7 +38,7 @@ bool changes_one(const std::vector<TensorName>& rows, const Architecture& a, std
 TableRows changed_rows(const Tensor& own, const Tensor& adapted) {
     TableRows rows;
     for (std::int64_t row = 0; row < own.shape()[0]; ++row)
-        if (const auto numbers = row_of(adapted, row); !same_bits(row_of(own, row), numbers))
+        if (const auto numbers = row_of(adapted, row); !equal_numbers(row_of(own, row), numbers))
             rows.emplace(row, std::make_shared<const Tensor>(row_shape(own.shape()), numbers));
     return rows;
 }

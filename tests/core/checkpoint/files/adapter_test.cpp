@@ -27,7 +27,7 @@ namespace {
 
 using AdapterTensors = std::map<std::string, TensorPtr>;
 
-TensorPtr waves(const Shape& shape, double seed) {
+TensorPtr adapter_waves(const Shape& shape, double seed) {
     auto tensor = std::make_shared<Tensor>(shape);
     for (std::int64_t i = 0; i < tensor->count(); ++i)
         tensor->data()[i] = static_cast<float>(0.2 * std::sin(seed + 0.7 * static_cast<double>(i)));
@@ -59,7 +59,8 @@ std::string write_adapter(const std::string& folder, const json& config, const A
 const std::string c_attn = "base_model.model.transformer.h.0.attn.c_attn";
 
 AdapterTensors of_gpt2() {
-    return {{c_attn + ".lora_A.weight", waves({3, 32}, 1)}, {c_attn + ".lora_B.weight", waves({96, 3}, 2)}};
+    return {{c_attn + ".lora_A.weight", adapter_waves({3, 32}, 1)},
+            {c_attn + ".lora_B.weight", adapter_waves({96, 3}, 2)}};
 }
 
 /// W + scale B A by definition, W and the result (in, out) if `transposed`.
@@ -115,13 +116,13 @@ TEST_CASE("a LoRA adapter may scale by the root of the rank, by module, and chan
     const std::string q0 = "base_model.model.model.layers.0.self_attn.q_proj",
                       q1 = "base_model.model.model.layers.1.self_attn.q_proj",
                       embedding = "base_model.model.model.embed_tokens";
-    const AdapterTensors tensors{{q0 + ".lora_A.weight", waves({4, 64}, 1)},
-                                 {q0 + ".lora_B.weight", waves({64, 4}, 2)},
-                                 {q1 + ".lora_A.default.weight", waves({9, 64}, 3)},
-                                 {q1 + ".lora_B.default.weight", waves({64, 9}, 4)},
-                                 {embedding + ".lora_embedding_A", waves({1, 128}, 5)},
-                                 {embedding + ".lora_embedding_B", waves({64, 1}, 6)},
-                                 {"base_model.model.lm_head.weight", waves({128, 64}, 7)}};
+    const AdapterTensors tensors{{q0 + ".lora_A.weight", adapter_waves({4, 64}, 1)},
+                                 {q0 + ".lora_B.weight", adapter_waves({64, 4}, 2)},
+                                 {q1 + ".lora_A.default.weight", adapter_waves({9, 64}, 3)},
+                                 {q1 + ".lora_B.default.weight", adapter_waves({64, 9}, 4)},
+                                 {embedding + ".lora_embedding_A", adapter_waves({1, 128}, 5)},
+                                 {embedding + ".lora_embedding_B", adapter_waves({64, 1}, 6)},
+                                 {"base_model.model.lm_head.weight", adapter_waves({128, 64}, 7)}};
     const Model model = Model::open(write_adapter(folder.file("tuned"), config, tensors));
     check_tensor(model, "model.layers.0.self_attn.q_proj.weight", *tensors.at(q0 + ".lora_A.weight"),
                  *tensors.at(q0 + ".lora_B.weight"), 3.0, false);
@@ -169,19 +170,22 @@ TEST_CASE("a LoRA adapter is shown as edits of its base, which compute the same"
     const std::string qkv = "base_model.model.model.layers.1.self_attn.qkv_proj",
                       gate = "base_model.model.model.layers.1.mlp.gate_up_proj";
     check("phi3_tiny",
-          {{qkv + ".lora_A.weight", waves({3, 64}, 1)},
-           {qkv + ".lora_B.weight", waves({128, 3}, 2)},
-           {gate + ".lora_A.weight", waves({3, 64}, 3)},
-           {gate + ".lora_B.weight", waves({160, 3}, 4)},
-           {"base_model.model.lm_head.weight", waves({150, 64}, 5)}},
+          {{qkv + ".lora_A.weight", adapter_waves({3, 64}, 1)},
+           {qkv + ".lora_B.weight", adapter_waves({128, 3}, 2)},
+           {gate + ".lora_A.weight", adapter_waves({3, 64}, 3)},
+           {gate + ".lora_B.weight", adapter_waves({160, 3}, 4)},
+           {"base_model.model.lm_head.weight", adapter_waves({150, 64}, 5)}},
           1);
     const std::string expert = "base_model.model.model.layers.0.mlp.experts.1.up_proj";
     check("qwen3_moe_tiny",
-          {{expert + ".lora_A.weight", waves({3, 24}, 1)}, {expert + ".lora_B.weight", waves({14, 3}, 2)}},
+          {{expert + ".lora_A.weight", adapter_waves({3, 24}, 1)},
+           {expert + ".lora_B.weight", adapter_waves({14, 3}, 2)}},
           1);
     const std::string fused = "base_model.model.gpt_neox.layers.0.attention.query_key_value";
     check("gpt_neox_tiny",
-          {{fused + ".lora_A.weight", waves({3, 64}, 1)}, {fused + ".lora_B.weight", waves({192, 3}, 2)}}, 1);
+          {{fused + ".lora_A.weight", adapter_waves({3, 64}, 1)},
+           {fused + ".lora_B.weight", adapter_waves({192, 3}, 2)}},
+          1);
 }
 
 TEST_CASE("the base of a LoRA adapter is found by its name, or has to be named") {
@@ -224,7 +228,7 @@ TEST_CASE("an adapter that is not plain LoRA, or not of its base, is refused by 
     const TemporaryFolder folder;
     copy_base(folder.file("base"), "gpt2_tiny");
     int count = 0;
-    const auto error_of = [&](const json& config, const AdapterTensors& tensors) {
+    const auto error_with = [&](const json& config, const AdapterTensors& tensors) {
         return input_error([&] {
             Model::open(write_adapter(folder.file("adapter" + std::to_string(++count)), config, tensors));
         });
@@ -232,7 +236,7 @@ TEST_CASE("an adapter that is not plain LoRA, or not of its base, is refused by 
     const auto with = [&](const char* key, const json& value) {
         json config = lora_config("base");
         config[key] = value;
-        return error_of(config, of_gpt2());
+        return error_with(config, of_gpt2());
     };
     CHECK(with("trainable_token_indices", nullptr).empty());
     CHECK(with("init_lora_weights", "gaussian").empty());
@@ -244,24 +248,24 @@ TEST_CASE("an adapter that is not plain LoRA, or not of its base, is refused by 
     CHECK_THAT(with("alpha_pattern", json{{".*attn", 3}}), Contains("alpha_pattern"));
 
     AdapterTensors tensors = of_gpt2();
-    tensors[c_attn + ".lora_magnitude_vector"] = waves({96}, 1);
-    CHECK_THAT(error_of(lora_config("base"), tensors), Contains("DoRA"));
+    tensors[c_attn + ".lora_magnitude_vector"] = adapter_waves({96}, 1);
+    CHECK_THAT(error_with(lora_config("base"), tensors), Contains("DoRA"));
     tensors = of_gpt2();
     tensors.erase(c_attn + ".lora_B.weight");
-    CHECK_THAT(error_of(lora_config("base"), tensors), Contains("h.0.attn.c_attn") && Contains("lora_B"));
+    CHECK_THAT(error_with(lora_config("base"), tensors), Contains("h.0.attn.c_attn") && Contains("lora_B"));
     tensors = of_gpt2();
-    tensors[c_attn + ".lora_B.weight"] = waves({64, 3}, 1);
-    CHECK_THAT(error_of(lora_config("base"), tensors), Contains("(32, 64)") && Contains("(32, 96)"));
+    tensors[c_attn + ".lora_B.weight"] = adapter_waves({64, 3}, 1);
+    CHECK_THAT(error_with(lora_config("base"), tensors), Contains("(32, 64)") && Contains("(32, 96)"));
     const std::string other = "base_model.model.transformer.h.0.attn.q_proj";
-    CHECK_THAT(error_of(lora_config("base"), {{other + ".lora_A.weight", waves({3, 32}, 1)},
-                                              {other + ".lora_B.weight", waves({32, 3}, 1)}}),
+    CHECK_THAT(error_with(lora_config("base"), {{other + ".lora_A.weight", adapter_waves({3, 32}, 1)},
+                                                {other + ".lora_B.weight", adapter_waves({32, 3}, 1)}}),
                Contains("q_proj") && Contains("gpt2 models do not have"));
     // The embedding alone would no longer be the head's table.
-    CHECK_THAT(
-        error_of(lora_config("base"), {{"base_model.model.transformer.wte.weight", waves({256, 32}, 1)}}),
-        Contains("wte.weight"));
+    CHECK_THAT(error_with(lora_config("base"),
+                          {{"base_model.model.transformer.wte.weight", adapter_waves({256, 32}, 1)}}),
+               Contains("wte.weight"));
     tensors = of_gpt2();
-    tensors["base_model.model.classifier.weight"] = waves({2, 32}, 1);
+    tensors["base_model.model.classifier.weight"] = adapter_waves({2, 32}, 1);
     const std::string classifier = write_adapter(folder.file("classifier"), lora_config("base"), tensors);
     CHECK(Model::open(classifier).adapted()->left_out == std::vector<std::string>{"classifier.weight"});
 }
