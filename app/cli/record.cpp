@@ -19,7 +19,7 @@ struct RecordOptions : SceneOptions {
     std::optional<std::string> size, film_lesson, script;
     std::string out;
     app::FilmLook look;
-    bool stages = false;
+    bool stages = false, presented = false;
 };
 
 /// Checks before minutes of work instead of after.
@@ -60,6 +60,8 @@ void run_record(RecordOptions& options) {
     } else {
         show_scene(*program, options, document);
     }
+    if (options.presented)
+        program->act(app::Present{});
     const std::unique_ptr<app::FilmWriter> writer =
         app::film_writer(format,
                          {.title = app::film_title(program->state(), options.film_lesson.value_or("")),
@@ -111,6 +113,9 @@ void add_record(CLI::App& program) {
     command.add_option("--script", options->script, "film the actions that the lines of this file name")
         ->excludes(stages)
         ->excludes(lesson);
+    command.add_flag("--present", options->presented,
+                     "film as it is presented to a class: the canvas alone and enlarged, with the lesson's "
+                     "text beside it");
     command.add_option("--size", options->size, "WIDTHxHEIGHT in logical pixels (default 1280x800)");
     command.add_option("--fps", options->look.fps, "frames a second, 10 to 50")->capture_default_str();
     command

@@ -34,7 +34,8 @@ namespace {
 struct Options {
     DecoderText decoder;
     SecondText second;
-    std::optional<std::string> path, sentence, kv_sentence, preset, report, control, lesson, lessons;
+    std::optional<std::string> path, sentence, sentences, kv_sentence, preset, report, control, lesson,
+        lessons;
     std::string language; ///< empty: from the preferences, else from the desktop
     std::string device = "auto";
 };
@@ -155,7 +156,12 @@ int open_window(const Options& options) {
     check_lesson(options, language);
     project::Recipe recipe;
     recipe.preset = options.preset.value_or(recipe.preset);
-    recipe.sentence = options.path ? "" : options.sentence.value_or("");
+    const app::SentenceListPtr list = options.sentences ? app::read_sentences(*options.sentences) : nullptr;
+    // A project opens with its own sentence.
+    const bool shows_first = list != nullptr && !options.sentence &&
+                             (!options.path || app::kind_of_path(*options.path) == app::PathKind::checkpoint);
+    const std::string sentence = shows_first ? list->front() : options.sentence.value_or("");
+    recipe.sentence = options.path ? "" : sentence;
     if (options.kv_sentence)
         recipe.kv_sentence = *options.kv_sentence;
     else if (const text::PresetInfo* preset = text::find_preset(recipe.preset))
@@ -173,14 +179,16 @@ int open_window(const Options& options) {
     program.state().view.group = StageGroup::x; // start at the first step
     program.state().view.reduced_motion = app::desktop_wants_less_motion(user_folder(UserFolder::config));
     app::read_preferences(preferences.text(), program.state().view);
+    program.state().view.sentences = list;
+    program.state().view.sentence = shows_first ? 0 : -1;
     if (options.path)
-        program.open_path(std::filesystem::absolute(*options.path).lexically_normal().string(),
-                          {.prompt = options.sentence.value_or(""),
-                           .target = options.decoder.text,
-                           .pair = options.second.text.value_or("")});
+        program.open_path(
+            std::filesystem::absolute(*options.path).lexically_normal().string(),
+            {.prompt = sentence, .target = options.decoder.text, .pair = options.second.text.value_or("")});
     if (options.lesson)
         program.act(app::OpenLesson{*options.lesson});
-    if (!options.path && !options.lesson && !options.sentence && !options.kv_sentence && !options.preset)
+    if (!options.path && !options.lesson && !options.sentence && !options.kv_sentence && !options.preset &&
+        list == nullptr)
         program.begin();
     app::WindowOptions window;
     window.on_drop = [&](const std::vector<std::string>& paths) { program.open_path(paths.front()); };
@@ -246,6 +254,9 @@ std::function<int()> add_window(CLI::App& program) {
         "--control", options->control,
         "take JSON lines such as {\"id\": 1, \"action\": \"stage\", \"value\": \"weights\"} from a local "
         "socket with this path, and answer each; \"actions\" lists what there is");
+    program.add_option("--sentences", options->sentences,
+                       "a text file with one sentence a line, to step through with Shift Page down and Shift "
+                       "Page up; the first one is shown");
     program.add_option("--lesson", options->lesson,
                        "the lesson to open, by its id; see headscope lesson list");
     program.add_option("--lessons", options->lessons, "a folder with more lessons");

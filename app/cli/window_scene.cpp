@@ -388,6 +388,11 @@ void show_scene(app::Program& program, const SceneOptions& options, const app::D
         show_screen(program, options);
     }
     program.act(app::SetScoreScale{score_scale(options)});
+    if (options.sentences) {
+        check_program(program);
+        program.act(app::OpenSentences{*options.sentences});
+        program.state().notice.clear();
+    }
     if (options.manual) {
         check_program(program);
         show_manual(program, *options.manual);
@@ -431,6 +436,8 @@ void add_scene_options(CLI::App& command, SceneOptions& options, const std::stri
         ->needs(model);
     command.add_option("--lessons", options.lessons, "a folder with more lessons");
     add_language_option(command, options.language);
+    command.add_option("--sentences", options.sentences,
+                       where + "a text file with one sentence a line; the first one is shown");
     command.add_option("--head", options.head, "the head in focus (default 0)");
     command.add_option("--view", options.weights_view, "weights as heatmap, arcs, text or graph")
         ->check(CLI::IsMember({"heatmap", "arcs", "text", "graph"}));

@@ -23,7 +23,7 @@ struct SceneOptions {
     SecondText second;
     DecoderText decoder;
     StackOption stack;
-    std::optional<std::string> lesson, lessons;
+    std::optional<std::string> lesson, lessons, sentences;
     std::optional<int> step, question;
     std::string language = "en";
     std::int64_t layer = 0;

@@ -38,6 +38,22 @@ struct CopyScript {};
 /// Copies the list of the strongest far weights of a long map to the clipboard.
 struct CopyFarWeights {};
 
+/// Opens the file chooser for a list of sentences.
+struct ChooseSentences {};
+/// Reads a list of sentences and shows the first one.
+struct OpenSentences {
+    std::string path;
+};
+/// Shows the next (+1) or the previous (-1) sentence of the list. Undo restores the sentence before.
+struct StepSentence {
+    int by;
+};
+/// Removes the list; the sentence stays.
+struct DropSentences {};
+/// Copy a step of a lesson that shows the present view, or append it to the file of the open lesson.
+struct CopyLessonStep {};
+struct AppendLessonStep {};
+
 /// The path chosen in the open chooser.
 struct ChosenPath {
     std::string path;
@@ -74,7 +90,8 @@ struct FileCommands {
     using Variant =
         std::variant<NewProject, QuitProgram, OpenPath, ChooseProject, SaveProject, SaveProjectAs,
                      ExportPicture, ExportNumbers, ExportScript, RecordFilm, CopyPicture, CopyStage,
-                     CopyMatrix, CopyScript, CopyFarWeights, ChosenPath, CloseChooser, AnswerUnsaved,
+                     CopyMatrix, CopyScript, CopyFarWeights, ChooseSentences, OpenSentences, StepSentence,
+                     DropSentences, CopyLessonStep, AppendLessonStep, ChosenPath, CloseChooser, AnswerUnsaved,
                      AnswerDamaged, RecoverProject, DiscardRecovery, LeaveRecovery, CancelJob, ForgetRecent>;
 };
 extern template class OneOf<FileCommands>;

@@ -1,8 +1,10 @@
 #include "app/lesson/course_controller.h"
 
 #include "app/lesson/answering.h"
+#include "app/lesson/lesson_pictures.h"
 #include "app/lesson/player.h"
 #include "app/lesson/progress.h"
+#include "app/lesson/reread.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/checkpoint/files/packaged_models.h"
@@ -38,8 +40,9 @@ const UnlistedLesson* unlisted_lesson(const CourseState& course, const std::stri
 } // namespace
 
 CourseController::CourseController(CourseState& course, Setup setup)
-    : course_(course), setup_(std::move(setup)), progress_path_(course_progress_path(setup_.state_folder)),
-      panels_(setup_.wake), scenes_(setup_.wake) {
+    : course_(course), setup_(std::move(setup)), watch_(setup_.wake),
+      progress_path_(course_progress_path(setup_.state_folder)), panels_(setup_.wake), scenes_(setup_.wake),
+      pictures_(setup_.wake) {
     begin_reading();
     course_.progress = read_progress(progress_path_);
 }
@@ -95,6 +98,21 @@ std::vector<Action> CourseController::act(const LessonAction& action, const Docu
         !std::holds_alternative<DraftAnswer>(action)) // knobs are not saved, and a drag sends many of these
         keep_progress();
     return follows;
+}
+
+std::optional<CourseController::Reread> CourseController::reread(const Document& now) {
+    watch_.watch(course_.open == nullptr ? "" : course_.open->path);
+    const std::string before = watch_.text();
+    const std::optional<std::string> text = watch_.changed();
+    if (!text || course_.open == nullptr)
+        return {};
+    lesson::ParsedLesson parsed = lesson::parse_lesson(*text, course_.open->path);
+    if (!parsed.faults.empty())
+        return Reread{.fault = reread_fault(course_.open->path, parsed.faults.front()), .follows = {}};
+    const bool same_view = replace_open_lesson(course_, std::move(parsed.lesson), before, *text);
+    if (same_view)
+        return Reread{};
+    return Reread{.fault = {}, .follows = play(course_, GoToPage{course_.page}, now)};
 }
 
 void CourseController::close() {
@@ -251,6 +269,29 @@ void CourseController::follow(const lesson::LessonPanel& panel, const DocumentPt
         state.shows = *figure.value;
     else
         state.shows = figure.error;
+}
+
+void CourseController::follow_pictures(const std::vector<std::shared_ptr<const lesson::Lesson>>& wanted) {
+    pictures_.begin_frame();
+    std::vector<std::shared_ptr<const void>> kept(wanted.begin(), wanted.end());
+    pictures_.retain(kept);
+    for (const auto& lesson : wanted) {
+        if (course_.pictures.contains(lesson->id))
+            continue;
+        const Derived<LessonPicture> found = pictures_.ask<LessonPicture>(
+            {lesson, "picture"}, Priority::on_screen, [lesson](Progress& progress, const auto&) {
+                const std::unique_ptr<engine::Engine> engine = engine::make_engine("cpu");
+                return lesson_picture(*lesson, *engine, progress);
+            });
+        if (found.done)
+            course_.pictures[lesson->id] = found.value;
+    }
+}
+
+void CourseController::settle_pictures(const std::vector<std::shared_ptr<const lesson::Lesson>>& wanted) {
+    follow_pictures(wanted);
+    pictures_.wait();
+    follow_pictures(wanted);
 }
 
 bool CourseController::fade_marks(double seconds_since_last) {

@@ -3,6 +3,7 @@
 #include "app/commands/command.h"
 #include "app/jobs/derived.h"
 #include "app/jobs/model_runner.h"
+#include "app/lesson/lesson_watch.h"
 #include "app/state/course_state.h"
 #include "app/state/shown.h"
 #include "core/engine/engine.h"
@@ -36,6 +37,14 @@ public:
     /// Adds the lesson of a file to the course and returns its id. Throws Error(input).
     std::string add_lesson(const std::string& path);
 
+    /// The result of reading the file of the open lesson again.
+    struct Reread {
+        std::string fault;           ///< the first fault, as one sentence; the former version stays open
+        std::vector<Action> follows; ///< actions that the program must perform
+    };
+    /// Reads the file of the open lesson again if it changed on disk, and stays at the step.
+    std::optional<Reread> reread(const Document& now);
+
     /// Handles an action of the learner and returns the actions that the program must perform. Throws
     /// Error(input) if the input of a scene cannot be built.
     std::vector<Action> act(const LessonAction& action, const Document& now);
@@ -57,6 +66,10 @@ public:
     std::optional<AnswerStep> clicked_answer(const ViewState& view) const;
     /// Requests the panels of the open step for the content of the screen, and takes over finished ones.
     void follow(const Shown& shown);
+    /// Requests the pictures of these lessons, and takes over finished ones. Call once a frame.
+    void follow_pictures(const std::vector<std::shared_ptr<const lesson::Lesson>>& wanted);
+    /// Blocks until their pictures are taken over. For export and tests.
+    void settle_pictures(const std::vector<std::shared_ptr<const lesson::Lesson>>& wanted);
     /// Returns why the learner's progress is not saved: one sentence, once per reason; else empty.
     std::string take_fault();
     /// Fades the highlights on the toolbar. Returns true while there are any.
@@ -82,13 +95,14 @@ private:
 
     CourseState& course_;
     Setup setup_;
+    LessonWatch watch_;
     std::filesystem::path progress_path_;
     std::future<std::vector<lesson::FoundLesson>> reading_; ///< not valid after finish_reading()
     std::string fault_, last_fault_;         ///< to be returned by take_fault; result of the last save
     std::unique_ptr<engine::Engine> engine_; ///< only for the worker of panels_, which creates it
     /// By name; only for the worker of scenes_. Owned by the pages that show a model.
     std::map<std::string, std::weak_ptr<const checkpoint::TextModel>> models_;
-    DerivedValues panels_, scenes_; ///< destroyed before the members that they use
+    DerivedValues panels_, scenes_, pictures_; ///< destroyed before the members that they use
 };
 
 } // namespace headscope::app

@@ -94,6 +94,25 @@ void read_flag(const json& value, bool& into) {
         into = value.get<bool>();
 }
 
+/// Reads the list of sentences. A project without one keeps the list of the window.
+void read_list(ViewState& view, const json& saved) {
+    const json lines = field(saved, "sentences");
+    if (!lines.is_array())
+        return;
+    std::string text;
+    for (const json& line : lines)
+        if (line.is_string())
+            text += line.get<std::string>() + '\n';
+    try {
+        view.sentences = parse_sentences(text, "the view of a project");
+    } catch (const Error&) {
+        return; // not a list that this program wrote
+    }
+    std::int64_t at = -1;
+    read_whole(field(saved, "sentence"), at);
+    view.sentence = static_cast<int>(std::clamp<std::int64_t>(at, -1, std::ssize(*view.sentences) - 1));
+}
+
 json checkpoint_json(const ViewState& view) {
     const AttentionView& attention = view.attention;
     json reading = json::array();
@@ -170,6 +189,7 @@ void read_view(ViewState& view, const json& saved, const Document& document) {
     view.block_end = read_cell(field(saved, "block_end"), problem);
     if (view.selected && view.block_end && view.selected->tensor != view.block_end->tensor)
         view.block_end.reset();
+    read_list(view, saved);
     clamp_to(view, problem.dims);
 }
 
@@ -192,6 +212,10 @@ std::string project_view_json(const ViewState& view, const Document& document,
         saved["selected"] = cell_json(*view.selected);
     if (view.selected && view.block_end)
         saved["block_end"] = cell_json(*view.block_end);
+    if (view.sentences != nullptr) {
+        saved["sentences"] = *view.sentences;
+        saved["sentence"] = view.sentence;
+    }
     if (document.is_checkpoint())
         saved.update(checkpoint_json(view));
     return dump_json(saved);

@@ -4,6 +4,7 @@
 #include "app/views/files/file_views.h"
 #include "app/views/given_weights.h"
 #include "app/views/presentation/presentation.h"
+#include "app/views/presentation/presented_bars.h"
 #include "app/views/views.h"
 
 namespace headscope::app {
@@ -39,6 +40,16 @@ void draw_around_canvas(AppState& state, const ProgramLayout& places, const View
     view_splitters(places, state, tools);
 }
 
+/// The lesson, the sentence and the prediction.
+void draw_around_presented(AppState& state, const ProgramLayout& places, const ViewTools& tools) {
+    if (places.left_open)
+        view_presented_lesson(state, places.left, tools);
+    if (places.toolbar.h > 0)
+        view_presented_sentence(state, places.toolbar, state.presentation, tools);
+    if (places.bottom.h > 0)
+        view_presented_prediction(state, places.bottom, tools);
+}
+
 } // namespace
 
 std::optional<CellAddress> draw_window(AppState& state, Session& session, const ProgramLayout& places,
@@ -55,8 +66,8 @@ std::optional<CellAddress> draw_window(AppState& state, Session& session, const 
     view_canvas_notices(state, places.canvas, canvas, tools);
     if (!state.presentation.on)
         draw_around_canvas(state, places, tools, hovered);
-    else if (places.left_open)
-        view_presented_lesson(state, places.left, tools);
+    else
+        draw_around_presented(state, places, tools);
     if (state.presentation.on && places.inspector_open)
         view_inspector(state, places.inspector, true, tools, hovered);
     if (state.find.open)

@@ -1,6 +1,7 @@
 #include "app/shell/layout.h"
 
 #include "app/views/presentation/presentation.h"
+#include "app/views/presentation/presented_bars.h"
 #include "app/views/views.h"
 
 #include <algorithm>
@@ -37,7 +38,11 @@ ProgramLayout presented(const AppState& state, float width, float height) {
     const float right = out.inspector_open ? beside : 0;
     out.left = {0, 0, left, height};
     out.inspector = {width - right, 0, right, height};
-    out.canvas = {left, 0, width - left - right, height};
+    const float top = presents_sentence(state) ? presented_sentence_height : 0,
+                foot = presents_prediction(state) ? presented_prediction_height : 0;
+    out.toolbar = {left, 0, width - left - right, top};
+    out.bottom = {left, height - foot, width - left - right, foot};
+    out.canvas = {left, top, width - left - right, height - top - foot};
     return out;
 }
 

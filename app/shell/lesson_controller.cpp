@@ -1,5 +1,9 @@
 #include "app/shell/lesson_controller.h"
 
+#include "core/base/message.h"
+#include "core/text/plain_text.h"
+
+#include <filesystem>
 #include <utility>
 
 namespace headscope::app {
@@ -41,6 +45,36 @@ void LessonController::leave() {
         return;
     compare_.take_back();
     workspace_.resume_document();
+}
+
+void LessonController::follow_file() {
+    const auto reread = course_.reread(*state_.document);
+    if (!reread)
+        return;
+    if (state_.error == file_fault_)
+        state_.error.clear();
+    file_fault_ = reread->fault;
+    if (!file_fault_.empty()) {
+        state_.error = file_fault_;
+        return;
+    }
+    state_.notice = tr("lesson_controller.reread", "{} was read again.",
+                       text::plain_text(std::filesystem::path(state_.course.open->path).filename().string()));
+    workspace_.end_gesture();
+    for (const Action& next : reread->follows)
+        act_(next);
+}
+
+std::vector<std::shared_ptr<const lesson::Lesson>> LessonController::pictured() const {
+    const CourseState& course = state_.course;
+    if (course.open != nullptr || state_.presentation.on)
+        return {};
+    if (state_.view.tab == LeftTab::course)
+        return course.lessons;
+    const auto next = state_.view.tab == LeftTab::start ? course.next() : nullptr;
+    if (next == nullptr)
+        return {};
+    return {next};
 }
 
 void LessonController::take_scene() {

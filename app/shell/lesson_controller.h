@@ -5,7 +5,9 @@
 #include "app/shell/baseline_controller.h"
 
 #include <functional>
+#include <memory>
 #include <string>
+#include <vector>
 
 namespace headscope::app {
 
@@ -24,8 +26,13 @@ public:
     void run(const LessonAction& action);
     /// Closes the lesson and restores the user's document.
     void leave();
+    /// Reads the file of the open lesson again if it changed on disk. A faulty version is reported.
+    void follow_file();
     /// Shows a scene whose model a worker has opened. Rethrows errors from opening the model.
     void take_scene();
+
+    /// The lessons whose pictures are on screen: all in their list, the next one on the Start page.
+    std::vector<std::shared_ptr<const lesson::Lesson>> pictured() const;
 
 private:
     /// Puts the user's document aside. Returns false if it already was.
@@ -36,6 +43,7 @@ private:
     BaselineController& compare_;
     Sink act_;
     CourseController course_;
+    std::string file_fault_; ///< the reported fault of the open lesson's file; empty: none
 };
 
 } // namespace headscope::app

@@ -197,6 +197,7 @@ void Program::settle() {
         compare_.follow();
     } while (compare_.busy());
     lessons_.course().settle(state_.shown);
+    lessons_.course().settle_pictures(lessons_.pictured());
 }
 
 bool Program::wait_for_results(std::chrono::milliseconds at_most) {
@@ -256,6 +257,7 @@ void Program::frame(Surface& surface, double now) {
     const bool worked = working();
     take_results();
     files_.frame(now);
+    lessons_.follow_file();
     follow_notice(now);
     follow_flow(state_.shown, state_.view);
     state_.view_on_screen = workspace_.view_of_shown();
@@ -268,6 +270,7 @@ void Program::frame(Surface& surface, double now) {
     compare_.follow();                 // uses the session's current content
     moving_ = compare_.fade_flash(since) || moving_;
     lessons_.course().follow(state_.shown);
+    lessons_.course().follow_pictures(lessons_.pictured());
     moving_ = lessons_.course().fade_marks(since) || moving_;
     const bool awaits = state_.shown.is_pending();
     times_.note(awaits);
@@ -350,6 +353,7 @@ void Program::frame(Surface& surface, double now) {
 
     state_.pixels.end_frame();
     state_.typing = ImGui::IsAnyItemActive() && ImGui::GetIO().WantTextInput;
+    moving_ = moving_ || (state_.presentation.types_sentence && !state_.typing); // the field closes
     state_.requests = {};
     moving_ = hovered_spot != state_.hovered || moving_;
     state_.hovered = std::move(hovered_spot);

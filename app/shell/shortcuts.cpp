@@ -191,6 +191,8 @@ void apply(AppState& state, FocusRing& focus, const Picture& canvas, const Windo
                    [&](const ReadOn& wanted) { state.requests.pages_to_turn += wanted.by; },
                    [&](const TypeSentence& wanted) {
                        (wanted.second ? state.requests.kv_sentence : state.requests.sentence) = true;
+                       if (state.presentation.on)
+                           open_presented_field(state.presentation);
                    },
                    [&](const TypeNumber& typed) {
                        if (side_on_screen(state) == Compare::baseline) // typing edits B, so show it

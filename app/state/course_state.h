@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/state/lesson_picture.h"
 #include "app/state/model_document.h"
 #include "core/lesson/lesson_model.h"
 #include "core/lesson/library.h"
@@ -77,6 +78,8 @@ struct CourseState {
     /// The numbers of the page before any change, which its prose quotes; null: not computed yet.
     std::shared_ptr<const lesson::PageNumbers> page_numbers;
     std::map<std::string, LessonProgress> progress; ///< by lesson id
+    /// The pictures of the list of lessons, by lesson id; null: there is none.
+    std::map<std::string, LessonPicturePtr> pictures;
     /// The input typed into the tables of the open lesson: by id of the table, then by cell in row order.
     std::map<std::string, std::map<int, std::string>> typed;
     // By id of the questions of the open page.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/state/attention_view.h"
+#include "app/state/files/sentence_list.h"
 #include "app/state/screens/flow_view.h"
 #include "app/state/step_strip.h"
 #include "core/lesson/target.h"
@@ -121,6 +122,8 @@ struct ViewState {
     /// Interface language from the next start on; empty: the desktop's. See languages().
     std::string language = {};
     bool help_open = false;
+    SentenceListPtr sentences; ///< null: there is no list
+    int sentence = -1;         ///< the sentence of the list that was shown last; -1: none yet
     AttentionView attention;
     FlowView flow;
 

@@ -5,6 +5,8 @@
 #include "app/views/views.h"
 #include "core/base/message.h"
 
+#include <algorithm>
+
 namespace headscope::app {
 
 namespace {
@@ -48,6 +50,14 @@ void read_on(int by, const ViewTools& tools) {
         tools.send(TurnPage{by});
 }
 
+/// Scrolls to a task that has too little room below for its result.
+void show_task(const figure::Rect& task, float height, float scale) {
+    constexpr float above = 20, room_for_result = 150;
+    const float top = ImGui::GetScrollY() / scale;
+    if (task.w > 0 && (task.bottom() + room_for_result > top + height || task.y < top))
+        ImGui::SetScrollY(std::max(task.y - above, 0.0F) * scale);
+}
+
 } // namespace
 
 void show_footer(const Picture& picture, const figure::Rect& page, const ViewTools& tools) {
@@ -71,7 +81,10 @@ void view_course(const AppState& state, const figure::Rect& area, const ViewTool
                      [&](float width, float height) {
                          if (foot && state.requests.pages_to_turn != 0)
                              read_on(state.requests.pages_to_turn, tools);
-                         return draw_course(draw_context(state, tools, width, height), state.course);
+                         Picture drawn = draw_course(draw_context(state, tools, width, height), state.course);
+                         if (state.requests.to_task)
+                             show_task(drawn.pointed_area, height, tools.surface.scale());
+                         return drawn;
                      },
                      {.pointing = asked.GetBool(to_task) ? at_once : 1});
     asked.SetBool(to_task, false);

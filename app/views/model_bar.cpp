@@ -4,6 +4,7 @@
 #include "app/draw/kit/format.h"
 #include "app/views/files/file_views.h"
 #include "app/views/imgui_keys.h"
+#include "app/views/presentation/presented_bars.h"
 #include "app/views/text_frame.h"
 #include "app/views/views.h"
 #include "core/base/message.h"
@@ -55,6 +56,7 @@ struct PromptField {
     const std::string& valid; ///< the text in the document
     bool take_keyboard;       ///< in this frame
     bool second;
+    float size; ///< of the text
     std::function<ModelAction(const std::string&)> typed;
 };
 
@@ -64,7 +66,8 @@ void prompt_field(const AppState& state, const PromptField& field, const figure:
     const Theme& theme = tools.theme;
     // Not every error concerns a text; if one does, the document does not contain the text.
     const bool wrong = !state.model.error.empty() && field.text != field.valid;
-    FrameLook look{.stroke = theme.line2,
+    FrameLook look{.size = field.size,
+                   .stroke = theme.line2,
                    .invalid = wrong,
                    .id = field.id,
                    .controls = text::ControlCharacters::kept}; // a line end is a token
@@ -98,8 +101,9 @@ void prompt_field(const AppState& state, const PromptField& field, const figure:
         show_tip(field.tip, tools);
 }
 
-/// One field, or several side by side for several texts.
-void prompt_fields(const AppState& state, const figure::Rect& area, const ViewTools& tools) {
+} // namespace
+
+void view_prompt_fields(const AppState& state, const figure::Rect& area, float size, const ViewTools& tools) {
     const checkpoint::TextModel& model = *state.document->part()->model;
     const bool ids = model.tokenizer == nullptr, two = state.document->part()->two_texts(),
                pair = state.document->part()->offers_pair();
@@ -122,6 +126,7 @@ void prompt_fields(const AppState& state, const figure::Rect& area, const ViewTo
                   .valid = state.document->part()->prompt,
                   .take_keyboard = state.requests.sentence,
                   .second = false,
+                  .size = size,
                   .typed = [](const std::string& text) { return TypePrompt{text}; }},
                  {area.x, area.y, width, area.h}, tools);
     if (pair)
@@ -136,6 +141,7 @@ void prompt_fields(const AppState& state, const figure::Rect& area, const ViewTo
                       .valid = state.document->part()->pair,
                       .take_keyboard = state.requests.kv_sentence && !two,
                       .second = true,
+                      .size = size,
                       .typed = [](const std::string& text) { return TypePair{text}; }},
                      {area.x + width + gap, area.y, second, area.h}, tools);
     if (!two)
@@ -151,11 +157,10 @@ void prompt_fields(const AppState& state, const figure::Rect& area, const ViewTo
                   .valid = state.document->part()->target,
                   .take_keyboard = state.requests.kv_sentence,
                   .second = true,
+                  .size = size,
                   .typed = [](const std::string& text) { return TypeTarget{text}; }},
                  {area.x + both + gap, area.y, both, area.h}, tools);
 }
-
-} // namespace
 
 void view_model_toolbar(const AppState& state, const figure::Rect& area, const ViewTools& tools) {
     const ImVec2 origin = ImGui::GetWindowPos();
@@ -219,7 +224,7 @@ void view_model_toolbar(const AppState& state, const figure::Rect& area, const V
     }
     show_picture(picture, origin.x, origin.y, tools, nullptr);
     const float room = end - left;
-    prompt_fields(state, {left, 10, std::min(room, 860.0F), 32}, tools);
+    view_prompt_fields(state, {left, 10, std::min(room, 860.0F), 32}, usual_field_size, tools);
 }
 
 } // namespace headscope::app

@@ -23,6 +23,7 @@ namespace headscope::app {
 struct ViewRequests {
     bool file_menu = false;                     ///< open it
     bool sentence = false, kv_sentence = false; ///< give its field the keyboard
+    bool to_task = false;  ///< scroll the lesson to its first open task, with room below for the result
     int pages_to_turn = 0; ///< pages to turn in a presented lesson's text; negative: back
 };
 

@@ -37,6 +37,17 @@ int on_input_event(ImGuiInputTextCallbackData* data) {
     return place_caret(data);
 }
 
+/// The font of an input. Sizes above those of the window's fields are baked as they are needed, with the
+/// characters that are usually typed.
+ImFont* input_font(const FrameLook& look, const std::string& text, const ViewTools& tools) {
+    if (look.size <= usual_field_size)
+        return tools.surface.font(look.font, look.size);
+    std::string characters = text;
+    for (char c = ' '; c <= '~'; ++c)
+        characters += c;
+    return tools.surface.font_for(characters, look.font, look.size);
+}
+
 /// Limits the scroll position of a text input to its text, for example after the field became wider for a
 /// pasted text.
 void keep_in_sight(const std::string& text) {
@@ -162,7 +173,7 @@ TextFrame::TextFrame(const figure::Rect& area, const FrameLook& look, const std:
     }
     paint(scene, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
     tools.surface.need_glyphs(text);
-    ImGui::PushFont(tools.surface.font(look.font, look.size));
+    ImGui::PushFont(input_font(look, text, tools));
     ImGui::SetCursorScreenPos({origin.x + (area.x + look.before - pad) * scale, origin.y + area.y * scale});
     ImGui::SetNextItemWidth((area.w - look.before) * scale);
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,

@@ -10,9 +10,11 @@
 
 namespace headscope::app {
 
+inline constexpr float usual_field_size = 14.5F; ///< of the text in a field, logical pixels
+
 struct FrameLook {
     figure::Font font = figure::Font::ui;
-    float size = 14.5F; ///< size of the text
+    float size = usual_field_size; ///< size of the text
     figure::Color stroke = 0;
     float stroke_width = 1;
     bool invalid = false; ///< the text is invalid: the frame is red

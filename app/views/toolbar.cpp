@@ -2,6 +2,7 @@
 #include "app/state/screens/screen.h"
 #include "app/views/files/file_views.h"
 #include "app/views/imgui_keys.h"
+#include "app/views/presentation/presented_bars.h"
 #include "app/views/scrolled.h"
 #include "app/views/text_frame.h"
 #include "app/views/views.h"
@@ -182,6 +183,7 @@ struct SentenceField {
     const std::string& valid; ///< the text in the document
     bool take_keyboard;       ///< in this frame
     bool second;
+    float size = FrameLook{}.size;
 };
 
 /// Returns the new text if it changed in this frame.
@@ -190,7 +192,7 @@ std::optional<std::string> sentence_field(const AppState& state, const SentenceF
     const Theme& theme = tools.theme;
     // Not every error concerns the sentence.
     const bool wrong = !state.error.empty() && field.text != field.valid;
-    FrameLook look{.stroke = theme.line2, .invalid = wrong, .id = field.id};
+    FrameLook look{.size = field.size, .stroke = theme.line2, .invalid = wrong, .id = field.id};
     if (!field.caption.empty())
         look.before = 10 + tools.measure(field.caption, figure::Font::mono, 12) + 8;
     const TextFrame frame(area, look, field.text, tools);
@@ -224,21 +226,27 @@ std::optional<std::string> sentence_field(const AppState& state, const SentenceF
     return typed.changed ? std::optional(text) : std::nullopt;
 }
 
-/// One field, or two side by side for cross-attention.
-void sentence_fields(const AppState& state, const figure::Rect& area, const ViewTools& tools) {
+} // namespace
+
+std::string fixed_sentence_reason(const AppState& state) {
     const project::Recipe& recipe = state.document->recipe;
-    const text::PresetInfo* preset = text::find_preset(recipe.preset);
-    const std::string tip = recipe.base != nullptr
-                                ? tr("toolbar.tokens_come_file", "These tokens come from a file.")
-                            : preset != nullptr && preset->fixed_sentence
-                                ? tr("toolbar.sentence_part_preset", "The sentence is part of this preset.")
-                                : "";
+    const text::PresetInfo* const preset = text::find_preset(recipe.preset);
+    return recipe.base != nullptr ? tr("toolbar.tokens_come_file", "These tokens come from a file.")
+           : preset != nullptr && preset->fixed_sentence
+               ? tr("toolbar.sentence_part_preset", "The sentence is part of this preset.")
+               : "";
+}
+
+void view_sentence_fields(const AppState& state, const figure::Rect& area, float size,
+                          const ViewTools& tools) {
+    const project::Recipe& recipe = state.document->recipe;
+    const std::string tip = fixed_sentence_reason(state);
     const bool two = shows_two_sentences(state);
     const float width = two ? (area.w - fields_gap) / 2 : area.w;
     if (const auto typed =
             sentence_field(state,
                            {"##sentence", tr("common.type_sentence", "Type a sentence"), two ? "q" : "", tip,
-                            state.sentence, recipe.sentence, state.requests.sentence, false},
+                            state.sentence, recipe.sentence, state.requests.sentence, false, size},
                            {area.x, area.y, width, area.h}, tools))
         tools.send(SetSentence{*typed});
     if (!two)
@@ -246,10 +254,12 @@ void sentence_fields(const AppState& state, const figure::Rect& area, const View
     if (const auto typed = sentence_field(
             state,
             {"##kv_sentence", tr("toolbar.type_second_sentence", "Type a second sentence"), "k v", tip,
-             state.kv_sentence, recipe.kv_sentence, state.requests.kv_sentence, true},
+             state.kv_sentence, recipe.kv_sentence, state.requests.kv_sentence, true, size},
             {area.x + width + fields_gap, area.y, width, area.h}, tools))
         tools.send(SetKvSentence{typed});
 }
+
+namespace {
 
 /// The Flow and the stages. Other screens of a problem have no place on the switch.
 std::vector<Segment> flow_segments(const AppState& state) {
@@ -353,7 +363,7 @@ void view_toolbar(const AppState& state, const figure::Rect& area, const ViewToo
     // If all fields are in the list, the sentence shrinks, as long as a word stays readable.
     const float least = count > 0 ? smallest : std::min(smallest, two ? 200.0F : 110.0F);
     const float sentence = std::clamp(right - start - 12 - fields_width(count), least, largest);
-    sentence_fields(state, {start, 10, sentence, 32}, tools);
+    view_sentence_fields(state, {start, 10, sentence, 32}, usual_field_size, tools);
     // Draws a ring for a moment around what "show me" has just changed.
     figure::Scene rings;
     const auto ring = [&](std::string_view caption, const figure::Rect& place) {

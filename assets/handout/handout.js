@@ -60,14 +60,22 @@ function decimalsOf(terms, sum) {
 const asked = [...document.querySelectorAll(".asked")].map(home => ({
   home, key: data.questions[Number(home.dataset.asked)], step: Number(home.closest(".step").id.slice(5)) - 1,
   told: home.querySelector(".told"), tries: 0, done: false }));
+const filled = [...document.querySelectorAll(".fill")].map(home => ({
+  home, hides: data.hides[Number(home.dataset.table)], begun: false, done: false,
+  step: home.closest(".step") ? Number(home.closest(".step").id.slice(5)) - 1 : -1 }));
 const stages = ["x", "q k v", "split", "scores", "scaled", "masked"];
 
-/// True if the map shows the numbers of a stage: the question of a step may ask for those after its own stage.
+/// True if the map shows the numbers of a stage: the questions and tables of a step may ask for those after a stage.
 function isSeen(stage) {
-  return asked.every(({ key, step, done }) => {
-    const last = stages.indexOf(key.stage); // -1: hides nothing
-    return done || step !== shown.step || last < 0 || (stages.indexOf(stage) >= 0 && stages.indexOf(stage) <= last);
-  });
+  const open = (last, step, done) => done || step !== shown.step || stages.indexOf(last) < 0 ||
+    (stages.indexOf(stage) >= 0 && stages.indexOf(stage) <= stages.indexOf(last));
+  return asked.every(({ key, step, done }) => open(key.stage, step, done)) &&
+         filled.every(({ hides, step, done }) => open(hides.stage, step, done));
+}
+/// True if a row of weights is being computed by hand.
+function isByHand(h, i) {
+  return filled.some(({ hides, begun, done }) =>
+    begun && !done && hides.map === shown.map && hides.head === h && hides.row === i);
 }
 
 // ---- what is shown ----
@@ -169,10 +177,11 @@ function mapTable(map, h, size, single, hasQ) {
       hasQ ? make("span", { class: "unseen" }, word) : word), labelWidth, size.height));
     map.keys.forEach((_, j) => {
       const at = cellOf(map, h, i, j), value = weights[at];
-      const level = seen ? Math.min(20, Math.max(0, Math.round(20 * value))) : 0;
+      const told = seen && !isByHand(h, i);
+      const level = told ? Math.min(20, Math.max(0, Math.round(20 * value))) : 0;
       const kind = open && masked[at] === -Infinity ? " masked" : "";
       const cell = sized(make("td", { role: "gridcell", tabindex: "-1", class: "w" + level + (printed ? "" : " small") + kind,
-        "data-h": h, "data-i": i, "data-j": j }, seen ? fixed(value) : "?"), size.weight, size.height);
+        "data-h": h, "data-i": i, "data-j": j }, told ? fixed(value) : "?"), size.weight, size.height);
       if (isOutlined(h, i, j)) cell.classList.add("told-of");
       row.append(cell);
     });
@@ -252,7 +261,7 @@ function explain(h, i, j) {
     }
     table.append(make("tr", { class: className }, make("th", { scope: "row" }, name), middle, make("td", {}, value)));
   };
-  const seen = isSeen("weights"), looks = fill(words.looks, { q: map.queries[i], k: map.keys[j] });
+  const seen = isSeen("weights") && !isByHand(h, i), looks = fill(words.looks, { q: map.queries[i], k: map.keys[j] });
   const finish = said => {
     card.className = colorOf(map, h);
     if (!seen) table.append(make("caption", {}, words.after_answer));
@@ -635,7 +644,8 @@ function isRight(typed, { value, decimals }) {
   const text = typed.trim().replace("−", "-").replace(",", ".");
   return text !== "" && Math.abs(Number(text) - value) <= 0.5 * 10 ** -decimals * (1 + 1e-6);
 }
-for (const form of document.querySelectorAll(".fill")) {
+for (const table of filled) {
+  const form = table.home;
   const cells = data.tables[Number(form.dataset.table)], inputs = [...form.querySelectorAll("input")];
   const told = form.querySelector(".told");
   form.addEventListener("submit", event => {
@@ -650,7 +660,32 @@ for (const form of document.querySelectorAll(".fill")) {
     }
     told.textContent = right === inputs.length ? fill(words.all_right, { n: right })
                                                : fill(words.some_right, { r: right, n: inputs.length });
-    if (right === inputs.length) finished(form.dataset.id);
+    if (right === inputs.length) complete();
+  });
+  const redraw = () => { if (!places.contains(document.activeElement)) draw(); };
+  const complete = () => {
+    table.done = true;
+    form.querySelector(".give").hidden = true;
+    finished(form.dataset.id);
+    redraw();
+  };
+  form.querySelector(".give").addEventListener("click", () => {
+    for (const input of inputs) {
+      const { value, decimals } = cells[Number(input.dataset.cell)];
+      input.value = fixed(value, decimals);
+      input.classList.remove("wrong");
+      input.removeAttribute("aria-invalid");
+    }
+    told.textContent = words.given;
+    complete();
+  });
+  // The map belongs to a row that is computed by hand from the first key or click on, and hides its weights.
+  form.addEventListener("focusin", () => {
+    if (table.hides.row === undefined || table.begun) return;
+    table.begun = true;
+    if (shown.map !== table.hides.map || shown.head !== table.hides.head)
+      shown = { map: table.hides.map, head: table.hides.head, row: table.hides.row, outlined: [], step: -1 };
+    redraw();
   });
   for (const input of inputs)
     input.addEventListener("input", () => {

@@ -330,13 +330,14 @@ int pixels(float logical, float scale) {
     return static_cast<int>(side);
 }
 
-CairoSurface pdf_surface(const Scene& scene, double scale, std::string& bytes) {
-    CairoSurface surface(
-        cairo_pdf_surface_create_for_stream(append, &bytes, scene.width * scale, scene.height * scale));
+CairoSurface pdf_surface(const std::string& title, std::string& bytes) {
+    CairoSurface surface(cairo_pdf_surface_create_for_stream(append, &bytes, 1, 1));
     // Version 1.4 has no compressed object streams: other programs find the date and the size of the page.
     cairo_pdf_surface_restrict_to_version(surface.get(), CAIRO_PDF_VERSION_1_4);
     // A fixed date, so that the same picture gives the same file.
     cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_CREATE_DATE, "2000-01-01T00:00:00Z");
+    if (!title.empty())
+        cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_TITLE, title.c_str());
     return surface;
 }
 
@@ -382,25 +383,6 @@ std::shared_ptr<const std::vector<Color>> pixels_of(cairo_surface_t& image) {
 
 } // namespace
 
-FigureFormat figure_format(const std::string& path) {
-    const std::size_t dot = path.find_last_of("./");
-    std::string ending = dot == std::string::npos || path[dot] == '/' ? "" : path.substr(dot);
-    std::ranges::transform(ending, ending.begin(),
-                           [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-    if (ending == ".png")
-        return FigureFormat::png;
-    if (ending == ".svg")
-        return FigureFormat::svg;
-    if (ending == ".pdf")
-        return FigureFormat::pdf;
-    fail_input(ending.empty()
-                   ? tr("figure.picture_file_no_ending",
-                        "the picture file {} has no ending: its name must end in .png, .svg or .pdf", path)
-                   : tr("figure.picture_file_ends_name",
-                        "the picture file {} ends in {}: its name must end in .png, .svg or .pdf", path,
-                        ending));
-}
-
 std::string draw_figure(const Scene& scene, FigureFormat format, float scale, Color background,
                         float paper_scale) {
     if (format == FigureFormat::svg)
@@ -409,10 +391,19 @@ std::string draw_figure(const Scene& scene, FigureFormat format, float scale, Co
     if (format == FigureFormat::png)
         return with_resolution(png_of(*image_of(scene, scale, background)),
                                logical_pixels_per_inch * static_cast<double>(scale / paper_scale));
+    return draw_pages({scene}, {}, background, paper_scale);
+}
+
+std::string draw_pages(const std::vector<Scene>& pages, const std::string& title, Color background,
+                       float paper_scale) {
     std::string bytes;
     const double points = points_per_pixel * static_cast<double>(paper_scale);
-    const CairoSurface surface = pdf_surface(scene, points, bytes);
-    draw_on(*surface, scene, points, background);
+    const CairoSurface surface = pdf_surface(title, bytes);
+    for (const Scene& page : pages) {
+        cairo_pdf_surface_set_size(surface.get(), page.width * points, page.height * points);
+        draw_on(*surface, page, points, background);
+        cairo_surface_show_page(surface.get());
+    }
     cairo_surface_finish(surface.get());
     if (cairo_surface_status(surface.get()) != CAIRO_STATUS_SUCCESS)
         throw Error(ErrorKind::internal, std::string("the figure could not be written as PDF: ") +

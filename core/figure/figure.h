@@ -3,6 +3,7 @@
 #include "core/figure/scene.h"
 
 #include <string>
+#include <vector>
 
 namespace headscope::figure {
 
@@ -21,6 +22,10 @@ constexpr double logical_pixels_per_inch = 96;
 /// records too.
 std::string draw_figure(const Scene& scene, FigureFormat format, float scale, Color background,
                         float paper_scale = 1);
+
+/// Draws scenes as the pages of one PDF, each of its own size. `title`: of the document; may be empty.
+std::string draw_pages(const std::vector<Scene>& pages, const std::string& title,
+                       Color background = rgb(0xFFFFFF), float paper_scale = 1);
 
 /// Draws the scene as the cells of a grid, one cell per pixel. Throws Error(input) for the same reason.
 GridItem draw_pixels(const Scene& scene, float scale, Color background);

@@ -52,7 +52,7 @@ TEST_CASE("a lesson is opened by a click and its pages turned by keys and button
     learner.driver.key(GLFW_KEY_PAGE_DOWN);
     learner.settle();
     CHECK(learner.course().page == learner.course().pages() - 1);
-    learner.press("Finish");
+    learner.press("All lessons");
     CHECK(learner.course().open == nullptr);
     CHECK(learner.view().points.empty());
 }

@@ -1,5 +1,6 @@
 #include "app/cli/subcommands.h"
 #include "app/shell/handout/handout.h"
+#include "app/shell/handout/worksheet.h"
 #include "core/base/assets.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
@@ -7,6 +8,7 @@
 #include "core/base/json.h"
 #include "core/base/message.h"
 #include "core/course/course_report.h"
+#include "core/figure/figure.h"
 #include "core/lesson/check.h"
 #include "core/lesson/library.h"
 #include "core/text/plain_text.h"
@@ -18,6 +20,7 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <sstream>
 #include <string>
@@ -30,7 +33,8 @@ namespace {
 struct LessonOptions {
     std::string folder, language = "en", file, name, out;
     std::vector<std::string> sentences;
-    bool json = false, course = false;
+    std::optional<std::string> sentence;
+    bool json = false, course = false, solution = false;
 };
 
 void print(const nlohmann::json& out) {
@@ -272,6 +276,20 @@ void write_handout(const LessonOptions& options) {
     write_file_atomically(options.out, app::handout_page(one.parsed.lesson, options.sentences, *engine));
 }
 
+/// Writes the worksheet or its solution. Its own words are in the lesson's language.
+void write_worksheet(const LessonOptions& options) {
+    if (options.out != "-" && figure::figure_format(options.out) != figure::FigureFormat::pdf)
+        fail_input("a worksheet is a PDF; give the output a name that ends in .pdf");
+    const lesson::FoundLesson one = find_named(options);
+    if (!one.parsed.faults.empty())
+        report(one.path, one.parsed.faults);
+    use_language(language_of_locale(one.parsed.lesson.language));
+    const std::unique_ptr<engine::Engine> engine = engine::make_engine("cpu");
+    write_file_atomically(
+        options.out, app::worksheet_pdf(app::make_worksheet(one.parsed.lesson, options.sentence, *engine),
+                                        options.solution));
+}
+
 } // namespace
 
 void add_lesson(CLI::App& program) {
@@ -285,14 +303,16 @@ void add_lesson(CLI::App& program) {
         "play", "run a lesson to its end and check every target, gate and quoted number");
     CLI::App* handing_out = lesson->add_subcommand(
         "handout", "write a lesson as one page of HTML for a class, with its maps, tables and questions");
-    for (CLI::App* command : {listing, playing, handing_out}) {
+    CLI::App* printing = lesson->add_subcommand(
+        "worksheet", "write the tables and questions of a lesson as a PDF, or their solution");
+    for (CLI::App* command : {listing, playing, handing_out, printing}) {
         command->add_option("--lessons", options->folder, "a folder with more lessons");
         command->add_option("--language", options->language, "language of the translation, such as de")
             ->capture_default_str();
     }
     for (CLI::App* command : {listing, playing})
         command->add_flag("--json", options->json, "machine-readable output");
-    for (CLI::App* command : {playing, handing_out})
+    for (CLI::App* command : {playing, handing_out, printing})
         command->add_option("NAME", options->name, "the id of a lesson")->required();
     CLI::Option* file = checking->add_option("FILE", options->file, "a lesson, .md");
     CLI::Option* all = checking->add_flag(
@@ -315,9 +335,16 @@ void add_lesson(CLI::App& program) {
         ->allow_extra_args(false);
     handing_out->add_option("-o,--output", options->out, "the .html file to write, - for standard output")
         ->required();
+    printing->add_flag("--solution", options->solution, "write the solution");
+    printing->add_option("--sentence", options->sentence,
+                         "a sentence in place of the lesson's; tables and questions about words that it does "
+                         "not have are left out");
+    printing->add_option("-o,--output", options->out, "the .pdf file to write, - for standard output")
+        ->required();
     add_lesson_results(*lesson);
     listing->callback([options] { list(*options); });
     playing->callback([options] { play_named(*options); });
+    printing->callback([options] { write_worksheet(*options); });
     handing_out->callback([options] { write_handout(*options); });
 }
 

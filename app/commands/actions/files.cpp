@@ -58,6 +58,19 @@ std::string needs_script(const ActionContext& now) {
                                : needs_numbers(now);
 }
 
+bool lists_sentences(const ActionContext& now) {
+    return now.view.sentences != nullptr;
+}
+
+std::string needs_text_to_list(const ActionContext& now) {
+    return now.weights_file ? tr("presentation.no_sentence", "Attention weights from a file have no sentence")
+                            : unless_busy(now);
+}
+
+bool in_lesson(const ActionContext& now) {
+    return now.lesson;
+}
+
 bool on_checkpoint(const ActionContext& now) {
     return now.checkpoint;
 }
@@ -89,7 +102,11 @@ std::vector<ActionInfo> file_actions() {
         {"copy far weights", tr("files.copy_list_far_weights", "Copy the list of far weights"), tr("files.strongest_weights_far_diagonal", "The strongest weights far from the diagonal of the map, with query and key, for a spreadsheet"), {}, on_long_map, always_send(CopyFarWeights{}), needs_far_weights, {}, field},
         {"copy script", tr("files.copy_pytorch", "Copy as PyTorch"), script, {ctrl_shift('C')}, anywhere, always_send(CopyScript{}), needs_script, "", field},
         {"save script", tr("files.save_pytorch_script", "Save PyTorch script…"), script, {}, anywhere, always_send(ExportScript{}), needs_script},
+        {"copy step", tr("files.copy_step", "Copy as a step of a lesson"), tr("files.copy_step_tip", "For the author of a lesson: a step that shows this sentence, stage, head, row, edits and gains"), {}, anywhere, always_send(CopyLessonStep{}), needs_problem, {}, field},
+        {"append step", tr("files.append_step", "Add this view to the lesson"), tr("files.append_step_tip", "Appends a step that shows this view to the file of the open lesson"), {}, in_lesson, always_send(AppendLessonStep{}), needs_problem, {}, field},
         {"record", tr("files.record_film", "Record a film…"), tr("files.stages_lesson_plays_gif", "The stages, or the current lesson, as GIF, MP4 or HTML page"), {}, anywhere, always_send(RecordFilm{}), needs_stages},
+        {"sentences", tr("presentation.list_of_sentences", "List of sentences…"), tr("presentation.list_of_sentences_tip", "Opens a text file with one sentence a line, to step through with {} and {}", chord_text(shift(Key::page_down)), chord_text(shift(Key::page_up))), {}, anywhere, always_send(ChooseSentences{}), needs_text_to_list},
+        {"drop sentences", tr("presentation.drop_list", "Remove the list of sentences"), tr("presentation.drop_list_tip", "The sentence on screen stays"), {}, lists_sentences, always_send(DropSentences{})},
         {"check numbers", tr("files.check_numbers", "Check the numbers of the model"), tr("files.check_numbers_tip", "Compares the numbers of the checkpoint with its own computation in double precision"), {}, on_checkpoint, always_send(EngineAction{EngineAction::Kind::check}), {}, {}, field},
         {"start page", tr("files.start_page", "Start page"), tr("files.three_ways_begin_sentence", "Three ways to begin: a sentence of your own, the course, a trained model"), {alt(Key::home)}, anywhere, always_send(ShowTab{LeftTab::start}), {}, tr("files.start_page_file_menu", "the Start page, the File menu"), field},
         {"file menu", tr("files.file_menu", "File menu"), tr("common.new_open_save_export", "New, open, save and export"), {alt('F')}, anywhere, always_send(OpenFileMenu{}), needs_toolbar, "", field},

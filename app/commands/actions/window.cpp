@@ -77,7 +77,7 @@ ActionInfo step_row(const char* id, const std::string& title, const std::string&
 }
 
 bool has_sentence(const ActionContext& now) {
-    return !now.weights_file && in_window(now);
+    return !now.weights_file;
 }
 
 Actions flip_left(const ActionContext& now) {

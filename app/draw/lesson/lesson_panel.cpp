@@ -206,21 +206,27 @@ Picture draw_course_foot(const DrawContext& context, const CourseState& course) 
     LessonAction back = TurnPage{-1}, on = TurnPage{1};
     if (first)
         back = CloseLesson{};
+    const auto following =
+        last ? lessons_after(course) : std::vector<std::shared_ptr<const lesson::Lesson>>{};
     if (last)
-        on = CloseLesson{};
+        on = following.empty() ? LessonAction(CloseLesson{}) : OpenLesson{following.front()->id};
     draw_button(picture, context, {course_pad, y, 84, 34},
                 first ? tr("common.contents", "Contents") : tr("common.back", "Back"), back, false,
                 first ? tr("common.all_lessons", "All lessons")
                       : with_key(tr("lesson_panel.page_before", "Previous page"), "page before"));
     const bool quiz_next = course.step() != nullptr && course.page == course.steps();
-    const std::string next = last                           ? tr("lesson_panel.finish", "Finish")
+    const std::string next = last && following.empty()      ? tr("lesson_panel.finish", "Finish")
+                             : last                         ? tr("lesson_panel.next_lesson", "Next lesson")
                              : first                        ? tr("common.begin", "Begin")
                              : course.question() != nullptr ? tr("common.next_2", "Next")
                              : quiz_next                    ? tr("lesson_panel.quiz", "To the quiz")
                                                             : tr("lesson_panel.next_step", "Next step");
-    draw_button(picture, context, {right - 104, y, 104, 34}, next, on, true,
-                last ? tr("lesson_panel.back_list_lessons", "Back to the list of lessons")
-                     : with_key(tr("lesson_panel.next_page", "Next page"), "next page"));
+    const float wide = std::max(104.0F, context.measure(next, figure::Font::ui_semibold, 13) + 28);
+    draw_button(picture, context, {right - wide, y, wide, 34}, next, on, true,
+                last
+                    ? (following.empty() ? tr("lesson_panel.back_list_lessons", "Back to the list of lessons")
+                                         : following.front()->title)
+                    : with_key(tr("lesson_panel.next_page", "Next page"), "next page"));
     return picture;
 }
 

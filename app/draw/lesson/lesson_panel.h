@@ -23,6 +23,9 @@ float draw_blocks(Picture& picture, const DrawContext& context, const CourseStat
 float draw_question(Picture& picture, const DrawContext& context, const CourseState& course, float y);
 float draw_summary(Picture& picture, const DrawContext& context, const CourseState& course, float y);
 float draw_contents(Picture& picture, const DrawContext& context, const CourseState& course, float y);
+/// The lessons that can follow the open one: the next of the course, and after a lesson without a model also
+/// the first lesson with a model that requires it; else the first unfinished one. Empty if all are read.
+std::vector<std::shared_ptr<const lesson::Lesson>> lessons_after(const CourseState& course);
 /// The difficulty of a lesson or a reference, in the user's language.
 std::string difficulty_text(const std::string& level);
 /// The line below the title of a reference: authors, year, section and level.

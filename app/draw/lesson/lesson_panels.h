@@ -15,6 +15,10 @@ float draw_lesson_panel(Picture& picture, const DrawContext& context, const Cour
 float draw_answer(Picture& picture, const DrawContext& context, const CourseState& course,
                   const lesson::StepQuestion& question, float x, float y, float width);
 
+/// Draws a ring; after the answer, with a check mark or a cross.
+void draw_answer_mark(Picture& picture, const DrawContext& context, figure::Point at, bool answered,
+                      bool right, bool chosen);
+
 /// One choice of a question.
 struct ChoiceRow {
     const lesson::QuizChoice& choice;

@@ -4,6 +4,7 @@
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/kit/sheet.h"
+#include "app/draw/lesson/lesson_card.h"
 #include "app/draw/panels/tour_panel.h"
 #include "app/state/files/opened_path.h"
 #include "core/base/message.h"
@@ -26,7 +27,7 @@ constexpr std::size_t most_recent_rows = 6;
 /// Returns true if the three cards fit with their full content. In a low window they are shortened, so that
 /// all of them are visible.
 bool is_roomy(const DrawContext& context) {
-    constexpr float cards_high = 690;
+    constexpr float cards_high = 750;
     return context.height >= cards_high;
 }
 
@@ -196,6 +197,14 @@ float draw_course_card(Picture& card, const DrawContext& context, const CourseSt
     draw_text(card, context, area.x, baseline, fitted(context, title, figure::Font::ui_medium, 13, room),
               figure::Font::ui_medium, 13, theme.ink);
     card.tips.push_back({{area.x, y, room, text_line}, title + ". " + next->summary});
+    if (is_roomy(context)) { // the lesson's picture, with its sentence beside it
+        constexpr float gap = 12;
+        draw_lesson_picture(card, context, course, next->id, area.x, y + 25);
+        const float beside = area.x + lesson_picture_wide + gap;
+        const float end =
+            draw_note(card, context, {beside, y, area.right() - beside, 0}, y + 24, next->summary);
+        y = std::max(y + 25 + lesson_picture_high - 18, end - 14);
+    }
     return draw_buttons(card, context, area, y + 27,
                         {{go_on_label(course, *next), OpenLesson{next->id}, name, true}, all});
 }

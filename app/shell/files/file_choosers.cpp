@@ -102,7 +102,8 @@ OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::p
     const FilesState& files = state.files;
     std::error_code none;
     FileChooser::Options options;
-    const bool opens = purpose == PathPurpose::open || purpose == PathPurpose::find_model;
+    const bool opens = purpose == PathPurpose::open || purpose == PathPurpose::find_model ||
+                       purpose == PathPurpose::sentences;
     options.saving = !opens;
     options.accept = opens ? tr("file_choosers.open_verb", "Open") : tr("common.save", "Save");
     options.folder = !files.path.empty()    ? fs::path(files.path).parent_path()
@@ -131,6 +132,10 @@ OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::p
     case PathPurpose::find_model:
         options.title = tr("file_choosers.choose_model_project", "Choose the model");
         options.suffixes = {".gguf", ".safetensors", ".bin", ".pt", ".pth", ".ckpt"};
+        break;
+    case PathPurpose::sentences:
+        options.title = tr("file_choosers.choose_sentences", "Choose a text file with one sentence a line");
+        options.suffixes = {".txt"};
         break;
     case PathPurpose::save_project:
         options.title = tr("file_choosers.save_project", "Save the project");

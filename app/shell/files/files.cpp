@@ -57,6 +57,15 @@ void Files::act(const FileCommand& command) {
                           [&](const CopyStage&) { copy(copy_stage); },
                           [&](const CopyMatrix&) { copy(copy_matrix); },
                           [&](const CopyScript&) { copy(copy_script); },
+                          [&](const CopyLessonStep&) { write_lesson_step(false); },
+                          [&](const AppendLessonStep&) { write_lesson_step(true); },
+                          [&](const ChooseSentences&) { choose(PathPurpose::sentences); },
+                          [&](const OpenSentences& open) { open_sentences(open.path); },
+                          [&](const StepSentence& step) { show_sentence(state_.view.sentence + step.by); },
+                          [&](const DropSentences&) {
+                              state_.view.sentences = nullptr;
+                              state_.view.sentence = -1;
+                          },
                           [&](const CopyFarWeights&) { copy(copy_far_weights); },
                           [&](const ChosenPath& path) { chosen(path.path); },
                           [&](const CloseChooser&) {

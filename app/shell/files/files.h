@@ -78,6 +78,9 @@ private:
     void load_attention(const std::string& path);
     void show_lesson(const std::string& path);
     void open_survey(const std::string& path);
+    void write_lesson_step(bool append); ///< to the clipboard, or to the file of the open lesson
+    void open_sentences(const std::string& path);
+    void show_sentence(int wanted);
     void load_checkpoint(const std::string& folder, const ModelTexts& texts);
     /// Loads a project of a checkpoint, or a patch. `model`: the chosen model; empty: the project's own.
     void load_work(const std::string& path, const std::string& model, const Recovery* recovered);
@@ -120,7 +123,6 @@ private:
     void failed(const std::string& sentence);
     void refresh();
     void remember(const std::string& path);
-
     AppState& state_;
     FilesState& files_;
     Workspace& workspace_;

@@ -83,6 +83,8 @@ void Files::chosen(const std::string& path) {
         return model_chosen(path);
     case PathPurpose::save_project:
         return save_to(path);
+    case PathPurpose::sentences:
+        return open_sentences(path);
     case PathPurpose::picture:
         files_.picture = files_.chooser->picture.choice;
         return write_out(

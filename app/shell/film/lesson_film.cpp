@@ -138,6 +138,7 @@ void fill_in(Recorder& recorder, const lesson::FillTable& table, const std::stri
         std::snprintf(text.data(), text.size(), "%.*f", table.decimals, static_cast<double>(value));
         filled.emplace_back(FillCell{table.id, static_cast<int>(filled.size()), std::string(text.data())});
     }
+    recorder.show_task();
     recorder.act(filled);
     rest(recorder, {title, {table.task}});
 }
@@ -146,6 +147,7 @@ void answer(Recorder& recorder, const lesson::StepQuestion& question, const std:
     const auto numbers = own_state(recorder.state().course);
     if (!numbers)
         return; // the page's model has no numbers that answer it
+    recorder.show_task();
     recorder.act({LessonAction(AnswerStep{question.id, lesson::right_answer(question, *numbers)})});
     const PageWords words(recorder.state());
     FilmText text{title, {words.of(question.text)}};
@@ -166,6 +168,7 @@ void open_gates(Recorder& recorder, const lesson::Step& step) {
     for (const lesson::LessonBlock& block : step.blocks)
         if (const auto* gate = std::get_if<lesson::Gate>(&block);
             gate != nullptr && !recorder.state().course.of_open().done.contains(gate_name(*gate))) {
+            recorder.show_task();
             recorder.act({ShowScene{gate->solution}});
             FilmText text{step.title, {gate->task}};
             if (!gate->after.empty())

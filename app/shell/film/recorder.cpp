@@ -69,6 +69,12 @@ void Recorder::act(const std::vector<Action>& actions) {
     }
 }
 
+void Recorder::show_task() {
+    program_.state().requests.to_task = true;
+    window_.draw(0);
+    act({}); // the scrolled page
+}
+
 void Recorder::rest(double seconds, const FilmText& text) {
     const int frames = std::max(1, static_cast<int>(std::lround(seconds * look_.fps)));
     count(frames);

@@ -54,6 +54,8 @@ public:
     /// Performs actions, waits for the numbers and films the motion until it ends. Throws Error(input) with
     /// the program's message if an action fails, or if the film exceeds look().most_frames.
     void act(const std::vector<Action>& actions);
+    /// Scrolls the text of a lesson to its first open task if the task or its result would be out of sight.
+    void show_task();
     /// Shows the current picture for `seconds`, at least one frame. Throws likewise.
     void rest(double seconds, const FilmText& text);
     /// Returns the reading time of a text at three words a second, from look().rest to 30 seconds.

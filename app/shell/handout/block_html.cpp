@@ -22,24 +22,6 @@ namespace {
 
 using html::escaped;
 
-/// The state of a scene as the program shows it.
-lesson::LessonState state_of(const HandoutMap& map, const lesson::StepScene& scene) {
-    lesson::LessonState state = map.state();
-    if (scene.stage)
-        state.stage = group_info(*scene.stage).label;
-    state.head = scene.head.value_or(0);
-    if (scene.row && scene.row->kind != lesson::TargetIndex::Kind::all)
-        state.row = lesson::query_row(*scene.row, map.problem);
-    if (scene.select)
-        state.selected = lesson::resolve(*scene.select, map.problem);
-    if (scene.screen)
-        state.screen = *scene.screen;
-    if (scene.patched)
-        state.patched = *scene.patched;
-    state.patch = scene.patch.value_or(state.patch);
-    return state;
-}
-
 std::string element(const std::string& name, const std::string& inside) {
     return "<" + name + ">" + inside + "</" + name + ">";
 }
@@ -85,6 +67,23 @@ bool is_shown_in_map(const lesson::Target& target) {
 
 } // namespace
 
+lesson::LessonState scene_state(const HandoutMap& map, const lesson::StepScene& scene) {
+    lesson::LessonState state = map.state();
+    if (scene.stage)
+        state.stage = group_info(*scene.stage).label;
+    state.head = scene.head.value_or(0);
+    if (scene.row && scene.row->kind != lesson::TargetIndex::Kind::all)
+        state.row = lesson::query_row(*scene.row, map.problem);
+    if (scene.select)
+        state.selected = lesson::resolve(*scene.select, map.problem);
+    if (scene.screen)
+        state.screen = *scene.screen;
+    if (scene.patched)
+        state.patched = *scene.patched;
+    state.patch = scene.patch.value_or(state.patch);
+    return state;
+}
+
 bool HandoutParts::Scene::operator==(const Scene& other) const {
     const auto same_cells = [](const lesson::CellRange& a, const lesson::CellRange& b) {
         return a.first == b.first && a.count == b.count;
@@ -96,7 +95,7 @@ bool HandoutParts::Scene::operator==(const Scene& other) const {
 std::size_t HandoutParts::add(const lesson::StepScene& scene) {
     Scene out{.map = maps.add(scene)};
     const HandoutMap& map = maps.at(out.map);
-    const lesson::LessonState state = state_of(map, scene);
+    const lesson::LessonState state = scene_state(map, scene);
     out.row = state.row;
     std::vector<lesson::Target> targets = scene.point;
     if (scene.select)
@@ -114,7 +113,7 @@ std::size_t HandoutParts::add(const lesson::StepScene& scene) {
 
 BlockHtml::BlockHtml(HandoutParts& parts, const lesson::StepScene& scene)
     : parts_(parts), scene_(scene), scene_index_(parts.add(scene)),
-      state_(state_of(parts.maps.at(parts.scenes[scene_index_].map), scene)) {}
+      state_(scene_state(parts.maps.at(parts.scenes[scene_index_].map), scene)) {}
 
 const HandoutMap& BlockHtml::map() const {
     return parts_.maps.at(parts_.scenes[scene_index_].map);

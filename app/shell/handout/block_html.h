@@ -41,6 +41,9 @@ struct HandoutParts {
     std::vector<const manual::Term*> terms = {}; ///< that the text names, in the order of the text
 };
 
+/// Returns the state of a scene as the program shows it.
+lesson::LessonState scene_state(const HandoutMap& map, const lesson::StepScene& scene);
+
 /// Writes the blocks of one step or question as HTML, with the numbers of its scene.
 class BlockHtml {
 public:

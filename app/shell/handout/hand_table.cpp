@@ -16,6 +16,28 @@ using html::escaped;
 
 constexpr std::int64_t most_keys_by_hand = 10;
 
+/// The stage before a tensor, as the script of the page names it; empty for a tensor that the map does not
+/// show.
+std::string stage_before(TensorId tensor) {
+    switch (tensor) {
+    case TensorId::q:
+    case TensorId::k:
+    case TensorId::q_heads:
+    case TensorId::k_heads:
+        return "x";
+    case TensorId::scores:
+        return "split";
+    case TensorId::scaled:
+        return "scores";
+    case TensorId::masked:
+        return "scaled";
+    case TensorId::weights:
+        return "masked";
+    default:
+        return {};
+    }
+}
+
 using PrintCell = std::function<std::string(std::size_t n, const std::string& label)>;
 
 std::string paper(const HandTable& table, const PrintCell& cell) {
@@ -82,6 +104,7 @@ HandTable table_of(const lesson::FillTable& table, const HandoutMap& map) {
     out.id = table.id;
     out.title = tr("handout.fill_in", "Fill in: {}", lesson::target_text(table.cells));
     out.task = table.task;
+    out.last_stage = stage_before(table.cells.tensor);
     return out;
 }
 
@@ -109,6 +132,8 @@ std::optional<HandTable> row_by_hand(const lesson::StepScene& scene, const Hando
                    "subtracted first. A weight is exp divided by the sum of the column.",
                    lesson::with_decimals(largest, 2)),
         .columns = {tr("handout.scaled_score", "scaled score"), "exp", tr("handout.weight", "weight")}};
+    out.head = head;
+    out.row = row;
     for (std::int64_t j = 0; j < d.Tk; ++j) {
         const auto score = static_cast<double>(masked[j]);
         const bool given = j == 0; // one line as an example
@@ -132,7 +157,9 @@ std::string interactive_table(const HandTable& table, std::size_t field) {
            escaped(table.id) + "\" aria-labelledby=\"" + id + "\" novalidate>\n<h3 id=\"" + id + "\">" +
            escaped(table.title) + "</h3>\n<p>" + escaped(table.task) + "</p>\n" + print_table(table, cell) +
            "<p class=\"foot\"><span class=\"hint\">" + escaped(table.hint) +
-           "</span><button type=\"submit\" class=\"needs-script\">" +
+           "</span><button type=\"button\" class=\"quiet give needs-script\">" +
+           escaped(tr("lesson_question.show_answer", "Show the answer")) +
+           "</button><button type=\"submit\" class=\"needs-script\">" +
            escaped(tr("lesson_question.check", "Check")) +
            "</button></p>\n<p class=\"told\" role=\"status\"></p>\n</form>\n";
 }

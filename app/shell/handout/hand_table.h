@@ -21,6 +21,12 @@ struct HandTable {
     std::string hint = {};                            ///< below the table; may be empty
     std::vector<std::string> columns = {}, rows = {}; ///< labels
     std::vector<Cell> cells = {};                     ///< row by row
+    /// The last stage whose numbers the map may show before the table is filled in; empty: the table hides
+    /// none.
+    std::string last_stage = {};
+    /// Of row_by_hand: the row of weights that the map hides; row -1: none.
+    std::int64_t head = 0, row = -1;
+    std::size_t map = 0; ///< index among the maps of the handout
 };
 
 /// The cells of a target with their labels. Throws Error(input) if the problem lacks them.

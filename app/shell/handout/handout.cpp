@@ -75,37 +75,37 @@ std::string style(int heads) {
 
 nlohmann::ordered_json words() {
     // The page's script inserts the numbers and words after a $.
-    return {{"step", tr("handout.step_chip", "Step {}", "$n")},
-            {"head", tr("common.head_3", "head {}", "$n")},
-            {"layer", tr("handout.layer_head", "layer {}, head {}", "$l", "$n")},
-            {"of_layer", tr("handout.of_layer", "of layer {}", "$l")},
-            {"both", tr("handout.both", "both")},
-            {"all", tr("handout.all_heads", "all")},
-            {"looks", tr("handout.looks", "“{}” looks at “{}”", "$q", "$k")},
-            {"score", tr("handout.score", "score")},
-            {"other", tr("handout.other_products", "{} other products", "$n")},
-            {"masked", tr("handout.masked", "masked: the score becomes −∞, the weight 0")},
-            {"bias", tr("handout.bias", "mask or bias added")},
-            {"capped", tr("handout.capped", "soft cap")},
-            {"row", tr("handout.row", "sum of exp in the row")},
-            {"weight", tr("handout.weight", "weight")},
-            {"right", tr("handout.right", "Right.")},
-            {"wrong", tr("handout.wrong", "Not quite.")},
-            {"tries", tr("handout.tries", "{} tries", "$n")},
-            {"one_try", tr("handout.one_try", "1 try")},
-            {"all_right", tr("handout.all_right", "All {} right.", "$n")},
-            {"some_right", tr("handout.some_right", "{} of {} right.", "$r", "$n")},
-            {"asked", tr("lesson_blocks.question", "Question")},
-            {"answered", tr("lesson_blocks.right_answer", "Right ✓")},
-            {"given", tr("lesson_blocks.answer_shown", "Answer shown")},
-            {"your_answer", tr("lesson_question.your_answer", "Your answer: {}", "$a")},
-            {"the_answer", tr("lesson_question.the_answer", "The answer: {}", "$a")},
-            {"of_step", tr("handout.of_step", "{}, as in this step", "$s")},
-            {"show_in_map", tr("handout.show_in_map", "Show it in the map")},
-            {"unseen", tr("handout.unseen", "“{}” looks at “{}”: shown after your answer", "$q", "$k")},
-            {"after_answer",
-             tr("handout.after_answer", "The rest appears when the question of this step is answered.")},
-            {"map", tr("handout.map_name", "Attention weights, {}", "$h")}};
+    return {
+        {"step", tr("handout.step_chip", "Step {}", "$n")},
+        {"head", tr("common.head_3", "head {}", "$n")},
+        {"layer", tr("handout.layer_head", "layer {}, head {}", "$l", "$n")},
+        {"of_layer", tr("handout.of_layer", "of layer {}", "$l")},
+        {"both", tr("handout.both", "both")},
+        {"all", tr("handout.all_heads", "all")},
+        {"looks", tr("handout.looks", "“{}” looks at “{}”", "$q", "$k")},
+        {"score", tr("handout.score", "score")},
+        {"other", tr("handout.other_products", "{} other products", "$n")},
+        {"masked", tr("handout.masked", "masked: the score becomes −∞, the weight 0")},
+        {"bias", tr("handout.bias", "mask or bias added")},
+        {"capped", tr("handout.capped", "soft cap")},
+        {"row", tr("handout.row", "sum of exp in the row")},
+        {"weight", tr("handout.weight", "weight")},
+        {"right", tr("handout.right", "Right.")},
+        {"wrong", tr("handout.wrong", "Not quite.")},
+        {"tries", tr("handout.tries", "{} tries", "$n")},
+        {"one_try", tr("handout.one_try", "1 try")},
+        {"all_right", tr("handout.all_right", "All {} right.", "$n")},
+        {"some_right", tr("handout.some_right", "{} of {} right.", "$r", "$n")},
+        {"asked", tr("lesson_blocks.question", "Question")},
+        {"answered", tr("lesson_blocks.right_answer", "Right ✓")},
+        {"given", tr("lesson_blocks.answer_shown", "Answer shown")},
+        {"your_answer", tr("lesson_question.your_answer", "Your answer: {}", "$a")},
+        {"the_answer", tr("lesson_question.the_answer", "The answer: {}", "$a")},
+        {"of_step", tr("handout.of_step", "{}, as in this step", "$s")},
+        {"show_in_map", tr("handout.show_in_map", "Show it in the map")},
+        {"unseen", tr("handout.unseen", "“{}” looks at “{}”: shown after your answer", "$q", "$k")},
+        {"after_answer", tr("handout.after_answer", "The rest appears when the task of this step is done.")},
+        {"map", tr("handout.map_name", "Attention weights, {}", "$h")}};
 }
 
 class Handout {
@@ -149,8 +149,8 @@ public:
              {"step word", escaped(tr("handout.step", "Step"))},
              {"sentence word", escaped(tr("handout.sentence", "Sentence"))},
              {"head word", escaped(tr("handout.head", "Head"))},
-             {"veiled", escaped(tr("handout.veiled",
-                                   "The weights appear once the question of this step is answered."))},
+             {"veiled",
+              escaped(tr("handout.veiled", "The weights appear once the task of this step is done."))},
              {"keys hint",
               escaped(tr("handout.keys_hint", "With the keyboard: Tab to the map, then the arrow keys."))},
              {"no script", escaped(tr("handout.no_script", "The map and the checks need JavaScript. Text, "
@@ -231,9 +231,11 @@ private:
     void add_row_by_hand() {
         for (const lesson::Step& step : lesson_.steps) {
             const lesson::StepScene scene = lesson::combine_scenes(lesson_.scene, step.scene);
-            std::optional<HandTable> table = row_by_hand(scene, parts_.maps.at(parts_.maps.add(scene)));
+            const std::size_t map = parts_.maps.add(scene);
+            std::optional<HandTable> table = row_by_hand(scene, parts_.maps.at(map));
             if (!table)
                 continue;
+            table->map = map;
             by_hand_ = "<div id=\"by-hand\">" + interactive_table(*table, parts_.tables.size()) + "</div>\n";
             parts_.tables.push_back(std::move(*table));
             return;
@@ -301,7 +303,8 @@ private:
     std::string data() const {
         nlohmann::ordered_json scenes = nlohmann::ordered_json::array(),
                                tables = nlohmann::ordered_json::array(),
-                               questions = nlohmann::ordered_json::array();
+                               questions = nlohmann::ordered_json::array(),
+                               hides = nlohmann::ordered_json::array();
         for (const HandoutParts::Scene& scene : parts_.scenes) {
             nlohmann::ordered_json outlined = nlohmann::ordered_json::array();
             for (const lesson::CellRange& cells : scene.outlined)
@@ -315,6 +318,12 @@ private:
             for (const HandTable::Cell& cell : table.cells)
                 cells.push_back({{"value", cell.value}, {"decimals", cell.decimals}, {"given", cell.given}});
             tables.push_back(cells);
+            nlohmann::ordered_json hidden = nlohmann::ordered_json::object();
+            if (!table.last_stage.empty())
+                hidden["stage"] = table.last_stage;
+            if (table.row >= 0)
+                hidden.update({{"map", table.map}, {"head", table.head}, {"row", table.row}});
+            hides.push_back(hidden);
         }
         for (const HandoutParts::Question& question : parts_.questions)
             questions.push_back(nlohmann::ordered_json::parse(question.key));
@@ -323,6 +332,7 @@ private:
                                                            {"steps", step_scenes_},
                                                            {"scenes", scenes},
                                                            {"tables", tables},
+                                                           {"hides", hides},
                                                            {"questions", questions},
                                                            {"maps", parts_.maps.json()}});
         // No text of the lesson can end the script element.

@@ -12,7 +12,16 @@
 namespace headscope::app {
 
 /// The purpose of the path that the user is choosing.
-enum class PathPurpose : std::uint8_t { open, find_model, save_project, picture, numbers, script, film };
+enum class PathPurpose : std::uint8_t {
+    open,
+    find_model,
+    save_project,
+    picture,
+    numbers,
+    script,
+    film,
+    sentences
+};
 
 /// The content and the settings of a film.
 struct FilmChoice {

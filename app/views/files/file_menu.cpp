@@ -44,8 +44,11 @@ std::vector<MenuRow> menu_rows(const AppState& state) {
                         why_not(action("open"), now)});
     rows.push_back({tr("file_menu.export", "Export"), {}, {}, {}, {}});
     for (const char* id : {"picture", "copy picture", "save numbers", "copy stage", "copy far weights",
-                           "copy script", "save script", "record"})
+                           "copy script", "save script", "copy step", "append step", "record"})
         add(id);
+    rows.push_back({{}, {}, {}, {}, {}});
+    add("sentences");
+    add("drop sentences");
     rows.push_back({{}, {}, {}, {}, {}});
     add("start page");
     add("palette");

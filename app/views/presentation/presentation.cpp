@@ -50,6 +50,11 @@ float presentation_zoom(const Presentation& presentation, float width, float hei
                       smallest, largest);
 }
 
+void open_presented_field(Presentation& presentation) {
+    presentation.types_sentence = true;
+    presentation.frames_left = 10; // an input gets the keyboard some frames later
+}
+
 bool move_spot_to_mouse(PointerSpot& spot, const std::optional<figure::Point>& mouse, double seconds,
                         bool moves) {
     constexpr float near = 0.25F; // logical pixels

@@ -327,13 +327,27 @@ def check_table(page):
         const form = all(".fill")[0], inputs = [...form.querySelectorAll("input")];
         const check = values => {
           inputs.forEach((input, i) => { input.value = values[i]; input.dispatchEvent(new Event("input")); });
-          form.querySelector("button").click();
+          form.querySelector("button[type=submit]").click();
           return [form.querySelector(".told").textContent, inputs.filter(i => i.classList.contains("wrong")).length];
         };
+        // Until the table is filled in, the map of its step does not show what it asks for.
+        one("#step-chips").children[Number(form.closest(".step").id.slice(5)) - 1].click();
+        told.hidden = cell(0, 0).textContent;
         told.empty = check(["", "", "", ""]);
         told.one = check(["5", "1", "", ""]);
         told.all = check(["5", "0", "0,0", " 0 "]);
+        told.give = form.querySelector(".give").hidden;
+        const row = all(".fill").pop(), number = () => cell(1, 1).textContent;
+        chip("1").click();
+        told.row = [number()];
+        row.querySelector("input").focus();
+        told.row.push(number());
+        row.querySelector(".give").click();
+        told.row.push(number(), row.querySelector(".told").textContent);
     """)  # fmt: skip
+    assert told["hidden"] == "?" and told["give"], told
+    assert told["row"][0] == told["row"][2] != "?" and told["row"][1] == "?", told
+    assert told["row"][3] == "Answer shown", told
     assert told["empty"] == ["0 of 4 right.", 0], told
     assert told["one"] == ["1 of 4 right.", 1], told
     assert told["all"] == ["All 4 right.", 0], told

@@ -152,7 +152,7 @@ def check_filters(folder):
 
 
 def check_lesson(folder, name, height):
-    """height: of the film; the text of a page is not scrolled, so that its tasks have to fit into it."""
+    """height: of the film. A task below the lower edge is scrolled into sight, so that its answer is a picture of its own."""
     out = folder / "lesson.html"
     tally = json.loads(run("lesson", "play", name, "--json"))
     run("record", "--lesson", name, *LOOK[2:], "--size", f"{WIDTH}x{height}", "-o", out)
@@ -169,6 +169,30 @@ def check_lesson(folder, name, height):
     picture = folder / "picture.png"
     run("render", "--window", "--lesson", name, "--step", 1, "--size", f"{WIDTH}x{height}", "-o", picture)
     assert steps[1]["png"] == picture.read_bytes(), f"the first step of {name} is another than render draws"
+
+
+def check_presented(folder):
+    """Checks films without panels, and the sentences of a list."""
+    out, picture, sentences, script = (folder / name for name in ("film.html", "picture.png", "list.txt", "list-tour.txt"))
+    size = ["--size", f"{WIDTH}x{HEIGHT}"]
+    run("record", "The cat sat down", "--stages", "--present", *LOOK, "-o", out)
+    steps = page_of(out).steps
+    assert len(steps) == len(STAGES)
+    run("render", "The cat sat down", "--window", "--present", "--stage", "weights", *size, "-o", picture)
+    assert steps[STAGES.index("weights")]["png"] == picture.read_bytes(), "another picture than render presents"
+    run("record", "--lesson", "masks", "--present", *LOOK[2:], "--size", "1280x720", "-o", out)
+    presented = page_of(out).steps
+    run("render", "--window", "--lesson", "masks", "--step", 1, "--present", "--size", "1280x720", "-o", picture)
+    assert presented[1]["png"] == picture.read_bytes(), "another page than render presents"
+    sentences.write_text("The dog ran\nThe cat ran\n")
+    script.write_text("stage weights\nrest\nnext sentence\nrest\n")
+    run("record", "The cat sat down", "--sentences", sentences, "--present", "--script", script, *LOOK, "-o", out)
+    steps = page_of(out).steps
+    assert len(steps) == 2 and steps[0]["png"] != steps[1]["png"]
+    run("render", "The cat", "--window", "--present", "--sentences", sentences, "--stage", "weights", *size, "-o", picture)
+    assert steps[0]["png"] == picture.read_bytes(), "another sentence than render presents"
+    message = run("record", "The cat", "--sentences", folder / "none.txt", "--stages", "-o", out, code=1)
+    assert "none.txt" in message, message
 
 
 def check_script(folder):
@@ -294,8 +318,9 @@ def main():
         check_score_colours(folder)
         check_flow(folder)
         check_filters(folder)
-        for lesson, height in [("first-lesson", HEIGHT), ("by-hand", 1000)]:
+        for lesson, height in [("first-lesson", HEIGHT), ("by-hand", 600)]:
             check_lesson(folder, lesson, height)
+        check_presented(folder)
         check_script(folder)
         check_manual(folder, sys.argv[2])
         check_faults(folder)

@@ -66,3 +66,33 @@ TEST_CASE("lesson check takes a file or --course", "[cli][lesson]") {
     CHECK(run_program({"lesson", "check", "a.md", "--course"}).code == 2);
     CHECK(run_program({"lesson", "check", "a.md", "--json"}).code == 2);
 }
+
+TEST_CASE("lesson worksheet writes a PDF or its solution, and refuses a lesson without tables",
+          "[cli][lesson]") {
+    const TemporaryFolder folder;
+    const std::string out = folder.file("sheet.pdf");
+    const ProgramRun sheet = run_program({"lesson", "worksheet", "by-hand", "-o", out});
+    CHECK(sheet.code == 0);
+    const std::string empty = read_file(out);
+    CHECK(empty.starts_with("%PDF-"));
+    CHECK(run_program({"lesson", "worksheet", "by-hand", "--solution", "--language", "de", "-o", out}).code ==
+          0);
+    const std::string solved = read_file(out);
+    CHECK(solved.starts_with("%PDF-"));
+    CHECK(solved != empty);
+
+    write_file_atomically(
+        folder.file("mine.md"),
+        "---\nid: mine\ntitle: Mine\nminutes: 1\ndifficulty: beginner\npreset: first-lesson\nsentence: a b c "
+        "d e "
+        "f g h i j k l\n---\n## Long\nA step with five words.\n```quiz\nquestion: Q\nchoices:\n- {text: a, "
+        "why: b, right: true}\n- {text: c, why: d}\n- {text: e, why: f}\n```\n");
+    const ProgramRun none =
+        run_program({"lesson", "worksheet", "mine", "--lessons", folder.file(""), "-o", out});
+    CHECK(none.code == 1);
+    CHECK_THAT(none.err, Contains("has no table to fill in"));
+    CHECK(read_file(out) == solved); // as it was
+    const ProgramRun other = run_program({"lesson", "worksheet", "by-hand", "-o", folder.file("sheet.png")});
+    CHECK(other.code == 1);
+    CHECK_THAT(other.err, Contains(".pdf"));
+}

@@ -109,6 +109,8 @@ std::vector<Place> places() {
         Place shown{.name = "presented"};
         shown.presenting = true;
         shown.lesson = lesson;
+        shown.view.sentences = std::make_shared<const std::vector<std::string>>(3, "The cat sat down");
+        shown.view.sentence = 1;
         shown.view.selected = CellAddress{TensorId::x, {0, 0, 0}};
         all.push_back(shown);
     }
