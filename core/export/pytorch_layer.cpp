@@ -148,6 +148,12 @@ ScriptLayer script_layer(const checkpoint::BlockTrace& block) {
             tr("pytorch_layer.layer_mixture_experts_no",
                "layer {} has a mixture of experts, which scripts do not compute; export its attention alone",
                block.place.layer));
+    if (!architecture.has_attention(block.place.layer))
+        fail_input(
+            tr("pytorch_layer.layer_delta",
+               "layer {} has a delta layer in place of attention, which scripts do not compute; export a "
+               "layer with attention",
+               block.place.layer));
     if (architecture.latent)
         fail_input(
             tr("pytorch_layer.layer_latent_vectors",

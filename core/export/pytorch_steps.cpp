@@ -183,11 +183,17 @@ std::string script_stage_steps(const Problem& problem) {
            (problem.parts().soft_cap ? "scaled = score_cap * torch.tanh(scaled / score_cap)\n" : "") +
            masked_text(problem) + "weights_mean = weights.mean(dim=1)\nhead_out = weights @ " + v_each + "\n";
     std::string summed = "head_out";
+    if (problem.parts().gated) {
+        summed = "head_out_gated";
+        out += "\n# A gate on each number of the head outputs.\ngate = (" + projection("x", "G", w.b_G) +
+               ").reshape(B, Tq, H, dv).transpose(1, 2)\nhead_out_gated = torch.sigmoid(gate) * head_out\n";
+    }
     if (any_gain(problem)) {
-        summed = "gained";
-        out += "\n# Each head's output times its gain, side by side again.\ngained = head_out * "
+        out += "\n# Each head's output times its gain, side by side again.\ngained = " + summed +
+               " * "
                "gains.reshape(1, H, 1, "
                "1)\n";
+        summed = "gained";
     } else {
         out += "\n# The heads side by side again.\n";
     }

@@ -40,7 +40,7 @@ torch.set_printoptions(threshold=0, edgeitems=1)
 # Families whose attention torch.nn.MultiheadAttention computes.
 WITH_MODULE = "gpt2 bert distilbert roberta opt bloom xlm-roberta camembert mpt albert electra xglm mpnet".split()
 # Families with layers that no script computes.
-WITHOUT_LAYER = "gpt_oss mixtral qwen2_moe qwen3_moe olmoe granitemoe deepseek_v2 deepseek_v3".split()
+WITHOUT_LAYER = "gpt_oss mixtral qwen2_moe qwen3_moe qwen3_next olmoe granitemoe deepseek_v2 deepseek_v3".split()
 
 def run_script(path):
     """Returns exit status (None if it ran to its end), variables and output."""
