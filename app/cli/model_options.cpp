@@ -399,6 +399,7 @@ ModelOptions::WholeLayer ModelOptions::run_whole_layer(StageSet stages, const st
     checkpoint::ForwardOptions options;
     options.stages = stages;
     options.layer = layer_.value_or(0);
+    checkpoint::require_attention(model->architecture(), {checkpoint::Stack::own, *options.layer});
     options.keep_problems = true;
     options.edits = read_edits(*model, gains);
     options.temperature = temperature;

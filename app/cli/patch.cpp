@@ -151,12 +151,17 @@ void run_patch(const PatchOptions& options) {
         write_file_atomically(options.out, file.bytes());
         return;
     }
-    const Json all{{"what", options.from ? "path" : options.what},
-                   {"clean", patching.clean()},
-                   {"corrupted", patching.corrupted()},
-                   {"clean_tokens", tokens_json(*model, clean->inputs())},
-                   {"corrupted_tokens", tokens_json(*model, corrupted->inputs())},
-                   {"recovered", recovered_json(recovered)}};
+    Json all{{"what", options.from ? "path" : options.what},
+             {"clean", patching.clean()},
+             {"corrupted", patching.corrupted()},
+             {"clean_tokens", tokens_json(*model, clean->inputs())},
+             {"corrupted_tokens", tokens_json(*model, corrupted->inputs())},
+             {"recovered", recovered_json(recovered)}};
+    const checkpoint::Architecture& architecture = model->model->architecture();
+    if (!options.from && kind_of(options.what).by_head && architecture.delta)
+        for (std::int64_t l = 0; l < architecture.layers; ++l)
+            if (!architecture.has_attention(l))
+                all["layers_without_heads"].push_back(l); // their rows have nothing to patch
     write_file_atomically(options.out, dump_json(all, 1) + "\n");
 }
 

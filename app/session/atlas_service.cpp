@@ -112,7 +112,8 @@ ByHead swept(const checkpoint::ModelRun& run, std::int64_t position, checkpoint:
     ByHead heads(static_cast<std::size_t>(L));
     analysis::SweepOptions options{.position = position};
     for (std::int64_t l = 0; l < L; ++l)
-        options.places.push_back({stack, l});
+        if (has_attention(run.model().architecture(), {stack, l}))
+            options.places.push_back({stack, l});
     const auto H = static_cast<std::size_t>(run.model().architecture().H);
     analysis::ablation_sweep(
         run, options,
@@ -162,12 +163,17 @@ void AtlasService::add_model_scores(Atlas& atlas, Holders& holders, const checkp
         holders.push_back(probe.value);
     }
     if (run == nullptr || !own || !run->model().has_head() ||
-        !analysis::has_direct_projections(run->model().architecture())) {
+        !analysis::has_direct_circuits(run->model().architecture())) {
         atlas.works[ScoreSource::model].unavailable_reason =
             run != nullptr && own && run->model().has_head()
-                ? tr("atlas_desk.values_from_latent_vectors",
-                     "Values come from latent vectors, so that the weights of a head alone do not say what "
-                     "it copies.")
+                ? run->model().architecture().has_gated_heads() || run->model().architecture().delta
+                      ? tr("atlas_desk.gate_on_outputs", "A gate that depends on the text multiplies each "
+                                                         "head output, so that the parameters "
+                                                         "of a head alone do not say what it copies.")
+                      : tr("atlas_desk.values_from_latent_vectors",
+                           "Values come from latent vectors, so that the weights of a head alone do not say "
+                           "what "
+                           "it copies.")
             : run != nullptr ? tr("atlas_desk.heads_lead_no_logits", "These heads do not lead to logits.")
             : problem        ? tr("atlas_desk.problem_no_vocabulary_head",
                                   "A problem has no vocabulary that a head could write.")

@@ -131,7 +131,10 @@ std::int64_t CheckpointSession::current_attention() const {
     const std::int64_t wanted = std::max<std::int64_t>(view.layer, 0);
     // A mean over layers cannot be edited: the previous layer stays open.
     const std::int64_t beyond = view.reading.means ? std::min(state().document->layer(), last) : last;
-    return attention_number(architecture, {view.stack, wanted <= last ? wanted : beyond});
+    // A delta layer has no attention to open: a layer near it stays open, and its own steps are around it.
+    return attention_number(
+        architecture,
+        {view.stack, nearest_attention(architecture, {view.stack, wanted <= last ? wanted : beyond})});
 }
 
 std::int64_t CheckpointSession::first_in_grid(std::int64_t attention) const {
@@ -395,6 +398,12 @@ void CheckpointSession::show_attention(std::int64_t attention, const std::shared
 
 std::string CheckpointSession::edit_blocked_reason() const {
     const Document& document = *state().document;
+    const checkpoint::AttentionPlace place = current_block_place(state().view);
+    if (!has_attention(document.part()->architecture(), place))
+        return tr(
+            "checkpoint_session.delta_read_only",
+            "Layer {} has a delta layer in place of attention. Its parameters are read-only in the window.",
+            place.layer);
     if (!state().model.error.empty() || wanted_.part == nullptr ||
         wanted_.attention == open_attention(document))
         return {};

@@ -64,15 +64,21 @@ StepStrip step_strip_of(const RunSpec& part, checkpoint::Stack stack, std::int64
                     .layer = {},
                     .after = steps_of(checkpoint::last_stages(architecture, has_head)),
                     .layers = architecture.layers};
+    const bool attends = has_attention(architecture, {stack, l});
     const std::vector<TensorId> stages = checkpoint::layer_stages(architecture, {stack, l});
     // The steps of attention end with the output of the attention branch; a norm on that output is a step of
     // its own.
     const bool normed = contains(stages, TensorId::attn_raw);
     for (const TensorId id : stages) {
-        if (id == (normed ? TensorId::attn_raw : TensorId::attn_out))
-            std::ranges::copy(attention_steps(), std::back_inserter(strip.layer));
-        else
-            strip.layer.push_back(tensor_info(id).group);
+        if (const StageGroup step = tensor_info(id).group;
+            !attends || id != (normed ? TensorId::attn_raw : TensorId::attn_out)) {
+            if (!contains(strip.layer, step))
+                strip.layer.push_back(step);
+            continue;
+        }
+        std::ranges::copy(attention_steps(), std::back_inserter(strip.layer));
+        if (architecture.has_gated_heads())
+            strip.layer.insert(std::ranges::find(strip.layer, StageGroup::concat), StageGroup::gate);
     }
     return strip;
 }

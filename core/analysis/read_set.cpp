@@ -269,6 +269,8 @@ void ReadSet::read_rows(std::int64_t l, std::int64_t h, std::int64_t first, std:
     for (std::int64_t from_l = first_l; from_l <= last_l; ++from_l)
         for (std::int64_t from_h = first_h; from_h <= last_h; ++from_h) {
             check_stop();
+            if (over_layers && !held_->info().has_weights(from_l))
+                continue;
             read_held(from_l, from_h, first, to);
             mean.add(to);
         }
@@ -294,7 +296,7 @@ TensorPtr ReadSet::layer(std::int64_t l) const {
             std::vector<MeanWeights> over_layers(static_cast<std::size_t>(count),
                                                  MeanWeights(info_.Tq, info_.Tk));
             for (std::int64_t from = 0; from < held_->info().L; ++from)
-                for (std::int64_t n = 0; n < count; ++n) {
+                for (std::int64_t n = 0; held_->info().has_weights(from) && n < count; ++n) {
                     check_stop();
                     read_held(from, first + n, 0, read);
                     over_layers[static_cast<std::size_t>(n)].add(read);
@@ -333,7 +335,8 @@ std::optional<std::int64_t> same_key(const AttentionSet& from, const AttentionSe
 
 ReadingOptions readings_that_act(const AttentionSet& set) {
     const AttentionInfo& info = set.info();
-    const bool passes_on = info.axis == SetAxis::layers && info.L > 1 && info.Tq == info.Tk && !info.cross;
+    const bool passes_on = info.axis == SetAxis::layers && info.L > 1 && info.Tq == info.Tk && !info.cross &&
+                           std::ranges::find(info.without_weights, true) == info.without_weights.end();
     const std::int64_t passed = info.L * info.Tq * info.Tk;
     ReadingOptions acts{.norm_weighted = info.values,
                         .hide_first_token = info.Tk > 1,

@@ -185,6 +185,8 @@ AttentionGraph graph_of(const ProblemStructure& structure) {
         attention.allowed = builder.input(labels::allowed, mask_axes(*structure.allowed, structure.dims),
                                           graph::Input::Kind::flags);
     attention.sink = leaves.optional(labels::sink, sink);
+    attention.W_G = leaves.optional(labels::W_G, W_G);
+    attention.b_G = leaves.optional(labels::b_G, b_G);
     attention.gain = builder.input(labels::gain, leaves.axes_of(gain));
     graph::attention(builder, attention);
     return with_nodes(builder.finish());

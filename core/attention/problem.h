@@ -37,6 +37,9 @@ struct Weights {
     /// value is zero (OpenAI 2025, "gpt-oss-120b & gpt-oss-20b Model Card"), so that the weights of the keys
     /// add up to less than 1.
     TensorPtr sink{};
+    /// (Dq, H dv), or null: the sigmoid of x W_G + b_G multiplies each number of the head outputs (Qiu et al.
+    /// 2025, "Gated Attention for Large Language Models"). b_G, (H dv), may be null.
+    TensorPtr W_G{}, b_G{};
 };
 
 /// Rotary position embedding (Su et al. 2021, "RoFormer"), in the order of Hugging Face's rotate_half: number
@@ -78,6 +81,7 @@ struct Problem {
                 .joint_norm = weights.q_norm_all != nullptr || weights.k_norm_all != nullptr,
                 .qkv_limit = qkv_limit != 0.0F,
                 .soft_cap = score_cap != 0.0F,
+                .gated = weights.W_G != nullptr,
                 .sink = weights.sink != nullptr,
                 .tempered = temperature != 1.0F,
                 .all_allowed = mask.empty(),
@@ -126,6 +130,8 @@ void visit_fields(const Visit& visit, Problems&... p) {
     visit(Field{"q_norm_all", untranslated("q_norm_all"), q_norm_all}, p.weights.q_norm_all...);
     visit(Field{"k_norm_all", untranslated("k_norm_all"), k_norm_all}, p.weights.k_norm_all...);
     visit(Field{"sink", translatable("common.sink", "sink"), sink}, p.weights.sink...);
+    visit(Field{"W_G", untranslated("W_G"), W_G}, p.weights.W_G...);
+    visit(Field{"b_G", untranslated("b_G"), b_G}, p.weights.b_G...);
     visit(Field{"norm_eps", translatable("problem.norms_queries_keys", "ε of the norms on queries and keys"),
                 norm_eps},
           p.norm_eps...);

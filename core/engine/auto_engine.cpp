@@ -22,7 +22,9 @@ Engine* AutoEngine::gpu() {
 }
 
 std::optional<Trace> AutoEngine::run_large(const Problem& problem, StageSet wanted, Progress& progress) {
-    const bool large = static_cast<double>(cost_of(problem.dims, false).flops()) >= min_gpu_flops;
+    // Graphics processors have no kernel for gates.
+    const bool large =
+        !problem.parts().gated && static_cast<double>(cost_of(problem.dims, false).flops()) >= min_gpu_flops;
     Engine* const fast = large ? gpu() : nullptr;
     used_ = cpu_.get();
     if (fast == nullptr)

@@ -42,7 +42,7 @@ Problem projected(const Problem& problem, std::int64_t h) {
     for (TensorPtr* const tensor : {&w.W_V, &w.b_V})
         *tensor = part_of(*tensor, g * d.dv, d.dv, true);
     w.W_O = part_of(w.W_O, h * d.dv, d.dv, false);
-    w.sink = nullptr;
+    w.sink = w.W_G = w.b_G = nullptr;
     one.gains.clear();
     one.dims.H = one.dims.Hkv = 1;
     return one;

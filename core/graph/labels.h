@@ -35,6 +35,11 @@ inline constexpr Label weights_mean{
     "weights_mean", translatable("stage_table.mean_over_heads", "Mean over heads"), "Ā", Step::weights};
 inline constexpr Label head_out{"head_out", translatable("common.head_outputs", "Head outputs"), "O_h",
                                 Step::head_out};
+inline constexpr Label gate_columns{"gate_columns", untranslated("gate_columns"), "G", Step::gate};
+inline constexpr Label gate{"gate", translatable("stage_table.gates", "Gates"), "G_h", Step::gate};
+inline constexpr Label head_out_gated{"head_out_gated",
+                                      translatable("stage_table.gated_head_outputs", "Gated head outputs"),
+                                      "O_h'", Step::gate};
 inline constexpr Label concat{"concat", translatable("common.concatenation", "Concatenation"), "O",
                               Step::concat};
 inline constexpr Label contributions{
@@ -50,6 +55,9 @@ inline constexpr Label W_V{"W_V", translatable("stage_table.value_weights", "Val
                            Step::qkv};
 inline constexpr Label W_O{"W_O", translatable("stage_table.output_weights", "Output weights"), "W_O",
                            Step::output};
+inline constexpr Label W_G{"W_G", translatable("stage_table.gate_weights", "Gate weights"), "W_G",
+                           Step::gate};
+inline constexpr Label b_G{"b_G", translatable("stage_table.gate_bias", "Gate bias"), "b_G", Step::gate};
 inline constexpr Label b_Q{"b_Q", translatable("stage_table.query_bias", "Query bias"), "b_Q", Step::qkv};
 inline constexpr Label b_K{"b_K", translatable("stage_table.key_bias", "Key bias"), "b_K", Step::qkv};
 inline constexpr Label b_V{"b_V", translatable("stage_table.value_bias", "Value bias"), "b_V", Step::qkv};
@@ -57,6 +65,8 @@ inline constexpr Label b_O{"b_O", translatable("common.output_bias", "Output bia
 inline constexpr Label mask{"mask", translatable("common.mask_2", "Mask"), "M", Step::masked};
 inline constexpr Label allowed{"allowed", untranslated("allowed"), "allowed", Step::masked};
 inline constexpr Label key_valid{"key_valid", untranslated("key_valid"), "key_valid", Step::masked};
+inline constexpr Label token_valid{"token_valid", untranslated("token_valid"), "token_valid",
+                                   Step::delta_qkv};
 inline constexpr Label gain{"gain", translatable("stage_table.head_gains", "Head gains"), "g_h",
                             Step::concat};
 inline constexpr Label temperature{"temperature", translatable("common.temperature_2", "Temperature"), "τ",
@@ -114,6 +124,28 @@ inline constexpr Label kv_latent_raw{"kv_latent_raw", untranslated("kv_latent_ra
                                      Step::x};
 inline constexpr Label kv_latent{"kv_latent", untranslated("kv_latent"), "kv_latent", Step::x};
 inline constexpr Label k_rotary{"k_rotary", untranslated("k_rotary"), "k_rotary", Step::x};
+
+// A delta layer.
+inline constexpr Label delta_x{"delta.x", untranslated("delta.x"), "delta.x", Step::delta_qkv};
+inline constexpr Label delta_q{"delta.q", translatable("block_rows.delta_queries", "Delta queries"),
+                               "delta.q", Step::delta_qkv};
+inline constexpr Label delta_k{"delta.k", translatable("block_rows.delta_keys", "Delta keys"), "delta.k",
+                               Step::delta_qkv};
+inline constexpr Label delta_v{"delta.v", translatable("block_rows.delta_values", "Delta values"), "delta.v",
+                               Step::delta_qkv};
+inline constexpr Label delta_decay{"delta.decay",
+                                   translatable("block_rows.delta_decay", "Decay of the state"),
+                                   "delta.decay", Step::delta_state};
+inline constexpr Label delta_beta{"delta.beta", translatable("block_rows.delta_beta", "Write strength"),
+                                  "delta.beta", Step::delta_state};
+inline constexpr Label delta_y{"delta.y", translatable("block_rows.delta_read_out", "Read-out of the state"),
+                               "delta.y", Step::delta_state};
+inline constexpr Label delta_z{"delta.z", translatable("block_rows.delta_gates", "Delta gates"), "delta.z",
+                               Step::delta_out};
+inline constexpr Label delta_out{"delta.out",
+                                 translatable("block_rows.delta_output", "Output of the delta layer"),
+                                 "delta.out", Step::delta_out};
+
 inline constexpr Label attn_raw{
     "attn_raw",
     translatable("block_rows.attentions_output_before_norm", "Attention’s output before its norm or scale"),

@@ -26,6 +26,7 @@ enum class Step : std::uint8_t {
     concat,
     contributions,
     output,
+    gate, ///< of attentions whose head outputs have a gate
     embedding,
     position,
     resid_in,
@@ -41,6 +42,9 @@ enum class Step : std::uint8_t {
     mlp_raw,
     mlp_out,
     resid_out,
+    delta_qkv,
+    delta_state,
+    delta_out,
     final_norm,
     logits,
     probabilities
@@ -58,10 +62,12 @@ enum class Page : std::uint8_t {
     concat,
     contributions,
     output,
+    gate,
     residual, ///< sums of the residual stream
     norm,
     mlp, ///< inside the MLP
     mlp_out,
+    delta,     ///< inside a delta layer
     vocabulary ///< one number for each token of the vocabulary
 };
 

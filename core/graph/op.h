@@ -40,9 +40,13 @@ enum class Op : std::uint8_t {
     gate,          ///< activation of one input times the other
     route,         ///< the fractions of the experts of each token
     expert_linear, ///< rows times the matrix of each expert
-    expert_sum     ///< outputs of the experts, weighted by their fractions
+    expert_sum,    ///< outputs of the experts, weighted by their fractions
+    // Delta layers.
+    causal_conv, ///< each column times weights of its last tokens
+    decay,       ///< the fraction of a state that stays
+    delta_rule   ///< the read-outs of a state that keys and values write
 };
-inline constexpr int op_count = static_cast<int>(Op::expert_sum) + 1;
+inline constexpr int op_count = static_cast<int>(Op::delta_rule) + 1;
 
 constexpr bool is_leaf(Op op) {
     return op == Op::parameter || op == Op::input || op == Op::constant;

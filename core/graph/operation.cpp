@@ -46,6 +46,9 @@ constexpr std::array<OperationRow, op_count> operation_rows{{
     {Op::route, ops::route},
     {Op::expert_linear, ops::expert_linear},
     {Op::expert_sum, ops::expert_sum},
+    {Op::causal_conv, ops::causal_conv},
+    {Op::decay, ops::decay},
+    {Op::delta_rule, ops::delta_rule},
 }};
 static_assert(is_in_enum_order(operation_rows, &OperationRow::op),
               "every operation has a row, in the order of the enum");

@@ -37,7 +37,9 @@ TensorPtr cut(const Tensor& tensor, const Box& box) {
 }
 
 HeadAxis head_axis(const graph::Axes& axes) {
-    const auto are_heads = [](const graph::Axis& axis) { return axis.name == "H" || axis.name == "Hkv"; };
+    const auto are_heads = [](const graph::Axis& axis) {
+        return axis.name == "H" || axis.name == "Hkv" || axis.name == "Hqk";
+    };
     for (int axis = 0; axis < axes.rank(); ++axis) {
         if (are_heads(axes[axis]))
             return {axis, axes.size(axis), 1};

@@ -31,7 +31,13 @@ constexpr std::array axis_rows{AxisRow{Axis::none, "", nullptr, nullptr},
                                AxisRow{Axis::vocab, "vocab", &Dims::vocab, nullptr},
                                AxisRow{Axis::positions, "positions", &Dims::positions, nullptr},
                                AxisRow{Axis::token_types, "token_types", &Dims::token_types, nullptr},
-                               AxisRow{Axis::d_embed, "D", &Dims::d_embed, nullptr}};
+                               AxisRow{Axis::d_embed, "D", &Dims::d_embed, nullptr},
+                               AxisRow{Axis::delta_H, "H", &Dims::delta_H, nullptr},
+                               AxisRow{Axis::delta_Hqk, "Hqk", &Dims::delta_Hqk, nullptr},
+                               AxisRow{Axis::delta_dk, "dk", &Dims::delta_dk, nullptr},
+                               AxisRow{Axis::delta_dv, "dv", &Dims::delta_dv, nullptr},
+                               AxisRow{Axis::delta_Hqk_dk, "Hqk·dk", &Dims::delta_Hqk, &Dims::delta_dk},
+                               AxisRow{Axis::delta_H_dv, "H·dv", &Dims::delta_H, &Dims::delta_dv}};
 static_assert(axis_rows.size() == axis_count && is_in_enum_order(axis_rows, &AxisRow::axis));
 
 /// Dq stands for D where both are the same.

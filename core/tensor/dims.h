@@ -28,6 +28,9 @@ struct Dims {
     /// experts of a checkpoint's layer, of which a token uses some; 0: one MLP for all tokens
     std::int64_t experts = 0;
     std::int64_t Dq = 0; ///< width of x where queries come from a latent vector; 0: D
+    /// The heads of a checkpoint's delta layers, the heads whose queries and keys they share, and the widths
+    /// of a query or key and of a value; 0: there are no such layers.
+    std::int64_t delta_H = 0, delta_Hqk = 0, delta_dk = 0, delta_dv = 0;
 
     /// The key/value head that query head h reads: floor(h / (H / Hkv)).
     std::int64_t kv_head(std::int64_t h) const { return h / (H / Hkv); }
@@ -57,9 +60,16 @@ enum class Axis : std::uint8_t {
     vocab,       ///< vocabulary of a checkpoint
     positions,   ///< rows of a checkpoint's position table
     token_types, ///< rows of a checkpoint's token type table
-    d_embed      ///< width of a checkpoint's embeddings, D in most
+    d_embed,     ///< width of a checkpoint's embeddings, D in most
+    // Of delta layers.
+    delta_H,
+    delta_Hqk,
+    delta_dk,
+    delta_dv,
+    delta_Hqk_dk,
+    delta_H_dv
 };
-constexpr std::size_t axis_count = static_cast<std::size_t>(Axis::d_embed) + 1;
+constexpr std::size_t axis_count = static_cast<std::size_t>(Axis::delta_H_dv) + 1;
 
 /// The name and the extent of an axis.
 struct AxisRow {

@@ -35,6 +35,8 @@ struct AttentionInfo {
     std::uint64_t bytes = 0;           ///< of the weights, as they are held
     float sum_tolerance = 1e-4F;       ///< a row of weights of that type may miss 1 by this much
     bool cross = false;                ///< keys are other tokens than queries, though there may be as many
+    /// L, or none: true for layers without attention, which have no weights.
+    std::vector<bool> without_weights{};
     bool sinks = false;      ///< what a row misses of 1 went to a learned sink, so that it is no fault
     bool values = false;     ///< brought() knows what keys bring
     std::string tokens_from; ///< where the tokens come from; empty without tokens
@@ -46,6 +48,10 @@ struct AttentionInfo {
     bool renormalised = false; ///< rows were divided by what was left of them
     std::string reading;       ///< what is read otherwise, in a few words; empty: nothing but a made head
 
+    /// Returns true unless layer l has no weights. A mean over layers has some.
+    bool has_weights(std::int64_t l) const {
+        return l >= std::ssize(without_weights) || !without_weights[static_cast<std::size_t>(l)];
+    }
     std::int64_t own_layers() const { return L - (mean_layer ? 1 : 0); }
     std::int64_t own_heads() const { return H - (made_head.empty() ? 0 : 1); }
     /// Whether a softmax would not have given a row with this sum.

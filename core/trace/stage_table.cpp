@@ -93,6 +93,18 @@ Spans value_sum_cells(const Row& row, const Dims& dims, const Index& at, const P
             {row.inputs[1], {at[0], dims.kv_head(at[1]), 0, at[3]}, 2, dims.Tk}};
 }
 
+/// A head's column of a projection.
+Spans head_columns_cells(const Row& row, const Dims& dims, const Index& at, const ProblemParts&) {
+    const std::int64_t width = width_of(row.inputs[1], 0, dims), column = at[1] * dims.dv + at[3];
+    return {{row.inputs[0], {at[0], at[2], 0, 0}, 2, width},
+            {row.inputs[1], {0, column, 0, 0}, 0, width},
+            {row.inputs[2], {column, 0, 0, 0}, 0, 1}};
+}
+
+Spans gated_cells(const Row& row, const Dims&, const Index& at, const ProblemParts&) {
+    return {{row.inputs[0], at, 3, 1}, {row.inputs[1], at, 3, 1}};
+}
+
 Spans join_cells(const Row& row, const Dims& dims, const Index& at, const ProblemParts&) {
     return {{row.inputs[0], {at[0], at[2] / dims.dv, at[1], at[2] % dims.dv}, 3, 1},
             {row.inputs[1], {at[2] / dims.dv, 0, 0, 0}, 0, 1}};
@@ -194,6 +206,15 @@ constexpr std::array<Row, stage_count> stages{{
     stage(head_out, "head_out", translatable("common.head_outputs", "Head outputs"), "O_h", G::head_out,
           axes(A::B, A::H, A::Tq, A::dv), Op::value_sum, value_sum_cells, {weights, v_heads},
           untranslated("head_out[h] = weights[h] · v_heads[h]")),
+    given_with(stage(gate, "gate", translatable("stage_table.gates", "Gates"), "G_h", G::gate,
+                     axes(A::B, A::H, A::Tq, A::dv), Op::head_columns, head_columns_cells, {x, W_G, b_G},
+                     untranslated("gate[h] = X W_G[:, h·dv : (h+1)·dv]")),
+               &ProblemParts::gated),
+    given_with(stage(head_out_gated, "head_out_gated",
+                     translatable("stage_table.gated_head_outputs", "Gated head outputs"), "O_h'", G::gate,
+                     axes(A::B, A::H, A::Tq, A::dv), Op::gated, gated_cells, {gate, head_out},
+                     untranslated("head_out_gated = sigmoid(gate) × head_out")),
+               &ProblemParts::gated, head_out),
     stage(concat, "concat", translatable("common.concatenation", "Concatenation"), "O", G::concat,
           axes(A::B, A::Tq, A::H_dv), Op::join, join_cells, {head_out, gain},
           untranslated("concat = [head_out[0], head_out[1], …]")),
@@ -219,10 +240,14 @@ constexpr std::array<Row, tensor_count - stage_count - block_count - block_weigh
           axes(A::Dkv, A::Hkv_dv)),
     given(W_O, "W_O", translatable("stage_table.output_weights", "Output weights"), "W_O", G::output,
           axes(A::H_dv, A::D)),
+    given_with(given(W_G, "W_G", translatable("stage_table.gate_weights", "Gate weights"), "W_G", G::gate,
+                     axes(A::Dq, A::H_dv)),
+               &ProblemParts::gated),
     given(b_Q, "b_Q", translatable("stage_table.query_bias", "Query bias"), "b_Q", G::qkv, axes(A::H_dk)),
     given(b_K, "b_K", translatable("stage_table.key_bias", "Key bias"), "b_K", G::qkv, axes(A::Hkv_dk)),
     given(b_V, "b_V", translatable("stage_table.value_bias", "Value bias"), "b_V", G::qkv, axes(A::Hkv_dv)),
     given(b_O, "b_O", translatable("common.output_bias", "Output bias"), "b_O", G::output, axes(A::D)),
+    given(b_G, "b_G", translatable("stage_table.gate_bias", "Gate bias"), "b_G", G::gate, axes(A::H_dv)),
     given(mask, "mask", translatable("common.mask_2", "Mask"), "M", G::masked,
           axes(A::B, A::H, A::Tq, A::Tk)),
     given(gain, "gain", translatable("stage_table.head_gains", "Head gains"), "g_h", G::concat, axes(A::H)),
@@ -341,6 +366,15 @@ constexpr Row with_sink(Row row) {
     return row;
 }
 
+/// The row of a stage that reads head outputs, in problems with a gate on them.
+constexpr Row of_gated(Row row, Message formula) {
+    row.inputs = row.inputs.all().size() == 2 ? TensorList{head_out_gated, row.inputs[1]}
+                                              : TensorList{head_out_gated, row.inputs[1], row.inputs[2]};
+    row.formula = formula;
+    row.when = &ProblemParts::gated;
+    return row;
+}
+
 /// Rows that stand for a tensor in problems with the part that `when` names.
 constexpr std::array variants{
     joint(*find_row(q_normed), q_norm_all,
@@ -356,6 +390,9 @@ constexpr std::array variants{
     limited(*find_row(k), translatable("stage_table.k_x_w_k", "K = X W_K + b_K, clipped to [−c, c]")),
     limited(*find_row(v), translatable("stage_table.v_x_w_v", "V = X W_V + b_V, clipped to [−c, c]")),
     with_sink(*find_row(weights)),
+    of_gated(*find_row(concat), untranslated("concat = [head_out_gated[0], head_out_gated[1], …]")),
+    of_gated(*find_row(contributions), translatable("stage_table.contributions_h_gated",
+                                                    "contributions[h] = head_out_gated[h] · W_O[rows of h]")),
     rotated(*find_row(q_heads),
             translatable("stage_table.q_heads_h_turned", "q_heads[h] = $, rotated by position")),
     rotated(*find_row(k_heads),
@@ -482,6 +519,14 @@ constexpr std::array<GroupInfo, stop_count> groups{{
      true,
      {contributions, output},
      alone(output)},
+    {G::gate,
+     "gate",
+     translatable("stage_table.gate_head_outputs", "Gate on the head outputs"),
+     head_out_gated,
+     Page::gate,
+     false,
+     {gate, head_out, head_out_gated},
+     alone(head_out_gated)},
     stop_around(embedding, Page::residual),
     stop_around(position, Page::residual),
     stop_around(resid_in, Page::residual),
@@ -497,6 +542,30 @@ constexpr std::array<GroupInfo, stop_count> groups{{
     stop_around(mlp_raw, Page::mlp_out),
     stop_around(mlp_out, Page::mlp_out),
     stop_around(resid_out, Page::residual),
+    {G::delta_qkv,
+     "q k v",
+     translatable("stage_table.delta_qkv", "Queries, keys and values of the delta layer"),
+     delta_q,
+     Page::delta,
+     false,
+     {delta_q, delta_k, delta_v},
+     {delta_q, delta_k, delta_v}},
+    {G::delta_state,
+     "state",
+     translatable("stage_table.delta_state", "State of the delta layer"),
+     delta_y,
+     Page::delta,
+     false,
+     {delta_decay, delta_beta, delta_y},
+     alone(delta_y)},
+    {G::delta_out,
+     "out",
+     translatable("stage_table.delta_out", "Output of the delta layer"),
+     delta_out,
+     Page::delta,
+     false,
+     {delta_z, delta_out},
+     alone(delta_out)},
     stop_around(final_norm, Page::norm),
     stop_around(logits, Page::vocabulary),
     stop_around(probabilities, Page::vocabulary),

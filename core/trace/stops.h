@@ -18,6 +18,7 @@ enum class StageGroup : std::uint8_t {
     concat,
     contributions,
     output,
+    gate, ///< of attentions whose head outputs have a gate
     embedding,
     position,
     resid_in,
@@ -33,15 +34,18 @@ enum class StageGroup : std::uint8_t {
     mlp_raw,
     mlp_out,
     resid_out,
+    delta_qkv,
+    delta_state,
+    delta_out,
     final_norm,
     logits,
     probabilities
 };
-inline constexpr int group_count = 11; ///< stops of attention
-inline constexpr int stop_count = 29;  ///< all stops
+inline constexpr int group_count = 11; ///< stops that every attention has
+inline constexpr int stop_count = 33;  ///< all stops
 /// Whether the stop lies around attention, where only a checkpoint has stops.
 constexpr bool is_around(StageGroup group) {
-    return static_cast<int>(group) >= group_count;
+    return group >= StageGroup::embedding;
 }
 
 /// The pages of the canvas.
@@ -55,12 +59,14 @@ enum class Page : std::uint8_t {
     concat,
     contributions,
     output,
+    gate,
     residual, ///< what is added to the residual stream
     norm,
     mlp, ///< inside the MLP
     mlp_out,
+    delta,     ///< inside a delta layer
     vocabulary ///< a number for each token of the vocabulary
 };
-inline constexpr int page_count = 14;
+inline constexpr int page_count = 16;
 
 } // namespace headscope

@@ -1,3 +1,4 @@
+// Longer than 150 lines: one list of names, a line each.
 #pragma once
 
 #include "core/trace/stops.h"
@@ -24,6 +25,8 @@ enum class TensorId : std::uint8_t {
     weights,
     weights_mean,
     head_out,
+    gate,
+    head_out_gated,
     concat,
     contributions,
     output,
@@ -32,10 +35,12 @@ enum class TensorId : std::uint8_t {
     W_K,
     W_V,
     W_O,
+    W_G,
     b_Q,
     b_K,
     b_V,
     b_O,
+    b_G,
     mask,
     gain,
     temperature,
@@ -53,6 +58,14 @@ enum class TensorId : std::uint8_t {
     position,
     resid_in,
     norm1,
+    delta_q,
+    delta_k,
+    delta_v,
+    delta_decay,
+    delta_beta,
+    delta_y,
+    delta_z,
+    delta_out,
     attn_raw,
     attn_out,
     resid_mid,
@@ -97,7 +110,7 @@ enum class TensorId : std::uint8_t {
     W_U,
     b_U
 };
-inline constexpr int stage_count = 18, block_count = 20, block_weight_count = 27, tensor_count = 87;
+inline constexpr int stage_count = 20, block_count = 28, block_weight_count = 27, tensor_count = 99;
 
 /// How one cell of a stage follows from the cells it reads; the inspector explains each in its own way.
 enum class Operation : std::uint8_t {
@@ -114,12 +127,14 @@ enum class Operation : std::uint8_t {
     softmax,           ///< exp(s - max) / sum over a row, and over the head's sink where it has one
     mean,              ///< the average over heads
     value_sum,         ///< weights times a column of V
+    head_columns,      ///< as projection, in the head that owns the column
+    gated,             ///< sigmoid of one number times another
     join,              ///< the same number times the head's gain, beside those of the other heads
     head_projection,   ///< one head's numbers times its rows of W_O
     output_projection, ///< a projection that is also the sum of the heads' contributions
     around,            ///< made by a checkpoint around its attention
 };
-inline constexpr int operation_count = 17;
+inline constexpr int operation_count = 19;
 
 /// How numbers are coloured.
 enum class Scale : std::uint8_t {
@@ -137,6 +152,7 @@ struct ProblemParts {
     bool joint_norm = false;  ///< a norm on the rows of q and k across all heads, in place of qk_norm
     bool qkv_limit = false;   ///< bounds that q, k and v are cut to
     bool soft_cap = false;    ///< a bound that the scaled scores approach
+    bool gated = false;       ///< a gate on the head outputs
     bool sink = false;        ///< a number of each head that takes part in its softmax
     bool tempered = false;    ///< a temperature that is not 1
     bool all_allowed = false; ///< no rule of a mask

@@ -23,6 +23,8 @@ std::vector<ConformanceCase> golden_cases();
 /// Returns seeded problems that cover every feature and combinations of them; expected is empty until
 /// reference_trace fills it.
 std::vector<ConformanceCase> generated_cases();
+/// Cases with a gate on the head outputs, which not every engine computes.
+std::vector<ConformanceCase> gated_cases();
 
 /// Computes a trace: an engine, or the reference.
 using Tracer = std::function<Trace(const Problem&)>;

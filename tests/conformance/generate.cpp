@@ -66,6 +66,11 @@ Problem generate(const Dims& dims, const Features& features, Numbers& numbers, b
     }
     if (features.sink)
         w.sink = make(TensorId::sink, 3);
+    if (features.gate) {
+        w.W_G = make(TensorId::W_G, 2 * width(dims.D));
+        if (features.biases)
+            w.b_G = make(TensorId::b_G, 0.5F);
+    }
     return problem;
 }
 

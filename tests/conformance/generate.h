@@ -14,6 +14,7 @@ struct Features {
     float temperature = 1.0F;
     bool joint_norm = false; ///< RMSNorm of queries and keys across the heads
     bool sink = false;
+    bool gate = false; ///< on the head outputs
     float qkv_limit = 0.0F;
     /// Every tensor holds small whole numbers times this power of two, so that scores are exact in float32
     /// and ties are exact in every engine; absent (0): uniform numbers in [-1, 1).

@@ -129,4 +129,22 @@ std::vector<ConformanceCase> generated_cases() {
     return cases;
 }
 
+std::vector<ConformanceCase> gated_cases() {
+    constexpr Dims small{.B = 2, .Tq = 5, .Tk = 5, .D = 6, .Dkv = 6, .H = 4, .Hkv = 2, .dk = 3, .dv = 2};
+    constexpr Dims large{
+        .B = 2, .Tq = 150, .Tk = 130, .D = 48, .Dkv = 32, .H = 6, .Hkv = 2, .dk = 8, .dv = 5};
+    std::vector<ConformanceCase> cases;
+    for (const Dims& dims : {small, large})
+        for (const bool full : {false, true})
+            for (const std::vector<int>& rules : {std::vector<int>{}, {0, 1}})
+                cases.push_back(make_case("gated", dims,
+                                          {.biases = full,
+                                           .gains = full,
+                                           .temperature = full ? 1.5F : 1.0F,
+                                           .sink = full,
+                                           .gate = true},
+                                          rules, 2020 + cases.size()));
+    return cases;
+}
+
 } // namespace headscope

@@ -161,7 +161,8 @@ Trace reference_trace(const Problem& problem) {
     const auto made = [&](TensorId id) { return Doubles(tensor_info(id).shape(d)); };
     Doubles S = made(scores), scaled_scores = made(scaled), S_masked = made(masked),
             A = made(TensorId::weights), mean = made(weights_mean), O = made(head_out), joined = made(concat),
-            C = made(contributions), Y = made(output);
+            C = made(contributions), Y = made(output), gates = made(gate), passed = made(head_out_gated);
+    const Doubles G = w.W_G == nullptr ? Doubles({1}) : project(*problem.x, *w.W_G, w.b_G.get(), 0);
     const double scale = std::sqrt(static_cast<double>(d.dk)) * static_cast<double>(problem.temperature);
     constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 
@@ -202,11 +203,16 @@ Trace reference_trace(const Problem& problem) {
                 for (Index64 c = 0; c < d.dv; ++c) {
                     for (Index64 j = 0; j < d.Tk; ++j)
                         O(b, h, i, c) += A(b, h, i, j) * Vh(b, g, j, c);
-                    joined(b, i, h * d.dv + c) = gain_h * O(b, h, i, c);
+                    passed(b, h, i, c) = O(b, h, i, c);
+                    if (w.W_G != nullptr) {
+                        gates(b, h, i, c) = G(b, i, h * d.dv + c);
+                        passed(b, h, i, c) /= 1 + std::exp(-gates(b, h, i, c));
+                    }
+                    joined(b, i, h * d.dv + c) = gain_h * passed(b, h, i, c);
                 }
                 for (Index64 m = 0; m < d.D; ++m)
                     for (Index64 c = 0; c < d.dv; ++c)
-                        C(b, h, i, m) += gain_h * O(b, h, i, c) * W_O_(h * d.dv + c, m);
+                        C(b, h, i, m) += gain_h * passed(b, h, i, c) * W_O_(h * d.dv + c, m);
             }
     for (Index64 b = 0; b < d.B; ++b)
         for (Index64 i = 0; i < d.Tq; ++i)
@@ -230,6 +236,10 @@ Trace reference_trace(const Problem& problem) {
     trace.slot(TensorId::weights) = A.rounded();
     trace.slot(weights_mean) = mean.rounded();
     trace.slot(head_out) = O.rounded();
+    if (w.W_G != nullptr) {
+        trace.slot(gate) = gates.rounded();
+        trace.slot(head_out_gated) = passed.rounded();
+    }
     trace.slot(concat) = joined.rounded();
     trace.slot(contributions) = C.rounded();
     trace.slot(output) = Y.rounded();

@@ -13,7 +13,7 @@ import re
 import sys
 
 FAMILIES = (
-    "gpt2 bert distilbert roberta llama mistral granite granitemoe mixtral olmoe qwen2 qwen2_moe qwen3 qwen3_moe "
+    "gpt2 bert distilbert roberta llama mistral granite granitemoe mixtral olmoe qwen2 qwen2_moe qwen3 qwen3_moe qwen3_next "
     "smollm3 phi3 opt gpt_neo gpt_neox phi gptj falcon bloom modernbert gemma2 gemma3_text olmo olmo2 olmo3 gpt_oss "
     "t5 mt5 bart mbart marian gemma xlm-roberta camembert starcoder2 stablelm glm gpt_bigcode cohere mpt "
     "qwen2_vl_text qwen2_5_vl_text qwen3_vl_text qwen2_5_omni_text gemma3 mistral3 llava llava_next qwen2_vl "

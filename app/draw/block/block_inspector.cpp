@@ -1,4 +1,5 @@
 #include "app/draw/block/block_parts.h"
+#include "app/draw/block/delta_inspector.h"
 #include "app/draw/inspector/inspector_sections.h"
 #include "app/draw/kit/format.h"
 #include "app/state/model_document.h"
@@ -385,6 +386,8 @@ int add_around(Sheet& sheet, const CellAddress& cell) {
                         sheet.context.theme.text);
         return 4;
     }
+    if (is_delta(cell.tensor))
+        return add_delta(sheet, cell);
     switch (cell.tensor) {
     case mlp_pre:
     case mlp_gate:
@@ -444,6 +447,10 @@ std::string say_around(const Shown& shown, const CellAddress& cell) {
         return tr("block_inspector.gate_unit", "gate of unit {} of {}", k, token);
     case mlp_act:
         return tr("block_inspector.unit_after_activation", "unit {} of {}, after the activation", k, token);
+    case delta_decay:
+        return tr("block_inspector.delta_kept", "of the state of head {} stays at {}", k, token);
+    case delta_beta:
+        return tr("block_inspector.delta_written", "of what head {} stored is replaced at {}", k, token);
     case logits:
     case probabilities: {
         const checkpoint::TextModel& model = *shown.document->part()->model;

@@ -57,6 +57,10 @@ bool is_scaled_branch(const Shown& shown, TensorId id) {
     return checkpoint::is_scaled_branch(*shown.block->architecture, id);
 }
 
+bool is_delta(TensorId id) {
+    return group_info(tensor_info(id).group).page == Page::delta;
+}
+
 bool is_output_of_mlp(const Shown& shown, TensorId id) {
     return made_from(shown, id) == std::vector{mlp_act};
 }
@@ -90,8 +94,9 @@ std::optional<checkpoint::NormWeights> norm_at(const Shown& shown, TensorId id) 
 std::vector<ReadSpan> reads_around(const Shown& shown, const CellAddress& cell) {
     if (shown.block == nullptr || !holds_sources(shown, cell.tensor))
         return {};
-    const bool whole_row = norm_at(shown, cell.tensor) || cell.tensor == mlp_pre || cell.tensor == mlp_gate ||
-                           is_output_of_mlp(shown, cell.tensor) || is_sum_of_experts(shown, cell.tensor);
+    const bool whole_row = norm_at(shown, cell.tensor) || is_delta(cell.tensor) || cell.tensor == mlp_pre ||
+                           cell.tensor == mlp_gate || is_output_of_mlp(shown, cell.tensor) ||
+                           is_sum_of_experts(shown, cell.tensor);
     std::vector<ReadSpan> reads;
     for (const TensorId id : made_from(shown, cell.tensor)) {
         const std::int64_t width = extent(tensor_info(id).axes[2], shown.dims());
@@ -176,6 +181,15 @@ std::string formula_around(const Shown& shown, TensorId id) {
                (weights[checkpoint::WeightId::output_bias] == nullptr ? "" : " + b_U");
     case probabilities:
         return "probabilities = softmax(logits)";
+    case delta_q:
+    case delta_k:
+    case delta_v:
+    case delta_decay:
+    case delta_beta:
+    case delta_y:
+    case delta_z:
+    case TensorId::delta_out:
+        return name + " = " + tr(tensor_info(id).formula);
     default:
         if (norm_at(shown, id))
             return norm_formula(shown, id);

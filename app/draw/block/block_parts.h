@@ -18,6 +18,8 @@ std::vector<TensorId> made_from(const Shown& shown, TensorId id);
 bool is_scaled_branch(const Shown& shown, TensorId id);
 /// Returns whether a stage is the sum of the chosen experts' outputs, each times its fraction.
 bool is_sum_of_experts(const Shown& shown, TensorId id);
+/// Returns true for stages inside a delta layer.
+bool is_delta(TensorId id);
 /// Returns whether a stage is mlp_act · W_out + b_out.
 bool is_output_of_mlp(const Shown& shown, TensorId id);
 /// Whether what made_from names is shown: the part after the last layer holds the stream that leaves the
@@ -80,6 +82,7 @@ Picture draw_residual_page(const DrawContext& context);
 Picture draw_norm_page(const DrawContext& context);
 Picture draw_mlp_page(const DrawContext& context);
 Picture draw_mlp_out_page(const DrawContext& context);
+Picture draw_delta_page(const DrawContext& context);
 Picture draw_vocabulary_page(const DrawContext& context);
 
 /// The layers from the embedding to the probabilities, the open one with its parts: what each adds to the

@@ -27,6 +27,10 @@ struct Piece {
     std::string name = {}; ///< of the hotspot
 };
 
+bool is_delta(G stop) {
+    return stop >= G::delta_qkv && stop <= G::delta_out;
+}
+
 bool is_mlp(G stop) {
     return stop >= G::mlp_pre && stop <= G::mlp_out;
 }
@@ -276,7 +280,8 @@ bool StopRun::has(StageGroup stop) const {
 }
 
 std::vector<StopRun> runs_of(const std::vector<StageGroup>& layer) {
-    constexpr Message attention = translatable("common.attention", "attention"), mlp = untranslated("MLP");
+    constexpr Message attention = translatable("common.attention", "attention"), mlp = untranslated("MLP"),
+                      delta = translatable("block_strip.delta", "delta");
     std::vector<StopRun> runs;
     for (const G stop : layer) {
         StopRun run;
@@ -284,6 +289,9 @@ std::vector<StopRun> runs_of(const std::vector<StageGroup>& layer) {
             run = {attention,
                    translatable("block_strip.token_vectors_output", "From the token vectors to the output"),
                    {}};
+        else if (is_delta(stop))
+            run = {
+                delta, translatable("block_strip.delta_layer", "A delta layer, in place of attention"), {}};
         else if (is_mlp(stop))
             run = {mlp, translatable("block_strip.inside_mlp", "Inside the MLP"), {}};
         if (run.name.empty() || runs.empty() || runs.back().name != run.name)

@@ -94,7 +94,7 @@ std::string causes_sentence(const CausesView& view) {
         return head_sentence(view, first, true) + " " + without_head(view, *causes.without);
     const std::string adds = signed_number(first.value, 2);
     const std::string opening =
-        first.writer.kind == Kind::mlp
+        first.writer.kind == Kind::mlp || first.writer.kind == Kind::delta
             ? tr("causes_text.mostly_mlp", "Mostly {}: at “{}” it adds {} to “{}” over “{}”.",
                  component_name(first.writer), view.at, adds, word, rival)
             : tr("causes_text.mostly_embedding",

@@ -330,6 +330,8 @@ std::string component_name(const analysis::Writer& component) {
     }
     case Kind::mlp:
         return layer + " MLP";
+    case Kind::delta:
+        return layer + " delta";
     case Kind::embedding:
         return tr("common.embedding", "embedding");
     case Kind::position:

@@ -257,6 +257,25 @@ int add_rotation(Sheet& sheet, const CellAddress& cell) {
     return decimals;
 }
 
+/// A number of a head's output, times the sigmoid of its gate.
+int add_gated(Sheet& sheet, const CellAddress& cell) {
+    const Shown& shown = sheet.context.shown;
+    const CellAddress gate{TensorId::gate, cell.at}, from{TensorId::head_out, cell.at};
+    const auto x = static_cast<double>(shown.value(gate)), own = static_cast<double>(shown.value(from)),
+               to = static_cast<double>(shown.value(cell));
+    const double opened = 1 / (1 + std::exp(-x));
+    sheet.section(tr("explanations.gate", "Gate"), "1 ÷ (1 + exp(−gate))");
+    sheet.row(address_text(shown, gate), number(x, 4));
+    sheet.arithmetic("sigmoid(" + number(x, 4) + ")", approximate_prefix(true) + number(opened, 4));
+    sheet.section(tr("explanations.gated", "Through the gate"), "sigmoid(gate) × head_out");
+    const SumFormat format =
+        step_format({opened, own}, to, [](const std::vector<double>& v) { return v[0] * v[1]; });
+    sheet.row(address_text(shown, from), number(own, format.decimals));
+    sheet.arithmetic(number(opened, format.decimals) + " × " + number(own, format.decimals),
+                     approximate_prefix(format.approximate) + number(to, format.decimals));
+    return std::max(format.decimals, add_projection(sheet, gate, tr("explanations.gate_comes", "The gate")));
+}
+
 int add_joined(Sheet& sheet, const CellAddress& cell) {
     const CellAddress source = source_cell(sheet, cell);
     const Shown& shown = sheet.context.shown;
@@ -288,11 +307,11 @@ int add_joined(Sheet& sheet, const CellAddress& cell) {
             sheet.context.theme.text);
     sheet.section(tr("explanations.goes", "Goes to"));
     sheet.place(tr("explanations.index", "index"), n(source.at[3]),
-                tr("explanations.of_in", "of {} in {}", dims.dv, "head_out[" + n(h) + "]"));
+                tr("explanations.of_in", "of {} in {}", dims.dv, name_of(source.tensor) + "[" + n(h) + "]"));
     sheet.place(tr("common.head_2", "head"), n(h), owns_columns(h * dims.dv, dims.dv));
     sheet.place(tr("common.column", "column"), n(cell.at[2]),
                 tr("explanations.of_in", "of {} in {}", dims.H * dims.dv, "concat"));
-    add_shape(sheet, TensorId::head_out, TensorId::concat);
+    add_shape(sheet, source.tensor, TensorId::concat);
     return decimals;
 }
 
@@ -452,6 +471,16 @@ std::string say_value_sum(const Shown& shown, const CellAddress& cell) {
               cell.at[3], query_at(shown, cell, 2), cell.at[1]);
 }
 
+std::string say_gate(const Shown& shown, const CellAddress& cell) {
+    return tr("explanations.gate_before_sigmoid", "gate of number {} of {} in head {}, before the sigmoid",
+              cell.at[3], query_at(shown, cell, 2), cell.at[1]);
+}
+
+std::string say_gated(const Shown& shown, const CellAddress& cell) {
+    return tr("explanations.number_through_gate", "number {} of head {} for {}, after its gate", cell.at[3],
+              cell.at[1], query_at(shown, cell, 2));
+}
+
 std::string say_joined(const Shown& shown, const CellAddress& cell) {
     const std::int64_t dv = shown.dims().dv, h = cell.at[2] / dv;
     const float gain = shown.problem().gain(h);
@@ -516,6 +545,12 @@ constexpr std::array<Explanation, operation_count> explanations{{
     {Operation::mean, false, [](Sheet& s, const CellAddress& c, int) { return add_mean(s, c); }, say_mean},
     {Operation::value_sum, false, [](Sheet& s, const CellAddress& c, int) { return add_value_sum(s, c); },
      say_value_sum},
+    {Operation::head_columns, false,
+     [](Sheet& s, const CellAddress& c, int) {
+         return add_projection(s, c, tr("common.term_term", "Term by term"));
+     },
+     say_gate},
+    {Operation::gated, false, [](Sheet& s, const CellAddress& c, int) { return add_gated(s, c); }, say_gated},
     {Operation::join, false, [](Sheet& s, const CellAddress& c, int) { return add_joined(s, c); },
      say_joined},
     {Operation::head_projection, false,

@@ -62,8 +62,8 @@ int add_projection(Sheet& sheet, const CellAddress& cell, const std::string& nam
     const auto reads = reads_of(shown, cell);
     const std::string left = name_of(reads[0].source), W = name_of(reads[1].source);
     const std::string bias = shown.tensor(reads[2].source) == nullptr ? "" : " + " + name_of(reads[2].source);
-    sheet.section(name, row_text(shown, reads[0].source, cell.at[1]) + " · " + W + "[:, " +
-                            std::to_string(cell.at[2]) + "]" + bias);
+    sheet.section(name, row_text(shown, reads[0].source, reads[0].first[1]) + " · " + W + "[:, " +
+                            std::to_string(reads[1].first[1]) + "]" + bias);
     TermTable table{.columns = {"d", left, W, tr("common.product", "product")},
                     .groups = {{.terms = product_terms(numbers_of(shown, reads[0]),
                                                        numbers_of(shown, reads[1]), owner_of(shown, cell))}},
@@ -72,7 +72,7 @@ int add_projection(Sheet& sheet, const CellAddress& cell, const std::string& nam
     if (const auto term = bias_term(shown, reads[2]))
         table.single_terms.push_back(*term);
     const auto limit = static_cast<double>(shown.problem().qkv_limit);
-    if (limit == 0 || std::abs(table.total) < limit)
+    if (limit == 0 || cell.tensor == TensorId::gate || std::abs(table.total) < limit)
         return draw_terms(sheet, table);
     const double cut = table.total;
     table.name = tr("common.sum", "sum");

@@ -209,6 +209,12 @@ std::string address_text(const Shown& shown, const CellAddress& cell) {
         case Axis::Hkv_dk:
         case Axis::Hkv_dv:
         case Axis::H_dv:
+        case Axis::delta_H:
+        case Axis::delta_Hqk:
+        case Axis::delta_dk:
+        case Axis::delta_dv:
+        case Axis::delta_Hqk_dk:
+        case Axis::delta_H_dv:
             inner += (inner.empty() ? "" : ", ") + std::to_string(i);
         }
     }

@@ -47,10 +47,12 @@ constexpr std::array<PageDrawing, page_count> pages{{
     {Page::concat, draw_concat_page},
     {Page::contributions, draw_contributions_page},
     {Page::output, draw_output_page},
+    {Page::gate, draw_gate_page},
     {Page::residual, draw_residual_page},
     {Page::norm, draw_norm_page},
     {Page::mlp, draw_mlp_page},
     {Page::mlp_out, draw_mlp_out_page},
+    {Page::delta, draw_delta_page},
     {Page::vocabulary, draw_vocabulary_page},
 }};
 static_assert(is_in_enum_order(pages, &PageDrawing::page),

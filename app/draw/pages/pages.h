@@ -20,6 +20,8 @@ Picture draw_arcs_page(const DrawContext& context);
 Picture draw_text_page(const DrawContext& context);
 Picture draw_graph_page(const DrawContext& context);
 Picture draw_head_out_page(const DrawContext& context);
+/// The gate on the head outputs: how it is computed, and what it does to the open head.
+Picture draw_gate_page(const DrawContext& context);
 Picture draw_concat_page(const DrawContext& context);
 Picture draw_contributions_page(const DrawContext& context);
 Picture draw_output_page(const DrawContext& context);

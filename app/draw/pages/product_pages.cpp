@@ -287,6 +287,66 @@ Picture draw_head_out_page(const DrawContext& context) {
     return picture;
 }
 
+Picture draw_gate_page(const DrawContext& context) {
+    Picture picture;
+    const Dims& dims = context.dims();
+    const std::int64_t h = context.view.head;
+    const std::string gated = head_name("head_out", h);
+    const float controls = draw_head_switch(picture, context);
+    draw_view_heading(picture, context, tr("product_pages.gate_of", "Gate on the output of {}", gated),
+                      page_formula(context.shown, TensorId::gate) + ",  " +
+                          page_formula(context.shown, TensorId::head_out_gated),
+                      controls);
+    const DrawContext factors = factor_context(context);
+    ProductSpec product{.left = spec_of(factors, TensorId::x),
+                        .right = spec_of(factors, TensorId::W_G),
+                        .result = spec_of(context, TensorId::gate, h)};
+    product.right.origin = {0, h * dims.dv, 0, 0};
+    product.right.cols = dims.dv;
+    product.right.owner = product.result.owner = owned_by(h);
+    product.result.rows_stepped = rows_done(context);
+    product.left_name = "X";
+    product.right_name = tr("product_pages.w_g_columns", "W_G[columns of {}]", h);
+    product.result_name = head_name("gate", h);
+    product.left_shape = "T × " + axis_name(Axis::Dq, dims);
+    product.right_shape = axis_name(Axis::Dq, dims) + " × dv";
+    product.result_shape = "T × dv";
+    product.right_head_cols = product.result_head_cols = -1;
+    product.bar_head = h;
+    product.bias = TensorId::b_G;
+    const float above = std::max((context.height - product_top) * 0.6F, 240.0F);
+    const ProductLayout layout = draw_product(
+        picture, context, product, {canvas_pad, product_top, context.width - 2 * canvas_pad, above});
+    const float end = draw_small_cell_legends(picture, context, layout) + 58;
+    draw_hairline(picture, context, canvas_pad, end - 34, context.width - 2 * canvas_pad);
+    // The output of the head before and behind its gate, with cells in the columns of the gate above.
+    const float columns = static_cast<float>(dims.dv), rows = static_cast<float>(dims.Tq);
+    const float labels = row_label_width(context, false), gap = 34;
+    const float row_height =
+        std::clamp(std::floor((context.height - end - 50) / rows), least_row_height(rows), 30.0F);
+    float x = canvas_pad + labels;
+    for (const TensorId heads : {TensorId::head_out, TensorId::head_out_gated}) {
+        const bool before = heads == TensorId::head_out;
+        MatrixSpec spec = spec_of(before ? factors : context, heads, h);
+        spec.owner = owned_by(h);
+        spec.rows_stepped = before ? -1 : rows_done(context);
+        spec.cell_w = std::clamp(std::floor(((context.width - 2 * canvas_pad - labels - gap) / 2) / columns),
+                                 2.0F, product.widest_cell);
+        spec.cell_h = row_height;
+        spec.x = x;
+        spec.y = end;
+        const MatrixGrid grid = draw_matrix(picture, context, spec);
+        draw_text(picture, context, x, end - 12, head_name(tensor_info(heads).name.data(), h),
+                  figure::Font::mono_semibold, 14, context.theme.ink);
+        if (before)
+            draw_row_labels(picture, context, grid, false);
+        x += spec.cell_w * columns + gap;
+    }
+    finish(picture, context, layout.area, end + row_height * rows + 16);
+    picture.scene.width = std::max(picture.scene.width, x - gap + canvas_pad);
+    return picture;
+}
+
 Picture draw_contributions_page(const DrawContext& context) {
     Picture picture;
     const Dims& dims = context.dims();
@@ -297,18 +357,19 @@ Picture draw_contributions_page(const DrawContext& context) {
     draw_view_heading(picture, context,
                       name.empty() ? tr("common.contributions_heads", "Contributions of the heads")
                                    : tr("product_pages.contribution", "Contribution of {}", name),
-                      tr(tensor_info(TensorId::contributions).formula) +
+                      page_formula(context.shown, TensorId::contributions) +
                           (gain == 1.0F ? "" : " × " + number(gain, 2)),
                       controls);
     const DrawContext factors = factor_context(context);
-    ProductSpec product{.left = spec_of(factors, TensorId::head_out, h),
+    const TensorId heads = source_of(TensorId::head_out_gated, context.shown.problem().parts());
+    ProductSpec product{.left = spec_of(factors, heads, h),
                         .right = spec_of(factors, TensorId::W_O),
                         .result = spec_of(context, TensorId::contributions, h)};
     product.right.origin = {h * dims.dv, 0, 0, 0};
     product.right.rows = dims.dv;
     product.left.owner = product.right.owner = product.result.owner = owned_by(h);
     product.result.rows_stepped = rows_done(context);
-    product.left_name = head_name("head_out", h);
+    product.left_name = head_name(tensor_info(heads).name.data(), h);
     product.right_name = tr("product_pages.w_o_rows", "W_O[rows of {}]", h);
     product.result_name = head_name("contributions", h);
     product.left_shape = "Tq × dv";

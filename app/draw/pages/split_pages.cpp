@@ -276,19 +276,21 @@ Picture draw_concat_page(const DrawContext& context) {
     const Dims& dims = context.dims();
     const Problem& problem = context.shown.problem();
     const bool gains = std::ranges::any_of(problem.gains, [](float gain) { return gain != 1.0F; });
+    const TensorId heads = source_of(TensorId::head_out_gated, problem.parts());
+    const std::string out(tensor_info(heads).name);
     const bool joined_on = context.view.joined_target > 0.5F;
     const std::vector<Segment> segments{{tr("split_pages.apart", "Apart"), SetJoined{false}, !joined_on,
                                          tr("split_pages.one_block_per_head", "One block per head")},
                                         {tr("split_pages.together", "Together"), SetJoined{true}, joined_on,
                                          tr("split_pages.one_wide_matrix", "One wide matrix")}};
     draw_view_heading(picture, context, tr("common.concatenation", "Concatenation"),
-                      gains ? "concat = [g₀·head_out[0], g₁·head_out[1], …]"
-                            : "concat = [head_out[0], head_out[1], …]",
+                      gains ? "concat = [g₀·" + out + "[0], g₁·" + out + "[1], …]"
+                            : "concat = [" + out + "[0], " + out + "[1], …]",
                       segmented_width(context, segments));
     draw_segmented(picture, context, context.width - canvas_pad - segmented_width(context, segments), 28,
                    segments);
 
-    const Slices s{TensorId::concat, TensorId::head_out, "concat", "Tq × H·dv", dims.H, dims.dv, 1, false};
+    const Slices s{TensorId::concat, heads, "concat", "Tq × H·dv", dims.H, dims.dv, 1, false};
     const float labels = row_label_width(context, false);
     const auto cols = static_cast<float>(s.heads * s.width), pieces = static_cast<float>(s.heads - 1);
     const auto rows = static_cast<float>(dims.Tq);

@@ -152,6 +152,7 @@ void draw_ways_to_weights(Sheet& sheet) {
     for (const auto& [words, group] :
          {std::pair{untranslated("W_E"), StageGroup::embedding},
           {untranslated("W_Q  W_K  W_V"), StageGroup::qkv},
+          {untranslated("W_G"), StageGroup::gate},
           {untranslated("W_O"), StageGroup::output},
           {untranslated("norm1"), StageGroup::norm1},
           {untranslated("norm2"), StageGroup::norm2},

@@ -217,6 +217,24 @@ GuideText say_head_out(const GuideContext& s) {
     return out;
 }
 
+GuideText say_gate(const GuideContext& s) {
+    const std::int64_t column = s.marked_column(TensorId::head_out_gated, {s.b, s.h, s.i, 0}, 0);
+    const auto at = [&](TensorId id) { return s.at(id, {s.b, s.h, s.i, column}); };
+    const double opened = 1 / (1 + std::exp(-at(TensorId::gate)));
+    GuideText out{.heading = tr("guide_texts.a_gate_for_each_number", "A gate for each number of a head")};
+    out.paragraphs.push_back(
+        tr("guide_texts.gate_reads_token",
+           "The row of the token itself decides how much of each number passes: X times W_G gives one gate "
+           "for each number of each head, and its sigmoid, between 0 and 1, multiplies the head’s output."));
+    out.paragraphs.push_back(tr("guide_texts.gate_of_column",
+                                "In head {}, column {} of {} is {}; {} percent of it pass, which leaves {}.",
+                                s.h, column, s.query(), number(at(TensorId::head_out), 2),
+                                number(100 * opened, 0), number(at(TensorId::head_out_gated), 2)));
+    out.try_it =
+        tr("guide_texts.drag_gate_weight", "Drag a number of W_G: which outputs open, and which close?");
+    return out;
+}
+
 GuideText say_concat(const GuideContext& s) {
     const std::int64_t column = s.marked_column(TensorId::concat, {s.b, s.i, 0}, s.h * s.dims.dv),
                        h = column / s.dims.dv, place = column % s.dims.dv;
@@ -346,6 +364,8 @@ GuideText guide_text(const Shown& shown, const ViewState& view) {
         return say_weights(speaker);
     case StageGroup::head_out:
         return say_head_out(speaker);
+    case StageGroup::gate:
+        return say_gate(speaker);
     case StageGroup::concat:
         return say_concat(speaker);
     case StageGroup::contributions:

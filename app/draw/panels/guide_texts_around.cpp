@@ -132,6 +132,39 @@ GuideText say_experts(const Shown& shown, std::int64_t i) {
     return out;
 }
 
+GuideText say_delta(const Shown& shown, TensorId id, std::int64_t i) {
+    const std::string token = say_query(shown.problem(), i);
+    GuideText out{.heading = tr("guide_texts_around.delta_heading", "A memory in place of attention")};
+    if (id == delta_q) {
+        out.paragraphs.push_back(tr(
+            "guide_texts_around.delta_qkv",
+            "Queries, keys and values are projections of the row, mixed with those of the last tokens by a "
+            "convolution. Queries and keys have length 1."));
+    } else if (id == delta_y) {
+        const auto kept = row_of(shown, delta_decay, i), written = row_of(shown, delta_beta, i);
+        out.paragraphs.push_back(
+            tr("guide_texts_around.delta_state",
+               "Each head keeps a matrix, its state. At every token the state decays, the key says where to "
+               "write, and the value replaces what was stored there. The query reads the state."));
+        out.paragraphs.push_back(
+            tr("guide_texts_around.delta_numbers",
+               "At {}, head 0 keeps {} percent of its state and replaces {} percent of what it had "
+               "stored under the key.",
+               token, number(100.0 * static_cast<double>(kept.front()), 1),
+               number(100.0 * static_cast<double>(written.front()), 1)));
+    } else {
+        out.paragraphs.push_back(
+            tr("guide_texts_around.delta_out",
+               "What each head read is normalized, multiplied by silu(z), and W_out mixes the heads."));
+    }
+    out.paragraphs.push_back(tr("guide_texts_around.delta_no_weights",
+                                "There are no attention weights: what a token reads of an earlier one is in "
+                                "the state alone."));
+    out.try_it =
+        tr("guide_texts_around.delta_try", "Hover over a number: the inspector writes out its arithmetic.");
+    return out;
+}
+
 GuideText say_vocabulary(const Shown& shown, TensorId id) {
     const std::span<const float> row = shown.tensor(id)->values();
     const std::string token = say_query(shown.problem(), shown.block->position);
@@ -177,6 +210,8 @@ GuideText guide_text_around(const Shown& shown, const ViewState& view) {
                           "by it, or scores get a term for the distance.")},
             .try_it = tr("guide_texts_around.press_right_arrow_key",
                          "Press the right arrow key until you are inside layer 0.")};
+    if (id == delta_q || id == delta_y || id == TensorId::delta_out)
+        return say_delta(shown, id, i);
     if (id == logits || id == probabilities)
         return say_vocabulary(shown, id);
     if (norm_at(shown, id))

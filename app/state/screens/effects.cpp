@@ -80,6 +80,10 @@ std::shared_ptr<const Effects> effects_of(const checkpoint::TextModel& model, co
             out.all_mlps += part.value;
             out.layers[l] += part.value;
             break;
+        case Kind::delta:
+            out.other_attention += part.value;
+            out.layers[l] += part.value;
+            break;
         case Kind::embedding:
         case Kind::position:
             out.embedding += part.value;

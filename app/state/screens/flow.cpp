@@ -48,6 +48,9 @@ std::string why_no_flow(const Document& document) {
                   "The Flow needs the vectors of the words; this file has only weights.");
     if (document.is_checkpoint())
         return why_no_model_flow(document);
+    if (document.problem.parts().gated)
+        return tr("flow.gated",
+                  "The Flow does not show gates on head outputs, which this problem has: choose Stages.");
     const Dims& dims = document.problem.dims;
     return document.is_long() || dims.Tq > most_flow_words || dims.Tk > most_flow_keys
                ? tr("flow.too_many_words", "The Flow is drawn for up to {} words; this text has {}.",

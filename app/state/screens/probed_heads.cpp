@@ -30,12 +30,10 @@ std::vector<std::vector<analysis::HeadMetrics>> probed_heads(const checkpoint::T
         progress.set_part(share(text + 1), share(text + 1));
         progress.report(1);
     }
-    std::vector<std::vector<analysis::HeadMetrics>> heads;
-    for (const analysis::MeasuredHead& head : analysis::mean_heads(texts)) {
-        if (head.head == 0)
-            heads.emplace_back();
-        heads.back().push_back(head.metrics);
-    }
+    std::vector<std::vector<analysis::HeadMetrics>> heads(
+        static_cast<std::size_t>(run.model().architecture().layers)); // empty for layers without attention
+    for (const analysis::MeasuredHead& head : analysis::mean_heads(texts))
+        heads[static_cast<std::size_t>(head.layer)].push_back(head.metrics);
     return heads;
 }
 

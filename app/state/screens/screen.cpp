@@ -181,7 +181,7 @@ bool has_screen(const Document& document, Screen screen) {
     case Screen::effects:
         return model.has_head();
     case Screen::circuits:
-        return model.has_head() && analysis::has_direct_projections(model.architecture());
+        return model.has_head() && analysis::has_direct_circuits(model.architecture());
     case Screen::patching:
         return model.has_head() && model.architecture().causal && model.encoder() == nullptr;
     }

@@ -26,6 +26,8 @@ WhyScore::Group group_of(const Writer& component, bool joined) {
                                      "H" + std::to_string(component.head), component.layer, component.head};
     if (component.kind == Kind::mlp)
         return {layer + " MLP", "MLP", component.layer, -1};
+    if (component.kind == Kind::delta)
+        return {layer + " delta", "delta", component.layer, -1};
     if (component.kind == Kind::embedding)
         return {tr("common.embedding", "embedding"),
                 // Translators: short for embedding

@@ -22,6 +22,9 @@ std::vector<std::int64_t> swept_attentions(const checkpoint::Architecture& archi
     std::vector<std::int64_t> numbers(static_cast<std::size_t>(attention_count(architecture)));
     std::iota(numbers.begin(), numbers.end(), std::int64_t{0});
     std::ranges::reverse(numbers);
+    std::erase_if(numbers, [&](std::int64_t n) {
+        return !has_attention(architecture, attention_place(architecture, n));
+    });
     if (!places.empty())
         std::erase_if(numbers, [&](std::int64_t n) {
             return std::ranges::find(places, attention_place(architecture, n)) == places.end();
@@ -53,6 +56,8 @@ void check_sweep(const checkpoint::ModelRun& run, const SweepOptions& options) {
             // Translators: the first {} is "layer 3 of the encoder" and the like, the second a path
             fail_input(tr("ablation_sweep.no", "there is no {} in {}", attention_words(architecture, place),
                           run.model().path()));
+    for (const AttentionPlace& place : options.places)
+        require_attention(architecture, place);
 }
 
 /// The mean of each number of a head over the tokens, in each row. `heads`: (1, H, T, dv); the result: (1, 1,

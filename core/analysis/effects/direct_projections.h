@@ -10,4 +10,10 @@ bool has_direct_projections(const checkpoint::Architecture& architecture);
 /// Throws Error(input) if they are not.
 void require_direct_projections(const checkpoint::Architecture& architecture);
 
+/// Returns true if the parameters of every head alone say what it reads and writes: projections are direct,
+/// no gate on the head outputs depends on the text, and every layer has attention.
+bool has_direct_circuits(const checkpoint::Architecture& architecture);
+/// Throws Error(input) if they do not.
+void require_direct_circuits(const checkpoint::Architecture& architecture);
+
 } // namespace headscope::analysis

@@ -2,6 +2,8 @@
 
 #include "core/tensor/views.h"
 
+#include <cmath>
+
 namespace headscope::analysis {
 
 namespace {
@@ -24,6 +26,11 @@ auto rows_of_output_weights(const Problem& problem, std::int64_t head) {
         .middleRows(head * problem.dims.dv, problem.dims.dv);
 }
 
+/// The gates of a head, (queries, dv).
+auto gates_of_head(const Tensor& gates, const Dims& dims, std::int64_t head) {
+    return ConstRows(gates.data(), gates.shape()[0], gates.shape()[1]).middleCols(head * dims.dv, dims.dv);
+}
+
 /// (dv): W_V of what the weights mix.
 Eigen::RowVectorXf value_of_mixture(const Problem& problem, const Tensor& read, const ConstRows& weights,
                                     std::int64_t head) {
@@ -39,34 +46,44 @@ Eigen::RowVectorXf value_of_mixture(const Problem& problem, const Tensor& read, 
 
 } // namespace
 
+TensorPtr head_gates(const Problem& problem, std::int64_t first, std::int64_t count) {
+    const TensorPtr& W_G = problem.weights.W_G;
+    if (W_G == nullptr)
+        return nullptr;
+    const std::int64_t depth = W_G->shape()[0], width = W_G->shape()[1];
+    auto gates = std::make_shared<Tensor>(Shape{count, width});
+    MutableRows rows(gates->data(), count, width);
+    rows = ConstRows(problem.x->data() + first * depth, count, depth) * ConstRows(W_G->data(), depth, width);
+    if (const TensorPtr& b_G = problem.weights.b_G)
+        rows.rowwise() += ConstRow(b_G->data(), width);
+    for (float& number : gates->values())
+        number = 1.0F / (1.0F + std::exp(-number));
+    return gates;
+}
+
 void write_of_head(const Problem& problem, const Tensor& weights, const Tensor* values, const Tensor& read,
-                   std::int64_t head, std::int64_t query, std::span<float> to) {
-    const ConstRows row = weights_of(weights, head, query, 1);
-    const Eigen::RowVectorXf value = values == nullptr ? value_of_mixture(problem, read, row, head)
-                                                       : row * values_of_head(*values, problem.dims, head);
+                   const Tensor* gates, std::int64_t head, std::span<float> to) {
+    const ConstRows row = weights_of(weights, head, 0, 1);
+    Eigen::RowVectorXf value = values == nullptr
+                                   ? value_of_mixture(problem, read, row, head)
+                                   : Eigen::RowVectorXf(row * values_of_head(*values, problem.dims, head));
+    if (gates != nullptr)
+        value.array() *= gates_of_head(*gates, problem.dims, head).row(0).array();
     MutableRow(to.data(), problem.dims.D) =
         problem.gain(head) * value * rows_of_output_weights(problem, head);
 }
 
-Tensor parts_by_source(const Problem& problem, const Tensor& weights, const Tensor& values, std::int64_t head,
-                       const Tensor& directions, std::int64_t first) {
+Tensor parts_by_source(const Problem& problem, const Tensor& weights, const Tensor& values,
+                       const Tensor* gates, std::int64_t head, const Tensor& directions) {
     const std::int64_t n = directions.shape()[0], Tk = weights.shape()[3];
-    const RowMatrix along =
+    RowMatrix along =
         ConstRows(directions.data(), n, problem.dims.D) * rows_of_output_weights(problem, head).transpose();
+    if (gates != nullptr)
+        along.array() *= gates_of_head(*gates, problem.dims, head).array();
     Tensor out(Shape{n, Tk});
     MutableRows(out.data(), n, Tk) =
         problem.gain(head) * (along * values_of_head(values, problem.dims, head).transpose())
-                                 .cwiseProduct(weights_of(weights, head, first, n));
-    return out;
-}
-
-Tensor outputs_of_heads(const Problem& problem, const Tensor& weights, const Tensor& values) {
-    const Dims& d = problem.dims;
-    Tensor out(Shape{1, d.Tq, d.H * d.dv});
-    MutableRows rows(out.data(), d.Tq, d.H * d.dv);
-    for (std::int64_t h = 0; h < d.H; ++h)
-        rows.middleCols(h * d.dv, d.dv) =
-            problem.gain(h) * weights_of(weights, h, 0, d.Tq) * values_of_head(values, d, h);
+                                 .cwiseProduct(weights_of(weights, head, 0, n));
     return out;
 }
 

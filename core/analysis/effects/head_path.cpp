@@ -25,6 +25,8 @@ void require_path(const checkpoint::Architecture& a, HeadPlace from, HeadPlace t
             fail_input(tr("head_path.no_head_layers_numbered",
                           "there is no head {}; layers are numbered 0 to {} and heads 0 to {}", name_of(head),
                           a.layers - 1, a.H - 1));
+    for (const HeadPlace& head : {from, to})
+        checkpoint::require_attention(a, {checkpoint::Stack::own, head.layer});
     if (from.layer >= to.layer)
         fail_input(tr("head_path.head_writes_nothing_head",
                       "head {} writes nothing that head {} reads; the first head must be in an earlier layer",

@@ -96,7 +96,8 @@ public:
             for (const TensorId stage :
                  {TensorId::resid_in, attended(), TensorId::mlp_out, TensorId::head_out, TensorId::weights,
                   TensorId::q_heads, TensorId::k_heads, TensorId::v_heads})
-                captures.push_back({name(l, stage)});
+                if (architecture().has_attention(l) || !is_stage(stage))
+                    captures.push_back({name(l, stage)});
         for (Prompt& prompt : prompts_)
             prompt.run = prompt.runs.run(captures, {}, prompt.run, progress);
         clean_difference = difference(*prompts_[0].run);
@@ -351,7 +352,7 @@ std::int64_t Patching::columns(PatchKind kind) const {
 
 bool Patching::same(PatchKind kind, std::int64_t row, std::int64_t column) const {
     if (info_of(kind).by_head)
-        return false;
+        return !state_->architecture().has_attention(row); // there is nothing to patch
     if (column > state_->question().position)
         return true; // nothing that comes later is read
     const bool last = row == state_->architecture().layers;

@@ -20,8 +20,8 @@ constexpr std::size_t listed_causes = 3;
 
 /// Returns true for components that can be a cause; biases do not depend on the text.
 bool may_be_cause(const Writer& writer) {
-    return writer.kind == Kind::head || writer.kind == Kind::mlp || writer.kind == Kind::embedding ||
-           writer.kind == Kind::position;
+    return writer.kind == Kind::head || writer.kind == Kind::mlp || writer.kind == Kind::delta ||
+           writer.kind == Kind::embedding || writer.kind == Kind::position;
 }
 
 /// The attention weights of a head at the position, and the key with the largest one.
@@ -65,6 +65,7 @@ GainPrediction prediction_with_gain(const checkpoint::ModelRun& run, checkpoint:
     require_number(position, run.inputs().T, Numbered::position);
     require_number(place.layer, in_stack(a, place.stack).layers, Numbered::layer);
     require_number(head, in_stack(a, place.stack).H, Numbered::head);
+    require_attention(a, place);
     for (const std::int64_t token : tokens)
         require_number(token, a.vocab, Numbered::token);
     checkpoint::GraphRuns runs(run.text(), run.edits(), std::make_shared<checkpoint::Workshop>());

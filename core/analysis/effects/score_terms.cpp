@@ -31,6 +31,7 @@ void check(const checkpoint::ModelRun& run, const ScoreQuestion& question) {
         fail_input(tr("score_terms.score_taken_apart_writers",
                       "a score splits into residual stream components only where queries and keys read the "
                       "same residual stream; choose a decoder's self-attention or a model with one stack"));
+    require_attention(a, attention_place(a, question.attention));
     require_number(question.head, a.H, Numbered::head);
     require_number(question.query, run.inputs().T, Numbered::position);
     require_number(question.key, run.inputs().T, Numbered::position);

@@ -79,6 +79,7 @@ Tensor source_map(const checkpoint::ModelRun& run, const LogitQuestion& question
     const checkpoint::Architecture& a = run.model().architecture();
     require_number(attention, attention_count(a), Numbered::attention);
     require_number(head, a.H, Numbered::head);
+    require_attention(a, attention_place(a, attention));
     if (attention_place(a, attention).stack == Stack::encoder)
         fail_input(tr("source_map.heads_encoder_write_no",
                       "heads of an encoder do not write to the logits; choose a head of the decoder"));
@@ -102,7 +103,8 @@ Tensor source_map(const checkpoint::ModelRun& run, const LogitQuestion& question
     const Problem problem = way.edited(attention);
     const TensorPtr values =
         values_of(problem, problem.has_source() ? *problem.x_kv : *problem.x, cpu, cancel);
-    return parts_by_source(problem, *run.weights(attention), *values, head, directions, 0);
+    const TensorPtr gates = head_gates(problem, 0, T);
+    return parts_by_source(problem, *run.weights(attention), *values, gates.get(), head, directions);
 }
 
 } // namespace headscope::analysis

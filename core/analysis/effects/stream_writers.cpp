@@ -40,6 +40,8 @@ std::string Writer::name() const {
         return at + " b_O";
     case Kind::mlp:
         return at + " mlp";
+    case Kind::delta:
+        return at + " delta";
     case Kind::embedding_norm_bias:
         return "embedding norm bias";
     case Kind::norm1_bias:
@@ -90,6 +92,8 @@ public:
         seen_.clear();
         const checkpoint::Architecture& a = model().architecture();
         const checkpoint::AttentionPlace place = attention_place(a, n);
+        if (!has_attention(a, place))
+            return delta_step(n, place);
         const Problem whole = to_.run_.problem(n);
         if (!a.norms.after_sum && n + 1 < attention_count(a))
             return step_to(n, place, whole);
@@ -123,6 +127,20 @@ private:
     const Tensor* seen(TensorId id) const {
         const auto found = seen_.find(id);
         return found == seen_.end() ? nullptr : &found->second;
+    }
+
+    /// Steps through a layer with a delta layer in place of attention: one component of the stream.
+    TensorPtr delta_step(std::int64_t n, checkpoint::AttentionPlace place) {
+        const checkpoint::Architecture& a = model().architecture();
+        const std::vector<TensorId> stages = layer_stages(a, place);
+        see(place, stages);
+        const Tensor& branch = seen_.at(a.changes_branches() ? TensorId::attn_raw : TensorId::attn_out);
+        heads_.reset();
+        written_.first = {Writer{.kind = Kind::delta, .stack = place.stack, .layer = place.layer}};
+        written_.second = Tensor(Shape{1, a.D}, branch.values());
+        finish(n, place);
+        const Tensor& left = seen_.at(stages.back());
+        return std::make_shared<const Tensor>(left.shape(), left.values());
     }
 
     /// The same where the next stream is known: what the MLP added is what the stream gained beside the
@@ -159,7 +177,9 @@ private:
         Heads heads{.problem = std::move(problem),
                     .weights = to_.run_.rows(attention_number(model().architecture(), place), to_.position_,
                                              1, cancel_),
-                    .values = nullptr};
+                    .values = nullptr,
+                    .gates = nullptr};
+        heads.gates = head_gates(heads.problem, to_.position_, 1);
         const Tensor& read = whole.has_source() ? *whole.x_kv : *whole.x;
         const bool mixed_first = !sources_ && heads.problem.qkv_limit == 0.0F;
         if (!mixed_first)
@@ -170,7 +190,7 @@ private:
         std::vector<Writer> writers;
         for (std::int64_t h = 0; h < d.H; ++h) {
             write_of_head(
-                heads.problem, *heads.weights, heads.values.get(), read, h, 0,
+                heads.problem, *heads.weights, heads.values.get(), read, heads.gates.get(), h,
                 rows.values().subspan(static_cast<std::size_t>(h * d.D), static_cast<std::size_t>(d.D)));
             writers.push_back({Kind::head, place.stack, place.layer, h});
         }
@@ -200,7 +220,7 @@ private:
         };
         to_.add(written_.first, *written_.second, branch(TensorId::attn_raw, WeightId::norm1_after_weight));
         if (sources_)
-            to_.steps_.back().heads = std::move(heads_);
+            to_.steps_.back().heads = std::exchange(heads_, std::nullopt);
         if (a.norms.after_sum)
             to_.pass_norm(seen_.at(TensorId::resid_mid), weights[WeightId::norm1_weight],
                           weights[WeightId::norm1_bias], {Kind::norm1_bias, place.stack, place.layer, -1});
@@ -288,8 +308,8 @@ std::vector<std::vector<float>> StreamWriters::by_source(const Tensor& at_end) c
         const Tensor towards(Shape{1, written.count()}, written.values());
         const Problem& problem = step->heads->problem;
         for (std::int64_t h = 0; h < problem.dims.H; ++h) {
-            const Tensor each =
-                parts_by_source(problem, *step->heads->weights, *step->heads->values, h, towards, 0);
+            const Tensor each = parts_by_source(problem, *step->heads->weights, *step->heads->values,
+                                                step->heads->gates.get(), h, towards);
             parts[step->writer + static_cast<std::size_t>(h)].assign(each.values().begin(),
                                                                      each.values().end());
         }

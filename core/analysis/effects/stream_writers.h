@@ -19,6 +19,7 @@ struct Writer {
         head,        ///< its rows of W_O times its output, gain included
         output_bias, ///< b_O
         mlp,
+        delta, ///< a delta layer, in place of heads
         embedding_norm_bias,
         norm1_bias, ///< of norms that stand on the stream, or before a score
         norm2_bias,
@@ -30,7 +31,8 @@ struct Writer {
     checkpoint::Stack stack = checkpoint::Stack::own; ///< of the attention
     std::int64_t layer = -1, head = -1;               ///< -1: it has none
     bool operator==(const Writer&) const = default;
-    /// "embedding", "L0H3", "L0 mlp", "L0 b_O", "final norm bias"; of a cross-attention "cross L0H3".
+    /// "embedding", "L0H3", "L0 mlp", "L0 delta", "L0 b_O", "final norm bias"; of a cross-attention "cross
+    /// L0H3".
     std::string name() const;
 };
 
@@ -61,6 +63,7 @@ private:
         Problem problem;   ///< its W_O, its gains and its sizes
         TensorPtr weights; ///< (1, H, 1, Tk): of the position alone
         TensorPtr values;  ///< (1, Tk, Hkv dv)
+        TensorPtr gates;   ///< see head_gates
     };
     /// Vectors that are added, or a norm that all vectors before it pass.
     struct Step {

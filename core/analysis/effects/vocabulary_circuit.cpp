@@ -88,7 +88,7 @@ VocabularyCircuit vocabulary_circuit(const checkpoint::Model& model, const check
                       "{} has no language-model head, which the circuit needs; open a checkpoint "
                       "that was saved with its head",
                       model.path()));
-    require_direct_projections(a);
+    require_direct_circuits(a);
     require_number(n, attention_count(a), Numbered::layer);
     require_number(head, a.H, Numbered::head);
     require_number(token, a.vocab, Numbered::token);

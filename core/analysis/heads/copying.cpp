@@ -84,7 +84,7 @@ std::vector<std::vector<double>> ov_copying(const checkpoint::Model& model,
                       "checkpoint that was saved with its head",
                       model.path()));
     const checkpoint::Architecture& architecture = model.architecture();
-    require_direct_projections(architecture);
+    require_direct_circuits(architecture);
     const std::int64_t D = architecture.D, H = architecture.H, Hkv = architecture.Hkv, dk = architecture.dk;
     cpu::CpuDense cpu;
     const Tensor tables = table_product(model, edits, cpu, cancel);

@@ -42,7 +42,9 @@ HeadDistances head_distances(const AttentionSet& set, Progress& progress) {
         progress.check();
         progress.report(0.3F * static_cast<float>(at) / static_cast<float>(n));
         RowArray& rows = heads.emplace_back(out.rows, info.Tk);
-        for (std::int64_t r = 0; r < out.rows; ++r) // the last row of each part, which reads most keys
+        rows.setZero();
+        for (std::int64_t r = 0; info.has_weights(at / H) && r < out.rows;
+             ++r) // the last row of each part, which reads most keys
             set.read_part(at / H, at % H, {(r + 1) * info.Tq / out.rows - 1, 0, 1, info.Tk},
                           {rows.row(r).data(), static_cast<std::size_t>(info.Tk)});
         rows = rows.isFinite().select(rows.max(0.0F), 0.0F);

@@ -12,6 +12,10 @@ std::vector<std::vector<double>> output_shares(const checkpoint::ModelRun& run, 
     cpu::CpuEngine engine;
     std::vector<std::vector<double>> shares;
     for (std::int64_t l = 0; l < L; ++l) {
+        if (!has_attention(architecture, {stack, l})) {
+            shares.emplace_back(static_cast<std::size_t>(architecture.H), 0.0);
+            continue;
+        }
         const std::int64_t n = attention_number(architecture, {stack, l});
         const Trace trace =
             static_cast<engine::Engine&>(engine).run(with_edits(run.problem(n), edits_of(run.edits(), n)),

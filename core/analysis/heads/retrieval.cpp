@@ -127,13 +127,17 @@ struct Copied {
     std::set<std::int64_t> written;
 };
 
-/// Adds a token to the heads whose largest weight in the row that predicts it lies on it in the needle.
-void add_token(Copied& copied, const NeedleText& text, std::int64_t token, const Tensor& rows) {
+/// Adds a token to the heads of layers with attention whose largest weight in the row that predicts it lies
+/// on it in the needle.
+void add_token(Copied& copied, const NeedleText& text, std::int64_t token, const Tensor& rows,
+               const checkpoint::Architecture& architecture) {
     if (needle_of(text).contains(token))
         copied.written.insert(token);
     const std::span<const float> all = rows.values();
     const std::size_t T = all.size() / copied.heads.size();
     for (std::size_t n = 0; n < copied.heads.size(); ++n) {
+        if (!architecture.has_attention(static_cast<std::int64_t>(n) / architecture.H))
+            continue;
         const auto row = all.subspan(n * T, T);
         const std::int64_t j = std::ranges::max_element(row) - row.begin();
         if (j >= text.first && j < text.end && text.ids[static_cast<std::size_t>(j)] == token)
@@ -154,7 +158,7 @@ Copied answer(const TextModel& model, const checkpoint::ModelEdits& edits, const
         const std::int64_t token = next.candidates[next.taken].id;
         if (std::ranges::find(model.end_ids, token) != model.end_ids.end())
             break;
-        add_token(copied, text, token, *generator.last_weights(progress));
+        add_token(copied, text, token, *generator.last_weights(progress), architecture);
         generator.append(token);
     }
     return copied;

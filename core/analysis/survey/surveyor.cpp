@@ -159,9 +159,12 @@ void Surveyor::Parts::measure(std::int64_t l, const Trace& trace, const Batch& b
 /// After the last layer's attention there is nothing to measure.
 void Surveyor::Parts::layer(std::int64_t l, Batch& batch, SurveyState& state, Progress& progress) {
     const checkpoint::AttentionPlace place{checkpoint::Stack::own, l};
+    const bool attends = has_attention(batch.runs.text()->model()->architecture(), place);
     const std::string weights = batch.runs.name(place, TensorId::weights),
                       contributions = batch.runs.name(place, TensorId::contributions);
-    std::vector<graph::Part> captures{{weights}, {contributions}};
+    std::vector<graph::Part> captures;
+    if (attends)
+        captures = {{weights}, {contributions}};
     if (l + 1 < state.layers())
         captures.push_back({batch.runs.name({checkpoint::Stack::own, l + 1}, TensorId::resid_in)});
     try {
@@ -171,6 +174,8 @@ void Surveyor::Parts::layer(std::int64_t l, Batch& batch, SurveyState& state, Pr
             throw;
         fail_input(tr("surveyor.line", "line {}: {}", batch.names.front().line, fault.what()));
     }
+    if (!attends)
+        return;
     Trace trace;
     trace.dims = checkpoint::dims_of_attention(*batch.runs.text()->model(), batch.inputs, place);
     trace.slot(TensorId::weights) = (*batch.run)[weights];

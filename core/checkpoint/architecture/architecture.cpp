@@ -17,6 +17,14 @@ double Architecture::temperature(std::int64_t l) const {
     return divide_by_layer ? own * static_cast<double>(l + 1) : own;
 }
 
+bool Architecture::has_attention(std::int64_t l) const {
+    return !delta || !delta->layers[static_cast<std::size_t>(l)];
+}
+
+bool Architecture::has_gated_heads() const {
+    return find_row(names.body, WeightId::W_QG) != nullptr;
+}
+
 bool Architecture::has_experts(std::int64_t l) const {
     return experts > 0 && (mixtures.empty() || mixtures[static_cast<std::size_t>(l)]);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/checkpoint/architecture/delta.h"
 #include "core/checkpoint/architecture/latent.h"
 #include "core/checkpoint/architecture/name_map.h"
 #include "core/checkpoint/architecture/norms.h"
@@ -86,6 +87,7 @@ struct Architecture {
     // Attention.
     bool causal = false;
     std::optional<LatentAttention> latent;            ///< keys and values come from a narrow vector
+    std::optional<DeltaLayers> delta;                 ///< in place of the attention of some layers
     std::vector<std::optional<std::int64_t>> windows; ///< per layer, if it has one. Causal: how many keys
                                                       ///< back, itself included; else how far to each side
     QkvPacking qkv = QkvPacking::separate;
@@ -121,6 +123,10 @@ struct Architecture {
     std::int64_t Dq() const { return latent ? latent->query_rank : 0; }
     /// Whether what attention and MLP return is normed or scaled before it is added.
     bool changes_branches() const { return norms.after_branch || branch_scale != 1.0; }
+    /// Returns true unless layer l has a delta layer in place of attention.
+    bool has_attention(std::int64_t l) const;
+    /// Returns true if the head outputs have a gate (see Weights::W_G).
+    bool has_gated_heads() const;
     /// Whether tokens of layer l use some of several experts.
     bool has_experts(std::int64_t l) const;
     /// The width inside the MLP that every token of layer l uses; 0: there is none.

@@ -44,6 +44,49 @@ PackedColumns columns_of(QkvPart part, const Architecture& a) {
     return columns;
 }
 
+std::optional<DeltaColumns> delta_columns(WeightId weight, const Architecture& a) {
+    using W = WeightId;
+    if (!a.delta)
+        return std::nullopt;
+    const DeltaLayers& d = *a.delta;
+    const std::int64_t each = d.H / d.Hqk, queries = d.dk, values = each * d.dv;
+    // Of each query head: its query, its key, its values, their gates.
+    const auto of_head = [&](std::int64_t first, std::int64_t count) {
+        return DeltaColumns{
+            W::delta_W_QKVZ,
+            {.first = first, .count = count, .blocks = d.Hqk, .stride = 2 * queries + 2 * values}};
+    };
+    const auto of_numbers = [&](std::int64_t first) {
+        return DeltaColumns{W::delta_W_BA,
+                            {.first = first, .count = each, .blocks = d.Hqk, .stride = 2 * each}};
+    };
+    const auto of_channels = [](std::int64_t first, std::int64_t count) {
+        return DeltaColumns{W::delta_conv, {.first = first, .count = count}};
+    };
+    switch (weight) {
+    case W::delta_W_Q:
+        return of_head(0, queries);
+    case W::delta_W_K:
+        return of_head(queries, queries);
+    case W::delta_W_V:
+        return of_head(2 * queries, values);
+    case W::delta_W_Z:
+        return of_head(2 * queries + values, values);
+    case W::delta_W_B:
+        return of_numbers(0);
+    case W::delta_W_A:
+        return of_numbers(each);
+    case W::delta_conv_Q:
+        return of_channels(0, d.Hqk * d.dk);
+    case W::delta_conv_K:
+        return of_channels(d.Hqk * d.dk, d.Hqk * d.dk);
+    case W::delta_conv_V:
+        return of_channels(2 * d.Hqk * d.dk, d.H * d.dv);
+    default:
+        return std::nullopt;
+    }
+}
+
 const TensorName* find_row(const std::vector<TensorName>& rows, WeightId weight) {
     const auto row = std::ranges::find(rows, weight, &TensorName::weight);
     return row == rows.end() ? nullptr : &*row;
@@ -62,8 +105,20 @@ bool is_needed(const TensorName& row, const Architecture& architecture) {
 }
 
 bool is_in_layer(const TensorName& row, const Architecture& architecture, std::int64_t l) {
-    if (row.layers != InLayers::all && (row.layers == InLayers::mixtures) != architecture.has_experts(l))
-        return false;
+    switch (row.layers) {
+    case InLayers::all:
+        break;
+    case InLayers::dense:
+    case InLayers::mixtures:
+        if ((row.layers == InLayers::mixtures) != architecture.has_experts(l))
+            return false;
+        break;
+    case InLayers::attention:
+    case InLayers::delta:
+        if ((row.layers == InLayers::attention) != architecture.has_attention(l))
+            return false;
+        break;
+    }
     const bool first_norm = row.weight == WeightId::norm1_weight || row.weight == WeightId::norm1_bias;
     return !first_norm || architecture.norms.first || l > 0;
 }
@@ -95,6 +150,22 @@ std::int64_t extent_of(Extent extent, const Architecture& a) {
         return a.Hkv * a.dk;
     case Extent::QKV:
         return (a.H + 2 * a.Hkv) * a.dk;
+    case Extent::QG:
+        return 2 * a.H * a.dk;
+    case Extent::delta_QKVZ:
+        return a.delta ? 2 * (a.delta->Hqk * a.delta->dk + a.delta->H * a.delta->dv) : 0;
+    case Extent::delta_BA:
+        return a.delta ? 2 * a.delta->H : 0;
+    case Extent::delta_channels:
+        return a.delta ? a.delta->channels() : 0;
+    case Extent::delta_kernel:
+        return a.delta ? a.delta->kernel : 0;
+    case Extent::delta_H:
+        return a.delta ? a.delta->H : 0;
+    case Extent::delta_H_dv:
+        return a.delta ? a.delta->H * a.delta->dv : 0;
+    case Extent::delta_dv:
+        return a.delta ? a.delta->dv : 0;
     case Extent::d_ff:
         return a.d_ff;
     case Extent::two_d_ff:
@@ -133,6 +204,8 @@ std::vector<std::int64_t> file_extents(const TensorName& row, const Architecture
     case Layout::linear:
     case Layout::expert_linears:
         return {out, in};
+    case Layout::channels:
+        return {out, 1, in};
     case Layout::table:
     case Layout::conv1d:
         return {in, out};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/checkpoint/architecture/layout.h"
 #include "core/checkpoint/architecture/weight_id.h"
 
 #include <cstdint>
@@ -30,53 +31,13 @@ enum class GatePacking : std::uint8_t {
     in_turn     ///< one column of each
 };
 
-/// How the numbers lie in the file.
-enum class Layout : std::uint8_t {
-    vector,         ///< (n)
-    row,            ///< (1, n): a vector as we use it
-    table,          ///< (rows, D), as we use it
-    conv1d,         ///< (d_in, d_out), as we use it
-    linear,         ///< (d_out, d_in): transposed when it is read
-    experts,        ///< (experts, d_in, d_out), as we use it
-    experts_linear, ///< (experts, d_out, d_in)
-    expert_vectors, ///< (experts, n)
-    expert_linears  ///< (d_out, d_in) for each expert, a tensor of its own: "{e}" in the name is its number
-};
-
-/// Whose size an axis has.
-enum class Extent : std::uint8_t {
-    none,
-    one, ///< a single number
-    D,
-    H,
-    dk,
-    H_dk,
-    H_dv,
-    Dq,          ///< width of what W_Q multiplies
-    latent,      ///< LatentAttention::rank
-    latent_down, ///< with the numbers of the key that turn
-    latent_up,   ///< of each head the other numbers of the key, then the value
-    Hkv_dk,
-    QKV, ///< (H + 2 Hkv) dk
-    d_ff,
-    two_d_ff,
-    d_shared,
-    two_d_shared,
-    d_expert,
-    two_d_expert,
-    experts,
-    vocab,
-    positions, ///< rows of the position table
-    token_types,
-    buckets,
-    d_embed ///< width of the embeddings
-};
-
 /// The layers that have a tensor.
 enum class InLayers : std::uint8_t {
     all,
-    dense,   ///< those with one MLP for all tokens
-    mixtures ///< those with experts
+    dense,    ///< those with one MLP for all tokens
+    mixtures, ///< those with experts
+    attention,
+    delta ///< those with a delta layer in place of attention
 };
 
 /// One tensor of a family.
@@ -123,6 +84,14 @@ struct PackedColumns {
     std::int64_t first = 0, count = 0, blocks = 1, stride = 0;
 };
 PackedColumns columns_of(QkvPart part, const Architecture& architecture);
+
+/// The tensor that holds a weight of a delta layer together with others, and where the weight is in it; empty
+/// for other weights.
+struct DeltaColumns {
+    WeightId whole;
+    PackedColumns columns;
+};
+std::optional<DeltaColumns> delta_columns(WeightId weight, const Architecture& architecture);
 
 /// Null when the rows have no such tensor.
 const TensorName* find_row(const std::vector<TensorName>& rows, WeightId weight);

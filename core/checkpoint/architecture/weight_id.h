@@ -24,6 +24,8 @@ enum class WeightId : std::uint8_t {
     bucket_table, ///< (buckets, H): the biases of DistanceBuckets
     W_QKV,        ///< W_Q, W_K and W_V in one tensor
     b_QKV,
+    W_QG, ///< of each head the columns of W_Q, then those of W_G
+    b_QG,
     W_UKV, ///< what W_K and W_V of LatentAttention are made of
     W_DQ,  ///< (D, Dq): makes the queries' vector
     b_DQ,
@@ -39,11 +41,29 @@ enum class WeightId : std::uint8_t {
     b_K,
     b_V,
     b_O,
+    W_G, ///< makes the gates of the head outputs
+    b_G,
     q_norm, ///< of every query head
     k_norm,
     q_norm_all, ///< of all query heads together
     k_norm_all,
     sink,
+    delta_W_QKVZ, ///< of each query head of a delta layer: its query, its key, its values and their gates
+    delta_W_BA,   ///< of each query head its values' betas, then their decays
+    delta_conv,   ///< (K, channels): of queries, then of keys, then of values
+    delta_W_Q,
+    delta_W_K,
+    delta_W_V,
+    delta_W_Z,
+    delta_W_B,
+    delta_W_A,
+    delta_conv_Q,
+    delta_conv_K,
+    delta_conv_V,
+    delta_A_log,
+    delta_dt_bias,
+    delta_norm,
+    delta_W_out,
     norm1_weight, ///< the attention's norm
     norm1_bias,
     norm2_weight, ///< the MLP's
@@ -70,7 +90,7 @@ enum class WeightId : std::uint8_t {
     experts_out,
     experts_out_bias
 };
-inline constexpr int weight_count = 63;
+inline constexpr int weight_count = 83;
 static_assert(static_cast<int>(WeightId::experts_out_bias) + 1 == weight_count);
 inline bool is_per_layer(WeightId weight) {
     return weight >= WeightId::W_QKV;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <string_view>
 
@@ -195,11 +196,15 @@ std::vector<ReferenceRow> check_against(const Model& model, const format::Safete
         run_model(model, inputs, {.stages = StageSet().with(TensorId::weights)}, attention, progress);
     ReferenceComparison comparison(reference);
     const Architecture& architecture = model.architecture();
+    std::map<Stack, std::int64_t> attentions; // of layers that have attention
+    for (const LayerRun& layer : run.layers)
+        ++attentions[layer.place.stack];
+    std::map<Stack, std::int64_t> seen;
     for (const LayerRun& layer : run.layers) {
         const Stack stack = layer.place.stack;
-        comparison.add(attentions_of(stack_name(architecture, stack)), layer.place.layer,
-                       in_stack(architecture, stack).layers, *layer.trace.stage(TensorId::weights),
-                       stack == Stack::encoder ? inputs.source.front() : inputs);
+        comparison.add(attentions_of(stack_name(architecture, stack)), layer.place.layer, attentions[stack],
+                       *layer.trace.stage(TensorId::weights),
+                       stack == Stack::encoder ? inputs.source.front() : inputs, seen[stack]++);
     }
     const auto add_hidden = [&](Stack stack, const std::vector<TensorPtr>& hidden, const ModelInputs& read) {
         for (std::int64_t l = 0; l < std::ssize(hidden); ++l)

@@ -17,15 +17,16 @@ namespace headscope::checkpoint {
 // file.
 #define HEADSCOPE_FAMILIES(row)                                                                              \
     row(gpt2) row(bert) row(distilbert) row(roberta) row(llama) row(mistral) row(mixtral) row(qwen2)         \
-        row(qwen3) row(qwen2_moe) row(qwen3_moe) row(smollm3) row(phi3) row(opt) row(gpt_neo) row(gpt_neox)  \
-            row(phi) row(gptj) row(falcon) row(bloom) row(modernbert) row(gemma2) row(gemma3_text) row(olmo) \
-                row(olmo2) row(olmo3) row(olmoe) row(gpt_oss) row(t5) row(mt5) row(bart) row(mbart)          \
-                    row(marian) row(gemma) row(xlm_roberta) row(camembert) row(starcoder2) row(stablelm)     \
-                        row(glm) row(gpt_bigcode) row(cohere) row(mpt) row(granite) row(granitemoe)          \
-                            row(deepseek_v2) row(deepseek_v3) row(qwen2_vl_text) row(qwen2_5_vl_text)        \
-                                row(qwen3_vl_text) row(qwen2_5_omni_text) row(cohere2) row(glm4)             \
-                                    row(exaone4) row(xglm) row(nemotron) row(mpnet) row(codegen)             \
-                                        row(electra) row(albert) row(nanogpt) row(toy)
+        row(qwen3) row(qwen2_moe) row(qwen3_moe) row(qwen3_next) row(smollm3) row(phi3) row(opt)             \
+            row(gpt_neo) row(gpt_neox) row(phi) row(gptj) row(falcon) row(bloom) row(modernbert) row(gemma2) \
+                row(gemma3_text) row(olmo) row(olmo2) row(olmo3) row(olmoe) row(gpt_oss) row(t5) row(mt5)    \
+                    row(bart) row(mbart) row(marian) row(gemma) row(xlm_roberta) row(camembert)              \
+                        row(starcoder2) row(stablelm) row(glm) row(gpt_bigcode) row(cohere) row(mpt)         \
+                            row(granite) row(granitemoe) row(deepseek_v2) row(deepseek_v3)                   \
+                                row(qwen2_vl_text) row(qwen2_5_vl_text) row(qwen3_vl_text)                   \
+                                    row(qwen2_5_omni_text) row(cohere2) row(glm4) row(exaone4) row(xglm)     \
+                                        row(nemotron) row(mpnet) row(codegen) row(electra) row(albert)       \
+                                            row(nanogpt) row(toy)
 // Those whose configuration nests a language model among other parts, in nested.cpp.
 #define HEADSCOPE_NESTED_FAMILIES(row)                                                                       \
     row(gemma3) row(mistral3) row(llava) row(llava_next) row(qwen2_vl) row(qwen2_5_vl) row(qwen3_vl)         \

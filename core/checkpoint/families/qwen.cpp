@@ -94,6 +94,68 @@ void read_qwen_mixture(const ConfigReader& reader, std::int64_t usual_width, std
                .sum_to_one = reader.flag("norm_topk_prob", false)};
 }
 
+/// An expert that all tokens use, whose output is multiplied by a sigmoid.
+void add_shared_gate(Architecture& a) {
+    const TensorName shared_gate{.weight = WeightId::shared_gate,
+                                 .name = "layers.{l}.mlp.shared_expert_gate.weight",
+                                 .layout = Layout::linear,
+                                 .in = Extent::D,
+                                 .out = Extent::one,
+                                 .layers = InLayers::mixtures};
+    a.names.body.push_back(shared_gate);
+}
+
+/// Puts delta layers in place of the attention of the layers that layer_types calls linear_attention, or
+/// without that key of all but every fourth.
+void read_delta_layers(const ConfigReader& reader, Architecture& a) {
+    using enum WeightId;
+    using enum Layout;
+    using E = Extent;
+    DeltaLayers delta{.H = reader.size("linear_num_value_heads", 32),
+                      .Hqk = reader.size("linear_num_key_heads", 16),
+                      .dk = reader.size("linear_key_head_dim", 128),
+                      .dv = reader.size("linear_value_head_dim", 128),
+                      .kernel = reader.size("linear_conv_kernel_dim", 4),
+                      .layers = {}};
+    if (delta.H % delta.Hqk != 0)
+        reader.refuse("linear_num_value_heads",
+                      tr("qwen.multiple_key_heads", "a multiple of linear_num_key_heads = {}", delta.Hqk));
+    const std::vector<std::string> types = reader.texts("layer_types");
+    const std::int64_t interval = reader.size("full_attention_interval", 4);
+    for (std::int64_t l = 0; l < a.layers; ++l) {
+        const std::string usual = (l + 1) % interval == 0 ? "full_attention" : "linear_attention";
+        const std::string type = types.empty()           ? usual
+                                 : std::ssize(types) > l ? types[static_cast<std::size_t>(l)]
+                                                         : "";
+        if (std::ssize(types) > a.layers || (type != "linear_attention" && type != "full_attention"))
+            reader.refuse("layer_types",
+                          tr("qwen.list_delta_full",
+                             "a list of {} entries, linear_attention or full_attention", a.layers));
+        delta.layers.push_back(type == "linear_attention");
+    }
+    if (std::ranges::find(delta.layers, false) == delta.layers.end())
+        reader.refuse("layer_types",
+                      tr("qwen.some_full_attention",
+                         "a list with full_attention: a model without attention is not shown"));
+    for (TensorName& row : a.names.body)
+        if (row.name.find(".self_attn.") != std::string::npos)
+            row.layers = InLayers::attention;
+    if (std::ranges::find(delta.layers, true) == delta.layers.end())
+        return;
+    const auto add = [&](WeightId weight, const char* name, Layout how, E in, E out = E::none) {
+        a.names.body.push_back(
+            {weight, std::string("layers.{l}.linear_attn.") + name, how, in, out, false, InLayers::delta});
+    };
+    add(delta_W_QKVZ, "in_proj_qkvz.weight", linear, E::D, E::delta_QKVZ);
+    add(delta_W_BA, "in_proj_ba.weight", linear, E::D, E::delta_BA);
+    add(delta_conv, "conv1d.weight", channels, E::delta_kernel, E::delta_channels);
+    add(delta_A_log, "A_log", vector, E::delta_H);
+    add(delta_dt_bias, "dt_bias", vector, E::delta_H);
+    add(delta_norm, "norm.weight", vector, E::delta_dv);
+    add(delta_W_out, "out_proj.weight", linear, E::delta_H_dv, E::D);
+    a.delta = std::move(delta);
+}
+
 SizeDefaults with_head_dim(SizeDefaults defaults, std::int64_t head_dim) {
     defaults.head_dim = head_dim;
     return defaults;
@@ -150,13 +212,35 @@ Architecture read_qwen2_moe(const ConfigReader& reader) {
     read_qwen_mixture(reader, 1408, 4, a);
     a.d_shared = reader.size("shared_expert_intermediate_size", 5632);
     set_mixture(qwen_mixture, a);
-    const TensorName shared_gate{.weight = WeightId::shared_gate,
-                                 .name = "layers.{l}.mlp.shared_expert_gate.weight",
-                                 .layout = Layout::linear,
-                                 .in = Extent::D,
-                                 .out = Extent::one,
-                                 .layers = InLayers::mixtures};
-    a.names.body.push_back(shared_gate);
+    add_shared_gate(a);
+    return a;
+}
+
+/// Qwen3-Next (Qwen Team 2025): delta layers, and in every fourth layer attention with a gate on the head
+/// outputs; mixtures like those of Qwen2.
+Architecture read_qwen3_next(const ConfigReader& reader) {
+    SizeDefaults defaults = with_head_dim(moe_sizes, 256);
+    defaults.layers = 48;
+    defaults.H = 16;
+    defaults.d_ff = 5632;
+    Architecture a = read_qwen3_like(
+        reader, {.family = "qwen3_next", .defaults = defaults, .Hkv = 2, .rope = {.usual_part = 0.25}});
+    a.norm = NormKind::rms_plus_one;
+    if (a.activation != Activation::silu) // which delta layers and experts share
+        reader.refuse("hidden_act",
+                      tr("qwen.silu_only", "silu: delta layers with another activation are not computed"));
+    const bool bias = find_row(a.names.body, WeightId::b_Q) != nullptr;
+    a.names.drop({WeightId::W_Q, WeightId::b_Q});
+    a.names.add({{"layers.{l}.self_attn.q_proj", Layout::linear, Extent::D, Extent::QG, WeightId::W_QG,
+                  bias ? std::optional(WeightId::b_QG) : std::nullopt}});
+    read_delta_layers(reader, a);
+    a.experts = reader.size("num_experts", reader.size("num_local_experts", 512));
+    read_qwen_mixture(reader, 512, 10, a);
+    a.route.sum_to_one = reader.flag("norm_topk_prob", true);
+    a.d_shared = reader.size("shared_expert_intermediate_size", 512);
+    set_mixture(qwen_mixture, a);
+    add_shared_gate(a);
+    a.names.not_needed.emplace_back("mtp."); // predictors of further tokens
     return a;
 }
 

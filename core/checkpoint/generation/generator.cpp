@@ -44,7 +44,8 @@ std::vector<std::string> captures_of(const Architecture& architecture) {
     std::vector<std::string> captures{layer_prefix(architecture, {Stack::own, -1}) + "hidden." +
                                       std::to_string(architecture.layers)};
     for (std::int64_t l = 0; l < architecture.layers; ++l)
-        captures.push_back(node_name(architecture, {Stack::own, l}, TensorId::weights));
+        if (architecture.has_attention(l))
+            captures.push_back(node_name(architecture, {Stack::own, l}, TensorId::weights));
     return captures;
 }
 
@@ -128,7 +129,8 @@ void Generator::run_tokens(std::int64_t end, bool weights, Progress& progress) {
     if (is_last)
         wanted.push_back(growing_.end());
     for (std::int64_t l = 0; weights && l < architecture.layers; ++l)
-        wanted.push_back(weights_of(l));
+        if (architecture.has_attention(l))
+            wanted.push_back(weights_of(l));
     std::int64_t first = 0;
     const auto rows = growing_.run(text, wanted, first, progress);
     if (!is_last)
@@ -142,8 +144,10 @@ void Generator::run_tokens(std::int64_t end, bool weights, Progress& progress) {
     logits_ = std::move(logits);
     if (!weights)
         return;
-    auto kept = std::make_shared<Tensor>(Shape{architecture.layers, architecture.H, end});
+    auto kept = std::make_shared<Tensor>(Shape{architecture.layers, architecture.H, end}, 0.0F);
     for (std::int64_t l = 0; l < architecture.layers; ++l) {
+        if (!architecture.has_attention(l))
+            continue;
         const Tensor& all = *rows.at(weights_of(l));
         for (std::int64_t h = 0; h < architecture.H; ++h)
             std::copy_n(all.data() + all.offset(0, h, end - first - 1, 0), end,
@@ -168,13 +172,21 @@ std::int64_t Generator::source_rows() const {
 }
 
 std::int64_t Generator::cache_bytes() const {
-    return model_->architecture().layers * row_bytes() * (cached() + source_rows());
+    const Architecture& a = model_->architecture();
+    const std::int64_t layers =
+        a.delta ? std::ranges::count(a.delta->layers, false) : a.layers; // delta layers keep no keys
+    return layers * row_bytes() * (cached() + source_rows());
 }
 
 std::int64_t Generator::read_bytes() const {
     std::int64_t rows = 0;
-    for (const auto& window : model_->architecture().windows)
+    const Architecture& a = model_->architecture();
+    for (std::int64_t l = 0; l < a.layers; ++l) {
+        if (!a.has_attention(l))
+            continue;
+        const auto& window = a.windows[static_cast<std::size_t>(l)];
         rows += (window ? std::min(*window, cached()) : cached()) + source_rows();
+    }
     return row_bytes() * rows;
 }
 

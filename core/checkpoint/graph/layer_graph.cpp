@@ -1,6 +1,7 @@
 #include "core/checkpoint/graph/layer_graph.h"
 
 #include "core/graph/labels.h"
+#include "core/graph/parts/delta.h"
 #include "core/graph/parts/mlp.h"
 #include "core/graph/parts/sizes.h"
 
@@ -77,11 +78,36 @@ private:
     /// The attention's term of the residual stream.
     Value attention_branch(const Value& input) {
         Builder& g = attention_;
-        const Value output = graph::attention(
-            g, attention_of(a_.Dq() > 0 ? latent_queries(input) : g.alias(labels::x, input), input));
+        const Value output = a_.has_attention(place_.layer) ? attended(input) : delta(input);
         return a_.changes_branches()
                    ? added(g, labels::attn_out, g.alias(labels::attn_raw, output), W::norm1_after_weight)
                    : g.with_role(g.alias(labels::attn_out, output), Role::adds);
+    }
+
+    Value attended(const Value& input) {
+        return graph::attention(
+            attention_,
+            attention_of(a_.Dq() > 0 ? latent_queries(input) : attention_.alias(labels::x, input), input));
+    }
+
+    Value delta(const Value& input) {
+        Builder& g = attention_;
+        return graph::delta_layer(g, {.x = input,
+                                      .token_valid = shared_.token_valid,
+                                      .W_q = *weight(g, W::delta_W_Q),
+                                      .W_k = *weight(g, W::delta_W_K),
+                                      .W_v = *weight(g, W::delta_W_V),
+                                      .W_z = *weight(g, W::delta_W_Z),
+                                      .W_a = *weight(g, W::delta_W_A),
+                                      .W_b = *weight(g, W::delta_W_B),
+                                      .conv_q = *weight(g, W::delta_conv_Q),
+                                      .conv_k = *weight(g, W::delta_conv_K),
+                                      .conv_v = *weight(g, W::delta_conv_V),
+                                      .A_log = *weight(g, W::delta_A_log),
+                                      .dt_bias = *weight(g, W::delta_dt_bias),
+                                      .norm = *weight(g, W::delta_norm),
+                                      .W_out = *weight(g, W::delta_W_out),
+                                      .eps = a_.norm_eps});
     }
 
     /// The MLP's term of the residual stream.
@@ -169,6 +195,8 @@ private:
             attention.x_kv = latent_source(input);
         attention.allowed = shared_.key_valid;
         attention.sink = weight(g, W::sink);
+        attention.W_G = weight(g, W::W_G);
+        attention.b_G = weight(g, W::b_G);
         const std::vector<float> ones(static_cast<std::size_t>(a_.H), 1.0F);
         attention.gain =
             g.constant(labels::gain, graph::axes_of({Axis::H}, text_.dims), make_tensor({a_.H}, ones));

@@ -12,6 +12,7 @@ struct SharedValues {
     std::vector<graph::Rotary> rotary = {}; ///< for each of Architecture::ropes
     graph::OptionalValue bias = {};         ///< added to the scaled scores: ALiBi or learned distances
     graph::OptionalValue key_valid = {};    ///< (B, Tk): 1 for tokens that are not padding
+    graph::OptionalValue token_valid = {};  ///< (B, Tq, 1): the same, for delta layers
 };
 SharedValues add_shared_values(graph::Builder& g, LeafBuilder& leaves, const StackText& text);
 

@@ -83,6 +83,10 @@ SharedValues add_shared_values(graph::Builder& g, LeafBuilder& leaves, const Sta
         shared.key_valid = leaves.input(g, labels::key_valid, graph::axes_of({Axis::B, Axis::Tk}, text.dims),
                                         {inputs.attention_mask.begin(), inputs.attention_mask.end()},
                                         graph::Input::Kind::flags);
+    if (a.delta && shared.key_valid)
+        shared.token_valid = leaves.input(
+            g, labels::token_valid, {{"B", inputs.B}, {"Tq", inputs.T}, {"D", 1}},
+            {inputs.attention_mask.begin(), inputs.attention_mask.end()}, graph::Input::Kind::flags);
     return shared;
 }
 

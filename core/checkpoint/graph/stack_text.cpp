@@ -75,7 +75,11 @@ StackText text_of(const Architecture& model, Stack stack, const ModelInputs& inp
                      .d_expert = a.d_expert,
                      .d_embed = a.embed_width(),
                      .experts = a.experts,
-                     .Dq = a.Dq()},
+                     .Dq = a.Dq(),
+                     .delta_H = a.delta ? a.delta->H : 0,
+                     .delta_Hqk = a.delta ? a.delta->Hqk : 0,
+                     .delta_dk = a.delta ? a.delta->dk : 0,
+                     .delta_dv = a.delta ? a.delta->dv : 0},
             .temperature = temperature};
 }
 

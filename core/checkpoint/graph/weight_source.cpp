@@ -42,6 +42,19 @@ constexpr std::array unlisted_weights{
     unlisted(W::W_DKV, "W_DKV", "W_DKV", Step::x),
     unlisted(W::b_DKV, "b_DKV", "b_DKV", Step::x),
     unlisted(W::kv_latent_norm, "kv_latent_norm", "γ", Step::x),
+    unlisted(W::delta_W_Q, "delta.W_q", "W_q", Step::delta_qkv),
+    unlisted(W::delta_W_K, "delta.W_k", "W_k", Step::delta_qkv),
+    unlisted(W::delta_W_V, "delta.W_v", "W_v", Step::delta_qkv),
+    unlisted(W::delta_W_Z, "delta.W_z", "W_z", Step::delta_out),
+    unlisted(W::delta_W_B, "delta.W_b", "W_b", Step::delta_state),
+    unlisted(W::delta_W_A, "delta.W_a", "W_a", Step::delta_state),
+    unlisted(W::delta_conv_Q, "delta.conv_q", "conv_q", Step::delta_qkv),
+    unlisted(W::delta_conv_K, "delta.conv_k", "conv_k", Step::delta_qkv),
+    unlisted(W::delta_conv_V, "delta.conv_v", "conv_v", Step::delta_qkv),
+    unlisted(W::delta_A_log, "delta.A_log", "A_log", Step::delta_state),
+    unlisted(W::delta_dt_bias, "delta.dt_bias", "dt_bias", Step::delta_state),
+    unlisted(W::delta_norm, "delta.norm", "γ", Step::delta_out),
+    unlisted(W::delta_W_out, "delta.W_out", "W_out", Step::delta_out),
     unlisted(W::router_choice_bias, "router_choice_bias", "b_choice", Step::mlp_experts),
     unlisted(W::shared_gate, "W_shared_gate", "W_shared", Step::mlp_shared),
 };
@@ -57,6 +70,7 @@ bool is_norm_weight(WeightId weight) {
 graph::Parameter::Layout layout_of(Layout layout) {
     switch (layout) {
     case Layout::linear:
+    case Layout::channels:
     case Layout::experts_linear:
     case Layout::expert_linears:
         return graph::Parameter::Layout::transposed;
@@ -101,6 +115,18 @@ std::optional<PackedWeight> packed_weight(const Architecture& a, std::int64_t la
                              .blocks = a.H,
                              .stride = still + a.dv()}};
     }
+    if (a.has_gated_heads() &&
+        (weight == W::W_Q || weight == W::W_G || weight == W::b_Q || weight == W::b_G)) {
+        const bool is_gate = weight == W::W_G || weight == W::b_G;
+        return PackedWeight{weight == W::W_Q || weight == W::W_G ? W::W_QG : W::b_QG,
+                            {.first = is_gate ? a.dk : 0, .count = a.dk, .blocks = a.H, .stride = 2 * a.dk}};
+    }
+    if (const std::optional<DeltaColumns> at = delta_columns(weight, a))
+        return PackedWeight{at->whole,
+                            {.first = at->columns.first,
+                             .count = at->columns.count,
+                             .blocks = at->columns.blocks,
+                             .stride = at->columns.stride}};
     switch (weight) {
     case W::W_Q:
         return of_qkv(W::W_QKV, QkvPart::queries);
@@ -128,6 +154,34 @@ std::optional<PackedWeight> packed_weight(const Architecture& a, std::int64_t la
         return of_experts(W::experts_gate_in_bias, 1);
     default:
         return std::nullopt;
+    }
+}
+
+graph::Axes delta_axes(WeightId weight, const Dims& dims, std::int64_t kernel) {
+    const graph::Axis D = graph::axis_of(Axis::D, dims), H = graph::axis_of(Axis::delta_H, dims),
+                      K{"K", kernel}, keys = graph::axis_of(Axis::delta_Hqk_dk, dims),
+                      values = graph::axis_of(Axis::delta_H_dv, dims);
+    switch (weight) {
+    case W::delta_W_Q:
+    case W::delta_W_K:
+        return {D, keys};
+    case W::delta_W_V:
+    case W::delta_W_Z:
+        return {D, values};
+    case W::delta_W_B:
+    case W::delta_W_A:
+        return {D, H};
+    case W::delta_conv_Q:
+    case W::delta_conv_K:
+        return {K, keys};
+    case W::delta_conv_V:
+        return {K, values};
+    case W::delta_norm:
+        return {graph::axis_of(Axis::delta_dv, dims)};
+    case W::delta_W_out:
+        return {values, D};
+    default:
+        return {H};
     }
 }
 
@@ -171,6 +225,20 @@ graph::Axes axes_of(WeightId weight, const Architecture& architecture, const Dim
         return graph::axes_of({A::experts}, dims);
     case W::shared_gate:
         return {graph::axis_of(A::D, dims), {axis_name(A::D, dims), 1}}; // its result is repeated along D
+    case W::delta_W_Q:
+    case W::delta_W_K:
+    case W::delta_W_V:
+    case W::delta_W_Z:
+    case W::delta_W_B:
+    case W::delta_W_A:
+    case W::delta_conv_Q:
+    case W::delta_conv_K:
+    case W::delta_conv_V:
+    case W::delta_A_log:
+    case W::delta_dt_bias:
+    case W::delta_norm:
+    case W::delta_W_out:
+        return delta_axes(weight, dims, architecture.delta->kernel);
     case W::bucket_table:
         return {{"buckets", architecture.buckets->count}, graph::axis_of(A::H, dims)};
     default:

@@ -41,6 +41,9 @@ std::vector<TensorId> layer_stages(const Architecture& a, AttentionPlace place) 
     };
     const bool serial = a.residual == Residual::serial, after_sum = serial && a.norms.after_sum;
     add(norm1, norm_before_attention(a, place.layer));
+    for (const TensorId id :
+         {delta_q, delta_k, delta_v, delta_decay, delta_beta, delta_y, delta_z, TensorId::delta_out})
+        add(id, !has_attention(a, place));
     add(attn_raw, a.changes_branches());
     add(attn_out, true);
     add(resid_mid, serial);
@@ -90,10 +93,21 @@ std::vector<TensorId> made_from(const Architecture& a, TensorId id, std::int64_t
         return {after_sum ? resid_mid : resid_in};
     case norm2:
         return {after_sum ? resid_out : a.residual == Residual::serial ? resid_mid : resid_in};
+    case delta_q:
+    case delta_k:
+    case delta_v:
+    case delta_decay:
+    case delta_beta:
+    case delta_z:
+        return {norm1};
+    case delta_y:
+        return {delta_q, delta_k, delta_v, delta_decay, delta_beta};
+    case TensorId::delta_out:
+        return {delta_y, delta_z};
     case attn_raw:
-        return {output};
+        return {a.has_attention(l) ? output : TensorId::delta_out};
     case attn_out:
-        return {a.changes_branches() ? attn_raw : output};
+        return {a.changes_branches() ? attn_raw : a.has_attention(l) ? output : TensorId::delta_out};
     case resid_mid:
         return {resid_in, attn_out};
     case mlp_pre:

@@ -15,7 +15,7 @@ namespace headscope::checkpoint {
 
 namespace {
 
-constexpr std::array<std::pair<TensorId, WeightId>, 40> editable{
+constexpr std::array<std::pair<TensorId, WeightId>, 42> editable{
     {{TensorId::W_Q, WeightId::W_Q},
      {TensorId::W_K, WeightId::W_K},
      {TensorId::W_V, WeightId::W_V},
@@ -24,6 +24,8 @@ constexpr std::array<std::pair<TensorId, WeightId>, 40> editable{
      {TensorId::b_K, WeightId::b_K},
      {TensorId::b_V, WeightId::b_V},
      {TensorId::b_O, WeightId::b_O},
+     {TensorId::W_G, WeightId::W_G},
+     {TensorId::b_G, WeightId::b_G},
      {TensorId::q_norm, WeightId::q_norm},
      {TensorId::k_norm, WeightId::k_norm},
      {TensorId::q_norm_all, WeightId::q_norm_all},

@@ -105,6 +105,35 @@ void cut_qkv(WeightSet& set, WeightId whole_id, std::array<WeightId, 3> parts, c
     }
 }
 
+/// W_Q and W_G, or their biases, cut out of the tensor that holds both for each head.
+void cut_queries_and_gates(WeightSet& set, WeightId whole_id, WeightId queries, WeightId gates,
+                           const Architecture& a) {
+    const TensorPtr whole = std::exchange(set[whole_id], nullptr);
+    if (whole == nullptr)
+        return;
+    for (const auto& [id, first] : {std::pair{queries, std::int64_t{0}}, std::pair{gates, a.dk}}) {
+        std::vector<Columns> columns;
+        for (std::int64_t h = 0; h < a.H; ++h)
+            columns.push_back({2 * h * a.dk + first, a.dk});
+        set[id] = gathered(*whole, columns);
+    }
+}
+
+/// The weights of a delta layer, cut out of the tensors that hold several.
+void cut_delta(WeightSet& set, const Architecture& a) {
+    using enum WeightId;
+    for (const WeightId id : {delta_W_Q, delta_W_K, delta_W_V, delta_W_Z, delta_W_B, delta_W_A, delta_conv_Q,
+                              delta_conv_K, delta_conv_V})
+        if (const auto at = delta_columns(id, a); at && set[at->whole] != nullptr) {
+            std::vector<Columns> columns;
+            for (std::int64_t block = 0; block < at->columns.blocks; ++block)
+                columns.push_back({block * at->columns.stride + at->columns.first, at->columns.count});
+            set[id] = gathered(*set[at->whole], columns);
+        }
+    for (const WeightId whole : {delta_W_QKVZ, delta_W_BA, delta_conv})
+        set[whole] = nullptr;
+}
+
 void cut_gate(WeightSet& set) {
     const TensorPtr whole = std::exchange(set[WeightId::mlp_gate_in], nullptr);
     if (whole == nullptr)
@@ -193,6 +222,8 @@ TensorPtr Model::load(const TensorName& row, std::string_view prefix, std::int64
     if (row.layout == Layout::expert_linears)
         return load_experts(row, prefix, l);
     TensorPtr tensor = files_.tensor(name_in_files(row, prefix, l));
+    if (row.layout == Layout::channels)
+        return transposed(Tensor(Shape{tensor->shape()[0], tensor->shape()[2]}, tensor->values()));
     if (row.layout == Layout::experts_linear)
         return transposed_each(*tensor);
     if (adds_one(architecture_.norm) && is_norm(row.weight)) {
@@ -249,6 +280,9 @@ WeightSet Model::read_step(std::int64_t step) const {
     using enum WeightId;
     cut_qkv(set, W_QKV, {W_Q, W_K, W_V}, architecture_);
     cut_qkv(set, b_QKV, {b_Q, b_K, b_V}, architecture_);
+    cut_queries_and_gates(set, W_QG, W_Q, W_G, architecture_);
+    cut_queries_and_gates(set, b_QG, b_Q, b_G, architecture_);
+    cut_delta(set, architecture_);
     cut_latent(set, architecture_);
     cut_gate(set);
     const GatePacking packing = architecture_.expert_gate_in;

@@ -1,5 +1,6 @@
 #include "core/checkpoint/model/stacks.h"
 
+#include "core/base/error.h"
 #include "core/base/message.h"
 
 #include <array>
@@ -49,6 +50,36 @@ std::string stack_prefix(const Architecture& a, Stack stack) {
 std::string layer_prefix(const Architecture& a, AttentionPlace place) {
     const std::string prefix = stack_prefix(a, place.stack);
     return place.layer < 0 ? prefix : prefix + "layers." + std::to_string(place.layer) + ".";
+}
+
+bool has_attention(const Architecture& a, AttentionPlace place) {
+    return place.layer < 0 || in_stack(a, place.stack).has_attention(place.layer);
+}
+
+void require_attention(const Architecture& a, AttentionPlace place) {
+    if (has_attention(a, place))
+        return;
+    std::string layers;
+    for (std::int64_t l = 0; l < a.layers; ++l)
+        if (a.has_attention(l))
+            layers += (layers.empty() ? "" : ", ") + std::to_string(l);
+    fail_input(tr("stacks.layer_without_attention",
+                  "layer {} has a delta layer in place of attention, so it has no heads with weights; choose "
+                  "one of the layers {}",
+                  place.layer, layers));
+}
+
+std::int64_t nearest_attention(const Architecture& a, AttentionPlace place) {
+    const Architecture& sizes = in_stack(a, place.stack);
+    std::int64_t layer = place.layer;
+    while (layer < sizes.layers && !sizes.has_attention(layer))
+        ++layer;
+    if (layer < sizes.layers)
+        return layer;
+    layer = place.layer;
+    while (layer > 0 && !sizes.has_attention(layer))
+        --layer;
+    return layer;
 }
 
 std::string attention_words(const Architecture& a, AttentionPlace place) {

@@ -42,6 +42,12 @@ std::string stack_prefix(const Architecture& architecture, Stack stack);
 /// Before the names of a layer's nodes: "layers.3.", of an encoder-decoder "cross.layers.3."; around the
 /// layers that of the stack.
 std::string layer_prefix(const Architecture& architecture, AttentionPlace place);
+/// Returns true unless the layer has a delta layer in place of attention.
+bool has_attention(const Architecture& architecture, AttentionPlace place);
+/// Throws Error(input) with the layers that have attention unless this one has.
+void require_attention(const Architecture& architecture, AttentionPlace place);
+/// The first layer of a stack that has attention, from `layer` on, or else the last one before it.
+std::int64_t nearest_attention(const Architecture& architecture, AttentionPlace place);
 /// For messages: "layer 3", "layer 3 of the encoder", "the cross-attention of layer 3".
 std::string attention_words(const Architecture& architecture, AttentionPlace place);
 

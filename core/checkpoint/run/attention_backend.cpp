@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/checkpoint/run/attention_problem.h"
+#include "core/graph/labels.h"
 
 #include <cmath>
 #include <optional>
@@ -93,6 +94,12 @@ void AttentionBackend::add_attention(AttentionPlace place, const run::Needs& nee
             continue;
         if (needs.is_intervened(*node) && *node != output)
             return;
+        if (row.id == TensorId::gate) { // with its columns, which are no stage, the step reads their weights
+            const run::NodeId columns = *find(graph::labels::gate_columns.name);
+            if (needs.is_stored(columns))
+                return;
+            nodes.push_back(columns);
+        }
         attention.stages.push_back({row.id, *node});
         nodes.push_back(*node);
     }
@@ -112,7 +119,8 @@ std::vector<run::Step> AttentionBackend::steps(const run::Needs& needs) {
     std::vector<run::Step> steps;
     const Architecture& architecture = text_.model()->architecture();
     for (std::int64_t n = 0; attention_ && n < attention_count(architecture); ++n)
-        add_attention(attention_place(architecture, n), needs, steps);
+        if (const AttentionPlace place = attention_place(architecture, n); has_attention(architecture, place))
+            add_attention(place, needs, steps);
     return cpu_.steps_after(std::move(steps), needs);
 }
 

@@ -21,8 +21,10 @@ AttentionInfo attention_info(const Model& model, const ModelInputs& inputs, Stac
     info.held_as = "float32";
     info.tensor = stack_prefix(model.architecture(), stack) + "layers.{l}.weights";
     info.bytes = sizeof(float) * static_cast<std::uint64_t>(info.L * info.H * info.Tq * info.Tk);
+    if (sizes.delta && stack == Stack::own)
+        info.without_weights = sizes.delta->layers;
     info.sinks = find_row(sizes.names.body, WeightId::sink) != nullptr;
-    info.values = true;
+    info.values = !sizes.has_gated_heads(); // what a key brings depends on the query's gate
     info.tokens_from = inputs.tokens.empty() ? "" : model.path();
     return info;
 }

@@ -70,6 +70,7 @@ ProblemParts parts_of_attention(const TextGraph& text, AttentionPlace place) {
             .joint_norm = normed != nullptr && normed->op == graph::Op::joint_norm,
             .qkv_limit = std::get<graph::Linear>(q.attributes).limit != 0,
             .soft_cap = scaled.op == graph::Op::soft_cap,
+            .gated = stage(text, place, TensorId::gate) != nullptr,
             .sink = std::get<graph::Softmax>(weights.attributes).sink,
             .tempered = scaled.inputs.size() > 1,
             .all_allowed = !mask.before && !mask.after && !mask.adds && !mask.allows,
@@ -96,12 +97,17 @@ Dims dims_of_attention(const Model& model, const ModelInputs& inputs, AttentionP
             .d_expert = experts ? a.d_expert : 0,
             .d_embed = a.embed_width(),
             .experts = experts ? a.experts : 0,
-            .Dq = a.Dq()};
+            .Dq = a.Dq(),
+            .delta_H = a.delta ? a.delta->H : 0,
+            .delta_Hqk = a.delta ? a.delta->Hqk : 0,
+            .delta_dk = a.delta ? a.delta->dk : 0,
+            .delta_dv = a.delta ? a.delta->dv : 0};
 }
 
 Problem attention_problem(const TextGraph& text, const ModelInputs& inputs, AttentionPlace place,
                           const WeightSet& weights, TensorPtr x, const TensorPtr& x_kv) {
     const Model& whole = *text.model();
+    require_attention(whole.architecture(), place);
     const Model& model = place.stack == Stack::encoder ? *whole.encoder() : whole;
     const Architecture& a = model.architecture();
     const ModelInputs& read = inputs_of(inputs, place.stack);

@@ -27,6 +27,11 @@ void check_options(const ForwardOptions& options, const Architecture& architectu
         layers = std::max(layers, in_stack(architecture, stack).layers);
     if (options.layer)
         check_layer(*options.layer, layers);
+    const bool wants_attention =
+        options.keep_problems ||
+        (!options.stages.empty() && (options.stages & StageSet::all()) == options.stages);
+    if (options.layer && wants_attention && options.stack.value_or(Stack::own) == Stack::own)
+        require_attention(architecture, {Stack::own, *options.layer});
 }
 
 /// What run_model keeps of an attention.
@@ -147,7 +152,8 @@ void Collector::add_attention(AttentionPlace place) {
     for (const TensorId id : around)
         add_block(place, id, node_name(architecture_, place, id));
     add_nodes(place);
-    if ((options_.stages.empty() && !options_.keep_problems) || !keeps(place))
+    if ((options_.stages.empty() && !options_.keep_problems) || !keeps(place) ||
+        !has_attention(architecture_, place))
         return;
     KeptLayer kept{.place = place, .stages = {}};
     for (const TensorInfo& stage : stage_table())
@@ -253,6 +259,7 @@ Problem problem_of_layer(const Model& model, const ModelInputs& inputs, const Fo
     const Architecture& architecture = model.architecture();
     const AttentionPlace place{options.stack.value_or(Stack::own), options.layer.value()};
     check_layer(place.layer, in_stack(architecture, place.stack).layers);
+    require_attention(architecture, place);
     Pass pass(model, inputs, options.edits, options.temperature, attention);
     const bool has_source = architecture.latent || place.stack == Stack::cross;
     const std::string x = node_name(architecture, place, TensorId::x),

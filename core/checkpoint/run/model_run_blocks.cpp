@@ -27,7 +27,8 @@ std::shared_ptr<BlockTrace> ModelRun::State::block(std::int64_t n, Progress& pro
     const TensorId leaves_layer = stages.back();
     if (stack.architecture().has_experts(place.layer))
         stages.push_back(TensorId::router);
-    stages.push_back(TensorId::output);
+    if (attends(n))
+        stages.push_back(TensorId::output);
     std::vector<graph::Part> captures;
     for (const TensorId id : stages)
         captures.push_back({name(n, id)});
@@ -40,7 +41,7 @@ std::shared_ptr<BlockTrace> ModelRun::State::block(std::int64_t n, Progress& pro
     if (captures.size() > stages.size())
         block->shared_fraction = (*numbers)[fraction];
     // A patch of what enters the next layer, or of what the attention adds, is not in what makes it.
-    for (const TensorId id : {leaves_layer, TensorId::output})
+    for (const TensorId id : {leaves_layer, added(n)})
         if (is_patched(name(n, id)))
             (*block)[id] = unpatched(name(n, id), progress);
     add_activation(later_->cpu, *block, progress);

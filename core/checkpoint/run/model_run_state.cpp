@@ -62,6 +62,8 @@ void ModelRun::State::compute(const State* before, const Options& options, Progr
         captures.push_back({stream});
     std::size_t room = room_for_weights(options), largest = 0;
     for (std::int64_t n = 0; n < count(); ++n) {
+        if (!attends(n))
+            continue;
         const std::string weights = name(n, TensorId::weights);
         const std::size_t bytes = run::bytes_of(text_->graph()[weights].axes.shape());
         largest = std::max(largest, bytes);
@@ -76,7 +78,7 @@ void ModelRun::State::compute(const State* before, const Options& options, Progr
     const std::scoped_lock lock(workshop_->mutex);
     run_ = runs_.run(captures, {}, shares ? before->run_ : nullptr, progress);
     while (computed_from < count() &&
-           run_->computed(text_->graph().find(name(computed_from, TensorId::output))) == 0)
+           run_->computed(text_->graph().find(name(computed_from, added(computed_from)))) == 0)
         ++computed_from;
     take_streams(progress);
     if (std::max(largest, run::bytes_of(streams_.back()->shape())) > large_stage)
@@ -95,7 +97,8 @@ void ModelRun::State::go_on(const State& before, const Options& options, Progres
     const std::vector<std::string> streams = kept_streams();
     std::vector<std::string> captures = streams, wanted = streams;
     for (std::int64_t n = 0; n < count(); ++n)
-        captures.push_back(name(n, TensorId::weights));
+        if (attends(n))
+            captures.push_back(name(n, TensorId::weights));
     std::optional<GrowingText> text = before.growing_.take();
     if (!text)
         text.emplace(model, edits, captures, workshop_);
@@ -103,6 +106,8 @@ void ModelRun::State::go_on(const State& before, const Options& options, Progres
         text->truncate(0);
     std::size_t room = room_for_weights(options);
     for (std::int64_t n = 0; n < count(); ++n) {
+        if (!attends(n))
+            continue;
         const std::string weights = name(n, TensorId::weights);
         const std::size_t bytes = run::bytes_of(text_->graph()[weights].axes.shape());
         if (bytes > room || (text->rows() > 0 && before.kept(n) == nullptr))
@@ -137,6 +142,7 @@ const TensorPtr& ModelRun::State::hidden(std::int64_t l) const {
 }
 
 TensorPtr ModelRun::State::weights(std::int64_t n) const {
+    require_attention(architecture, attention_place(architecture, n));
     if (const TensorPtr& in_memory = kept(n))
         return in_memory;
     const std::scoped_lock lock(later_->mutex);
@@ -179,6 +185,7 @@ std::unique_ptr<const cpu::LongMap> ModelRun::State::map_of(const Problem& probl
 
 TensorPtr ModelRun::State::rows(std::int64_t n, std::int64_t first, std::int64_t count,
                                 const Progress& cancel) const {
+    require_attention(architecture, attention_place(architecture, n));
     const std::scoped_lock lock(later_->mutex);
     const graph::Part part{name(n, TensorId::weights), {{"Tq", {first, count}}}};
     const TensorPtr whole = held(n);
@@ -190,6 +197,7 @@ TensorPtr ModelRun::State::rows(std::int64_t n, std::int64_t first, std::int64_t
 
 void ModelRun::State::read_part(std::int64_t n, std::int64_t h, const MapPart& part,
                                 std::span<float> to) const {
+    require_attention(architecture, attention_place(architecture, n));
     const AttentionInfo& sizes = info[static_cast<std::size_t>(attention_place(architecture, n).stack)];
     if (sizeof(float) * static_cast<std::size_t>(sizes.H * sizes.Tq * sizes.Tk) <= whole_bytes)
         return copy_part(*weights(n), h, part, to);
@@ -205,6 +213,7 @@ void ModelRun::State::read_part(std::int64_t n, std::int64_t h, const MapPart& p
 }
 
 TensorPtr ModelRun::State::brought(std::int64_t n) const {
+    require_attention(architecture, attention_place(architecture, n));
     const std::scoped_lock lock(later_->mutex);
     const TensorPtr values = one(name(n, TensorId::v), Progress());
     return brought_lengths(edited(n), *values);
@@ -216,6 +225,7 @@ Problem ModelRun::State::edited(std::int64_t n) const {
 
 Problem ModelRun::State::plain_problem(std::int64_t n) const {
     const AttentionPlace place = attention_place(architecture, n);
+    require_attention(architecture, place);
     TensorPtr x_kv;
     if (place.stack == Stack::cross)
         x_kv = (*run_)[last_hidden_node(*text_, Stack::encoder)];

@@ -14,6 +14,7 @@ std::vector<run::Step> CpuBackend::steps_after(std::vector<run::Step> first, con
     nodes::add_mlps(list);
     nodes::add_products(list);
     nodes::add_head_rows(list);
+    nodes::add_delta(list);
     nodes::add_layer_rows(list);
     nodes::add_score_biases(list);
     return list.take();

@@ -69,6 +69,10 @@ std::string VulkanEngine::name() const {
 Trace VulkanEngine::run(const Problem& problem, StageSet wanted, Progress& progress) {
     const auto start = std::chrono::steady_clock::now();
     validate(problem);
+    if (problem.parts().gated)
+        throw Error(ErrorKind::machine,
+                    tr("vulkan_engine.no_gates",
+                       "gates on head outputs are computed on the CPU alone; use --device cpu"));
     engine::require_memory_for(problem, wanted);
     const std::scoped_lock working(state_->run_mutex);
     VulkanRun run(problem, wanted, progress, state_->gpu, state_->arena, state_->kernels);

@@ -36,5 +36,8 @@ const Operation& gate();
 const Operation& route();
 const Operation& expert_linear();
 const Operation& expert_sum();
+const Operation& causal_conv();
+const Operation& decay();
+const Operation& delta_rule();
 
 } // namespace headscope::graph::ops

@@ -47,7 +47,12 @@ Value attend(Builder& g, const Attention& a, const HeadValues& heads) {
     const Value masked = g.make(labels::masked, Op::mask, mask, std::move(masked_inputs));
     const Value weights = g.softmax(labels::weights, masked, a.sink, excludes);
     g.make(labels::weights_mean, Op::mean, {}, {weights});
-    return g.make(labels::head_out, Op::value_sum, {}, {weights, heads.v});
+    const Value head_out = g.make(labels::head_out, Op::value_sum, {}, {weights, heads.v});
+    if (!a.W_G)
+        return head_out;
+    const Value columns = g.linear(labels::gate_columns, a.x, *a.W_G, a.b_G, {.paper_symbols = true});
+    const Value gate = g.make(labels::gate, Op::split_heads, {}, {columns});
+    return g.gate(labels::head_out_gated, gate, head_out, {.function = Function::sigmoid});
 }
 
 Value join(Builder& g, const Attention& a, const Value& head_out) {

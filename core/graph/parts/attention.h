@@ -36,6 +36,8 @@ struct Attention {
     OptionalValue allowed = {};     ///< axes among (B, H, Tq, Tk): 1 where attention is allowed
     OptionalValue sink = {};        ///< (H)
     OptionalValue gain = {};        ///< (H): the head gains
+    /// (D, H dv) and (H dv): the sigmoid of x W_G + b_G multiplies the head outputs.
+    OptionalValue W_G = {}, b_G = {};
 };
 
 /// Adds attention from q to output, (B, Tq, D), with the mean of the weights and the contributions of the
@@ -48,7 +50,7 @@ struct HeadValues {
     Value q, k, v;
 };
 HeadValues project_heads(Builder& g, const Attention& a);
-/// The head outputs, (B, H, Tq, dv).
+/// The head outputs, (B, H, Tq, dv), times their gates if there are some.
 Value attend(Builder& g, const Attention& a, const HeadValues& heads);
 /// The output, from the head outputs.
 Value join(Builder& g, const Attention& a, const Value& head_out);

@@ -2,6 +2,7 @@
 
 #include "core/graph/labels.h"
 #include "core/graph/parts/attention.h"
+#include "core/graph/parts/delta.h"
 #include "core/graph/parts/mlp.h"
 #include "core/graph/parts/sizes.h"
 #include "tests/conformance/generate.h"
@@ -24,7 +25,7 @@ Label label(std::string_view name) {
 struct AttentionVariant {
     std::string name;
     bool bias = true, joint_norm = false, head_norm = false, centered = false, rotary = false, sink = false,
-         temperature = false, gain = true, added = false, allowed = false, cross = false;
+         temperature = false, gain = true, added = false, allowed = false, cross = false, gate = false;
     double limit = 0, cap = 0;
     graph::Mask mask = {};
     Rotation rotation = {};
@@ -84,6 +85,10 @@ Graph attention_graph(const AttentionVariant& variant) {
         a.allowed = g.input(labels::allowed, axes_of({A::B, A::Tk}, d), Input::Kind::flags);
     if (variant.sink)
         a.sink = parameter(labels::sink, {A::H});
+    if (variant.gate) {
+        a.W_G = parameter(labels::W_G, {A::D, A::H_dv});
+        a.b_G = parameter(labels::b_G, {A::H_dv});
+    }
     if (variant.gain)
         a.gain = input(labels::gain, {A::H});
     attention(g, a);
@@ -157,6 +162,41 @@ Graph mlp_graph(bool gated, bool bias) {
     return g.finish();
 }
 
+Graph delta_graph(bool padded) {
+    Builder g;
+    Dims d = dims;
+    d.delta_H = 4;
+    d.delta_Hqk = 2;
+    d.delta_dk = 3;
+    d.delta_dv = 2;
+    const auto parameter = [&](std::string_view name, std::initializer_list<A> axes) {
+        return g.parameter(label(name), axes_of(axes, d));
+    };
+    const auto convolution = [&](std::string_view name, A channels) {
+        return g.parameter(label(name), {{"K", 2}, axis_of(channels, d)});
+    };
+    const Value x = g.input(labels::x, axes_of({A::B, A::Tq, A::D}, d));
+    delta_layer(g, {.x = x,
+                    .token_valid = padded ? OptionalValue(g.input(labels::token_valid,
+                                                                  {{"B", d.B}, {"Tq", d.Tq}, {"D", 1}}))
+                                          : std::nullopt,
+                    .W_q = parameter("W_q", {A::D, A::delta_Hqk_dk}),
+                    .W_k = parameter("W_k", {A::D, A::delta_Hqk_dk}),
+                    .W_v = parameter("W_v", {A::D, A::delta_H_dv}),
+                    .W_z = parameter("W_z", {A::D, A::delta_H_dv}),
+                    .W_a = parameter("W_a", {A::D, A::delta_H}),
+                    .W_b = parameter("W_b", {A::D, A::delta_H}),
+                    .conv_q = convolution("conv_q", A::delta_Hqk_dk),
+                    .conv_k = convolution("conv_k", A::delta_Hqk_dk),
+                    .conv_v = convolution("conv_v", A::delta_H_dv),
+                    .A_log = parameter("A_log", {A::delta_H}),
+                    .dt_bias = parameter("dt_bias", {A::delta_H}),
+                    .norm = parameter("norm", {A::delta_dv}),
+                    .W_out = parameter("W_out", {A::delta_H_dv, A::D}),
+                    .eps = 0.25});
+    return g.finish();
+}
+
 Graph mixture_graph(const Route& route, const Gate& gate, bool bias) {
     Builder g;
     Dims d = dims;
@@ -202,9 +242,12 @@ std::vector<SampleGraph> sample_graphs() {
         {.name = "causal", .mask = {.after = 0}},
         {.name = "window, sink", .sink = true, .mask = {.before = 1, .after = 0}},
         {.name = "added mask", .added = true, .mask = {.after = 1}},
-        {.name = "padding", .allowed = true}};
+        {.name = "padding", .allowed = true},
+        {.name = "gated head outputs", .gate = true}};
     for (const AttentionVariant& variant : variants)
         samples.push_back({variant.name, attention_graph(variant)});
+    samples.push_back({"delta layer", delta_graph(false)});
+    samples.push_back({"delta layer with padding", delta_graph(true)});
     samples.push_back({"block", block_graph()});
     samples.push_back({"MLP", mlp_graph(false, true)});
     samples.push_back({"gated MLP", mlp_graph(true, false)});

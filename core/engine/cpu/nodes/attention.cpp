@@ -111,7 +111,7 @@ Dims AttentionKernel::dims_of(const Values& values) const {
     Dims d = a_.dims;
     if (const run::RowRange* const tokens = values.rows(); tokens != nullptr) {
         d.Tq = tokens->count();
-        if (values.grows(a_.k))
+        if (a_.k != no_node && values.grows(a_.k))
             d.Tk = tokens->end;
     }
     return d;
@@ -279,10 +279,12 @@ private:
     void find_stages();
     bool find_mask(NodeId masked);
     void find_ends(NodeId head_out);
+    void add_gated_ends();
     NodeId without_split(NodeId heads, NodeId reader, std::vector<NodeId>& nodes) const;
 
     StepList& list_;
     Attention a_;
+    NodeId gated_ = no_node; ///< head outputs times their gates, which concat and contributions read
 };
 
 bool AttentionFinder::find_mask(NodeId masked) {
@@ -350,7 +352,11 @@ void AttentionFinder::find_stages() {
     a_.v = input_id(head_out_id, 1);
     a_.dims.dv = list_.node(a_.v).axes.size(3);
     a_[head_out] = head_out_id;
-    find_ends(head_out_id);
+    for (const NodeId reader : list_.readers(head_out_id))
+        if (list_.node(reader).op == Op::gate)
+            gated_ = reader;
+    if (gated_ == no_node)
+        find_ends(head_out_id);
 }
 
 /// The node whose columns the split copies, if only `reader` needs the copy; the split then belongs to the
@@ -400,6 +406,39 @@ void AttentionFinder::add_steps() {
                        .reads_earlier = std::move(stages)});
         first = last + 1;
     }
+    if (gated_ != no_node)
+        add_gated_ends();
+}
+
+/// A step for what is computed from head outputs with gates.
+void AttentionFinder::add_gated_ends() {
+    using enum RowStage;
+    find_ends(gated_);
+    std::vector<NodeId> nodes, by_parts;
+    for (const RowStage stage : {concat, contributions})
+        if (a_[stage] != no_node)
+            nodes.push_back(a_[stage]);
+    if (nodes.empty())
+        return;
+    if (a_[contributions] != no_node)
+        by_parts.push_back(a_[contributions]);
+    Attention ends{.temperature = no_node,
+                   .gains = a_.gains,
+                   .W_O = a_.W_O,
+                   .dims = a_.dims,
+                   .scale = {},
+                   .mask = {},
+                   .has_mask = false};
+    ends.stages.fill(no_node);
+    ends[head_out] = gated_;
+    ends[concat] = a_[concat];
+    ends[contributions] = a_[contributions];
+    list_.add({.nodes = nodes,
+               .kernel = std::make_unique<AttentionKernel>(ends, list_.machine(), place(concat),
+                                                           place(contributions)),
+               .by_heads = true,
+               .by_parts = std::move(by_parts),
+               .reads_earlier = nodes});
 }
 
 class MeanOverHeads final : public Kernel {

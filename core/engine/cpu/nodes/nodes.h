@@ -70,6 +70,7 @@ void add_mlps(StepList& list);         ///< MLPs whose inner numbers nobody asks
 void add_products(StepList& list);     ///< linear
 void add_head_rows(StepList& list);    ///< split, norm and rotation of heads
 void add_layer_rows(StepList& list);   ///< embedding, add, norms, activations, gates, softmax of logits
+void add_delta(StepList& list);        ///< delta layers, and heads side by side
 void add_score_biases(StepList& list); ///< alibi and distance_bias
 
 /// A row of a parameter - its numbers with one index of the first axis - as the run has changed it.

@@ -13,7 +13,7 @@ namespace {
 class HeadNorm final : public RowOperation {
 public:
     std::string_view name() const override { return "head_norm"; }
-    Page page(Step) const override { return Page::split; }
+    Page page(Step step) const override { return page_of(step); }
 
     Axes axes(const Call& call) const override {
         const Axes rows = head_rows(call);

@@ -10,7 +10,7 @@ namespace {
 class JoinHeads final : public Operation {
 public:
     std::string_view name() const override { return "join_heads"; }
-    Page page(Step) const override { return Page::concat; }
+    Page page(Step step) const override { return page_of(step); }
 
     Axes axes(const Call& call) const override {
         expect_rank(call, 0, 4);

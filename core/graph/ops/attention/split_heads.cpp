@@ -10,7 +10,7 @@ namespace {
 class SplitHeads final : public Operation {
 public:
     std::string_view name() const override { return "split_heads"; }
-    Page page(Step) const override { return Page::split; }
+    Page page(Step step) const override { return page_of(step); }
     Axes axes(const Call& call) const override { return head_rows(call); }
     std::vector<ReadSpan> reads(const Call& call, const Index& at) const override {
         return {one_cell(0, head_row_cell(call, at))};

@@ -94,7 +94,7 @@ TEST_CASE("a head's map by source tokens has the head's parts of each position, 
         if (run.model().encoder() != nullptr)
             stacks.push_back(checkpoint::Stack::cross);
         for (const checkpoint::Stack stack : stacks)
-            for (const std::int64_t layer : {std::int64_t{0}, a.layers - 1}) {
+            for (const std::int64_t layer : {checkpoint::nearest_attention(a, {stack, 0}), a.layers - 1}) {
                 const Writer writer{Writer::Kind::head, stack, layer, a.H - 1};
                 const Tensor map =
                     source_map(run, question, attention_number(a, {stack, layer}), a.H - 1, Progress());
@@ -125,7 +125,8 @@ TEST_CASE("writers of a query and a key, and pairs of their numbers, add up to t
                        Catch::Contains("latent vectors"));
             return;
         }
-        for (const std::int64_t layer : {std::int64_t{0}, a.layers - 1}) {
+        for (const std::int64_t layer :
+             {checkpoint::nearest_attention(a, {checkpoint::Stack::own, 0}), a.layers - 1}) {
             const std::int64_t n = attention_number(a, {checkpoint::Stack::own, layer});
             const Problem problem = run.problem(n);
             const Trace trace = engine->run(problem);

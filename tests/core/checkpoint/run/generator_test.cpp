@@ -127,8 +127,11 @@ TEST_CASE("the cache holds the keys and values of a run of the whole text, and t
         REQUIRE(generator.cached() == 10);
         int different = 0;
         std::vector<float> key(static_cast<std::size_t>(a.dk)), value(static_cast<std::size_t>(a.dv()));
-        for (std::int64_t l = 0; l < a.layers; ++l) {
-            const Trace& trace = whole.layers[static_cast<std::size_t>(l)].trace;
+        const std::vector<std::int64_t> layers = attention_layers(a);
+        REQUIRE(whole.layers.size() == layers.size());
+        for (const LayerRun& layer : whole.layers) {
+            const std::int64_t l = layer.place.layer;
+            const Trace& trace = layer.trace;
             for (std::int64_t g = 0; g < a.Hkv; ++g)
                 for (std::int64_t i = 0; i < 10; ++i) {
                     generator.read_cache(l, g, i, key, value);
@@ -143,7 +146,7 @@ TEST_CASE("the cache holds the keys and values of a run of the whole text, and t
                         trace.stage(TensorId::weights)->at(0, h, 9, j) == weights->at(l, h, j) ? 0 : 1;
         }
         CHECK(different == 0);
-        CHECK(generator.cache_bytes() == 4 * a.layers * a.Hkv * (a.dk + a.dv()) * 10);
+        CHECK(generator.cache_bytes() == 4 * std::ssize(layers) * a.Hkv * (a.dk + a.dv()) * 10);
     }
 }
 

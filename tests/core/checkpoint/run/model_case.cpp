@@ -1,6 +1,7 @@
 #include "tests/core/checkpoint/run/model_case.h"
 
 #include "core/base/file.h"
+#include "core/checkpoint/families/families.h"
 #include "core/engine/cpu/cpu_engine.h"
 #include "tests/catch.h"
 #include "tests/test_data.h"
@@ -62,7 +63,10 @@ bool is_encoder_decoder(const std::string& folder) {
 
 double ModelCase::weights_difference(std::int64_t l, const Tensor& weights) const {
     REQUIRE(weights.shape() == Shape{B, H, T, T});
-    return largest_difference(*this, weights, attentions.data() + l * weights.count());
+    const auto place = std::ranges::find(attention_layers, l);
+    REQUIRE(place != attention_layers.end());
+    return largest_difference(*this, weights,
+                              attentions.data() + (place - attention_layers.begin()) * weights.count());
 }
 
 double ModelCase::hidden_difference(std::int64_t l, const Tensor& x) const {
@@ -92,8 +96,12 @@ ModelCase load_model_case(const std::string& name) {
     one.inputs = read_model_inputs(format::Safetensors::open(path));
     std::vector<std::int64_t> shape;
     one.attentions = floats(file, "expect.attentions", shape);
-    one.L = shape.at(0), one.B = shape.at(1), one.H = shape.at(2), one.T = shape.at(3);
+    one.B = shape.at(1), one.H = shape.at(2), one.T = shape.at(3);
+    one.attention_layers = attention_layers(
+        read_architecture(read_file(one.folder + "/config.json"), one.folder + "/config.json"));
+    REQUIRE(std::ssize(one.attention_layers) == shape.at(0));
     one.hidden = floats(file, "expect.hidden_states", shape);
+    one.L = shape.at(0) - 1;
     one.D = shape.at(3);
     if (has_expected_logits(file)) {
         one.logits = floats(file, "expect.logits", shape);
@@ -101,6 +109,23 @@ ModelCase load_model_case(const std::string& name) {
     }
     REQUIRE(one.inputs.attention_mask.size() == static_cast<std::size_t>(one.B * one.T));
     return one;
+}
+
+std::vector<std::int64_t> attention_layers(const Architecture& architecture) {
+    std::vector<std::int64_t> layers;
+    for (std::int64_t l = 0; l < architecture.layers; ++l)
+        if (architecture.has_attention(l))
+            layers.push_back(l);
+    return layers;
+}
+
+std::vector<std::string> attending_model_names() {
+    std::vector<std::string> names = model_case_names();
+    std::erase_if(names, [](const std::string& name) {
+        const ModelCase one = load_model_case(name);
+        return std::ssize(one.attention_layers) != one.L;
+    });
+    return names;
 }
 
 std::vector<std::string> all_model_names() {

@@ -14,15 +14,16 @@ struct ModelCase {
     std::string folder;
     std::int64_t L = 0, B = 0, H = 0, T = 0, D = 0, vocab = 0;
     ModelInputs inputs;
-    std::vector<float> attentions; ///< (L, B, H, T, T)
-    std::vector<float> hidden;     ///< (L+1, B, T, D)
-    std::vector<float> logits;     ///< (B, T, vocab)
+    std::vector<std::int64_t> attention_layers; ///< the layers that have attention
+    std::vector<float> attentions;              ///< (attention layers, B, H, T, T)
+    std::vector<float> hidden;                  ///< (L+1, B, T, D)
+    std::vector<float> logits;                  ///< (B, T, vocab)
 
     bool real(std::int64_t b, std::int64_t i) const {
         return inputs.attention_mask[static_cast<std::size_t>(b * T + i)] != 0;
     }
     /// Return the largest differences in query rows of real tokens. Each tensor has the shape of its part:
-    /// weights of layer l (B, H, T, T), hidden[l] (B, T, D), logits (B, T, vocab).
+    /// weights of layer l, which has attention, (B, H, T, T), hidden[l] (B, T, D), logits (B, T, vocab).
     double weights_difference(std::int64_t l, const Tensor& weights) const;
     double hidden_difference(std::int64_t l, const Tensor& x) const;
     double logits_difference(const Tensor& x) const;
@@ -32,6 +33,10 @@ struct ModelCase {
 /// cases have other tensors and cannot be read as ModelCase.
 std::vector<std::string> model_case_names(bool encoder_decoder = false);
 ModelCase load_model_case(const std::string& name);
+/// Returns the layers of a model of one stack that have attention.
+std::vector<std::int64_t> attention_layers(const Architecture& architecture);
+/// Returns the names of model_case_names of models that have attention in every layer.
+std::vector<std::string> attending_model_names();
 
 /// Returns the names of both kinds of models.
 std::vector<std::string> all_model_names();
