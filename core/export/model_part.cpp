@@ -142,7 +142,9 @@ ScriptPart part_of_layer(checkpoint::Pass& pass, AttentionPlace place, Progress&
                                place.stack == checkpoint::Stack::encoder)
                         .in_order();
     find_given(part);
-    part.compared = {find(TensorId::weights), find(TensorId::output), end};
+    if (stack.has_attention(place.layer))
+        part.compared = {find(TensorId::weights), find(TensorId::output)};
+    part.compared.push_back(end);
     take_numbers(part, pass, progress);
     const bool is_cross = place.stack == checkpoint::Stack::cross;
     const checkpoint::ModelInputs& inputs = pass.inputs();
