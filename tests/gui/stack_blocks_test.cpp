@@ -244,3 +244,35 @@ TEST_CASE("a table and a script of a stop around an attention say which attentio
     CHECK(read_file(script).find("expected_norm2") != std::string::npos);
     end_recording();
 }
+
+namespace {
+
+/// The script that is saved at the activation of layer 0.
+std::string script_at_activation(const User& user) {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("layer.py");
+    Progress progress;
+    write_script({user.shown(), user.view()}, path, progress);
+    return read_file(path);
+}
+
+} // namespace
+
+TEST_CASE("a saved script of a layer has the activations that were set", "[model][stacks]") {
+    User user;
+    user.open(test_data("/models/gpt2_tiny"), "3 7 9 5");
+    user.act(GoTo{StageGroup::mlp_act, 2, 0});
+    user.act(EditCell{{TensorId::mlp_act, {0, 2, 11, 0}}, 1.75F});
+    user.settle();
+    REQUIRE(user.program.state().error.empty());
+    CHECK(script_at_activation(user).find("\nmlp_act[:, 2:3, 11:12] = intervention_0\n") !=
+          std::string::npos);
+}
+
+TEST_CASE("a saved script of a layer has its experts", "[model][stacks]") {
+    User user;
+    user.open(test_data("/models/mixtral_tiny"), "3 7 9 5");
+    user.act(GoTo{StageGroup::mlp_act, 2, 0});
+    user.settle();
+    CHECK(script_at_activation(user).find("\nrouter = torch.zeros_like(router_logits)") != std::string::npos);
+}
