@@ -14,7 +14,7 @@ to_run=(
   fonts-inter fonts-jetbrains-mono fonts-dejavu-core
   libgl1-mesa-dri libegl1 libegl-mesa0 libvulkan1 mesa-vulkan-drivers
   libxcursor1 libxi6 libxinerama1 libxrandr2
-  libcurl4 ca-certificates
+  ca-certificates
 )
 to_test=(
   catch2 librapidcheck-dev ccache clang libclang-rt-dev clang-format clang-tidy git vulkan-validationlayers

@@ -155,13 +155,20 @@ std::optional<ListedFile> only_safetensors(const std::vector<ListedFile>& files)
 
 /// The endings of files with weights in formats that are not downloaded.
 std::vector<std::string> other_formats(const std::vector<ListedFile>& files) {
+    struct Format {
+        std::string_view ending, name;
+    };
+    constexpr std::array formats{Format{".gguf", "GGUF"},
+                                 Format{".onnx", "ONNX"},
+                                 Format{".h5", "TensorFlow"},
+                                 Format{".msgpack", "Flax"},
+                                 Format{".safetensors", "safetensors"},
+                                 Format{".bin", "PyTorch"}};
     std::vector<std::string> found;
-    for (const auto& [ending, format] :
-         {std::pair{".gguf", "GGUF"}, std::pair{".onnx", "ONNX"}, std::pair{".h5", "TensorFlow"},
-          std::pair{".msgpack", "Flax"}, std::pair{".safetensors", "safetensors"},
-          std::pair{".bin", "PyTorch"}})
-        if (std::ranges::any_of(files, [&](const ListedFile& file) { return file.name.ends_with(ending); }))
-            found.emplace_back(format);
+    for (const Format& format : formats)
+        if (std::ranges::any_of(files,
+                                [&](const ListedFile& file) { return file.name.ends_with(format.ending); }))
+            found.emplace_back(format.name);
     return found;
 }
 
