@@ -36,8 +36,6 @@ void run_record(RecordOptions& options) {
     const bool flow = options.screen == "flow";
     if (!options.stages && !options.film_lesson && !options.script && !flow)
         fail_usage("there is nothing to film; give --stages, --screen flow, --lesson ID or --script FILE");
-    if (flow && options.model)
-        fail_usage("--screen flow films a sentence; leave --model out");
     check_scale(options);
     const PictureSize size = parse_size(options.size, {options.look.width, options.look.height});
     options.look.width = size.width;
@@ -91,7 +89,9 @@ void add_record(CLI::App& program) {
     const auto options = std::make_shared<RecordOptions>();
     add_scene_options(command, *options, "");
     command
-        .add_option("--layer", options->layer, "with --model: the layer whose stages are filmed (default 0)")
+        .add_option(
+            "--layer", options->layer,
+            "with --model: the layer whose stages are filmed, or that is open in the Flow (default 0)")
         ->needs("--model");
     add_reading_options(command, *options, "with --model: ");
     CLI::Option* const stages =
@@ -104,12 +104,16 @@ void add_record(CLI::App& program) {
     for (const char* other : {"--model", "--gain", "--temperature", "--head", "--view", "--show-heads"})
         lesson->excludes(command.get_option(other));
     command
-        .add_option("--screen", options->screen,
-                    "flow: film the story of one word, --row, in one head, --head, as the Flow plays it")
+        .add_option(
+            "--screen", options->screen,
+            "flow: film the story of one word, --row, in one head, --head, as the Flow plays it; with "
+            "--model the way of the residual stream through the layers")
         ->check(CLI::IsMember({"flow"}))
         ->excludes(stages)
         ->excludes(lesson);
-    command.add_option("--row", options->row, "with --screen flow: the word, from 0 (default: the middle)");
+    command.add_option("--row", options->row,
+                       "with --screen flow: the word, from 0 (default: the middle); with --model the token "
+                       "(default: the last)");
     command.add_option("--script", options->script, "film the actions that the lines of this file name")
         ->excludes(stages)
         ->excludes(lesson);

@@ -244,6 +244,7 @@ void edit_model(app::Program& program, const SceneOptions& options) {
         program.act(app::SetGain{gain.head, gain.factor});
         settle();
     }
+    program.state().earlier = {}; // the picture shows the edited model alone
 }
 
 analysis::PatchKind patch_kind(const std::string& id) {
@@ -325,6 +326,8 @@ void show_model(app::Program& program, const SceneOptions& options) {
     view.one_head = true;
     view.attention = attention;
     program.act(app::OpenHead{options.layer, options.head});
+    if (options.row && options.screen == "flow")
+        program.act(app::PredictAt{*options.row});
     show_screen(program, options);
 }
 
@@ -402,6 +405,7 @@ void show_scene(app::Program& program, const SceneOptions& options, const app::D
         program.act(app::Present{});
     }
     check_program(program);
+    program.state().view.arrival = 1; // a picture, and a film's first one, has arrived
     show_flow_instant(options, program.state().shown, program.state().view);
 }
 

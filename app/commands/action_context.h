@@ -33,6 +33,8 @@ struct ActionContext {
     bool weights_alone = false; ///< only weights are available: of a file, or a mean of a checkpoint's heads
     bool weights_read = false;  ///< a checkpoint's weights are filtered, merged or averaged
     bool edited = false;        ///< the document has edits
+    bool typed_words = false;   ///< the words of its text can be replaced one by one
+    std::int64_t flow_word = 0; ///< the word in focus on the Flow, in a checkpoint the current token
     bool lesson = false;        ///< a lesson is open
     bool writes = false;        ///< the document is a checkpoint that predicts the next token
     bool writing = false;       ///< generation is active

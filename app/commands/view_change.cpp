@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
+#include <utility>
 
 namespace headscope::app {
 
@@ -49,6 +51,11 @@ void leave_flow(ViewState& view) {
 }
 
 void open_flow_stage(ViewState& view, TensorId tensor) {
+    // The queries of a head are made at the stage of all queries; the next stage only splits them.
+    for (const auto& [blocks, joined] : {std::pair(TensorId::q_heads, TensorId::q),
+                                         {TensorId::k_heads, TensorId::k},
+                                         {TensorId::v_heads, TensorId::v}})
+        tensor = tensor == blocks ? joined : tensor;
     leave_flow(view);
     view.attention.screen = Screen::stages;
     if (tensor == TensorId::q || tensor == TensorId::W_Q)
@@ -132,6 +139,8 @@ void slide(float& value, float target, double seconds, double whole = slide_seco
 } // namespace
 
 void apply(ViewState& view, const ViewChange& change, const Dims& dims) {
+    const auto page = [&] { return std::tuple(view.attention.screen, view.group, view.projection); };
+    const auto left = page();
     std::visit(Overloaded{[&](const GoTo& c) {
                               if (c.layer && *c.layer != view.attention.layer) {
                                   view.selected.reset(); // belongs to the previous layer
@@ -229,6 +238,8 @@ void apply(ViewState& view, const ViewChange& change, const Dims& dims) {
                               view.pointing = c.cells.empty() ? 1.0F : view.animates() ? 0.0F : at_once;
                           }},
                change);
+    if (page() != left)
+        view.arrival = view.animates() ? 0.0F : 1.0F;
     clamp_to(view, dims);
 }
 
@@ -265,15 +276,16 @@ void clamp_to(ViewState& view, const Dims& dims) {
 }
 
 bool advance(ViewState& view, double now, double seconds_since_last, const Dims& dims) {
-    if (view.flow.on_screen)
-        return advance_flow(view, static_cast<float>(seconds_since_last));
     if (!view.animates()) {
         view.apart = view.apart_target;
         view.joined = view.joined_target;
+        view.arrival = 1;
     }
+    slide(view.arrival, 1.0F, seconds_since_last, arrival_seconds);
+    if (view.flow.on_screen)
+        return advance_flow(view, static_cast<float>(seconds_since_last)) || view.arrival < 1;
     slide(view.apart, view.apart_target, seconds_since_last);
     slide(view.joined, view.joined_target, seconds_since_last);
-    slide(view.arrival, 1.0F, seconds_since_last, arrival_seconds);
     slide(view.pointing, 1.0F, seconds_since_last, pointing_seconds);
     const bool sliding = view.apart != view.apart_target || view.joined != view.joined_target ||
                          view.arrival < 1 || view.pointing < 1;

@@ -46,6 +46,26 @@ ProgramLayout presented(const AppState& state, float width, float height) {
     return out;
 }
 
+/// The strip of an attention input shows small pictures of its stages where they fit; else only names.
+float height_of_strip(const AppState& state, float width, float window_height) {
+    constexpr float least_width = 800, low_window = 800, lowest_window = 640;
+    const bool stages = state.shown.document != nullptr && state.shown.document->is_experiment() &&
+                        !state.shown.document->is_long() && state.document->is_experiment();
+    if (!stages || width < least_width || window_height < lowest_window)
+        return strip_height;
+    return window_height < low_window ? low_live_strip_height : live_strip_height;
+}
+
+/// The width of the left panel. The text of a lesson has more room where that leaves a canvas.
+float left_panel_width(const AppState& state, float width) {
+    constexpr float lesson = 400;
+    const ViewState& view = state.view;
+    if (view.tab != LeftTab::course || state.course.open == nullptr)
+        return view.left_width;
+    const bool room = width - lesson - view.inspector_width >= comfortable_canvas;
+    return view.lesson_width.value_or(room ? std::max(lesson, view.left_width) : view.left_width);
+}
+
 } // namespace
 
 bool presents_arithmetic(const AppState& state) {
@@ -65,7 +85,7 @@ ProgramLayout compute_layout(const AppState& state, float width, float height) {
     const float left_width =
         state.manual.open ? std::clamp(view.manual_width.value_or(width < roomy_window ? 312.0F : 400.0F),
                                        280.0F, std::max(width - smallest_beside_manual, 312.0F))
-                          : view.left_width;
+                          : left_panel_width(state, width);
     const float room = width - left_width - view.inspector_width;
     const bool flow = view.flow.on_screen;
     const float flow_room = state.document->is_checkpoint() ? comfortable_model_flow : comfortable_flow;
@@ -97,8 +117,9 @@ ProgramLayout compute_layout(const AppState& state, float width, float height) {
     if (state.manual.open)
         out.manual = {0, top, std::min(left_width, width), middle};
     out.inspector = {width - right, top, right, middle};
-    out.canvas_head = {left, top, width - left - right, strip_height};
-    out.canvas = {left, top + strip_height, width - left - right, middle - strip_height};
+    const float strip = height_of_strip(state, width - left - right, height);
+    out.canvas_head = {left, top, width - left - right, strip};
+    out.canvas = {left, top + strip, width - left - right, middle - strip};
     return out;
 }
 
@@ -113,8 +134,15 @@ void view_splitters(const ProgramLayout& places, AppState& state, const ViewTool
         drag("left edge", places.manual.right(), wide, 1, 280, 720);
         if (wide != places.manual.w)
             state.view.manual_width = wide;
-    } else if (places.left_open)
-        drag("left edge", places.left.right(), state.view.left_width, 1, 280, 480);
+    } else if (places.left_open) {
+        const bool in_lesson = state.view.tab == LeftTab::course && state.course.open != nullptr;
+        float wide = places.left.w;
+        drag("left edge", places.left.right(), wide, 1, 280, 480);
+        if (wide != places.left.w && in_lesson)
+            state.view.lesson_width = wide;
+        else if (wide != places.left.w)
+            state.view.left_width = wide;
+    }
     if (places.inspector_open)
         drag("inspector edge", places.inspector.x, state.view.inspector_width, -1, 280, 420);
 }

@@ -44,7 +44,7 @@ Program::Program(const Options& options)
                           files_.document_changed();
                       },
                   .drop_baseline = [this] { compare_.drop(); }}),
-      compare_(state_, workspace_, options.device, options.wake),
+      compare_(state_, workspace_, options.device, options.wake), step_before_(state_, workspace_),
       files_(state_, workspace_,
              {.state_folder = options.state_folder,
               .no_state_folder_reason = options.no_state_folder_reason,
@@ -125,7 +125,10 @@ void Program::change_view(const ViewChange& change) {
     const auto page = [this] { return std::pair(state_.view.group, state_.view.attention.screen); };
     const auto [left, said] = std::pair(page(), state_.error);
     const std::string shown_notice = state_.notice;
+    const float arrival = state_.view.arrival;
     workspace_.change_view(change);
+    if (state_.view.arrival < arrival || (state_.view.arrival == 0 && page() != left))
+        keep_leaving(left.second);
     if (page().second != left.second && state_.notice == shown_notice)
         state_.notice.clear();
     // Remove errors about the previous view; keep those about stale results and failed saves.
@@ -139,6 +142,15 @@ void Program::change_view(const ViewChange& change) {
         workspace_.change_view(SetCompare{Compare::now});
         workspace_.session().act(SwapPrompts{});
     }
+}
+
+void Program::keep_leaving(Screen left) {
+    constexpr std::size_t most_items = 20'000; // a picture with more fades in without one that leaves
+    const bool known = state_.shown.document != nullptr && canvas_.scene.items.size() <= most_items;
+    const bool zooms = (left == Screen::flow) != (state_.view.attention.screen == Screen::flow);
+    state_.leaving =
+        known ? std::make_shared<const LeavingPicture>(leaving_picture(canvas_, state_.shown.dims(), zooms))
+              : nullptr;
 }
 
 void Program::begin() {
@@ -171,8 +183,11 @@ void Program::follow_notice(double now) {
 }
 
 void Program::take_results() {
-    if (std::optional<Shown> before = workspace_.take_results(); before && state_.view.flashes())
-        compare_.begin_flash(std::move(*before));
+    if (std::optional<Shown> before = workspace_.take_results()) {
+        step_before_.replaced(*before);
+        if (state_.view.flashes())
+            compare_.begin_flash(std::move(*before));
+    }
     try {
         lessons_.take_scene();
     } catch (const Error& fault) {
@@ -210,7 +225,8 @@ bool Program::animating() const {
 
 double Program::next_frame_at() const {
     constexpr double look_again = 1; // messages about files have their own duration, see Files
-    return state_.files.notice.empty() ? notice_until_ : std::min(notice_until_, drawn_at_ + look_again);
+    const double next = std::min(notice_until_, step_before_.fades_at());
+    return state_.files.notice.empty() ? next : std::min(next, drawn_at_ + look_again);
 }
 
 float Program::zoom() const {
@@ -265,15 +281,20 @@ void Program::frame(Surface& surface, double now) {
     const StageGroup stage = state_.view.group;
     moving_ = advance(state_.view, now, since, workspace_.session().document_to_show()->problem.dims);
     moving_ = workspace_.session().advance_animations(now) || moving_;
-    if (stage != state_.view.group)
-        workspace_.session().follow(); // its reading options apply only at the weights stage
-    compare_.follow();                 // uses the session's current content
+    if (stage != state_.view.group) {
+        keep_leaving(state_.view.attention.screen); // playback went on to the next stage
+        workspace_.session().follow();              // its reading options apply only at the weights stage
+    }
+    compare_.follow(); // uses the session's current content
     moving_ = compare_.fade_flash(since) || moving_;
+    moving_ = step_before_.advance(now, since, ImGui::IsMouseDown(ImGuiMouseButton_Left)) || moving_;
     lessons_.course().follow(state_.shown);
     lessons_.course().follow_pictures(lessons_.pictured());
     moving_ = lessons_.course().fade_marks(since) || moving_;
     const bool awaits = state_.shown.is_pending();
     times_.note(awaits);
+    if (state_.view.arrival >= 1 || awaits)
+        state_.leaving = nullptr;
 
     // Dear ImGui keeps data of windows that are not on screen for a minute by default.
     ImGui::GetIO().ConfigMemoryCompactTimer = FrameCounter::kept_seconds;

@@ -6,6 +6,7 @@
 #include "app/shell/frame_times.h"
 #include "app/shell/gestures.h"
 #include "app/shell/lesson_controller.h"
+#include "app/shell/motion/step_before.h"
 #include "app/shell/program_options.h"
 #include "app/shell/ui.h"
 #include "app/views/views.h"
@@ -82,10 +83,13 @@ private:
     void follow_notice(double now);
     void change_view(const ViewChange& change);
     void compare_prompts();
+    /// Keeps the canvas as last drawn, which another page replaces. `left`: the screen that it shows.
+    void keep_leaving(Screen left);
 
     AppState state_;
     Workspace workspace_;
     BaselineController compare_;
+    StepBefore step_before_;
     Files files_;
     LessonController lessons_;
     Gestures gestures_;

@@ -42,6 +42,8 @@ std::string preferences_json(const ViewState& view) {
         json["language"] = view.language;
     if (view.manual_width)
         json["manual_width"] = *view.manual_width;
+    if (view.lesson_width)
+        json["lesson_width"] = *view.lesson_width;
     if (view.left_open)
         json["left_open"] = *view.left_open;
     if (view.inspector_open)
@@ -68,6 +70,8 @@ void read_preferences(const std::string& text, ViewState& view) {
     read_float(json, "inspector_width", 280, 420, view.inspector_width);
     if (json.contains("manual_width"))
         read_float(json, "manual_width", 280, 720, view.manual_width.emplace(400.0F));
+    if (json.contains("lesson_width"))
+        read_float(json, "lesson_width", 280, 480, view.lesson_width.emplace(400.0F));
     read_bool(json, "numbers", view.numbers);
     read_bool(json, "same_scale", view.same_scale);
     read_bool(json, "start_page", view.start_page);

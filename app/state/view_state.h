@@ -116,6 +116,7 @@ struct ViewState {
     bool inspector_opened_last = false; ///< the user opened the inspector after the left panel
     float left_width = 312, inspector_width = 328;
     std::optional<float> manual_width;    ///< the user's choice; empty: depends on the space available
+    std::optional<float> lesson_width;    ///< likewise for the left panel while a lesson is open
     std::optional<float> head_grid_width; ///< likewise for the grid next to an open head
     LeftTab tab = LeftTab::guide;
     bool start_page = true; ///< the program opens with the Start panel

@@ -2,6 +2,7 @@
 
 #include "app/state/screens/flow.h"
 #include "app/state/screens/screen.h"
+#include "app/state/word_place.h"
 #include "app/views/given_weights.h"
 
 namespace headscope::app {
@@ -37,6 +38,9 @@ ActionContext action_context(const AppState& state) {
             .weights_alone = shows_only_weights(state),
             .weights_read = shows_transformed_weights(state),
             .edited = document.is_checkpoint() && !document.part()->edits.empty(),
+            .typed_words = has_typed_words(document),
+            .flow_word = document.is_checkpoint() ? state.shown.position
+                                                  : flow_word(state.view.flow, document.problem.dims.Tq),
             .lesson = state.course.open != nullptr,
             .writes = state.model.next_distribution.has_value(),
             .writing = state.model.generating,

@@ -99,10 +99,12 @@ void view_head(const AppState& state, const figure::Rect& area, const ViewTools&
     const bool large = state.view.group == StageGroup::weights &&
                        state.view.weights_view == WeightsView::heatmap && !context.difference() &&
                        wants_large_map(context);
-    scrolled_picture(
-        "canvas", area, tools, &hovered, &kept,
-        [&](float width, float height) { return draw_canvas(canvas_context(state, tools, width, height)); },
-        {.content_id = static_cast<int>(state.view.group)});
+    scrolled_picture("canvas", area, tools, &hovered, &kept,
+                     [&](float width, float height) {
+                         const DrawContext drawn = canvas_context(state, tools, width, height);
+                         return arriving(state, draw_canvas(drawn), area, drawn);
+                     },
+                     {.content_id = static_cast<int>(state.view.group)});
     if (!large || kept.grids.empty())
         return;
     const MatrixGrid& grid = kept.grids.back();
@@ -186,7 +188,8 @@ void view_attention_canvas(const AppState& state, const figure::Rect& canvas, co
         rows = {state.view.attention.layer, state.view.attention.layer};
         const std::string id = "screen " + std::to_string(static_cast<int>(screen)); // own scroll position
         scrolled_picture(id.c_str(), area, tools, nullptr, &kept, [&](float width, float height) {
-            return draw_canvas(draw_context(state, tools, width, height));
+            const DrawContext drawn = draw_context(state, tools, width, height);
+            return arriving(state, draw_canvas(drawn), area, drawn);
         });
         if (screen == Screen::map)
             steer_long_map(state, area, tools);

@@ -62,6 +62,13 @@ void react_to_cell(const MatrixGrid& grid, const CellAddress& cell, const ViewTo
             tools.send(SelectTo{cell, true});
             return;
         }
+        if (tools.view != nullptr && tools.view->flow.on_screen && !editable && !io.KeyCtrl &&
+            !tools.keeps_selection && is_stage(cell.tensor)) {
+            if (tensor_info(cell.tensor).axes[1] == Axis::H)
+                tools.send(PickHead{cell.at[1]});
+            tools.send(OpenFlowStage{cell.tensor});
+            return;
+        }
         tools.send(Select{cell});
         if (editable && tools.is_replaced && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left) &&
             tools.is_replaced(cell)) {

@@ -41,7 +41,8 @@ void show_field(const TextField& field, const figure::Rect& area, const ViewTool
          .id = "##" + field.label,
          .controls = field.controls},
         text, tools);
-    const bool waits = edit.next == field.label;
+    const bool appears = field.close && !mine; // it has not had the keyboard yet
+    const bool waits = edit.next == field.label || appears;
     // In a field that keeps the keyboard after Enter, the caret was at the end.
     const bool to_end = waits && (field.acts_on_each_letter || field.keeps_keyboard || field.caret_at_end);
     if (tools.focus.register_text_field(area) || waits) {
@@ -90,6 +91,10 @@ void show_field(const TextField& field, const figure::Rect& area, const ViewTool
             take(field.action);
         if (!edit.error.empty())
             return;
+        if (field.next) {
+            ImGui::ClearActiveID();
+            return tools.send(field.next(back ? -1 : 1));
+        }
         if (!tools.focus.visible()) {
             edit.next = back ? field.before : field.after;
             if (edit.next.empty())
@@ -115,10 +120,15 @@ void show_field(const TextField& field, const figure::Rect& area, const ViewTool
             edit = {field.label, text, edit.error, field.label};
         else if (entered && field.acts_on_each_letter)
             edit.next = field.label;
+        if (field.close && edit.error.empty())
+            tools.send(field.close());
     } else if (!active && mine &&
                (edit.error.empty() || ImGui::IsMouseClicked(ImGuiMouseButton_Left) ||
-                key_pressed(ImGuiKey_Escape, false)))
+                key_pressed(ImGuiKey_Escape, false))) {
         edit = {};
+        if (field.close)
+            tools.send(field.close());
+    }
     if (wrong)
         show_typing_error(edit.error, area, tools);
 }

@@ -81,7 +81,9 @@ DrawContext context_showing(const Shown& shown, Compare showing, const AppState&
             showing,
             flash_of(state),
             state.head_grid,
-            tools.pixels};
+            tools.pixels,
+            {},
+            state.earlier.strength > 0 ? &state.earlier : nullptr};
 }
 
 /// The context of panels: B's numbers, or A's while A is on screen.
@@ -285,6 +287,19 @@ DrawContext draw_context(const AppState& state, const ViewTools& tools, float wi
     return context;
 }
 
+Picture arriving(const AppState& state, Picture picture, const figure::Rect& area,
+                 const DrawContext& context) {
+    if (state.leaving == nullptr || context.view.arrival >= 1)
+        return picture;
+    const float width = picture.scene.width, height = picture.scene.height;
+    picture.move_by(area.x, area.y);
+    Picture moving = transition(*state.leaving, std::move(picture), context);
+    moving.move_by(-area.x, -area.y);
+    moving.scene.width = width;
+    moving.scene.height = height;
+    return moving;
+}
+
 void view_canvas(const AppState& state, const figure::Rect& whole, const ViewTools& tools,
                  std::optional<CellAddress>& hovered, Picture& kept) {
     if (state.shown.is_pending())
@@ -305,14 +320,16 @@ void view_canvas(const AppState& state, const figure::Rect& whole, const ViewToo
                              DrawContext context = canvas_context(state, tools, width, height);
                              if (state.view.flow.on_screen) // a word under the mouse lights its path
                                  context.hovered = state.hovered;
-                             return point_at_selected_match(draw_canvas(context), state.find, state.view);
+                             return point_at_selected_match(
+                                 arriving(state, draw_canvas(context), area, context), state.find,
+                                 state.view);
                          },
                          {.pointing = state.find.follow ? at_once : state.view.pointing,
                           .by_wheel = !wheel_edits,
                           .content_id = state.view.flow.on_screen ? -1 : static_cast<int>(state.view.group)});
     if (screen_of(state.shown, state.view) == Screen::map && !state.shown.document->has_head_grid())
         steer_long_map(state, area, tools);
-    if (state.view.arrival < 1) { // a new stage fades in
+    if (state.view.arrival < 1 && state.leaving == nullptr) { // a new stage fades in
         figure::Scene veil;
         const float covered = 200 * (1 - eased(state.view.arrival));
         veil.add(figure::RectItem{

@@ -37,6 +37,11 @@ DrawContext draw_context(const AppState& state, const ViewTools& tools, float wi
 /// The context for the canvas, which can also show the difference B − A.
 DrawContext canvas_context(const AppState& state, const ViewTools& tools, float width, float height);
 
+/// The picture on its way to the place of the page that it replaces, while it arrives. `area`: of the canvas,
+/// logical pixels of the window; `context`: what the picture was drawn from.
+Picture arriving(const AppState& state, Picture picture, const figure::Rect& area,
+                 const DrawContext& context);
+
 /// Handles wheel and mouse on a map of any length, whose page fills `area` (logical pixels of the window).
 void steer_long_map(const AppState& state, const figure::Rect& area, const ViewTools& tools);
 

@@ -5,6 +5,7 @@
 #include "app/draw/manual/manual_panel.h"
 #include "app/draw/matrix/comparison.h"
 #include "app/draw/matrix/flash.h"
+#include "app/draw/motion/transition.h"
 #include "app/draw/palette/find.h"
 #include "app/draw/palette/palette.h"
 #include "app/session/session_state.h"
@@ -14,6 +15,7 @@
 #include "app/views/text_frame.h"
 #include "app/views/widgets.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -44,6 +46,10 @@ struct AppState : SessionState {
     const ViewState& drawn_view() const { return view_on_screen ? *view_on_screen : view; }
     Comparison compare; ///< follows `shown`
     Flash flash;
+    Earlier earlier;
+    /// The canvas before the last change of page, in logical pixels of the window, while the new page
+    /// arrives; else null.
+    std::shared_ptr<const LeavingPicture> leaving;
     NumberEdit number;                ///< text being typed into the inspector's number field
     FieldEdit field;                  ///< text being typed into a field of a panel
     RemovedTexts removed_texts;       ///< texts that Esc removed from fields

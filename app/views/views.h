@@ -24,7 +24,8 @@ void view_toolbar(const AppState& state, const figure::Rect& area, const ViewToo
 float view_engine_badge(const AppState& state, float right, const ViewTools& tools);
 /// The toolbar of a checkpoint: its name, the prompt, and the button of the grid of heads.
 void view_model_toolbar(const AppState& state, const figure::Rect& area, const ViewTools& tools);
-/// The strip of stages, or of the other content of the canvas.
+/// The strip of stages, or of the other content of the canvas. With at least low_live_strip_height, stages
+/// have small pictures of their numbers.
 void view_strip(const AppState& state, const figure::Rect& area, const ViewTools& tools);
 /// The canvas. Writes the cell under the mouse to `hovered` and the picture to `kept`, for reports and tests.
 void view_canvas(const AppState& state, const figure::Rect& area, const ViewTools& tools,
@@ -70,6 +71,8 @@ void view_attention_bar(const AppState& state, const figure::Rect& area, const V
 void view_attention_canvas(const AppState& state, const figure::Rect& area, const ViewTools& tools,
                            std::optional<CellAddress>& hovered, Picture& kept, VisibleLayers& rows);
 
+/// With small pictures of the stages, the strip is higher: `live`, in a low window `low_live`.
+inline constexpr float live_strip_height = 68, low_live_strip_height = 54;
 inline constexpr float toolbar_height = 52, strip_height = 44, bottom_height = 56, rail_width = 44;
 inline constexpr float panel_pad = 24;
 

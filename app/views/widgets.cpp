@@ -443,26 +443,6 @@ void show_picture(const Picture& picture, float x, float y, const ViewTools& too
         tools.send(Select{std::nullopt});
 }
 
-float drag_edge(const char* id, float x, float top, float height, const ViewTools& tools) {
-    const float scale = tools.surface.scale();
-    const ImVec2 origin = ImGui::GetWindowPos();
-    // The grip has its own window above the regions on both sides, which would otherwise take the mouse.
-    const figure::Rect grip = physical({x - 3, top, 6, height}, origin.x, origin.y, scale);
-    ImGui::SetCursorScreenPos({grip.x, grip.y});
-    ImGui::BeginChild(id, {grip.w, grip.h});
-    invisible_button(id, {grip.w, grip.h}, tools.surface);
-    if (ImGui::IsItemHovered() || ImGui::IsItemActive())
-        ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
-    constexpr float coarse = 16;
-    const ControlSteps steps = tools.focus.register_steppable(grip).steps;
-    if (steps.any())
-        x += static_cast<float>(steps.sum()) * (steps.fine ? 1 : coarse);
-    else if (ImGui::IsItemActive())
-        x = (ImGui::GetIO().MousePos.x - origin.x) / scale;
-    ImGui::EndChild();
-    return x;
-}
-
 float combo_width(const std::string& caption, const std::string& value, const ViewTools& tools) {
     const float before = caption.empty() ? 0.0F : tools.measure(caption, figure::Font::ui, 13) + 7;
     return before + tools.measure(value, figure::Font::ui_medium, 13) + 46;

@@ -1,5 +1,6 @@
 #include "app/commands/actions/rows.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace headscope::app {
@@ -40,9 +41,22 @@ ActionInfo head_row(int head) {
             .key_list_text = head == 0 ? tr("stages.put_head_0_9", "put head 0 … 9 in focus") : ""};
 }
 
-/// The Flow of a problem: in that of a checkpoint, a click chooses the token.
-bool on_flow_of_problem(const ActionContext& now) {
-    return on_flow(now) && !now.checkpoint;
+Actions edit_word_in_focus(const ActionContext& now) {
+    return {EditFlowWord{FlowWord{now.flow_word}}};
+}
+
+std::string needs_typed_word(const ActionContext& now) {
+    return now.typed_words ? unless_number(now)
+                           : tr("flow_keys.words_not_typed",
+                                "The words of this text are not typed: they belong to its preset or file");
+}
+
+/// Moves the focus to another word, in a checkpoint to another token.
+std::function<Actions(const ActionContext&)> move_flow_word(int by) {
+    return [by](const ActionContext& now) {
+        return now.checkpoint ? Actions{PredictAt{std::max<std::int64_t>(now.flow_word + by, 0)}}
+                              : Actions{MoveFlowWord{by}};
+    };
 }
 
 } // namespace
@@ -64,8 +78,9 @@ std::vector<ActionInfo> stage_actions() {
         {"flow step before", tr("flow_keys.step_before", "Previous step of the story"), tr("flow_keys.step_before_tip", "Goes back to the start of the step"), {{Key::left}}, on_flow, always_send(StepFlow{-1}), unless_number, "", {}, true},
         {"flow later", tr("flow_keys.later", "A tenth of a second later"), tr("flow_keys.later_tip", "Shows the story a tenth of a second later"), {shift(Key::right)}, on_flow, always_send(StepFlow{1, false}), unless_number, tr("flow_keys.tenths", "a tenth of a second later, earlier"), {}, true},
         {"flow earlier", tr("flow_keys.earlier", "A tenth of a second earlier"), tr("flow_keys.earlier_tip", "Shows the story a tenth of a second earlier"), {shift(Key::left)}, on_flow, always_send(StepFlow{-1, false}), unless_number, "", {}, true},
-        {"next flow word", tr("flow_keys.next_word", "Next word in focus"), tr("flow_keys.next_word_tip", "Puts the next word of the Flow in focus"), {{Key::down}}, on_flow_of_problem, always_send(MoveFlowWord{1}), unless_number, tr("flow_keys.words", "next word in focus, previous word"), {}, true},
-        {"flow word before", tr("flow_keys.word_before", "Previous word in focus"), tr("flow_keys.word_before_tip", "Puts the previous word of the Flow in focus"), {{Key::up}}, on_flow_of_problem, always_send(MoveFlowWord{-1}), unless_number, "", {}, true},
+        {"next flow word", tr("flow_keys.next_word", "Next word in focus"), tr("flow_keys.next_word_tip", "Puts the next word of the Flow in focus"), {{Key::down}}, on_flow, move_flow_word(1), unless_number, tr("flow_keys.words", "next word in focus, previous word"), {}, true},
+        {"flow word before", tr("flow_keys.word_before", "Previous word in focus"), tr("flow_keys.word_before_tip", "Puts the previous word of the Flow in focus"), {{Key::up}}, on_flow, move_flow_word(-1), unless_number, "", {}, true},
+        {"edit flow word", tr("flow_keys.edit_word", "Type another word"), tr("flow_keys.edit_word_tip", "Opens a field on the word in focus; Enter takes the text, Esc leaves it, Tab goes to the next word"), {{Key::enter}}, on_flow, edit_word_in_focus, needs_typed_word, tr("flow_keys.edit_word_line", "type another word in place of the one in focus")},
         {"flow start", tr("flow_keys.start", "Picture at rest"), tr("flow_keys.start_tip", "Back to the start of the story, where the picture is at rest"), {{Key::home}}, on_flow, always_send(SetFlowTime{0}), unless_number, tr("flow_keys.start_and_end", "the picture at rest, the end of the story")},
         {"flow end", tr("flow_keys.end", "End of the story"), tr("flow_keys.end_tip", "Forward to the end of the story"), {{Key::end}}, on_flow, [](const ActionContext& now) { return Actions{SetFlowTime{now.view.flow.story.duration()}}; }, unless_number, ""},
         {"wait for reading", tr("flow_keys.wait", "Wait for reading"), tr("flow_keys.wait_tip", "The story waits at the end of a step until its sentence can be read"), {{letter('W')}}, on_flow, [](const ActionContext& now) { return Actions{WaitForReading{!now.view.flow.wait_for_reading}}; }, unless_number},

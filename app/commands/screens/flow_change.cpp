@@ -96,6 +96,14 @@ void apply(ViewState& view, const FlowChange& change, std::int64_t Tq) {
                        std::optional<TensorId>& open = view.flow.parameters;
                        open = open == c.tensor ? std::nullopt : std::optional(c.tensor);
                    },
+                   [&](const EditFlowWord& c) {
+                       view.flow.edited = c.word;
+                       if (!c.word)
+                           return;
+                       view.playing = false;
+                       if (!c.word->of_second)
+                           focus_flow_word(view, c.word->word, Tq);
+                   },
                    [&](const OfferFlowTour& c) {
                        view.flow.tour = {.offered = c.offered};
                        view.flow.wait_for_reading = c.offered;
@@ -105,6 +113,7 @@ void apply(ViewState& view, const FlowChange& change, std::int64_t Tq) {
 
 void toggle_flow_play(ViewState& view) {
     view.playing = !view.playing;
+    view.flow.edited.reset();
     view.flow.step_seconds = 0;
     if (view.playing && view.flow.time >= view.flow.story.duration())
         view.flow.time = 0;

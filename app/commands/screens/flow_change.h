@@ -1,9 +1,11 @@
 #pragma once
 
 #include "app/commands/one_of.h"
+#include "app/state/screens/flow_view.h"
 #include "core/trace/tensor_id.h"
 
 #include <cstdint>
+#include <optional>
 #include <variant>
 
 namespace headscope::app {
@@ -44,9 +46,15 @@ struct OfferFlowTour {
     bool offered;
 };
 
+/// Opens a field on a word; without a word, closes it. A word before the first or after the last one is
+/// that one.
+struct EditFlowWord {
+    std::optional<FlowWord> word = {};
+};
+
 struct FlowChanges {
     using Variant = std::variant<FocusFlowWord, MoveFlowWord, SetFlowTime, StepFlow, WaitForReading,
-                                 OpenFlowParameters, OfferFlowTour>;
+                                 OpenFlowParameters, OfferFlowTour, EditFlowWord>;
 };
 extern template class OneOf<FlowChanges>;
 using FlowChange = OneOf<FlowChanges>;

@@ -1,5 +1,6 @@
 #include "app/draw/flow/flow_heads.h"
 
+#include "app/draw/flow/flow_before.h"
 #include "app/draw/flow/flow_ribbons.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
@@ -363,6 +364,7 @@ void draw_flow_head(const FlowPage& page, std::int64_t h) {
     for (std::int64_t j = 0; j < page.dims().Tk; ++j)
         draw_flow_gate(page, flow_gate(head, j), h, page.weight(h, page.word, j),
                        page.is_forbidden(h, page.word, j));
+    draw_flow_weights_before(page, h);
     for (const FlowRows* const rows : {&head.q, &head.map, &head.out})
         frame_flow_part(page, rows->at(page.word));
     if (page.is_off(h))

@@ -26,4 +26,8 @@ void draw_flow_head_name(const FlowPage& page, std::int64_t h);
 /// The name of a head: "Head 0".
 std::string flow_head_name(std::int64_t h);
 
+/// Draws the maps of all heads as tiles, if there is no room for the heads that are not in focus. A click
+/// puts a head in focus.
+void draw_flow_tiles(const FlowPage& page);
+
 } // namespace headscope::app

@@ -18,6 +18,7 @@ struct FlowColumns {
     float words = 0, x = 0, q = 0, names = 0, map = 0, gate = 0, out = 0, concat = 0,
           output = 0; ///< left edges
     float x_w = 0, q_w = 0, map_w = 0, out_w = 0, concat_w = 0, output_w = 0;
+    float inset = 0; ///< free room at the left edge
 };
 
 /// Things that are given up when the canvas is narrow, in this order.
@@ -108,6 +109,38 @@ FlowColumns flow_columns(const FlowSizes& sizes, bool story, bool numbers) {
 
 FlowRows rows_of(float x, float y, float w, std::int64_t count, float pitch, float row) {
     return {{x, y, w, pitch * static_cast<float>(count - 1) + row}, pitch, row};
+}
+
+/// Maps of all heads at the left edge, in as few columns as they fit into, for heads that have no room.
+struct FlowTiles {
+    float width = 0; ///< with the gap to the words
+    std::vector<figure::Rect> tiles = {};
+};
+
+FlowTiles tiles_of(const FlowSizes& sizes) {
+    constexpr float top = 40, below = 100, gap = 5, smallest = 15, largest = 40, name = 30;
+    const float room = std::max(sizes.height - top - below, smallest + gap);
+    const auto heads = in_cells(sizes.H, 1);
+    const float side = std::clamp(room / heads - gap, smallest, largest);
+    const auto rows = static_cast<std::int64_t>(std::max(std::floor(room / (side + gap)), 1.0F));
+    FlowTiles out;
+    for (std::int64_t h = 0; h < sizes.H; ++h)
+        out.tiles.push_back(
+            {edge + 4 + in_cells(h / rows, side + gap), top + in_cells(h % rows, side + gap), side, side});
+    const bool named = rows >= sizes.H;
+    out.width = out.tiles.back().right() + (named ? name : 12.0F);
+    return out;
+}
+
+/// The horizontal positions beside the tiles, if there are any.
+FlowColumns columns_beside(const FlowTiles& tiles, FlowSizes sizes, bool story, bool numbers) {
+    sizes.width -= tiles.width;
+    FlowColumns at = flow_columns(sizes, story, numbers);
+    for (float* const x :
+         {&at.words, &at.x, &at.q, &at.names, &at.map, &at.gate, &at.out, &at.concat, &at.output})
+        *x += tiles.width;
+    at.inset = tiles.width;
+    return at;
 }
 
 /// The heights of an open head.
@@ -214,9 +247,9 @@ FlowLayout around_heads(const FlowSizes& sizes, const FlowColumns& at) {
     const float chart_high = std::min(128.0F, sizes.height - chart_top - 60);
     if (chart_high >= 56 && at.output_w >= 88)
         out.chart = {at.output, chart_top, at.output_w, chart_high};
-    const float corner_w = at.q - 24 - 64, corner_h = out.words.area.y - 56;
+    const float corner_w = at.q - at.inset - 24 - 64, corner_h = out.words.area.y - 56;
     if (corner_w >= 120 && corner_h >= 150)
-        out.corner = {24, 20, std::min(corner_w, 380.0F), corner_h};
+        out.corner = {at.inset + 24, 20, std::min(corner_w, 380.0F), corner_h};
     out.names = {at.names, 0, at.map - at.names, sizes.height};
     return out;
 }
@@ -239,9 +272,11 @@ void fold_around(FlowLayout& out, const FlowSizes& sizes, const FlowColumns& at,
     }
 }
 
-/// The largest height of the folded heads that leaves `least` for the open one; 0: there is none.
+/// The largest height of the folded heads that leaves `least` for the open one; 0: there is none, or there
+/// are so many heads that they would only be lines.
 float folded_height(const FlowSizes& sizes, float room, float least) {
-    if (sizes.H == 1)
+    constexpr std::int64_t most_folded = 12;
+    if (sizes.H == 1 || sizes.H > most_folded)
         return 0;
     for (const float height : {folded_high, folded_low, folded_least})
         if (room - in_cells(sizes.H - 1, height + folded_gap) - folded_gap >= least)
@@ -271,8 +306,10 @@ FlowLayout flow_layout(const FlowSizes& sizes) {
     const float folded = folded_height(sizes, room, least);
     const float taken = folded > 0 ? in_cells(sizes.H - 1, folded + folded_gap) + folded_gap : 0;
     const FlowHeights heights = heights_for(sizes, room - taken);
-    const FlowColumns at = flow_columns(sizes, false, heights.q >= least_number_row);
+    const FlowTiles tiles = folded > 0 ? FlowTiles{} : tiles_of(sizes);
+    const FlowColumns at = columns_beside(tiles, sizes, false, heights.q >= least_number_row);
     FlowLayout out = around_heads(sizes, at);
+    out.tiles = tiles.tiles;
     const float free = std::max(room - taken - heights.all(sizes), 0.0F);
     const float top = edge + free / 2;
     const float above = folded > 0 ? in_cells(sizes.head, folded + folded_gap) : 0;
@@ -297,8 +334,10 @@ FlowLayout flow_story_layout(const FlowSizes& sizes, bool values) {
     const float pitch = std::min(key_pitch, (body - in_cells(sizes.Tq, q) - in_cells(sizes.Tk, closed)) /
                                                 in_cells(sizes.Tk, 1));
     const float spread = std::min(key_row, std::max(pitch * 0.72F, 1.0F));
-    const FlowColumns at = flow_columns(sizes, true, std::max(spread, q) >= least_number_row);
+    const FlowTiles tiles = folded > 0 || sizes.H == 1 ? FlowTiles{} : tiles_of(sizes);
+    const FlowColumns at = columns_beside(tiles, sizes, true, std::max(spread, q) >= least_number_row);
     FlowLayout out = around_heads(sizes, at);
+    out.tiles = tiles.tiles;
     out.chart = {}; // it would tell the end
     out.corner = {};
     // The first spread row leaves room for the text above its bar.

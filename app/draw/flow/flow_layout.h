@@ -49,7 +49,8 @@ struct FlowLayout {
     figure::Rect corner = {}; ///< room for the title and its sentences; w == 0: none
     FlowRows words = {}, x = {}, key_words = {}, x_kv = {}; ///< key_words and x_kv only in cross-attention
     std::vector<FlowHead> heads = {};
-    FlowRows concat = {}; ///< w == 0: no room, the heads meet at the output
+    std::vector<figure::Rect> tiles = {}; ///< a small map of each head; empty if all heads have room
+    FlowRows concat = {};                 ///< w == 0: no room, the heads meet at the output
     FlowRows output = {};
     figure::Rect W_O = {}, chart = {}; ///< w == 0: no room
     figure::Rect names = {};           ///< left and right edge of the words beside q, k and v

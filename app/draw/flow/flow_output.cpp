@@ -1,11 +1,13 @@
 #include "app/draw/flow/flow_output.h"
 
 #include "app/commands/actions.h"
+#include "app/draw/flow/flow_before.h"
 #include "app/draw/flow/flow_heads.h"
 #include "app/draw/flow/flow_ribbons.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/kit/sheet.h"
+#include "app/draw/matrix/flash.h"
 #include "app/draw/matrix/matrix.h"
 #include "app/draw/pages/figure_weights.h"
 #include "core/base/message.h"
@@ -133,26 +135,39 @@ void draw_column_chart(const FlowPage& page, const figure::Rect& area) {
     scene.add(figure::RectItem{.area = {area.x, zero - 0.5F, area.w, 1}, .fill = page.theme().muted});
 }
 
-/// The length of what each head adds to the output row in focus.
-void draw_length_chart(const FlowPage& page, const figure::Rect& area) {
-    const Dims& dims = page.dims();
+std::vector<float> contribution_lengths(const FlowPage& page, const Shown& shown) {
     std::vector<float> lengths;
-    float longest = 1e-6F;
-    for (std::int64_t h = 0; h < dims.H; ++h) {
+    for (std::int64_t h = 0; h < page.dims().H; ++h) {
         double squares = 0;
-        for (std::int64_t d = 0; d < dims.D; ++d) {
-            const auto part = static_cast<double>(page.value(TensorId::contributions, h, page.word, d));
+        for (std::int64_t d = 0; d < page.dims().D; ++d) {
+            const auto part =
+                static_cast<double>(shown.value({TensorId::contributions, {page.batch(), h, page.word, d}}));
             squares += part * part;
         }
         lengths.push_back(static_cast<float>(std::sqrt(squares)));
-        longest = std::max(longest, lengths.back());
     }
+    return lengths;
+}
+
+/// The length of what each head adds to the output row in focus, in front of the length before the last step.
+void draw_length_chart(const FlowPage& page, const figure::Rect& area) {
+    const Dims& dims = page.dims();
+    const std::vector<float> lengths = contribution_lengths(page, page.context.shown);
+    const Shown* const before = flow_before(page);
+    const std::vector<float> former = before == nullptr ? lengths : contribution_lengths(page, *before);
+    const float longest =
+        std::max({*std::ranges::max_element(lengths), *std::ranges::max_element(former), 1e-6F});
     constexpr float name = 26, result_room = 40, size = 12;
     const float row = std::min(16.0F, area.h / static_cast<float>(dims.H));
     for (std::int64_t h = 0; h < dims.H; ++h) {
         const float y = area.y + row * static_cast<float>(h);
         const float length = lengths[static_cast<std::size_t>(h)];
-        const float wide = (area.w - name - result_room) * length / longest;
+        const float unit = (area.w - name - result_room) / longest, wide = unit * length;
+        if (before != nullptr && former[static_cast<std::size_t>(h)] != length)
+            page.picture.scene.add(
+                figure::RectItem{.area = {area.x + name, y, unit * former[static_cast<std::size_t>(h)],
+                                          std::max(row - 1, 1.0F)},
+                                 .fill = with_opacity(page.theme().line2, page.context.earlier->strength)});
         page.picture.scene.add(figure::RectItem{.area = {area.x + name, y + 2, wide, std::max(row - 4, 1.0F)},
                                                 .fill = page.color(h)});
         if (row < size)
@@ -198,18 +213,26 @@ void draw_flow_chart(const FlowPage& page) {
     constexpr float least_column = 16, above = 20, size = 13, swatch = 10;
     const bool columns = area.w / static_cast<float>(dims.D) >= least_column && dims.H <= coloured_heads;
     const std::string word = page.query_word(page.word);
-    std::string title = columns
+    // The picture before a step and the one at rest replace each other through the empty canvas.
+    const float before = flow_before(page) == nullptr || !columns ? 0 : page.context.earlier->strength;
+    const bool compares = before > 0.5F;
+    std::string title = compares ? tr("flow.output_of", "output of “{}”, before and now", word)
+                        : columns
                             ? tr("flow.each_head_adds", "What each head adds to “{}”", word)
                             : tr("flow.each_head_adds_length", "What each head adds to “{}” (length)", word);
     const float room = page.layout.width - area.x - 8;
     if (page.context.measure(title, figure::Font::ui_semibold, size) > room)
-        title = tr("flow.adds_to", "adds to “{}”", word);
+        title =
+            compares ? tr("flow.before_and_now", "before and now") : tr("flow.adds_to", "adds to “{}”", word);
     draw_text(page.picture, page.context, area.x, area.y - above,
               fitted(page.context, title, figure::Font::ui_semibold, size, room), figure::Font::ui_semibold,
               size, page.theme().ink);
     if (!columns)
         return draw_length_chart(page, area);
-    draw_column_chart(page, area);
+    if (compares)
+        draw_flow_output_before(page, area);
+    else
+        draw_column_chart(page, area);
     float x = area.x;
     const float baseline = area.bottom() + 34;
     const auto entry = [&](figure::Color color, const std::string& text, bool line) {
@@ -223,9 +246,19 @@ void draw_flow_chart(const FlowPage& page) {
                   page.theme().text);
         x += wide;
     };
-    for (std::int64_t h = 0; h < dims.H; ++h)
-        entry(page.color(h), tr("flow.legend_head", "head {}", h), false);
-    entry(page.theme().ink, tr("flow.legend_sum", "sum = output"), true);
+    if (compares) {
+        entry(page.theme().line2, tr("flow.legend_before", "before"), false);
+        entry(page.theme().ink, tr("flow.legend_now", "now"), false);
+        entry(ramp_color(page.theme().diverging, 1), tr("flow.change", "change"), false);
+    } else {
+        for (std::int64_t h = 0; h < dims.H; ++h)
+            entry(page.color(h), tr("flow.legend_head", "head {}", h), false);
+        entry(page.theme().ink, tr("flow.legend_sum", "sum = output"), true);
+    }
+    if (before > 0 && before < 1)
+        page.picture.scene.add(figure::RectItem{
+            .area = {area.x - 60, area.y - 4, area.w + 68, area.h + 44},
+            .fill = with_opacity(page.theme().canvas, compares ? 2 * (1 - before) : 2 * before)});
 }
 
 } // namespace

@@ -69,6 +69,7 @@ void draw_story(const FlowPage& page, const FlowInstant& at) {
         draw_flow_chips(page);
     draw_flow_story_head(page, at);
     draw_flow_output(page);
+    draw_flow_tiles(page);
     draw_flow_story_end(page, at);
     draw_flow_subtitle(page, at);
 }
@@ -82,6 +83,7 @@ void draw_at_rest(const FlowPage& page) {
     for (std::int64_t h = 0; h < page.dims().H; ++h)
         draw_flow_head(page, h);
     draw_flow_output(page);
+    draw_flow_tiles(page);
     draw_flow_chips(page);
     const std::optional<FlowPath> path = flow_path(page);
     if (path)

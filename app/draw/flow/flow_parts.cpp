@@ -1,11 +1,13 @@
 #include "app/draw/flow/flow_parts.h"
 
+#include "app/draw/flow/word_field.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/kit/pixel_cache.h"
 #include "app/draw/kit/sheet.h"
 #include "app/draw/matrix/matrix.h"
 #include "app/state/screens/flow.h"
+#include "app/state/word_place.h"
 #include "core/base/message.h"
 
 #include <algorithm>
@@ -245,9 +247,17 @@ void draw_flow_words(const FlowPage& page) {
                       : keys ? theme.text
                              : theme.ink,
                       figure::Align::center);
-            if (!keys && page.context.controls)
-                page.picture.add_hotspot(pill, "word " + std::to_string(i), FocusFlowWord{i},
-                                         tr("flow.put_word_focus", "Put “{}” in focus", page.query_word(i)));
+            const FlowWord named{i, keys};
+            if (!page.context.controls ||
+                add_word_field(page.picture, page.context, named, count, framed ? pill : row))
+                continue;
+            if (!keys)
+                add_word_hotspot(page.picture, page.context, pill, "word " + std::to_string(i), named, focus,
+                                 FocusFlowWord{i},
+                                 tr("flow.put_word_focus", "Put “{}” in focus", page.query_word(i)));
+            else if (has_typed_words(*page.context.shown.document))
+                add_word_hotspot(page.picture, page.context, pill, "second word " + std::to_string(i), named,
+                                 true, EditFlowWord{named}, {});
         }
     };
     column(page.layout.words, page.dims().Tq, false);

@@ -3,10 +3,12 @@
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/kit/sheet.h"
+#include "app/draw/matrix/flash.h"
 #include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace headscope::app {
 
@@ -35,6 +37,45 @@ NextWords next_words(const CausesView& causes, std::size_t most) {
         sum += chance.probability;
     out.others = std::max(1 - sum, 0.0F);
     return out;
+}
+
+/// The probabilities before the last step, or with the ablated head: what the current ones are compared with.
+struct FormerWords {
+    const std::vector<TokenChance>* likeliest = nullptr; ///< null: there is nothing to compare with
+    float strength = 1;                                  ///< fades to 0
+
+    std::optional<float> chance(std::int64_t id) const {
+        if (likeliest == nullptr)
+            return std::nullopt;
+        const auto word = std::ranges::find(*likeliest, id, &TokenChance::id);
+        return word == likeliest->end() ? std::nullopt : std::optional(word->probability);
+    }
+};
+
+/// Returns true if the positions in focus are the same, or both are the last one.
+bool asks_alike(const Shown& before, const Shown& now) {
+    const std::int64_t asked = before.causes->causes.question.position,
+                       asks = now.causes->causes.question.position;
+    return asked == asks ||
+           (asked + 1 == before.document->part()->inputs->T && asks + 1 == now.document->part()->inputs->T);
+}
+
+FormerWords former_words(const ModelFlow& flow) {
+    const CausesView& causes = *flow.causes();
+    if (causes.off)
+        return {&causes.causes.likeliest};
+    const Earlier* const earlier = flow.context.earlier;
+    if (earlier == nullptr || earlier->before.causes == nullptr || earlier->before.causes.get() == &causes ||
+        !earlier->before.document->is_checkpoint() ||
+        earlier->before.document->part()->model != flow.context.shown.document->part()->model ||
+        !asks_alike(earlier->before, flow.context.shown))
+        return {};
+    const CausesView& former = *earlier->before.causes;
+    return {former.off ? &former.off->now.likeliest : &former.causes.likeliest, earlier->strength};
+}
+
+Color faded(Color color, const FormerWords& former) {
+    return figure::with_alpha(color, static_cast<std::uint32_t>(std::lround(255 * former.strength)));
 }
 
 /// The largest size up to `size` at which a word fits.
@@ -99,7 +140,7 @@ std::vector<float> draw_column(Picture& picture, const ModelFlow& flow, const Ne
 }
 
 /// The words after the first, with their probabilities. `top`: of the first row.
-void draw_list(Picture& picture, const ModelFlow& flow, const NextWords& words,
+void draw_list(Picture& picture, const ModelFlow& flow, const NextWords& words, const FormerWords& former,
                const std::vector<float>& centers, float top) {
     const DrawContext& context = flow.context;
     const Theme& theme = context.theme;
@@ -127,6 +168,12 @@ void draw_list(Picture& picture, const ModelFlow& flow, const NextWords& words,
                 .area = {track.x, track.y,
                          std::max(track.w * std::min(chance / std::max(largest, 0.2F), 1.0F), 1.0F), track.h},
                 .fill = other ? theme.line2 : theme.muted});
+            const auto before = other ? std::nullopt : former.chance(words.listed[n].id);
+            if (before) // a strip at the foot of the bar, as long as the bar was
+                picture.scene.add(figure::RectItem{
+                    .area = {track.x, track.bottom() + 1,
+                             std::max(track.w * std::min(*before / std::max(largest, 0.2F), 1.0F), 1.0F), 3},
+                    .fill = faded(theme.ink, former)});
         }
         draw_text(picture, context, right, figure::baseline_for(center, 12.5F),
                   percent_text(static_cast<double>(chance)), Font::mono, 12.5F, theme.text, Align::right);
@@ -196,9 +243,18 @@ void draw_next_word(Picture& picture, const ModelFlow& flow) {
     const std::vector<float> centers = draw_column(picture, flow, words);
     if (flow.moment.next_word < 1)
         return;
+    const FormerWords former = former_words(flow);
     const float x = flow.layout.bar.right() + 24, width = hero.right() - x;
     const TokenChance& first = words.listed.front();
     const std::string& word = causes->word(first.id);
+    const std::optional<float> first_before = former.chance(first.id);
+    if (first_before) // the frame of the former segment
+        picture.scene.add(
+            figure::RectItem{.area = {flow.layout.bar.x - 5, flow.layout.bar.y - 2, flow.layout.bar.w + 10,
+                                      std::max(*first_before * flow.layout.bar.h, 1.0F) + 4},
+                             .stroke = faded(theme.ink, former),
+                             .stroke_width = 1.5F,
+                             .radius = 3});
     const float size = fitting_size(context, word, hero.w >= 300 ? 46 : 30, width);
     const float list_height = flow.layout.lists ? list_row * static_cast<float>(words.listed.size()) : 0;
     const float block = size + 34 + (causes->off ? 66.0F : 0);
@@ -215,8 +271,16 @@ void draw_next_word(Picture& picture, const ModelFlow& flow) {
     const std::string shown = fitted(context, word, Font::ui_semibold, size, width);
     draw_text(picture, context, x, y + size * 0.86F, shown, Font::ui_semibold, size, theme.ink);
     y += size + 26;
-    draw_text(picture, context, x + 2, y, percent_text(static_cast<double>(first.probability)), Font::mono,
-              22, theme.ink);
+    const float wide =
+        draw_text(picture, context, x + 2, y, percent_text(static_cast<double>(first.probability)),
+                  Font::mono, 22, theme.ink);
+    if (first_before && !causes->off)
+        draw_text(
+            picture, context, x + wide + 14, y,
+            fitted(context,
+                   tr("model_next_word.was", "was {}", percent_text(static_cast<double>(*first_before))),
+                   Font::ui, 14, width - wide - 14),
+            Font::ui, 14, faded(theme.muted, former));
     if (causes->off) {
         y += 14;
         draw_hairline(picture, context, x, y, width);
@@ -235,7 +299,7 @@ void draw_next_word(Picture& picture, const ModelFlow& flow) {
         return;
     const float top =
         std::clamp(segment + 2, y + 16, std::max(flow.layout.bar.bottom() - list_height + 14, y + 16));
-    draw_list(picture, flow, words, centers, top);
+    draw_list(picture, flow, words, former, centers, top);
 }
 
 } // namespace headscope::app

@@ -1,4 +1,5 @@
 #include "app/draw/flow/model_parts.h"
+#include "app/draw/flow/word_field.h"
 
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
@@ -162,11 +163,11 @@ void draw_model_words(Picture& picture, const ModelFlow& flow) {
                              : theme.text,
                       Align::right);
         }
-        if (context.controls)
-            picture.add_hotspot(
-                {layout.words_right - layout.word_width, y - layout.pitch / 2, layout.word_width,
-                 layout.pitch},
-                "position " + std::to_string(i), PredictAt{i},
+        const Rect place{layout.words_right - layout.word_width, y - layout.pitch / 2, layout.word_width,
+                         layout.pitch};
+        if (context.controls && !add_word_field(picture, context, {i}, flow.T, place))
+            add_word_hotspot(
+                picture, context, place, "position " + std::to_string(i), {i}, focus, PredictAt{i},
                 tr("model_streams.word_tip", "“{}”, token {}: click to see what follows it", word, i));
     }
 }

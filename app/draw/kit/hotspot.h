@@ -67,6 +67,11 @@ struct TextField {
     bool keeps_keyboard = false;
     /// Usually only a word of the text is changed: the caret starts at the end and the text is not selected.
     bool caret_at_end = false;
+    /// A field that appears where the user wants to type: it takes the keyboard in its first frame. Sent once
+    /// when it has lost the keyboard; empty: an ordinary field.
+    std::function<Action()> close = {};
+    /// For Tab (+1) and Shift Tab (-1) in such a field, after `action`; empty: Tab moves the focus.
+    std::function<Action(int by)> next = {};
     /// The handling of line ends and tabs.
     text::ControlCharacters controls = text::ControlCharacters::trimmed;
 };

@@ -78,6 +78,7 @@ struct Picture {
 
 class Comparison;
 struct Flash;
+struct Earlier;
 
 /// One entry of the document's history.
 struct HistoryLine {
@@ -103,6 +104,7 @@ struct DrawContext {
     const HeadGrid* head_grid = nullptr;       ///< the document's grid of heads, if it has one
     PixelCache* pixels = nullptr;              ///< null: no pixels are cached between frames
     std::string_view hovered = {};             ///< label of the hotspot under the mouse; may be empty
+    const Earlier* earlier = nullptr;          ///< the state before the last step, while charts show it
 
     const Dims& dims() const { return shown.dims(); }
     bool difference() const { return showing == Compare::difference; }

@@ -32,8 +32,9 @@ std::vector<TourStep> tour_steps(const DrawContext& context) {
              tr("tour.look_text", "Press play. “{}” finds what it needs in 10 seconds.", word), tour.looked,
              TogglePlay{}, "tour look"},
             {tr("tour.change_word", "Change a word"),
-             tr("tour.change_word_text", "Type another word in the field at the top. Everything follows."),
-             tour.changed_word, TypeSentence{}, "tour change"},
+             tr("tour.double_click_word", "Double click a word and type another one. Everything follows."),
+             tour.changed_word, EditFlowWord{FlowWord{flow_word(context.view.flow, problem.dims.Tq)}},
+             "tour change"},
             {tr("tour.switch_off", "Switch a head off"),
              tr("tour.switch_off_text", "Click its switch. See what the output loses."), tour.switched_off,
              SetGain{context.view.head, problem.gain(context.view.head) == 0 ? 1.0F : 0.0F}, "tour switch"}};
@@ -89,12 +90,12 @@ float draw_callout(Picture& picture, const DrawContext& context, float y) {
     const FlowTour& tour = context.view.flow.tour;
     const std::string key = key_hint("play");
     const std::string title = !tour.looked         ? tr("tour.press_play", "1  Press play, or {}", key)
-                              : !tour.changed_word ? tr("tour.type_word", "2  Type another word at the top")
+                              : !tour.changed_word ? tr("tour.change_here", "2  Double click a word")
                               : !tour.switched_off ? tr("tour.click_switch", "3  Click the switch of a head")
                                                    : tr("tour.all_done", "Done: choose how to continue");
     const std::string text =
         !tour.looked         ? tr("tour.stop_anywhere", "Stop anywhere, go back, repeat.")
-        : !tour.changed_word ? tr("tour.all_numbers_follow", "All numbers follow as you type.")
+        : !tour.changed_word ? tr("tour.enter_takes", "Type another one; Enter takes it.")
         : !tour.switched_off ? tr("tour.it_adds_nothing", "Its output then counts as 0.")
                              : tr("tour.undo_brings_back", "{} brings a head back.", key_hint("undo"));
     const figure::Rect area{tour_pad, y, context.width - 2 * tour_pad, 62};
@@ -154,6 +155,11 @@ Picture draw_tour(const DrawContext& context, const CourseState& course, const F
         picture.add_hotspot(frame, step->label, step->action, step->title);
         y += high + 14;
     }
+    // In a low panel, what to do now stands with the steps, so that it is in sight.
+    constexpr float ways_and_hint = 38 + 3 * 66 + 82;
+    const bool low = y + ways_and_hint > context.height;
+    if (low)
+        y = draw_callout(picture, context, y) + 14;
     draw_hairline(picture, context, tour_pad, y, width);
     y += 26;
     const bool done = context.view.flow.tour.done();
@@ -179,7 +185,8 @@ Picture draw_tour(const DrawContext& context, const CourseState& course, const F
                     "way model", model.empty() ? Action(ChooseProject{}) : Action(OpenPath{model})});
     for (const TourWay& way : ways)
         y = draw_way(picture, context, y, way, done);
-    y = draw_callout(picture, context, std::max(y + 6, context.height - 76));
+    if (!low)
+        y = draw_callout(picture, context, std::max(y + 6, context.height - 76));
     picture.scene.width = context.width;
     picture.scene.height = y + 10;
     return picture;

@@ -4,6 +4,7 @@
 #include "app/draw/panels/guide_texts.h"
 #include "app/state/screens/flow.h"
 #include "app/state/step_strip.h"
+#include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/trace/stage.h"
 
@@ -50,6 +51,8 @@ void film_stages(Recorder& recorder, const analysis::ReadingOptions& reading) {
 }
 
 void film_flow(Recorder& recorder) {
+    if (const std::string why = why_no_flow(*recorder.state().document); !why.empty())
+        fail_input(why);
     recorder.act({ShowScreen{Screen::flow}, WaitForReading{false}});
     const AppState& state = recorder.state();
     const FilmText at_rest{.title = tr("common.flow", "Flow")};

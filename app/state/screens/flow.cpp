@@ -147,6 +147,7 @@ void follow_flow(const Shown& shown, ViewState& view) {
                      why_no_flow(*shown.document).empty();
     if (!flow.on_screen) {
         flow.story = {};
+        flow.edited.reset();
         return;
     }
     if (shown.document->is_checkpoint()) {

@@ -16,6 +16,13 @@ struct FlowTour {
     bool done() const { return looked && changed_word && switched_off; }
 };
 
+/// A word of the text; of_second: of the sentence that keys and values are made from.
+struct FlowWord {
+    std::int64_t word = 0;
+    bool of_second = false;
+    bool operator==(const FlowWord&) const = default;
+};
+
 /// The view settings of the Flow.
 struct FlowView {
     std::int64_t word = -1; ///< the query in focus; -1: the one in the middle of the sentence
@@ -25,6 +32,7 @@ struct FlowView {
     float lit = 1;                 ///< animation of the lit path: 0 when the mouse reaches it, 1 at rest
     bool opened_stage = false;     ///< the stage on screen was opened from the Flow
     std::optional<TensorId> parameters = {}; ///< W_Q, W_K or W_V, opened as a matrix
+    std::optional<FlowWord> edited = {};     ///< the word whose field is open
     FlowTour tour = {};
 
     // Follow the document and the screen; set before each frame.

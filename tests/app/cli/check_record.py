@@ -127,6 +127,14 @@ def check_flow(folder):
     assert "linearGradient" in texts[None] and "“sat” takes" in texts[None]
     assert ">8.55</text>" in texts[0.375] and ">8.55</text>" not in texts[None]
     assert len(set(texts.values())) == 4, "two instants have the same picture"
+    # A model's film goes through its layers, with the chosen one open.
+    text = "When Mary and John went to the shop, John gave a book to"
+    run("record", "--model", "pocket", "--text", text, "--screen", "flow", "--layer", 2, "--head", 7, *LOOK, "-o", out)
+    steps = page_of(out).steps
+    assert len(steps) == 8, len(steps)
+    assert "In layer 2, head 7 lets “to” attend to the other words: 100 % of what it reads is “Mary”." in steps[3]["text"], steps[3]
+    assert "The model says “Mary”" in steps[7]["text"][0], steps[7]
+    assert len({step["png"] for step in steps}) >= 7, "steps have the same picture"
     run("render", *sentence, "--at", 2, "-o", folder / "no.svg", code=1)
     run("render", "The cat", "--at", 0.5, "-o", folder / "no.svg", code=2)
 

@@ -40,6 +40,8 @@ std::vector<Part> parts_of(const FlowLayout& layout) {
         parts.push_back({"chart", layout.chart});
     if (layout.corner.w > 0)
         parts.push_back({"corner", layout.corner});
+    for (std::size_t h = 0; h < layout.tiles.size(); ++h)
+        parts.push_back({"tile " + std::to_string(h), layout.tiles[h]});
     for (std::size_t h = 0; h < layout.heads.size(); ++h) {
         const FlowHead& head = layout.heads[h];
         if (!head.shown)
@@ -75,7 +77,8 @@ void check_layout(const FlowLayout& layout) {
 struct Canvas {
     float width, height;
 };
-constexpr std::array canvases{Canvas{1512, 848}, Canvas{1244, 848}, Canvas{1192, 568}, Canvas{2472, 1288}};
+constexpr std::array canvases{Canvas{1512, 848}, Canvas{1512, 824}, Canvas{1244, 848},
+                              Canvas{1192, 568}, Canvas{1192, 558}, Canvas{2472, 1288}};
 
 FlowSizes sizes_of(const Canvas& canvas, std::int64_t H, std::int64_t T, std::int64_t dk = 4) {
     return {.width = canvas.width,
@@ -144,6 +147,21 @@ TEST_CASE("a low canvas folds the heads that are not in focus", "[flow]") {
         CHECK(layout.heads[h].open == (h == 4));
         CHECK(layout.heads[h].shown);
     }
+}
+
+TEST_CASE("heads that have no room are tiles, the one in focus is open", "[flow]") {
+    for (const Canvas& canvas : canvases)
+        for (const std::int64_t H : {40, 64, 96}) {
+            INFO(canvas.width << " x " << canvas.height << ", H " << H);
+            const FlowSizes sizes = sizes_of(canvas, H, 12, 2);
+            const FlowLayout layout = flow_layout(sizes);
+            REQUIRE(std::ssize(layout.tiles) == H);
+            for (std::size_t h = 0; h < layout.heads.size(); ++h)
+                CHECK(layout.heads[h].shown == (h == static_cast<std::size_t>(H / 2)));
+            check_layout(layout);
+            check_layout(flow_story_layout(sizes, true));
+        }
+    CHECK(flow_layout(sizes_of({1512, 848}, 8, 12)).tiles.empty());
 }
 
 TEST_CASE("a layout between two has their positions at both ends", "[flow]") {
