@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/cli/problem_options.h"
+#include "app/cli/second_text.h"
 #include "core/checkpoint/model/text_model.h"
 #include "core/checkpoint/run/block_trace.h"
 #include "core/checkpoint/run/forward.h"
@@ -41,19 +42,6 @@ struct DecoderText {
     bool given() const { return text || ids; }
     /// Throws Error(usage) if they were given for a model with a single stack.
     void check(const checkpoint::Architecture& architecture) const;
-};
-
-/// Warns on standard error about a separator typed inside `text`, if the model has token types.
-void warn_of_typed_pair(const text::Tokenizer& tokenizer, const checkpoint::PairForm& form,
-                        const std::string& text);
-
-/// The option --text-pair: the second of two texts.
-struct SecondText {
-    std::optional<std::string> text;
-    /// Returns the option, so that it can need or exclude others.
-    CLI::Option* add_to(CLI::App& command, const std::string& help);
-    /// Throws Error(usage) if it was given and the tokenizer has no form for two texts.
-    void check(const checkpoint::PairForm& form, const checkpoint::Architecture& architecture) const;
 };
 
 /// The option --stack: one of the three attentions of an encoder-decoder.

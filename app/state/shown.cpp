@@ -98,7 +98,7 @@ std::int64_t current_expert(const Shown& shown, const ViewState& view) {
     const auto cell = view.drag ? std::optional(view.drag->cell) : view.selected;
     if (const auto expert = cell ? expert_of(*cell) : std::nullopt)
         return *expert;
-    return largest_in_row(*shown.tensor(TensorId::router), current_row(view, shown.position));
+    return largest_in_row(*shown.tensor(TensorId::routing), current_row(view, shown.position));
 }
 
 std::int64_t current_unit(const Shown& shown, const ViewState& view) {

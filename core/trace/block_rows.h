@@ -109,7 +109,7 @@ inline constexpr std::array<Row, block_count> blocks{{
            translatable("block_rows.shared_experts_output", "Output of the shared expert"), rows_of_D,
            translatable("block_rows.mlp_act_w_out_shared",
                         "mlp_act · W_out, in some models times a fraction of its own for each token")),
-    around(router, G::mlp_act, "routing", translatable("block_rows.shares_experts", "Expert fractions"),
+    around(routing, G::mlp_act, "routing", translatable("block_rows.shares_experts", "Expert fractions"),
            axes(A::B, A::Tq, A::experts),
            translatable("block_rows.softmax_over_largest_norm2",
                         "softmax over the largest of norm2 · W_router + b_router; 0 for the others")),

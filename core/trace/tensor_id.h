@@ -74,7 +74,7 @@ enum class TensorId : std::uint8_t {
     mlp_gate,
     mlp_act,
     mlp_shared,
-    router,
+    routing,
     mlp_experts,
     mlp_raw,
     mlp_out,

@@ -286,7 +286,7 @@ TEST_CASE("the router's weights stand below a mixture of experts, those of the e
     User user;
     user.open(folder, ids_typed);
     user.act(GoTo{StageGroup::mlp_out, 5, 1});
-    const auto shares = [&] { return user.shown().tensor(TensorId::router)->values(); };
+    const auto shares = [&] { return user.shown().tensor(TensorId::routing)->values(); };
     std::int64_t expert = 0; // that the token uses, not the first of all
     for (std::int64_t e = 1; e < 4; ++e)
         if (shares()[static_cast<std::size_t>(5 * 4 + e)] > 0)
@@ -311,7 +311,7 @@ TEST_CASE("the weights of a unit of the chosen expert stand below the router's a
     user.open(folder, ids_typed);
     user.act(GoTo{StageGroup::mlp_out, 5, 1});
     const std::vector<float> before = logits_of(user);
-    const auto share = [&](std::int64_t e) { return user.shown().value({TensorId::router, {0, 5, e, 0}}); };
+    const auto share = [&](std::int64_t e) { return user.shown().value({TensorId::routing, {0, 5, e, 0}}); };
     std::int64_t e = 1;
     for (const std::int64_t other : {2, 3})
         e = share(other) > share(e) ? other : e;

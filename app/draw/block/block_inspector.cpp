@@ -115,7 +115,7 @@ void say_edited(Sheet& sheet, TensorId table) {
 int add_experts(Sheet& sheet, const CellAddress& cell) {
     sheet.section(tr("block_inspector.experts", "Experts"),
                   tr("block_inspector.share_each", "fraction of each"));
-    const auto shares = row_of(sheet.context.shown, router, cell.at[1]);
+    const auto shares = row_of(sheet.context.shown, routing, cell.at[1]);
     for (std::size_t expert = 0; expert < shares.size(); ++expert)
         if (shares[expert] > 0)
             sheet.row(tr("common.expert", "expert {}", expert),

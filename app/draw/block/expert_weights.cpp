@@ -67,7 +67,7 @@ void draw_chips(Picture& picture, const DrawContext& context, const std::string&
 /// The experts, first those that the token uses, with their shares.
 void draw_experts(Picture& picture, const DrawContext& context, std::int64_t chosen, float y) {
     const std::int64_t i = row_around(context);
-    const auto shares = row_of(context.shown, router, i);
+    const auto shares = row_of(context.shown, routing, i);
     std::vector<Chip> chips;
     for (std::int64_t e = 0; e < std::ssize(shares); ++e) {
         const float share = shares[static_cast<std::size_t>(e)];
@@ -164,7 +164,7 @@ float draw_expert_weights(Picture& picture, const DrawContext& context, float y)
         {expert_W_out, {e, unit, 0, 0}, 2, "W_out[" + k + ", :]", {}}};
     if (with(expert_b_out))
         strips.push_back({expert_b_out, {e, 0, 0, 0}, 1, "b_out", {}});
-    const bool used = row_of(shown, router, row_around(context))[static_cast<std::size_t>(e)] > 0;
+    const bool used = row_of(shown, routing, row_around(context))[static_cast<std::size_t>(e)] > 0;
     const std::string word = shortened(query_word(shown.problem(), row_around(context)), 14);
     return draw_weight_strips(
         picture, context, tr("expert_weights.expert_unit", "Expert {}, unit {}", e, unit),

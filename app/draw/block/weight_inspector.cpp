@@ -49,7 +49,7 @@ Made made_with(const Shown& shown, const CellAddress& cell, std::int64_t i) {
         return {mlp_out, {0, i, last, 0}};
     case W_router:
     case b_router:
-        return {router, {0, i, last, 0}};
+        return {routing, {0, i, last, 0}};
     case W_E:
     case W_type:
         return {embedding, {0, i, last, 0}};
@@ -221,7 +221,7 @@ void add_expert_step(Sheet& sheet, const CellAddress& cell, const checkpoint::Ex
                   number(static_cast<double>(gate ? units.gate[k] : units.in[k]), 4));
         return add_unit(sheet, units, k);
     }
-    const double share = static_cast<double>(shown.value({router, {0, units.token, units.expert, 0}})),
+    const double share = static_cast<double>(shown.value({routing, {0, units.token, units.expert, 0}})),
                  from = is_bias ? 1.0 : static_cast<double>(units.act[static_cast<std::size_t>(cell.at[1])]);
     if (!is_bias)
         product(tr("common.unit_2", "unit {}", cell.at[1]), from);
@@ -241,7 +241,7 @@ int add_expert(Sheet& sheet, const CellAddress& cell) {
     const std::string word = shortened(query_word(shown.problem(), units->token), 14);
     sheet.section(tr("weight_inspector.at", "At “{}”", word),
                   tr("common.expert", "expert {}", units->expert));
-    if (!(row_of(shown, router, units->token)[static_cast<std::size_t>(units->expert)] > 0))
+    if (!(row_of(shown, routing, units->token)[static_cast<std::size_t>(units->expert)] > 0))
         sheet.paragraph(
             tr("common.not_use_expert_adds", "“{}” does not use this expert: it adds nothing there.", word),
             sheet.context.theme.text);

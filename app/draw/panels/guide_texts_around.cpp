@@ -115,7 +115,7 @@ GuideText say_mlp(const Shown& shown, TensorId id, std::int64_t i) {
 }
 
 GuideText say_experts(const Shown& shown, std::int64_t i) {
-    const std::span<const float> fractions = row_of(shown, router, i);
+    const std::span<const float> fractions = row_of(shown, routing, i);
     const auto used = std::ranges::count_if(fractions, [](float fraction) { return fraction > 0; });
     GuideText out{.heading = tr("guide_texts_around.experts_of_token", "{} of {} experts for each token",
                                 used, std::ssize(fractions))};
@@ -216,7 +216,7 @@ GuideText guide_text_around(const Shown& shown, const ViewState& view) {
         return say_vocabulary(shown, id);
     if (norm_at(shown, id))
         return say_norm(shown, id, i);
-    if (is_sum_of_experts(shown, id) && shown.tensor(router) != nullptr)
+    if (is_sum_of_experts(shown, id) && shown.tensor(routing) != nullptr)
         return say_experts(shown, i);
     if (id == mlp_pre || id == mlp_gate || id == mlp_act || is_output_of_mlp(shown, id))
         return say_mlp(shown, id, i);

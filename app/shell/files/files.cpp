@@ -254,8 +254,8 @@ void Files::recover(const Recovery& recovery) {
         tr("files.recovering", "Recovering {}", recovery.title), true,
         [this, recovery, revision](Progress&) -> FileJob::Done {
             project::OpenedProject opened = load_recovery(recovery);
-            Loaded loaded{make_document(opened.recipe, revision), recovery.project_path,
-                          std::move(opened.view), std::move(opened.notes)};
+            LoadedDocument loaded{make_document(opened.recipe, revision), recovery.project_path,
+                                  std::move(opened.view), std::move(opened.notes)};
             return [this, recovery, loaded = std::move(loaded)] {
                 put_in_place(loaded, false);
                 leave(recovery.file.string());
@@ -275,7 +275,7 @@ void Files::recover(const Recovery& recovery) {
         });
 }
 
-void Files::put_in_place(Loaded loaded, bool counts_as_saved) {
+void Files::put_in_place(LoadedDocument loaded, bool counts_as_saved) {
     setup_.leave_lesson();
     files_.chooser.reset();
     files_.path = loaded.path;

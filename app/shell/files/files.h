@@ -5,6 +5,7 @@
 #include "app/jobs/file_job.h"
 #include "app/jobs/recovery.h"
 #include "app/session/workspace.h"
+#include "app/shell/files/loaded_document.h"
 #include "app/shell/picture_previews.h"
 #include "app/shell/program_options.h"
 #include "app/views/state.h"
@@ -61,12 +62,6 @@ private:
     };
     /// An action that would replace the document.
     using Step = std::variant<NewProject, QuitProgram, Open, Recover>;
-    /// A document read from a file.
-    struct Loaded {
-        DocumentPtr document;
-        std::string path, view; ///< the path for "Save"; the view, see project_view.h
-        std::vector<std::string> notes;
-    };
 
     void ask_first(Step step); ///< asks about work that would be lost, then do_step() or nothing
     std::string loss_by(const Step& step) const; ///< a sentence
@@ -96,7 +91,7 @@ private:
     void recover(const Recovery& recovery);
     void cannot_open(const std::string& path);
     std::filesystem::path recent_list() const;
-    void put_in_place(Loaded loaded, bool counts_as_saved);
+    void put_in_place(LoadedDocument loaded, bool counts_as_saved);
     bool replaces(const Step& step) const; ///< the user's document; false for lessons and surveys
     void save();
     void save_to(const std::string& path);
@@ -123,13 +118,14 @@ private:
     void failed(const std::string& sentence);
     void refresh();
     void remember(const std::string& path);
+
     AppState& state_;
     FilesState& files_;
     Workspace& workspace_;
     Setup setup_;
-    std::optional<Step> next_;      ///< continues after the answer, or after saving
-    std::optional<Step> waiting_;   ///< continues after the job
-    std::optional<Loaded> remains_; ///< the readable part of a damaged project, while it is offered
+    std::optional<Step> next_;              ///< continues after the answer, or after saving
+    std::optional<Step> waiting_;           ///< continues after the job
+    std::optional<LoadedDocument> remains_; ///< the readable part of a damaged project, while it is offered
     std::vector<Recovery> recoveries_;
     std::filesystem::path last_folder_;
     double now_ = 0, job_began_ = 0, notice_until_ = 0;

@@ -46,18 +46,18 @@ void Files::load_project(const std::string& path) {
         [this, path, revision](Progress& progress) -> FileJob::Done {
             const auto load = [&](project::OpenedProject opened) {
                 progress.check();
-                return Loaded{make_document(opened.recipe, revision), path, std::move(opened.view),
-                              std::move(opened.notes)};
+                return LoadedDocument{make_document(opened.recipe, revision), path, std::move(opened.view),
+                                      std::move(opened.notes)};
             };
             try {
-                Loaded loaded = load(project::open_project(path));
+                LoadedDocument loaded = load(project::open_project(path));
                 return [this, loaded = std::move(loaded)] { put_in_place(loaded, true); };
             } catch (const Error& fault) {
                 if (fault.kind() != ErrorKind::input)
                     throw;
                 // Try to read a part of it; otherwise report the first error.
                 try {
-                    Loaded loaded = load(project::recover_project(path));
+                    LoadedDocument loaded = load(project::recover_project(path));
                     return [this, loaded = std::move(loaded), error = std::string(fault.what())] {
                         files_.chooser.reset();
                         files_.damaged = DamagedOffer{file_name(loaded.path), error, loaded.notes};
@@ -84,7 +84,7 @@ void Files::load_problem(const std::string& path) {
             project::Recipe recipe;
             recipe.base = std::make_shared<const Problem>(
                 project::load_case({.path = path, .H = heads.H, .Hkv = heads.Hkv}));
-            Loaded loaded{make_document(recipe, revision), {}, {}, {}};
+            LoadedDocument loaded{make_document(recipe, revision), {}, {}, {}};
             if (!heads.from_file)
                 loaded.notes.push_back(untold_heads(file_name(path), heads));
             return [this, path, loaded = std::move(loaded)] {

@@ -148,7 +148,7 @@ void Collector::add_attention(AttentionPlace place) {
     const Architecture& a = in_stack(architecture_, place.stack);
     std::vector<TensorId> around = layer_stages(a, place);
     if (a.has_experts(place.layer))
-        around.insert(std::ranges::find(around, TensorId::mlp_out), TensorId::router);
+        around.insert(std::ranges::find(around, TensorId::mlp_out), TensorId::routing);
     for (const TensorId id : around)
         add_block(place, id, node_name(architecture_, place, id));
     add_nodes(place);

@@ -26,7 +26,7 @@ std::shared_ptr<BlockTrace> ModelRun::State::block(std::int64_t n, Progress& pro
     std::vector<TensorId> stages = layer_stages(stack.architecture(), place);
     const TensorId leaves_layer = stages.back();
     if (stack.architecture().has_experts(place.layer))
-        stages.push_back(TensorId::router);
+        stages.push_back(TensorId::routing);
     if (attends(n))
         stages.push_back(TensorId::output);
     std::vector<graph::Part> captures;

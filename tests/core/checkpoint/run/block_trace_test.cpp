@@ -35,7 +35,7 @@ ModelRunPtr case_run(const ModelPtr& model, const ModelInputs& inputs, const Mod
 std::vector<TensorId> ids_of(const ForwardResult& result, AttentionPlace place) {
     std::vector<TensorId> ids;
     for (const BlockRun& block : result.blocks)
-        if (block.place == place && block.id != TensorId::router) // the router does not have its own step
+        if (block.place == place && block.id != TensorId::routing) // the router does not have its own step
             ids.push_back(block.id);
     return ids;
 }
