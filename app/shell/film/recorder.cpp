@@ -71,8 +71,7 @@ void Recorder::act(const std::vector<Action>& actions) {
 
 void Recorder::show_task() {
     program_.state().requests.to_task = true;
-    window_.draw(0);
-    act({}); // the scrolled page
+    act({}); // the first frame scrolls
 }
 
 void Recorder::rest(double seconds, const FilmText& text) {

@@ -5,6 +5,7 @@
 #include "app/state/screens/screen.h"
 #include "app/views/scrolled.h"
 #include "core/base/message.h"
+#include "core/lesson/questions/step_tasks.h"
 #include "core/text/one_line.h"
 
 #include <algorithm>
@@ -82,6 +83,11 @@ bool presents_sentence(const AppState& state) {
 bool presents_prediction(const AppState& state) {
     if (!state.presentation.on || !state.document->is_checkpoint() || !state.model.predictions)
         return false;
+    // Where a lesson asks for a prediction, it is not given away.
+    if (const lesson::Step* const step = state.course.open == nullptr ? nullptr : state.course.step())
+        for (const lesson::StepQuestion* const question : lesson::questions_of(step->blocks))
+            if (!state.course.of_open().done.contains(question->id))
+                return false;
     const Screen screen = screen_of(state.shown, state.view);
     const checkpoint::TextModel& model = *state.document->part()->model;
     return screen != Screen::flow && (state.model.next_distribution.has_value() || model.masked());

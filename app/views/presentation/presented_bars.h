@@ -11,7 +11,7 @@ namespace headscope::app {
 /// sentences.
 bool presents_sentence(const AppState& state);
 /// Returns true if the prediction is below a presented canvas: of a language model, unless the picture shows
-/// it already.
+/// it already or the page of a lesson has an open question.
 bool presents_prediction(const AppState& state);
 
 /// The sentence of a presentation, or its field, and its position in the list: "3 of 7". Closes the field
