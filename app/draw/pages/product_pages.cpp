@@ -293,7 +293,7 @@ Picture draw_gate_page(const DrawContext& context) {
     const std::int64_t h = context.view.head;
     const std::string gated = head_name("head_out", h);
     const float controls = draw_head_switch(picture, context);
-    draw_view_heading(picture, context, tr("product_pages.gate_of", "Gate on the output of {}", gated),
+    draw_view_heading(picture, context, tr("product_pages.gate_of", "Gate on {}", gated),
                       page_formula(context.shown, TensorId::gate) + ",  " +
                           page_formula(context.shown, TensorId::head_out_gated),
                       controls);
