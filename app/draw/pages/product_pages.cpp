@@ -306,7 +306,7 @@ Picture draw_gate_page(const DrawContext& context) {
     product.right.owner = product.result.owner = owned_by(h);
     product.result.rows_stepped = rows_done(context);
     product.left_name = "X";
-    product.right_name = tr("product_pages.w_g_columns", "W_G[columns of {}]", h);
+    product.right_name = head_name("W_G", h);
     product.result_name = head_name("gate", h);
     product.left_shape = "T × " + axis_name(Axis::Dq, dims);
     product.right_shape = axis_name(Axis::Dq, dims) + " × dv";
