@@ -55,6 +55,9 @@ std::string render_window(const RenderOptions& options, const app::DocumentPtr& 
                    " has " + std::to_string(std::max(dims.Tq, dims.Tk)) +
                    " tokens, and the map needs at least " + std::to_string(app::min_map_tokens) +
                    "; leave --screen out");
+    if (options.screen == "flow" && options.model)
+        if (const std::string why = app::why_no_flow(*state.document); !why.empty())
+            fail_input("--screen flow: " + why);
     if (state.shown.map != nullptr || options.present) {
         // The result depends on the size of the viewport, which the first frame determines.
         app::render_offscreen(*program, size.width, size.height, options.scale);

@@ -126,8 +126,9 @@ OpenedModel open_model(const checkpoint::TextModelPtr& model, const ModelTexts& 
     }
     auto part = std::make_shared<RunSpec>(*with_inputs(texts_of, progress));
     OpenedModel opened;
-    opened.attention = attention_number(
-        architecture, {part->two_texts() ? checkpoint::Stack::cross : checkpoint::Stack::own, layer});
+    const checkpoint::Stack stack = part->two_texts() ? checkpoint::Stack::cross : checkpoint::Stack::own;
+    opened.attention =
+        attention_number(architecture, {stack, nearest_attention(architecture, {stack, layer})});
     opened.unedited = opened.run =
         checkpoint::ModelRun::compute(model->model, *part->inputs, {}, nullptr, of_window, progress);
     if (!edits.empty())

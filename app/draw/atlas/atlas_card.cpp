@@ -329,6 +329,12 @@ Picture draw_atlas_inspector(const DrawContext& context) {
                         context.theme.muted);
         return sheet.finish();
     }
+    if (context.head_grid != nullptr && !context.head_grid->info().has_weights(l)) {
+        sheet.paragraph(tr("atlas_card.delta_layer",
+                           "Layer {} has a delta layer in place of attention, so it has no heads.", l),
+                        context.theme.muted);
+        return sheet.finish();
+    }
     if (atlas == nullptr || context.head_grid == nullptr ||
         context.head_grid->info().own_layers() != atlas->L || !atlas->at(l, h)) {
         sheet.paragraph(tr("atlas_card.head_measured", "The head is being measured."), context.theme.muted);

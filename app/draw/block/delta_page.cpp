@@ -12,14 +12,12 @@ using enum TensorId;
 std::vector<RowBlock> blocks_of_step(StageGroup step) {
     switch (step) {
     case StageGroup::delta_qkv:
-        return {{delta_q, "",
-                 tr("delta_page.queries", "what each head reads its state with; length 1 in each head")},
-                {delta_k, "", tr("delta_page.keys", "where each head writes; length 1 in each head")},
+        return {{delta_q, "", tr("delta_page.queries", "read the state; length 1")},
+                {delta_k, "", tr("delta_page.keys", "say where to write; length 1")},
                 {delta_v, "", tr("delta_page.values", "what each head writes")}};
     case StageGroup::delta_state:
-        return {{delta_decay, "", tr("delta_page.decay", "the fraction of each head’s state that stays")},
-                {delta_beta, "",
-                 tr("delta_page.beta", "the fraction of what is stored under the key that is replaced")},
+        return {{delta_decay, "", tr("delta_page.decay", "fraction that stays")},
+                {delta_beta, "", tr("delta_page.beta", "fraction replaced")},
                 {delta_y, "", tr("delta_page.read_out", "what the query reads of each head’s state")}};
     default:
         return {{delta_z, "", tr("delta_page.gates", "gates; their silu multiplies the normalized read-out")},

@@ -230,7 +230,7 @@ Picture draw_effects_inspector(const DrawContext& context) {
         return sheet.finish();
     }
     const std::int64_t l = context.view.attention.layer, h = context.view.head;
-    if (effects->has(l, h)) {
+    if (effects->has(l, h) && effects->part(l, h).writer.kind == analysis::Writer::Kind::head) {
         const LogitPart& part = effects->part(l, h);
         // Show the same number as the map on screen.
         const EffectsSweep::Cell* const lost =

@@ -151,6 +151,23 @@ double limit_of(const DrawContext& context) {
     return effects_limit(context.shown.sweep == nullptr ? 0 : context.shown.sweep->max_abs);
 }
 
+/// Draws one cell for a layer that has a delta layer in place of heads.
+void draw_delta_cell(Picture& picture, const DrawContext& context, const Table& table, std::int64_t l,
+                     double limit) {
+    const LogitPart& part = context.shown.effects->part(l, 0);
+    const figure::Rect first = table.head(l, 0), last = table.head(l, table.H - 1);
+    const figure::Rect area{first.x, first.y, last.x + last.w - first.x, first.h};
+    const std::string name = component_name(part.writer);
+    if (shows_losses(context)) {
+        draw_missing_cell(picture, context.theme, area, true);
+        picture.tips.push_back({area, tr("common.not_measured", "{}: not measured", name)});
+        return;
+    }
+    draw_signed_cell(picture, context, area, part.value, limit, table.numbers);
+    picture.tips.push_back({area, tr("effects_page.adds_logit", "{} adds {} to the logit of {}", name,
+                                     signed_number(part.value, 3), logit_label(*context.shown.effects))});
+}
+
 void draw_table(Picture& picture, const DrawContext& context, const Table& table) {
     const Theme& theme = context.theme;
     const Effects& effects = *context.shown.effects;
@@ -163,7 +180,10 @@ void draw_table(Picture& picture, const DrawContext& context, const Table& table
             draw_text(picture, context, table.left - 8, figure::baseline_for(row.y + row.h / 2, 12),
                       "L" + std::to_string(l), open ? Font::ui_semibold : Font::ui, 12,
                       open ? theme.ink : theme.muted, Align::right);
-        for (std::int64_t h = 0; h < table.H; ++h) {
+        const bool without_heads = effects.part(l, 0).writer.kind == analysis::Writer::Kind::delta;
+        if (without_heads)
+            draw_delta_cell(picture, context, table, l, limit);
+        for (std::int64_t h = 0; h < table.H && !without_heads; ++h) {
             const TableCell cell = cell_of(context, l, h);
             const figure::Rect area = table.head(l, h);
             const HeadEdits* const edits = head_edits(context, l, h);
@@ -250,7 +270,9 @@ float draw_sum(Picture& picture, const DrawContext& context, const Table& table)
         {tr("effects_page.mlps", "MLPs"), effects.all_mlps},
         {tr("common.embedding", "embedding"), effects.embedding}};
     if (effects.other_attention != 0)
-        terms.insert(terms.begin() + 1, {effects.stack == checkpoint::Stack::cross
+        terms.insert(terms.begin() + 1, {context.shown.document->part()->architecture().delta
+                                             ? tr("effects_page.delta_layers", "delta layers")
+                                         : effects.stack == checkpoint::Stack::cross
                                              ? tr("effects_page.own_heads", "self heads")
                                              : tr("effects_page.cross_heads", "cross heads"),
                                          effects.other_attention});

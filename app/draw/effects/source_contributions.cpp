@@ -77,7 +77,7 @@ float draw_source_contributions(Picture& picture, const DrawContext& context, do
     const Theme& theme = context.theme;
     const Effects& effects = *context.shown.effects;
     const std::int64_t l = context.view.attention.layer, h = context.view.head;
-    if (!effects.has(l, h))
+    if (!effects.has(l, h) || effects.part(l, h).writer.kind != analysis::Writer::Kind::head)
         return y;
     const LogitPart& part = effects.part(l, h);
     draw_hairline(picture, context, canvas_pad, y, context.width - 2 * canvas_pad);

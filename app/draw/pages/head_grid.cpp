@@ -244,14 +244,16 @@ void draw_layer_name(Picture& picture, const DrawContext& context, const Grid& g
 /// Draws a layer that has not been read yet or could not be read.
 void draw_missing_row(Picture& picture, const DrawContext& context, const Grid& grid, std::int64_t l,
                       const std::string& error) {
-    for (std::int64_t h = 0; h < grid.H; ++h)
+    const bool lacks_heads = !context.head_grid->info().has_weights(l);
+    for (std::int64_t h = 0; h < grid.H && !lacks_heads; ++h)
         picture.scene.add(figure::RectItem{.area = grid.map(l, h), .stroke = context.theme.line});
     if (error.empty())
         return;
     const figure::Rect first = grid.map(l, 0);
     draw_text(picture, context, first.x + 6, figure::baseline_for(first.y + first.h / 2, 12.5F),
-              "⚠ " + tr("board_page.layer_could_not_read", "this layer could not be read"), figure::Font::ui,
-              12.5F, context.theme.bad);
+              lacks_heads ? tr("board_page.delta_layer", "delta layer: no attention weights")
+                          : "⚠ " + tr("board_page.layer_could_not_read", "this layer could not be read"),
+              figure::Font::ui, 12.5F, lacks_heads ? context.theme.muted : context.theme.bad);
     picture.tips.push_back({{first.x, first.y, grid.right() - first.x, first.h}, error});
 }
 

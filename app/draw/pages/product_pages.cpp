@@ -293,7 +293,7 @@ Picture draw_gate_page(const DrawContext& context) {
     const std::int64_t h = context.view.head;
     const std::string gated = head_name("head_out", h);
     const float controls = draw_head_switch(picture, context);
-    draw_view_heading(picture, context, tr("product_pages.gate_of", "Gate on the output of {}", gated),
+    draw_view_heading(picture, context, tr("product_pages.gate_of", "Gate on {}", gated),
                       page_formula(context.shown, TensorId::gate) + ",  " +
                           page_formula(context.shown, TensorId::head_out_gated),
                       controls);
@@ -306,7 +306,7 @@ Picture draw_gate_page(const DrawContext& context) {
     product.right.owner = product.result.owner = owned_by(h);
     product.result.rows_stepped = rows_done(context);
     product.left_name = "X";
-    product.right_name = tr("product_pages.w_g_columns", "W_G[columns of {}]", h);
+    product.right_name = head_name("W_G", h);
     product.result_name = head_name("gate", h);
     product.left_shape = "T × " + axis_name(Axis::Dq, dims);
     product.right_shape = axis_name(Axis::Dq, dims) + " × dv";

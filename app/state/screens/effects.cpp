@@ -80,7 +80,9 @@ std::shared_ptr<const Effects> effects_of(const checkpoint::TextModel& model, co
             out.all_mlps += part.value;
             out.layers[l] += part.value;
             break;
-        case Kind::delta:
+        case Kind::delta: // stands in the cells of the heads that its layer lacks
+            std::ranges::fill(out.heads[l], &part);
+            out.max_abs = std::max(out.max_abs, std::abs(part.value));
             out.other_attention += part.value;
             out.layers[l] += part.value;
             break;
