@@ -281,6 +281,13 @@ private:
                             "The unembedding has {} outputs for {} tokens, so there are no logits here",
                             *outputs, axes_.at("vocab"));
         }
+        if (has(around, "W_P") && source_->find("pos_embed.W_pos") != nullptr)
+            model.note +=
+                (model.note.empty() ? "" : "; ") +
+                tr("toy_model.added_positions",
+                   "TransformerLens' file does not say how positions are used; they are added to the "
+                   "embedding (its \"standard\"), and a model with \"shortformer\" would have other "
+                   "numbers");
         json config{{"model_type", "toy"},
                     {"num_hidden_layers", layers},
                     {"hidden_size", axes_.at("D")},
