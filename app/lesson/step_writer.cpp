@@ -23,7 +23,7 @@ namespace headscope::app {
 namespace {
 
 /// A text in quotation marks, which YAML reads like JSON.
-std::string quoted(const std::string& text) {
+std::string in_quotes(const std::string& text) {
     return dump_json(nlohmann::json(text));
 }
 
@@ -90,9 +90,9 @@ private:
         line("preset", recipe.preset);
         const text::PresetInfo* const preset = text::find_preset(recipe.preset);
         if (preset == nullptr || !preset->fixed_sentence)
-            line("sentence", quoted(recipe.sentence));
+            line("sentence", in_quotes(recipe.sentence));
         if (preset != nullptr && !preset->kv_sentence.empty())
-            line("kv_sentence", quoted(recipe.kv_sentence));
+            line("kv_sentence", in_quotes(recipe.kv_sentence));
         write_mask(recipe);
         if (recipe.H != 0)
             line("H", recipe.H);
@@ -171,7 +171,8 @@ private:
                     vector ? std::to_string(n)
                            : std::to_string(n / columns) + ", " + std::to_string(n % columns);
                 cells += (cells.empty() ? "" : ", ") +
-                         quoted(std::string(tensor_info(id).name) + "[" + place + "]") + ": " + exact(value);
+                         in_quotes(std::string(tensor_info(id).name) + "[" + place + "]") + ": " +
+                         exact(value);
             }
         }
         if (!cells.empty())
@@ -183,8 +184,8 @@ private:
         if (part.two_texts() || !part.pair.empty())
             fail_input(tr("step_writer.two_texts", "A lesson shows models that read one text only."));
         const std::string& path = part.model->model->path();
-        line("model", checkpoint::is_unpacked(path) ? part.model->name() : quoted(path));
-        line("sentence", quoted(part.prompt));
+        line("model", checkpoint::is_unpacked(path) ? part.model->name() : in_quotes(path));
+        line("sentence", in_quotes(part.prompt));
         line("layer", document_.layer());
         lesson::StepScene scene;
         scene.layer = document_.layer();
@@ -196,8 +197,8 @@ private:
                 if (gain == 1.0F)
                     continue;
                 scene.gains.push_back({.layer = l, .head = h, .gain = gain});
-                gains += (gains.empty() ? "" : ", ") + quoted(std::to_string(l) + "." + std::to_string(h)) +
-                         ": " + exact(gain);
+                gains += (gains.empty() ? "" : ", ") +
+                         in_quotes(std::to_string(l) + "." + std::to_string(h)) + ": " + exact(gain);
             }
         if (first_difference(part.edits, lesson::edits_of(scene, architecture)))
             fail_input(tr("step_writer.edited_model",
@@ -211,7 +212,7 @@ private:
         const Problem& problem = document_.problem;
         const AttentionView& attention = view_.attention;
         const bool model = document_.is_checkpoint();
-        line("stage", quoted(std::string(group_info(view_.group).label)));
+        line("stage", in_quotes(std::string(group_info(view_.group).label)));
         if (view_.row >= 0)
             line("row", view_.row);
         line("head", std::min(view_.head, problem.dims.H - 1));
@@ -248,7 +249,7 @@ private:
         for (int axis = batched ? 1 : 0; axis < info.rank(); ++axis)
             place += (place.empty() ? "" : ", ") +
                      std::to_string(view_.selected->at[static_cast<std::size_t>(axis)]);
-        line("select", quoted(std::string(info.name) + "[" + place + "]"));
+        line("select", in_quotes(std::string(info.name) + "[" + place + "]"));
     }
 
     void write_screen() {
@@ -259,21 +260,21 @@ private:
         const auto word = [&](std::int64_t id) {
             std::string label = checkpoint::label_of(text, id);
             constexpr std::string_view space = "·";
-            return quoted(label.starts_with(space) ? label.substr(space.size()) : label);
+            return in_quotes(label.starts_with(space) ? label.substr(space.size()) : label);
         };
         if (asks && model_.effects.token)
             line("token", word(*model_.effects.token));
         if (asks && (model_.effects.against || model_.effects.from_mean))
-            line("against", model_.effects.from_mean ? quoted("") : word(*model_.effects.against));
+            line("against", model_.effects.from_mean ? in_quotes("") : word(*model_.effects.against));
         if (attention.screen != Screen::patching)
             return;
         if (!model_.patching.corrupted.empty())
-            line("corrupted", quoted(model_.patching.corrupted));
+            line("corrupted", in_quotes(model_.patching.corrupted));
         line("patched",
              model_.patching.paths ? "paths" : std::string(analysis::info_of(model_.patching.kind).id));
         if (attention.patch[0] >= 0 && attention.patch[1] >= 0)
             line("patch",
-                 quoted(std::to_string(attention.patch[0]) + "." + std::to_string(attention.patch[1])));
+                 in_quotes(std::to_string(attention.patch[0]) + "." + std::to_string(attention.patch[1])));
     }
 
     const Document& document_;

@@ -5,6 +5,7 @@
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/matrix/edit_marks.h"
+#include "app/state/model_document.h"
 #include "core/base/message.h"
 
 #include <algorithm>
