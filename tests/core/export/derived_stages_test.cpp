@@ -85,7 +85,7 @@ TEST_CASE("what a mixture adds is the sum of its chosen experts' outputs and of 
 
 TEST_CASE("latent attention's vectors and its rotated key are written by their names") {
     const Written written =
-        stages_of("deepseek_v2_tiny", {"q_latent", "x", "kv_latent", "k_rotary", "k_rot", "k_heads"}, 1);
+        stages_of("deepseek_v3_tiny", {"q_latent", "x", "kv_latent", "k_rotary", "k_rot", "k_heads"}, 1);
     CHECK(written.tensors.at("layers.1.q_latent")->values().data() ==
           written.tensors.at("layers.1.x")->values().data());
     const Tensor &latent = *written.tensors.at("layers.1.kv_latent"),

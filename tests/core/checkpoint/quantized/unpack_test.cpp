@@ -2,6 +2,7 @@
 
 #include "tests/catch.h"
 
+#include <bitset>
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -58,14 +59,15 @@ TEST_CASE("GPTQ with 3 bits: numbers across two words") {
     // 32 numbers 7, 6, 5, ... in three words, for each of 32 columns.
     std::vector<std::uint32_t> numbers(96);
     std::vector<float> expected;
-    unsigned __int128 stream = 0;
+    std::bitset<96> stream;
     for (unsigned k = 0; k < 32; ++k) {
-        stream |= static_cast<unsigned __int128>(7 - k % 8) << 3 * k;
+        stream |= std::bitset<96>(7 - k % 8) << std::size_t{3} * k;
         expected.push_back(static_cast<float>(7 - k % 8) - 1.0F);
     }
     for (std::size_t word = 0; word < 3; ++word)
         for (std::size_t column = 0; column < 32; ++column)
-            numbers[word * 32 + column] = static_cast<std::uint32_t>(stream >> 32 * word);
+            numbers[word * 32 + column] =
+                static_cast<std::uint32_t>(((stream >> 32 * word) & std::bitset<96>(0xFFFFFFFF)).to_ulong());
     const std::string packed = words(numbers), zeros(12, '\0');
     const std::vector<float> scales(32, 1.0F);
     const std::vector<std::int64_t> group_of(32, 0);
