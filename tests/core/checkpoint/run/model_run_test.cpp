@@ -108,12 +108,12 @@ TEST_CASE("a run of a checkpoint has the numbers of run_model, bit for bit") {
         CHECK(same_bits(*got->logits(), *expected.logits));
         const std::int64_t vocab = model->architecture().vocab;
         for (const std::int64_t position : {std::int64_t{0}, inputs.T - 1, std::int64_t{2}}) {
-            const TensorPtr one = got->logits_at(position, Progress());
-            CHECK(one->shape() == Shape{1, 1, vocab});
+            const TensorPtr row = got->logits_at(position, Progress());
+            CHECK(row->shape() == Shape{1, 1, vocab});
             CHECK(std::ranges::equal(
-                one->values(), expected.logits->values().subspan(static_cast<std::size_t>(position * vocab),
+                row->values(), expected.logits->values().subspan(static_cast<std::size_t>(position * vocab),
                                                                  static_cast<std::size_t>(vocab))));
-            CHECK(got->logits_at(position, Progress()) == one);
+            CHECK(got->logits_at(position, Progress()) == row);
         }
     }
 }
