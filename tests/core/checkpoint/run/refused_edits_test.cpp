@@ -12,14 +12,14 @@ namespace {
 
 using W = WeightId;
 
-ModelPtr model_named(const std::string& name) {
+ModelPtr model_to_refuse(const std::string& name) {
     return std::make_shared<const Model>(Model::open(test_data("/models/") + name));
 }
 
 } // namespace
 
 TEST_CASE("weights that cannot be edited are refused with one sentence") {
-    const ModelPtr gpt2 = model_named("gpt2_tiny"), experts = model_named("gpt_oss_tiny");
+    const ModelPtr gpt2 = model_to_refuse("gpt2_tiny"), experts = model_to_refuse("gpt_oss_tiny");
     const auto fault = [](const Model& model, std::int64_t n, W weight, const TensorPtr& tensor) {
         return input_error([&] { check_edits(model, {{n, {.tensors = {{weight, tensor}}, .gains = {}}}}); });
     };
@@ -45,7 +45,7 @@ TEST_CASE("weights that cannot be edited are refused with one sentence") {
     // W_U is W_E there, and is edited as W_E.
     CHECK_THAT(row_fault(*gpt2, 1, W::output_table, 3, {32}), Contains("rows of W_U"));
     // Both stacks read the encoder's table.
-    const ModelPtr t5 = model_named("t5_tiny"), bart = model_named("bart_tiny");
+    const ModelPtr t5 = model_to_refuse("t5_tiny"), bart = model_to_refuse("bart_tiny");
     CHECK(row_fault(*t5, 0, W::word_table, 159, {32}).empty());
     CHECK_THAT(row_fault(*t5, 2, W::word_table, 3, {32}), Contains("decoder") && Contains("rows of W_E"));
     CHECK_THAT(row_fault(*t5, 0, W::position_table, 3, {32}), Contains("encoder") && Contains("rows of W_P"));
