@@ -175,7 +175,7 @@ TEST_CASE("calls of generate that cannot be done are named", "[cli]") {
     fails("gpt2_tiny", {"--ids", "1", "--top", "-1"}, 1, "--top is -1");
     fails("gpt2_tiny", {"--text", "cat"}, 1, "is not a token id");
     fails("bert_tiny", {"--ids", "1"}, 1, "bert model reads each text");
-    fails("no_such_model", {"--ids", "1"}, 1, "neither a folder");
+    fails("no_such_model", {"--ids", "1"}, 1, "does not exist");
     std::string prompt = "1";
     for (int n = 0; n < 64; ++n)
         prompt += ",1";

@@ -153,8 +153,8 @@ TEST_CASE("errors of a model call have the right exit code", "[cli]") {
     check_failure(trace_of("gpt2_tiny", {"--ids", "1", "--temperature", "0", "-o", "-"}), 1, "temperature");
     check_failure(trace_of("gpt2_tiny", {"--ids", "1", "--layer", "2", "-o", "-"}), 1, "no layer 2");
     check_failure(trace_of("gpt2_tiny", {"--ids", "1", "--head", "4", "-o", "-"}), 1, "no head 4");
-    check_failure(trace_of("no_such_model", {"--ids", "1", "-o", "-"}), 1, "neither a folder");
-    check_failure({"model", "info", models + "nothing"}, 1, "neither a folder");
+    check_failure(trace_of("no_such_model", {"--ids", "1", "-o", "-"}), 1, "does not exist");
+    check_failure({"model", "info", models + "nothing"}, 1, "does not exist");
     check_failure({"model"}, 2, "headscope model --help");
 }
 
