@@ -274,5 +274,5 @@ TEST_CASE("a saved script of a layer has its experts", "[model][stacks]") {
     user.open(test_data("/models/mixtral_tiny"), "3 7 9 5");
     user.act(GoTo{StageGroup::mlp_act, 2, 0});
     user.settle();
-    CHECK(script_at_activation(user).find("\nrouter = torch.zeros_like(router_logits)") != std::string::npos);
+    CHECK(script_at_activation(user).find("\nrouting = torch.zeros_like(router)") != std::string::npos);
 }

@@ -20,6 +20,8 @@ constexpr std::int64_t most_values = 1200; ///< that gather in the mix of values
 /// The same number in the tensor that has one matrix for each head.
 CellAddress by_head(CellAddress cell, const Dims& dims) {
     const auto split = [&](TensorId blocks, std::int64_t width) {
+        if (width <= 0) // attention weights alone have no such tensor
+            return;
         const Index at = cell.at;
         cell = {blocks, {at[0], at[2] / width, at[1], at[2] % width}};
     };

@@ -57,7 +57,8 @@ struct Place {
                 .manual_back = manual,
                 .manual_forth = manual,
                 .has_tab_focus = has_tab_focus,
-                .stepping = stepping};
+                .stepping = stepping,
+                .typed_words = !checkpoint};
     }
 };
 

@@ -455,6 +455,9 @@ TEST_CASE("every family's usual architecture becomes a graph with all of its ten
     int families = 0;
     for (std::string family; std::getline(names >> std::ws, family, ',');) {
         INFO(family);
+        ++families;
+        if (family == "toy") // has no usual sizes: its file says all of them
+            continue;
         const Architecture model = read_architecture("{\"model_type\": \"" + family + "\"}", family);
         const ModelGraph built = graph_of(model, short_text(model), true);
         std::set<std::string> expected;
@@ -469,9 +472,8 @@ TEST_CASE("every family's usual architecture becomes a graph with all of its ten
                             expected.insert(full_name(row, rows == &map.head ? "" : map.prefixes.front(), l));
         }
         CHECK(tensors_of_parameters(built.graph) == expected);
-        ++families;
     }
-    CHECK(families == 70);
+    CHECK(families == 72);
 }
 
 TEST_CASE("inputs that do not fit a model have no graph", "[graph]") {

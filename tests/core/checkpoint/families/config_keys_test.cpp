@@ -85,7 +85,8 @@ TEST_CASE("every key that Hugging Face's classes know is read, refused or known 
     std::size_t readable = 1;
     for (const char c : family_names())
         readable += c == ',' ? 1 : 0;
-    CHECK(families == readable);
+    constexpr std::size_t without_class = 2; // nanogpt and toy, which no class of Hugging Face is for
+    CHECK(families + without_class == readable);
 }
 
 TEST_CASE("every key of a nested language model is read, refused or known to be harmless") {
