@@ -30,6 +30,8 @@ std::int64_t owner(TensorId id, const Index& at, const Dims& d) {
     case masked:
     case weights:
     case head_out:
+    case gate:
+    case head_out_gated:
     case contributions:
         return at[1];
     case q:
@@ -42,6 +44,7 @@ std::int64_t owner(TensorId id, const Index& at, const Dims& d) {
     case W_K:
         return at[1] / d.dk;
     case W_V:
+    case W_G:
         return at[1] / d.dv;
     case W_O:
         return at[0] / d.dv;
@@ -53,6 +56,7 @@ std::int64_t owner(TensorId id, const Index& at, const Dims& d) {
     case sink:
         return at[0];
     case b_V:
+    case b_G:
         return at[0] / d.dv;
     default:
         return -1;

@@ -41,8 +41,10 @@ Written stages_of(const std::string& name, const std::vector<std::string>& names
 TEST_CASE("what a mixture adds is the sum of its chosen experts' outputs and of the shared expert's") {
     for (const std::string name : {"mixtral_tiny", "qwen2_moe_tiny", "gpt_oss_tiny", "deepseek_v3_tiny"}) {
         INFO(name);
-        const Written written =
-            stages_of(name, {"router", "routing", "chosen", "expert_out", "shared_out", "mlp_out"});
+        std::vector<std::string> names{"router", "routing", "chosen", "expert_out", "mlp_out"};
+        if (name == "qwen2_moe_tiny" || name == "deepseek_v3_tiny")
+            names.push_back("shared_out");
+        const Written written = stages_of(name, names);
         int mixtures = 0;
         for (std::int64_t l = 0; l < load_model_case(name).L; ++l) {
             const std::string layer = "layers." + std::to_string(l) + ".";
