@@ -111,7 +111,7 @@ void add_trace(CLI::App& program) {
         "--stages", options->stages,
         "a comma list (default: all; weights of a checkpoint) of " + stage_names(true) +
             "; of a checkpoint also of other nodes of its graph, such as kv_latent or router, and of "
-            "chosen, expert_out and k_rot");
+            "chosen and expert_out");
     command.add_option("--head", options->head, "keep one head of the stages that have a head axis");
     command
         .add_option("--format", options->format,

@@ -12,7 +12,7 @@ namespace {
 using checkpoint::AttentionPlace;
 using checkpoint::NodeRun;
 
-constexpr std::string_view chosen = "chosen", expert_out = "expert_out", k_rot = "k_rot";
+constexpr std::string_view chosen = "chosen", expert_out = "expert_out";
 
 /// The nodes that a derived stage is made of; other names are nodes themselves.
 std::vector<std::string> sources_of(const std::string& name) {
@@ -20,8 +20,6 @@ std::vector<std::string> sources_of(const std::string& name) {
         return {"routing"};
     if (name == expert_out)
         return {"routing", "expert_act"};
-    if (name == k_rot)
-        return {"k_heads"};
     return {name};
 }
 
@@ -41,8 +39,6 @@ public:
             add_chosen(to);
         } else if (name == expert_out) {
             add_expert_out(to);
-        } else if (name == k_rot) {
-            add_rotated_key(to);
         } else if (const TensorPtr* const tensor = pointer(name)) {
             to.tensors.push_back({.info = nullptr, .tensor = *tensor, .title = in_file(name)});
         }
@@ -106,22 +102,6 @@ private:
             }
         }
         to.tensors.push_back({.info = nullptr, .tensor = out, .title = in_file(expert_out)});
-    }
-
-    /// Cuts the last numbers from the keys of the first head: they are the same in all heads.
-    void add_rotated_key(NodeStages& to) const {
-        const Tensor* const keys = find("k_heads"); // (B, Hkv, Tk, dk)
-        const checkpoint::Architecture& a = in_stack(model_.architecture(), place_.stack);
-        if (keys == nullptr || !a.latent)
-            return;
-        const Shape& shape = keys->shape();
-        const std::int64_t dk = shape[3], width = a.rotary_width;
-        const auto out = std::make_shared<Tensor>(Shape{shape[0], shape[2], width});
-        for (std::int64_t b = 0; b < shape[0]; ++b)
-            for (std::int64_t j = 0; j < shape[2]; ++j)
-                std::copy_n(keys->data() + (b * shape[1] * shape[2] + j) * dk + (dk - width), width,
-                            out->data() + (b * shape[2] + j) * width);
-        to.tensors.push_back({.info = nullptr, .tensor = out, .title = in_file(k_rot)});
     }
 
     const checkpoint::Model& model_;

@@ -15,7 +15,6 @@ namespace headscope::exporting {
 // Stages of a model's layer that are parts or sums of nodes of its graph, not nodes themselves:
 //   chosen      (B, T, used) integers: the experts that a token uses, largest fraction first
 //   expert_out  (B, T, used, D): the outputs of these experts, before their fractions multiply them
-//   k_rot       (B, T, rotary): with latent attention, the part of a key that all heads share, rotated
 
 /// Integers as they go into a file.
 struct IntegerStage {
