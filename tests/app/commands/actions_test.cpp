@@ -41,6 +41,7 @@ struct Place {
                 .two_texts = checkpoint,
                 .weights_file = weights_file,
                 .weights_alone = weights_alone,
+                .typed_words = !checkpoint,
                 .lesson = lesson,
                 .writes = checkpoint,
                 .map = on_map ? &map : nullptr,
@@ -57,8 +58,7 @@ struct Place {
                 .manual_back = manual,
                 .manual_forth = manual,
                 .has_tab_focus = has_tab_focus,
-                .stepping = stepping,
-                .typed_words = !checkpoint};
+                .stepping = stepping};
     }
 };
 

@@ -72,8 +72,8 @@ public:
         const std::string each = group == 1 ? "" : ".repeat_interleave(" + std::to_string(group) + ", dim=2)";
         const std::string &y = names.out, S = y + "_S";
         const auto split = [&](std::size_t input, std::int64_t count, std::int64_t width) {
-            return names.in[input] + ".unflatten(-1, (" + std::to_string(count) + ", " + std::to_string(width) +
-                   "))";
+            return names.in[input] + ".unflatten(-1, (" + std::to_string(count) + ", " +
+                   std::to_string(width) + "))";
         };
         return y + "_q, " + y + "_k = " + split(0, Hqk, dk(call)) + each + ", " + split(1, Hqk, dk(call)) +
                each + "\n" + y + "_v = " + split(2, H, call.axes[2].inner) + "\n" + S + " = torch.zeros(" +
