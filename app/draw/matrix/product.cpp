@@ -17,7 +17,6 @@ namespace {
 constexpr float highest_cell = 56.0F, smallest_cell = 3.0F;
 constexpr float part_cell_w = 40.0F, part_cell_h = 22.0F; ///< minimum cell size of a product shown in parts
 constexpr float factor_gap = 40.0F;                       ///< between the left factor and the result
-constexpr float one_decimal_cell = 33.0F;                 ///< width of cells with numbers such as -0.5
 constexpr float name_height = 22.0F;                      ///< height of the name above a matrix
 constexpr float bar_height = 12.0F;                       ///< height of the bars of heads above a matrix
 constexpr float result_gap = 40.0F; ///< from the bottom of the right factor to the first row of the result
@@ -185,11 +184,6 @@ ProductLayout draw_product(Picture& picture, const DrawContext& context, const P
     // Numbers have priority over columns: show as many columns of the result as fit with numbers.
     const float beside = labels + std::max(left_cols * readable_cell + factor_gap, right_labels);
     const auto fit = static_cast<std::int64_t>((room.w - beside) / readable_cell);
-    // The cells shrink to one decimal before columns are cut off, and further before few columns are left.
-    const float shrunk_beside = labels + std::max(left_cols * one_decimal_cell + factor_gap, right_labels);
-    const std::int64_t kept = std::min(
-        spec.result.cols, std::max(fewest_columns_in_part,
-                                   static_cast<std::int64_t>((room.w - shrunk_beside) / one_decimal_cell)));
     const bool leafed = context.controls && !context.shown.document->has_head_grid();
     const bool paged = leafed && fit >= 1;
     // If no result column fits next to all columns of the left factor, show parts of both factors.
@@ -214,8 +208,8 @@ ProductLayout draw_product(Picture& picture, const DrawContext& context, const P
             return draw_part(picture, context, spec, window, room, right_labels);
     }
 
-    if (cell_w < one_decimal_cell && cell_h >= lowest_with_numbers && paged && kept < spec.result.cols) {
-        const ProductWindow window = product_window(context, spec, kept + spec.left.cols,
+    if (cell_w < readable_cell && cell_h >= lowest_with_numbers && paged && fit < spec.result.cols) {
+        const ProductWindow window = product_window(context, spec, fit + spec.left.cols,
                                                     spec.left.cols + spec.result.rows, spec.left.cols);
         return draw_part(picture, context, spec, window, room, right_labels);
     }

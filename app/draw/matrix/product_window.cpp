@@ -18,12 +18,12 @@ using Range = ProductWindow::Range;
 
 /// The page of at most `most` items that contains `at`. The page size divides `all` if a divisor only
 /// slightly below `most` exists, so that pages end where heads end. Otherwise the last page overlaps the one
-/// before it and has full size. least: no page is smaller, if there are that many items.
-Range page_of(std::int64_t at, std::int64_t all, std::int64_t most, std::int64_t least = 1) {
-    most = std::clamp<std::int64_t>(std::max(most, least), 1, all);
+/// before it and has full size.
+Range page_of(std::int64_t at, std::int64_t all, std::int64_t most) {
+    most = std::clamp<std::int64_t>(most, 1, all);
     std::int64_t count = most;
     constexpr std::int64_t few = 3; // pages this small are not made smaller
-    for (std::int64_t size = most; most > few && size > most / 2 && size >= least; --size)
+    for (std::int64_t size = most; most > few && size > most / 2; --size)
         if (all % size == 0) {
             count = size;
             break;
@@ -186,7 +186,7 @@ ProductWindow product_window(const DrawContext& context, const ProductSpec& spec
     }
     const Range inner_range = page_of(inner, spec.left.cols, most_inner);
     return {page_of(row, spec.result.rows, high - inner_range.count), inner_range,
-            page_of(col, spec.result.cols, wide - inner_range.count, fewest_columns_in_part)};
+            page_of(col, spec.result.cols, wide - inner_range.count)};
 }
 
 ProductSpec windowed(const ProductSpec& spec, const ProductWindow& window) {

@@ -14,9 +14,6 @@ struct ProductWindow {
     Range rows, inner, cols;
 };
 
-/// A part never has fewer columns of the result than this, if there are that many: its cells shrink instead.
-inline constexpr std::int64_t fewest_columns_in_part = 16;
-
 /// The window if `wide` columns and `high` rows fit in total, next to and below each other, and at most
 /// `most_inner` columns of the left factor.
 ProductWindow product_window(const DrawContext& context, const ProductSpec& spec, std::int64_t wide,
