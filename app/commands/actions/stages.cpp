@@ -46,6 +46,8 @@ Actions edit_word_in_focus(const ActionContext& now) {
 }
 
 std::string needs_typed_word(const ActionContext& now) {
+    if (now.has_tab_focus) // Enter presses the control
+        return tr("flow_keys.control_focused", "A control has the focus of the keyboard");
     return now.typed_words ? unless_number(now)
                            : tr("flow_keys.words_not_typed",
                                 "The words of this text are not typed: they belong to its preset or file");
