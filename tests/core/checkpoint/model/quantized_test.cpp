@@ -194,7 +194,7 @@ TEST_CASE("MLX files without quantization run where they fit, else the message n
         format::SafetensorsWriter writer;
         writer.set_metadata("format", "mlx");
         for (const format::SafetensorsEntry& entry : file.entries())
-            writer.add((renamed ? "renamed." : "") + entry.name, file.tensor(entry.name));
+            writer.add(entry.name + (renamed ? "_renamed" : ""), file.tensor(entry.name));
         write_file_atomically(folder.file("model.safetensors"), writer.bytes());
         write_file_atomically(folder.file("config.json"), read_file(base + "/config.json"));
         const std::string problem = Model::open(folder.file("")).problem();
