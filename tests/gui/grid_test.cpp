@@ -75,7 +75,7 @@ TEST_CASE("the parts of the window stand where the design puts them", "[gui][gri
     INFO((dark ? "dark" : "light") << " at " << scale);
     SECTION("at 1600 x 1000") {
         const SizedUser user({1600, 1000, scale}, dark);
-        check_area(user.region("canvas"), {312, 96, 960, 848});
+        check_area(user.region("canvas"), {312, 120, 960, 824});
         check_area(user.region("guide"), {0, 96, 311, 848}, 1); // beside a border of 1
         check_area(user.region("inspector"), {1273, 96, 327, 848}, 1);
         const figure::Rect sentence = user.area("##sentence");
@@ -84,7 +84,7 @@ TEST_CASE("the parts of the window stand where the design puts them", "[gui][gri
         const figure::Rect x = user.area("stage x"), output = user.area("stage output"),
                            guide = user.area("Guide"), play = user.area("play"), bar = user.area("scrubber");
         CHECK(x.y == Approx(52).margin(0.5));
-        CHECK(x.h == Approx(44).margin(0.5));
+        CHECK(x.h == Approx(68).margin(0.5));
         CHECK(x.x >= 312);
         CHECK(output.right() <= 1272);
         CHECK(guide.y == Approx(52).margin(0.5));
@@ -107,7 +107,7 @@ TEST_CASE("the parts of the window stand where the design puts them", "[gui][gri
         user.act(OpenLeft{false});
         user.act(OpenInspector{false});
         check_area(user.area("open Guide"), {0, 52, 44, 892});
-        check_area(user.region("canvas"), {44, 96, 1512, 848});
+        check_area(user.region("canvas"), {44, 120, 1512, 824});
         check_area(user.area("open Inspector"), {1556, 52, 44, 892});
     }
 }

@@ -66,7 +66,7 @@ TEST_CASE("the Guide is walked to its end by Next, and every number it quotes is
     CHECK(quoted > 12);
     user.press("Take the course");
     CHECK(user.view().tab == LeftTab::course);
-    CHECK(screen_shows("Why one head is not enough"));
+    CHECK(screen_shows("What attention is"));
 }
 
 TEST_CASE("at 1280 x 720 the inspector stands open, and the factors of a product keep their numbers",
