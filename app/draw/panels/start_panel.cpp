@@ -290,11 +290,11 @@ Picture draw_start(const DrawContext& context, const CourseState& course, const 
                       [&](Picture& card, const figure::Rect& area) {
                           return draw_course_card(card, context, course, area);
                       });
+    if (!files.recent.empty())
+        y = draw_recent(picture, context, files.recent, y);
     y = draw_card(
         picture, context, y, tr("start_panel.open_trained_model", "Open a trained model"),
         [&](Picture& card, const figure::Rect& area) { return draw_model_card(card, context, files, area); });
-    if (!files.recent.empty())
-        y = draw_recent(picture, context, files.recent, y);
     picture.scene.width = context.width;
     picture.scene.height = y;
     return picture;
