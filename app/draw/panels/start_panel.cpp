@@ -158,7 +158,7 @@ std::string go_on_label(const CourseState& course, const lesson::Lesson& next) {
 }
 
 float draw_course_card(Picture& card, const DrawContext& context, const CourseState& course,
-                       const figure::Rect& area) {
+                       const figure::Rect& area, bool with_picture) {
     const Theme& theme = context.theme;
     const auto read = std::ranges::count_if(
         course.lessons, [&](const auto& lesson) { return course.fraction_opened(*lesson) == 1; });
@@ -197,7 +197,7 @@ float draw_course_card(Picture& card, const DrawContext& context, const CourseSt
     draw_text(card, context, area.x, baseline, fitted(context, title, figure::Font::ui_medium, 13, room),
               figure::Font::ui_medium, 13, theme.ink);
     card.tips.push_back({{area.x, y, room, text_line}, title + ". " + next->summary});
-    if (is_roomy(context)) { // the lesson's picture, with its sentence beside it
+    if (with_picture) { // the lesson's, with its sentence beside it
         constexpr float gap = 12;
         draw_lesson_picture(card, context, course, next->id, area.x, y + 25);
         const float beside = area.x + lesson_picture_wide + gap;
@@ -288,13 +288,14 @@ Picture draw_start(const DrawContext& context, const CourseState& course, const 
     if (!course.lessons.empty())
         y = draw_card(picture, context, y, tr("common.take_course", "Take the course"),
                       [&](Picture& card, const figure::Rect& area) {
-                          return draw_course_card(card, context, course, area);
+                          return draw_course_card(card, context, course, area,
+                                                  is_roomy(context) && files.recent.empty());
                       });
-    if (!files.recent.empty())
-        y = draw_recent(picture, context, files.recent, y);
     y = draw_card(
         picture, context, y, tr("start_panel.open_trained_model", "Open a trained model"),
         [&](Picture& card, const figure::Rect& area) { return draw_model_card(card, context, files, area); });
+    if (!files.recent.empty())
+        y = draw_recent(picture, context, files.recent, y);
     picture.scene.width = context.width;
     picture.scene.height = y;
     return picture;
