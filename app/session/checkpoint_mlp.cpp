@@ -38,7 +38,8 @@ void CheckpointSession::follow_unit() {
 void CheckpointSession::follow_expert() {
     Shown& shown = state().shown;
     const ViewState& view = state().view;
-    if (shown.block == nullptr || shown.block->place.layer < 0 || shown.tensor(TensorId::routing) == nullptr ||
+    if (shown.block == nullptr || shown.block->place.layer < 0 ||
+        shown.tensor(TensorId::routing) == nullptr ||
         !checkpoint::is_sum_of_experts(*shown.block->architecture, group_info(view.group).main,
                                        shown.block->place.layer)) {
         shown.expert = nullptr;
