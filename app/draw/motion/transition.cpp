@@ -135,7 +135,7 @@ public:
     Picture picture();
 
 private:
-    /// What the zoom keeps in sight: the cells of `main`, else all that glide.
+    /// Cells that the zoom keeps in sight: those of `main`, else all that glide.
     void find_camera(TensorId main) {
         if (!from_.zooms)
             return;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double shown_seconds = 2.5; ///< after the step
 
-/// What a state of the history is recognized by: a checkpoint's edits and texts, else the document.
+/// Identity of a state of the history: a checkpoint's edits and texts, else the document.
 const void* identity_of(const DocumentPtr& document) {
     if (document == nullptr)
         return nullptr;

@@ -13,10 +13,10 @@ namespace headscope::analysis {
 /// if the problem has no such gate.
 TensorPtr head_gates(const Problem& problem, std::int64_t first, std::int64_t count);
 
-/// What a head adds to the stream at one query: gain (gate * A[i,:] V) W_O, to D numbers. `weights`: of that
-/// query alone. `gates`: its row, (1, H dv), or null. Null values: they are made of the mixture that the head
-/// reads of `read`, (1, Tk, Dkv), so that no value of the whole text is computed; not for values that are cut
-/// to a limit.
+/// Computes the head's term of the residual stream at one query: gain (gate * A[i,:] V) W_O, to D numbers.
+/// `weights`: of that query alone. `gates`: its row, (1, H dv), or null. Null values: they are made of the
+/// mixture that the head reads of `read`, (1, Tk, Dkv), so that no value of the whole text is computed; not
+/// for values that are cut to a limit.
 void write_of_head(const Problem& problem, const Tensor& weights, const Tensor* values, const Tensor& read,
                    const Tensor* gates, std::int64_t head, std::span<float> to);
 

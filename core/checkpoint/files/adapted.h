@@ -11,7 +11,7 @@ class Adapter;
 struct Architecture;
 class TensorFiles;
 
-/// What a LoRA adapter changes in its base.
+/// Changes that a LoRA adapter makes to its base.
 struct Adapted {
     std::string base;                      ///< path of the base
     std::int64_t rank = 0, least_rank = 0; ///< the largest and the smallest r of its modules; 0: no module

@@ -92,7 +92,8 @@ void check_keys(const ConfigReader& reader) {
                                   "adapter into its base with PEFT's merge_and_unload"));
 }
 
-/// Whether a pattern of PEFT, a regular expression, means a module: its name, or its last parts. Only names,
+/// Returns true if a pattern of PEFT, a regular expression, means a module: its name, or its last parts. Only
+/// names,
 /// "." for any character and "\." for a dot are read.
 bool pattern_matches(const ConfigReader& reader, std::string_view key, std::string_view pattern,
                      std::string_view module) {

@@ -25,7 +25,7 @@ public:
         double scale = 0.0;    ///< s: alpha / r, or alpha / sqrt(r)
         bool of_table = false; ///< the module is an embedding: A is (r, rows), B (D, r)
     };
-    /// A tensor that stands in place of the base model's own.
+    /// A tensor that replaces the base model's own.
     struct Replacement {
         std::string name;   ///< "lm_head.weight"
         std::string tensor; ///< name in files()

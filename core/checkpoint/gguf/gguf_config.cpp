@@ -146,7 +146,7 @@ void ConfigBuilder::read_scales() {
                         {"logits_scaling", keys_.positive("logit_scale", 1)}});
 }
 
-/// What only one architecture has.
+/// Keys of one architecture alone.
 void ConfigBuilder::read_own_keys() {
     if (is("gptneox") || is("stablelm"))
         config_["use_parallel_residual"] =

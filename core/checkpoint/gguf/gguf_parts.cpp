@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view gguf_ending = ".gguf";
 
-/// What the name of a file says: "NAME-00002-of-00005.gguf".
+/// Parts of a file's name: "NAME-00002-of-00005.gguf".
 struct PartName {
     std::string stem;                   ///< "NAME"
     std::int64_t number = 0, count = 0; ///< from 1

@@ -10,7 +10,7 @@
 
 namespace headscope::checkpoint {
 
-/// What a vocabulary is read for.
+/// Purposes of reading a vocabulary.
 enum class GgufVocabularyUse : std::uint8_t {
     texts, ///< splits texts as the model needs it
     names  ///< only names tokens

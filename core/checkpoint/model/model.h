@@ -70,7 +70,7 @@ public:
     const std::string& config() const { return config_; }
     /// A sentence about what no file says and is assumed; empty: nothing.
     const std::string& assumed() const { return assumed_; }
-    /// Of a LoRA adapter what it changes in its base; else null.
+    /// Changes of a LoRA adapter to its base; null for other models.
     const Adapted* adapted() const { return adapted_.get(); }
     const CheckpointReport& report() const { return report_; }
     /// The way in which most matrices of a safetensors folder are stored in fewer bits, for people ("GPTQ, 4
