@@ -51,13 +51,14 @@ void repair_safetensors(std::string& input) {
         fuzz::repair_header_length(input);
 }
 
-const fuzz::Registered attention({.name = "attention",
-                                  .read =
-                                      [](std::string_view bytes) {
-                                          const MemoryFile file(bytes);
-                                          fuzz::accepted(
-                                              [&] { look_at(*format::open_attention_file(file.path())); });
-                                      },
-                                  .repair = repair_safetensors});
+const fuzz::Registered attention_target({.name = "attention",
+                                         .read =
+                                             [](std::string_view bytes) {
+                                                 const MemoryFile file(bytes);
+                                                 fuzz::accepted([&] {
+                                                     look_at(*format::open_attention_file(file.path()));
+                                                 });
+                                             },
+                                         .repair = repair_safetensors});
 
 } // namespace

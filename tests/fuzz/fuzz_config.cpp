@@ -31,9 +31,10 @@ void use(const checkpoint::Architecture& a) {
                         std::abort();
 }
 
-const fuzz::Registered config({.name = "config", .read = [](std::string_view bytes) {
-                                   fuzz::accepted(
-                                       [&] { use(checkpoint::read_architecture(bytes, "config.json")); });
-                               }});
+const fuzz::Registered config_target({.name = "config", .read = [](std::string_view bytes) {
+                                          fuzz::accepted([&] {
+                                              use(checkpoint::read_architecture(bytes, "config.json"));
+                                          });
+                                      }});
 
 } // namespace

@@ -39,16 +39,16 @@ void repair_start(std::string& input) {
         input.replace(0, start.size(), start);
 }
 
-const fuzz::Registered gguf({.name = "gguf",
-                             .read =
-                                 [](std::string_view bytes) {
-                                     std::optional<checkpoint::GgufFile> file;
-                                     if (fuzz::accepted([&] {
-                                             file = checkpoint::GgufFile::from_bytes(std::string(bytes),
-                                                                                     "input");
-                                         }))
-                                         use_file(*file);
-                                 },
-                             .repair = repair_start});
+const fuzz::Registered gguf_target({.name = "gguf",
+                                    .read =
+                                        [](std::string_view bytes) {
+                                            std::optional<checkpoint::GgufFile> file;
+                                            if (fuzz::accepted([&] {
+                                                    file = checkpoint::GgufFile::from_bytes(
+                                                        std::string(bytes), "input");
+                                                }))
+                                                use_file(*file);
+                                        },
+                                    .repair = repair_start});
 
 } // namespace

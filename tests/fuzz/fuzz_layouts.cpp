@@ -84,8 +84,8 @@ void read_params(std::string_view bytes) {
     });
 }
 
-const fuzz::Registered adapter({.name = "adapter", .read = read_adapter});
-const fuzz::Registered toy({.name = "toy", .read = read_toy});
-const fuzz::Registered params({.name = "params", .read = read_params});
+const fuzz::Registered adapter_target({.name = "adapter", .read = read_adapter});
+const fuzz::Registered toy_target({.name = "toy", .read = read_toy});
+const fuzz::Registered params_target({.name = "params", .read = read_params});
 
 } // namespace

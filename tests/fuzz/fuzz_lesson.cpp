@@ -15,19 +15,20 @@ using namespace headscope;
 
 namespace {
 
-const fuzz::Registered lesson({.name = "lesson", .read = [](std::string_view bytes) {
-                                   for (const lesson::LessonError& fault :
-                                        lesson::parse_lesson(bytes, "fuzz.md").faults)
-                                       fuzz::require(fault.line >= 1 && !fault.sentence.empty());
-                               }});
+const fuzz::Registered lesson_target({.name = "lesson", .read = [](std::string_view bytes) {
+                                          for (const lesson::LessonError& fault :
+                                               lesson::parse_lesson(bytes, "fuzz.md").faults)
+                                              fuzz::require(fault.line >= 1 && !fault.sentence.empty());
+                                      }});
 
-const fuzz::Registered expression({.name = "expression", .read = [](std::string_view bytes) {
-                                       fuzz::accepted([&] { lesson::Expression::parse(bytes).targets(); });
-                                   }});
+const fuzz::Registered expression_target({.name = "expression", .read = [](std::string_view bytes) {
+                                              fuzz::accepted(
+                                                  [&] { lesson::Expression::parse(bytes).targets(); });
+                                          }});
 
-const fuzz::Registered formula({.name = "formula", .read = [](std::string_view bytes) {
-                                    fuzz::accepted([&] { lesson::parse_formula(bytes); });
-                                }});
+const fuzz::Registered formula_target({.name = "formula", .read = [](std::string_view bytes) {
+                                           fuzz::accepted([&] { lesson::parse_formula(bytes); });
+                                       }});
 
 /// Reads text as in lessons, with live values, and as in the manual, with links from its words to the
 /// glossary.
@@ -54,9 +55,9 @@ void read_text(std::string_view bytes, bool live_values) {
         fuzz::require(fault.line >= 1 && !fault.sentence.empty());
 }
 
-const fuzz::Registered markdown({.name = "markdown", .read = [](std::string_view bytes) {
-                                     read_text(bytes, true);
-                                     read_text(bytes, false);
-                                 }});
+const fuzz::Registered markdown_target({.name = "markdown", .read = [](std::string_view bytes) {
+                                            read_text(bytes, true);
+                                            read_text(bytes, false);
+                                        }});
 
 } // namespace

@@ -34,8 +34,8 @@ void use(const Mask& mask) {
             }
 }
 
-const fuzz::Registered mask({.name = "mask", .read = [](std::string_view bytes) {
-                                 fuzz::accepted([&] { use(project::parse_mask(bytes)); });
-                             }});
+const fuzz::Registered mask_target({.name = "mask", .read = [](std::string_view bytes) {
+                                        fuzz::accepted([&] { use(project::parse_mask(bytes)); });
+                                    }});
 
 } // namespace

@@ -124,6 +124,6 @@ void read_patch(std::string_view bytes) {
     });
 }
 
-const fuzz::Registered patch({.name = "patch", .read = read_patch});
+const fuzz::Registered patch_target({.name = "patch", .read = read_patch});
 
 } // namespace

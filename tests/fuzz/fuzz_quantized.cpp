@@ -32,17 +32,17 @@ void use_file(std::shared_ptr<const format::Safetensors> file) {
             });
 }
 
-const fuzz::Registered quantized({.name = "quantized",
-                                  .read =
-                                      [](std::string_view bytes) {
-                                          std::shared_ptr<const format::Safetensors> file;
-                                          if (fuzz::accepted([&] {
-                                                  file = std::make_shared<const format::Safetensors>(
-                                                      format::Safetensors::from_bytes(std::string(bytes),
-                                                                                      "input"));
-                                              }))
-                                              use_file(std::move(file));
-                                      },
-                                  .repair = fuzz::repair_header_length});
+const fuzz::Registered quantized_target({.name = "quantized",
+                                         .read =
+                                             [](std::string_view bytes) {
+                                                 std::shared_ptr<const format::Safetensors> file;
+                                                 if (fuzz::accepted([&] {
+                                                         file = std::make_shared<const format::Safetensors>(
+                                                             format::Safetensors::from_bytes(
+                                                                 std::string(bytes), "input"));
+                                                     }))
+                                                     use_file(std::move(file));
+                                             },
+                                         .repair = fuzz::repair_header_length});
 
 } // namespace

@@ -38,16 +38,14 @@ void check_round_trip(const format::Safetensors& file) {
             fuzz::require(again.bools(entry.name)->values == file.bools(entry.name)->values);
 }
 
-const fuzz::Registered safetensors({.name = "safetensors",
-                                    .read =
-                                        [](std::string_view bytes) {
-                                            std::optional<format::Safetensors> file;
-                                            if (fuzz::accepted([&] {
-                                                    file = format::Safetensors::from_bytes(std::string(bytes),
-                                                                                           "input");
-                                                }))
-                                                check_round_trip(*file);
-                                        },
-                                    .repair = fuzz::repair_header_length});
+const fuzz::Registered safetensors_target(
+    {.name = "safetensors",
+     .read =
+         [](std::string_view bytes) {
+             std::optional<format::Safetensors> file;
+             if (fuzz::accepted([&] { file = format::Safetensors::from_bytes(std::string(bytes), "input"); }))
+                 check_round_trip(*file);
+         },
+     .repair = fuzz::repair_header_length});
 
 } // namespace

@@ -39,6 +39,6 @@ void read_model(std::string_view bytes) {
     });
 }
 
-const fuzz::Registered sentencepiece({.name = "sentencepiece", .read = read_model});
+const fuzz::Registered sentencepiece_target({.name = "sentencepiece", .read = read_model});
 
 } // namespace

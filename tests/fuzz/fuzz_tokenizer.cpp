@@ -31,6 +31,6 @@ void read_tokenizer(std::string_view source) {
     });
 }
 
-const fuzz::Registered tokenizer({.name = "tokenizer", .read = read_tokenizer});
+const fuzz::Registered tokenizer_target({.name = "tokenizer", .read = read_tokenizer});
 
 } // namespace

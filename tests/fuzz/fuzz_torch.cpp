@@ -44,16 +44,16 @@ void repair_offsets(std::string& input) {
         put(input, entry + 42, part);
 }
 
-const fuzz::Registered torch({.name = "torch",
-                              .read =
-                                  [](std::string_view bytes) {
-                                      std::optional<format::TorchFile> file;
-                                      if (fuzz::accepted([&] {
-                                              file =
-                                                  format::TorchFile::from_bytes(std::string(bytes), "input");
-                                          }))
-                                          use_file(*file);
-                                  },
-                              .repair = repair_offsets});
+const fuzz::Registered torch_target({.name = "torch",
+                                     .read =
+                                         [](std::string_view bytes) {
+                                             std::optional<format::TorchFile> file;
+                                             if (fuzz::accepted([&] {
+                                                     file = format::TorchFile::from_bytes(std::string(bytes),
+                                                                                          "input");
+                                                 }))
+                                                 use_file(*file);
+                                         },
+                                     .repair = repair_offsets});
 
 } // namespace
