@@ -22,6 +22,7 @@ OTHERS = {"recording.md": "check_record.py", "toy-models.md": "check_layouts.py"
 NOT_RUN = {
     "headscope --": "opens a window and stays",
     "headscope my-lesson.md": "opens a window and stays",
+    "headscope pocket --sentences": "opens a window and stays",
     "headscope-bench": "measures the machine",
     "headscope get": "downloads have a test of their own",
     "EleutherAI/": "a model that a download brings",
