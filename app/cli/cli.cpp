@@ -167,6 +167,7 @@ std::function<int()> add_commands(CLI::App& program) {
     add_patch(program);
     add_map(program);
     add_survey(program);
+    add_prompts(program);
     add_devices(program);
     add_render(program);
     add_record(program);

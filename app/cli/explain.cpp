@@ -1,4 +1,6 @@
 #include "app/cli/prompt_option.h"
+#include "app/cli/prompts/prompt_run.h"
+#include "app/cli/prompts/prompts_option.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/usage.h"
 #include "app/draw/effects/causes_text.h"
@@ -29,11 +31,12 @@ struct ExplainOptions {
     EditedModelOption model;
     std::string what, out = "-";
     PromptOption prompt;
+    PromptsOption prompts;
     DecoderText decoder;
     TokenOption token, against;
     std::optional<std::int64_t> position, layer, head, query, key;
     std::int64_t top = 5;
-    bool json = false, through_mlp = false;
+    bool json = false, through_mlp = false, answers = false;
 };
 
 /// The options that apply only to some values of --what.
@@ -41,6 +44,8 @@ const std::vector<OptionOfWhat>& options_of_whats() {
     static const std::vector<std::string> runs{"logits", "lens", "score", "why"}, logits{"logits"},
         scores{"score"}, heads{"score", "vocabulary"}, words{"vocabulary"};
     static const std::vector<OptionOfWhat> options{{"--text", runs},
+                                                   {"--prompts", runs},
+                                                   {"--answers", logits},
                                                    {"--text-pair", runs},
                                                    {"--ids", runs},
                                                    {"--decoder-text", runs},
@@ -287,7 +292,36 @@ private:
     const checkpoint::ModelEdits edits_;
 };
 
-void run_explain(const ExplainOptions& options) {
+/// Returns the options of a single prompt of a set.
+ExplainOptions options_of(const ExplainOptions& all, const analysis::Prompt& prompt,
+                          const checkpoint::TextModel& model) {
+    ExplainOptions one = all;
+    one.prompt.set(prompt.text());
+    if (all.answers) {
+        one.token.set("answer", prompt.need("answer"), model);
+        one.against.set("against", prompt.need("against"), model);
+    }
+    return one;
+}
+
+void explain_set(const CLI::App& command, const ExplainOptions& options) {
+    check_set_output(options.out, options.json);
+    const analysis::PromptSet set = analysis::PromptSet::open(options.prompts.path());
+    const checkpoint::TextModelPtr model = options.model.open();
+    run_prompts({.set = set,
+                 .out = options.out,
+                 .computation = computation_text(command, *model->model),
+                 .compute = [&](const analysis::Prompt& prompt) {
+                     return dump_json(
+                         Explanation(options_of(options, prompt, *model), *model).of(options.what));
+                 }});
+}
+
+void run_explain(const CLI::App& command, const ExplainOptions& options) {
+    if (options.prompts.given())
+        return explain_set(command, options);
+    if (options.answers)
+        fail_usage("--answers reads the tokens of each line of a set; add --prompts FILE");
     if (options.what != "vocabulary")
         options.prompt.require();
     const checkpoint::TextModelPtr model = options.model.open();
@@ -306,6 +340,8 @@ void add_explain(CLI::App& program) {
     options->model.add_to(command);
     options->prompt.add_to(command, "text",
                            "the text that the model reads (vocabulary uses only the weights)");
+    options->prompts.add_to(command, "text (or clean) and, for --answers, answer and against",
+                            {"--text", "--ids", "--text-pair"});
     options->decoder.add_to(command, "An encoder-decoder",
                             "the text that the decoder reads, as token ids, including its start token");
     command
@@ -327,6 +363,13 @@ void add_explain(CLI::App& program) {
         .add_option("--position", options->position,
                     "the token after which to predict (default: the last; for lens: all)")
         ->group(of_logits);
+    command
+        .add_flag("--answers", options->answers,
+                  "logits of a set: take the token and the one that is subtracted from the fields answer and "
+                  "against of each line")
+        ->group(of_logits)
+        ->excludes(command.get_option("--token"), command.get_option("--token-id"),
+                   command.get_option("--against"), command.get_option("--against-id"));
     command.add_option("--top", options->top,
                        "lens and vocabulary: the number of tokens in a list (default: 5)");
     command.add_option("--layer", options->layer, "the layer of the head")->group(of_scores);
@@ -343,7 +386,7 @@ void add_explain(CLI::App& program) {
         "LayerNorms are frozen at the scale that they have in this run, so that the parts add up exactly.");
     command.callback([options, &command] {
         refuse_options_of_others(command, options->what, options_of_whats());
-        run_explain(*options);
+        run_explain(command, *options);
     });
 }
 

@@ -1,0 +1,56 @@
+#include "app/cli/prompts/prompts_option.h"
+
+#include "app/cli/usage.h"
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/joined.h"
+#include "core/base/sha256.h"
+#include "core/checkpoint/model/patch_identity.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+namespace headscope::cli {
+
+void PromptsOption::add_to(CLI::App& command, const std::string& fields,
+                           std::initializer_list<const char*> single) {
+    CLI::Option* const option = command.add_option(
+        "--prompts", path_,
+        "a set of prompts in place of one: a .txt file with one a line, or a .jsonl or .csv file with the "
+        "fields " +
+            fields + "; the model is loaded once, and mean and spread are added");
+    for (const char* const name : single)
+        option->excludes(command.get_option(name));
+}
+
+void check_set_output(const std::string& out, bool json) {
+    const std::string suffix = std::filesystem::path(out).extension().string();
+    if (out != "-" && suffix != ".json" && suffix != ".csv" && suffix != ".safetensors")
+        fail_input("-o " + out +
+                   ": the results of a set are written as .json, .csv or .safetensors; use one of these "
+                   "endings");
+    if (json && out != "-" && suffix != ".json")
+        fail_usage("--json and -o " + out + " were given; give one of them");
+}
+
+std::string computation_text(const CLI::App& command, const checkpoint::Model& model) {
+    static constexpr std::array elsewhere{"output", "prompts", "json", "memory", "model", "device"};
+    std::string text = command.get_name() + " " HEADSCOPE_VERSION "\n";
+    for (const CLI::Option* const option : command.get_options()) {
+        const std::string name = option->get_single_name();
+        if (option->count() == 0 || std::ranges::find(elsewhere, name) != elsewhere.end())
+            continue;
+        text += name + "=" + joined(option->results(), {}, "\x1F") + "\n";
+        if (name == "patch")
+            text += sha256(std::string_view(read_file(option->as<std::string>()))) + "\n";
+    }
+    const checkpoint::CheckpointIdentity identity = identity_of(model);
+    text += identity.config_sha256 + "\n";
+    for (const checkpoint::CheckpointIdentity::File& file : identity.files)
+        text += file.name + " " + std::to_string(file.bytes) + " " + file.header_sha256 + "\n";
+    return text;
+}
+
+} // namespace headscope::cli
