@@ -180,13 +180,15 @@ void generate_set(const CLI::App& command, const GenerateOptions& options) {
     PromptRun run{.set = set,
                   .out = out,
                   .computation = computation_text(command, *model->model),
-                  .compute = [&](const analysis::Prompt& prompt) {
-                      GenerateOptions one = options;
-                      one.prompt.set(prompt.text());
-                      Continued text(*model, one);
-                      text.stopped = generate(text.generator, *model, one, text.steps, [] {});
-                      return dump_json(as_json(*model, one, text));
-                  }};
+                  .compute =
+                      [&](const analysis::Prompt& prompt) {
+                          GenerateOptions one = options;
+                          one.prompt.set(prompt.text());
+                          Continued text(*model, one);
+                          text.stopped = generate(text.generator, *model, one, text.steps, [] {});
+                          return dump_json(as_json(*model, one, text));
+                      },
+                  .parallel = is_small(*model->model)};
     if (!options.json)
         run.as_text = [](const PromptResults& results) {
             std::string texts;

@@ -75,20 +75,20 @@ Json tokens_json(const checkpoint::TextModel& model, const checkpoint::ModelInpu
     return tokens;
 }
 
-/// Returns the fraction that each path from a head recovers, by layer and head of its end; 0 for heads that do
-/// not read it, which are not in a later layer.
+/// Returns the fraction that each path from a head recovers, by layer and head of its end; 0 for heads that
+/// do not read it, which are not in a later layer.
 Tensor recovered_by_paths(analysis::Patching& patching, const std::string& from) {
     Progress progress;
     const analysis::HeadPlace sender = head_of(from, "--from");
     const auto kind = analysis::PatchKind::head;
-    Tensor recovered(Shape{patching.rows(kind), patching.columns(kind)});
+    Tensor recovered(Shape{patching.rows(kind), patching.columns(kind)}, 0.0F);
     if (sender.layer + 1 >= patching.rows(kind))
         fail_input("--from " + from + ": no later head reads it; name a head of layer 0 to " +
                    std::to_string(patching.rows(kind) - 2));
     for (std::int64_t layer = sender.layer + 1; layer < patching.rows(kind); ++layer)
         for (std::int64_t head = 0; head < patching.columns(kind); ++head)
-            recovered.at(layer, head) = static_cast<float>(
-                patching.recovered(patching.path(sender, {layer, head}, {}, progress)));
+            recovered.at(layer, head) =
+                static_cast<float>(patching.recovered(patching.path(sender, {layer, head}, {}, progress)));
     return recovered;
 }
 
@@ -182,7 +182,9 @@ std::string safetensors_of(analysis::Patching& patching, const Tensor& recovered
 
 Json patch_json(const PatchOptions& options, const checkpoint::TextModel& model) {
     const PatchRuns runs = runs_of(options, model);
-    Json all{{"what", !options.from ? options.what : options.to ? "path" : "paths"},
+    Json all{{"what", !options.from ? options.what
+                      : options.to  ? "path"
+                                    : "paths"},
              {"clean", runs.patching->clean()},
              {"corrupted", runs.patching->corrupted()},
              {"clean_tokens", tokens_json(model, runs.clean->inputs())},
@@ -219,9 +221,11 @@ void run_patch(const CLI::App& command, const PatchOptions& options) {
         return run_prompts({.set = set,
                             .out = options.out,
                             .computation = computation_text(command, *model->model),
-                            .compute = [&](const analysis::Prompt& prompt) {
-                                return dump_json(patch_json(options_of(options, prompt, *model), *model));
-                            }});
+                            .compute =
+                                [&](const analysis::Prompt& prompt) {
+                                    return dump_json(patch_json(options_of(options, prompt, *model), *model));
+                                },
+                            .parallel = is_small(*model->model)});
     }
     const checkpoint::TextModelPtr model = options.model.open();
     if (options.out.ends_with(".safetensors")) {
@@ -257,7 +261,8 @@ void add_patch(CLI::App& program) {
                     "residual (rows: the residual stream into each layer and out of the last), attention, "
                     "mlp: by layer and position; head, q, k, v, pattern: by layer and head, at all positions")
         ->check(CLI::IsMember(kinds));
-    command.add_option("--from", options->from, "a path: the earlier head, as layer.head; without --to, the paths to "
+    command.add_option("--from", options->from,
+                       "a path: the earlier head, as layer.head; without --to, the paths to "
                        "every later head");
     command.add_option("--to", options->to,
                        "the later head, the only one that reads it: layer.head, or layer.head:q, :k or :v");

@@ -39,6 +39,7 @@ class PromptOption {
 public:
     /// Adds --NAME and --NAME-ids; for the name "text" --text, --ids and --text-pair.
     void add_to(CLI::App& command, const std::string& name, const std::string& help);
+    bool given() const { return text_ || ids_; }
     /// Throws Error(usage) if neither was given.
     void require() const;
     /// Replaces the text and the ids by the value of a field of a set of prompts.

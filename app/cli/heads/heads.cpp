@@ -378,9 +378,10 @@ void add_heads(CLI::App& program) {
     command.add_option("--scores", options->scores,
                        "a comma list (default: all that the input allows, except effect and retrieval) of " +
                            score_ids());
-    command.add_option("-o,--output", options->out,
-                       "the .json or .csv file to write, for --prompts also .safetensors (default: a table on "
-                       "standard output)");
+    command.add_option(
+        "-o,--output", options->out,
+        "the .json or .csv file to write, for --prompts also .safetensors (default: a table on "
+        "standard output)");
     command.add_flag("--json", options->json, "print JSON");
     command.footer(definitions());
     command.callback([options, &command] { run_heads(command, *options); });

@@ -231,8 +231,8 @@ std::vector<MeasuredHead> HeadsOfTexts::measure(const analysis::PromptValue& tex
     const checkpoint::ModelInputs inputs = text.ids.empty()
                                                ? checkpoint::prompt_inputs(*opened.text, text.text)
                                                : checkpoint::token_inputs(*opened.text, text.ids);
-    std::vector<MeasuredHead> rows =
-        heads_of_text(opened, inputs, 0, stages_for(parts_->wanted), *parts_->engine, parts_->input.hide_first);
+    std::vector<MeasuredHead> rows = heads_of_text(opened, inputs, 0, stages_for(parts_->wanted),
+                                                   *parts_->engine, parts_->input.hide_first);
     if (wants(parts_->wanted, HeadScore::effect))
         add_effects(opened, inputs, parts_->input.position, rows);
     if (!wants(parts_->wanted, HeadScore::copying))

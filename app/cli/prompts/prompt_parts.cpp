@@ -31,12 +31,14 @@ std::size_t read_prompt_part(const std::string& path, const std::string& digest,
     for (std::size_t end = bytes.find('\n'); end != std::string::npos; end = bytes.find('\n', at)) {
         const std::string line = bytes.substr(at, end - at);
         if (at == 0 && line != digest)
-            fail_input(path + " belongs to other prompts, options or another model; name another file with -o, "
-                              "or remove " +
+            fail_input(path +
+                       " belongs to other prompts, options or another model; name another file with -o, "
+                       "or remove " +
                        out + ".part-*");
         if (at > 0) {
             const nlohmann::json read = parse_json(line, path);
-            if (!read.is_object() || !read.contains("line") || !(read.contains("result") || read.contains("why")))
+            if (!read.is_object() || !read.contains("line") ||
+                !(read.contains("result") || read.contains("why")))
                 fail_input(path + " is damaged; remove " + out + ".part-* and start again");
             all[read["line"].get<std::int64_t>()] = {.result = read.value("result", std::string()),
                                                      .why = read.value("why", std::string())};

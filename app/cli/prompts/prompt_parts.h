@@ -32,11 +32,13 @@ public:
     bool complete() const { return files_.complete(); }
     /// Returns true if the prompt at that line had an outcome when this process started.
     bool done(std::int64_t line) const { return outcomes_.contains(line); }
-    /// Adds an outcome to the part of this process. Throws Error(input) with the path if it cannot be written.
+    /// Adds an outcome to the part of this process. Throws Error(input) with the path if it cannot be
+    /// written.
     void add(std::int64_t line, const PromptOutcome& outcome);
-    /// Lets the process that finds `count` outcomes in all parts call `write` with them. Returns which process
-    /// did. Throws what PartFiles::finish and `write` throw.
-    PartFiles::Finished finish(std::size_t count, const std::function<void(const PromptOutcomes&)>& write) const;
+    /// Lets the process that finds `count` outcomes in all parts call `write` with them. Returns which
+    /// process did. Throws what PartFiles::finish and `write` throw.
+    PartFiles::Finished finish(std::size_t count,
+                               const std::function<void(const PromptOutcomes&)>& write) const;
 
 private:
     PromptOutcomes read(const PartFiles::Parts& parts) const;

@@ -51,12 +51,13 @@ public:
     std::string text() const {
         std::string all = joined(columns_, csv_cell, ",") + "\n";
         for (const auto& row : rows_)
-            all += joined(columns_,
-                          [&](const std::string& column) {
-                              const auto found = row.find(column);
-                              return found == row.end() ? std::string() : found->second;
-                          },
-                          ",") +
+            all += joined(
+                       columns_,
+                       [&](const std::string& column) {
+                           const auto found = row.find(column);
+                           return found == row.end() ? std::string() : found->second;
+                       },
+                       ",") +
                    "\n";
         return all;
     }
@@ -67,7 +68,8 @@ private:
 };
 
 /// Adds the numbers of a value that `mean` has too, each under its path of keys, names and indices.
-void add_numbers(ResultTable& table, const std::string& path, const ResultJson& value, const ResultJson& mean) {
+void add_numbers(ResultTable& table, const std::string& path, const ResultJson& value,
+                 const ResultJson& mean) {
     const std::string before = path.empty() ? "" : path + ".";
     if (mean.is_number_float() && (value.is_number() || value.is_null())) {
         table.set(path, cell_of(value));
@@ -77,17 +79,20 @@ void add_numbers(ResultTable& table, const std::string& path, const ResultJson& 
                 add_numbers(table, before + key, value[key], inner);
     } else if (mean.is_array() && value.is_array()) {
         for (std::size_t n = 0; n < mean.size() && n < value.size(); ++n) {
-            const bool named = mean[n].is_object() && mean[n].contains("name") && mean[n].size() == 2;
-            if (named && value[n].contains("value"))
-                add_numbers(table, before + mean[n]["name"].get<std::string>(), value[n]["value"],
-                            mean[n]["value"]);
-            else if (!named)
-                add_numbers(table, before + std::to_string(n), value[n], mean[n]);
+            const bool named = mean[n].is_object() && mean[n].contains("name");
+            const bool single = named && mean[n].contains("value") && value[n].contains("value");
+            const std::string place =
+                before + (named ? mean[n]["name"].get<std::string>() : std::to_string(n));
+            if (single)
+                add_numbers(table, place, value[n]["value"], mean[n]["value"]);
+            else
+                add_numbers(table, place, value[n], mean[n]);
         }
     }
 }
 
-void add_result(ResultTable& table, const std::string& line, const ResultJson& result, const ResultJson& mean) {
+void add_result(ResultTable& table, const std::string& line, const ResultJson& result,
+                const ResultJson& mean) {
     if (!is_table(mean)) {
         table.begin_row();
         table.set("line", line);
@@ -128,27 +133,38 @@ bool add_values(const ResultJson& value, std::size_t axis, std::vector<std::int6
         shape.push_back(std::ssize(value));
     }
     return std::cmp_equal(shape[axis], value.size()) &&
-           std::ranges::all_of(value, [&](const ResultJson& inner) {
-               return add_values(inner, axis + 1, shape, numbers);
-           });
+           std::ranges::all_of(
+               value, [&](const ResultJson& inner) { return add_values(inner, axis + 1, shape, numbers); });
 }
 
-/// Returns the columns of a list of heads as lists by layer; other results as they are.
-ResultJson by_layer(const ResultJson& result) {
-    if (!is_table(result))
-        return result;
-    ResultJson columns = ResultJson::object();
-    for (const ResultJson& row : result) {
+/// Adds the columns of a list of heads as lists by layer.
+void add_columns(const ResultJson& rows, const std::string& prefix, ResultJson& columns) {
+    for (const ResultJson& row : rows) {
         const bool head = row.contains("layer") && row.contains("head");
         for (const auto& [key, value] : row.items()) {
-            if (key == "layer" || key == "head" || !(value.is_number() || value.is_null()))
+            if (value.is_number_integer() || !(value.is_number() || value.is_null()))
                 continue;
-            ResultJson& column = columns[key];
+            ResultJson& column = columns[prefix + key];
             if (!head || row["head"] == 0 || column.empty())
                 column.push_back(head ? ResultJson::array() : value);
             if (head)
                 column.back().push_back(value);
         }
+    }
+}
+
+/// Returns a result with the columns of its lists of heads in place of these: a list of heads as a whole, or
+/// "heads" as "heads.divergence".
+ResultJson by_layer(const ResultJson& result) {
+    ResultJson columns = ResultJson::object();
+    if (is_table(result)) {
+        add_columns(result, "", columns);
+    } else if (result.is_object()) {
+        for (const auto& [key, value] : result.items())
+            if (is_table(value) && !value.front().contains("value"))
+                add_columns(value, key + ".", columns);
+            else
+                columns[key] = value;
     }
     return columns;
 }
@@ -225,20 +241,18 @@ std::string results_as_safetensors(const PromptResults& results) {
     format::SafetensorsWriter file;
     ResultJson names = ResultJson::object();
     bool any = false;
-    if (columns.front().is_object())
-        for (const auto& [key, first] : columns.front().items()) {
-            // Whole numbers are names, such as positions.
-            if (first.is_number_integer() || !mean.is_object() || !mean.contains(key) ||
-                !add_results_of(file, key, columns))
-                continue;
-            any = true;
-            if (const auto of = names_of(first); !of.empty())
-                names[key] = of;
-            for (const auto& [name, statistic] : {std::pair("mean.", &mean), {"spread.", &spread}})
-                if (const auto numbers = numbers_of(*statistic, key))
-                    file.add(name + key, make_tensor(Shape(std::span<const std::int64_t>(numbers->shape)),
-                                                     numbers->numbers));
-        }
+    for (const auto& [key, first] : columns.front().items()) {
+        // Whole numbers are names, such as positions.
+        if (first.is_number_integer() || !mean.contains(key) || !add_results_of(file, key, columns))
+            continue;
+        any = true;
+        if (const auto of = names_of(first); !of.empty())
+            names[key] = of;
+        for (const auto& [name, statistic] : {std::pair("mean.", &mean), {"spread.", &spread}})
+            if (const auto numbers = numbers_of(*statistic, key))
+                file.add(name + key,
+                         make_tensor(Shape(std::span<const std::int64_t>(numbers->shape)), numbers->numbers));
+    }
     if (!any)
         fail_input("the prompts have no numbers of the same shape, which .safetensors needs; write .json, or "
                    "give prompts with the same number of tokens");

@@ -26,9 +26,9 @@ std::string results_as_json(const PromptResults& results);
 /// One row for each prompt, and for the mean and the spread; if a result is a list of objects, as the heads
 /// of a model are, one for each of these. Columns are the numbers that all prompts have.
 std::string results_as_csv(const PromptResults& results);
-/// The numbers and the lists of numbers of the results as tensors (N, ...), N prompts; with a list of heads as
-/// (N, layers, H) each. In addition line (N), and mean.NAME and spread.NAME. A place without a number is NaN.
-/// Metadata: "names", JSON with the names of the numbers of lists that have some. Throws Error(input) if
+/// The numbers and the lists of numbers of the results as tensors (N, ...), N prompts; with a list of heads
+/// as (N, layers, H) each. In addition line (N), and mean.NAME and spread.NAME. A place without a number is
+/// NaN. Metadata: "names", JSON with the names of the numbers of lists that have some. Throws Error(input) if
 /// nothing has the same shape in all results.
 std::string results_as_safetensors(const PromptResults& results);
 

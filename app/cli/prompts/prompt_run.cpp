@@ -10,9 +10,15 @@
 #include "core/base/json.h"
 #include "core/base/sha256.h"
 
+#include <atomic>
+#include <exception>
 #include <iostream>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <thread>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 namespace headscope::cli {
 
@@ -45,8 +51,8 @@ public:
     PromptProgress& operator=(const PromptProgress&) = delete;
     void tell(std::size_t done) const {
         if (shown_)
-            std::cerr << "\r\033[K" << done << " of " << app::counted(static_cast<std::int64_t>(count_), "prompt")
-                      << std::flush;
+            std::cerr << "\r\033[K" << done << " of "
+                      << app::counted(static_cast<std::int64_t>(count_), "prompt") << std::flush;
     }
 
 private:
@@ -99,17 +105,62 @@ bool write_results(const PromptRun& run, const PromptOutcomes& outcomes) {
                                                           : "run the same command to resume"));
 }
 
-void run_at_once(const PromptRun& run) {
+/// Computes prompts, several at once if the run is parallel, and passes each outcome to `take` on one thread
+/// at a time. Returns early if the user stops it. Throws what `take` and PromptRun::compute throw.
+class PromptWorkers {
+public:
+    using Take = std::function<void(const Prompt&, PromptOutcome)>;
+    PromptWorkers(const PromptRun& run, std::vector<const Prompt*> prompts, Take take)
+        : run_(run), prompts_(std::move(prompts)), take_(std::move(take)) {}
+
+    void compute(int threads) {
+        {
+            std::vector<std::jthread> others;
+            for (int n = 1; n < threads && run_.parallel && std::cmp_less(n, prompts_.size()); ++n)
+                others.emplace_back([this] { work(); });
+            work();
+        }
+        if (fault_)
+            std::rethrow_exception(fault_);
+    }
+
+private:
+    void work() {
+        for (std::size_t n = next_++; n < prompts_.size() && !StopOnSignal::progress().cancelled();
+             n = next_++)
+            try {
+                PromptOutcome outcome = outcome_of(run_, *prompts_[n]);
+                const std::scoped_lock lock(mutex_);
+                take_(*prompts_[n], std::move(outcome));
+            } catch (...) {
+                const std::scoped_lock lock(mutex_);
+                fault_ = fault_ ? fault_ : std::current_exception();
+                next_ = prompts_.size();
+            }
+    }
+
+    const PromptRun& run_;
+    const std::vector<const Prompt*> prompts_;
+    const Take take_;
+    std::atomic<std::size_t> next_ = 0;
+    std::mutex mutex_;
+    std::exception_ptr fault_;
+};
+
+void run_at_once(const PromptRun& run, const ProcessRank& rank) {
+    std::vector<const Prompt*> wanted;
+    for (const Prompt& prompt : run.set.prompts)
+        wanted.push_back(&prompt);
     PromptOutcomes outcomes;
     {
-        const PromptProgress shown(run.set.prompts.size(), {});
-        for (const Prompt& prompt : run.set.prompts) {
-            if (StopOnSignal::progress().cancelled())
-                fail_stopped(run, outcomes.size());
-            outcomes[prompt.line] = outcome_of(run, prompt);
+        const PromptProgress shown(run.set.prompts.size(), rank);
+        PromptWorkers(run, std::move(wanted), [&](const Prompt& prompt, PromptOutcome outcome) {
+            outcomes[prompt.line] = std::move(outcome);
             shown.tell(outcomes.size());
-        }
+        }).compute(rank.threads());
     }
+    if (StopOnSignal::progress().cancelled() && outcomes.size() < run.set.prompts.size())
+        fail_stopped(run, outcomes.size());
     if (!write_results(run, outcomes))
         fail_unusable(run);
 }
@@ -120,21 +171,25 @@ void run_with_parts(const PromptRun& run, const ProcessRank& rank) {
         std::cerr << "headscope: " << run.out << " exists; remove it to compute it again\n";
         return;
     }
+    std::vector<const Prompt*> wanted;
+    std::size_t done = 0, n = 0;
+    for (const Prompt& prompt : run.set.prompts) {
+        const bool own = static_cast<std::int64_t>(n++) % rank.count == rank.rank;
+        if (parts.done(prompt.line))
+            ++done;
+        else if (own)
+            wanted.push_back(&prompt);
+    }
+    const std::size_t all = done + wanted.size();
     {
         const PromptProgress shown(run.set.prompts.size(), rank);
-        std::size_t done = 0;
-        for (std::size_t n = 0; n < run.set.prompts.size(); ++n) {
-            const Prompt& prompt = run.set.prompts[n];
-            const bool own = static_cast<std::int64_t>(n) % rank.count == rank.rank;
-            if (own && !parts.done(prompt.line)) {
-                if (StopOnSignal::progress().cancelled())
-                    fail_stopped(run, done);
-                parts.add(prompt.line, outcome_of(run, prompt));
-            }
-            done += parts.done(prompt.line) ? 1 : 0;
-            shown.tell(done);
-        }
+        PromptWorkers(run, std::move(wanted), [&](const Prompt& prompt, const PromptOutcome& outcome) {
+            parts.add(prompt.line, outcome);
+            shown.tell(++done);
+        }).compute(rank.threads());
     }
+    if (StopOnSignal::progress().cancelled() && done < all)
+        fail_stopped(run, done);
     bool usable = true; // the parts are removed in either case
     const auto write = [&](const PromptOutcomes& outcomes) { usable = write_results(run, outcomes); };
     if (parts.finish(run.set.prompts.size(), write) == PartFiles::Finished::not_yet)
@@ -153,7 +208,7 @@ void run_prompts(const PromptRun& run) {
         return run_with_parts(run, rank);
     if (rank.count > 1)
         fail_usage("several processes share a set through files next to the result; add -o FILE");
-    run_at_once(run);
+    run_at_once(run, rank);
 }
 
 } // namespace headscope::cli

@@ -17,6 +17,8 @@ struct PromptRun {
     /// Returns the result for a prompt as one line of JSON: what the command prints for it alone. Throws
     /// Error(input) if the prompt cannot be used.
     std::function<std::string(const analysis::Prompt&)> compute;
+    /// True: `compute` may run on several threads at once, which pays off for a small model.
+    bool parallel = false;
     /// Returns the text for standard output; absent: JSON.
     std::function<std::string(const PromptResults&)> as_text = {};
 };

@@ -69,7 +69,8 @@ void write_examples(const ExamplesOptions& options) {
                    ": prompts are written as .jsonl, .csv or .txt; use one of these endings");
     const auto task =
         std::ranges::find(analysis::prompt_tasks(), options.task, &analysis::PromptTaskInfo::id)->task;
-    const checkpoint::TextModelPtr model = checkpoint::open_text_model(checkpoint::model_folder(options.model));
+    const checkpoint::TextModelPtr model =
+        checkpoint::open_text_model(checkpoint::model_folder(options.model));
     const auto prompts = analysis::example_prompts(*model, task, options.count, options.seed);
     write_file_atomically(options.out, suffix == ".csv"   ? examples_as_csv(prompts)
                                        : suffix == ".txt" ? examples_as_txt(prompts)
@@ -82,9 +83,10 @@ void add_prompts(CLI::App& program) {
     CLI::App& command = *program.add_subcommand("prompts", "write a set of prompts of a known task");
     const auto options = std::make_shared<ExamplesOptions>();
     command
-        .add_option("task", options->task,
-                    "ioi: the name of a second person; greater-than: a later year; induction: the next word of "
-                    "a repeated list")
+        .add_option(
+            "task", options->task,
+            "ioi: the name of a second person; greater-than: a later year; induction: the next word of "
+            "a repeated list")
         ->check(CLI::IsMember(task_names()))
         ->required();
     command.add_option("--count", options->count, "the number of prompts, all different (default: 100)");
@@ -94,9 +96,10 @@ void add_prompts(CLI::App& program) {
                        "(default: pocket)");
     add_ignore_unknown(command);
     add_base(command);
-    command.add_option("-o,--output", options->out,
-                       "the .jsonl, .csv or .txt file to write (default: JSON lines on standard output); .txt "
-                       "has the clean prompts alone");
+    command.add_option(
+        "-o,--output", options->out,
+        "the .jsonl, .csv or .txt file to write (default: JSON lines on standard output); .txt "
+        "has the clean prompts alone");
     command.footer("A line has the fields clean, corrupted, answer and against, as explain, heads, patch and "
                    "generate read them with --prompts.");
     command.callback([options] { write_examples(*options); });

@@ -35,6 +35,14 @@ void check_set_output(const std::string& out, bool json) {
         fail_usage("--json and -o " + out + " were given; give one of them");
 }
 
+bool is_small(const checkpoint::Model& model) {
+    constexpr std::int64_t most_parameters = 50'000'000; // above, one run uses all cores
+    std::int64_t parameters = 0;
+    for (const auto& [type, count] : model.report().parameters)
+        parameters += count;
+    return parameters < most_parameters;
+}
+
 std::string computation_text(const CLI::App& command, const checkpoint::Model& model) {
     static constexpr std::array elsewhere{"output", "prompts", "json", "memory", "model", "device"};
     std::string text = command.get_name() + " " HEADSCOPE_VERSION "\n";

@@ -35,4 +35,7 @@ void check_set_output(const std::string& out, bool json);
 /// Error(input) if the file of --patch cannot be read.
 std::string computation_text(const CLI::App& command, const checkpoint::Model& model);
 
+/// Returns true if a run of the model leaves cores idle, so that several prompts are computed at once.
+bool is_small(const checkpoint::Model& model);
+
 } // namespace headscope::cli

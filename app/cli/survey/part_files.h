@@ -17,9 +17,9 @@ namespace headscope::cli {
 /// to continue with any number of processes.
 class PartFiles {
 public:
-    /// Acquires the lock of this process. work: its name in messages ("survey"). replaces: an OUT from earlier
-    /// work is replaced; else it means that nothing is left to do. Throws Error(input) if other processes
-    /// write OUT.
+    /// Acquires the lock of this process. work: its name in messages ("survey"). replaces: an OUT from
+    /// earlier work is replaced; else it means that nothing is left to do. Throws Error(input) if other
+    /// processes write OUT.
     PartFiles(std::string out, std::string work, const ProcessRank& rank, bool replaces);
 
     const std::string& own_path() const { return own_path_; }

@@ -20,13 +20,15 @@ constexpr std::array<PromptTaskInfo, 3> task_table{{{PromptTask::ioi, "ioi"},
                                                     {PromptTask::greater_than, "greater-than"},
                                                     {PromptTask::induction, "induction"}}};
 
-constexpr std::array people{"Mary",  "John", "Anna",  "Tom", "Lucy", "Ben",    "Emma", "Peter", "Clara", "Paul",
-                            "Jane",  "Jack", "Alice", "Sam", "Kate", "Daniel", "Sara", "Max",   "Nora",  "Adam",
-                            "Oscar", "Ella", "Leo",   "Rosa", "Hugo", "Mia",   "Felix", "Lily"};
-constexpr std::array places{"shop",   "market",  "park",   "school", "garden", "library", "station",
+constexpr std::array people{"Mary",  "John",   "Anna", "Tom",  "Lucy", "Ben",   "Emma",
+                            "Peter", "Clara",  "Paul", "Jane", "Jack", "Alice", "Sam",
+                            "Kate",  "Daniel", "Sara", "Max",  "Nora", "Adam",  "Oscar",
+                            "Ella",  "Leo",    "Rosa", "Hugo", "Mia",  "Felix", "Lily"};
+constexpr std::array places{"shop",   "market",   "park",   "school", "garden", "library", "station",
                             "museum", "hospital", "church", "farm",   "beach",  "village", "castle"};
-constexpr std::array things{"book", "letter", "ring", "cup",  "lamp", "rope",   "coin",   "bag",  "hat", "drum",
-                            "kite", "bell",   "key",  "ball", "doll", "basket", "bottle", "card", "map", "pencil"};
+constexpr std::array things{"book", "letter", "ring",   "cup",  "lamp", "rope",  "coin",
+                            "bag",  "hat",    "drum",   "kite", "bell", "key",   "ball",
+                            "doll", "basket", "bottle", "card", "map",  "pencil"};
 constexpr std::array events{"game", "story", "song", "visit", "snow", "rain"};
 
 /// Draws the same numbers on every machine.
@@ -70,7 +72,8 @@ std::vector<std::int64_t> tokens_of(const TextModel& model, const std::string& t
 class ExampleMaker {
 public:
     ExampleMaker(const TextModel& model, std::uint64_t seed)
-        : model_(model), draw_(seed), people_(known(people)), places_(known(places)), things_(known(things)) {}
+        : model_(model), draw_(seed), people_(known(people)), places_(known(places)), things_(known(things)) {
+    }
 
     /// Returns true if the vocabulary has enough words for a task.
     bool can_make(PromptTask task) const {
@@ -145,7 +148,8 @@ private:
 
     /// The token of digits after a text; nothing if they are not one token there.
     std::optional<ExampleToken> digits_after(const std::string& text, const std::string& digits) const {
-        const std::vector<std::int64_t> before = tokens_of(model_, text), after = tokens_of(model_, text + digits);
+        const std::vector<std::int64_t> before = tokens_of(model_, text),
+                                        after = tokens_of(model_, text + digits);
         if (after.size() != before.size() + 1 || !std::equal(before.begin(), before.end(), after.begin()))
             return std::nullopt;
         return ExampleToken{digits, after.back(), single_token(model_, digits) == after.back()};
@@ -155,7 +159,8 @@ private:
         const std::int64_t century = draw_.number(11, 18), begin = draw_.number(20, 88);
         const std::string event = events[static_cast<std::size_t>(draw_.number(0, std::ssize(events) - 1))];
         const auto text = [&](std::int64_t year) {
-            return fmt::format("The {} lasted from the year {}{:02} to the year {}", event, century, year, century);
+            return fmt::format("The {} lasted from the year {}{:02} to the year {}", event, century, year,
+                               century);
         };
         const std::string clean = text(begin);
         const std::int64_t later = draw_.number(begin + 1, 99), earlier = draw_.number(2, begin - 1);
@@ -183,24 +188,28 @@ std::span<const PromptTaskInfo> prompt_tasks() {
 
 std::vector<ExamplePrompt> example_prompts(const TextModel& model, PromptTask task, std::int64_t count,
                                            std::uint64_t seed) {
-    constexpr std::int64_t attempts_per_prompt = 50;
+    constexpr int most_misses = 300; // draws in a row without a new prompt
     if (model.tokenizer == nullptr)
         fail_input(tr("example_prompts.no_tokenizer",
                       "{} has no tokenizer to write prompts for; name a model that has one", model.name()));
     if (count < 1)
-        fail_input(tr("example_prompts.count", "the number of prompts is {}; it should be at least 1", count));
+        fail_input(
+            tr("example_prompts.count", "the number of prompts is {}; it should be at least 1", count));
     ExampleMaker maker(model, seed);
     std::vector<ExamplePrompt> prompts;
     std::set<std::string> texts;
     const bool possible = maker.can_make(task);
-    for (std::int64_t n = 0; possible && n < attempts_per_prompt * count && std::ssize(prompts) < count; ++n)
-        if (auto made = maker.make(task); made && texts.insert(made->clean).second)
+    for (int misses = 0; possible && misses < most_misses && std::ssize(prompts) < count; ++misses)
+        if (auto made = maker.make(task); made && texts.insert(made->clean).second) {
             prompts.push_back(std::move(*made));
+            misses = 0;
+        }
     if (std::ssize(prompts) < count)
-        fail_input(tr("example_prompts.few",
-                      "the vocabulary of {} allows {} different prompts of {} for this task; give a smaller "
-                      "count or another model",
-                      model.name(), prompts.size(), count));
+        fail_input(
+            tr("example_prompts.few",
+               "with the vocabulary of {}, {} different prompts of {} were found for this task; give a "
+               "smaller count or another model",
+               model.name(), prompts.size(), count));
     return prompts;
 }
 

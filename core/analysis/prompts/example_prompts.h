@@ -31,7 +31,8 @@ struct ExampleToken {
     bool found_by_text = true;
 };
 
-/// Two prompts with the same number of tokens. The clean one leads to `answer`, and the corrupted one does not.
+/// Two prompts with the same number of tokens. The clean one leads to `answer`, and the corrupted one does
+/// not.
 struct ExamplePrompt {
     std::string clean, corrupted;
     ExampleToken answer, against;

@@ -55,8 +55,8 @@ Prompt prompt_of_json(std::string_view line, std::int64_t number) {
     try {
         const nlohmann::json value = parse_json(line, tr("prompt_set.this_line", "this line"));
         if (!value.is_object())
-            fail_input(tr("prompt_set.no_object",
-                          "this line is not a JSON object; write {{\"text\": \"...\"}}"));
+            fail_input(
+                tr("prompt_set.no_object", "this line is not a JSON object; write {\"text\": \"...\"}"));
         for (const char* const field : prompt_fields)
             if (value.contains(field))
                 prompt.fields[field] = value_of(field, value[field]);

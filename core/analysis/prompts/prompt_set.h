@@ -34,9 +34,9 @@ struct PromptSet {
 
     /// Reads a .txt file with one text a line, a .jsonl file with one object a line, or a .csv file whose
     /// first line names the columns. In .jsonl, a list of numbers is a text as token ids, and a number is a
-    /// token id. Blank lines are left out; a malformed line becomes a prompt with a fault. Throws Error(input)
-    /// with the path for another ending, a file that cannot be read or has no prompt, and a .csv file without
-    /// a column for a text.
+    /// token id. Blank lines are left out; a malformed line becomes a prompt with a fault. Throws
+    /// Error(input) with the path for another ending, a file that cannot be read or has no prompt, and a .csv
+    /// file without a column for a text.
     static PromptSet open(const std::string& path);
 };
 
