@@ -113,8 +113,7 @@ std::string heads_text(const DiffReport& report, const checkpoint::Architecture&
     std::string text = "\n" + padded("head", 12);
     for (const HeadMatrix& matrix : head_matrices)
         text += padded(matrix.name, 11);
-    text += padded("all", 11);
-    text += texts ? padded("pattern", 11) + "effect\n" : "\n";
+    text += texts ? padded("all", 11) + padded("pattern", 11) + "effect\n" : "all\n";
     for (const std::size_t n : largest_of(report.heads.size(), top, [&](std::size_t at) {
              return texts ? report.pattern(at) : report.heads[at].all().relative();
          })) {
