@@ -205,7 +205,9 @@ std::string diff_as_text(const DiffReport& report, const checkpoint::TextModel& 
             text += app::counted(std::ssize(*names), "tensor") + " only in " + in + ": " + names->front() +
                     (names->size() > 1 ? ", ...\n" : "\n");
     text += tensors_text(report, top);
-    text += heads_text(report, model.model->architecture(), top);
+    const auto differs = [](const HeadDifference& head) { return head.all().difference > 0; };
+    if (!report.texts.empty() || std::ranges::any_of(report.heads, differs))
+        text += heads_text(report, model.model->architecture(), top);
     return text + (report.texts.empty() ? "" : predictions_text(report, model, top));
 }
 

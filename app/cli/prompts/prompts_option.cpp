@@ -11,8 +11,25 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <variant>
+#include <vector>
 
 namespace headscope::cli {
+
+namespace {
+
+/// Returns the paths of the files with tensors and of the tokenizer, some of which may not exist.
+std::vector<std::filesystem::path> files_of(const checkpoint::Model& model) {
+    std::vector<std::filesystem::path> paths;
+    for (const checkpoint::TensorFiles::File& file : model.files().files())
+        std::visit([&](const auto& opened) { paths.emplace_back(opened->source()); }, file);
+    for (const char* const name : {"tokenizer.json", "tokenizer_config.json", "tokenizer.model",
+                                   "spiece.model", "vocab.json", "merges.txt", "vocab.txt"})
+        paths.push_back(std::filesystem::path(model.folder()) / name);
+    return paths;
+}
+
+} // namespace
 
 void PromptsOption::add_to(CLI::App& command, const std::string& fields,
                            std::initializer_list<const char*> single) {
@@ -20,7 +37,7 @@ void PromptsOption::add_to(CLI::App& command, const std::string& fields,
         "--prompts", path_,
         "a set of prompts in place of one: a .txt file with one a line, or a .jsonl or .csv file with the "
         "fields " +
-            fields + "; the model is loaded once, and mean and spread are added");
+            fields + "; the model is loaded once");
     for (const char* const name : single)
         option->excludes(command.get_option(name));
 }
@@ -58,6 +75,11 @@ std::string computation_text(const CLI::App& command, const checkpoint::Model& m
     text += identity.config_sha256 + "\n";
     for (const checkpoint::CheckpointIdentity::File& file : identity.files)
         text += file.name + " " + std::to_string(file.bytes) + " " + file.header_sha256 + "\n";
+    for (const std::filesystem::path& path : files_of(model)) {
+        std::error_code fault; // an absent file, or one inside the program
+        const auto written = std::filesystem::last_write_time(path, fault);
+        text += fault ? "-\n" : std::to_string(written.time_since_epoch().count()) + "\n";
+    }
     return text;
 }
 

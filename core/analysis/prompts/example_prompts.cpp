@@ -16,20 +16,20 @@ namespace {
 
 using checkpoint::TextModel;
 
-constexpr std::array<PromptTaskInfo, 3> task_table{{{PromptTask::ioi, "ioi"},
-                                                    {PromptTask::greater_than, "greater-than"},
-                                                    {PromptTask::induction, "induction"}}};
+constexpr std::array<PromptTaskInfo, 3> prompt_task_table{{{PromptTask::ioi, "ioi"},
+                                                           {PromptTask::greater_than, "greater-than"},
+                                                           {PromptTask::induction, "induction"}}};
 
-constexpr std::array people{"Mary",  "John",   "Anna", "Tom",  "Lucy", "Ben",   "Emma",
-                            "Peter", "Clara",  "Paul", "Jane", "Jack", "Alice", "Sam",
-                            "Kate",  "Daniel", "Sara", "Max",  "Nora", "Adam",  "Oscar",
-                            "Ella",  "Leo",    "Rosa", "Hugo", "Mia",  "Felix", "Lily"};
-constexpr std::array places{"shop",   "market",   "park",   "school", "garden", "library", "station",
-                            "museum", "hospital", "church", "farm",   "beach",  "village", "castle"};
-constexpr std::array things{"book", "letter", "ring",   "cup",  "lamp", "rope",  "coin",
-                            "bag",  "hat",    "drum",   "kite", "bell", "key",   "ball",
-                            "doll", "basket", "bottle", "card", "map",  "pencil"};
-constexpr std::array events{"game", "story", "song", "visit", "snow", "rain"};
+constexpr std::array example_people{"Mary",  "John",   "Anna", "Tom",  "Lucy", "Ben",   "Emma",
+                                    "Peter", "Clara",  "Paul", "Jane", "Jack", "Alice", "Sam",
+                                    "Kate",  "Daniel", "Sara", "Max",  "Nora", "Adam",  "Oscar",
+                                    "Ella",  "Leo",    "Rosa", "Hugo", "Mia",  "Felix", "Lily"};
+constexpr std::array example_places{"shop",   "market",   "park",   "school", "garden", "library", "station",
+                                    "museum", "hospital", "church", "farm",   "beach",  "village", "castle"};
+constexpr std::array example_things{"book", "letter", "ring",   "cup",  "lamp", "rope",  "coin",
+                                    "bag",  "hat",    "drum",   "kite", "bell", "key",   "ball",
+                                    "doll", "basket", "bottle", "card", "map",  "pencil"};
+constexpr std::array example_events{"game", "story", "song", "visit", "snow", "rain"};
 
 /// Draws the same numbers on every machine.
 class ExampleDraw {
@@ -72,8 +72,8 @@ std::vector<std::int64_t> tokens_of(const TextModel& model, const std::string& t
 class ExampleMaker {
 public:
     ExampleMaker(const TextModel& model, std::uint64_t seed)
-        : model_(model), draw_(seed), people_(known(people)), places_(known(places)), things_(known(things)) {
-    }
+        : model_(model), draw_(seed), people_(known(example_people)), places_(known(example_places)),
+          things_(known(example_things)) {}
 
     /// Returns true if the vocabulary has enough words for a task.
     bool can_make(PromptTask task) const {
@@ -157,7 +157,8 @@ private:
 
     std::optional<ExamplePrompt> greater_than() {
         const std::int64_t century = draw_.number(11, 18), begin = draw_.number(20, 88);
-        const std::string event = events[static_cast<std::size_t>(draw_.number(0, std::ssize(events) - 1))];
+        const std::string event =
+            example_events[static_cast<std::size_t>(draw_.number(0, std::ssize(example_events) - 1))];
         const auto text = [&](std::int64_t year) {
             return fmt::format("The {} lasted from the year {}{:02} to the year {}", event, century, year,
                                century);
@@ -183,7 +184,7 @@ private:
 } // namespace
 
 std::span<const PromptTaskInfo> prompt_tasks() {
-    return task_table;
+    return prompt_task_table;
 }
 
 std::vector<ExamplePrompt> example_prompts(const TextModel& model, PromptTask task, std::int64_t count,
