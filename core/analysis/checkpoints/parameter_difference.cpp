@@ -82,11 +82,13 @@ std::vector<std::string> differing_sizes(const Architecture& a, const Architectu
     return found;
 }
 
-/// The names of the tensors that a run reads.
+/// The names of the tensors that a run reads; those of other parts of a multimodal checkpoint are left out.
 std::set<std::string> read_names(const Model& model) {
     std::set<std::string> names;
+    const bool has_other_parts = !model.report().other_parts.empty();
     for (const format::TensorEntry* entry : model.files().entries())
-        names.insert(entry->name);
+        if (!has_other_parts || !checkpoint::other_part_of(entry->name))
+            names.insert(entry->name);
     for (const auto* left_out : {&model.report().unused, &model.report().unknown})
         for (const std::string& name : *left_out)
             names.erase(name);

@@ -165,6 +165,35 @@ def check_outputs(folder, base, tuned, before, after, made):
     assert any(largest["name"] in line for line in table), table
 
 
+def check_families(folder):
+    """Checks that the patch of a checkpoint whose tensors all differ turns one into the other, bit for bit."""
+    global compared
+    draw = numpy.random.default_rng(6)
+
+    def change(tensors):
+        for tensor in tensors.values():
+            if tensor.dtype == numpy.float32:
+                tensor += 0.01 * draw.normal(size=tensor.shape).astype("<f4")
+
+    patch = folder / "all.patch.safetensors"
+    for name in ("mixtral_tiny", "gemma2_tiny", "gpt_neox_tiny", "phi3_tiny", "olmo2_tiny", "gpt_oss_tiny"):
+        base, tuned = DATA / "models" / name, folder / name
+        changed_copy(base, tuned, change)
+        assert "0 of" not in call("diff", base, tuned, "--ids", "3,5,7").splitlines()[1], name
+        call("diff", base, tuned, "-o", patch)
+        for model, out, more in ((base, "p.safetensors", ["--patch", patch]), (tuned, "q.safetensors", [])):
+            call("trace", "--model", model, "--ids", "3,5,7", *more, "-o", folder / out)
+        patched, want = (read_safetensors(folder / out)[0] for out in ("p.safetensors", "q.safetensors"))
+        assert patched.keys() == want.keys() and all((patched[key] == want[key]).all() for key in want), name
+        compared += len(want)
+    changed_copy(DATA / "models/bert_tiny", folder / "bert", change)
+    call("diff", DATA / "models/bert_tiny", folder / "bert", "-o", patch, code=1, says="a patch cannot hold")
+    # Tensors of images have five axes, and are left out.
+    images = DATA / "models/qwen2_5_vl_tiny"
+    made = json.loads(call("diff", images, images, "--json"))
+    assert made["tensors"] and not any("visual" in row["name"] for row in made["tensors"])
+
+
 def check_faults(folder):
     base = DATA / "models/gpt2_tiny"
     table = call("diff", base, base)
@@ -236,6 +265,7 @@ def main():
         folder = pathlib.Path(name)
         check_model(folder, "gpt2_tiny", gpt2_heads, change_gpt2)
         check_model(folder, "llama_tiny_untied", llama_heads, change_llama)
+        check_families(folder)
         check_faults(folder)
         check_adapter(folder)
     print(f"diff: {compared} numbers agree")
