@@ -187,21 +187,23 @@ const PromptValue& Prompt::text() const {
     return need(has("text") || !has("clean") ? "text" : "clean");
 }
 
-PromptSet PromptSet::open(const std::string& path) {
+PromptSet PromptSet::read(std::string_view bytes, const std::string& path) {
     const bool json = path.ends_with(".jsonl"), csv = path.ends_with(".csv");
     if (!json && !csv && !path.ends_with(".txt"))
         fail_input(tr("prompt_set.ending",
                       "{}: a set of prompts is a .txt, .jsonl or .csv file; use one of these endings", path));
-    const std::string all = read_file(path);
-    std::string_view bytes = all;
+    PromptSet set{.path = path, .sha256 = headscope::sha256(bytes), .prompts = {}};
     if (bytes.starts_with(prompt_byte_order_mark))
         bytes.remove_prefix(prompt_byte_order_mark.size());
-    PromptSet set{.path = path,
-                  .sha256 = headscope::sha256(std::string_view(all)),
-                  .prompts = csv ? prompts_of_csv(bytes, path) : prompts_of_lines(bytes, json)};
+    set.prompts = csv ? prompts_of_csv(bytes, path) : prompts_of_lines(bytes, json);
     if (set.prompts.empty())
         fail_input(tr("prompt_set.no_prompt", "{} has no prompt; give a file with at least one", path));
     return set;
+}
+
+PromptSet PromptSet::open(const std::string& path) {
+    const std::string bytes = read_file(path);
+    return read(bytes, path);
 }
 
 } // namespace headscope::analysis

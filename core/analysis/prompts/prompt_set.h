@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace headscope::analysis {
@@ -38,6 +39,8 @@ struct PromptSet {
     /// Error(input) with the path for another ending, a file that cannot be read or has no prompt, and a .csv
     /// file without a column for a text.
     static PromptSet open(const std::string& path);
+    /// Same from the bytes of the file at `path`.
+    static PromptSet read(std::string_view bytes, const std::string& path);
 };
 
 } // namespace headscope::analysis
