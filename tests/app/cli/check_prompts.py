@@ -237,6 +237,14 @@ def check_failed(folder):
         (folder / name).unlink()
 
 
+def lines_of(part):
+    """Returns the number of lines of a file; 0 if it is absent or removed meanwhile."""
+    try:
+        return len(part.read_bytes().splitlines())
+    except FileNotFoundError:
+        return 0
+
+
 def check_resumed(folder):
     """Checks that a set which was stopped or killed continues, also as several processes."""
     command = ["patch", "--what", "residual", "--model", "pocket", "--prompts", folder / "many.jsonl", "-o"]
@@ -246,8 +254,8 @@ def check_resumed(folder):
     resumed = 0
     for sent in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
         process = subprocess.Popen([PROGRAM, *map(str, command), str(out)], stderr=subprocess.PIPE, text=True)
-        done = len(part.read_text().splitlines()) if part.exists() else 0
-        while process.poll() is None and (not part.exists() or len(part.read_bytes().splitlines()) < done + 6):
+        done = lines_of(part)
+        while process.poll() is None and lines_of(part) < done + 6:
             time.sleep(0.005)
         process.send_signal(sent)
         _, err = process.communicate(timeout=100)
@@ -268,11 +276,15 @@ def check_resumed(folder):
     assert out.read_bytes() == whole, "a resumed set differs"
     out.unlink()
     # An outcome of the part is taken, not computed again.
-    process = subprocess.Popen([PROGRAM, *map(str, command), str(out)])
-    while not part.exists() or len(part.read_bytes().splitlines()) < 4:
-        time.sleep(0.002)
-    process.kill()
-    process.wait()
+    for _ in range(20):
+        out.unlink(missing_ok=True)
+        process = subprocess.Popen([PROGRAM, *map(str, command), str(out)])
+        while process.poll() is None and lines_of(part) < 4:
+            time.sleep(0.002)
+        process.kill()
+        process.wait()
+        if lines_of(part) >= 4:
+            break  # else it was complete before it could be killed
     kept = part.read_bytes().splitlines(keepends=True)[:3]
     changed = json.loads(kept[1])
     result = json.loads(changed["result"])
