@@ -3,6 +3,7 @@
 #include "app/cli/problem_options.h"
 #include "app/cli/project_arguments.h"
 #include "app/cli/usage.h"
+#include "core/base/parse.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/checkpoint/model/model_memory.h"
 
@@ -60,6 +61,15 @@ void PromptOption::require() const {
                    "ids 1,2,3");
 }
 
+void PromptOption::set(const analysis::PromptValue& value) {
+    text_.reset();
+    ids_.reset();
+    if (value.ids.empty())
+        text_ = value.text;
+    else
+        ids_ = value.ids;
+}
+
 checkpoint::ModelInputs PromptOption::read(const checkpoint::TextModel& model, const DecoderText& decoder,
                                            const SecondText& second) const {
     require();
@@ -94,6 +104,21 @@ void TokenOption::add_to(CLI::App& command, const std::string& name, const std::
     name_ = name;
     CLI::Option* const id = command.add_option("--" + name + "-id", id_, help + ", by its id");
     command.add_option("--" + name, word_, help)->excludes(id);
+}
+
+void TokenOption::set(const std::string& name, const analysis::PromptValue& value,
+                      const checkpoint::TextModel& model) {
+    name_ = name;
+    word_.reset();
+    id_.reset();
+    if (value.ids.size() > 1)
+        fail_input("\"" + name + "\" is a list; give one token");
+    if (!value.ids.empty())
+        id_ = value.ids.front();
+    else if (model.tokenizer == nullptr)
+        id_ = number_of<std::int64_t>(value.text);
+    if (!id_)
+        word_ = value.text;
 }
 
 std::optional<std::int64_t> TokenOption::read(const checkpoint::TextModel& model) const {

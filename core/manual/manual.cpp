@@ -50,6 +50,7 @@ constexpr Listed contents[] = {
     {"toy-models", models},
     {"command-line", command_line},
     {"checkpoints", command_line},
+    {"prompts", command_line},
     {"survey", command_line},
     {"maps", command_line},
     {"automation", command_line},
