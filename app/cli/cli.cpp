@@ -174,6 +174,7 @@ std::function<int()> add_commands(CLI::App& program) {
     add_get(program);
     add_tokenize(program);
     add_lesson(program);
+    add_serve(program);
     std::function<int()> open_window = add_window(program);
     add_memory(program);
     for (const char* const name :
