@@ -140,8 +140,6 @@ class Weights(NamedTuple):
         numpy.save(path, self.array)
         named: Dict[str, Any] = {"tokens": self.tokens, "key_tokens": self.key_tokens, "attention_mask": self.mask}
         named = {name: value for name, value in named.items() if value is not None}
-        if list(named) == ["tokens"]:
-            named = self.tokens
         if named:
             path.with_suffix(".tokens.json").write_text(json.dumps(named), encoding="utf-8")
         return path

@@ -143,14 +143,14 @@ class Run:
     def page(self, layers: Optional[Sequence] = None, stack: str = "decoder") -> str:
         """Returns the page of a notebook. layers: the layers that it shows (default: as many as fit). stack: "encoder",
         "decoder" or "cross" of an encoder-decoder."""
-        stacks = {"encoder": self.encoder_weights, "decoder": self.weights, "cross": self.cross_weights}
-        if stack not in stacks or stacks[stack] is None:
-            raise ValueError(f"there is no stack {stack!r} in this run; the stacks are {[name for name in stacks if stacks[name] is not None]}")
-        weights = stacks[stack]
+        stacks = {"encoder": (self.encoder_weights, self.encoder_tokens, self.encoder_tokens), "decoder": (self.weights, self.tokens, self.tokens),
+                  "cross": (self.cross_weights, self.tokens, self.encoder_tokens)}  # fmt: skip
+        weights, queries, keys = stacks.get(stack, (None, None, None))
+        if weights is None or queries is None or keys is None:
+            raise ValueError(f"there is no stack {stack!r} in this run; the stacks are {', '.join(name for name in stacks if stacks[name][0])}")
         chosen = [layer for layer in (range(len(weights)) if layers is None else layers) if weights.has_attention(layer)]
         if not chosen:
             raise HeadscopeError("none of these layers has attention weights; name others")
-        queries, keys = self.encoder_tokens if stack == "encoder" else self.tokens, self.tokens if stack == "decoder" else self.encoder_tokens
         names = [f"L{layer}" for layer in chosen]
         return _page.maps_page(f"Attention weights of {self._model.name}", numpy.stack([weights[layer][0:1][0] for layer in chosen]),
                                labels(queries), labels(keys), layers=names)  # fmt: skip

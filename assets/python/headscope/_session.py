@@ -41,7 +41,7 @@ def how_it_ended(code: int) -> str:
     return f"it was killed by signal {-code}" if code < 0 else f"its exit code is {code}"
 
 
-def _discard(process: Optional[subprocess.Popen], errors: Any, folder: str, owner: int) -> None:
+def _discard(process: Any, errors: Any, folder: str, owner: int) -> None:
     errors.close()
     if os.getpid() != owner:  # a fork of the process that started it
         return
@@ -64,7 +64,7 @@ class Session:
     def __init__(self, model: str, program: Optional[str], arguments: Sequence[str]) -> None:
         self._command = [program_of(program), "serve", "--model=" + model, *arguments]
         self._lock = threading.RLock()
-        self._process: Optional[subprocess.Popen] = None
+        self._process: Any = None  # a subprocess.Popen with pipes; None: ended
         self._finalizer: Optional[weakref.finalize] = None
         self._closed = False
         self._number = 0
@@ -78,7 +78,7 @@ class Session:
         self._errors = tempfile.TemporaryFile()
         try:
             # In a session of its own, so that Ctrl C in a terminal does not reach it.
-            process = start(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, start_new_session=True)
+            process: Any = start(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, start_new_session=True)
         except BaseException:
             _discard(None, self._errors, self._folder, self._owner)
             raise

@@ -29,7 +29,8 @@ class Window:
         bytes. patience: seconds until the window must have opened. Raises NoProgram and Refused."""
         self._folder = tempfile.mkdtemp(prefix="headscope-")
         path = os.path.join(self._folder, "control")
-        command = [program_of(program), "--control", path, *(str(_text(one)) for one in arguments)]
+        self._program = program_of(program)
+        command = [self._program, "--control", path, *(str(_text(one)) for one in arguments)]
         self._shown: Optional[tempfile.TemporaryDirectory] = None  # files that the window reads while it is open
         try:
             self._process: subprocess.Popen = start(command)
@@ -51,7 +52,7 @@ class Window:
                 if self._process.poll() is not None:
                     raise Refused(f"the program ended; {how_it_ended(self._process.returncode)}") from None
                 if time.monotonic() > end:
-                    raise NoProgram(f"{self._process.args[0]} has not opened a window yet; raise patience, or name another program") from None
+                    raise NoProgram(f"{self._program} has not opened a window yet; raise patience, or name another program") from None
                 time.sleep(0.02)
 
     def __enter__(self) -> "Window":
@@ -108,8 +109,9 @@ class Window:
         if getattr(self, "_lines", None) is not None:
             self._lines.close()
         shutil.rmtree(self._folder, ignore_errors=True)
-        if getattr(self, "_shown", None) is not None:
-            self._shown.cleanup()
+        shown = getattr(self, "_shown", None)
+        if shown is not None:
+            shown.cleanup()
 
 
 def show(attention: Any, tokens: Optional[Sequence] = None, program: Optional[str] = None, *, key_tokens: Optional[Sequence] = None,

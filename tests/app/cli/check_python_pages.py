@@ -274,7 +274,7 @@ addEventListener("load", () => {
   const chosen = box.querySelector(".l"); chosen.value = 4; chosen.onchange(); seen.layer = say(box);
   move(grid, 40 + 52 * 7 + 20, 16 + 52 * 2 + 20, "click"); seen.head = say(box);
   map.dispatchEvent(new MouseEvent("mouseleave")); seen.left = say(box);
-  seen.map = colors(map); seen.grid = colors(grid); seen.options = box.querySelectorAll("option").length;
+  seen.scale = box.querySelector(".scale").textContent; seen.map = colors(map); seen.grid = colors(grid); seen.options = box.querySelectorAll("option").length;
   const result = document.createElement("pre"); result.id = "result"; result.textContent = JSON.stringify(seen); document.body.append(result);
 });
 """
@@ -297,6 +297,7 @@ def check_browser(folder, weights, words):
     assert seen["layer"].startswith("L4 H0: word5") and seen["layer"].endswith(value(4, 0)), seen
     assert seen["head"].startswith("L2 H7: word5") and seen["head"].endswith(value(2, 7)), seen
     assert seen["left"] == seen["first"] and "Hover" in seen["first"], seen
+    assert seen["scale"] == f"Colors: clear 0, blue {weights[2, 7].max():#.3g}", seen
     assert seen["map"] > 50 and seen["grid"] > 50 and seen["options"] == 24, seen
     return "with Chromium"
 
@@ -312,10 +313,10 @@ def check_notebook(folder):
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     os.environ |= {"HEADSCOPE": PROGRAM, "PYTHONPATH": str(SOURCES / "assets/python"), "HOME": str(folder)}
     done, _ = nbconvert.preprocessors.ExecutePreprocessor(timeout=120, allow_errors=True).preprocess(book, {})
-    for cell in done.cells[1:4]:
+    for cell, word in zip(done.cells[1:4], ("sat", "L0H3", "sat")):
         (output,) = cell.outputs
         assert {"text/html", "image/png", "text/plain"} <= set(output.data), output
-        assert "cat" in output.data["text/html"]
+        assert word in output.data["text/html"], word
     assert done.cells[4].outputs[0].ename == "TypeError"
     made, _ = nbconvert.HTMLExporter().from_notebook_node(done)
     assert "Attention weights of pocket" in made
