@@ -285,16 +285,24 @@ def check_life():
     other.close()
     del model
     assert not children() and leftovers() == before
+    # Ctrl C in the middle of a call.
+    model = headscope.Model("pocket", program=PROGRAM)
+    (number,) = children()
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    raises(KeyboardInterrupt, "", model.heads, probe=True, length=100, batch=4000)
+    assert not children(), "an interrupted call leaves a program"
+    assert model.run(TEXT).logits.tobytes() == expected and children() != [number]
+    model.close()
     # A script that ends, or is killed, while its model computes.
     path = f"import sys; sys.path.insert(0, {str(SOURCES / 'assets/python')!r}); import headscope; model = headscope.Model('pocket', program={PROGRAM!r}); "
     script = path + "print(model._session._process.pid, flush=True); "
     done = subprocess.run([sys.executable, "-c", script + "model.run('The cat')"], capture_output=True, text=True, check=True)
     assert not pathlib.Path(f"/proc/{int(done.stdout)}").exists()
-    with subprocess.Popen([sys.executable, "-c", script + "model.heads('The cat ' * 400, effect=True)"], stdout=subprocess.PIPE, text=True) as client:
+    with subprocess.Popen([sys.executable, "-c", script + "model.heads(probe=True, length=100, batch=4000)"], stdout=subprocess.PIPE, text=True) as client:
         number = int(client.stdout.readline())
         client.kill()
         client.wait()
-        for _ in range(600):
+        for _ in range(200):  # the call alone takes minutes
             if not pathlib.Path(f"/proc/{number}").exists() or "zombie" in pathlib.Path(f"/proc/{number}/status").read_text():
                 break
             threading.Event().wait(0.1)
