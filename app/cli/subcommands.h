@@ -28,6 +28,7 @@ void add_patch(CLI::App& program);
 void add_map(CLI::App& program);
 void add_survey(CLI::App& program);
 void add_serve(CLI::App& program);
+void add_edit(CLI::App& program);
 
 /// Adds the options of the window, for a call without a subcommand. Returns the function that opens the
 /// window.

@@ -24,7 +24,8 @@ constexpr int protocol = 1; ///< rises when a client of the previous one would m
 
 /// Commands that compute with a model and change nothing of the process.
 const std::vector<std::string>& served_commands() {
-    static const std::vector<std::string> names{"trace", "heads", "explain", "patch", "generate", "export"};
+    static const std::vector<std::string> names{"trace", "heads",    "explain", "patch",
+                                                "edit",  "generate", "export"};
     return names;
 }
 

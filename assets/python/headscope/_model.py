@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
+import tempfile
+import weakref
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy
@@ -75,6 +79,25 @@ def _head(head: Head) -> str:
         raise TypeError(f"a head is written as (layer, head) or as a text such as 3.2, not as {head!r}") from None
 
 
+class _EditFile:
+    """A file of edits that is removed with its last model."""
+
+    def __init__(self) -> None:
+        folder = tempfile.mkdtemp(prefix="headscope-")
+        self.path = os.path.join(folder, "edits.patch.safetensors")
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+
+
+def _real(array: Any, name: str) -> numpy.ndarray:
+    """Returns a parameter as float32. Raises TypeError for anything but real numbers."""
+    if hasattr(array, "detach"):  # a tensor of PyTorch
+        array = array.detach().cpu().float().numpy()
+    array = numpy.asarray(array)
+    if array.dtype.kind not in "fiu":
+        raise TypeError(f"{name} holds {array.dtype}; give real numbers")
+    return array.astype(numpy.float32)
+
+
 class Model:
     """A checkpoint in a program without a window, which reads it once. Closed by close(), at the end of a with block, or
     with the object; models made from it by ablate() and edit() share the program. Any thread may use it.
@@ -89,6 +112,7 @@ class Model:
         arguments = _options(base=None if base is None else os.fsdecode(base), heads=heads, ignore_unknown=ignore_unknown)
         self._session = Session(os.fsdecode(model), program, arguments)
         self._edits: Tuple[str, ...] = ()
+        self._file: Optional[_EditFile] = None
 
     def __enter__(self) -> "Model":
         return self
@@ -102,7 +126,8 @@ class Model:
 
     def __repr__(self) -> str:
         facts = self._session.facts
-        edits = f", {' '.join(self._edits)}" if self._edits else ""
+        words = ["edited parameters" if self._file and self._file.path in word else word for word in self._edits]
+        edits = f", {' '.join(words)}" if words else ""
         return f"<headscope.Model {facts['model']}: {facts['layers']} layers of {facts['heads']} heads{edits}>"
 
     @property
@@ -164,11 +189,14 @@ class Model:
                 os.unlink(path)
 
     def parameter(self, name: str) -> numpy.ndarray:
-        """Returns a parameter by its name in `headscope export`: "layers.3.W_Q" (D, H dk), or "W_E" (vocabulary, D). Edits
-        are included."""
-        layer, _, tensor = name.removeprefix("layers.").rpartition(".") if name.startswith("layers.") else ("", "", name)
-        arrays = self._session.arrays("export", ["--ids=0", *self._edits, f"--tensor={tensor}", *_options(layer=layer or None)])[0]
-        return next(iter(arrays.values()))
+        """Returns a parameter by its name in `headscope export`: "layers.3.W_Q" (D, H dk), or "W_E" (vocabulary, D); in an
+        encoder-decoder "cross.layers.3.W_Q", or "decoder.W_E". Edits are included."""
+        parts = re.fullmatch(r"(?:(encoder|decoder|cross)\.)?(?:layers\.(\d+)\.)?(\w+)", name)
+        if parts is None:
+            raise ValueError(f"{name!r} is not the name of a parameter; write for example layers.3.W_Q")
+        stack, layer, tensor = parts.groups()
+        words = ["--ids=0", *self._edits, f"--tensor={tensor}", *_options(stack=stack, layer=layer)]
+        return next(iter(self._session.arrays("export", words)[0].values()))
 
     def heads(self, text: Optional[str] = None, *, ids: Optional[Ids] = None, scores: Optional[Sequence[str]] = None,
               probe: bool = False, length: Optional[int] = None, batch: Optional[int] = None, seed: Optional[int] = None,
@@ -222,15 +250,35 @@ class Model:
         "3.2", in an encoder-decoder "cross:3.2"."""
         return self.edit({head: 0 for head in heads})
 
-    def edit(self, gains: Optional[Mapping[Head, float]] = None, *, patch: Optional[Path] = None) -> "Model":
-        """Returns the model with edits, in addition to those that it has. gains: the factor of the output of a head. patch: a
-        file of edits that was saved in the window; it takes the place of an earlier one."""
+    def edit(self, gains: Optional[Mapping[Head, float]] = None, *, parameters: Optional[Mapping[str, Any]] = None,
+             patch: Optional[Path] = None) -> "Model":
+        """Returns the model with edits, in addition to those that it has. gains: the factor of the output of a head.
+        parameters: whole arrays by the names and with the shapes of parameter(). patch: a file of edits that was saved in the
+        window or by save_edits(); it takes the place of earlier edits of parameters."""
         words = [f"--gain={_head(head)}={float(gain):.9g}" for head, gain in (gains or {}).items()]
         earlier = [word for word in self._edits if patch is None or not word.startswith("--patch=")]
         edited = object.__new__(type(self))
         edited._session = self._session
         edited._edits = (*earlier, *_options(patch=None if patch is None else os.path.abspath(os.fsdecode(patch))), *words)
+        edited._file = self._file if patch is None else None
+        if parameters:
+            file = _EditFile()
+            edited._write_edits(file.path, {name: _real(array, name) for name, array in parameters.items()})
+            edited._edits, edited._file = (f"--patch={file.path}",), file
         return edited
+
+    def save_edits(self, path: Path) -> None:
+        """Writes the edits to a file for edit(patch=...), `--patch` of the command line and the window. Its name ends in
+        .patch.safetensors."""
+        self._write_edits(os.path.abspath(os.fsdecode(path)), {})
+
+    def _write_edits(self, path: str, parameters: Mapping[str, numpy.ndarray]) -> None:
+        changed = self._session.saved(parameters)
+        try:
+            self._session.ask("edit", [*self._edits, f"--parameters={changed}", f"--output={path}"])
+        finally:
+            if os.path.exists(changed):
+                os.unlink(changed)
 
 
 def _prompt_of(text: Optional[str], ids: Optional[Ids]) -> List[str]:

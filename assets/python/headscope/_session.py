@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import threading
 import weakref
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy
 
@@ -189,7 +189,7 @@ class Session:
             if os.path.exists(path):
                 os.unlink(path)
 
-    def saved(self, arrays: Dict[str, numpy.ndarray]) -> str:
+    def saved(self, arrays: Mapping[str, numpy.ndarray]) -> str:
         """Writes arrays to a file that the program can read while it runs. Returns its path."""
         with self._lock:
             self._number += 1

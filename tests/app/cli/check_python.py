@@ -240,8 +240,59 @@ def check_edits(model, folder):
     np.testing.assert_allclose(after.activation("layers.1.attn_out"), parts.sum(1) - parts[:, 2] / 2, atol=1e-4)
     assert dict(edited.explain(TEXT)) == json.loads(command("explain", "--model=pocket", "--text", TEXT, "--what=logits", "--gain=1.2=0.5"))
     assert model.run(TEXT).logits.tobytes() == before.logits.tobytes(), "the model itself changed"
+    check_parameters(model, folder)
     raises(headscope.Refused, "no head 9", model.ablate((0, 9)).run, TEXT)
     raises(headscope.Refused, "/nowhere", model.edit(patch="/nowhere").run, TEXT)
+
+
+def check_parameters(model, folder):
+    """Compares models with changed parameters with what NumPy computes from the change."""
+    before, W = model.run(TEXT), model.parameter("layers.1.W_V")
+    changed = W.copy()
+    changed[:, 24:48] *= 3  # head 1
+    tripled = model.edit(parameters={"layers.1.W_V": changed}).edit({(1, 2): 0})
+    after = tripled.run(TEXT)
+    values = before.activation("layers.1.v_heads").copy()
+    values[:, 1] *= 3
+    np.testing.assert_allclose(after.activation("layers.1.v_heads"), values, rtol=1e-5, atol=1e-6)
+    same(tripled.parameter("layers.1.W_V"), changed, "the changed parameter")
+    assert not after.activation("layers.1.contributions")[:, 2].any(), "a head gain after edits of parameters"
+    gained = model.edit({(1, 1): 3}).ablate((1, 2)).run(TEXT)
+    np.testing.assert_allclose(after.logits, gained.logits, atol=2e-3)
+    tripled.save_edits(folder / "tripled.patch.safetensors")
+    file = str(folder / "tripled.safetensors")
+    command("trace", "--model=pocket", "--text", TEXT, "--patch", str(folder / "tripled.patch.safetensors"), "-o", file)
+    same(after.logits, read(file)[0]["logits"], "logits of saved edits")
+    same(model.edit(patch=folder / "tripled.patch.safetensors").run(TEXT).logits, after.logits, "logits of opened edits")
+    # A table: the embedding of one token, which pocket also has as its output row.
+    table = model.parameter("W_E").copy()
+    cat = int(before.ids[0, before.tokens.index("Ġcat")])
+    table[cat] = 0
+    other = model.edit(parameters={"W_E": table, "layers.0.norm1_weight": model.parameter("layers.0.norm1_weight")})
+    embedded = other.run(TEXT).activation("embedding")
+    expected = before.activation("embedding").copy()
+    expected[0, before.ids[0] == cat] = 0
+    same(embedded, expected, "embedding without a token")
+    assert not other.run(TEXT).logits[..., cat].any(), "the output row of a tied model"
+    assert "edited parameters" in repr(other) and other.edit(parameters={"W_E": model.parameter("W_E")}).run(TEXT).logits.tobytes() == before.logits.tobytes()
+    raises(headscope.Refused, "has the shape", model.edit, parameters={"W_E": table[:5]})
+    raises(headscope.Refused, "shape", model.edit, parameters={"layers.1.W_V": changed[:5]})
+    raises(headscope.Refused, "NaN", model.edit, parameters={"layers.1.W_V": changed * np.nan})
+    raises(headscope.Refused, "no layer", model.edit, parameters={"layers.9.W_V": changed})
+    raises(headscope.Refused, "not a parameter", model.edit, parameters={"layers.1.wings": changed})
+    raises(headscope.Refused, "has no", model.edit, parameters={"layers.1.b_Q": changed[0]})
+    raises(TypeError, "real numbers", model.edit, parameters={"layers.1.W_V": changed.astype(complex)})
+    with headscope.Model(MODELS / "t5_tiny", program=PROGRAM) as encoder_decoder:
+        prompt = {"ids": [5, 7, 11], "decoder_ids": [0, 4]}
+        name = "cross.layers.1.W_Q"
+        stored, _ = read(MODELS / "t5_tiny" / "model.safetensors")
+        same(encoder_decoder.parameter(name), stored["decoder.block.1.layer.1.EncDecAttention.q.weight"].T.copy(), name)
+        same(encoder_decoder.parameter("encoder.layers.0.W_O"), stored["encoder.block.0.layer.0.SelfAttention.o.weight"].T.copy(), "W_O")
+        raises(ValueError, "is not the name", encoder_decoder.parameter, "a b")
+        zero = encoder_decoder.edit(parameters={name: np.zeros((32, 32))}).run(**prompt)
+        same(zero.activation("encoder.layers.1.weights"), encoder_decoder.run(**prompt).activation("encoder.layers.1.weights"), "the encoder")
+        bias = encoder_decoder.edit(parameters={name: np.zeros((32, 32))}).run(**prompt).activation("cross.layers.1.scores")
+        assert not bias.any(), "scores of queries that are 0"
 
 
 def check_life():
