@@ -8,6 +8,7 @@ import os
 import pathlib
 import pickle
 import re
+import shutil
 import signal
 import stat
 import struct
@@ -295,6 +296,20 @@ def check_parameters(model, folder):
         assert not bias.any(), "scores of queries that are 0"
 
 
+def check_read_once(folder):
+    """Checks that a model is not opened again: its folder is damaged after the first run."""
+    place = folder / "model"
+    shutil.copytree(MODELS / "gpt2_tiny", place)
+    with headscope.Model(place, program=PROGRAM) as model:
+        first = model.run(ids=[5, 7, 11])
+        (place / "config.json").write_text("damaged")
+        again = model.run(ids=[5, 7, 11])
+        same(again.logits, first.logits, "the second run")
+        assert model.explain(ids=[5, 7], token=3)["logit"] and len(model.heads(ids=[5, 7])) == 8
+        assert model.parameter("W_E").shape == (200, 32) and len(model.generate(ids=[5], tokens=2).ids) == 2
+    raises(headscope.Refused, "config.json", headscope.Model, place, program=PROGRAM)
+
+
 def check_life():
     """Checks that no program and no file is left, however a model ends."""
     before = leftovers()
@@ -393,6 +408,7 @@ def main():
         check_pocket(folder)
         check_other_models(folder)
         check_answers(folder)
+        check_read_once(folder)
         check_life()
         check_programs(folder)
     assert not children(), "a program is left"
