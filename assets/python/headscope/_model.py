@@ -68,6 +68,12 @@ def _options(**values: Any) -> List[str]:
     return words
 
 
+def _decoder(text: Optional[str], ids: Optional[Ids]) -> List[str]:
+    """Returns the options for what the decoder of an encoder-decoder reads."""
+    words = _options(decoder_text=text)
+    return words if ids is None else [*words, *_one_of("decoder-text", "decoder-ids", _numbers(ids, "decoder_ids"))]
+
+
 def _head(head: Head) -> str:
     """Returns "3.2" for (3, 2). Raises TypeError for anything but a head."""
     if isinstance(head, str):
@@ -151,10 +157,7 @@ class Model:
 
         activations: names of activations that are computed in the same run; others are computed when they are asked for."""
         arguments, arrays = self._prompt(text, ids, pair, inputs)
-        if decoder_text is not None:
-            arguments.append(f"--decoder-text={decoder_text}")
-        if decoder_ids is not None:
-            arguments.append(f"--decoder-ids={_listed(_numbers(decoder_ids, 'decoder_ids'))}")
+        arguments += _decoder(decoder_text, decoder_ids)
         stages = ["weights"]
         for name in activations:
             stages += [stage for stage in wanted(name).stages if stage not in stages]
@@ -201,10 +204,10 @@ class Model:
     def heads(self, text: Optional[str] = None, *, ids: Optional[Ids] = None, scores: Optional[Sequence[str]] = None,
               probe: bool = False, length: Optional[int] = None, batch: Optional[int] = None, seed: Optional[int] = None,
               effect: bool = False, position: Optional[int] = None, layer: Optional[int] = None, stack: Optional[str] = None,
-              hide_first_token: bool = False) -> Heads:
+              decoder_text: Optional[str] = None, decoder_ids: Optional[Ids] = None, hide_first_token: bool = False) -> Heads:
         """Measures what each head does, as `headscope heads`. probe: on random tokens instead of a text. stack: "encoder",
         "decoder" or "cross" of an encoder-decoder."""
-        words = [] if probe else _prompt_of(text, ids)
+        words = [] if probe and text is None and ids is None else [*_prompt_of(text, ids), *_decoder(decoder_text, decoder_ids)]
         if isinstance(scores, str):
             raise TypeError("scores is one text; give a list of names of scores")
         words += _options(scores=list(scores) if scores else None, probe=probe, length=length, batch=batch, seed=seed, effect=effect,
@@ -214,18 +217,20 @@ class Model:
     def explain(self, text: Optional[str] = None, what: str = "logits", *, ids: Optional[Ids] = None, pair: Optional[str] = None,
                 token: Optional[Token] = None, against: Optional[Token] = None, position: Optional[int] = None,
                 layer: Optional[int] = None, head: Optional[int] = None, query: Optional[int] = None, key: Optional[int] = None,
-                top: Optional[int] = None, through_mlp: bool = False) -> Explanation:
+                top: Optional[int] = None, through_mlp: bool = False, decoder_text: Optional[str] = None,
+                decoder_ids: Optional[Ids] = None) -> Explanation:
         """Splits a prediction or a score into its parts, as `headscope explain`. what: "logits", "lens", "score", "why", or
         "vocabulary", which reads no text. token, against: a word or a token id."""
         words = [f"--what={what}"]
         if what != "vocabulary" or text is not None or ids is not None:
-            words += [*_prompt_of(text, ids), *_options(text_pair=pair)]
+            words += [*_prompt_of(text, ids), *_options(text_pair=pair), *_decoder(decoder_text, decoder_ids)]
         words += [*_token("token", token), *_token("against", against)]
         words += _options(position=position, layer=layer, head=head, query=query, key=key, top=top, through_mlp=through_mlp)
         return Explanation(what, self._session.json("explain", [*words, *self._edits, "--json"]))
 
     def patch(self, clean: Prompt, corrupted: Prompt, *, answer: Token, against: Token, what: Optional[str] = None,
-              start: Optional[Head] = None, end: Optional[Head] = None, position: Optional[int] = None) -> Patching:
+              start: Optional[Head] = None, end: Optional[Head] = None, position: Optional[int] = None,
+              pair: Optional[str] = None) -> Patching:
         """Patches activations of the clean prompt into the corrupted one, as `headscope patch`. what: "residual" (the default),
         "attention", "mlp", "head", "q", "k", "v" or "pattern"; instead of it a path from the head `start` to the head `end`,
         whose text may end in :q, :k or :v."""
@@ -233,16 +238,17 @@ class Model:
         words += [*_token("answer", answer), *_token("against", against)]
         path = {"from": None if start is None else _head(start), "to": None if end is None else _head(end)}
         what = what if what or start is not None or end is not None else "residual"
-        words += _options(what=what, position=position, **path)
+        words += _options(what=what, position=position, text_pair=pair, **path)
         return Patching(self._session.json("patch", [*words, *self._edits]))
 
     def generate(self, text: Optional[str] = None, tokens: int = 20, *, ids: Optional[Ids] = None, pair: Optional[str] = None,
                  temperature: Optional[float] = None, top_k: Optional[int] = None, top_p: Optional[float] = None,
-                 seed: Optional[int] = None, top: Optional[int] = None, decoder_text: Optional[str] = None) -> Generation:
+                 seed: Optional[int] = None, top: Optional[int] = None, decoder_text: Optional[str] = None,
+                 decoder_ids: Optional[Ids] = None) -> Generation:
         """Continues a text by at most `tokens` tokens, as `headscope generate`: without a temperature always the likeliest
         one. top: the number of alternatives of each step in the result."""
-        words = [*_prompt_of(text, ids), *_options(text_pair=pair, decoder_text=decoder_text, tokens=tokens, temperature=temperature)]
-        words += _options(top_k=top_k, top_p=top_p, seed=seed, top=top)
+        words = [*_prompt_of(text, ids), *_options(text_pair=pair), *_decoder(decoder_text, decoder_ids)]
+        words += _options(tokens=tokens, temperature=temperature, top_k=top_k, top_p=top_p, seed=seed, top=top)
         return Generation(self._session.json("generate", [*words, *self._edits, "--json"]))
 
     def ablate(self, *heads: Head) -> "Model":

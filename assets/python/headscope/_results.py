@@ -90,16 +90,24 @@ class Run:
 
     @property
     def tokens(self) -> List[str]:
-        """Tokens of the first text in the vocabulary's spelling, or # and the id without a tokenizer."""
-        return self._tokens("decoder_tokens" if self.encoder_weights is not None else "tokens", self.ids)
+        """Tokens of the first text in the vocabulary's spelling, or # and the id without a tokenizer. In an encoder-decoder
+        those that the decoder reads."""
+        return self.tokens_of(0)
 
     @property
     def encoder_tokens(self) -> Optional[List[str]]:
-        return None if self.encoder_ids is None else self._tokens("tokens", self.encoder_ids)
+        return None if self.encoder_ids is None else self._tokens("tokens", self.encoder_ids, 0)
 
-    def _tokens(self, entry: str, ids: numpy.ndarray) -> List[str]:
-        tokens = json.loads(self._metadata.get(entry, "[]"))[: ids.shape[1]]
-        return tokens or [f"#{number}" for number in ids[0]]
+    def tokens_of(self, text: int) -> List[str]:
+        """Returns the tokens of one text of a batch."""
+        return self._tokens("decoder_tokens" if self.encoder_weights is not None else "tokens", self.ids, text)
+
+    def _tokens(self, entry: str, ids: numpy.ndarray, text: int) -> List[str]:
+        count, length = ids.shape
+        if not 0 <= text < count:
+            raise IndexError(f"there is no text {text}; the batch has {count}")
+        tokens = json.loads(self._metadata.get(entry, "[]"))[text * length : (text + 1) * length]
+        return tokens or [f"#{number}" for number in ids[text]]
 
     @property
     def logits(self) -> numpy.ndarray:
@@ -140,11 +148,11 @@ class Run:
         texts = "" if count == 1 else f"{count} texts of "
         return f"<headscope.Run of {self._model.name}: {texts}{length} tokens, {len(self.weights)} layers>"
 
-    def page(self, layers: Optional[Sequence] = None, stack: str = "decoder") -> str:
+    def page(self, layers: Optional[Sequence] = None, stack: str = "decoder", text: int = 0) -> str:
         """Returns the page of a notebook. layers: the layers that it shows (default: as many as fit). stack: "encoder",
-        "decoder" or "cross" of an encoder-decoder."""
-        stacks = {"encoder": (self.encoder_weights, self.encoder_tokens, self.encoder_tokens), "decoder": (self.weights, self.tokens, self.tokens),
-                  "cross": (self.cross_weights, self.tokens, self.encoder_tokens)}  # fmt: skip
+        "decoder" or "cross" of an encoder-decoder. text: of a batch, from 0."""
+        own, source = self.tokens_of(text), None if self.encoder_ids is None else self._tokens("tokens", self.encoder_ids, text)
+        stacks = {"encoder": (self.encoder_weights, source, source), "decoder": (self.weights, own, own), "cross": (self.cross_weights, own, source)}
         weights, queries, keys = stacks.get(stack, (None, None, None))
         if weights is None or queries is None or keys is None:
             raise ValueError(f"there is no stack {stack!r} in this run; the stacks are {', '.join(name for name in stacks if stacks[name][0])}")
@@ -152,7 +160,7 @@ class Run:
         if not chosen:
             raise HeadscopeError("none of these layers has attention weights; name others")
         names = [f"L{layer}" for layer in chosen]
-        return _page.maps_page(f"Attention weights of {self._model.name}", numpy.stack([weights[layer][0:1][0] for layer in chosen]),
+        return _page.maps_page(f"Attention weights of {self._model.name}", numpy.stack([numpy.asarray(weights[layer])[text] for layer in chosen]),
                                labels(queries), labels(keys), layers=names)  # fmt: skip
 
     def _repr_html_(self) -> str:
@@ -160,7 +168,7 @@ class Run:
 
     def _repr_png_(self) -> bytes:
         chosen = [layer for layer in range(len(self.weights)) if self.weights.has_attention(layer)]
-        return _png.grid(numpy.stack([self.weights[layer][0:1][0] for layer in chosen]))
+        return _png.grid(numpy.stack([numpy.asarray(self.weights[layer])[0] for layer in chosen]))
 
 
 class Heads(Sequence):

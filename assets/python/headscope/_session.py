@@ -74,7 +74,7 @@ class Session:
 
     def _open(self) -> None:
         self._owner = os.getpid()
-        self._folder = tempfile.mkdtemp(prefix="headscope-", dir=_MEMORY if os.access(_MEMORY, os.W_OK) else None)
+        self._folder = tempfile.mkdtemp(prefix=f"headscope-{self._owner}-", dir=_MEMORY if os.access(_MEMORY, os.W_OK) else None)
         self._errors = tempfile.TemporaryFile()
         try:
             # In a session of its own, so that Ctrl C in a terminal does not reach it.

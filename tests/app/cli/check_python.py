@@ -71,10 +71,12 @@ def children():
     return found
 
 
-def leftovers():
-    """Returns the folders that clients of this user left."""
-    return {path for place in ("/dev/shm", tempfile.gettempdir()) for path in pathlib.Path(place).glob("headscope-*")
-            if path.is_dir() and path.stat().st_uid == os.getuid() and stat.S_IMODE(path.stat().st_mode) == 0o700}  # fmt: skip
+def leftovers(client=None):
+    """Returns the folders that a process has for its models."""
+    names = f"headscope-{client or os.getpid()}-*"
+    found = {path for place in ("/dev/shm", tempfile.gettempdir()) for path in pathlib.Path(place).glob(names)}
+    assert all(stat.S_IMODE(path.stat().st_mode) == 0o700 for path in found), found
+    return found
 
 
 def same(array, expected, name):
@@ -174,7 +176,18 @@ def check_other_models(folder):
                     assert np.abs(ours - theirs)[pick].max() < 1e-4, (name, key)
             if name == "t5_tiny":
                 assert run.encoder_ids.shape == (2, 14) and run.ids.shape == (2, 9) and run.tokens == [f"#{one}" for one in run.ids[0]]
-                assert all(f"<td" not in run.page(stack=stack) for stack in ("encoder", "decoder", "cross"))
+                sizes = {"encoder": (14, 14), "decoder": (9, 9), "cross": (9, 14)}
+                for stack, size in sizes.items():
+                    data = json.loads(re.search(r'"application/json">(.*?)</script>', run.page(stack=stack, text=1), re.S)[1])
+                    assert (len(data["rows"]), len(data["columns"])) == size and data["columns"][2] in run.page(stack=stack, text=1)
+                    assert data["rows"][1] == f"#{(run.encoder_ids if stack == 'encoder' else run.ids)[1, 1]}"
+                raises(ValueError, "no stack", run.page, stack="middle")
+                raises(IndexError, "the batch has 2", run.page, text=2)
+                prompt = {"ids": [5, 7, 11], "decoder_ids": [0, 4, 9]}
+                words = ["--model", str(MODELS / name), "--ids=5,7,11", "--decoder-ids=0,4,9"]
+                assert list(model.heads(stack="cross", **prompt)) == json.loads(command("heads", *words, "--stack=cross", "--json"))
+                assert dict(model.explain(token=3, **prompt)) == json.loads(command("explain", *words, "--what=logits", "--token-id=3"))
+                assert model.generate(tokens=3, **prompt).found == json.loads(command("generate", *words, "--tokens=3", "--json"))
             if name == "qwen3_next_tiny":
                 assert not run.weights.has_attention(0)
                 raises(headscope.HeadscopeError, "has no attention weights", run.weights.__getitem__, 0)
@@ -374,7 +387,7 @@ def check_life():
             threading.Event().wait(0.1)
         else:
             raise AssertionError("a client that was killed leaves a program")
-    for folder in leftovers() - before:  # a client that is killed cannot remove its folder
+    for folder in leftovers(client.pid):  # a client that is killed cannot remove its folder
         assert not any(folder.iterdir()), list(folder.iterdir())
         folder.rmdir()
 
