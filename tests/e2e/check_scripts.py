@@ -80,13 +80,14 @@ def check_values(values, program):
 
 def check_serve(page, program):
     """Sends the requests that the page prints."""
-    lines = re.search(r"^```\n(\{.*?)^```", page, re.S | re.M)[1].splitlines()
+    lines = "".join(re.findall(r"^```\n(\{.*?)^```", page, re.S | re.M)).splitlines()
     done = subprocess.run([program, "serve", "--model", "pocket"], input="".join(line + "\n" for line in lines[::2]), capture_output=True, text=True)
     answers = done.stdout.splitlines()[1:]
-    check(len(answers) == 2, f"the requests are answered by {answers} {done.stderr}")
+    check(len(answers) == len(lines) // 2 == 3, f"the requests are answered by {answers} {done.stderr}")
     for answer, printed in zip(answers, lines[1::2]):
-        begin, end = printed.split("...")
+        begin, _, end = printed.partition("...")
         check(answer.startswith(begin) and answer.endswith(end), f"{answer} is not as printed: {printed}")
+    check(">cat<" in pathlib.Path("picture.svg").read_text(encoding="utf-8"), "the scene has no text")
 
 
 def main():

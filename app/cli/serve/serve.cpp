@@ -3,11 +3,14 @@
 #include "app/cli/serve/captured_output.h"
 #include "app/cli/serve/kept_model.h"
 #include "app/cli/serve/request_lines.h"
+#include "app/cli/serve/scene_request.h"
 #include "app/cli/subcommands.h"
 #include "core/base/error.h"
+#include "core/base/file.h"
 #include "core/base/joined.h"
 #include "core/base/json.h"
 #include "core/checkpoint/files/packaged_models.h"
+#include "core/figure/figure.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -89,6 +92,17 @@ Json run_words(std::vector<std::string> words, const std::string& place) {
     return answer;
 }
 
+/// Draws a scene, for results of clients that have no fonts.
+void draw(const nlohmann::json& request) {
+    const auto path = request.find("path"), described = request.find("scene");
+    if (path == request.end() || !path->is_string() || described == request.end())
+        fail_input("draw needs a \"scene\" and the \"path\" of a .png, .svg or .pdf file");
+    const auto name = path->get<std::string>();
+    const figure::FigureFormat format = figure::figure_format(name);
+    write_file_atomically(name,
+                          figure::draw_figure(read_scene(*described), format, 1, figure::rgb(0xFFFFFF)));
+}
+
 Json answer_to(const std::string& line, const std::string& place) {
     Json answer{{"id", nullptr}};
     try {
@@ -99,11 +113,17 @@ Json answer_to(const std::string& line, const std::string& place) {
         if (!request.is_object())
             fail_input("a request is a JSON object, such as {\"command\": \"trace\", \"arguments\": []}");
         answer["id"] = request.value("id", nlohmann::json());
-        answer.update(run_words(words_of(request), place));
-    } catch (const Error& fault) {
+        if (request.value("command", nlohmann::json()) == "draw") {
+            draw(request);
+            answer.update({{"ok", true}, {"output", ""}, {"warnings", Json::array()}});
+        } else {
+            answer.update(run_words(words_of(request), place));
+        }
+    } catch (const std::exception& fault) {
+        const auto* const known = dynamic_cast<const Error*>(&fault);
         answer["ok"] = false;
         answer["error"] = fault.what();
-        answer["code"] = 1;
+        answer["code"] = known != nullptr && known->kind() == ErrorKind::input ? 1 : 4;
     }
     return answer;
 }

@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 import numpy
 
-from . import _page, _png
+from ._content import Displayed, Maps
 from ._labels import labels
 
 _STACKS = {"encoder": "encoder_attentions", "decoder": "decoder_attentions", "cross": "cross_attentions"}
@@ -172,7 +172,7 @@ def weights_of(attention: Any, tokens: Optional[Sequence] = None, *, key_tokens:
     return Weights(numpy.ascontiguousarray(weights), named, keys, padding)
 
 
-class View:
+class View(Displayed):
     """Attention weights in a notebook, without a window and without the program. Made by headscope.view()."""
 
     def __init__(self, weights: Weights) -> None:
@@ -187,15 +187,11 @@ class View:
 
     def page(self, layers: Optional[Sequence[int]] = None) -> str:
         """Returns the page of a notebook. layers: the layers that it shows (default: as many as fit)."""
+        return self._content(layers).html()
+
+    def _content(self, layers: Optional[Sequence[int]] = None) -> Maps:
         chosen = list(range(len(self.weights)) if layers is None else layers)
-        return _page.maps_page("Attention weights", self.weights[chosen], labels(self.tokens), labels(self.key_tokens),
-                               layers=[f"L{layer}" for layer in chosen])  # fmt: skip
-
-    def _repr_html_(self) -> str:
-        return self.page()
-
-    def _repr_png_(self) -> bytes:
-        return _png.grid(self.weights)
+        return Maps("Attention weights", self.weights[chosen], labels(self.tokens), labels(self.key_tokens), layers=[f"L{layer}" for layer in chosen])
 
 
 def view(attention: Any, tokens: Optional[Sequence] = None, *, key_tokens: Optional[Sequence] = None, index: Optional[int] = None,

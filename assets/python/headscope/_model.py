@@ -212,7 +212,7 @@ class Model:
             raise TypeError("scores is one text; give a list of names of scores")
         words += _options(scores=list(scores) if scores else None, probe=probe, length=length, batch=batch, seed=seed, effect=effect,
                           position=position, layer=layer, stack=stack, hide_first_token=hide_first_token)
-        return Heads(self._session.json("heads", [*words, *self._edits, "--json"]))
+        return Heads(self._session.json("heads", [*words, *self._edits, "--json"]), self._session)
 
     def explain(self, text: Optional[str] = None, what: str = "logits", *, ids: Optional[Ids] = None, pair: Optional[str] = None,
                 token: Optional[Token] = None, against: Optional[Token] = None, position: Optional[int] = None,
@@ -226,7 +226,7 @@ class Model:
             words += [*_prompt_of(text, ids), *_options(text_pair=pair), *_decoder(decoder_text, decoder_ids)]
         words += [*_token("token", token), *_token("against", against)]
         words += _options(position=position, layer=layer, head=head, query=query, key=key, top=top, through_mlp=through_mlp)
-        return Explanation(what, self._session.json("explain", [*words, *self._edits, "--json"]))
+        return Explanation(what, self._session.json("explain", [*words, *self._edits, "--json"]), self._session)
 
     def patch(self, clean: Prompt, corrupted: Prompt, *, answer: Token, against: Token, what: Optional[str] = None,
               start: Optional[Head] = None, end: Optional[Head] = None, position: Optional[int] = None,
@@ -239,7 +239,7 @@ class Model:
         path = {"from": None if start is None else _head(start), "to": None if end is None else _head(end)}
         what = what if what or start is not None or end is not None else "residual"
         words += _options(what=what, position=position, text_pair=pair, **path)
-        return Patching(self._session.json("patch", [*words, *self._edits]))
+        return Patching(self._session.json("patch", [*words, *self._edits]), self._session)
 
     def generate(self, text: Optional[str] = None, tokens: int = 20, *, ids: Optional[Ids] = None, pair: Optional[str] = None,
                  temperature: Optional[float] = None, top_k: Optional[int] = None, top_p: Optional[float] = None,
@@ -249,7 +249,7 @@ class Model:
         one. top: the number of alternatives of each step in the result."""
         words = [*_prompt_of(text, ids), *_options(text_pair=pair), *_decoder(decoder_text, decoder_ids)]
         words += _options(tokens=tokens, temperature=temperature, top_k=top_k, top_p=top_p, seed=seed, top=top)
-        return Generation(self._session.json("generate", [*words, *self._edits, "--json"]))
+        return Generation(self._session.json("generate", [*words, *self._edits, "--json"]), self._session)
 
     def ablate(self, *heads: Head) -> "Model":
         """Returns the model without these heads: their outputs are multiplied by 0. A head is (layer, head), or a text such as

@@ -69,7 +69,7 @@ def maps_page(title: str, maps: numpy.ndarray, rows: Sequence[str], columns: Seq
     flat = flat.reshape(maps.shape[0] * maps.shape[1], -1)
     low, high = numpy.minimum(flat.min(1), 0), flat.max(1)
     bits = 12 if 2 * flat.size <= _FEW else 9
-    note = " ".join([note or "Hover over a cell to read its value.", *left_out])
+    note = " ".join([*filter(None, [note]), "Hover over a cell to read its value.", *left_out])
     data = {"rows": rows, "columns": columns, "layers": layers, "heads": heads, "lower": lower, "bits": bits, "arrow": arrow, "note": note,
             "low": [float(f"{value:.6g}") for value in low], "high": [float(f"{value:.6g}") for value in high],
             "text": _coded(flat, low, high, bits)}  # fmt: skip

@@ -23,7 +23,10 @@ def encoded(pixels: numpy.ndarray) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", header) + _chunk(b"IDAT", zlib.compress(rows.tobytes(), 6)) + _chunk(b"IEND", b"")
 
 
-def _colored(matrix: numpy.ndarray) -> numpy.ndarray:
+def colored(matrix: numpy.ndarray, most: int = 4096) -> numpy.ndarray:
+    """Returns the colors of a matrix, (rows, columns, 3) of uint8: white is 0, blue positive, orange negative. A side with
+    more than `most` cells shows the largest of several."""
+    matrix = _pooled(numpy.asarray(matrix, numpy.float64), most)
     largest = numpy.abs(matrix).max(initial=0) or 1
     depth = (numpy.abs(matrix) / largest)[..., None]
     color = numpy.where((matrix < 0)[..., None], _NEGATIVE, _POSITIVE)
@@ -52,5 +55,5 @@ def grid(maps: numpy.ndarray, width: int = 960) -> bytes:
     for a in range(layers):
         for b in range(heads):
             top, left = a * (height + 2) + 1, b * (across + 2) + 1
-            pixels[top : top + height, left : left + across] = _colored(drawn[a][b])
+            pixels[top : top + height, left : left + across] = colored(drawn[a][b])
     return encoded(pixels)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Union
 
 import numpy
 
-from . import _page, _png
+from . import _page
+from ._content import Content, Displayed, Maps, Table
 from ._errors import HeadscopeError
 from ._labels import labels
 from ._names import wanted
@@ -62,7 +63,7 @@ class Layers(Sequence):
         return f"{self._prefix}layers.{layer}.weights" in self._arrays
 
 
-class Run:
+class Run(Displayed):
     """One pass of a model over a text or a batch, with the numbers of `headscope trace`.
 
     weights: of the layers, or of the decoder's self-attention; encoder_weights and cross_weights of an encoder-decoder.
@@ -71,6 +72,7 @@ class Run:
     def __init__(self, model: "Model", arguments: List[str], inputs: Dict[str, numpy.ndarray], arrays: Dict[str, numpy.ndarray],
                  metadata: Dict[str, str], warnings: List[str]) -> None:
         self._model, self._arguments, self._inputs, self._arrays = model, arguments, inputs, arrays
+        self._session = model._session
         self.config: Dict[str, Any] = json.loads(metadata["config"])
         self.warnings = warnings
         self._metadata = metadata
@@ -151,6 +153,9 @@ class Run:
     def page(self, layers: Optional[Sequence] = None, stack: str = "decoder", text: int = 0) -> str:
         """Returns the page of a notebook. layers: the layers that it shows (default: as many as fit). stack: "encoder",
         "decoder" or "cross" of an encoder-decoder. text: of a batch, from 0."""
+        return self._content(layers, stack, text).html()
+
+    def _content(self, layers: Optional[Sequence] = None, stack: str = "decoder", text: int = 0) -> Maps:
         own, source = self.tokens_of(text), None if self.encoder_ids is None else self._tokens("tokens", self.encoder_ids, text)
         stacks = {"encoder": (self.encoder_weights, source, source), "decoder": (self.weights, own, own), "cross": (self.cross_weights, own, source)}
         weights, queries, keys = stacks.get(stack, (None, None, None))
@@ -160,22 +165,15 @@ class Run:
         if not chosen:
             raise HeadscopeError("none of these layers has attention weights; name others")
         names = [f"L{layer}" for layer in chosen]
-        return _page.maps_page(f"Attention weights of {self._model.name}", numpy.stack([numpy.asarray(weights[layer])[text] for layer in chosen]),
-                               labels(queries), labels(keys), layers=names)  # fmt: skip
-
-    def _repr_html_(self) -> str:
-        return self.page()
-
-    def _repr_png_(self) -> bytes:
-        chosen = [layer for layer in range(len(self.weights)) if self.weights.has_attention(layer)]
-        return _png.grid(numpy.stack([numpy.asarray(self.weights[layer])[0] for layer in chosen]))
+        return Maps(f"Attention weights of {self._model.name}", numpy.stack([numpy.asarray(weights[layer])[text] for layer in chosen]),
+                    labels(queries), labels(keys), layers=names)  # fmt: skip
 
 
-class Heads(Sequence):
+class Heads(Displayed, Sequence):
     """The scores of each head, one dictionary per head, as `headscope heads --json` prints them."""
 
-    def __init__(self, rows: List[Dict[str, Any]]) -> None:
-        self._rows = rows
+    def __init__(self, rows: List[Dict[str, Any]], session: Any = None) -> None:
+        self._rows, self._session = rows, session
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -202,21 +200,18 @@ class Heads(Sequence):
     def __repr__(self) -> str:
         return f"<headscope.Heads: {len(self._rows)} heads, {', '.join(self.names())}>"
 
-    def _repr_html_(self) -> str:
+    def _content(self) -> Content:
         headings = [name for name in ("sequence", "layer", "head", "label") if self._rows and name in self._rows[0]]
         lines = [[*(row[name] for name in headings), *(row[name] for name in self.names())] for row in self._rows]
-        return _page.table([*headings, *self.names()], lines, "Click a heading to sort by it.")
-
-    def _repr_png_(self) -> bytes:
-        return _png.grid(numpy.nan_to_num(numpy.stack([[self.score(name)] for name in self.names()])), 480)
+        return Table([*headings, *self.names()], lines, "Scores of the heads")
 
 
-class Explanation(Mapping):
+class Explanation(Displayed, Mapping):
     """The parts of a prediction or a score: the JSON of `headscope explain` as a dictionary. what: the kind that was asked
     for."""
 
-    def __init__(self, what: str, found: Dict[str, Any]) -> None:
-        self.what, self._found = what, found
+    def __init__(self, what: str, found: Dict[str, Any], session: Any = None) -> None:
+        self.what, self._found, self._session = what, found, session
 
     def __getitem__(self, name: str) -> Any:
         return self._found[name]
@@ -230,69 +225,55 @@ class Explanation(Mapping):
     def __repr__(self) -> str:
         return f"<headscope.Explanation {self.what}: {', '.join(self._found)}>"
 
-    def _matrix(self) -> numpy.ndarray:
-        """Returns the numbers of a picture, with as many axes as a grid of matrices."""
-        if self.what == "logits":
-            rows = [writer["value"] for writer in self["writers"]]
-        elif self.what == "lens":
-            rows = [[place["top"][0]["probability"] for place in layer["positions"]] for layer in self["layers"]]
-        elif self.what == "score":
-            rows = self["terms"]
-        elif self.what == "why":
-            rows = [cause["value"] for cause in self["causes"]]
-        else:
-            rows = [[entry["value"] for entry in self[name]] for name in ("promotes", "suppresses", "looks_for")]
-        return numpy.atleast_2d(numpy.asarray(rows, float))[None, None]
+    def _content(self) -> Content:
+        contents = {"logits": self._logits, "why": self._why, "lens": self._lens, "score": self._score,
+                    "vocabulary": self._vocabulary}  # fmt: skip
+        return contents[self.what]()
 
-    def _repr_png_(self) -> bytes:
-        return _png.grid(self._matrix(), 480)
-
-    def _repr_html_(self) -> str:
-        return getattr(self, "_html_of_" + self.what)()
-
-    def _html_of_logits(self) -> str:
+    def _logits(self) -> Content:
         against = self["against"]["token"] if isinstance(self["against"], dict) else "the mean over the vocabulary"
         caption = f"Logit of {labels([self['token']['token']])[0]} minus {against}, after token {self['position']}: {self['logit']:.4g}"
         return _bars_of(["component", "logit"], [(writer["name"], writer["value"]) for writer in self["writers"]], caption)
 
-    def _html_of_why(self) -> str:
+    def _why(self) -> Content:
         causes = [(cause["name"], cause["value"]) for cause in self["causes"]] + [("everything else", self["rest"])]
         return _bars_of(["cause", "logit"], causes, self["sentence"])
 
-    def _html_of_lens(self) -> str:
+    def _lens(self) -> Content:
         tokens = labels([place["read"]["token"] for place in self["layers"][0]["positions"]])
         lines = []
         for layer in self["layers"]:
             best = [place["top"][0] for place in layer["positions"]]
             words = labels([one["token"] for one in best])
             lines.append([layer["layer"], *(f"{word} {one['probability']:.2f}" for word, one in zip(words, best))])
-        return _page.table(["layer", *tokens], lines, "The likeliest next token after each layer, and its probability.")
+        return Table(["layer", *tokens], lines, "The likeliest next token after each layer, and its probability")
 
-    def _html_of_score(self) -> str:
-        names = self["writers"]
-        return _page.maps_page(f"Scaled score {self['scaled']:.4g}", self._matrix(), names, names, arrow="·",
-                               note="Query component (rows) times key component (columns). Hover over a cell to read its value.")  # fmt: skip
+    def _score(self) -> Content:
+        names, terms = self["writers"], numpy.asarray(self["terms"])[None, None]
+        note = "Query component (rows) times key component (columns)."
+        return Maps(f"Scaled score {self['scaled']:.4g}", terms, names, names, arrow="·", note=note)
 
-    def _html_of_vocabulary(self) -> str:
+    def _vocabulary(self) -> Content:
         lines = []
         for name, words in (("promotes", "promotes"), ("suppresses", "suppresses"), ("looks_for", "looks for")):
             bars = _page.bars([entry["value"] for entry in self[name]])
             lines += [[words, label, bar] for label, bar in zip(labels([entry["token"] for entry in self[name]]), bars)]
-        return _page.table(["the head", "token", "value"], lines, f"A head that reads {labels([self['token']['token']])[0]}")
+        return Table(["the head", "token", "value"], lines, f"A head that reads {labels([self['token']['token']])[0]}")
 
 
-def _bars_of(headings: List[str], values: List[Any], caption: str) -> str:
+def _bars_of(headings: List[str], values: List[Any], caption: str) -> Table:
     bars = _page.bars([value for _, value in values])
-    return _page.table(headings, [[name, bar] for (name, _), bar in zip(values, bars)], caption)
+    return Table(headings, [[name, bar] for (name, _), bar in zip(values, bars)], caption)
 
 
-class Patching:
+class Patching(Displayed):
     """The fraction of the answer that each patched activation recovers, as `headscope patch` prints it.
 
     recovered: (layers, positions) or (layers, heads) of float32; for "residual" one row more; a float for a path. clean,
     corrupted: logit differences. clean_tokens, corrupted_tokens: in the vocabulary's spelling."""
 
-    def __init__(self, found: Dict[str, Any]) -> None:
+    def __init__(self, found: Dict[str, Any], session: Any = None) -> None:
+        self._session = session
         self.what: str = found["what"]
         self.clean: float = found["clean"]
         self.corrupted: float = found["corrupted"]
@@ -308,22 +289,21 @@ class Patching:
     def _matrix(self) -> numpy.ndarray:
         return numpy.nan_to_num(numpy.atleast_2d(self.recovered))
 
-    def _repr_html_(self) -> str:
+    def _content(self) -> Content:
         matrix = self._matrix()
         by_position = self.what in ("residual", "attention", "mlp")
         columns = labels(self.clean_tokens) if by_position else [f"H{number}" for number in range(matrix.shape[1])]
-        title = f"Recovered by patching {self.what}: logit difference {self.corrupted:.4g} corrupted, {self.clean:.4g} clean"
-        return _page.maps_page(title, matrix[None, None], [f"L{number}" for number in range(matrix.shape[0])], columns, arrow="at")
-
-    def _repr_png_(self) -> bytes:
-        return _png.grid(self._matrix()[None, None], 480)
+        note = f"Logit difference: {self.corrupted:.4g} of the corrupted prompt, {self.clean:.4g} of the clean one."
+        rows = [f"L{number}" for number in range(matrix.shape[0])]
+        return Maps(f"Recovered by patching {self.what}", matrix[None, None], rows, columns, arrow="at", note=note)
 
 
-class Generation:
+class Generation(Displayed):
     """A continued text, as `headscope generate` prints it. text: prompt and continuation. tokens, ids, probabilities: one
     entry for each new token; alternatives: the likeliest tokens of each step, if they were asked for."""
 
-    def __init__(self, found: Dict[str, Any]) -> None:
+    def __init__(self, found: Dict[str, Any], session: Any = None) -> None:
+        self._session = session
         self.text: str = found["text"]
         self.prompt_tokens: List[str] = found["prompt_tokens"]
         self.prompt_ids: List[int] = found["prompt_ids"]
@@ -348,5 +328,6 @@ class Generation:
             words.append(f'<span title="{title}" style="background:rgba(37,99,235,{0.5 * probability:.3f})">{_page.text(label)}</span>')
         return '<div class="headscope" style="line-height:1.8">' + " ".join(words) + "</div>"
 
-    def _repr_png_(self) -> bytes:
-        return _png.grid(numpy.asarray(self.probabilities or [0.0], float)[None, None, None], 480)
+    def _content(self) -> Content:
+        lines = [[label, bar] for label, bar in zip(labels(self.tokens), _page.bars(self.probabilities))]
+        return Table(["token", "probability"], lines, f"Continues {' '.join(labels(self.prompt_tokens))}")

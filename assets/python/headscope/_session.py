@@ -128,7 +128,7 @@ class Session:
             self._closed = True
             self._kill()
 
-    def ask(self, command: str, arguments: Sequence[str]) -> Dict[str, Any]:
+    def ask(self, command: str, arguments: Sequence[str], **more: Any) -> Dict[str, Any]:
         """Runs a command. Returns the answer. Raises Refused with the program's sentence, and ProgramEnded."""
         with self._lock:
             if self._closed:
@@ -138,7 +138,7 @@ class Session:
             if self._process is None:
                 self._open()
             try:
-                answer = self._exchange(command, arguments)
+                answer = self._exchange({"command": command, "arguments": list(arguments), **more})
             except BaseException:  # for example KeyboardInterrupt: an answer would follow that nobody reads
                 self._kill()
                 raise
@@ -146,19 +146,22 @@ class Session:
             raise Refused(answer["error"], answer["code"])
         return answer
 
-    def _exchange(self, command: str, arguments: Sequence[str]) -> Dict[str, Any]:
+    def _exchange(self, request: Dict[str, Any]) -> Dict[str, Any]:
         self._number += 1
-        request = json.dumps({"id": self._number, "command": command, "arguments": list(arguments)})
         try:
-            self._process.stdin.write(request.encode() + b"\n")
+            self._process.stdin.write(json.dumps({"id": self._number, **request}).encode() + b"\n")
             self._process.stdin.flush()
             line = self._process.stdout.readline()
         except BrokenPipeError:
             line = b""
         if not line.endswith(b"\n"):
             code, sentence = self._process.wait(), self._last_error()
-            raise ProgramEnded(f"the program ended during {command}: {sentence or how_it_ended(code)}; the next call starts it again")
+            raise ProgramEnded(f"the program ended during {request['command']}: {sentence or how_it_ended(code)}; the next call starts it again")
         return json.loads(line)
+
+    def draw(self, scene: Dict[str, Any], path: str) -> None:
+        """Draws a scene as a .png, .svg or .pdf file."""
+        self.ask("draw", [], scene=scene, path=path)
 
     def json(self, command: str, arguments: Sequence[str]) -> Any:
         """Returns the JSON that a command prints."""

@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 import types
+import xml.etree.ElementTree as xml
 
 try:
     import numpy as np
@@ -249,6 +250,14 @@ def check_results(folder):
         for number, result in enumerate(results):
             assert repr(result).startswith("<headscope."), repr(result)
             (folder / f"{number}.png").write_bytes(result._repr_png_())
+            result.save_figure(folder / f"{number}.svg")
+        check_figures(folder, run, patched, parts, why)
+        raises(headscope.Refused, ".png", run.save_figure, folder / "picture.gif")
+    (folder / f"{len(results)}.png").write_bytes(run._repr_png_())  # the model is closed now
+    results.append(run)
+    assert (folder / "0.png").read_bytes() != (folder / f"{len(results) - 1}.png").read_bytes()
+    raises(headscope.HeadscopeError, "closed", run.save_figure, folder / "picture.png")
+    raises(headscope.HeadscopeError, "program draws", headscope.view(softmax(1, 3, 3)).save_figure, folder / "picture.png")
     tool = shutil.which("convert")
     for number in range(len(results)) if tool else ():
         read = subprocess.run([tool, str(folder / f"{number}.png"), "-format", "%w %h %k", "info:"], capture_output=True, text=True, check=True)
@@ -256,11 +265,39 @@ def check_results(folder):
         assert width >= 8 and height >= 8 and colors >= 2 and not read.stderr, (number, read.stdout, read.stderr)
     if tool:  # a pixel in the middle of a known cell
         cells = np.array([[[[0.0, 1.0], [-1.0, 0.5]]]])
-        (folder / "cells.png").write_bytes(headscope.View.__dict__["_repr_png_"](types.SimpleNamespace(weights=cells)))
+        (folder / "cells.png").write_bytes(headscope.view(cells)._repr_png_())
         grey = subprocess.run([tool, str(folder / "cells.png"), "-format", "%[pixel:p{13,13}] %[pixel:p{37,13}] %[pixel:p{13,37}]", "info:"],
                               capture_output=True, text=True, check=True).stdout  # fmt: skip
         assert re.findall(r"\d+", grey.replace("white", "255,255,255")) == list(map(str, (255, 255, 255, 37, 99, 235, 217, 119, 6))), grey
+        with headscope.Model("pocket", program=PROGRAM) as model:
+            cells = {"grid": [10, 10, 60, 40], "cols": 2, "rows": 2, "cells": "FF00000000FF2563EBD97706"}
+            model._session.draw({"width": 80, "height": 60, "items": [cells]}, str(folder / "scene.png"))
+        points = "%[pixel:p{25,20}] %[pixel:p{55,20}] %[pixel:p{25,40}] %[pixel:p{55,40}]"
+        seen = subprocess.run([tool, str(folder / "scene.png"), "-depth", "8", "-format", points, "info:"], capture_output=True, text=True, check=True).stdout
+        seen = re.findall(r"\d+", seen.replace("red", "255,0,0").replace("blue", "0,0,255"))
+        assert seen == "255 0 0 0 0 255 37 99 235 217 119 6".split(), seen
     return "with ImageMagick" if tool else "without ImageMagick"
+
+
+def texts_of(path):
+    """Returns the texts of an SVG file, each with its place."""
+    root = xml.parse(path).getroot()
+    return ["".join(one.itertext()).strip() for one in root.iter("{http://www.w3.org/2000/svg}text")], root
+
+
+def check_figures(folder, run, patched, parts, why):
+    """Reads the texts of figures with an XML parser."""
+    grid, root = texts_of(folder / "0.svg")
+    assert {"L0", "L3", "H0", "H7", "Attention weights of pocket", "<s> Lily had a red ball . The cat saw the ball ."} <= set(grid), grid
+    matrix, _ = texts_of(folder / "1.svg")
+    assert {"Recovered by patching residual", "<s>", "The", "cat", "sat", "L0", "L4"} <= set(matrix), matrix
+    shown = f"{patched.recovered[4, 3]:.2f}"
+    assert shown in matrix, (shown, matrix)
+    bars, _ = texts_of(folder / "4.svg")
+    largest = max(parts["writers"], key=lambda part: abs(part["value"]))
+    assert {largest["name"], f"{largest['value']:.4g}"} <= set(bars), bars
+    sentence, _ = texts_of(folder / "6.svg")
+    assert " ".join(why["sentence"].split()) in " ".join(" ".join(sentence).split()), sentence
 
 
 MOUSE = """

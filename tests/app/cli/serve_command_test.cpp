@@ -128,3 +128,40 @@ TEST_CASE("serve reports a model that cannot be opened before it reads requests"
     CHECK_THAT(run.err, Catch::StartsWith("headscope: ") && Contains("/nowhere"));
     CHECK(run_program({"serve"}).code == 2);
 }
+
+TEST_CASE("serve draws a scene, and refuses what is not one", "[cli]") {
+    const TemporaryFolder folder;
+    const json text{{"text", "cat"}, {"x", 5}, {"y", 20}, {"color", "1F2937"}, {"align", "left"}},
+        cells{{"grid", {5, 30, 40, 20}}, {"cols", 2}, {"rows", 1}, {"cells", "2563EBD97706"}},
+        area{{"rect", {5, 60, 40, 20}}, {"fill", "00FF0080"}, {"stroke", "FF0000"}};
+    const auto draw = [&](const json& items, const std::string& name, const json& width = 100) {
+        const json scene{{"width", width}, {"height", 90}, {"items", items}};
+        return json{{"command", "draw"}, {"scene", scene}, {"path", folder.file(name)}}.dump();
+    };
+    const auto changed = [](json item, const char* name, const json& value) {
+        item[name] = value;
+        return json::array({item});
+    };
+    const json all = json::array({text, cells, area});
+    const std::vector<json> answers = served(
+        {draw(all, "a.svg"), draw(all, "a.png"), draw(all, "a.pdf"), draw(all, "a.gif"),
+         draw(all, "b.png", 0), draw(all, "b.png", "wide"), draw({1}, "b.png"),
+         draw(changed(cells, "cols", 3), "b.png"), draw(changed(cells, "cells", "2563EBD9770G"), "b.png"),
+         draw(changed(text, "color", "red"), "b.png"), draw(changed(area, "rect", {1, 2}), "b.png"),
+         draw(changed(text, "x", 1e30), "b.png"), R"({"command": "draw"})"});
+    REQUIRE(answers.size() == 13);
+    for (std::size_t n = 0; n < answers.size(); ++n) {
+        INFO(n << ": " << answers[n].dump());
+        CHECK(answers[n].at("ok") == (n < 3));
+    }
+    CHECK_THAT(answers[3].at("error").get<std::string>(), Contains(".png"));
+    CHECK_THAT(answers[5].at("error").get<std::string>(), Contains("not as described"));
+    CHECK_THAT(answers[7].at("error").get<std::string>(), Contains("hexadecimal"));
+    const std::string svg = read_file(folder.file("a.svg"));
+    for (const char* const part :
+         {">cat<", "<image x=\"5\" y=\"30\" width=\"40\" height=\"20\"", "#00ff00", "#ff0000"})
+        CHECK_THAT(svg, Contains(part));
+    CHECK_THAT(read_file(folder.file("a.png")), Catch::StartsWith("\x89PNG"));
+    CHECK_THAT(read_file(folder.file("a.pdf")), Catch::StartsWith("%PDF"));
+    CHECK_THROWS(read_file(folder.file("b.png")));
+}
