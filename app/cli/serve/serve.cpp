@@ -14,6 +14,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -79,6 +80,7 @@ Json run_words(std::vector<std::string> words, const std::string& place) {
         argv.push_back(word.data());
     const CapturedOutput captured;
     const int code = run_command_line(static_cast<int>(argv.size()), argv.data());
+    std::signal(SIGINT, SIG_DFL); // a command may have set its own handler
     Json answer{{"ok", code == 0}};
     std::vector<std::string> messages = captured.messages();
     if (code != 0) {

@@ -72,13 +72,30 @@ def _stacked(value: Any) -> numpy.ndarray:
     if any(one is None for one in value):
         raise ValueError('attention has None for a layer; load the model with attn_implementation="eager" and call it with output_attentions=True')
     if value and all(isinstance(one, (tuple, list)) and one and hasattr(one[0], "shape") for one in value):
-        raise ValueError("attention has a tuple of layers for each generated token; give that of one step, such as attentions[0]")
+        return _of_steps(value)
     layers = [_array(one) for one in value]
     shapes = {layer.shape for layer in layers}
     if len(shapes) > 1:
         raise ValueError(f"the layers have the shapes {', '.join(map(str, sorted(shapes)))}; they should be equal")
     if not layers:
         raise ValueError(f"attention has no layers; {_SHAPES}")
+    return numpy.stack(layers)
+
+
+def _of_steps(steps: Sequence) -> numpy.ndarray:
+    """Returns the layers of a generated text, for which a model returns a tuple of layers for each step: first the rows of
+    the prompt, then one row for each new token, over the keys so far."""
+    count = len(steps[0])
+    if any(len(step) != count for step in steps):
+        raise ValueError("the steps of the generated text have different numbers of layers; give those of one step, such as attentions[0]")
+    layers = []
+    for layer in range(count):
+        parts = [_array(step[layer]) for step in steps]
+        if any(part.ndim != 4 or part.shape[:2] != parts[0].shape[:2] for part in parts):
+            raise ValueError(f"the steps of the generated text have the shapes {', '.join(str(part.shape) for part in parts[:3])}, ...; each should be "
+                             "(batch, heads, rows, keys)")  # fmt: skip
+        keys = max(part.shape[3] for part in parts)
+        layers.append(numpy.concatenate([numpy.pad(part, ((0, 0), (0, 0), (0, 0), (0, keys - part.shape[3]))) for part in parts], 2))
     return numpy.stack(layers)
 
 
@@ -150,7 +167,8 @@ def weights_of(attention: Any, tokens: Optional[Sequence] = None, *, key_tokens:
     """Returns what the arguments of show() hold. Raises TypeError or ValueError."""
     if stack is not None and stack not in _STACKS:
         raise ValueError(f"stack is {stack!r}; it should be encoder, decoder or cross")
-    weights = _stacked(_of_triple(_of_output(attention, stack), stack))
+    layers = _of_output(attention, stack)
+    weights = _stacked(_of_triple(layers, stack) if layers is attention else layers)
     if weights.ndim == 5:
         weights = _of_batch(weights, index)
     if weights.ndim not in (3, 4) or weights.size == 0:

@@ -28,6 +28,7 @@ _OF_BLOCK = {
     "mlp.hook_post": ("mlp_act",),
 }
 _OF_MODEL = {"hook_embed": "embedding", "hook_pos_embed": "position", "ln_final.hook_normalized": "final_norm"}
+_STACKS = ("", "decoder.")  # before the names of a model, and of an encoder-decoder if a name has no stack
 _BY_HEAD = ("attn.hook_q", "attn.hook_k")  # joined in trace, split into heads by TransformerLens
 
 
@@ -50,15 +51,16 @@ def wanted(name: str) -> Wanted:
         if point not in _OF_BLOCK:
             raise ValueError(f"there is no hook {name} here; known for blocks.{layer}. are {', '.join(_OF_BLOCK)}")
         stages = _OF_BLOCK[point]
-        return Wanted(tuple(f"layers.{layer}.{stage}" for stage in stages), stages, layer, point in _BY_HEAD)
-    if name in _OF_MODEL:
-        return Wanted((_OF_MODEL[name],), (_OF_MODEL[name],), None)
+        tensors = (f"{stack}layers.{layer}.{stage}" for stage in stages for stack in _STACKS)
+        return Wanted(tuple(tensors), stages, layer, point in _BY_HEAD)
+    name = _OF_MODEL.get(name, name)
     if name == "logits" or re.fullmatch(r"((encoder|decoder)\.)?hidden\.\d+", name):
         return Wanted((name,), (), None)
     of_layer = re.fullmatch(r"(?:(?:encoder|decoder|cross)\.)?layers\.(\d+)\.([\w.]+)", name)
     if of_layer:
         stage = "weights" if of_layer[2] == "sink" else of_layer[2]  # both are written together
         return Wanted((name,), (stage,), int(of_layer[1]))
-    if re.fullmatch(r"[a-z_]+", name):
-        return Wanted((name,), (name,), None)
+    around = re.fullmatch(r"(?:(?:encoder|decoder)\.)?([a-z_]+)", name)
+    if around:
+        return Wanted((name,) if "." in name else tuple(stack + name for stack in _STACKS), (around[1],), None)
     raise ValueError(f'"{name}" is not the name of an activation; write for example layers.3.mlp_act or blocks.3.mlp.hook_post')

@@ -156,6 +156,20 @@ def check_pocket(folder):
 
 
 def check_other_models(folder):
+    for name in ("gpt2_tiny", "t5_tiny", "mixtral_tiny", "deepseek_v3_tiny", "qwen3_next_tiny"):
+        target = {"decoder_ids": [0, 4]} if name == "t5_tiny" else {}
+        check_against_trace(folder, MODELS / name, ["--ids=5,7,11"] + ["--decoder-ids=0,4"] * bool(target), ids=[5, 7, 11], **target)
+    with headscope.Model(MODELS / "mixtral_tiny", program=PROGRAM) as model:
+        command("trace", "--model", str(MODELS / "mixtral_tiny"), "--ids=5,7,11", "--stages=chosen,expert_out", "-o", str(folder / "experts.safetensors"))
+        experts, run = read(folder / "experts.safetensors")[0], model.run(ids=[5, 7, 11])
+        for stage in ("chosen", "expert_out"):
+            same(run.activation(f"layers.0.{stage}"), experts[f"layers.0.{stage}"], stage)
+        assert run.activation("layers.0.chosen").dtype == np.int64
+    check_golden_models(folder)
+
+
+def check_golden_models(folder):
+    """Compares weights with those of Hugging Face's code."""
     for name in ("gpt2_tiny", "t5_tiny", "gpt_oss_tiny", "qwen3_next_tiny", "bert_tiny"):
         expected, _ = read(MODELS / name / "expected.safetensors")
         inputs = {key: value for key, value in expected.items() if not key.startswith("expect.")}
@@ -181,6 +195,9 @@ def check_other_models(folder):
                     data = json.loads(re.search(r'"application/json">(.*?)</script>', run.page(stack=stack, text=1), re.S)[1])
                     assert (len(data["rows"]), len(data["columns"])) == size and data["columns"][2] in run.page(stack=stack, text=1)
                     assert data["rows"][1] == f"#{(run.encoder_ids if stack == 'encoder' else run.ids)[1, 1]}"
+                same(run.activation("hook_embed"), run.activation("decoder.embedding"), "hook_embed of a decoder")
+                same(run.activation("blocks.1.attn.hook_z"), run.activation("decoder.layers.1.head_out"), "hook_z of a decoder")
+                assert run.activation("encoder.final_norm").shape == (2, 14, 32)
                 raises(ValueError, "no stack", run.page, stack="middle")
                 raises(IndexError, "the batch has 2", run.page, text=2)
                 prompt = {"ids": [5, 7, 11], "decoder_ids": [0, 4, 9]}

@@ -79,6 +79,10 @@ def check_inputs():
     gpt = types.SimpleNamespace(attentions=tuple(layers), cross_attentions=tuple(cross))
     equal(weights_of(gpt, words, index=0, stack="decoder"), layers[:, 0])
     equal(weights_of(gpt, words, key_tokens=keys, index=0, stack="cross"), cross[:, 0])
+    # The steps that generate() of transformers returns: the prompt of three tokens, then a row for each of two tokens.
+    causal = softmax(3, 2, 4, 5, 5, causal=True)
+    steps = (tuple(causal[..., :3, :3]), tuple(causal[..., 3:4, :4]), tuple(causal[..., 4:, :5]))
+    equal(weights_of(types.SimpleNamespace(attentions=steps, sequences=None), words, index=1), causal[:, 1])
     padded = weights_of(layers, words, mask=np.array([[1, 1, 1, 1, 1], [0, 0, 1, 1, 1]]), index=1)
     assert padded.mask == [0, 0, 1, 1, 1]
     with tempfile.TemporaryDirectory() as folder:
@@ -110,7 +114,8 @@ def check_refused_inputs(layers, words, keys, cross, output):
     raises(ValueError, "has no layers", weights_of, ())
     raises(ValueError, "output_attentions=True", weights_of, types.SimpleNamespace(attentions=None), words)
     raises(ValueError, "None for a layer", weights_of, (None, None), words)
-    raises(ValueError, "each generated token", weights_of, (tuple(layers), tuple(layers)), words)
+    raises(ValueError, "different numbers of layers", weights_of, (tuple(layers), tuple(layers[:2])), words)
+    raises(ValueError, "each should be", weights_of, (tuple(layers), tuple(layers[:, 0])), words)
     raises(ValueError, "has no cross_attentions", weights_of, output, words, stack="cross")
     raises(ValueError, "should be encoder", weights_of, output, words, stack="middle")
     raises(ValueError, "the mask has the shape", weights_of, one, words, mask=[1, 1])
