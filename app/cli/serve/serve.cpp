@@ -65,6 +65,8 @@ std::vector<std::string> words_of(const nlohmann::json& request) {
         fail_input("\"arguments\" should be a list of texts, as on the command line");
     for (const nlohmann::json& one : *arguments) {
         words.push_back(one.get<std::string>());
+        if (words.back().find('\0') != std::string::npos)
+            fail_input("an argument has a character with the code 0; remove it, or pass the text in a file");
         if (is_of_process(words.back()))
             fail_input(words.back() + " applies to all requests; give it to headscope serve");
     }

@@ -13,7 +13,7 @@ import numpy
 
 from ._names import wanted
 from ._results import Explanation, Generation, Heads, Patching, Run
-from ._session import Session
+from ._session import Session, saved
 
 Path = Union[str, bytes, "os.PathLike[str]"]
 Head = Union[str, Tuple[int, int]]
@@ -26,7 +26,10 @@ def _numbers(ids: Any, name: str) -> numpy.ndarray:
     """Returns token ids as integers. Raises TypeError for anything else."""
     if hasattr(ids, "detach"):  # a tensor of PyTorch
         ids = ids.detach().cpu().numpy()
-    array = numpy.asarray(ids)
+    try:
+        array = numpy.asarray(ids)
+    except ValueError:  # lists of different lengths
+        array = numpy.empty(0)
     if array.dtype.kind not in "iu" or array.ndim not in (1, 2) or array.size == 0:
         raise TypeError(f"{name} should be whole numbers, one list or a batch of lists of equal length")
     return array.astype(numpy.int64)
@@ -39,7 +42,7 @@ def _listed(ids: numpy.ndarray) -> str:
 def _one_of(name: str, ids_name: str, prompt: Prompt) -> List[str]:
     """Returns the option for a text, or for one list of token ids."""
     if isinstance(prompt, str):
-        return [f"--{name}={prompt}"]
+        return _option(name, prompt)
     ids = _numbers(prompt, name)
     if ids.ndim != 1:
         raise ValueError(f"{name} is a batch; give one text or one list of token ids")
@@ -51,20 +54,28 @@ def _token(name: str, token: Optional[Token]) -> List[str]:
         return []
     if isinstance(token, bool) or not isinstance(token, (str, int, numpy.integer)):
         raise TypeError(f"{name} should be a word or a token id, not {type(token).__name__}")
-    return [f"--{name}={token}"] if isinstance(token, str) else [f"--{name}-id={int(token)}"]
+    return _option(name, token) if isinstance(token, str) else [f"--{name}-id={int(token)}"]
+
+
+def _option(name: str, value: Any) -> List[str]:
+    """Returns an option in a form in which its value may begin with a hyphen, or be empty."""
+    text = str(value)
+    if "\0" in text:
+        raise ValueError(f"{name} has a character with the code 0; remove it")
+    return [f"--{name}={text}"] if text else [f"--{name}", ""]
 
 
 def _options(**values: Any) -> List[str]:
     """Returns the options that have a value: True is a flag, a list becomes a comma list."""
-    words = []
+    words: List[str] = []
     for name, value in values.items():
-        option = "--" + name.replace("_", "-")
+        option = name.replace("_", "-")
         if value is True:
-            words.append(option)
+            words.append("--" + option)
         elif isinstance(value, (list, tuple)):
-            words.append(f"{option}={','.join(map(str, value))}")
+            words += _option(option, ",".join(map(str, value)))
         elif value is not None and value is not False:
-            words.append(f"{option}={value}")
+            words += _option(option, value)
     return words
 
 
@@ -171,7 +182,7 @@ class Model:
         if text is not None:
             if not isinstance(text, str):
                 raise TypeError(f"the text is {type(text).__name__}; give one text as str, or a batch as ids= or inputs=")
-            return [f"--text={text}", *_options(text_pair=pair)], {}
+            return [*_option("text", text), *_options(text_pair=pair)], {}
         if pair is not None:
             raise ValueError("pair is the second of two texts; give the first one as text")
         if inputs is not None:
@@ -184,12 +195,8 @@ class Model:
         words = [*arguments, *self._edits, "--stages=" + ",".join(stages), *_options(layer=layer)]
         if not arrays:
             return self._session.arrays("trace", words)
-        path = self._session.saved({name: numpy.atleast_2d(array) for name, array in arrays.items()})
-        try:
+        with saved({name: numpy.atleast_2d(array) for name, array in arrays.items()}) as path:
             return self._session.arrays("trace", [f"--inputs={path}", *words])
-        finally:
-            if os.path.exists(path):
-                os.unlink(path)
 
     def parameter(self, name: str) -> numpy.ndarray:
         """Returns a parameter by its name in `headscope export`: "layers.3.W_Q" (D, H dk), or "W_E" (vocabulary, D); in an
@@ -279,12 +286,8 @@ class Model:
         self._write_edits(os.path.abspath(os.fsdecode(path)), {})
 
     def _write_edits(self, path: str, parameters: Mapping[str, numpy.ndarray]) -> None:
-        changed = self._session.saved(parameters)
-        try:
+        with saved(parameters) as changed:
             self._session.ask("edit", [*self._edits, f"--parameters={changed}", f"--output={path}"])
-        finally:
-            if os.path.exists(changed):
-                os.unlink(changed)
 
 
 def _prompt_of(text: Optional[str], ids: Optional[Ids]) -> List[str]:

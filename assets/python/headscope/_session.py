@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
 import os
-import shutil
 import subprocess
 import tempfile
 import threading
 import weakref
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 import numpy
 
@@ -41,7 +42,7 @@ def how_it_ended(code: int) -> str:
     return f"it was killed by signal {-code}" if code < 0 else f"its exit code is {code}"
 
 
-def _discard(process: Any, errors: Any, folder: str, owner: int) -> None:
+def _discard(process: Any, errors: Any, owner: int) -> None:
     errors.close()
     if os.getpid() != owner:  # a fork of the process that started it
         return
@@ -54,7 +55,6 @@ def _discard(process: Any, errors: Any, folder: str, owner: int) -> None:
                 pipe.close()
             except OSError:
                 pass  # an unsent request
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 class Session:
@@ -74,16 +74,15 @@ class Session:
 
     def _open(self) -> None:
         self._owner = os.getpid()
-        self._folder = tempfile.mkdtemp(prefix=f"headscope-{self._owner}-", dir=_MEMORY if os.access(_MEMORY, os.W_OK) else None)
         self._errors = tempfile.TemporaryFile()
         try:
             # In a session of its own, so that Ctrl C in a terminal does not reach it.
             process: Any = start(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, start_new_session=True)
         except BaseException:
-            _discard(None, self._errors, self._folder, self._owner)
+            _discard(None, self._errors, self._owner)
             raise
         self._process = process
-        self._finalizer = weakref.finalize(self, _discard, process, self._errors, self._folder, self._owner)
+        self._finalizer = weakref.finalize(self, _discard, process, self._errors, self._owner)
         try:
             self.facts = self._greeting(process.stdout.readline())
         except BaseException:
@@ -169,33 +168,36 @@ class Session:
 
     def arrays(self, command: str, arguments: Sequence[str]) -> Tuple[Dict[str, numpy.ndarray], Dict[str, str], List[str]]:
         """Returns the arrays of a file that a command writes, its metadata and the program's warnings."""
-        with self._lock:
-            try:
-                return self._arrays(command, arguments, self._scratch())
-            except Refused as fault:
-                if "No space left" not in str(fault):
-                    raise
-            with tempfile.TemporaryDirectory(prefix="headscope-") as folder:
-                return self._arrays(command, arguments, folder)
-
-    def _scratch(self) -> str:
-        if self._process is None and not self._closed and os.getpid() == self._owner:
-            self._open()
-        return self._folder
-
-    def _arrays(self, command: str, arguments: Sequence[str], folder: str) -> Tuple[Dict[str, numpy.ndarray], Dict[str, str], List[str]]:
-        path = os.path.join(folder, "answer.safetensors")
         try:
+            return self._arrays(command, arguments, in_memory=True)
+        except Refused as fault:
+            if "No space left" not in str(fault):
+                raise
+        return self._arrays(command, arguments, in_memory=False)
+
+    def _arrays(self, command: str, arguments: Sequence[str], in_memory: bool) -> Tuple[Dict[str, numpy.ndarray], Dict[str, str], List[str]]:
+        with _folder(in_memory) as folder:
+            path = os.path.join(folder, "answer.safetensors")
             answer = self.ask(command, [*arguments, "-o", path])
             return (*_safetensors.load(path), answer["warnings"])
-        finally:
-            if os.path.exists(path):
-                os.unlink(path)
 
-    def saved(self, arrays: Mapping[str, numpy.ndarray]) -> str:
-        """Writes arrays to a file that the program can read while it runs. Returns its path."""
-        with self._lock:
-            self._number += 1
-            path = os.path.join(self._scratch(), f"input-{self._number}.safetensors")
+
+def _folder(in_memory: bool) -> "tempfile.TemporaryDirectory[str]":
+    """Returns a folder that only this user can open. It is removed at the end of a with block."""
+    place = _MEMORY if in_memory and os.access(_MEMORY, os.W_OK) else None
+    return tempfile.TemporaryDirectory(prefix=f"headscope-{os.getpid()}-", dir=place)
+
+
+@contextlib.contextmanager
+def saved(arrays: Mapping[str, numpy.ndarray]) -> Iterator[str]:
+    """Writes arrays to a file, which is removed at the end of the with block. Gives its path."""
+    with contextlib.ExitStack() as folders:
+        path = os.path.join(folders.enter_context(_folder(True)), "input.safetensors")
+        try:
             _safetensors.save(path, arrays)
-            return path
+        except OSError as fault:
+            if fault.errno != errno.ENOSPC:
+                raise
+            path = os.path.join(folders.enter_context(_folder(False)), "input.safetensors")
+            _safetensors.save(path, arrays)
+        yield path

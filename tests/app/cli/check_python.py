@@ -255,7 +255,14 @@ def check_answers(folder):
         raises(TypeError, "whole numbers", model.run, ids=[1.5])
         raises(TypeError, "one text as str", model.run, ["a", "b"])
         raises(TypeError, "a head is written", model.ablate, 3)
-        assert model.run("-x --text").tokens, "a text that begins with a hyphen"
+        for text in ("-x --text", "--help", "", "a\nb", "Ä🙂", "a=b"):
+            (folder / "text").write_text(text)
+            command("trace", "--model=pocket", "--text-file", str(folder / "text"), "-o", str(folder / "text.safetensors"))
+            same(model.run(text).logits, read(folder / "text.safetensors")[0]["logits"], text)
+        raises(ValueError, "code 0", model.run, "a\0b")
+        raises(headscope.Refused, "not UTF-8", model.run, "\udc80")
+        raises(TypeError, "equal length", model.run, ids=[[1, 2], [3]])
+        raises(headscope.Refused, "99999", model.run, ids=[99999])
 
 
 def check_edits(model, folder):
@@ -346,7 +353,7 @@ def check_life():
     model = headscope.Model("pocket", program=PROGRAM)
     expected = model.run(TEXT).logits.tobytes()
     (number,) = children()
-    assert len(leftovers() - before) == 1
+    assert leftovers() == before, "a model leaves a folder while it is idle"
     os.kill(number, signal.SIGKILL)
     raises(headscope.ProgramEnded, "killed by signal 9", model.run, TEXT)
     assert model.run(TEXT).logits.tobytes() == expected, "a killed program is not started again"

@@ -316,6 +316,8 @@ addEventListener("load", () => {
   const chosen = box.querySelector(".l"); chosen.value = 4; chosen.onchange(); seen.layer = say(box);
   move(grid, 40 + 52 * 7 + 20, 16 + 52 * 2 + 20, "click"); seen.head = say(box);
   map.dispatchEvent(new MouseEvent("mouseleave")); seen.left = say(box);
+  for (const name of ["ArrowDown", "ArrowDown", "ArrowRight", "ArrowLeft", "ArrowLeft"]) map.dispatchEvent(new KeyboardEvent("keydown", { key: name }));
+  seen.key = say(box);
   seen.scale = box.querySelector(".scale").textContent; seen.map = colors(map); seen.grid = colors(grid); seen.options = box.querySelectorAll("option").length;
   const result = document.createElement("pre"); result.id = "result"; result.textContent = JSON.stringify(seen); document.body.append(result);
 });
@@ -338,6 +340,7 @@ def check_browser(folder, weights, words):
     assert seen["cell"] == f"L0 H0: word5 (5) → word3 (3): {value(0, 0)}", seen
     assert seen["layer"].startswith("L4 H0: word5") and seen["layer"].endswith(value(4, 0)), seen
     assert seen["head"].startswith("L2 H7: word5") and seen["head"].endswith(value(2, 7)), seen
+    assert seen["key"].startswith("L2 H7: word1 (1) → word0 (0): "), seen
     assert seen["left"] == seen["first"] and "Hover" in seen["first"], seen
     assert seen["scale"] == f"Colors: clear 0, blue {weights[2, 7].max():#.3g}", seen
     assert seen["map"] > 50 and seen["grid"] > 50 and seen["options"] == 24, seen

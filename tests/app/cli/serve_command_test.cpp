@@ -94,31 +94,33 @@ TEST_CASE("serve answers every refused request with the sentence of the command 
         served({"no JSON", "[1]", R"({"id": [7]})", R"({"command": "window"})",
                 R"({"command": "trace", "arguments": [1]})",
                 request("trace", {"--ids=5", "--model=elsewhere", "-o-"}).dump(),
+                request("trace", {std::string("--text=a\0b", 10), "-o-"}).dump(),
                 request("trace", {"--text-file=-", "-o-"}).dump(), request("explain", faulty).dump(),
                 std::string((std::size_t{16} << 20U) + 2, 'x'), "",
                 request("heads", {"--ids=5,7", "--json"}).dump()});
-    REQUIRE(answers.size() == 10);
+    REQUIRE(answers.size() == 11);
     const Words parts{"not valid JSON",
                       "JSON object",
                       "names a \"command\"",
                       "names a \"command\"",
                       "list of texts",
                       "applies to all requests",
+                      "code 0",
                       "", // standard input is empty: the requests are not a text
                       "nonsense",
                       "at most"};
-    for (std::size_t n = 0; n < 9; ++n) {
+    for (std::size_t n = 0; n < 10; ++n) {
         INFO(n << ": " << answers[n].dump());
         CHECK(answers[n].at("ok") == false);
         CHECK(answers[n].at("code").get<int>() >= 1);
-        if (n != 8)
+        if (n != 9)
             CHECK_THAT(answers[n].at("error").get<std::string>(), Contains(parts[n]));
     }
     CHECK(answers[2].at("id") == json{7});
     const ProgramRun run = alone({"explain", "--ids=5", "--what=nonsense"});
-    CHECK(run.err == "headscope: " + answers[7].at("error").get<std::string>() + "\n");
-    CHECK(run.code == answers[7].at("code"));
-    CHECK(answers[9].at("ok") == true);
+    CHECK(run.err == "headscope: " + answers[8].at("error").get<std::string>() + "\n");
+    CHECK(run.code == answers[8].at("code"));
+    CHECK(answers[10].at("ok") == true);
 }
 
 TEST_CASE("serve reports a model that cannot be opened before it reads requests", "[cli]") {
