@@ -14,23 +14,23 @@ struct KeptAt {
     checkpoint::TextModelPtr model;
 };
 
-KeptAt& kept() {
+KeptAt& kept_slot() {
     static KeptAt only;
     return only;
 }
 
 checkpoint::TextModelPtr kept_at(const std::string& place) {
-    return kept().place == place ? kept().model : nullptr;
+    return kept_slot().place == place ? kept_slot().model : nullptr;
 }
 
 } // namespace
 
 KeptModel::KeptModel(std::string place, checkpoint::TextModelPtr model) {
-    kept() = {std::move(place), std::move(model)};
+    kept_slot() = {std::move(place), std::move(model)};
 }
 
 KeptModel::~KeptModel() {
-    kept() = {};
+    kept_slot() = {};
 }
 
 std::shared_ptr<const checkpoint::Model> open_model(const std::string& place) {
