@@ -41,7 +41,9 @@ install(DIRECTORY assets/python/headscope DESTINATION lib/python3/dist-packages 
 find_program(SYSTEM_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
 add_custom_target(wheel VERBATIM COMMENT "Making a wheel of the Python package"
   COMMAND ${CMAKE_COMMAND} -E rm -rf ${CMAKE_BINARY_DIR}/python
-  COMMAND ${CMAKE_COMMAND} -E copy_directory ${CMAKE_SOURCE_DIR}/assets/python ${CMAKE_BINARY_DIR}/python
+  COMMAND ${CMAKE_COMMAND} -E copy_directory ${CMAKE_SOURCE_DIR}/assets/python/headscope ${CMAKE_BINARY_DIR}/python/headscope
+  COMMAND ${CMAKE_COMMAND} -E copy ${CMAKE_SOURCE_DIR}/assets/python/pyproject.toml ${CMAKE_SOURCE_DIR}/assets/python/README.md
+    ${CMAKE_BINARY_DIR}/python
   COMMAND ${SYSTEM_PYTHON} -m pip wheel --quiet --no-index --no-deps --no-build-isolation --wheel-dir ${CMAKE_BINARY_DIR}
     ${CMAKE_BINARY_DIR}/python)
 install(FILES ${documents}/${metainfo} DESTINATION share/metainfo)
