@@ -12,6 +12,7 @@ import numpy
 
 _LETTERS = numpy.frombuffer(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", numpy.uint8)
 _FEW = 240_000  # letters up to which numbers have 12 bits, else 9
+_CELL = "text-align:left;padding:1px 12px 1px 0"
 _MOST = 2_000_000  # letters of a page; beyond it, layers and then tokens are left out
 
 
@@ -53,7 +54,9 @@ def _fitting(maps: numpy.ndarray) -> Tuple[int, int]:
 
 def maps_page(title: str, maps: numpy.ndarray, rows: Sequence[str], columns: Sequence[str], *, layers: Optional[Sequence[str]] = None,
               heads: Optional[Sequence[str]] = None, arrow: str = "→", note: str = "") -> str:
-    """Returns a page with matrices, (layers, heads, rows, columns), of which one is shown large."""
+    """Returns a page with matrices, (layers, heads, rows, columns), of which one is shown large. Rows and columns are tokens
+    if layers have names."""
+    tokens = layers is not None
     kept, most = _fitting(maps)
     left_out = []
     if kept < maps.shape[0]:
@@ -73,7 +76,8 @@ def maps_page(title: str, maps: numpy.ndarray, rows: Sequence[str], columns: Seq
     data = {"rows": rows, "columns": columns, "layers": layers, "heads": heads, "lower": lower, "bits": bits, "arrow": arrow, "note": note,
             "low": [float(f"{value:.6g}") for value in low], "high": [float(f"{value:.6g}") for value in high],
             "text": _coded(flat, low, high, bits)}  # fmt: skip
-    words = " ".join(dict.fromkeys([*rows[:200], *columns[:200]])) if rows != columns else " ".join(rows[:200])
+    words = " ".join(rows[:200]) if rows == columns else " ".join([*rows[:200], arrow, *columns[:200]])
+    words = words if tokens else ""
     parts = {"ID": "headscope-" + uuid.uuid4().hex[:12], "TITLE": text(title), "WORDS": text(words), "LAYER": "Layer", "HEADS": "All heads",
              "HEAD": "Head", "NOTE": text(note), "DATA": _json(data)}  # fmt: skip
     page = (pathlib.Path(__file__).parent / "page.html").read_text(encoding="utf-8")
@@ -88,7 +92,7 @@ def maps_page(title: str, maps: numpy.ndarray, rows: Sequence[str], columns: Seq
 def table(headings: Sequence[str], lines: Sequence[Sequence[Any]], caption: str = "") -> str:
     """Returns a table whose headings sort it when they are clicked."""
     name = "headscope-" + uuid.uuid4().hex[:12]
-    head = "".join(f'<th style="cursor:pointer;text-align:left" scope="col">{text(one)}</th>' for one in headings)
+    head = "".join(f'<th style="cursor:pointer;text-align:left;padding:2px 12px 2px 0" scope="col">{text(one)}</th>' for one in headings)
     body = "".join("<tr>" + "".join(_cell(one) for one in line) + "</tr>" for line in lines)
     script = (
         f'(function(){{var t=document.getElementById("{name}"),b=t.tBodies[0];Array.from(t.tHead.rows[0].cells).forEach(function(c,n){{'
@@ -97,7 +101,8 @@ def table(headings: Sequence[str], lines: Sequence[Sequence[Any]], caption: str 
         "};});})();"
     )
     return (
-        f'<div><table id="{name}" class="headscope"><caption style="text-align:left">{text(caption)}</caption><thead><tr>{head}</tr></thead>'
+        f'<div style="overflow-x:auto;font:13px system-ui,sans-serif;color:inherit"><div style="max-width:720px"><b>{text(caption)}</b></div>'
+        f'<table id="{name}" class="headscope" style="font:inherit;border-collapse:collapse;white-space:nowrap"><thead><tr>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table><script>{script}</script></div>"
     )
 
@@ -121,7 +126,8 @@ def _cell(value: Any) -> str:
         color = "#d97706" if value < 0 else "#2563eb"
         width = round(120 * abs(value) / value.largest)
         drawn = f'<span style="display:inline-block;height:.8em;width:{width}px;background:{color}"></span>'
-        return f'<td data-v="{float(value)!r}" style="text-align:left;white-space:nowrap"><span style="display:inline-block;width:5em">{value:.4g}</span>{drawn}</td>'
+        return f'<td data-v="{float(value)!r}" style="{_CELL}"><span style="display:inline-block;width:5em">{value:.4g}</span>{drawn}</td>'
     if isinstance(value, float):
-        return f'<td data-v="{value!r}">{value:.4g}</td>'
-    return f'<td data-v="{text("" if value is None else value)}" style="text-align:left">{text("" if value is None else value)}</td>'
+        return f'<td data-v="{value!r}" style="{_CELL}">{value:.4g}</td>'
+    shown = text("" if value is None else value)
+    return f'<td data-v="{shown}" style="{_CELL}">{shown}</td>'

@@ -319,6 +319,10 @@ addEventListener("load", () => {
   for (const name of ["ArrowDown", "ArrowDown", "ArrowRight", "ArrowLeft", "ArrowLeft"]) map.dispatchEvent(new KeyboardEvent("keydown", { key: name }));
   seen.key = say(box);
   seen.scale = box.querySelector(".scale").textContent; seen.map = colors(map); seen.grid = colors(grid); seen.options = box.querySelectorAll("option").length;
+  const table = document.querySelector("table"), column = n => Array.from(table.tBodies[0].rows, row => row.cells[n].textContent);
+  table.tHead.rows[0].cells[1].click(); seen.falling = column(0);
+  table.tHead.rows[0].cells[1].click(); seen.rising = column(0);
+  table.tHead.rows[0].cells[0].click(); seen.named = column(0);
   const result = document.createElement("pre"); result.id = "result"; result.textContent = JSON.stringify(seen); document.body.append(result);
 });
 """
@@ -328,7 +332,8 @@ def check_browser(folder, weights, words):
     if not CHROMIUM:
         return "without Chromium"
     page = folder / "page.html"
-    body = headscope.view(weights, words)._repr_html_()
+    lines = [[name, headscope._page.Bar(value)] for name, value in (("b", 2), ("d", -10), ("a", 9.5), ("c", 1e-12))]
+    body = headscope.view(weights, words)._repr_html_() + headscope._page.table(["name", "value"], lines)
     page.write_text(f"<!DOCTYPE html><meta charset=utf-8><body>{body}<script>{MOUSE}</script></body>", encoding="utf-8")
     done = subprocess.run([CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder / 'profile'}",
                            "--window-size=1100,1400", "--virtual-time-budget=20000", "--dump-dom", page.as_uri()],
@@ -340,6 +345,7 @@ def check_browser(folder, weights, words):
     assert seen["cell"] == f"L0 H0: word5 (5) → word3 (3): {value(0, 0)}", seen
     assert seen["layer"].startswith("L4 H0: word5") and seen["layer"].endswith(value(4, 0)), seen
     assert seen["head"].startswith("L2 H7: word5") and seen["head"].endswith(value(2, 7)), seen
+    assert (seen["falling"], seen["rising"], seen["named"]) == (list("abcd"), list("dcba"), list("dcba")), seen
     assert seen["key"].startswith("L2 H7: word1 (1) → word0 (0): "), seen
     assert seen["left"] == seen["first"] and "Hover" in seen["first"], seen
     assert seen["scale"] == f"Colors: clear 0, blue {weights[2, 7].max():#.3g}", seen
