@@ -172,7 +172,8 @@ class Model:
         stages = ["weights"]
         for name in activations:
             stages += [stage for stage in wanted(name).stages if stage not in stages]
-        return Run(self, arguments, arrays, *self._trace(arguments, arrays, stages, None))
+        prompt = {"text": text, "ids": ids, "pair": pair, "decoder_text": decoder_text, "decoder_ids": decoder_ids}
+        return Run(self, None if arrays else prompt, arguments, arrays, *self._trace(arguments, arrays, stages, None))
 
     def _prompt(self, text: Optional[str], ids: Optional[Ids], pair: Optional[str],
                 inputs: Optional[Mapping[str, Any]]) -> Tuple[List[str], Dict[str, numpy.ndarray]]:
@@ -208,13 +209,15 @@ class Model:
         words = ["--ids=0", *self._edits, f"--tensor={tensor}", *_options(stack=stack, layer=layer)]
         return next(iter(self._session.arrays("export", words)[0].values()))
 
-    def heads(self, text: Optional[str] = None, *, ids: Optional[Ids] = None, scores: Optional[Sequence[str]] = None,
+    def heads(self, text: Optional[str] = None, *, ids: Optional[Ids] = None, pair: Optional[str] = None, scores: Optional[Sequence[str]] = None,
               probe: bool = False, length: Optional[int] = None, batch: Optional[int] = None, seed: Optional[int] = None,
               effect: bool = False, position: Optional[int] = None, layer: Optional[int] = None, stack: Optional[str] = None,
               decoder_text: Optional[str] = None, decoder_ids: Optional[Ids] = None, hide_first_token: bool = False) -> Heads:
-        """Measures what each head does, as `headscope heads`. probe: on random tokens instead of a text. stack: "encoder",
-        "decoder" or "cross" of an encoder-decoder."""
-        words = [] if probe and text is None and ids is None else [*_prompt_of(text, ids), *_decoder(decoder_text, decoder_ids)]
+        """Measures what each head does, as `headscope heads`: on a text, else (probe) on random tokens that are repeated.
+        stack: "encoder", "decoder" or "cross" of an encoder-decoder."""
+        probe = probe or text is None and ids is None
+        words = [] if text is None and ids is None else [*_prompt_of(text, ids), *_options(text_pair=pair)]
+        words += _decoder(decoder_text, decoder_ids)
         if isinstance(scores, str):
             raise TypeError("scores is one text; give a list of names of scores")
         words += _options(scores=list(scores) if scores else None, probe=probe, length=length, batch=batch, seed=seed, effect=effect,

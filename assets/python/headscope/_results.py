@@ -69,9 +69,10 @@ class Run(Displayed):
     weights: of the layers, or of the decoder's self-attention; encoder_weights and cross_weights of an encoder-decoder.
     warnings: sentences of the program."""
 
-    def __init__(self, model: "Model", arguments: List[str], inputs: Dict[str, numpy.ndarray], arrays: Dict[str, numpy.ndarray],
+    def __init__(self, model: "Model", prompt: Optional[Dict[str, Any]], arguments: List[str], inputs: Dict[str, numpy.ndarray], arrays: Dict[str, numpy.ndarray],
                  metadata: Dict[str, str], warnings: List[str]) -> None:
         self._model, self._arguments, self._inputs, self._arrays = model, arguments, inputs, arrays
+        self._prompt = prompt
         self._session = model._session
         self.config: Dict[str, Any] = json.loads(metadata["config"])
         self.warnings = warnings
@@ -144,6 +145,19 @@ class Run(Displayed):
         split = joined.reshape(texts, tokens, -1, self.config["dk"])
         assert split.size == texts * tokens * width
         return numpy.swapaxes(split, 1, 2)
+
+    def heads(self, **options: Any) -> "Heads":
+        """Measures the heads on the text of this run; see Model.heads."""
+        return self._model.heads(**self._own_prompt("heads"), **options)
+
+    def explain(self, what: str = "logits", **options: Any) -> "Explanation":
+        """Splits a prediction or a score of this run into its parts; see Model.explain."""
+        return self._model.explain(what=what, **self._own_prompt("explain"), **options)
+
+    def _own_prompt(self, method: str) -> Dict[str, Any]:
+        if self._prompt is None:
+            raise ValueError(f"{method} reads one text; call it on a run of a text or of one list of ids")
+        return self._prompt
 
     def __repr__(self) -> str:
         count, length = self.ids.shape

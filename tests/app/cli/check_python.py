@@ -230,6 +230,10 @@ def check_answers(folder):
         weights = model.run(TEXT).weights[1][2].astype(np.float64)
         assert abs(np.diagonal(weights, -1).mean() - heads.score("previous")[1, 2]) < 1e-6
         raises(ValueError, "was not measured", heads.score, "first")
+        assert list(model.run(TEXT).heads(scores=["previous", "entropy"])) == list(heads)
+        assert dict(model.run(TEXT).explain("lens", top=3)) == dict(model.explain(TEXT, "lens", top=3))
+        raises(ValueError, "one text", model.run(ids=[[5, 7], [5, 9]]).heads)
+        assert list(model.heads()) == json.loads(command("heads", "--model=pocket", "--probe", "--json"))
         probe = model.heads(probe=True, length=20, batch=2, seed=3)
         assert list(probe) == json.loads(command("heads", "--model=pocket", *"--probe --length 20 --batch 2 --seed 3 --json".split()))
         written = model.generate("The cat", 6, temperature=0.8, seed=4, top=2)
