@@ -79,7 +79,7 @@ bool names_file(const CLI::Option& option) {
     static const std::vector<std::string> names{
         "output",    "case", "weights", "project",  "model",     "inputs",    "text-file", "texts",
         "tokenizer", "PATH", "patch",   "haystack", "attention", "reference", "script",    "report",
-        "control",   "file", "FILE",    "DIR",      "prompts",   "A",         "B"};
+        "control",   "file", "FILE",    "DIR",      "prompts",   "A",         "B",         "parameters"};
     return std::ranges::find(names, option.get_single_name()) != names.end();
 }
 
@@ -176,9 +176,11 @@ std::function<int()> add_commands(CLI::App& program) {
     add_get(program);
     add_tokenize(program);
     add_lesson(program);
+    add_edit(program);
+    add_serve(program);
     std::function<int()> open_window = add_window(program);
     add_memory(program);
-    for (const char* const name : {"trace", "export", "heads", "generate", "explain", "patch", "map",
+    for (const char* const name : {"trace", "export", "heads", "generate", "explain", "patch", "edit", "map",
                                    "survey", "diff", "render", "record"})
         add_memory(*program.get_subcommand(name));
     add_memory(*program.get_subcommand("model")->get_subcommand("check"));

@@ -2,6 +2,7 @@
 
 #include "app/cli/problem_options.h"
 #include "app/cli/project_arguments.h"
+#include "app/cli/serve/kept_model.h"
 #include "app/cli/usage.h"
 #include "core/base/parse.h"
 #include "core/checkpoint/files/packaged_models.h"
@@ -29,7 +30,7 @@ checkpoint::TextModelPtr EditedModelOption::open() const {
         if (!parse_gain(gain).layer)
             fail_input("--gain " + gain + " names no layer; write l.h=g");
     run_on_processor(device_);
-    const checkpoint::TextModelPtr model = checkpoint::open_text_model(folder_);
+    const checkpoint::TextModelPtr model = open_text_model(folder_);
     checkpoint::require_room_for(*model->model);
     return model;
 }

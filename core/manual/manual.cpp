@@ -53,6 +53,7 @@ constexpr Listed contents[] = {
     {"prompts", command_line},
     {"survey", command_line},
     {"maps", command_line},
+    {"scripts", command_line},
     {"automation", command_line},
     {"engines", about},
     {"performance", about},
