@@ -85,8 +85,10 @@ void CheckpointSession::follow_causes() {
         blocks_.ask<CausesView>({run, key}, Priority::on_screen, [=](Progress& progress, const auto&) {
             return causes_view(*model, run, position, off, progress);
         });
-    // Keep the previous causes until the new ones are available.
-    if (asked.value != nullptr) {
+    // Keep the previous causes until the new ones are available and their run is on screen: the state before
+    // a step keeps those of its own run.
+    const bool run_is_shown = shown.document != nullptr && shown.document->part() == state().document->part();
+    if (asked.value != nullptr && run_is_shown) {
         shown.causes = asked.value;
         if (select_first_cause(state())) {
             update_step_strip();

@@ -21,8 +21,8 @@ struct Written {
     std::map<std::string, exporting::IntegerStage> integers;
 };
 
-Written stages_of(const std::string& name, const std::vector<std::string>& names,
-                  std::optional<std::int64_t> layer = {}) {
+Written written_stages_of(const std::string& name, const std::vector<std::string>& names,
+                          std::optional<std::int64_t> layer = {}) {
     const ModelCase one = load_model_case(name);
     const Model model = Model::open(one.folder);
     const ForwardResult result = run_on_cpu(
@@ -44,7 +44,7 @@ TEST_CASE("what a mixture adds is the sum of its chosen experts' outputs and of 
         std::vector<std::string> names{"router", "routing", "chosen", "expert_out", "mlp_out"};
         if (name == "qwen2_moe_tiny" || name == "deepseek_v3_tiny")
             names.push_back("shared_out");
-        const Written written = stages_of(name, names);
+        const Written written = written_stages_of(name, names);
         int mixtures = 0;
         for (std::int64_t l = 0; l < load_model_case(name).L; ++l) {
             const std::string layer = "layers." + std::to_string(l) + ".";
@@ -86,7 +86,8 @@ TEST_CASE("what a mixture adds is the sum of its chosen experts' outputs and of 
 }
 
 TEST_CASE("latent attention's vectors are written by their names") {
-    const Written written = stages_of("deepseek_v3_tiny", {"q_latent", "x", "kv_latent", "k_rotary"}, 1);
+    const Written written =
+        written_stages_of("deepseek_v3_tiny", {"q_latent", "x", "kv_latent", "k_rotary"}, 1);
     CHECK(written.tensors.at("layers.1.q_latent")->values().data() ==
           written.tensors.at("layers.1.x")->values().data());
     const Model model = Model::open(load_model_case("deepseek_v3_tiny").folder);
@@ -96,8 +97,9 @@ TEST_CASE("latent attention's vectors are written by their names") {
 }
 
 TEST_CASE("a name that no layer of the model has is refused with those that it has") {
-    CHECK_THROWS_WITH(stages_of("gpt2_tiny", {"kv_latent"}), Contains("“kv_latent”") && Contains("gpt2") &&
-                                                                 Contains("mlp_pre") && Contains("q_heads"));
-    CHECK_THROWS_WITH(stages_of("gpt2_tiny", {"W_Q"}), Contains("“W_Q”"));
-    CHECK_THROWS_WITH(stages_of("mixtral_tiny", {"shared_out"}), Contains("“shared_out”"));
+    CHECK_THROWS_WITH(written_stages_of("gpt2_tiny", {"kv_latent"}),
+                      Contains("“kv_latent”") && Contains("gpt2") && Contains("mlp_pre") &&
+                          Contains("q_heads"));
+    CHECK_THROWS_WITH(written_stages_of("gpt2_tiny", {"W_Q"}), Contains("“W_Q”"));
+    CHECK_THROWS_WITH(written_stages_of("mixtral_tiny", {"shared_out"}), Contains("“shared_out”"));
 }

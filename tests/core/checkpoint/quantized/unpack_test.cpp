@@ -13,7 +13,7 @@ using namespace headscope::checkpoint;
 namespace {
 
 /// The bytes of words of 32 bits.
-std::string words(const std::vector<std::uint32_t>& numbers) {
+std::string packed_words(const std::vector<std::uint32_t>& numbers) {
     std::string bytes(numbers.size() * sizeof(std::uint32_t), '\0');
     std::memcpy(bytes.data(), numbers.data(), bytes.size());
     return bytes;
@@ -35,7 +35,7 @@ TEST_CASE("GPTQ: rows of a word, and zeros that are stored minus 1 or as they ar
     // One column of 8 inputs with the numbers 0 to 7, beside seven of zeros; the zero of the first is 3.
     std::vector<std::uint32_t> numbers(8, 0);
     numbers[0] = 0x76543210U;
-    const std::string packed = words(numbers), zeros = words({0x22222222U});
+    const std::string packed = packed_words(numbers), zeros = packed_words({0x22222222U});
     const std::vector<float> scales(8, 0.5F);
     const std::vector<std::int64_t> group_of(8, 0);
     GptqMatrix matrix{.d_in = 8,
@@ -68,7 +68,7 @@ TEST_CASE("GPTQ with 3 bits: numbers across two words") {
         for (std::size_t column = 0; column < 32; ++column)
             numbers[word * 32 + column] =
                 static_cast<std::uint32_t>(((stream >> 32 * word) & std::bitset<96>(0xFFFFFFFF)).to_ulong());
-    const std::string packed = words(numbers), zeros(12, '\0');
+    const std::string packed = packed_words(numbers), zeros(12, '\0');
     const std::vector<float> scales(32, 1.0F);
     const std::vector<std::int64_t> group_of(32, 0);
     std::vector<float> out(std::size_t{32} * 32);
@@ -86,7 +86,7 @@ TEST_CASE("GPTQ with 3 bits: numbers across two words") {
 }
 
 TEST_CASE("AWQ: even columns of a word before odd ones") {
-    const std::string packed = words({0x76543210U, 0x00000001U}), zeros = words({0U});
+    const std::string packed = packed_words({0x76543210U, 0x00000001U}), zeros = packed_words({0U});
     const std::vector<float> scales{1, 1, 1, 1, 1, 1, 1, 10};
     std::vector<float> out(16);
     unpack(AwqMatrix{.d_in = 2, .d_out = 8, .groups = 1, .numbers = packed, .zeros = zeros, .scales = scales},
