@@ -413,10 +413,9 @@ void add_scene_options(CLI::App& command, SceneOptions& options, const std::stri
     options.problem.add_to(command, false);
     command.add_option("--theme", options.theme, "light or dark")->check(CLI::IsMember({"light", "dark"}));
     command.add_option("--scale", options.scale, "pixels of a PNG per logical pixel (default 1)");
-    CLI::Option* const model = command
-                                   .add_option("--model", options.model,
-                                               where + "show this checkpoint folder or GGUF file, or pocket")
-                                   ->transform(checkpoint::model_folder);
+    CLI::Option* const model =
+        command.add_option("--model", options.model, "show this checkpoint folder or GGUF file, or pocket")
+            ->transform(checkpoint::model_folder);
     add_ignore_unknown(command);
     add_base(command);
     exclude_problem(command, *model);
@@ -442,7 +441,10 @@ void add_scene_options(CLI::App& command, SceneOptions& options, const std::stri
     add_language_option(command, options.language);
     command.add_option("--sentences", options.sentences,
                        where + "a text file with one sentence a line; the first one is shown");
-    command.add_option("--head", options.head, "the head in focus (default 0)");
+    command.add_option(
+        "--head", options.head,
+        "the head in focus (default 0; a figure of a checkpoint's layer or of a file shows all "
+        "heads without it)");
     command.add_option("--view", options.weights_view, "weights as heatmap, arcs, text or graph")
         ->check(CLI::IsMember({"heatmap", "arcs", "text", "graph"}));
     command

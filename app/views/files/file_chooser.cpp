@@ -332,6 +332,15 @@ bool foot(OpenChooser& open, const figure::Rect& area, const ViewTools& tools) {
         chooser.begin_new_folder();
         open.focus_folder = true;
     }
+    if (open.purpose == PathPurpose::picture && !chooser.new_folder()) {
+        const std::string label = tr("file_chooser.copy_command", "Copy command");
+        const float beside = button_width(tr("file_chooser.new_folder", "New folder…"), tools) + 8;
+        if (push_button(label, {area.x + beside, area.y, button_width(label, tools), 34}, ButtonLook::plain,
+                        tools,
+                        tr("file_chooser.copy_command_tip",
+                           "Copies the call of headscope render that draws this picture")))
+            tools.send(CopyRenderCommand{});
+    }
     const float accept = button_width(options.accept, tools),
                 cancel = button_width(tr("common.cancel", "Cancel"), tools);
     if (push_button(tr("common.cancel", "Cancel"), {area.right() - accept - 8 - cancel, area.y, cancel, 34},
