@@ -53,6 +53,15 @@ TEST_CASE("the command of a picture of a sentence draws the same picture", "[gui
     user.act(GoTo{StageGroup::weights, 1});
     user.act(ShowWeightsAs{WeightsView::arcs});
     check_command(user, {.dark = true, .background = FigureBackground::none, .crop = false, .times = 1});
+    user.act(ShowWeightsAs{WeightsView::heatmap});
+    user.act(SetColourMap{ColourMap::magma});
+    user.act(SetSameScale{false});
+    user.act(ShowNumbers{false});
+    check_command(user);
+    user.act(ShowNumbers{true});
+    user.act(ShowHeads{HeadsView::difference});
+    user.act(CompareWith{0});
+    check_command(user);
     user.act(SetGain{0, 0.5F});
     user.act(SetMask{project::MaskChoice::causal_window});
     check_command(user, {.title = false, .unit = PictureUnit::mm, .mm = 90});

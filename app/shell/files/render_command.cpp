@@ -157,6 +157,15 @@ void add_view(Words& words, const AppState& state, const PictureChoice& choice, 
     constexpr std::string_view heads[] = {"each", "difference", "mean"};
     if (view.heads_view != HeadsView::each && stage_on_canvas(view) != TensorId::weights_mean)
         add_value(words, "--show-heads", std::string(heads[static_cast<std::size_t>(view.heads_view)]));
+    if (view.heads_view == HeadsView::difference)
+        add_value(words, "--compared-head", std::to_string(view.compared_head));
+    constexpr std::string_view maps[] = {"head", "neutral", "viridis", "cividis", "magma"};
+    if (view.colour_map != ColourMap::head)
+        add_value(words, "--colours", std::string(maps[static_cast<std::size_t>(view.colour_map)]));
+    if (!view.same_scale)
+        add_value(words, "--colour-scale", "own");
+    if (!view.numbers)
+        add_value(words, "--numbers", "off");
     constexpr std::string_view scales[] = {"row", "head", "all"};
     if (view.attention.score_scale != ScoreScale::row)
         add_value(words, "--score-colours",
