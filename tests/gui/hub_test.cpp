@@ -270,6 +270,8 @@ TEST_CASE("what fails on the Hub is said with a remedy, and the name stays", "[g
     user.driver.type("x");
     user.driver.wait(2);
     CHECK(user.dialog().error.empty());
+    user.act(HubAction{HubAction::Kind::download}); // nothing was found
+    CHECK(user.dialog().step == HubStep::naming);
     const Environment offline("HF_HUB_OFFLINE", "1");
     user.enter("someone/tiny");
     user.wait_for_answer();

@@ -36,6 +36,8 @@ void HubController::act(const HubAction& action) {
         return close();
     case Kind::find:
     case Kind::download:
+        if (action.kind == Kind::download && files_.hub->step != HubStep::found)
+            return; // nothing was offered
         files_.hub->error.clear();
         files_.hub->step = action.kind == Kind::find ? HubStep::finding : HubStep::downloading;
         waiting_ = action;
