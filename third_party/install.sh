@@ -19,6 +19,7 @@ to_run=(
 to_test=(
   catch2 librapidcheck-dev ccache clang libclang-rt-dev clang-format clang-tidy git vulkan-validationlayers
   xvfb xauth x11-utils xdotool imagemagick ffmpeg python3-numpy python3-polib python3-torch libopenblas0-pthread qemu-user
+  python3-pip python3-setuptools python3-wheel
   dpkg-dev file desktop-file-utils appstream shared-mime-info librsvg2-bin groff-base
 )
 # The oldest versions that are known to work.

@@ -76,10 +76,10 @@ std::string number_fault(std::string_view type, const std::string& text) {
 
 /// Returns true for options and arguments that name a file or a folder.
 bool names_file(const CLI::Option& option) {
-    static const std::vector<std::string> names{"output", "case",      "weights",   "project",   "model",
-                                                "inputs", "text-file", "texts",     "tokenizer", "PATH",
-                                                "patch",  "haystack",  "attention", "reference", "script",
-                                                "report", "control",   "file",      "FILE",      "DIR"};
+    static const std::vector<std::string> names{
+        "output",    "case", "weights", "project",  "model",     "inputs",    "text-file", "texts",
+        "tokenizer", "PATH", "patch",   "haystack", "attention", "reference", "script",    "report",
+        "control",   "file", "FILE",    "DIR",      "prompts",   "A",         "B",         "parameters"};
     return std::ranges::find(names, option.get_single_name()) != names.end();
 }
 
@@ -167,6 +167,8 @@ std::function<int()> add_commands(CLI::App& program) {
     add_patch(program);
     add_map(program);
     add_survey(program);
+    add_prompts(program);
+    add_diff(program);
     add_devices(program);
     add_render(program);
     add_record(program);
@@ -174,10 +176,12 @@ std::function<int()> add_commands(CLI::App& program) {
     add_get(program);
     add_tokenize(program);
     add_lesson(program);
+    add_edit(program);
+    add_serve(program);
     std::function<int()> open_window = add_window(program);
     add_memory(program);
-    for (const char* const name :
-         {"trace", "export", "heads", "generate", "explain", "patch", "map", "survey", "render", "record"})
+    for (const char* const name : {"trace", "export", "heads", "generate", "explain", "patch", "edit", "map",
+                                   "survey", "diff", "render", "record"})
         add_memory(*program.get_subcommand(name));
     add_memory(*program.get_subcommand("model")->get_subcommand("check"));
     // Called after all options are read and before the command starts.

@@ -1,4 +1,7 @@
+#include "app/cli/effects/effects_json.h"
 #include "app/cli/prompt_option.h"
+#include "app/cli/prompts/prompt_run.h"
+#include "app/cli/prompts/prompts_option.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/usage.h"
 #include "app/draw/effects/causes_text.h"
@@ -27,30 +30,34 @@ using Json = nlohmann::ordered_json;
 
 struct ExplainOptions {
     EditedModelOption model;
-    std::string what, out = "-";
+    std::string what, out = "-", ablation = "zero";
     PromptOption prompt;
+    PromptsOption prompts;
     DecoderText decoder;
     TokenOption token, against;
-    std::optional<std::int64_t> position, layer, head, query, key;
-    std::int64_t top = 5;
-    bool json = false, through_mlp = false;
+    std::optional<std::int64_t> position, layer, head, query, key, top;
+    bool json = false, through_mlp = false, answers = false;
 };
 
 /// The options that apply only to some values of --what.
 const std::vector<OptionOfWhat>& options_of_whats() {
-    static const std::vector<std::string> runs{"logits", "lens", "score", "why"}, logits{"logits"},
-        scores{"score"}, heads{"score", "vocabulary"}, words{"vocabulary"};
+    static const std::vector<std::string> runs{"logits", "lens", "score", "why", "ablation"},
+        logits{"logits"}, differences{"logits", "ablation"}, scores{"score"},
+        heads{"score", "vocabulary", "composition"}, words{"vocabulary"};
     static const std::vector<OptionOfWhat> options{{"--text", runs},
+                                                   {"--prompts", runs},
+                                                   {"--answers", differences},
                                                    {"--text-pair", runs},
                                                    {"--ids", runs},
                                                    {"--decoder-text", runs},
                                                    {"--decoder-ids", runs},
-                                                   {"--token", {"logits", "vocabulary"}},
-                                                   {"--token-id", {"logits", "vocabulary"}},
-                                                   {"--against", logits},
-                                                   {"--against-id", logits},
-                                                   {"--position", {"logits", "lens", "why"}},
-                                                   {"--top", {"lens", "vocabulary"}},
+                                                   {"--token", {"logits", "ablation", "vocabulary"}},
+                                                   {"--token-id", {"logits", "ablation", "vocabulary"}},
+                                                   {"--against", differences},
+                                                   {"--against-id", differences},
+                                                   {"--position", {"logits", "lens", "why", "ablation"}},
+                                                   {"--top", {"lens", "vocabulary", "composition"}},
+                                                   {"--ablation", {"ablation"}},
                                                    {"--layer", heads},
                                                    {"--head", heads},
                                                    {"--query", scores},
@@ -66,10 +73,11 @@ std::int64_t need(const std::optional<std::int64_t>& value, const char* option, 
     return *value;
 }
 
-std::size_t count_of(std::int64_t top) {
-    if (top < 1)
-        fail_input("--top is " + std::to_string(top) + "; it should be at least 1");
-    return static_cast<std::size_t>(top);
+std::size_t count_of(const std::optional<std::int64_t>& top) {
+    constexpr std::int64_t usual = 5;
+    if (top && *top < 1)
+        fail_input("--top is " + std::to_string(*top) + "; it should be at least 1");
+    return static_cast<std::size_t>(top.value_or(usual));
 }
 
 Json token_json(const checkpoint::TextModel& model, std::int64_t id) {
@@ -86,11 +94,14 @@ public:
         if (what == "vocabulary")
             return vocabulary();
         Progress progress;
+        if (what == "composition")
+            return composition(progress);
         const checkpoint::ModelRunPtr run = compute(progress);
-        return what == "logits" ? logits(*run, progress)
-               : what == "lens" ? lens(*run, progress)
-               : what == "why"  ? why_json(why(run, progress))
-                                : score(*run, progress);
+        return what == "logits"     ? logits(*run, progress)
+               : what == "lens"     ? lens(*run, progress)
+               : what == "why"      ? why_json(why(run, progress))
+               : what == "ablation" ? ablation(*run, progress)
+                                    : score(*run, progress);
     }
 
     /// The reasons for the prediction, in words.
@@ -157,9 +168,9 @@ private:
         return out;
     }
 
-    Json logits(const checkpoint::ModelRun& run, const Progress& cancel) const {
-        analysis::LogitQuestion question{.position = options_.position.value_or(run.inputs().T - 1),
-                                         .sources = true};
+    /// Returns the question of --token, --against and --position; without a token, about the likeliest.
+    analysis::LogitQuestion question_about(const checkpoint::ModelRun& run, const Progress& cancel) const {
+        analysis::LogitQuestion question{.position = options_.position.value_or(run.inputs().T - 1)};
         const std::optional<std::int64_t> token = options_.token.read(model_),
                                           against = options_.against.read(model_);
         if (token || !model_.model->has_head())
@@ -173,9 +184,43 @@ private:
             question.from = analysis::LogitQuestion::From::token;
             question.against = *against;
         }
+        return question;
+    }
+
+    Json against_json(const analysis::LogitQuestion& question, const Json& absent) const {
+        return question.from == analysis::LogitQuestion::From::token ? token_json(model_, question.against)
+                                                                     : absent;
+    }
+
+    Json ablation(const checkpoint::ModelRun& run, Progress& progress) const {
+        const analysis::LogitQuestion question = question_about(run, progress);
+        const analysis::Ablation kind =
+            options_.ablation == "mean" ? analysis::Ablation::mean : analysis::Ablation::zero;
+        Json effects = ablation_json(run, question, kind, progress);
+        Json out{{"ablation", options_.ablation},
+                 {"token", token_json(model_, question.token)},
+                 {"against", against_json(question, nullptr)},
+                 {"position", question.position}};
+        out.update(effects);
+        return out;
+    }
+
+    Json composition(Progress& progress) const {
+        if (options_.layer.has_value() != options_.head.has_value())
+            fail_usage("a head has a layer and a number; give --layer and --head, or neither");
+        return composition_json(
+            *model_.model, edits_,
+            options_.layer ? std::optional(analysis::HeadPlace{*options_.layer, *options_.head})
+                           : std::nullopt,
+            options_.top ? std::optional(count_of(options_.top)) : std::nullopt, progress);
+    }
+
+    Json logits(const checkpoint::ModelRun& run, const Progress& cancel) const {
+        analysis::LogitQuestion question = question_about(run, cancel);
+        question.sources = true;
         const analysis::LogitAttribution all = analysis::logit_attribution(run, question, cancel);
         Json out{{"token", token_json(model_, question.token)},
-                 {"against", against ? token_json(model_, *against) : Json("mean")},
+                 {"against", against_json(question, "mean")},
                  {"position", question.position},
                  {"logit", all.logit}};
         if (model_.model->architecture().logit_cap != 0.0)
@@ -287,8 +332,39 @@ private:
     const checkpoint::ModelEdits edits_;
 };
 
-void run_explain(const ExplainOptions& options) {
-    if (options.what != "vocabulary")
+/// Returns the options of a single prompt of a set.
+ExplainOptions options_of(const ExplainOptions& all, const analysis::Prompt& prompt,
+                          const checkpoint::TextModel& model) {
+    ExplainOptions one = all;
+    one.prompt.set(prompt.text());
+    if (all.answers) {
+        one.token.set("answer", prompt.need("answer"), model);
+        one.against.set("against", prompt.need("against"), model);
+    }
+    return one;
+}
+
+void explain_set(const CLI::App& command, const ExplainOptions& options) {
+    check_set_output(options.out, options.json);
+    const analysis::PromptSet set = analysis::PromptSet::open(options.prompts.path());
+    const checkpoint::TextModelPtr model = options.model.open();
+    run_prompts({.set = set,
+                 .out = options.out,
+                 .computation = computation_text(command, *model->model),
+                 .compute =
+                     [&](const analysis::Prompt& prompt) {
+                         return dump_json(
+                             Explanation(options_of(options, prompt, *model), *model).of(options.what));
+                     },
+                 .parallel = is_small(*model->model)});
+}
+
+void run_explain(const CLI::App& command, const ExplainOptions& options) {
+    if (options.prompts.given())
+        return explain_set(command, options);
+    if (options.answers)
+        fail_usage("--answers reads the tokens of each line of a set; add --prompts FILE");
+    if (options.what != "vocabulary" && options.what != "composition")
         options.prompt.require();
     const checkpoint::TextModelPtr model = options.model.open();
     const Explanation explanation(options, *model);
@@ -306,6 +382,8 @@ void add_explain(CLI::App& program) {
     options->model.add_to(command);
     options->prompt.add_to(command, "text",
                            "the text that the model reads (vocabulary uses only the weights)");
+    options->prompts.add_to(command, "text (or clean) and, for --answers, answer and against",
+                            {"--text", "--ids", "--text-pair"});
     options->decoder.add_to(command, "An encoder-decoder",
                             "the text that the decoder reads, as token ids, including its start token");
     command
@@ -314,8 +392,9 @@ void add_explain(CLI::App& program) {
             "logits: the part of every residual stream component in a token's logit; lens: the "
             "prediction after each layer; score: the components of the query and the key of one "
             "score; vocabulary: the tokens that a head promotes and looks for, by its weights; why: the "
-            "largest causes of the prediction, in words")
-        ->check(CLI::IsMember({"logits", "lens", "score", "vocabulary", "why"}))
+            "largest causes of the prediction, in words; ablation: the prediction without each head; "
+            "composition: how much of a head's output a later head can read, by their weights")
+        ->check(CLI::IsMember({"logits", "lens", "score", "vocabulary", "why", "ablation", "composition"}))
         ->required();
     const std::string of_logits = "Logits and lens", of_scores = "Score and vocabulary";
     options->token.add_to(
@@ -327,8 +406,22 @@ void add_explain(CLI::App& program) {
         .add_option("--position", options->position,
                     "the token after which to predict (default: the last; for lens: all)")
         ->group(of_logits);
+    command
+        .add_flag("--answers", options->answers,
+                  "logits of a set: take the token and the one that is subtracted from the fields answer and "
+                  "against of each line")
+        ->group(of_logits)
+        ->excludes(command.get_option("--token"), command.get_option("--token-id"),
+                   command.get_option("--against"), command.get_option("--against-id"));
     command.add_option("--top", options->top,
-                       "lens and vocabulary: the number of tokens in a list (default: 5)");
+                       "lens and vocabulary: the number of tokens in a list (default: 5); composition: the "
+                       "number of pairs, the largest first (default: all)");
+    command
+        .add_option("--ablation", options->ablation,
+                    "zero: nothing takes the place of a head's output (default); mean: its mean output over "
+                    "the positions of the text")
+        ->check(CLI::IsMember({"zero", "mean"}))
+        ->group(of_logits);
     command.add_option("--layer", options->layer, "the layer of the head")->group(of_scores);
     command
         .add_flag("--through-mlp", options->through_mlp,
@@ -343,7 +436,7 @@ void add_explain(CLI::App& program) {
         "LayerNorms are frozen at the scale that they have in this run, so that the parts add up exactly.");
     command.callback([options, &command] {
         refuse_options_of_others(command, options->what, options_of_whats());
-        run_explain(*options);
+        run_explain(command, *options);
     });
 }
 

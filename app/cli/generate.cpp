@@ -1,6 +1,9 @@
 #include "app/cli/model_options.h"
 #include "app/cli/problem_options.h"
 #include "app/cli/prompt_option.h"
+#include "app/cli/prompts/prompt_results.h"
+#include "app/cli/prompts/prompt_run.h"
+#include "app/cli/prompts/prompts_option.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/usage.h"
 #include "core/base/error.h"
@@ -29,6 +32,8 @@ using Json = nlohmann::ordered_json;
 struct GenerateOptions {
     EditedModelOption model;
     PromptOption prompt;
+    PromptsOption prompts;
+    std::optional<std::string> out;
     DecoderText decoder;
     std::int64_t tokens = 0, top = 0;
     checkpoint::SamplingSettings sampling;
@@ -121,53 +126,102 @@ std::string generate(checkpoint::Generator& generator, const checkpoint::TextMod
     return "tokens";
 }
 
-void run_generate(const GenerateOptions& options) {
-    options.prompt.require();
+/// The text that one prompt is continued to.
+struct Continued {
+    checkpoint::ModelInputs prompt;
+    checkpoint::Generator generator;
+    Steps steps = {};
+    std::string stopped = {};
+
+    Continued(const checkpoint::TextModel& model, const GenerateOptions& options)
+        : prompt(options.prompt.read(model, options.decoder)),
+          generator(model.model, prompt, options.model.edits(model)) {}
+};
+
+Json as_json(const checkpoint::TextModel& model, const GenerateOptions& options, const Continued& text) {
+    Json prompt_tokens = Json::array();
+    const checkpoint::ModelInputs& prompt = text.prompt;
+    const checkpoint::ModelInputs& read = prompt.source.empty() ? prompt : prompt.source.front();
+    for (const std::int64_t id : read.ids)
+        prompt_tokens.push_back(spelling_of(model, id));
+    const Steps& steps = text.steps;
+    Json all{{"text", checkpoint::text_of(model, text.generator.ids(), ",")},
+             {"prompt_ids", read.ids},
+             {"prompt_tokens", prompt_tokens},
+             {"ids", steps.ids},
+             {"tokens", steps.tokens},
+             {"probabilities", steps.probabilities},
+             {"model_probabilities", steps.model_probabilities},
+             {"draws", steps.draws},
+             {"stopped", text.stopped},
+             {"cache_bytes", text.generator.cache_bytes()}};
+    if (!prompt.source.empty())
+        all["decoder_ids"] = prompt.ids;
+    if (options.top > 0)
+        all["alternatives"] = steps.alternatives;
+    return all;
+}
+
+void check_generate(const GenerateOptions& options) {
+    if (!options.prompts.given())
+        options.prompt.require();
     if (options.tokens < 1)
         fail_input("--tokens is " + std::to_string(options.tokens) + "; it should be at least 1");
     if (options.top < 0)
         fail_input("--top is " + std::to_string(options.top) + "; it should be at least 0");
     checkpoint::check_settings(options.sampling);
+}
+
+void generate_set(const CLI::App& command, const GenerateOptions& options) {
+    const std::string out = options.out.value_or("-");
+    check_set_output(out, options.json);
+    const analysis::PromptSet set = analysis::PromptSet::open(options.prompts.path());
     const checkpoint::TextModelPtr model = options.model.open();
-    const checkpoint::ModelInputs prompt = options.prompt.read(*model, options.decoder);
-    checkpoint::Generator generator(model->model, prompt, options.model.edits(*model));
+    PromptRun run{.set = set,
+                  .out = out,
+                  .computation = computation_text(command, *model->model),
+                  .compute =
+                      [&](const analysis::Prompt& prompt) {
+                          GenerateOptions one = options;
+                          one.prompt.set(prompt.text());
+                          Continued text(*model, one);
+                          text.stopped = generate(text.generator, *model, one, text.steps, [] {});
+                          return dump_json(as_json(*model, one, text));
+                      },
+                  .parallel = is_small(*model->model)};
+    if (!options.json)
+        run.as_text = [](const PromptResults& results) {
+            std::string texts;
+            for (const Json& one : results.results)
+                texts += one.at("text").get<std::string>() + "\n";
+            return texts;
+        };
+    run_prompts(run);
+}
+
+void run_generate(const CLI::App& command, const GenerateOptions& options) {
+    check_generate(options);
+    if (options.prompts.given())
+        return generate_set(command, options);
+    const checkpoint::TextModelPtr model = options.model.open();
+    Continued text(*model, options);
     stop_at_interrupt();
-    Steps steps;
     GrowingText shown;
     const auto show = [&](bool whole) {
         if (!options.json)
-            shown.show(checkpoint::text_of(*model, generator.ids(), ","), whole);
+            shown.show(checkpoint::text_of(*model, text.generator.ids(), ","), whole);
     };
     show(false);
-    const std::string stopped = generate(generator, *model, options, steps, [&] { show(false); });
+    text.stopped = generate(text.generator, *model, options, text.steps, [&] { show(false); });
     show(true);
-    if (options.json) {
-        Json prompt_tokens = Json::array();
-        const checkpoint::ModelInputs& read = prompt.source.empty() ? prompt : prompt.source.front();
-        for (const std::int64_t id : read.ids)
-            prompt_tokens.push_back(spelling_of(*model, id));
-        Json all{{"text", checkpoint::text_of(*model, generator.ids(), ",")},
-                 {"prompt_ids", read.ids},
-                 {"prompt_tokens", prompt_tokens},
-                 {"ids", steps.ids},
-                 {"tokens", steps.tokens},
-                 {"probabilities", steps.probabilities},
-                 {"model_probabilities", steps.model_probabilities},
-                 {"draws", steps.draws},
-                 {"stopped", stopped},
-                 {"cache_bytes", generator.cache_bytes()}};
-        if (!prompt.source.empty())
-            all["decoder_ids"] = prompt.ids;
-        if (options.top > 0)
-            all["alternatives"] = steps.alternatives;
-        write_file_atomically("-", dump_json(all, 1) + "\n");
-    }
-    if (stopped == "interrupted")
-        fail_input("stopped after " + std::to_string(steps.ids.size()) + " of " +
+    if (options.json)
+        write_file_atomically("-", dump_json(as_json(*model, options, text), 1) + "\n");
+    if (text.stopped == "interrupted")
+        fail_input("stopped after " + std::to_string(text.steps.ids.size()) + " of " +
                    std::to_string(options.tokens) + " tokens, which are printed");
-    if (stopped == "positions" && !options.json)
-        std::cerr << "headscope: stopped after " << steps.ids.size() << " of " << options.tokens
-                  << " tokens: the model has positions for " << generator.length() << '\n';
+    if (text.stopped == "positions" && !options.json)
+        std::cerr << "headscope: stopped after " << text.steps.ids.size() << " of " << options.tokens
+                  << " tokens: the model has positions for " << text.generator.length() << '\n';
 }
 
 } // namespace
@@ -180,6 +234,11 @@ void add_generate(CLI::App& program) {
         "scale a head: 3.2=0 ablates head 2 of layer 3; in an encoder-decoder encoder:3.2=0, decoder:3.2=0 "
         "or cross:3.2=0");
     options->prompt.add_to(command, "text", "the prompt");
+    options->prompts.add_to(command, "text (or clean)", {"--text", "--ids", "--text-pair"});
+    command
+        .add_option("-o,--output", options->out,
+                    "of --prompts: the .json, .csv or .safetensors file to write (default: standard output)")
+        ->needs(command.get_option("--prompts"));
     options->decoder.add_to(command, "An encoder-decoder",
                             "the beginning of the text as token ids, including its start token");
     command.add_option("--tokens", options->tokens, "the maximum number of tokens to add")->required();
@@ -201,7 +260,7 @@ void add_generate(CLI::App& program) {
     command.footer("The order is: temperature, top-k, top-p, draw. The text ends early at the model's "
                    "end-of-text token\n"
                    "and when the model has no more positions. Ctrl C stops it and prints what there is.");
-    command.callback([options] { run_generate(*options); });
+    command.callback([options, &command] { run_generate(command, *options); });
 }
 
 } // namespace headscope::cli

@@ -3,6 +3,7 @@
 #include "app/cli/usage.h"
 
 #include "app/cli/problem_options.h"
+#include "app/cli/serve/kept_model.h"
 #include "app/cli/stop_on_signal.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
@@ -11,7 +12,6 @@
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/checkpoint/files/state_dict.h"
 #include "core/checkpoint/generation/predictions.h"
-#include "core/checkpoint/gguf/gguf_tokenizer.h"
 #include "core/checkpoint/model/model_memory.h"
 #include "core/engine/engine.h"
 #include "core/export/derived_stages.h"
@@ -35,9 +35,9 @@ checkpoint::ModelInputs inputs_of(std::vector<std::int64_t> ids) {
     return inputs;
 }
 
-std::unique_ptr<text::Tokenizer> tokenizer_of(const std::string& folder, const std::string& ids_option) {
+TokenizerPtr tokenizer_of(const std::string& folder, const std::string& ids_option) {
     try {
-        return checkpoint::load_model_tokenizer(folder);
+        return open_tokenizer(folder);
     } catch (const Error& fault) {
         throw Error(fault.kind(), std::string(fault.what()) + ", or token ids: " + ids_option + " 1,2,3");
     }
@@ -52,7 +52,7 @@ std::vector<std::int64_t> ids_of_target(const std::string& folder, const std::st
 /// Adds token labels, or none if the folder's tokenizer cannot be read: a run with ids does not need labels.
 void add_labels(checkpoint::ModelInputs& inputs, const std::string& folder) {
     try {
-        const std::unique_ptr<text::Tokenizer> tokenizer = checkpoint::load_model_tokenizer(folder);
+        const TokenizerPtr tokenizer = open_tokenizer(folder);
         for (const std::int64_t id : inputs.ids)
             inputs.tokens.emplace_back(tokenizer->token_text(static_cast<text::TokenId>(id)));
     } catch (const Error&) {
@@ -243,7 +243,7 @@ void ModelOptions::check_usage(const std::vector<std::string>& gains, bool own_t
 
 checkpoint::ModelInputs ModelOptions::read_text(const checkpoint::Architecture& architecture) const {
     const std::string text = text_ ? *text_ : read_file(*text_path_, text::most_text_bytes);
-    const std::unique_ptr<text::Tokenizer> tokenizer = tokenizer_of(*folder_, "--ids");
+    const TokenizerPtr tokenizer = tokenizer_of(*folder_, "--ids");
     const checkpoint::PairForm form =
         checkpoint::pair_form(*tokenizer, in_stack(architecture, checkpoint::Stack::encoder), *folder_);
     second_.check(form, architecture);
@@ -362,7 +362,7 @@ void ModelOptions::run(const exporting::TraceExport& wanted, const std::vector<s
                        float temperature, const std::string& device, const std::string& out) const {
     check_usage(gains);
     exporting::check_model_target(wanted, out);
-    const checkpoint::Model model = checkpoint::Model::open(*folder_);
+    const checkpoint::Model model = *open_model(*folder_); // copies share their weights
     checkpoint::require_room_for(model);
     if (const std::string sentence = left_out_sentence(model.report().other_parts); !sentence.empty())
         std::cerr << "headscope: " << sentence << '\n';
@@ -393,7 +393,7 @@ void ModelOptions::run(const exporting::TraceExport& wanted, const std::vector<s
 ModelOptions::WholeLayer ModelOptions::run_whole_layer(StageSet stages, const std::vector<std::string>& gains,
                                                        float temperature, const std::string& device) const {
     check_usage(gains);
-    const auto model = std::make_shared<const checkpoint::Model>(checkpoint::Model::open(*folder_));
+    const std::shared_ptr<const checkpoint::Model> model = open_model(*folder_);
     checkpoint::require_room_for(*model);
     const checkpoint::ModelInputs inputs = read_inputs(model->architecture());
     checkpoint::ForwardOptions options;
@@ -427,7 +427,7 @@ exporting::ScriptPart ModelOptions::script_part(bool whole_model, const std::vec
     check_usage(gains);
     if (whole_model && (layer_ || stack_.name()))
         fail_usage("--whole-model writes all layers; leave --layer and --stack out");
-    const checkpoint::Model model = checkpoint::Model::open(*folder_);
+    const checkpoint::Model model = *open_model(*folder_); // copies share their weights
     checkpoint::require_room_for(model);
     const checkpoint::ModelInputs inputs = read_inputs(model.architecture());
     const std::optional<checkpoint::Stack> stack =
@@ -453,7 +453,7 @@ ModelOptions::Opened ModelOptions::open(const std::vector<std::string>& gains, f
 ModelOptions::Opened ModelOptions::open_weights(const std::vector<std::string>& gains,
                                                 float temperature) const {
     check_gains(gains);
-    Opened opened{.text = checkpoint::open_text_model(*folder_)};
+    Opened opened{.text = open_text_model(*folder_)};
     const checkpoint::Model& model = *opened.text->model;
     opened.options.layer = layer_;
     opened.options.edits = read_edits(model, gains);
@@ -467,7 +467,7 @@ Problem ModelOptions::problem_of_layer(const std::vector<std::string>& gains, fl
                                        const std::string& device,
                                        const std::function<void(const Dims&)>& check) const {
     check_usage(gains);
-    const checkpoint::Model model = checkpoint::Model::open(*folder_);
+    const checkpoint::Model model = *open_model(*folder_); // copies share their weights
     checkpoint::require_room_for(model);
     const checkpoint::ModelInputs inputs = read_inputs(model.architecture());
     checkpoint::ForwardOptions options;

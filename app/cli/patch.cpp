@@ -1,4 +1,6 @@
 #include "app/cli/prompt_option.h"
+#include "app/cli/prompts/prompt_run.h"
+#include "app/cli/prompts/prompts_option.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/usage.h"
 #include "core/analysis/effects/patching.h"
@@ -25,6 +27,7 @@ struct PatchOptions {
     EditedModelOption model;
     std::string what, out = "-";
     PromptOption clean, corrupted;
+    PromptsOption prompts;
     SecondText second;
     TokenOption answer, against;
     std::optional<std::int64_t> position;
@@ -72,9 +75,28 @@ Json tokens_json(const checkpoint::TextModel& model, const checkpoint::ModelInpu
     return tokens;
 }
 
+/// Returns the fraction that each path from a head recovers, by layer and head of its end; 0 for heads that
+/// do not read it, which are not in a later layer.
+Tensor recovered_by_paths(analysis::Patching& patching, const std::string& from) {
+    Progress progress;
+    const analysis::HeadPlace sender = head_of(from, "--from");
+    const auto kind = analysis::PatchKind::head;
+    Tensor recovered(Shape{patching.rows(kind), patching.columns(kind)}, 0.0F);
+    if (sender.layer + 1 >= patching.rows(kind))
+        fail_input("--from " + from + ": no later head reads it; name a head of layer 0 to " +
+                   std::to_string(patching.rows(kind) - 2));
+    for (std::int64_t layer = sender.layer + 1; layer < patching.rows(kind); ++layer)
+        for (std::int64_t head = 0; head < patching.columns(kind); ++head)
+            recovered.at(layer, head) =
+                static_cast<float>(patching.recovered(patching.path(sender, {layer, head}, {}, progress)));
+    return recovered;
+}
+
 /// Returns the fraction that each run recovers; a single number for a path.
 Tensor recovered_of(analysis::Patching& patching, const PatchOptions& options) {
     Progress progress;
+    if (options.from && !options.to)
+        return recovered_by_paths(patching, *options.from);
     if (options.from) {
         const auto [to, inputs] = end_of(*options.to);
         const double difference = patching.path(head_of(*options.from, "--from"), to, inputs, progress);
@@ -102,17 +124,21 @@ Json recovered_json(const Tensor& recovered) {
     return rows;
 }
 
-void check_usage(const PatchOptions& options) {
-    options.clean.require();
-    options.corrupted.require();
-    if (!options.answer.given() || !options.against.given())
-        fail_usage("patch compares two tokens; give --answer A and --against B");
-    if (options.from.has_value() != options.to.has_value())
-        fail_usage("a path has two ends; give --from and --to");
+void check_patch(const PatchOptions& options) {
+    if (!options.prompts.given()) {
+        options.clean.require();
+        options.corrupted.require();
+        if (!options.answer.given() || !options.against.given())
+            fail_usage("patch compares two tokens; give --answer A and --against B");
+    }
+    if (options.to && !options.from)
+        fail_usage("--to is the end of a path; add --from with its beginning");
     if (!options.what.empty() && options.from)
         fail_usage("--what " + options.what + " and --from were given; give one of them");
     if (options.what.empty() && !options.from)
         fail_usage("nothing to patch was named; give --what, or --from and --to");
+    if (options.prompts.given())
+        return check_set_output(options.out, options.json);
     const std::string suffix = std::filesystem::path(options.out).extension().string();
     if (options.out != "-" && suffix != ".json" && suffix != ".safetensors")
         fail_input("-o " + options.out +
@@ -121,48 +147,94 @@ void check_usage(const PatchOptions& options) {
         fail_usage("--json and -o " + options.out + " were given; give one of them");
 }
 
-void run_patch(const PatchOptions& options) {
-    check_usage(options);
-    if (options.from) {
-        head_of(*options.from, "--from");
-        end_of(*options.to);
-    }
-    const checkpoint::TextModelPtr model = options.model.open();
-    const checkpoint::ModelEdits edits = options.model.edits(*model);
-    const checkpoint::ModelRunPtr clean = run_of(*model, options.clean, options.second, edits),
-                                  corrupted = run_of(*model, options.corrupted, options.second, edits);
+/// The two runs of a pair of prompts.
+struct PatchRuns {
+    checkpoint::ModelRunPtr clean, corrupted;
+    std::unique_ptr<analysis::Patching> patching;
+};
+
+PatchRuns runs_of(const PatchOptions& options, const checkpoint::TextModel& model) {
+    const checkpoint::ModelEdits edits = options.model.edits(model);
+    PatchRuns runs{run_of(model, options.clean, options.second, edits),
+                   run_of(model, options.corrupted, options.second, edits), nullptr};
     Progress progress;
-    analysis::Patching patching(clean, corrupted,
-                                {.answer = *options.answer.read(*model),
-                                 .against = *options.against.read(*model),
-                                 .position = options.position.value_or(clean->inputs().T - 1)},
-                                progress);
-    const Tensor recovered = recovered_of(patching, options);
-    if (options.out.ends_with(".safetensors")) {
-        format::SafetensorsWriter file;
-        const auto add = [&](const char* name, const Shape& shape, std::span<const float> values) {
-            file.add(name, make_tensor(shape, values));
-        };
-        const auto differences =
-            std::array{static_cast<float>(patching.clean()), static_cast<float>(patching.corrupted())};
-        add("recovered", recovered.shape(), recovered.values());
-        add("clean", Shape{1}, std::span(differences).first(1));
-        add("corrupted", Shape{1}, std::span(differences).last(1));
-        write_file_atomically(options.out, file.bytes());
-        return;
-    }
-    Json all{{"what", options.from ? "path" : options.what},
-             {"clean", patching.clean()},
-             {"corrupted", patching.corrupted()},
-             {"clean_tokens", tokens_json(*model, clean->inputs())},
-             {"corrupted_tokens", tokens_json(*model, corrupted->inputs())},
-             {"recovered", recovered_json(recovered)}};
-    const checkpoint::Architecture& architecture = model->model->architecture();
+    runs.patching = std::make_unique<analysis::Patching>(
+        runs.clean, runs.corrupted,
+        analysis::Patching::Question{.answer = *options.answer.read(model),
+                                     .against = *options.against.read(model),
+                                     .position = options.position.value_or(runs.clean->inputs().T - 1)},
+        progress);
+    return runs;
+}
+
+std::string safetensors_of(analysis::Patching& patching, const Tensor& recovered) {
+    format::SafetensorsWriter file;
+    const auto add = [&](const char* name, const Shape& shape, std::span<const float> values) {
+        file.add(name, make_tensor(shape, values));
+    };
+    const auto differences =
+        std::array{static_cast<float>(patching.clean()), static_cast<float>(patching.corrupted())};
+    add("recovered", recovered.shape(), recovered.values());
+    add("clean", Shape{1}, std::span(differences).first(1));
+    add("corrupted", Shape{1}, std::span(differences).last(1));
+    return file.bytes();
+}
+
+Json patch_json(const PatchOptions& options, const checkpoint::TextModel& model) {
+    const PatchRuns runs = runs_of(options, model);
+    Json all{{"what", !options.from ? options.what
+                      : options.to  ? "path"
+                                    : "paths"},
+             {"clean", runs.patching->clean()},
+             {"corrupted", runs.patching->corrupted()},
+             {"clean_tokens", tokens_json(model, runs.clean->inputs())},
+             {"corrupted_tokens", tokens_json(model, runs.corrupted->inputs())},
+             {"recovered", recovered_json(recovered_of(*runs.patching, options))}};
+    const checkpoint::Architecture& architecture = model.model->architecture();
     if (!options.from && kind_of(options.what).by_head && architecture.delta)
         for (std::int64_t l = 0; l < architecture.layers; ++l)
             if (!architecture.has_attention(l))
                 all["layers_without_heads"].push_back(l); // their rows have nothing to patch
-    write_file_atomically(options.out, dump_json(all, 1) + "\n");
+    return all;
+}
+
+/// Returns the options of a single pair of prompts of a set.
+PatchOptions options_of(const PatchOptions& all, const analysis::Prompt& prompt,
+                        const checkpoint::TextModel& model) {
+    PatchOptions one = all;
+    one.clean.set(prompt.need("clean"));
+    one.corrupted.set(prompt.need("corrupted"));
+    one.answer.set("answer", prompt.need("answer"), model);
+    one.against.set("against", prompt.need("against"), model);
+    return one;
+}
+
+void run_patch(const CLI::App& command, const PatchOptions& options) {
+    check_patch(options);
+    if (options.from)
+        head_of(*options.from, "--from");
+    if (options.to)
+        end_of(*options.to);
+    if (options.prompts.given()) {
+        const analysis::PromptSet set = analysis::PromptSet::open(options.prompts.path());
+        const checkpoint::TextModelPtr model = options.model.open();
+        return run_prompts({.set = set,
+                            .out = options.out,
+                            .computation = computation_text(command, *model->model),
+                            .compute =
+                                [&](const analysis::Prompt& prompt) {
+                                    return dump_json(patch_json(options_of(options, prompt, *model), *model));
+                                },
+                            .parallel = is_small(*model->model)});
+    }
+    const checkpoint::TextModelPtr model = options.model.open();
+    if (options.out.ends_with(".safetensors")) {
+        const PatchRuns runs = runs_of(options, *model);
+        write_file_atomically(options.out,
+                              safetensors_of(*runs.patching, recovered_of(*runs.patching, options)));
+    } else {
+        write_file_atomically(options.out, dump_json(patch_json(options, *model), 1) + "\n");
+    }
 }
 
 } // namespace
@@ -178,6 +250,9 @@ void add_patch(CLI::App& program) {
                            "a second text of both prompts, for a tokenizer that has a form for two texts");
     options->answer.add_to(command, "answer", "the token that the clean prompt leads to");
     options->against.add_to(command, "against", "the token that the corrupted prompt leads to");
+    options->prompts.add_to(command, "clean, corrupted, answer and against",
+                            {"--clean", "--clean-ids", "--corrupted", "--corrupted-ids", "--answer",
+                             "--answer-id", "--against", "--against-id"});
     std::vector<std::string> kinds;
     for (const PatchKindInfo& info : analysis::patch_kinds())
         kinds.emplace_back(info.id);
@@ -186,17 +261,20 @@ void add_patch(CLI::App& program) {
                     "residual (rows: the residual stream into each layer and out of the last), attention, "
                     "mlp: by layer and position; head, q, k, v, pattern: by layer and head, at all positions")
         ->check(CLI::IsMember(kinds));
-    command.add_option("--from", options->from, "a path: the earlier head, as layer.head");
+    command.add_option("--from", options->from,
+                       "a path: the earlier head, as layer.head; without --to, the paths to "
+                       "every later head");
     command.add_option("--to", options->to,
                        "the later head, the only one that reads it: layer.head, or layer.head:q, :k or :v");
     command.add_option("--position", options->position,
                        "the token after which to compare (default: the last)");
     command.add_option("-o,--output", options->out,
-                       "the .json or .safetensors file to write (default: JSON on standard output)");
+                       "the .json or .safetensors file to write, for --prompts also .csv (default: JSON on "
+                       "standard output)");
     command.add_flag("--json", options->json, "print JSON, as it does without a file");
     command.footer("--gain and --patch change both runs. recovered = (difference - corrupted) / (clean - "
                    "corrupted), where each difference is the logit of --answer minus that of --against.");
-    command.callback([options] { run_patch(*options); });
+    command.callback([options, &command] { run_patch(command, *options); });
 }
 
 } // namespace headscope::cli

@@ -139,6 +139,8 @@ bool brings_tokens(const Words& words) {
 }
 
 void add_text(Words& words, const project::CheckpointProject& project, bool other_model) {
+    if (words.given("--prompts"))
+        return;
     // Prefer ids, because generated text may be tokenized differently. Another model has other ids.
     const bool two = !project.text_pair.empty() && words.takes("--text-pair");
     const bool by_ids = !other_model && !project.ids.empty() && !two && !words.given("--text-pair");
@@ -209,7 +211,7 @@ std::vector<std::string> with_checkpoint_project(const CLI::App& program, std::v
         fail_input(*path + " has edits, and a survey measures a checkpoint as it is; name the model alone "
                            "with --model");
     }
-    if (command.get_name() == "patch")
+    if (command.get_name() == "patch" && !rest.given("--prompts"))
         add_question(rest, opened->project);
     if (command.get_name() == "tokenize") {
         if (!rest.given("--text-file") && !rest.has_positional()) {

@@ -2,7 +2,9 @@
 
 #include "app/cli/problem_options.h"
 #include "app/cli/project_arguments.h"
+#include "app/cli/serve/kept_model.h"
 #include "app/cli/usage.h"
+#include "core/base/parse.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/checkpoint/model/model_memory.h"
 
@@ -28,7 +30,7 @@ checkpoint::TextModelPtr EditedModelOption::open() const {
         if (!parse_gain(gain).layer)
             fail_input("--gain " + gain + " names no layer; write l.h=g");
     run_on_processor(device_);
-    const checkpoint::TextModelPtr model = checkpoint::open_text_model(folder_);
+    const checkpoint::TextModelPtr model = open_text_model(folder_);
     checkpoint::require_room_for(*model->model);
     return model;
 }
@@ -58,6 +60,15 @@ void PromptOption::require() const {
     if (!text_ && !ids_)
         fail_usage("no text was given; add --" + name_ + " S or --" + (name_ == "text" ? "" : name_ + "-") +
                    "ids 1,2,3");
+}
+
+void PromptOption::set(const analysis::PromptValue& value) {
+    text_.reset();
+    ids_.reset();
+    if (value.ids.empty())
+        text_ = value.text;
+    else
+        ids_ = value.ids;
 }
 
 checkpoint::ModelInputs PromptOption::read(const checkpoint::TextModel& model, const DecoderText& decoder,
@@ -94,6 +105,21 @@ void TokenOption::add_to(CLI::App& command, const std::string& name, const std::
     name_ = name;
     CLI::Option* const id = command.add_option("--" + name + "-id", id_, help + ", by its id");
     command.add_option("--" + name, word_, help)->excludes(id);
+}
+
+void TokenOption::set(const std::string& name, const analysis::PromptValue& value,
+                      const checkpoint::TextModel& model) {
+    name_ = name;
+    word_.reset();
+    id_.reset();
+    if (value.ids.size() > 1)
+        fail_input("\"" + name + "\" is a list; give one token");
+    if (!value.ids.empty())
+        id_ = value.ids.front();
+    else if (model.tokenizer == nullptr)
+        id_ = number_of<std::int64_t>(value.text);
+    if (!id_)
+        word_ = value.text;
 }
 
 std::optional<std::int64_t> TokenOption::read(const checkpoint::TextModel& model) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/cli/model_options.h"
+#include "core/analysis/prompts/prompt_set.h"
 #include "core/checkpoint/model/text_model.h"
 
 #include <cstdint>
@@ -38,8 +39,11 @@ class PromptOption {
 public:
     /// Adds --NAME and --NAME-ids; for the name "text" --text, --ids and --text-pair.
     void add_to(CLI::App& command, const std::string& name, const std::string& help);
+    bool given() const { return text_ || ids_; }
     /// Throws Error(usage) if neither was given.
     void require() const;
+    /// Replaces the text and the ids by the value of a field of a set of prompts.
+    void set(const analysis::PromptValue& value);
     /// second: the second text for a prompt without its own --text-pair. Throws Error(usage) if no text was
     /// given, if `decoder` was given for a model with a single stack, or if a second text was given for a
     /// tokenizer without pairs; Error(input) if the text is invalid.
@@ -59,6 +63,9 @@ public:
     /// Adds --NAME and --NAME-id.
     void add_to(CLI::App& command, const std::string& name, const std::string& help);
     bool given() const { return word_ || id_; }
+    /// Replaces the word and the id by the value of a field of a set of prompts; without a tokenizer, a word
+    /// is an id. Throws Error(input) for several ids.
+    void set(const std::string& name, const analysis::PromptValue& value, const checkpoint::TextModel& model);
     /// Nothing if neither was given. Throws Error(input) for a word of several tokens and for an id outside
     /// the vocabulary.
     std::optional<std::int64_t> read(const checkpoint::TextModel& model) const;

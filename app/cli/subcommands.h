@@ -27,6 +27,10 @@ void add_explain(CLI::App& program);
 void add_patch(CLI::App& program);
 void add_map(CLI::App& program);
 void add_survey(CLI::App& program);
+void add_prompts(CLI::App& program);
+void add_diff(CLI::App& program);
+void add_serve(CLI::App& program);
+void add_edit(CLI::App& program);
 
 /// Adds the options of the window, for a call without a subcommand. Returns the function that opens the
 /// window.

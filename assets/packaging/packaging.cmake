@@ -7,6 +7,10 @@ if(NOT newest MATCHES "^## ([0-9.]+) \\(([0-9-]+)\\)$" OR NOT CMAKE_MATCH_1 STRE
   message(FATAL_ERROR "CHANGELOG.md begins with \"${newest}\"; it should begin with \"## ${PROJECT_VERSION} (YEAR-MONTH-DAY)\".")
 endif()
 set(release_date ${CMAKE_MATCH_2})
+file(STRINGS assets/python/headscope/__init__.py of_python REGEX "^__version__ = \"${PROJECT_VERSION}\"$")
+if(NOT of_python)
+  message(FATAL_ERROR "assets/python/headscope/__init__.py has another version; it should have __version__ = \"${PROJECT_VERSION}\".")
+endif()
 
 # The line breaks are those of the Debian package description.
 set(about_program "Headscope shows multi-head attention number by number: from the token
@@ -31,6 +35,17 @@ install(TARGETS headscope RUNTIME_DEPENDENCY_SET libraries DESTINATION bin)
 install(FILES ${documents}/headscope.1.gz DESTINATION share/man/man1)
 install(FILES ${documents}/changelog.gz ${documents}/copyright DESTINATION share/doc/headscope)
 install(DIRECTORY assets/manual DESTINATION share/doc/headscope FILES_MATCHING PATTERN *.md PATTERN pictures EXCLUDE)
+# The folder that Debian's Python searches, below /usr.
+install(DIRECTORY assets/python/headscope DESTINATION lib/python3/dist-packages PATTERN __pycache__ EXCLUDE)
+# A file for pip, made from a copy because setuptools writes into the folder.
+find_program(SYSTEM_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
+add_custom_target(wheel VERBATIM COMMENT "Making a wheel of the Python package"
+  COMMAND ${CMAKE_COMMAND} -E rm -rf ${CMAKE_BINARY_DIR}/python
+  COMMAND ${CMAKE_COMMAND} -E copy_directory ${CMAKE_SOURCE_DIR}/assets/python/headscope ${CMAKE_BINARY_DIR}/python/headscope
+  COMMAND ${CMAKE_COMMAND} -E copy ${CMAKE_SOURCE_DIR}/assets/python/pyproject.toml ${CMAKE_SOURCE_DIR}/assets/python/README.md
+    ${CMAKE_BINARY_DIR}/python
+  COMMAND ${SYSTEM_PYTHON} -m pip wheel --quiet --no-index --no-deps --no-build-isolation --wheel-dir ${CMAKE_BINARY_DIR}
+    ${CMAKE_BINARY_DIR}/python)
 install(FILES ${documents}/${metainfo} DESTINATION share/metainfo)
 install(FILES assets/packaging/headscope.desktop DESTINATION share/applications)
 install(FILES assets/packaging/headscope.xml DESTINATION share/mime/packages)
@@ -70,5 +85,5 @@ set(CPACK_DEBIAN_PACKAGE_DEPENDS "libgl1, libegl1, libxcursor1, libxi6, libxiner
 fonts-inter, fonts-jetbrains-mono, fonts-dejavu-core, libcurl4 | libcurl3-gnutls")
 # Without a Vulkan loader the program uses the CPU engine. The other two packages register the program for project files.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libvulkan1, ca-certificates, desktop-file-utils, shared-mime-info")
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "ffmpeg")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "ffmpeg, python3-numpy")
 include(CPack)

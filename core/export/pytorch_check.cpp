@@ -203,8 +203,12 @@ std::string module_checks(const ScriptPart& part, const ScriptVariables& variabl
 
 } // namespace
 
+bool has_one_attention(const ScriptPart& part, const ScriptVariables& variables) {
+    return part.kind != ScriptPart::Kind::model && variables.has("weights");
+}
+
 bool fits_torch_module(const ScriptPart& part, const ScriptVariables& variables) {
-    if (part.kind == ScriptPart::Kind::model)
+    if (!has_one_attention(part, variables))
         return false;
     const AttentionView attention(part, variables);
     const graph::Axes &q = attention.node("q_heads").axes, &k = attention.node("k_heads").axes,
@@ -241,7 +245,8 @@ std::string script_module(const ScriptPart& part, const ScriptVariables& variabl
 
 std::string script_comparison(const ScriptPart& part, const ScriptVariables& variables, bool with_module) {
     std::string out;
-    if (part.kind != ScriptPart::Kind::model)
+    const bool has_attention = has_one_attention(part, variables);
+    if (has_attention)
         out += tolerances(AttentionView(part, variables));
     if (part.kind != ScriptPart::Kind::attention)
         out += "\n# Errors of rounding are carried on through norms and the MLP.\ndrift = 1e-4\n";
@@ -249,8 +254,7 @@ std::string script_comparison(const ScriptPart& part, const ScriptVariables& var
     out += "checks = [\n";
     for (const graph::NodeId id : part.compared) {
         const std::string& name = variables.of(id);
-        const bool of_attention =
-            part.kind != ScriptPart::Kind::model && (name == "weights" || name == "output");
+        const bool of_attention = has_attention && (name == "weights" || name == "output");
         out += "    agrees(\"" + name + "\", " + name + ", expected_" + name + ", " +
                (of_attention ? name + "_tolerance" : "drift * expected_" + name + ".abs().max().item()") +
                "),\n";

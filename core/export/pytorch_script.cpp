@@ -64,16 +64,19 @@ const char* kind_words(ScriptPart::Kind kind) {
 std::string opening(const Subject& subject, bool with_module) {
     std::string out = "#!/usr/bin/env python3\n\"\"\"" + std::string(kind_words(subject.part.kind)) +
                       " as Headscope computed it: " + python_text(subject.title);
-    out += subject.part.kind == ScriptPart::Kind::model ? R"(.
-
-Computes every node of the model with plain tensor operations, under its name in Headscope, then compares the hidden states
-and the logits with those that Headscope computed. Ends with exit code 1 when they differ by more than rounding does.
-)"
-                                                        : R"(.
-
-Computes every stage with plain tensor operations and prints it under its name in Headscope, then compares the weights
-and the output with those that Headscope computed. Ends with exit code 1 when they differ by more than rounding does.
-)";
+    const bool is_model = subject.part.kind == ScriptPart::Kind::model;
+    const bool has_attention = has_one_attention(subject.part, subject.variables);
+    out += ".\n\nComputes every ";
+    out +=
+        is_model
+            ? "node of the model with plain tensor operations, under its name in Headscope, then compares "
+              "the "
+              "hidden states\nand the logits"
+            : "stage with plain tensor operations and prints it under its name in Headscope, then compares ";
+    if (!is_model)
+        out += has_attention ? "the weights\nand the output" : "what\nleaves the layer";
+    out += " with those that Headscope computed. Ends with exit code 1 when they differ by more than "
+           "rounding does.\n";
     if (with_module)
         out += "torch.nn.MultiheadAttention computes the same, and is held to the same numbers.\n";
     return out + R"(Needs PyTorch 1.13 or later and nothing else.

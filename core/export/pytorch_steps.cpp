@@ -21,7 +21,7 @@ struct SizeRow {
     bool in_lines = false; ///< operations name it in their lines
 };
 /// The sizes in the order of a script.
-constexpr std::array<SizeRow, 18> size_rows{{{"B", "batch entries", true},
+constexpr std::array<SizeRow, 19> size_rows{{{"B", "batch entries", true},
                                              {"Tq", "query tokens", true},
                                              {"Tk", "key tokens", true},
                                              {"D", "width of the residual stream and of the output"},
@@ -29,6 +29,7 @@ constexpr std::array<SizeRow, 18> size_rows{{{"B", "batch entries", true},
                                              {"Dkv", "width of x_kv"},
                                              {"H", "query heads", true},
                                              {"Hkv", "key/value heads", true},
+                                             {"Hqk", "query and key heads of a delta layer", true},
                                              {"dk", "width of one query or key head", true},
                                              {"dv", "width of one value head", true},
                                              {"d_ff", "width inside the MLP"},

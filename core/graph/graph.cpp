@@ -65,6 +65,7 @@ NodeId Graph::find(std::string_view name) const {
 
 std::vector<Operand> Graph::operands(NodeId id) const {
     std::vector<Operand> operands;
+    operands.reserve(node(id).inputs.size());
     for (const Reading& input : node(id).inputs)
         operands.emplace_back(node(input.node).axes);
     return operands;

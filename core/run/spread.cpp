@@ -33,6 +33,8 @@ Spread::Spread(const graph::Graph& graph, graph::NodeId node, std::size_t input)
     if (own.axis < 0 || other.axis < 0)
         return;
     read_.assign(static_cast<std::size_t>(head_bits(own.heads)), 0);
+    const std::vector<graph::Operand> operands = graph.operands(node);
+    const graph::Call call{graph.node(node).attributes, operands, axes};
     const int last = axes.rank() - 1;
     const bool is_inner = own.axis == last;
     for (std::int64_t h = 0; h < own.heads; ++h) {
@@ -43,10 +45,10 @@ Spread::Spread(const graph::Graph& graph, graph::NodeId node, std::size_t input)
             at[static_cast<std::size_t>(axis)] = axes.size(axis) - 1;
         at[static_cast<std::size_t>(own.axis)] = h * own.width;
         const std::int64_t cells = is_inner ? own.width : counts_tokens(axes[last]) ? 1 : axes.size(last);
-        for (std::int64_t cell = 0; cell < cells; ++cell) {
+        for (std::int64_t cell = 0; cell < cells && heads != all_of_input_; ++cell) {
             if (is_inner || cells > 1)
                 at[static_cast<std::size_t>(last)] = (is_inner ? h * own.width : 0) + cell;
-            for (const graph::ReadSpan& span : graph.reads(node, at))
+            for (const graph::ReadSpan& span : graph.operation(node).reads(call, at))
                 if (span.source == input)
                     add_heads(heads, other, span, from.rank());
         }

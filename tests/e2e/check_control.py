@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import types
 
 import numpy
 
@@ -55,6 +56,33 @@ def check_package(program):
         check(report["attention"]["file"] == "attention.npy", f"the window shows {report['attention']}")
         window.do("arcs")
         check(report["tokens"] == ["a", "b", "c", "d", "e"], f"the tokens are {report['tokens']}")
+
+
+def check_shown(program):
+    """Opens windows on what models of PyTorch return."""
+    words, keys = ["The", "cat", "sat", "."], ["Le", "chat", "."]
+    rows = numpy.tril(numpy.ones((2, 3, 4, 4), numpy.float32))
+    rows /= rows.sum(-1, keepdims=True)
+    cross = numpy.full((2, 3, 4, 3), 1 / 3, numpy.float32)
+    output = types.SimpleNamespace(decoder_attentions=tuple(rows[:, None].repeat(2, 1)), cross_attentions=tuple(cross[:, None].repeat(2, 1)))
+    with headscope.show(output, [words[::-1], words], program=program, index=1, stack="decoder", mask=[[1, 1, 1, 1], [0, 1, 1, 1]]) as window:
+        report = window.report()
+        check(report["tokens"] == words and report["kv_tokens"] == [], f"the tokens are {report['tokens']}")
+    with headscope.show(output, words, program=program, key_tokens=keys, index=0, stack="cross") as window:
+        report = window.report()
+        check(report["tokens"] == words and report["kv_tokens"] == keys, f"the key tokens are {report['kv_tokens']}")
+        window.do("arcs")
+        window._process.kill()
+        window._process.wait()
+        check("closed" in refused(lambda: window.do("arcs")), "a window that was killed answers")
+        check("closed" in refused(window.report), "a window that was killed answers twice")
+    check(not windows_of(program), "a window is left")
+    try:
+        import torch
+    except ImportError:
+        return
+    with headscope.show(torch.from_numpy(rows).to(torch.bfloat16), words, program=program) as window:
+        check(window.report()["tokens"] == words, "a tensor in bfloat16 is not shown")
 
 
 def check_project(program, folder):
@@ -105,6 +133,11 @@ def check_refused_shows(program):
     is_no_show(program, TypeError, rows, ["a", "b", 3])
     is_no_show(program, TypeError, rows, 3)
     is_no_show(program, TypeError, [["a"]])
+    broken = rows.copy()
+    broken[0, 1, 1] = numpy.nan
+    is_no_show(program, ValueError, broken, ["a", "b", "c"])
+    is_no_show(program, ValueError, (rows[None].repeat(2, 0),), ["a", "b", "c"])
+    is_no_show("/nowhere", headscope.NoProgram, rows)
 
 
 def ask(path, text):
@@ -241,6 +274,7 @@ def main():
         os.environ.update(clean, DISPLAY=display.name, HOME=str(folder / "home"),
                           XDG_CONFIG_HOME=str(folder / "config"), XDG_STATE_HOME=str(folder / "state"))  # fmt: skip
         check_package(program)
+        check_shown(program)
         check_project(program, folder)
         check_refused_shows(program)
         check_socket(program, folder)

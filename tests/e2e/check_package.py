@@ -82,6 +82,9 @@ def check_contents(package, root, sources):
         check(owner == "root/root" and mode == wanted, f"{name} is {mode} of {owner}; it should be {wanted}")
     manual = sources / "assets/manual"
     pages = {f"share/doc/headscope/manual/{page.relative_to(manual)}" for page in manual.rglob("*.md")}
+    package_of_python = sources / "assets/python"
+    pages |= {f"lib/python3/dist-packages/{path.relative_to(package_of_python)}" for path in (package_of_python / "headscope").iterdir()
+              if path.is_file()}  # fmt: skip
     held = {str(path.relative_to(root / "usr")) for path in root.rglob("*") if path.is_file()}
     check(held == FILES | pages, f"the package lacks or has too much of {sorted(held ^ (FILES | pages))}")
     print(f"{size} bytes, {len(held)} files")
@@ -133,6 +136,17 @@ def check_manual_page(root, program):
         commands += [[*command, line.split()[0]] for line in (listed[1].splitlines() if listed else ())]
     check(len(commands) > 10, f"--help lists too few commands: {commands}")
     print(f"a manual page of {len(commands) - 1} commands")
+
+
+def check_python(root):
+    """Runs a model with the Python package that was installed, and the program in PATH."""
+    script = "import headscope\nwith headscope.Model('pocket') as model: print(model.run('The cat').weights[0].shape, headscope.__file__)"
+    packages = root / "usr/lib/python3/dist-packages"
+    environment = {**os.environ, "PYTHONPATH": str(packages), "PATH": f"{root / 'usr/bin'}:{os.environ['PATH']}", "HEADSCOPE_DEVICE": "cpu"}
+    environment.pop("HEADSCOPE", None)
+    said = output(sys.executable, "-B", "-c", script, env=environment)
+    check(said == f"(1, 8, 3, 3) {packages}/headscope/__init__.py\n", f"Python says {said}")
+    print("a Python package that runs a model")
 
 
 def check_desktop(root):
@@ -214,6 +228,7 @@ def main():
         depends = check_dependencies(package, program)
         check_texts(package, root, sources, program)
         check_manual_page(root, program)
+        check_python(root)
         check_window(program, folder, check_desktop(root), depends)
     return 0
 

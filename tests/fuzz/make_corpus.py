@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes the small files that the parsers are tested and fuzzed with: tests/data/corpus/{safetensors,mask,
-tokenizer,sentencepiece,project,lesson,expression,formula,markdown,adapter,toy,params}.
+tokenizer,sentencepiece,project,lesson,expression,formula,markdown,adapter,toy,params,prompts}.
 
 Parsers must accept a file whose name begins with good_, and refuse one with bad_ with an input error. Uses only the
 standard library, so that the files do not depend on the program that reads them. Can be run from any folder."""
@@ -506,6 +506,14 @@ bad_params = {
     "biases": json.dumps(PARAMS | {"use_biases": True}),
 }
 
+# Each is read as lines, as JSON lines and as CSV.
+prompts = {
+    "lines": b"Tom had a dog.\r\n\n\tLucy ran.\nCaf\xc3\xa9\n\xff\n",
+    "objects": '{"text": "Tom had a dog."}\n{"clean": [0, 300], "corrupted": "a", "answer": 5, "against": "Mary"}\n'
+               '{"text": 1.5}\n[1]\n{\n',
+    "cells": 'note,clean,corrupted,answer,against\r\n"a ""b"", c\n d",Tom sat,Lucy sat,Mary,John\r\n2,3\n"open',
+}  # fmt: skip
+
 
 def write(folder, prefix, files, suffix):
     for name, content in files.items():
@@ -515,7 +523,7 @@ def write(folder, prefix, files, suffix):
 
 if __name__ == "__main__":
     for folder in ("safetensors", "mask", "tokenizer", "sentencepiece", "project", "lesson", "expression", "formula", "markdown", "adapter", "toy",
-                   "params"):
+                   "params", "prompts"):
         (ROOT / folder).mkdir(parents=True, exist_ok=True)
         for old in (ROOT / folder).iterdir():
             old.unlink()
@@ -540,6 +548,7 @@ if __name__ == "__main__":
     write("toy", "bad", bad_toys, "json")
     write("params", "good", good_params, "json")
     write("params", "bad", bad_params, "json")
+    write("prompts", "good", prompts, "txt")
     for prefix, projects in (("good", good_projects), ("bad", bad_projects)):
         write("project", prefix, projects, "json")
         write("project", prefix, {name: project_file(text) for name, text in projects.items()}, "headscope")

@@ -47,7 +47,7 @@ void check_state(User& user) {
     if (user.program.state().model.generating) // by "write on", which waits between tokens
         user.act(SetGenerating{false});
     user.settle();
-    if (!user.program.settled()) // the numbers before the last step began to fade in the last frame
+    if (!user.program.settled()) // the state before a step began to fade out in the last frame
         user.settle();
     const json answer = asked(user, R"({"id": "now", "action": "report"})");
     REQUIRE(answer.at("ok") == true);

@@ -29,7 +29,7 @@ void write_heads(const std::string& path, std::int64_t L, std::int64_t H, std::i
         write_file_atomically(path.substr(0, path.size() - 4) + ".tokens.json", tokens);
 }
 
-constexpr const char* sentence = R"(["<s>", "An", "na", "Ġcalled", "ĠTom", "</s>"])";
+constexpr const char* token_list = R"(["<s>", "An", "na", "Ġcalled", "ĠTom", "</s>"])";
 
 float read_weight(const User& user, std::int64_t h, std::int64_t i, std::int64_t j) {
     return user.shown().value({TensorId::weights, {0, h, i, j}});
@@ -39,7 +39,7 @@ float read_weight(const User& user, std::int64_t h, std::int64_t i, std::int64_t
 
 TEST_CASE("the first token is hidden and brought back, and the canvas says so") {
     const TemporaryFolder folder;
-    write_heads(folder.file("a.npy"), 2, 3, 6, sentence);
+    write_heads(folder.file("a.npy"), 2, 3, 6, token_list);
     User user;
     user.open(folder.file("a.npy"));
     CHECK_FALSE(screen_shows("rows renormalized"));
@@ -86,7 +86,7 @@ TEST_CASE("the first token is hidden and brought back, and the canvas says so") 
 
 TEST_CASE("special tokens go, pieces become words, and the same weight stays selected") {
     const TemporaryFolder folder;
-    write_heads(folder.file("a.npy"), 2, 3, 6, sentence);
+    write_heads(folder.file("a.npy"), 2, 3, 6, token_list);
     User user;
     user.open(folder.file("a.npy"));
     user.act(Select{CellAddress{TensorId::weights, {0, 0, 4, 2}}}); // Tom reads "na"
@@ -117,7 +117,7 @@ TEST_CASE("special tokens go, pieces become words, and the same weight stays sel
 
 TEST_CASE("means stand beside the heads and below the layers, and open like a head") {
     const TemporaryFolder folder;
-    write_heads(folder.file("a.npy"), 2, 3, 6, sentence);
+    write_heads(folder.file("a.npy"), 2, 3, 6, token_list);
     User user;
     user.open(folder.file("a.npy"));
     user.driver.hold(GLFW_KEY_LEFT_SHIFT, true);
@@ -194,7 +194,7 @@ TEST_CASE("what cannot be read like that stays as it is, with a sentence") {
 
 TEST_CASE("colours by the logarithm come with a legend that says so") {
     const TemporaryFolder folder;
-    write_heads(folder.file("a.npy"), 2, 3, 6, sentence);
+    write_heads(folder.file("a.npy"), 2, 3, 6, token_list);
     write_heads(folder.file("large.npy"), 1, 2, 100, "");
     User user;
     for (const char* name : {"a.npy", "large.npy"}) {
@@ -221,7 +221,7 @@ TEST_CASE("colours by the logarithm come with a legend that says so") {
 
 TEST_CASE("another file is read as it is held") {
     const TemporaryFolder folder;
-    write_heads(folder.file("a.npy"), 2, 3, 6, sentence);
+    write_heads(folder.file("a.npy"), 2, 3, 6, token_list);
     write_heads(folder.file("b.npy"), 1, 2, 4, "");
     User user;
     user.open(folder.file("a.npy"));

@@ -1,7 +1,11 @@
 #include "app/cli/heads/measured_heads.h"
+#include "app/cli/prompts/prompt_results.h"
+#include "app/cli/prompts/prompt_run.h"
+#include "app/cli/prompts/prompts_option.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/usage.h"
 #include "app/draw/kit/format.h"
+#include "core/analysis/prompts/place_statistics.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/joined.h"
@@ -23,6 +27,7 @@ using analysis::HeadScoreInfo;
 
 struct HeadsOptions {
     HeadsInput input;
+    PromptsOption prompts;
     std::optional<std::string> scores, out, haystack, needle, question;
     bool json = false, effect = false;
 };
@@ -167,7 +172,9 @@ void check_usage(const CLI::App& command, const HeadsOptions& options, const Sco
     const HeadsInput& input = options.input;
     const std::string out = options.out.value_or("-");
     const std::string suffix = std::filesystem::path(out).extension().string();
-    if (out != "-" && suffix != ".json" && suffix != ".csv")
+    if (options.prompts.given())
+        check_set_output(out, options.json);
+    else if (out != "-" && suffix != ".json" && suffix != ".csv")
         fail_input("-o " + out + ": the scores are written as .json or .csv; use one of these endings");
     if (options.json && suffix == ".csv")
         fail_usage("--json and -o " + out + " were given; give one of them");
@@ -194,9 +201,66 @@ void read_needle(HeadsOptions& options) {
         needle.question = *options.question;
 }
 
+/// Returns the rows as one line of JSON in which every score is a number with a fraction.
+std::string scores_json(const std::vector<MeasuredHead>& rows, const Scores& scores, bool hide_first) {
+    auto list = nlohmann::ordered_json::parse(as_json(rows, scores, hide_first));
+    for (auto& row : list)
+        for (const HeadScoreInfo* info : scores)
+            if (row[std::string(info->id)].is_number())
+                row[std::string(info->id)] = row[std::string(info->id)].get<double>();
+    return dump_json(list);
+}
+
+/// Returns the rows of a mean or spread of such lists.
+std::vector<MeasuredHead> heads_of_json(const nlohmann::ordered_json& list) {
+    std::vector<MeasuredHead> rows;
+    for (const auto& one : list) {
+        MeasuredHead& row = rows.emplace_back();
+        row.layer = one.at("layer").get<std::int64_t>();
+        row.head = one.at("head").get<std::int64_t>();
+        row.metrics.beside_first = one.contains("beside_first_token");
+        const std::string label = one.value("label", std::string());
+        for (const HeadScoreInfo& info : analysis::head_scores()) {
+            const std::string id(info.id);
+            if (one.contains(id) && one[id].is_number())
+                row.metrics.set(info.score, one[id].get<float>());
+            if (!label.empty() && info.label.text.english == label)
+                row.metrics.labelled = info.score;
+        }
+    }
+    return rows;
+}
+
+/// Returns the mean and the spread of the scores as two tables.
+std::string set_as_text(const PromptResults& results, const HeadsOptions& options, const Scores& scores) {
+    const auto table = [&](const nlohmann::ordered_json& list) {
+        const std::vector<MeasuredHead> rows = heads_of_json(list);
+        return as_text(rows, options.scores ? scores : measured_scores(rows, scores));
+    };
+    return "mean over " + app::counted(std::ssize(results.lines), "prompt") + "\n" +
+           table(analysis::mean_of_results(results.results)) + "\nspread (standard deviation)\n" +
+           table(analysis::spread_of_results(results.results));
+}
+
+void run_heads_set(const CLI::App& command, const HeadsOptions& options, const Scores& scores) {
+    const analysis::PromptSet set = analysis::PromptSet::open(options.prompts.path());
+    HeadsOfTexts texts(options.input, scores);
+    PromptRun run{.set = set,
+                  .out = options.out.value_or("-"),
+                  .computation = computation_text(command, *texts.model().model),
+                  .compute = [&](const analysis::Prompt& prompt) {
+                      return scores_json(texts.measure(prompt.text()), scores, options.input.hide_first);
+                  }};
+    if (!options.json)
+        run.as_text = [&](const PromptResults& results) { return set_as_text(results, options, scores); };
+    run_prompts(run);
+}
+
 void run_heads(const CLI::App& command, HeadsOptions& options) {
     const Scores scores = wanted_scores(options);
     check_usage(command, options, scores);
+    if (options.prompts.given())
+        return run_heads_set(command, options, scores);
     read_needle(options);
     options.input.probe_options.seed =
         options.input.problem.seed().value_or(options.input.probe_options.seed);
@@ -307,11 +371,17 @@ void add_heads(CLI::App& program) {
         "rows that read nothing else are left out. JSON says hide_first_token");
     add_measures(command, *options);
     add_needle(command, *options);
+    options->prompts.add_to(command, "text (or clean)",
+                            {"--text", "--ids", "--text-file", "--text-pair", "--inputs", "--decoder-text",
+                             "--decoder-ids", "--probe", "--needle", "--attention"});
+    command.get_option("--prompts")->group("A checkpoint")->needs(command.get_option("--model"));
     command.add_option("--scores", options->scores,
                        "a comma list (default: all that the input allows, except effect and retrieval) of " +
                            score_ids());
-    command.add_option("-o,--output", options->out,
-                       "the .json or .csv file to write (default: a table on standard output)");
+    command.add_option(
+        "-o,--output", options->out,
+        "the .json or .csv file to write, for --prompts also .safetensors (default: a table on "
+        "standard output)");
     command.add_flag("--json", options->json, "print JSON");
     command.footer(definitions());
     command.callback([options, &command] { run_heads(command, *options); });

@@ -200,6 +200,53 @@ std::vector<MeasuredHead> heads_of_model(const HeadsInput& input, const Scores& 
 
 } // namespace
 
+struct HeadsOfTexts::Parts {
+    const HeadsInput& input;
+    Scores wanted;
+    Opened opened;
+    std::unique_ptr<engine::Engine> engine;
+    std::vector<MeasuredHead> copying = {}; ///< of the weights alone; empty: not computed yet
+};
+
+HeadsOfTexts::HeadsOfTexts(const HeadsInput& input, const Scores& wanted) {
+    if (wants(wanted, HeadScore::retrieval))
+        fail_usage("retrieval is measured on texts of its own; leave --prompts out");
+    if (wants(wanted, HeadScore::effect) && input.problem.temperature() != 1.0F)
+        fail_usage("the effect of a head is measured without --temperature; leave one of them out");
+    parts_ = std::make_unique<Parts>(
+        Parts{.input = input,
+              .wanted = wanted,
+              .opened = input.model.open(input.problem.gains(), input.problem.temperature(), true),
+              .engine = engine::make_engine(input.problem.device())});
+}
+
+HeadsOfTexts::~HeadsOfTexts() = default;
+
+const checkpoint::TextModel& HeadsOfTexts::model() const {
+    return *parts_->opened.text;
+}
+
+std::vector<MeasuredHead> HeadsOfTexts::measure(const analysis::PromptValue& text) {
+    const Opened& opened = parts_->opened;
+    const checkpoint::ModelInputs inputs = text.ids.empty()
+                                               ? checkpoint::prompt_inputs(*opened.text, text.text)
+                                               : checkpoint::token_inputs(*opened.text, text.ids);
+    std::vector<MeasuredHead> rows = heads_of_text(opened, inputs, 0, stages_for(parts_->wanted),
+                                                   *parts_->engine, parts_->input.hide_first);
+    if (wants(parts_->wanted, HeadScore::effect))
+        add_effects(opened, inputs, parts_->input.position, rows);
+    if (!wants(parts_->wanted, HeadScore::copying))
+        return rows;
+    if (parts_->copying.empty()) {
+        parts_->copying = rows;
+        add_copying(opened, parts_->copying);
+    }
+    for (std::size_t n = 0; n < rows.size(); ++n)
+        if (parts_->copying[n].metrics.has(HeadScore::copying))
+            rows[n].metrics.set(HeadScore::copying, parts_->copying[n].metrics[HeadScore::copying]);
+    return rows;
+}
+
 bool wants(const Scores& wanted, HeadScore score) {
     return std::ranges::find(wanted, score, &analysis::HeadScoreInfo::score) != wanted.end();
 }

@@ -5,8 +5,10 @@
 #include "core/analysis/heads/model_heads.h"
 #include "core/analysis/heads/probe.h"
 #include "core/analysis/heads/retrieval.h"
+#include "core/analysis/prompts/prompt_set.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,5 +35,25 @@ struct HeadsInput {
 /// Returns one row per head, with the wanted scores that the input can give, and others that cost nothing.
 /// Throws Error(usage) if the options contradict each other, Error(input) if their values are invalid.
 std::vector<MeasuredHead> measured_heads(const HeadsInput& input, const Scores& wanted);
+
+/// Measures the heads of one checkpoint on one text after another: it is opened once, and scores of the
+/// weights alone are computed once.
+class HeadsOfTexts {
+public:
+    /// The input has a model and no tokens. Throws Error(usage) for scores that are not measured on a text,
+    /// and what measured_heads throws for its options.
+    HeadsOfTexts(const HeadsInput& input, const Scores& wanted);
+    ~HeadsOfTexts();
+    HeadsOfTexts(const HeadsOfTexts&) = delete;
+    HeadsOfTexts& operator=(const HeadsOfTexts&) = delete;
+
+    const checkpoint::TextModel& model() const;
+    /// Returns what measured_heads returns for the text. Throws Error(input).
+    std::vector<MeasuredHead> measure(const analysis::PromptValue& text);
+
+private:
+    struct Parts;
+    std::unique_ptr<Parts> parts_;
+};
 
 } // namespace headscope::cli

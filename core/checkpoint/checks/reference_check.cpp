@@ -15,7 +15,9 @@ namespace headscope::checkpoint {
 
 namespace {
 
-/// What files call the tensors of a kind; "{l}" stands for the layer, a name without it holds all layers.
+/// What files call the tensors of a kind: "{l}" stands for the layer, "{n}" for its place among the layers
+/// that have such numbers, as in the tuples of Hugging Face's outputs. A name without either holds all
+/// layers.
 struct ReferenceKind {
     std::string name;
     std::array<std::string, 3> names;
@@ -30,7 +32,7 @@ ReferenceKind attentions_of(const std::string& stack) {
                                   : stack == "cross"   ? "cross attentions"
                                                        : "decoder attentions";
     return {std::string(name),
-            {part + "attentions.{l}", (stack.empty() ? "" : stack + ".") + "layers.{l}.weights",
+            {part + "attentions.{n}", (stack.empty() ? "" : stack + ".") + "layers.{l}.weights",
              "expect." + part + "attentions"},
             1e-5};
 }
@@ -41,7 +43,7 @@ ReferenceKind hidden_states_of(const std::string& stack) {
                                   : stack == "encoder" ? "encoder hidden"
                                                        : "decoder hidden";
     return {std::string(name),
-            {part + "hidden_states.{l}", (stack.empty() ? "" : stack + ".") + "hidden.{l}",
+            {part + "hidden_states.{n}", (stack.empty() ? "" : stack + ".") + "hidden.{l}",
              "expect." + part + "hidden_states"},
             5e-5};
 }
@@ -49,7 +51,7 @@ ReferenceKind hidden_states_of(const std::string& stack) {
 const ReferenceKind logits_kind{"logits", {"logits", "expect.logits", ""}, 2e-4};
 
 const ReferenceKind router_kind{
-    "router logits", {"router_logits.{l}", "layers.{l}.router", "expect.router_logits"}, 5e-5};
+    "router logits", {"router_logits.{n}", "layers.{l}.router", "expect.router_logits"}, 5e-5};
 
 /// A tensor of the file, and where this layer's numbers begin in it.
 struct ReferencePlace {
@@ -57,13 +59,20 @@ struct ReferencePlace {
     std::int64_t first = 0;
 };
 
+constexpr std::size_t mark_length = 3;
+
+/// Where a pattern of ReferenceKind has {l} or {n}; npos if it has neither.
+std::size_t mark_of(std::string_view pattern) {
+    return std::min(pattern.find("{l}"), pattern.find("{n}"));
+}
+
 /// The numbers of layer l. at: its place among the `layers` of a tensor that holds all of them.
 ReferencePlace find_place(const format::Safetensors& file, const ReferenceKind& kind, std::int64_t l,
                           std::int64_t at, std::int64_t layers, const Shape& shape) {
     for (std::string name : kind.names) {
-        const auto mark = name.find("{l}");
+        const std::size_t mark = mark_of(name);
         if (mark != std::string::npos)
-            name.replace(mark, 3, std::to_string(l));
+            name.replace(mark, mark_length, std::to_string(name[mark + 1] == 'n' ? at : l));
         const format::SafetensorsEntry* const entry = name.empty() ? nullptr : file.find(name);
         if (entry == nullptr)
             continue;
@@ -91,11 +100,11 @@ bool is_input(std::string_view name) {
 bool is_result(const std::string& name) {
     const auto named = [&](const ReferenceKind& kind) {
         return std::ranges::any_of(kind.names, [&](const std::string& pattern) {
-            const std::size_t mark = pattern.find("{l}");
+            const std::size_t mark = mark_of(pattern);
             if (mark == std::string::npos)
                 return !pattern.empty() && name == pattern;
             const std::string_view before = std::string_view(pattern).substr(0, mark),
-                                   after = std::string_view(pattern).substr(mark + 3);
+                                   after = std::string_view(pattern).substr(mark + mark_length);
             if (name.size() <= before.size() + after.size() || !name.starts_with(before) ||
                 !name.ends_with(after))
                 return false;

@@ -26,8 +26,12 @@ enum class Spelling : std::uint8_t {
 
 Spelling spelling_of(const TensorFiles& tensors) {
     const auto has = [&](const char* name) { return tensors.find(name) != nullptr; };
+    // Hugging Face's GPT-2 has the same names, but stores its matrices transposed, (inputs, outputs).
+    const format::TensorEntry* const joined = tensors.find("transformer.h.0.attn.c_attn.weight");
+    const bool is_linear =
+        joined != nullptr && joined->extents.size() == 2 && joined->extents[0] == 3 * joined->extents[1];
     if (has("transformer.wte.weight") && has("transformer.wpe.weight") &&
-        has("transformer.h.0.ln_1.weight") && has("transformer.h.0.attn.c_attn.weight"))
+        has("transformer.h.0.ln_1.weight") && is_linear)
         return Spelling::of_gpt2;
     if (has("tok_emb.weight") && has("pos_emb") && has("blocks.0.attn.key.weight") && has("head.weight"))
         return Spelling::of_2020;

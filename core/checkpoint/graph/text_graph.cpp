@@ -41,7 +41,7 @@ EditedWeight edited_weight(const Model& model, const ModelEdits& edits, const We
 }
 
 /// A row of a table.
-run::Intervention row_of(const graph::Node& table, std::int64_t row, const Tensor& numbers) {
+run::Intervention set_row(const graph::Node& table, std::int64_t row, const Tensor& numbers) {
     return {.part = {table.name, {{table.axes[0].name, {row, 1}}}},
             .values = std::make_shared<const Tensor>(table.axes.with(0, {table.axes[0].name, 1}).shape(),
                                                      numbers.values())};
@@ -99,7 +99,7 @@ void TextGraph::take_weights(const ModelEdits& edits, Numbers& to) const {
         if (edited.whole != nullptr)
             to.leaves.by_node[static_cast<std::size_t>(id)] = edited.whole;
         for (const auto& [row, numbers] : edited.rows)
-            to.interventions.push_back(row_of(built_.graph.node(id), row, *numbers));
+            to.interventions.push_back(set_row(built_.graph.node(id), row, *numbers));
     }
 }
 

@@ -22,6 +22,7 @@ OTHERS = {"recording.md": "check_record.py", "toy-models.md": "check_layouts.py"
 NOT_RUN = {
     "headscope --": "opens a window and stays",
     "headscope my-lesson.md": "opens a window and stays",
+    "headscope pocket --sentences": "opens a window and stays",
     "headscope-bench": "measures the machine",
     "headscope get": "downloads have a test of their own",
     "EleutherAI/": "a model that a download brings",
@@ -131,6 +132,7 @@ def prepare(folder):
     write_encoder_decoder(folder / "T5")
     write_bert(folder / "BERT")
     write_attention(folder)
+    write_safetensors(folder / "changed.safetensors", {"layers.3.W_Q": [64, 64]})
     sentence = "Tom had a dog. The dog was big. One day Tom went to the park with the dog. "
     (folder / "corpus.txt").write_text((sentence + "\n") * 4)
     (folder / "story.txt").write_text(sentence * 300)

@@ -562,7 +562,7 @@ def check_refusals(folder):
     refused(1, "layer 2", *score, "--layer", "2", "--head", "0", "--query", "1", "--key", "0")
     refused(1, "head 4", *score, "--layer", "1", "--head", "4", "--query", "1", "--key", "0")
     refused(1, "position 3", *score, "--layer", "1", "--head", "0", "--query", "1", "--key", "3")
-    refused(2, "--token-id, which is for logits, vocabulary;", *score, "--token-id", "3")
+    refused(2, "--token-id, which is for logits, ablation, vocabulary;", *score, "--token-id", "3")
     refused(2, "--query, which is for score;", "explain", "--model", model, "--what", "lens", "--ids", "1", "--query", "0")
     words = ["explain", "--model", model, "--what", "vocabulary"]
     refused(2, "--layer", *words, "--head", "0", "--token-id", "3")
@@ -576,7 +576,8 @@ def check_refusals(folder):
     refused(2, "--against", *patch, "--answer-id", "6", "--what", "head")
     refused(2, "--what", *asked)
     refused(1, "--what", *asked, "--what", "nonsense")
-    refused(2, "--to", *asked, "--from", "0.1")
+    refused(2, "--from", *asked, "--to", "0.1")
+    refused(1, "no later head", *asked, "--from", "1.1")
     refused(2, "--what head and --from", *asked, "--what", "head", "--from", "0.1", "--to", "1.2")
     refused(1, "layer.head", *asked, "--from", "0.1", "--to", "1")
     refused(1, "after the colon, write q, k or v", *asked, "--from", "0.1", "--to", "1.2:x")

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <sstream>
+#include <streambuf>
+#include <string>
+#include <vector>
+
+namespace headscope::cli {
+
+/// During its lifetime, collects what a command of this process prints: bytes on standard output, by any
+/// means, and text on std::cerr. One at a time; no other thread may print.
+class CapturedOutput {
+public:
+    /// Throws Error(machine) if the system has no memory or descriptors for it.
+    CapturedOutput();
+    ~CapturedOutput();
+    CapturedOutput(const CapturedOutput&) = delete;
+    CapturedOutput& operator=(const CapturedOutput&) = delete;
+
+    /// All bytes on standard output so far.
+    std::string printed() const;
+    /// The lines on std::cerr so far, without the program's name.
+    std::vector<std::string> messages() const;
+
+private:
+    int memory_, output_;
+    std::ostringstream errors_;
+    std::streambuf* previous_;
+};
+
+} // namespace headscope::cli

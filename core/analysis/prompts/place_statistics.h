@@ -1,0 +1,22 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+
+namespace headscope::analysis {
+
+// Statistics over results of the same form, number by number: two numbers belong together if they have the
+// same place, that is the same path of keys and indices. Only numbers with a fraction or an exponent in JSON
+// (0.5, 2.0) are measured; whole numbers, such as ids, layers and positions, texts and truth values are
+// names. A name that all results share is kept, and every other name is left out. Left out as well are lists
+// of different lengths, and objects with different values of "name" or "id", which are not the same thing. A
+// place that is null in some results is measured over the others.
+
+/// Returns the mean at every place, in the form of the results; null if nothing is left. results: at least
+/// one.
+nlohmann::ordered_json mean_of_results(std::span<const nlohmann::ordered_json> results);
+/// Returns the standard deviation over the n results at every place, sqrt(sum (x - mean)^2 / n), in the same
+/// form.
+nlohmann::ordered_json spread_of_results(std::span<const nlohmann::ordered_json> results);
+
+} // namespace headscope::analysis
