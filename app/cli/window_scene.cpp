@@ -98,6 +98,9 @@ void show_stage(app::ViewState& view, const std::string& name, const Offered& of
         view.heads_view = app::HeadsView::mean;
 }
 
+/// In the order of app::ColourMap.
+constexpr std::string_view colour_maps[] = {"head", "neutral", "viridis", "cividis", "magma"};
+
 app::ScoreScale score_scale(const SceneOptions& options) {
     return options.score_colours == "row"    ? app::ScoreScale::row
            : options.score_colours == "head" ? app::ScoreScale::head
@@ -127,6 +130,14 @@ app::ViewState view_with(const SceneOptions& options, const Dims& dims, const Of
     if (options.heads != "each")
         view.heads_view =
             static_cast<app::HeadsView>(std::ranges::find(heads, options.heads) - std::begin(heads));
+    view.colour_map = static_cast<app::ColourMap>(std::ranges::find(colour_maps, options.colours) -
+                                                  std::begin(colour_maps));
+    view.numbers = options.numbers == "on";
+    view.same_scale = options.colour_scale == "same";
+    if (options.compared_head && (*options.compared_head < 0 || *options.compared_head >= dims.H))
+        fail_input("--compared-head " + std::to_string(*options.compared_head) +
+                   ": there is no such head; heads are numbered 0 to " + std::to_string(dims.H - 1));
+    view.compared_head = options.compared_head.value_or(view.compared_head);
     app::clamp_to(view, dims);
     return view;
 }
@@ -413,10 +424,9 @@ void add_scene_options(CLI::App& command, SceneOptions& options, const std::stri
     options.problem.add_to(command, false);
     command.add_option("--theme", options.theme, "light or dark")->check(CLI::IsMember({"light", "dark"}));
     command.add_option("--scale", options.scale, "pixels of a PNG per logical pixel (default 1)");
-    CLI::Option* const model = command
-                                   .add_option("--model", options.model,
-                                               where + "show this checkpoint folder or GGUF file, or pocket")
-                                   ->transform(checkpoint::model_folder);
+    CLI::Option* const model =
+        command.add_option("--model", options.model, "show this checkpoint folder or GGUF file, or pocket")
+            ->transform(checkpoint::model_folder);
     add_ignore_unknown(command);
     add_base(command);
     exclude_problem(command, *model);
@@ -442,7 +452,10 @@ void add_scene_options(CLI::App& command, SceneOptions& options, const std::stri
     add_language_option(command, options.language);
     command.add_option("--sentences", options.sentences,
                        where + "a text file with one sentence a line; the first one is shown");
-    command.add_option("--head", options.head, "the head in focus (default 0)");
+    command.add_option(
+        "--head", options.head,
+        "the head in focus (default 0; a figure of a checkpoint's layer or of a file shows all "
+        "heads without it)");
     command.add_option("--view", options.weights_view, "weights as heatmap, arcs, text or graph")
         ->check(CLI::IsMember({"heatmap", "arcs", "text", "graph"}));
     command
@@ -451,6 +464,18 @@ void add_scene_options(CLI::App& command, SceneOptions& options, const std::stri
         ->check(CLI::IsMember({"row", "head", "all"}));
     command.add_option("--show-heads", options.heads, "each head, the difference of two, or their mean")
         ->check(CLI::IsMember({"each", "difference", "mean"}));
+    command.add_option("--compared-head", options.compared_head,
+                       "with --show-heads difference: the head that is subtracted");
+    command
+        .add_option("--colours", options.colours,
+                    "colors of cells: by head, neutral, viridis, cividis or magma (default head)")
+        ->check(CLI::IsMember({"head", "neutral", "viridis", "cividis", "magma"}));
+    command
+        .add_option("--colour-scale", options.colour_scale,
+                    "the same color scale for all heads, or each its own (default same)")
+        ->check(CLI::IsMember({"same", "own"}));
+    command.add_option("--numbers", options.numbers, "numbers in cells: on or off (default on)")
+        ->check(CLI::IsMember({"on", "off"}));
 }
 
 void check_scale(const SceneOptions& options) {

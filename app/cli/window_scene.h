@@ -37,7 +37,8 @@ struct SceneOptions {
     std::optional<std::string> manual; ///< a place of the manual, "screen", "contents", or words after "?"
     analysis::ReadingOptions reading;
     bool log_colours = false;
-    std::string score_colours = "row";
+    std::string score_colours = "row", colours = "head", numbers = "on", colour_scale = "same";
+    std::optional<std::int64_t> compared_head;
     bool present = false;
 };
 

@@ -10,6 +10,7 @@
 #include "app/commands/window_action.h"
 #include "app/state/document.h"
 #include "app/state/engine_state.h"
+#include "app/state/files/hub_dialog.h"
 #include "app/state/view_state.h"
 #include "core/checkpoint/model/stacks.h"
 
@@ -136,7 +137,7 @@ struct AllActions {
     using Variant =
         std::variant<Command, ViewChange, MoveInHistory, TypedNumber, OperateOn, CopyNumbers, PasteNumbers,
                      DismissNotice, FileCommand, MarkBaseline, DropBaseline, ComparePrompts, CopyFirstPrompt,
-                     LessonAction, EngineAction, ModelAction, WindowAction>;
+                     LessonAction, EngineAction, ModelAction, WindowAction, HubAction>;
 };
 extern template class OneOf<AllActions>;
 using Action = OneOf<AllActions>;

@@ -30,6 +30,8 @@ struct ExportScript {};
 struct RecordFilm {};
 /// Copies the canvas to the clipboard with the last settings of the picture chooser.
 struct CopyPicture {};
+/// Copies the call of `headscope render` that makes the picture of the open chooser for pictures.
+struct CopyRenderCommand {};
 /// Copy to the clipboard: the tensors of the current stage, the matrix under the mouse or selected, and the
 /// attention input as a PyTorch script.
 struct CopyStage {};
@@ -87,12 +89,12 @@ struct ForgetRecent {};
 
 /// All file commands. None of them can be undone.
 struct FileCommands {
-    using Variant =
-        std::variant<NewProject, QuitProgram, OpenPath, ChooseProject, SaveProject, SaveProjectAs,
-                     ExportPicture, ExportNumbers, ExportScript, RecordFilm, CopyPicture, CopyStage,
-                     CopyMatrix, CopyScript, CopyFarWeights, ChooseSentences, OpenSentences, StepSentence,
-                     DropSentences, CopyLessonStep, AppendLessonStep, ChosenPath, CloseChooser, AnswerUnsaved,
-                     AnswerDamaged, RecoverProject, DiscardRecovery, LeaveRecovery, CancelJob, ForgetRecent>;
+    using Variant = std::variant<NewProject, QuitProgram, OpenPath, ChooseProject, SaveProject, SaveProjectAs,
+                                 ExportPicture, ExportNumbers, ExportScript, RecordFilm, CopyPicture,
+                                 CopyRenderCommand, CopyStage, CopyMatrix, CopyScript, CopyFarWeights,
+                                 ChooseSentences, OpenSentences, StepSentence, DropSentences, CopyLessonStep,
+                                 AppendLessonStep, ChosenPath, CloseChooser, AnswerUnsaved, AnswerDamaged,
+                                 RecoverProject, DiscardRecovery, LeaveRecovery, CancelJob, ForgetRecent>;
 };
 extern template class OneOf<FileCommands>;
 using FileCommand = OneOf<FileCommands>;

@@ -82,7 +82,8 @@ std::optional<CellAddress> draw_window(AppState& state, Session& session, const 
                                  .theme = tools.theme,
                                  .measure = tools.measure,
                                  .send = tools.send,
-                                 .chooser = state.files.chooser ? &*state.files.chooser : nullptr};
+                                 .chooser = state.files.chooser ? &*state.files.chooser : nullptr,
+                                 .hub = state.files.hub ? &*state.files.hub : nullptr};
     if (state.files.dialog_open())
         view_file_dialogs(state, dialog_tools);
     else if (state.settings_open)

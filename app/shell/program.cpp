@@ -55,6 +55,9 @@ Program::Program(const Options& options)
               .film = {.device = options.device,
                        .lesson_folders = options.lesson_folders,
                        .language = options.language}}),
+      hub_(state_.files, {.client = options.hub_client,
+                          .wake = options.wake,
+                          .open = [this](const std::string& folder) { files_.open_path(folder); }}),
       lessons_(state_, workspace_, compare_,
                {.lesson_folders = options.lesson_folders,
                 .language = options.language,
@@ -102,6 +105,7 @@ void Program::act(const Action& action) {
                        [&](const LessonAction& lesson) { lessons_.run(lesson); },
                        [&](const EngineAction& wanted) { workspace_.act(wanted); },
                        [&](const ModelAction& wanted) { workspace_.session().act(wanted); },
+                       [&](const HubAction& wanted) { hub_.act(wanted); },
                        [&](const WindowAction& wanted) { app::apply(state_, focus_, canvas_, wanted); }},
             action);
     } catch (const Error& fault) {
@@ -225,7 +229,7 @@ bool Program::animating() const {
 
 double Program::next_frame_at() const {
     constexpr double look_again = 1; // messages about files have their own duration, see Files
-    const double next = std::min(notice_until_, step_before_.fades_at());
+    const double next = std::min({notice_until_, step_before_.fades_at(), hub_.next_frame_at()});
     return state_.files.notice.empty() ? next : std::min(next, drawn_at_ + look_again);
 }
 
@@ -273,6 +277,7 @@ void Program::frame(Surface& surface, double now) {
     const bool worked = working();
     take_results();
     files_.frame(now);
+    hub_.frame(now);
     lessons_.follow_file();
     follow_notice(now);
     follow_flow(state_.shown, state_.view);

@@ -3,6 +3,7 @@
 #include "app/session/workspace.h"
 #include "app/shell/baseline_controller.h"
 #include "app/shell/files/files.h"
+#include "app/shell/files/hub_controller.h"
 #include "app/shell/frame_times.h"
 #include "app/shell/gestures.h"
 #include "app/shell/lesson_controller.h"
@@ -91,6 +92,7 @@ private:
     BaselineController compare_;
     StepBefore step_before_;
     Files files_;
+    HubController hub_;
     LessonController lessons_;
     Gestures gestures_;
     FocusRing focus_, dialog_focus_;

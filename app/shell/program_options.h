@@ -1,9 +1,11 @@
 #pragma once
 
+#include "core/hub/http.h"
 #include "core/project/recipe.h"
 
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,8 @@ struct ProgramOptions {
     /// Copies the bytes of a PNG to the desktop's clipboard. Throws Error(machine) if there is none. Empty:
     /// there is no desktop.
     std::function<void(std::string png)> offer_picture = {};
+    /// Makes the client of a download, see HubJob. Empty: hub::CurlClient.
+    std::function<std::unique_ptr<hub::HttpClient>()> hub_client = {};
 };
 
 } // namespace headscope::app

@@ -82,26 +82,26 @@ struct NumberEdit {
     std::string typed_before_focus; ///< typed before the field had the keyboard, including Enter and Tab
 };
 
-/// Everything that a view draws with. `field`, `number` and `chooser` hold text being typed and belong to the
-/// text fields that show it. Views write nothing else of the state.
+/// Everything that a view draws with. `field`, `number`, `chooser` and `hub` hold text being typed and belong
+/// to the text fields that show it. Views write nothing else of the state.
 struct ViewTools {
     Surface& surface;
     FocusRing& focus;
     const Theme& theme;
     const figure::TextMeasure& measure;
     const Sink& send;
-    std::function<float(const CellAddress&)> value =
-        {}; ///< value of a visible cell; empty: cells cannot be edited
+    std::function<float(const CellAddress&)> value = {}; ///< of a visible cell; empty: not editable
     /// Returns true if the user replaced the number that a checkpoint computes; empty: none is replaced.
     std::function<bool(const CellAddress&)> is_replaced = {};
     const ViewState* view = nullptr;              ///< null: no selecting by mouse, no painting
     bool keeps_selection = false;                 ///< a click outside all cells keeps the selection
     FieldEdit* field = nullptr;                   ///< null: pictures have no fields
     struct RemovedTexts* removed_texts = nullptr; ///< removed from fields by Esc
-    std::string* hovered = nullptr; ///< receives the label of the hotspot under the mouse; may be null
-    NumberEdit* number = nullptr;   ///< null: numbers cannot be typed
-    OpenChooser* chooser = nullptr; ///< while a path is being chosen
-    PixelCache* pixels = nullptr;   ///< null: nothing is cached between frames
+    std::string* hovered = nullptr;  ///< receives the label of the hotspot under the mouse; may be null
+    NumberEdit* number = nullptr;    ///< null: numbers cannot be typed
+    OpenChooser* chooser = nullptr;  ///< while a path is being chosen
+    struct HubDialog* hub = nullptr; ///< while a model of the Hub is being chosen
+    PixelCache* pixels = nullptr;    ///< null: nothing is cached between frames
     std::function<bool(const CellAddress&)> is_allowed_by_mask =
         {}; ///< true if the current mask allows a cell of scores to weights
 };

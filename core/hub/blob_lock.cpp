@@ -15,7 +15,7 @@ BlobLock::BlobLock(const std::filesystem::path& path, const std::function<void()
     : descriptor_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
     if (descriptor_ < 0)
         fail_input(tr("blob_lock.cannot_write",
-                      "cannot write {}: {}; choose another folder with --cache or HF_HOME", path.string(),
+                      "cannot write {}: {}; choose another folder with HF_HOME or --cache", path.string(),
                       system_reason(errno)));
     try {
         // A file system without locks answers with another error: then there is no lock.

@@ -33,7 +33,7 @@ bool is_true_value(std::string value) {
 
 [[noreturn]] void fail_cache(const fs::path& path, const std::error_code& fault) {
     fail_input(tr("download.cannot_write",
-                  "cannot write {}: {}; choose another folder with --cache or HF_HOME", path.string(),
+                  "cannot write {}: {}; choose another folder with HF_HOME or --cache", path.string(),
                   system_reason(fault.value())));
 }
 
@@ -53,6 +53,13 @@ std::uint64_t bytes_of_file(const fs::path& path) {
 bool path_exists(const fs::path& path) {
     std::error_code none;
     return fs::exists(path, none);
+}
+
+/// The bytes of a file that are in the cache, whole or in part.
+std::uint64_t present_bytes(const CachedModel& cached, const ListedFile& file) {
+    return path_exists(cached.blob(file.hash))
+               ? file.size
+               : std::min(file.size, bytes_of_file(cached.incomplete(file.hash)));
 }
 
 /// The free space where a folder is, or will be.
@@ -142,7 +149,7 @@ Downloads::Downloads(HttpClient& client, Settings settings, Requests::Wait wait)
     std::erase_if(token, is_blank); // a line break at the end would end the header
     if (settings_.cache.empty())
         fail_input(
-            tr("download.no_cache", "there is no folder for models; name one with --cache or HF_HOME"));
+            tr("download.no_cache", "there is no folder for models; name one with HF_HOME or --cache"));
 }
 
 void Downloads::require_online() const {
@@ -199,8 +206,7 @@ DownloadPlan Downloads::plan(const ModelName& model, const Progress& progress) {
     const CachedModel cached(settings_.cache, model.name);
     for (const ListedFile& file : plan.files) {
         plan.bytes += file.size;
-        if (!path_exists(cached.blob(file.hash)))
-            plan.missing += file.size - std::min(file.size, bytes_of_file(cached.incomplete(file.hash)));
+        plan.missing += file.size - present_bytes(cached, file);
     }
     plan.free = free_space(settings_.cache);
     return plan;
@@ -212,13 +218,15 @@ std::string Downloads::download(const DownloadPlan& plan, const DownloadObserver
     if (!plan.fits())
         fail_input(
             tr("download.too_little_space",
-               "{} needs {}, and {} has {} free; free some space, or choose another folder with --cache or "
-               "HF_HOME",
+               "{} needs {}, and {} has {} free; free some space, or choose another folder with HF_HOME or "
+               "--cache",
                plan.model.name, size_text(plan.missing), settings_.cache, size_text(plan.free)));
     const CachedModel cached(settings_.cache, plan.model.name);
     make_folder(cached.blobs());
     make_folder(cached.locks());
     DownloadState state{.of_bytes = plan.bytes};
+    for (const ListedFile& file : plan.files)
+        state.bytes += present_bytes(cached, file);
     const auto grown = [&](std::int64_t bytes) {
         state.bytes += static_cast<std::uint64_t>(bytes);
         const double whole = static_cast<double>(std::max<std::uint64_t>(plan.bytes, 1));
@@ -240,6 +248,7 @@ std::string Downloads::download(const DownloadPlan& plan, const DownloadObserver
         const BlobLock lock(cached.lock(file.hash), [&] {
             wait({tr("download.other_program", "another program downloads {}", file.name), 0.2}, progress);
         });
+        state.bytes -= present_bytes(cached, file); // counted below
         if (path_exists(blob)) {
             grown(static_cast<std::int64_t>(file.size));
             continue;

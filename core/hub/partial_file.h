@@ -13,14 +13,14 @@ namespace headscope::hub {
 /// download left there is continued.
 class PartialFile : public Body {
 public:
-    /// Called after bytes were written, with their number; negative after restart().
+    /// Called after bytes were received, with their number; negative after restart().
     using Grown = std::function<void(std::int64_t bytes)>;
 
     /// Throws Error(input) if the file cannot be written.
     PartialFile(std::filesystem::path path, std::uint64_t size, std::string hash, Grown grown);
     ~PartialFile() override;
 
-    std::uint64_t size() const override { return written_; }
+    std::uint64_t size() const override { return written_ + pending_.size(); }
     /// Throws Error(input) if the file cannot be written or would exceed its size, and removes it.
     void add(std::string_view bytes) override;
     void restart() override;
@@ -33,10 +33,13 @@ public:
 
 private:
     void follow();
+    void write_pending();
+    bool write_some(std::string_view bytes) noexcept;
     [[noreturn]] void fail(int error) const;
 
     std::filesystem::path path_;
     std::uint64_t expected_size_, written_ = 0;
+    std::string pending_; ///< received and not written yet: libcurl brings 16 kB at a time
     std::string expected_hash_;
     Grown grown_;
     int descriptor_ = -1;

@@ -217,8 +217,8 @@ TEST_CASE("a picture may have no background", "[gui][files]") {
         return static_cast<int>(text_of(folder.file(name)).at(25));
     };
     constexpr int colours = 2, colours_and_alpha = 6;
-    CHECK(colour_type("ground transparent", "a.png") == colours_and_alpha);
-    CHECK(colour_type("ground white", "b.png") == colours);
+    CHECK(colour_type("background transparent", "a.png") == colours_and_alpha);
+    CHECK(colour_type("background white", "b.png") == colours);
 }
 
 TEST_CASE("what a lesson does to the canvas is not in a picture", "[gui][files]") {
@@ -252,11 +252,11 @@ TEST_CASE("the options of a picture fit into a low window", "[gui][files]") {
     click_option(user, "size mm");
     std::vector<ScreenItem> options;
     for (const ScreenItem& item : screen_items())
-        for (const char* const kind :
-             {"kind ", "show ", "theme ", "size ", "ground ", "crop ", "##width", "##name", "Save", "Cancel"})
+        for (const char* const kind : {"kind ", "show ", "theme ", "size ", "background ", "crop ", "title ",
+                                       "##width", "##name", "Save", "Cancel"})
             if (item.window.find("file chooser") != std::string::npos && item.label.starts_with(kind))
                 options.push_back(item);
-    CHECK(options.size() == 3 + 2 + 2 + 5 + 3 + 2 + 4);
+    CHECK(options.size() == 3 + 2 + 2 + 6 + 3 + 2 + 2 + 4);
     for (std::size_t a = 0; a < options.size(); ++a) {
         INFO(options[a].label);
         CHECK(options[a].reachable());

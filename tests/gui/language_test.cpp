@@ -107,6 +107,23 @@ void read_dialogs(User& user, Reader& reader) {
     }
     reader.look_after("find", OpenFind{});
     user.driver.key(GLFW_KEY_ESCAPE);
+    reader.look_after("hub", HubAction{HubAction::Kind::open});
+    HubDialog& hub = *user.program.state().files.hub;
+    hub.cache = "/zorp";
+    hub.plan = {.model = {"a/b"}, .commit = std::string(40, '0'), .files = {{"1", 1}, {"2", 2}}, .bytes = 3};
+    for (const auto& [step, free] : {std::pair(HubDialog::Step::found, 9U),
+                                     {HubDialog::Step::found, 0U},
+                                     {HubDialog::Step::downloading, 9U},
+                                     {HubDialog::Step::finding, 9U}}) {
+        hub.step = step;
+        hub.plan.free = free;
+        hub.plan.missing = 2;
+        hub.received = {.bytes = 1, .of_bytes = 3, .file = "1"};
+        hub.bytes_per_second = 0.01;
+        reader.look("hub, step " + std::to_string(static_cast<int>(step)));
+    }
+    hub.step = HubDialog::Step::naming;
+    user.act(HubAction{HubAction::Kind::close});
     reader.look_after("open", ChooseProject{});
     user.driver.key(GLFW_KEY_ESCAPE);
     reader.look_after("save", SaveProjectAs{});

@@ -176,6 +176,7 @@ TEST_CASE("the ways in are walked through with Tab, one card after the other", "
         user.driver.key(GLFW_KEY_ENTER);
         user.settle();
         done.emplace_back(user.files().chooser.has_value() ? "chooser"
+                          : user.files().hub.has_value()   ? "hub"
                           : user.program.state().typing    ? "types"
                           : user.course().open != nullptr  ? "lesson"
                           : user.tab() == LeftTab::course  ? "lessons"
@@ -183,7 +184,7 @@ TEST_CASE("the ways in are walked through with Tab, one card after the other", "
                                                            : "");
     }
     std::erase(done, "");
-    CHECK(done == std::vector<std::string>{"check", "chooser", "lessons", "lesson", "types"});
+    CHECK(done == std::vector<std::string>{"check", "chooser", "hub", "lessons", "lesson", "types"});
 }
 
 } // namespace headscope::test

@@ -93,6 +93,7 @@ std::vector<ActionInfo> file_actions() {
         // clang-format off
         {"new", tr("files.new", "New"), tr("files.back_sentence_preset_program", "Back to the sentence and the preset at program start"), {ctrl('N')}, anywhere, always_send(NewProject{}), unless_busy, tr("files.new_project_open_one", "new project, open one"), field},
         {"open", tr("files.open", "Open…"), tr("files.project_problem_safetensors", "A project, a problem (.safetensors), attention weights (.npy, .safetensors), or the folder of a checkpoint"), {ctrl('O')}, anywhere, always_send(ChooseProject{}), unless_busy, "", field},
+        {"open hub", tr("files.open_hub", "Open from the Hub…"), tr("files.open_hub_tip", "A model of the Hugging Face Hub by its name; it is downloaded if it is not on this machine"), {}, anywhere, always_send(HubAction{HubAction::Kind::open}), unless_busy, "", field},
         {"save", tr("common.save", "Save"), tr("files.projects_file", "Into the project's file"), {ctrl('S')}, anywhere, always_send(SaveProject{}), needs_changes, tr("files.save_save", "save, save as"), field},
         {"save as", tr("files.save", "Save as…"), tr("files.new_file", "Into a new file"), {ctrl_shift('S')}, anywhere, always_send(SaveProjectAs{}), needs_problem, "", field},
         {"picture", tr("files.picture_view", "Picture of this view…"), tr("files.png_svg_pdf", "As PNG, SVG or PDF"), {ctrl('E')}, anywhere, always_send(ExportPicture{}), needs_numbers, tr("files.picture_view_numbers", "picture of this view, its numbers"), field},

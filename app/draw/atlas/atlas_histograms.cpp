@@ -188,10 +188,11 @@ float draw_atlas_histograms(Picture& picture, const AtlasScene& scene, const fig
     draw_text(picture, context, room.x, room.y + 24,
               tr("atlas_histograms.every_score_all_heads", "Every score, all heads"), Font::ui_semibold, 13,
               theme.ink);
-    draw_text(picture, context, room.right(), room.y + 24,
-              scene.resolved.is_filtered ? tr("atlas_histograms.dark_chosen", "dark: selected")
-                                         : tr("atlas_histograms.drag_choose_heads", "drag: select heads"),
-              Font::ui, 12, theme.muted, Align::right);
+    if (scene.resolved.is_filtered || context.controls)
+        draw_text(picture, context, room.right(), room.y + 24,
+                  scene.resolved.is_filtered ? tr("atlas_histograms.dark_chosen", "dark: selected")
+                                             : tr("atlas_histograms.drag_choose_heads", "drag: select heads"),
+                  Font::ui, 12, theme.muted, Align::right);
     const auto columns = std::max<std::int64_t>(
         1, static_cast<std::int64_t>((room.w + column_gap) / (column_width + column_gap)));
     const float width = (room.w + column_gap) / static_cast<float>(columns) - column_gap;

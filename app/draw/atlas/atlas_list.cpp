@@ -157,16 +157,18 @@ float draw_score_button(Picture& picture, const AtlasScene& scene, float x, floa
     const float before = context.measure(caption, Font::ui, 12.5F) + 7,
                 width = before + context.measure(name_of(score), Font::ui_medium, 12.5F) + 44;
     const figure::Rect area{right ? x - width : x, y, width, 30};
-    picture.scene.add(figure::RectItem{.area = area,
-                                       .fill = theme.raise,
-                                       .stroke = scene.view().menu == what ? theme.ink : theme.line2,
-                                       .radius = 6});
+    if (context.controls)
+        picture.scene.add(figure::RectItem{.area = area,
+                                           .fill = theme.raise,
+                                           .stroke = scene.view().menu == what ? theme.ink : theme.line2,
+                                           .radius = 6});
     const float baseline = figure::baseline_for(area.y + area.h / 2, 12.5F);
     draw_text(picture, context, area.x + 12, baseline, caption, Font::ui, 12.5F, theme.muted);
     draw_text(picture, context, area.x + 12 + before, baseline, name_of(score), Font::ui_medium, 12.5F,
               theme.ink);
-    const figure::Point tip{area.right() - 16, area.y + area.h / 2 + 2};
-    draw_chevron(picture.scene, tip, Pointing::down, theme.muted);
+    if (context.controls)
+        draw_chevron(picture.scene, {area.right() - 16, area.y + area.h / 2 + 2}, Pointing::down,
+                     theme.muted);
     picture.add_hotspot(area, "choose " + id, OpenAtlasMenu{what}, tr(analysis::info_of(score).formula));
     if (context.controls && scene.view().menu == what)
         picture.lists.push_back({.area = area,

@@ -408,6 +408,8 @@ float draw_atlas_scatter(Picture& picture, const AtlasScene& scene, const figure
     }
     if (scene.info().axis != SetAxis::one)
         draw_layers(picture, scene, area.x, y + 12);
+    if (!scene.resolved.is_filtered && !context.controls)
+        return y + 50;
     const std::int64_t chosen = scene.resolved.chosen_count;
     const std::string count =
         scene.resolved.is_filtered

@@ -239,6 +239,8 @@ void draw_arrow(Picture& picture, const DrawContext& context, float x, float y, 
 
 void draw_view_heading(Picture& picture, const DrawContext& context, const std::string& title,
                        const std::string& formula, float controls) {
+    if (!context.heading)
+        return;
     constexpr float least = 40, apart = 12; // room for a few readable letters
     const float room = context.width - 2 * canvas_pad;
     const auto put = [&](const std::string& text, const std::string& fitting, float baseline,

@@ -105,6 +105,9 @@ struct DrawContext {
     PixelCache* pixels = nullptr;              ///< null: no pixels are cached between frames
     std::string_view hovered = {};             ///< label of the hotspot under the mouse; may be empty
     const Earlier* earlier = nullptr;          ///< the state before the last step, while charts show it
+    bool heading = true;                       ///< false: a figure without title and formula
+    /// A figure of every head of the layer, where the canvas shows the open head beside the grid of heads.
+    bool all_heads = false;
 
     const Dims& dims() const { return shown.dims(); }
     bool difference() const { return showing == Compare::difference; }

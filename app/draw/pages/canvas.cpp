@@ -88,7 +88,8 @@ Picture draw_page(const DrawContext& context) {
         return context.compare->of(group_info(context.view.group).main) == nullptr ? draw_awaited(context)
                : page == Page::vocabulary ? draw_vocabulary_change(context)
                                           : draw_change_around(context);
-    if (document.shows_weights() || (document.is_checkpoint() && page == Page::weights))
+    if ((document.shows_weights() && !context.all_heads) ||
+        (document.is_checkpoint() && page == Page::weights && !context.all_heads))
         return draw_head_page(context);
     return pages[static_cast<std::size_t>(page)].draw(context);
 }

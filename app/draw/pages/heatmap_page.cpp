@@ -428,7 +428,7 @@ Picture draw_heatmap_page(const DrawContext& context) {
     const Dims& dims = context.dims();
     const Subject subject = subject_of(context);
     const bool one_head =
-        context.shown.document->has_head_grid(); // the grid of heads already shows all heads
+        context.shown.document->has_head_grid() && !context.all_heads; // the grid of heads shows all heads
     const bool named = one_head && subject.weights;
     const float top = draw_weights_head(
         picture, context, named ? head_page_title(context) : map_title(context, subject.info),
@@ -462,14 +462,16 @@ Picture draw_heatmap_page(const DrawContext& context) {
                             plan_room(context, subject, width, height, label_width, subject.weights));
     };
     MapLayout plan = plan_each(context.height - top - reads_height);
-    const bool secondary = subject.weights && plan.cell >= 40.0F && !context.difference() &&
-                           context.height - top - reads_height >= least_maps_height;
+    const bool secondary = subject.weights && !context.all_heads && plan.cell >= 40.0F &&
+                           !context.difference() && context.height - top - reads_height >= least_maps_height;
     if (!secondary)
         plan = plan_each(context.height - top);
+    if (context.all_heads) // maps of one size, on a page about as high as A4
+        plan = plan_each(1.4F * width);
     // Too narrow for a grid and a map: the maps are placed below each other, and the view scrolls.
     if (context.width < narrowest_with_maps && dims.H > 1)
         plan = plan_each(std::numeric_limits<float>::max());
-    else if (plan.cell < small_maps_below && !plan.fits_two_decimals && dims.H > 1) {
+    else if (!context.all_heads && plan.cell < small_maps_below && !plan.fits_two_decimals && dims.H > 1) {
         draw_small_maps(picture, context, subject, top, context.height - top, label_width);
         return picture;
     } else if (constexpr std::int64_t few_heads = 4, few_tokens = 12;

@@ -56,6 +56,11 @@ figure::Scene stage_scene(const Shown& shown, const ViewState& view, const Stage
     ViewState drawn = view;
     drawn.points.clear();
     DrawContext context{shown, drawn, colours, measure, figure.width, figure.height, false};
+    context.heading = figure.title;
+    context.head_grid = figure.head_grid;
+    if (figure.all_heads && shown.document->has_head_grid())
+        drawn.head = 0; // no head is in focus
+    context.all_heads = figure.all_heads && shown.document->has_head_grid();
     if (!figure.fixed_width && screen_of(shown, view) == Screen::map)
         fit_figure_to_map(context);
     Picture picture = draw_canvas(context);
@@ -69,7 +74,7 @@ figure::Scene stage_scene(const Shown& shown, const ViewState& view, const Stage
     };
     crop();
     for (const std::string& caption : {map_caption_of(shown, view), caption_of(shown, view)}) {
-        if (caption.empty())
+        if (caption.empty() || !figure.title)
             continue;
         const float x = figure.crop ? margin : canvas_pad;
         draw_text(picture, context, x, picture.scene.height, caption, figure::Font::ui, caption_size,
@@ -78,6 +83,12 @@ figure::Scene stage_scene(const Shown& shown, const ViewState& view, const Stage
         crop();
     }
     return std::move(picture.scene);
+}
+
+figure::Point usual_figure_size(const Shown& shown, const ViewState& view) {
+    const StageFigure usual;
+    constexpr float flow_width = 1512;
+    return {screen_of(shown, view) == Screen::flow ? flow_width : usual.width, usual.height};
 }
 
 figure::Color background_color(const ViewState& view, FigureBackground ground) {

@@ -17,7 +17,13 @@ struct StageFigure {
     bool fixed_width = false; ///< false: as wide as needed to print all numbers
     bool crop = true;         ///< crops to the content, with an even margin
     FigureBackground background = FigureBackground::theme;
+    bool title = true;                   ///< with title, formula and caption
+    bool all_heads = false;              ///< see DrawContext
+    const HeadGrid* head_grid = nullptr; ///< the document's grid of heads, if it has one
 };
+
+/// The usual size of a figure of the screen, in logical pixels: the Flow is wider than the others.
+figure::Point usual_figure_size(const Shown& shown, const ViewState& view);
 
 /// The canvas as a figure for export: with legend and labels, without switches and buttons, in the view's
 /// theme. Areas that a lesson points at are not marked. May run on any thread, like stage_figure.

@@ -200,9 +200,10 @@ void draw_sink(Picture& picture, const DrawContext& context, const MatrixSpec& m
 std::string map_title(const DrawContext& context, const TensorInfo& info) {
     const Document& document = *context.shown.document;
     // Translators: the title of a stage ("Masked scores"), then the name of a head ("L5 H1")
-    return document.has_head_grid()
-               ? tr("common.of_2", "{} of {}", tr(info.title), open_head_name(document, context.view.head))
-               : tr(info.title);
+    return document.has_head_grid() ? tr("common.of_2", "{} of {}", tr(info.title),
+                                         context.all_heads ? open_layer_name(document)
+                                                           : open_head_name(document, context.view.head))
+                                    : tr(info.title);
 }
 
 std::string weights_title(const DrawContext& context) {

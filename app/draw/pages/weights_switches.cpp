@@ -153,6 +153,8 @@ void draw_switches(Picture& picture, const DrawContext& context) {
 float draw_weights_head(Picture& picture, const DrawContext& context, const std::string& title,
                         const std::string& line, bool grows) {
     draw_switches(picture, context);
+    if (!context.heading)
+        return weights_top;
     const auto free_from = [&](float top, float bottom, float edge) {
         for (const Hotspot& spot : picture.hotspots)
             if (spot.area.y >= top && spot.area.y < bottom)

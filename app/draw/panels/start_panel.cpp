@@ -213,18 +213,24 @@ float draw_model_card(Picture& card, const DrawContext& context, const FilesStat
                       const figure::Rect& area) {
     const bool packaged = !files.packaged.empty();
     const std::string name = packaged ? files.packaged.front() : "";
-    const float y = draw_note(
-        card, context, area, area.y,
-        packaged
-            ? tr("start_panel.comes_program_small_language",
-                 "{} is a small language model that ships with Headscope. Explore it head by head.", name)
-            : tr("start_panel.folder_checkpoint_hugging",
-                 "The folder of a checkpoint from Hugging Face, with config.json and "
-                 "the weights."));
-    std::vector<StartButton> buttons;
+    float y = area.y;
+    if (is_roomy(context) || !packaged)
+        y = draw_note(
+            card, context, area, y,
+            packaged
+                ? tr("start_panel.comes_program_small_language",
+                     "{} is a small language model that ships with Headscope. Explore it head by head.", name)
+                : tr("start_panel.folder_checkpoint_hugging",
+                     "The folder of a checkpoint from Hugging Face, with config.json and "
+                     "the weights."));
     if (packaged)
-        buttons.push_back({tr("common.open", "Open {}", name), OpenPath{name},
-                           tr("start_panel.all_heads_predicts", "All its heads and its predictions")});
+        y = draw_buttons(card, context, area, y + 4,
+                         {{tr("common.open", "Open {}", name), OpenPath{name},
+                           tr("start_panel.all_heads_predicts", "All its heads and its predictions")}}) +
+            4;
+    std::vector<StartButton> buttons{
+        {tr("start_panel.from_hub", "From the Hub…"), HubAction{HubAction::Kind::open},
+         tr("start_panel.from_hub_tip", "A model of the Hugging Face Hub by its name, such as gpt2")}};
     buttons.push_back({tr("start_panel.other_file", "Other file…"), ChooseProject{},
                        with_key(tr("start_panel.checkpoints_folder_gguf_file",
                                    "A checkpoint's folder, a GGUF file, attention weights, a project, or a "

@@ -124,7 +124,14 @@ struct DrawnPicture {
         view.dark = choice.dark;
         view.hover.reset();
         view.drag.reset();
-        scene = stage_scene(screen.shown, view, {.crop = choice.crop});
+        const figure::Point size = usual_figure_size(screen.shown, view);
+        scene = stage_scene(screen.shown, view,
+                            {.width = size.x,
+                             .height = size.y,
+                             .crop = choice.crop,
+                             .title = choice.title,
+                             .all_heads = choice.all_heads,
+                             .head_grid = screen.head_grid.get()});
         ground = background_color(view, choice.background);
     }
     figure::Scene scene;

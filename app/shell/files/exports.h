@@ -5,6 +5,7 @@
 #include "app/state/view_state.h"
 #include "core/base/progress.h"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ namespace headscope::app {
 struct ScreenSnapshot {
     Shown shown; ///< with a trace
     ViewState view;
+    std::shared_ptr<const HeadGrid> head_grid = {}; ///< null: there is none, or the canvas does not show it
 };
 
 /// Writes the canvas as .png, .svg or .pdf, depending on the extension. Throws Error(input).

@@ -54,6 +54,7 @@ void Files::act(const FileCommand& command) {
                           [&](const ExportScript&) { choose(PathPurpose::script); },
                           [&](const RecordFilm&) { choose(PathPurpose::film); },
                           [&](const CopyPicture&) { copy_picture(); },
+                          [&](const CopyRenderCommand&) { copy_render_command(); },
                           [&](const CopyStage&) { copy(copy_stage); },
                           [&](const CopyMatrix&) { copy(copy_matrix); },
                           [&](const CopyScript&) { copy(copy_script); },

@@ -104,6 +104,7 @@ private:
     void offer_models(); ///< adds the models of the Hugging Face cache to the chooser when they are known
     void copy(Copied (*what)(const ScreenSnapshot&));
     void copy_picture();
+    void copy_render_command();
     void look_for_recoveries();
     const Recovery& recovery(const std::string& path) const;
     void leave(const std::string& path);

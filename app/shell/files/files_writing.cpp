@@ -1,9 +1,12 @@
 #include "app/draw/kit/format.h"
 #include "app/shell/files/file_choosers.h"
 #include "app/shell/files/files.h"
+#include "app/shell/files/render_command.h"
 #include "app/shell/film/window_film.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
+
+#include <imgui.h>
 
 namespace headscope::app {
 
@@ -129,6 +132,22 @@ void Files::write_out(const std::string& label, const std::string& path, std::fu
             };
         },
         [this](const std::string& sentence) { failed(sentence); });
+}
+
+void Files::copy_render_command() {
+    if (!files_.chooser || files_.chooser->purpose != PathPurpose::picture)
+        return;
+    const FileChooser& chooser = files_.chooser->chooser;
+    const std::string name = file_name(chooser.text());
+    try {
+        const std::string command =
+            shell_command(render_words(state_, files_.chooser->picture.choice,
+                                       name.ends_with(chooser.suffix()) ? name : name + chooser.suffix()));
+        ImGui::SetClipboardText(command.c_str());
+        say(tr("files_writing.copied_command", "Copied the command: {}", command));
+    } catch (const Error& fault) {
+        failed(fault.what());
+    }
 }
 
 void Files::copy_picture() {

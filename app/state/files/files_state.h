@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/state/files/file_chooser.h"
+#include "app/state/files/hub_dialog.h"
 #include "app/state/picture_choice.h"
 #include "core/base/message.h"
 
@@ -102,6 +103,7 @@ struct FilesState {
     std::vector<std::string> packaged; ///< names of the models that ship with the program
 
     std::optional<OpenChooser> chooser;
+    std::optional<HubDialog> hub;
     PictureChoice picture; ///< the settings of the last picture
     std::optional<UnsavedQuestion> question;
     std::optional<DamagedOffer> damaged;
@@ -113,7 +115,7 @@ struct FilesState {
 
     /// Returns true if a dialog is open over the window and takes the keyboard.
     bool dialog_open() const {
-        return chooser || question || damaged || !recoveries.empty() ||
+        return chooser || hub || question || damaged || !recoveries.empty() ||
                (job && (job->blocking || job->seconds > progress_delay));
     }
     /// "lesson.headscope", or the title of a project without a file.

@@ -110,6 +110,19 @@ float draw_shortcuts(FileChooser& chooser, const figure::Rect& area, const ViewT
     return y;
 }
 
+/// The row that leads to the dialog for models of the Hub. Returns its lower edge.
+float hub_row(const OpenChooser& open, figure::Point at, const figure::Rect& area, const ViewTools& tools) {
+    if (open.purpose != PathPurpose::open || at.y + 28 > area.bottom() || area.w == 0)
+        return at.y;
+    const std::string label =
+        fitted(tr("file_chooser.hub", "From the Hub…"), figure::Font::ui_semibold, 13, area.w - 32, tools);
+    if (link("hub", label, {at.x - 8, at.y, area.w - 8, 28}, false, tools)) {
+        tools.send(CloseChooser{});
+        tools.send(HubAction{HubAction::Kind::open});
+    }
+    return at.y + 30;
+}
+
 /// The folders of the path from the root; the last ones if there is no space for all.
 void crumbs(FileChooser& chooser, const figure::Rect& area, const ViewTools& tools) {
     const fs::path folder = chooser.listing().folder;
@@ -319,6 +332,15 @@ bool foot(OpenChooser& open, const figure::Rect& area, const ViewTools& tools) {
         chooser.begin_new_folder();
         open.focus_folder = true;
     }
+    if (open.purpose == PathPurpose::picture && !chooser.new_folder()) {
+        const std::string label = tr("file_chooser.copy_command", "Copy command");
+        const float beside = button_width(tr("file_chooser.new_folder", "New folder…"), tools) + 8;
+        if (push_button(label, {area.x + beside, area.y, button_width(label, tools), 34}, ButtonLook::plain,
+                        tools,
+                        tr("file_chooser.copy_command_tip",
+                           "Copies the call of headscope render that draws this picture")))
+            tools.send(CopyRenderCommand{});
+    }
     const float accept = button_width(options.accept, tools),
                 cancel = button_width(tr("common.cancel", "Cancel"), tools);
     if (push_button(tr("common.cancel", "Cancel"), {area.right() - accept - 8 - cancel, area.y, cancel, 34},
@@ -369,7 +391,8 @@ void view_file_chooser(OpenChooser& open, const ViewTools& tools) {
     if (collapses_picture_options(open, card) && open.picture.instead_of_folder) {
         view_collapsed_picture_options(open, {card.x + chooser_pad, parts.crumbs.y}, tools);
     } else {
-        const float below = draw_shortcuts(chooser, parts.shortcuts, tools) + 14;
+        const float places = draw_shortcuts(chooser, parts.shortcuts, tools);
+        const float below = hub_row(open, {parts.shortcuts.x, places}, parts.shortcuts, tools) + 14;
         offered = models(
             chooser, {parts.shortcuts.x, below, parts.shortcuts.w, parts.shortcuts.bottom() - below}, tools);
         crumbs(chooser, parts.crumbs, tools);

@@ -215,6 +215,8 @@ void view_file_dialogs(const AppState& state, const ViewTools& tools) {
         return damaged_offer(*files.damaged, tools);
     if (tools.chooser != nullptr)
         return view_file_chooser(*tools.chooser, tools);
+    if (tools.hub != nullptr)
+        return view_hub_dialog(*tools.hub, tools);
     if (!files.recoveries.empty() && !(files.job && files.job->blocking))
         return recovery_panel(files.recoveries, tools);
     if (files.job && files.job->blocking) {

@@ -32,7 +32,7 @@ std::vector<MenuRow> menu_rows(const AppState& state) {
         if (info.applies(now))
             rows.push_back({info.title, key_hint(id), info.make_actions(now), info.tip, why_not(info, now)});
     };
-    for (const char* id : {"new", "open", "save", "save as"})
+    for (const char* id : {"new", "open", "open hub", "save", "save as"})
         add(id);
     if (!files.recent.empty())
         rows.push_back({tr("common.recent", "Recent"), {}, {}, {}, {}});
@@ -198,6 +198,7 @@ std::string dialog_name(const FilesState& files) {
     return files.question              ? "unsaved changes"
            : files.damaged             ? "damaged project"
            : files.chooser             ? "file chooser"
+           : files.hub                 ? "hub"
            : !files.recoveries.empty() ? "recovery"
                                        : "";
 }

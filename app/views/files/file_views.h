@@ -12,6 +12,8 @@ float view_file_button(const AppState& state, figure::Point at, const ViewTools&
 /// the file chooser. `tools.focus` is the dialog's focus ring.
 void view_file_dialogs(const AppState& state, const ViewTools& tools);
 void view_file_chooser(OpenChooser& open, const ViewTools& tools);
+/// Opens a model by its name on the Hub: the name, what would be downloaded, and the progress.
+void view_hub_dialog(HubDialog& hub, const ViewTools& tools);
 /// The controls below the file name in the chooser's card: file format and options that depend on its
 /// purpose.
 void view_switches(OpenChooser& open, figure::Point at, const figure::Rect& card, const ViewTools& tools);

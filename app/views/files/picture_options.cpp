@@ -3,7 +3,6 @@
 #include "core/base/message.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace headscope::app {
@@ -21,18 +20,19 @@ void size_switch(OpenChooser& open, SwitchRow& row, const ViewTools& tools) {
     PictureChoice& choice = picture.choice;
     const bool vectors = has_vectors(open);
     // Vector formats have no pixel size; they use their own size.
-    const bool by_mm = choice.unit == PictureUnit::mm, by_px = choice.unit == PictureUnit::px && !vectors;
+    std::vector<PictureUnit> units{PictureUnit::mm, PictureUnit::px, PictureUnit::pt};
+    if (vectors)
+        std::erase(units, PictureUnit::px);
+    const auto chosen_unit = std::ranges::find(units, choice.unit);
+    const bool by_times = chosen_unit == units.end();
     std::vector<DialogOption> sizes;
     const int times = vectors ? 1 : 3;
     for (int n = 1; n <= times; ++n)
-        sizes.push_back({std::to_string(n) + "×", !by_mm && !by_px && (vectors || choice.times == n)});
-    sizes.push_back({"mm", by_mm});
-    if (!vectors)
-        sizes.push_back({"px", by_px});
+        sizes.push_back({std::to_string(n) + "×", by_times && (vectors || choice.times == n)});
+    for (const PictureUnit unit : units)
+        sizes.push_back({std::string(unit_name(unit)), unit == choice.unit});
     if (const int chosen = row.add("size", tr("common.size_2", "Size"), sizes); chosen >= 0) {
-        choice.unit = chosen < times    ? PictureUnit::times
-                      : chosen == times ? PictureUnit::mm
-                                        : PictureUnit::px;
+        choice.unit = chosen < times ? PictureUnit::times : units[static_cast<std::size_t>(chosen - times)];
         if (chosen < times && !vectors)
             choice.times = chosen + 1;
         picture.width = width_text(choice);
@@ -40,7 +40,7 @@ void size_switch(OpenChooser& open, SwitchRow& row, const ViewTools& tools) {
         picture.focus_width = chosen >= times;
         open.focus_name = !picture.focus_width;
     }
-    if (choice.unit == PictureUnit::times || (vectors && !by_mm))
+    if (choice.unit == PictureUnit::times || (vectors && choice.unit == PictureUnit::px))
         return;
     const figure::Point at = row.at();
     const TextBox field =
@@ -51,29 +51,14 @@ void size_switch(OpenChooser& open, SwitchRow& row, const ViewTools& tools) {
         picture.wrong_width = !set_width(choice, picture.width);
 }
 
-void theme_switch(PictureChoice& choice, SwitchRow& row) {
-    if (const int chosen =
-            row.add("theme", tr("common.theme", "Theme"),
-                    {{tr("common.light", "light"), !choice.dark}, {tr("common.dark", "dark"), choice.dark}});
-        chosen >= 0)
-        choice.dark = chosen == 1;
-}
-
-void ground_and_crop(PictureChoice& choice, SwitchRow& row) {
-    constexpr std::array grounds{FigureBackground::theme, FigureBackground::white, FigureBackground::none};
-    if (const int chosen =
-            row.add("ground", tr("picture_options.background", "Background"),
-                    {{tr("picture_options.theme", "theme"), choice.background == FigureBackground::theme},
-                     {tr("picture_options.white", "white"), choice.background == FigureBackground::white},
-                     {tr("picture_options.transparent", "transparent"),
-                      choice.background == FigureBackground::none}});
-        chosen >= 0)
-        choice.background = grounds[static_cast<std::size_t>(chosen)];
-    if (const int chosen = row.add("crop", tr("picture_options.crop", "Crop"),
-                                   {{tr("picture_options.content", "to content"), choice.crop},
-                                    {tr("common.off", "off"), !choice.crop}});
-        chosen >= 0)
-        choice.crop = chosen == 0;
+/// The values of a setting that the command line has too.
+void option_switch(PictureChoice& choice, std::string_view flag, SwitchRow& row) {
+    const PictureOption& option = picture_option(flag);
+    std::vector<DialogOption> offered;
+    for (const PictureOption::Value& value : option.values)
+        offered.push_back({tr(value.label), static_cast<int>(offered.size()) == option.value(choice)});
+    if (const int chosen = row.add(option.flag.substr(2).data(), tr(option.caption), offered); chosen >= 0)
+        option.set(choice, chosen);
 }
 
 /// The size of the exported picture, or the reason why it has none.
@@ -82,6 +67,8 @@ std::string words_of(const OpenChooser& open) {
     if (picture.wrong_width)
         return picture.choice.unit == PictureUnit::mm
                    ? tr("picture_options.give_width_10_1000", "Give a width from 10 to 1000 mm.")
+               : picture.choice.unit == PictureUnit::pt
+                   ? tr("picture_options.give_size_3_72", "Give the size of the labels, from 3 to 72 pt.")
                    : tr("picture_options.give_width_50_16000", "Give a width from 50 to 16000 px.");
     if (!picture.error.empty())
         return picture.error;
@@ -106,19 +93,26 @@ bool collapses_picture_options(const OpenChooser& open, const figure::Rect& card
 
 void view_picture_options(OpenChooser& open, SwitchRow& beside, figure::Point at, float step,
                           const ViewTools& tools) {
-    theme_switch(open.picture.choice, beside);
+    PictureChoice& choice = open.picture.choice;
+    option_switch(choice, "--theme", beside);
     SwitchRow first(open, at, tools);
+    option_switch(choice, "--title", first);
     size_switch(open, first, tools);
     SwitchRow second(open, {at.x, at.y + step}, tools);
-    ground_and_crop(open.picture.choice, second);
+    option_switch(choice, "--background", second);
+    option_switch(choice, "--crop", second);
 }
 
 void view_collapsed_picture_options(OpenChooser& open, figure::Point at, const ViewTools& tools) {
+    PictureChoice& choice = open.picture.choice;
     SwitchRow first(open, at, tools);
-    theme_switch(open.picture.choice, first);
+    option_switch(choice, "--theme", first);
     size_switch(open, first, tools);
     SwitchRow second(open, {at.x, at.y + row_step}, tools);
-    ground_and_crop(open.picture.choice, second);
+    option_switch(choice, "--background", second);
+    option_switch(choice, "--crop", second);
+    SwitchRow third(open, {at.x, at.y + 2 * row_step}, tools);
+    option_switch(choice, "--title", third);
 }
 
 void view_picture_words(OpenChooser& open, const figure::Rect& area, const ViewTools& tools) {

@@ -49,6 +49,20 @@ bool has_tensors(const fs::path& folder) {
            (is_checkpoint(folder.string()) && TensorFiles::are_in(folder.string()));
 }
 
+/// Returns true if the headers of all files with tensors can be read: an interrupted download of another
+/// program may lack some.
+bool has_all_tensors(const std::string& folder) {
+    try {
+        if (is_adapter(folder))
+            static_cast<void>(Adapter::open(folder));
+        else if (!is_consolidated(folder))
+            static_cast<void>(TensorFiles::open(folder));
+        return true;
+    } catch (const Error&) {
+        return false;
+    }
+}
+
 /// What a folder is or holds itself, called `name` or after it.
 void add_models(const fs::path& folder, const std::string& name, const std::string& before,
                 std::vector<LocalModel>& found) {
@@ -132,6 +146,18 @@ std::string checkpoint_name(const std::string& folder) {
     const bool cached =
         path.parent_path().filename() == "snapshots" && kept.filename().string().starts_with(models_prefix);
     return cached ? name_of(kept) : path.filename().string();
+}
+
+std::optional<std::string> downloaded_folder(const hub::ModelName& model) {
+    const hub::CachedModel cached(hub::cache_folder(), model.name);
+    const std::optional<std::string> folder = model.revision == hub::ModelName().revision
+                                                  ? cached_revision(cached.folder().string())
+                                                  : cached.revision_folder(model.revision);
+    if (!folder)
+        return std::nullopt;
+    const bool complete =
+        !gguf_models_in(*folder).empty() || (has_tensors(*folder) && has_all_tensors(*folder));
+    return complete ? folder : std::nullopt;
 }
 
 std::vector<LocalModel> local_models(const std::string& folder) {

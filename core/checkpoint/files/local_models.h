@@ -1,8 +1,10 @@
 #pragma once
 
 #include "core/checkpoint/model/model.h"
+#include "core/hub/model_name.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,6 +48,10 @@ std::string local_models_folder();
 /// itself, where it is a checkpoint, a GGUF file or a PyTorch file. A folder that is missing or cannot be
 /// read has none.
 std::vector<LocalModel> local_models(const std::string& folder);
+
+/// The folder of a model of the Hub in the cache, which opens without a connection. Empty if files of it are
+/// missing.
+std::optional<std::string> downloaded_folder(const hub::ModelName& model);
 
 /// What people call a checkpoint: "openai-community/gpt2" for a revision in the cache, else the name of the
 /// folder or file.

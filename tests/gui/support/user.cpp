@@ -17,6 +17,14 @@ namespace headscope::test {
 using namespace headscope::app;
 namespace {
 
+/// A machine without a network: no test connects to a server.
+class NoNetwork : public hub::HttpClient {
+public:
+    hub::HttpAnswer send(const hub::HttpRequest&, const OnAnswer&, const Progress&) override {
+        throw hub::ConnectionError("there is no network in tests", false);
+    }
+};
+
 Program::Options options_for(const std::string& preset, const std::string& sentence,
                              const std::string& state_folder) {
     Program::Options options;
@@ -24,6 +32,7 @@ Program::Options options_for(const std::string& preset, const std::string& sente
     options.recipe.sentence = sentence;
     options.device = "cpu";
     options.state_folder = state_folder;
+    options.hub_client = [] { return std::make_unique<NoNetwork>(); };
     return options;
 }
 

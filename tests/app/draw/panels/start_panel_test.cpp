@@ -84,7 +84,8 @@ TEST_CASE("the Start page offers three ways in, in this order for the Tab key", 
     page.files.packaged = {"pocket"};
     page.files.recent = {"/projects/mine.headscope", "/models/gpt2"};
     CHECK(page.labels() == std::vector<std::string>{"Start typing", "Start lesson 1", "All lessons",
-                                                    "Open pocket", "Other file…", "recent 1", "recent 2"});
+                                                    "Open pocket", "From the Hub…", "Other file…", "recent 1",
+                                                    "recent 2"});
     const Picture picture = page.draw();
     CHECK_FALSE(sent<WindowAction, TypeSentence>(action_of(picture, "Start typing")).second);
     CHECK(sent<LessonAction, OpenLesson>(action_of(picture, "Start lesson 1")).id == "lesson-1");
@@ -101,11 +102,11 @@ TEST_CASE("the Start page offers three ways in, in this order for the Tab key", 
 TEST_CASE("what is not there has no row on the Start page", "[panels][start]") {
     Page page;
     const Picture picture = page.draw();
-    CHECK(page.labels() ==
-          std::vector<std::string>{"Start typing", "Start lesson 1", "All lessons", "Other file…"});
+    CHECK(page.labels() == std::vector<std::string>{"Start typing", "Start lesson 1", "All lessons",
+                                                    "From the Hub…", "Other file…"});
     CHECK_THAT(all_text(picture), !Catch::Contains("Recent") && !Catch::Contains("pocket"));
     page.course.lessons.clear();
-    CHECK(page.labels() == std::vector<std::string>{"Start typing", "Other file…"});
+    CHECK(page.labels() == std::vector<std::string>{"Start typing", "From the Hub…", "Other file…"});
     for (int i = 0; i < 9; ++i)
         page.files.recent.push_back("/some/" + std::to_string(i));
     CHECK(page.labels().back() == "recent 6");

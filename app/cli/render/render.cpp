@@ -1,13 +1,11 @@
+#include "app/cli/render/figure_options.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/usage.h"
 #include "app/cli/window_scene.h"
-#include "app/draw/pages/stage_figure.h"
 #include "app/shell/gl/offscreen.h"
-#include "app/state/screens/flow.h"
 #include "app/state/screens/screen.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/engine/engine.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -19,6 +17,8 @@ namespace headscope::cli {
 namespace {
 
 struct RenderOptions : SceneOptions {
+    FigureOptions figure;
+    const CLI::Option* one_head = nullptr;
     std::optional<std::string> size, point;
     std::string out;
     bool window = false;
@@ -49,15 +49,7 @@ std::string render_window(const RenderOptions& options, const app::DocumentPtr& 
     const std::unique_ptr<app::Program> program = make_program(options, document);
     show_scene(*program, options, document);
     const app::AppState& state = program->state();
-    const Dims& dims = state.document->problem.dims;
-    if (options.screen == "map" && app::screen_of(state.shown, state.view) != app::Screen::map)
-        fail_input("--screen map: this " + std::string(options.attention ? "file of weights" : "document") +
-                   " has " + std::to_string(std::max(dims.Tq, dims.Tk)) +
-                   " tokens, and the map needs at least " + std::to_string(app::min_map_tokens) +
-                   "; leave --screen out");
-    if (options.screen == "flow" && options.model)
-        if (const std::string why = app::why_no_flow(*state.document); !why.empty())
-            fail_input("--screen flow: " + why);
+    require_screen(options, state);
     if (state.shown.map != nullptr || options.present) {
         // The result depends on the size of the viewport, which the first frame determines.
         app::render_offscreen(*program, size.width, size.height, options.scale);
@@ -67,42 +59,19 @@ std::string render_window(const RenderOptions& options, const app::DocumentPtr& 
                                                 {.mouse = parse_point(options.point)}));
 }
 
-std::string render_stage(const RenderOptions& options, const app::DocumentPtr& document, PictureSize size,
-                         figure::FigureFormat format) {
-    const std::unique_ptr<engine::Engine> engine = engine::make_engine(options.problem.device());
-    const auto trace =
-        std::make_shared<const Trace>(static_cast<engine::Engine&>(*engine).run(document->problem));
-    const app::Shown shown{document, trace, analysis::head_metrics(document->problem, *trace, 0)};
-    app::ViewState view = view_of(options, *document);
-    if (options.screen == "flow") {
-        if (const std::string why = app::why_no_flow(*document); !why.empty())
-            fail_input("--screen flow: " + why);
-        view.attention.screen = app::Screen::flow;
-        show_flow_instant(options, shown, view);
-    }
-    return app::stage_figure(shown, view,
-                             {.format = format,
-                              .scale = options.scale,
-                              .width = static_cast<float>(size.width),
-                              .height = static_cast<float>(size.height),
-                              .fixed_width = options.size.has_value(),
-                              .crop = !options.size});
-}
-
 void run_render(const RenderOptions& options) {
     const bool flow = options.screen == "flow";
-    const PictureSize size = parse_size(options.size, options.window ? PictureSize{1600, 1000}
-                                                      : flow         ? PictureSize{1512, 848}
-                                                                     : PictureSize{960, 848});
+    const PictureSize size = parse_size(options.size, {1600, 1000});
     if (options.at && (!flow || *options.at < 0 || *options.at > 1))
         fail_input(flow ? "--at " + std::to_string(*options.at) +
                               " is not between 0 and 1, the end of the story"
                         : "--at is an instant of the Flow's story; give --screen flow too");
     const figure::FigureFormat format =
         options.out == "-" ? figure::FigureFormat::png : figure::figure_format(options.out);
-    if ((options.attention || options.model) && !options.window)
-        throw Error(ErrorKind::usage, std::string(options.model ? "--model" : "--attention") +
-                                          " is drawn in the window; give --window too");
+    if (options.window && options.figure.given())
+        throw Error(ErrorKind::usage, "the window has no options of a figure; leave --window or them out");
+    if (options.sentences && !options.window)
+        throw Error(ErrorKind::usage, "a list of sentences is shown in the window; give --window too");
     if (!options.attention && !options.model &&
         (options.reading != analysis::ReadingOptions{} || options.log_colours))
         throw Error(
@@ -124,17 +93,26 @@ void run_render(const RenderOptions& options) {
         throw Error(ErrorKind::usage, "--step and --question were given; give one of them");
     check_scale(options);
     const app::DocumentPtr document = options.model ? nullptr : options.problem.read();
-    write_file_atomically(options.out, options.window ? render_window(options, document, size, format)
-                                                      : render_stage(options, document, size, format));
+    if (options.window)
+        return write_file_atomically(options.out, render_window(options, document, size, format));
+    const FigureScene figure{.scene = options,
+                             .one_head = options.one_head->count() > 0,
+                             .size = options.size ? std::optional(size) : std::nullopt,
+                             .format = format,
+                             .choice =
+                                 options.figure.choice(options.theme, options.size.has_value(), format)};
+    write_file_atomically(options.out, render_figure(figure, document));
 }
 
 } // namespace
 
 void add_render(CLI::App& program) {
     CLI::App& command =
-        *program.add_subcommand("render", "draw a stage or the whole window, without a display");
+        *program.add_subcommand("render", "draw a figure or the whole window, without a display");
     const auto options = std::make_shared<RenderOptions>();
     add_scene_options(command, *options, "with --window: ");
+    options->one_head = command.get_option("--head");
+    options->figure.add_to(command);
     command.add_option(
         "--stage", options->stage,
         "the stage to draw, by the name that trace uses or that the strip of stages has, such as "
@@ -142,12 +120,13 @@ void add_render(CLI::App& program) {
     command.add_flag("--window", options->window, "draw the whole window of the program (PNG only)");
     command.add_option(
         "--size", options->size,
-        "WIDTHxHEIGHT in logical pixels (default: a stage is cropped to its content; 1600x1000 "
+        "WIDTHxHEIGHT in logical pixels (default: a figure is cropped to its content; 1600x1000 "
         "with --window)");
     command.add_option("--attention", options->attention,
-                       "with --window: show attention weights of this .npy or .safetensors file");
+                       "show attention weights of this .npy or .safetensors file");
     CLI::Option* const model = command.get_option("--model");
     model->excludes("--attention");
+    exclude_problem(command, *command.get_option("--attention"));
     CLI::Option* const screen =
         command
             .add_option(

@@ -1,0 +1,230 @@
+#include "app/shell/files/render_command.h"
+
+#include "app/draw/kit/format.h"
+#include "app/draw/pages/stage_figure.h"
+#include "app/state/model_document.h"
+#include "app/state/picture_choice.h"
+#include "app/state/screens/screen.h"
+#include "core/base/error.h"
+#include "core/base/message.h"
+#include "core/checkpoint/files/local_models.h"
+#include "core/checkpoint/files/packaged_models.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace headscope::app {
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+[[noreturn]] void fail_unsaved() {
+    fail_input(
+        tr("render_command.save_first",
+           "A command cannot describe this document with its edits: save it as a project, then copy the "
+           "command again."));
+}
+
+/// Returns the project's file if it holds the document as it is on screen; else empty.
+std::string saved_project(const FilesState& files) {
+    return files.unsaved || files.lesson || !files.path.ends_with(".headscope") ? "" : files.path;
+}
+
+void add_value(Words& words, const std::string& option, const std::string& value) {
+    words.insert(words.end(), {option, value});
+}
+
+/// "--text=-5": a value that begins with a hyphen belongs to its option.
+void add_text(Words& words, const std::string& option, const std::string& text) {
+    if (text.starts_with('-'))
+        words.push_back(option + "=" + text);
+    else
+        add_value(words, option, text);
+}
+
+void add_experiment(Words& words, const AppState& state) {
+    const project::Recipe& recipe = state.document->recipe;
+    if (const std::string path = saved_project(state.files); !path.empty())
+        return add_value(words, "--project", path);
+    if (!recipe.edits.empty() || !recipe.painted_mask.empty() || !recipe.extra_mask.empty() ||
+        recipe.base != nullptr || recipe.identity_W_O)
+        fail_unsaved();
+    if (!recipe.sentence.empty())
+        words.insert(words.end(), {recipe.sentence});
+    add_value(words, "--preset", recipe.preset);
+    if (!recipe.kv_sentence.empty())
+        add_text(words, "--kv-sentence", recipe.kv_sentence);
+    using project::MaskChoice;
+    if (recipe.mask != MaskChoice::none)
+        add_value(words, "--mask",
+                  recipe.mask == MaskChoice::causal ? "causal"
+                  : recipe.mask == MaskChoice::causal_window
+                      ? R"([{"kind":"sliding_window_causal","window":)" +
+                            std::to_string(project::causal_window_width) + "}]"
+                      : R"([{"kind":"sliding_window_symmetric","half_width":)" +
+                            std::to_string(project::symmetric_half_width) + "}]");
+    for (const auto& [option, count] : {std::pair("--heads", recipe.H), {"--kv-heads", recipe.Hkv}})
+        if (count > 0)
+            add_value(words, option, std::to_string(count));
+    if (recipe.seed != 1)
+        add_value(words, "--seed", std::to_string(recipe.seed));
+    if (recipe.temperature != 1)
+        add_value(words, "--temperature", shortest_number(recipe.temperature));
+    for (std::size_t h = 0; h < recipe.gains.size(); ++h)
+        if (recipe.gains[h] != 1)
+            add_value(words, "--gain", std::to_string(h) + "=" + shortest_number(recipe.gains[h]));
+}
+
+void add_checkpoint(Words& words, const AppState& state) {
+    const Document& document = *state.document;
+    const RunSpec& part = *document.part();
+    const std::string path = saved_project(state.files);
+    if (!path.empty()) {
+        add_value(words, "--project", path);
+    } else {
+        if (!part.edits.empty() || part.written > 0)
+            fail_unsaved();
+        const std::string& folder = part.model->model->path();
+        const std::string name = checkpoint::checkpoint_name(folder);
+        const bool by_name = checkpoint::is_packaged(name) || checkpoint::model_folder(name) == folder;
+        add_value(words, "--model", by_name ? name : folder);
+        add_text(words, "--text", part.prompt);
+        if (!part.pair.empty())
+            add_text(words, "--text-pair", part.pair);
+        if (part.two_texts())
+            add_text(words, "--decoder-text", part.target);
+    }
+    const std::string stack = stack_name(part.architecture(), state.view.attention.stack);
+    if (!stack.empty())
+        add_value(words, "--stack", stack);
+}
+
+std::string flag_of_reading(const analysis::ReadingInfo& reading) {
+    std::string flag = "--" + std::string(reading.id);
+    std::ranges::replace(flag, ' ', '-');
+    return flag;
+}
+
+void add_questions(Words& words, const AppState& state, Screen screen) {
+    const Document& document = *state.document;
+    if (!document.is_checkpoint())
+        return;
+    const ModelState& model = state.model;
+    const checkpoint::TextModel& texts = *document.part()->model;
+    const auto add_token = [&](const char* option, const std::optional<std::int64_t>& id) {
+        if (!id)
+            return;
+        std::string word =
+            texts.tokenizer == nullptr ? std::to_string(*id) : checkpoint::label_of(texts, *id);
+        constexpr std::string_view blank = "·"; // marks a blank at the beginning
+        if (texts.tokenizer != nullptr && word.starts_with(blank))
+            word.erase(0, blank.size());
+        add_text(words, option, word);
+    };
+    if (screen == Screen::circuits)
+        return add_token("--token", model.circuits.token);
+    if (screen != Screen::effects && screen != Screen::patching)
+        return;
+    add_token("--token", model.effects.token);
+    add_token("--against", model.effects.against);
+    if (screen != Screen::patching)
+        return;
+    add_text(words, "--corrupted", model.patching.corrupted);
+    add_value(words, "--patched",
+              model.patching.paths ? "paths" : std::string(analysis::info_of(model.patching.kind).id));
+}
+
+/// The head, the row and the look of the canvas.
+void add_view(Words& words, const AppState& state, const PictureChoice& choice, Screen screen) {
+    const ViewState& view = state.view;
+    const Document& document = *state.document;
+    if (screen == Screen::stages)
+        add_value(words, "--stage", std::string(tensor_info(stage_on_canvas(view)).name));
+    else
+        add_value(words, "--screen", std::string(screen_name(view.attention)));
+    if (document.has_head_grid())
+        add_value(words, "--layer", std::to_string(view.attention.layer));
+    if (document.has_head_grid() ? !(choice.all_heads && screen == Screen::stages) : view.head != 0)
+        add_value(words, "--head", std::to_string(view.head));
+    if (const std::int64_t row = screen == Screen::flow ? view.flow.word : view.row; row >= 0)
+        add_value(words, "--row", std::to_string(row));
+    if (screen == Screen::flow && view.flow.time > 0 && view.flow.time < view.flow.story.duration())
+        add_value(words, "--at", shortest_number(view.flow.time / view.flow.story.duration()));
+    constexpr std::string_view views[] = {"heatmap", "arcs", "text", "graph"};
+    if (view.weights_view != WeightsView::heatmap)
+        add_value(words, "--view", std::string(views[static_cast<std::size_t>(view.weights_view)]));
+    constexpr std::string_view heads[] = {"each", "difference", "mean"};
+    if (view.heads_view != HeadsView::each && stage_on_canvas(view) != TensorId::weights_mean)
+        add_value(words, "--show-heads", std::string(heads[static_cast<std::size_t>(view.heads_view)]));
+    if (view.heads_view == HeadsView::difference)
+        add_value(words, "--compared-head", std::to_string(view.compared_head));
+    constexpr std::string_view maps[] = {"head", "neutral", "viridis", "cividis", "magma"};
+    if (view.colour_map != ColourMap::head)
+        add_value(words, "--colours", std::string(maps[static_cast<std::size_t>(view.colour_map)]));
+    if (!view.same_scale)
+        add_value(words, "--colour-scale", "own");
+    if (!view.numbers)
+        add_value(words, "--numbers", "off");
+    constexpr std::string_view scales[] = {"row", "head", "all"};
+    if (view.attention.score_scale != ScoreScale::row)
+        add_value(words, "--score-colours",
+                  std::string(scales[static_cast<std::size_t>(view.attention.score_scale)]));
+    for (const analysis::ReadingInfo& reading : analysis::readings())
+        if (view.attention.reading.*reading.option)
+            words.push_back(flag_of_reading(reading));
+    if (view.attention.log_colours && document.has_head_grid())
+        words.emplace_back("--log-colours");
+}
+
+void add_choice(Words& words, const PictureChoice& choice) {
+    for (const PictureOption& option : picture_options())
+        if (const int value = option.value(choice); value != option.value(PictureChoice()))
+            add_value(words, std::string(option.flag),
+                      std::string(option.values[static_cast<std::size_t>(value)].name));
+    if (choice.unit == PictureUnit::times)
+        add_value(words, "--scale", std::to_string(choice.times));
+    else
+        add_value(words, choice.unit == PictureUnit::pt ? "--font-size" : "--width",
+                  width_text(choice) + std::string(unit_name(choice.unit)));
+}
+
+} // namespace
+
+std::vector<std::string> render_words(const AppState& state, const PictureChoice& choice,
+                                      const std::string& output) {
+    const Document& document = *state.document;
+    const Screen screen = screen_of(state.shown, state.view);
+    Words words{"render"};
+    if (document.is_checkpoint())
+        add_checkpoint(words, state);
+    else if (const GivenWeights* const given = document.given())
+        add_value(words, "--attention", given->set->info().source);
+    else
+        add_experiment(words, state);
+    add_view(words, state, choice, screen);
+    add_questions(words, state, screen);
+    add_choice(words, choice);
+    add_value(words, "-o", output);
+    return words;
+}
+
+std::string shell_command(const std::vector<std::string>& words) {
+    constexpr std::string_view plain =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=,:@%+";
+    std::string command = "headscope";
+    for (const std::string& word : words) {
+        command += ' ';
+        if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) {
+            command += word;
+            continue;
+        }
+        command += '\'';
+        for (const char c : word)
+            command += c == '\'' ? std::string("'\\''") : std::string(1, c);
+        command += '\'';
+    }
+    return command;
+}
+
+} // namespace headscope::app
