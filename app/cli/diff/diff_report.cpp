@@ -21,7 +21,7 @@ namespace {
 
 using analysis::HeadDifference;
 using analysis::NumberDifference;
-using analysis::TensorDifference;
+using analysis::ParameterDifference;
 using DiffJson = nlohmann::ordered_json;
 
 /// The matrices of a head, by their names in every format.
@@ -88,7 +88,7 @@ std::optional<double> mean_over_texts(const std::vector<DiffReport::Text>& texts
 
 std::string tensors_text(const DiffReport& report, std::int64_t top) {
     const auto changed = std::ranges::count_if(
-        report.tensors, [](const TensorDifference& one) { return one.numbers.difference > 0; });
+        report.tensors, [](const ParameterDifference& one) { return one.numbers.difference > 0; });
     std::string text =
         std::to_string(changed) + " of " + app::counted(std::ssize(report.tensors), "tensor") + " differ\n";
     if (changed == 0)
@@ -100,7 +100,7 @@ std::string tensors_text(const DiffReport& report, std::int64_t top) {
         width = std::max(width, report.tensors[n].name.size() + 2);
     text += "\n" + padded("tensor", width) + padded("relative", 12) + padded("norm of A", 12) + "largest\n";
     for (const std::size_t n : order) {
-        const TensorDifference& one = report.tensors[n];
+        const ParameterDifference& one = report.tensors[n];
         text += padded(one.name, width) + padded(number_text(one.numbers.relative()), 12) +
                 padded(number_text(one.numbers.norm), 12) + number_text(one.numbers.largest) + "\n";
     }
@@ -214,7 +214,7 @@ std::string diff_as_text(const DiffReport& report, const checkpoint::TextModel& 
 std::string diff_as_json(const DiffReport& report, const checkpoint::TextModel& model) {
     DiffJson tensors = DiffJson::array(), heads = DiffJson::array(), texts = DiffJson::array(),
              failed = DiffJson::array();
-    for (const TensorDifference& one : report.tensors) {
+    for (const ParameterDifference& one : report.tensors) {
         DiffJson row{{"name", one.name}, {"shape", one.extents}};
         row.update(numbers_json(one.numbers));
         tensors.push_back(std::move(row));
@@ -243,7 +243,7 @@ std::string diff_as_csv(const DiffReport& report, const checkpoint::Architecture
         return cell_or_empty(of.relative()) + "," + cell_or_empty(of.difference) + "," +
                cell_or_empty(of.norm) + "," + cell_or_empty(of.largest);
     };
-    for (const TensorDifference& one : report.tensors)
+    for (const ParameterDifference& one : report.tensors)
         text += "tensor," + one.name + "," + numbers(one.numbers) + ",,,,,,\n";
     for (std::size_t n = 0; n < report.heads.size(); ++n) {
         text += "head," + head_name(architecture, report.heads[n]) + "," + numbers(report.heads[n].all());
@@ -257,7 +257,7 @@ std::string diff_as_csv(const DiffReport& report, const checkpoint::Architecture
 void write_diff_tensors(const DiffReport& report, const analysis::CheckpointPair& pair,
                         const std::string& path) {
     format::SafetensorsWriter file;
-    for (const TensorDifference& one : report.tensors)
+    for (const ParameterDifference& one : report.tensors)
         file.add_generated(one.name, Shape(std::span<const std::int64_t>(one.extents)),
                            [&pair, &one](const format::SafetensorsWriter::NumberSink& sink) {
                                const TensorPtr a = pair.a().files().tensor(one.name),

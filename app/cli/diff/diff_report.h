@@ -23,7 +23,7 @@ struct DiffReport {
     };
     std::string a, b; ///< as they were given
     std::vector<std::string> only_a = {}, only_b = {};
-    std::vector<analysis::TensorDifference> tensors = {};
+    std::vector<analysis::ParameterDifference> tensors = {};
     std::vector<analysis::HeadDifference> heads = {};
     std::vector<Text> texts = {};
     std::vector<FailedPrompt> failed = {};

@@ -165,8 +165,8 @@ CheckpointPair::CheckpointPair(const Model& a, const Model& b) : a_(a), b_(b) {
                       b.path(), few_of(apart)));
 }
 
-std::vector<TensorDifference> CheckpointPair::tensors(Progress& progress) const {
-    std::vector<TensorDifference> all;
+std::vector<ParameterDifference> CheckpointPair::tensors(Progress& progress) const {
+    std::vector<ParameterDifference> all;
     for (const std::string& name : names_) {
         progress.check();
         const TensorPtr from = a_.files().tensor(name), to = b_.files().tensor(name);

@@ -25,7 +25,7 @@ struct NumberDifference {
 };
 
 /// One tensor of two checkpoints.
-struct TensorDifference {
+struct ParameterDifference {
     std::string name; ///< in the files
     std::vector<std::int64_t> extents;
     NumberDifference numbers;
@@ -56,7 +56,7 @@ public:
 
     /// Compares tensors() one after the other. Throws Error(input) for NaN or infinite numbers, and
     /// Error(cancelled).
-    std::vector<TensorDifference> tensors(Progress& progress) const;
+    std::vector<ParameterDifference> tensors(Progress& progress) const;
     /// Compares the heads of all attentions, those of layers without attention left out. Throws likewise.
     std::vector<HeadDifference> heads(Progress& progress) const;
     /// Returns the edits that turn A into B. Throws Error(input) if a parameter differs that cannot be
