@@ -408,6 +408,11 @@ def check_without_tokenizer(folder):
     made = json.loads(call("patch", "--what", "mlp", "--model", model, "--prompts", folder / "pairs.csv"))
     want = call("patch", "--what", "mlp", "--model", model, "--clean-ids", "5,7,11", "--corrupted-ids", "5,8,11", "--answer-id", 3, "--against-id", 4)
     assert made["prompts"] == [json.loads(want)] and made["mean"] == json.loads(want)
+    # An encoder-decoder: the ids are the encoder's, and its decoder has its start token alone.
+    command = ["heads", "--model", DATA / "models/t5_tiny", "--json"]
+    for stack in ("encoder", "decoder", "cross"):
+        made = json.loads(call(*command, "--stack", stack, "--prompts", folder / "ids.jsonl"))
+        assert made["prompts"] == [json.loads(call(*command, "--stack", stack, "--ids", ids)) for ids in ("5,7,11", "5,9,30")], stack
 
 
 def main():
