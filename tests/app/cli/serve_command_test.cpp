@@ -131,6 +131,16 @@ TEST_CASE("serve reports a model that cannot be opened before it reads requests"
     CHECK(run_program({"serve"}).code == 2);
 }
 
+TEST_CASE("serve limits the memory of all requests", "[cli]") {
+    const std::string line = request("heads", {"--ids=5,7", "--json"}).dump();
+    const ProgramRun small = run_program({"serve", "--model", served_model(), "--memory", "1KB"}, line);
+    CHECK(small.code == 3);
+    CHECK_THAT(small.err, Contains("--memory allows 1 KB"));
+    const ProgramRun enough = run_program({"serve", "--model", served_model(), "--memory", "2GB"}, line);
+    CHECK(enough.code == 0);
+    CHECK_THAT(enough.out, Contains("\"ok\":true"));
+}
+
 TEST_CASE("serve draws a scene, and refuses what is not one", "[cli]") {
     const TemporaryFolder folder;
     const json text{{"text", "cat"}, {"x", 5}, {"y", 20}, {"color", "1F2937"}, {"align", "left"}},
