@@ -181,7 +181,7 @@ std::function<int()> add_commands(CLI::App& program) {
     std::function<int()> open_window = add_window(program);
     add_memory(program);
     for (const char* const name : {"trace", "export", "heads", "generate", "explain", "patch", "edit", "map",
-                                   "survey", "diff", "render", "record"})
+                                   "survey", "diff", "render", "record", "serve"})
         add_memory(*program.get_subcommand(name));
     add_memory(*program.get_subcommand("model")->get_subcommand("check"));
     // Called after all options are read and before the command starts.

@@ -1,5 +1,6 @@
 #include "app/cli/heads/measured_heads.h"
 
+#include "app/cli/prompt_option.h"
 #include "app/cli/usage.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/pages/attention_pages.h"
@@ -228,9 +229,9 @@ const checkpoint::TextModel& HeadsOfTexts::model() const {
 
 std::vector<MeasuredHead> HeadsOfTexts::measure(const analysis::PromptValue& text) {
     const Opened& opened = parts_->opened;
-    const checkpoint::ModelInputs inputs = text.ids.empty()
-                                               ? checkpoint::prompt_inputs(*opened.text, text.text)
-                                               : checkpoint::token_inputs(*opened.text, text.ids);
+    PromptOption prompt;
+    prompt.set(text);
+    const checkpoint::ModelInputs inputs = prompt.read(*opened.text);
     std::vector<MeasuredHead> rows = heads_of_text(opened, inputs, 0, stages_for(parts_->wanted),
                                                    *parts_->engine, parts_->input.hide_first);
     if (wants(parts_->wanted, HeadScore::effect))

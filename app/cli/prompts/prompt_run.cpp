@@ -26,13 +26,18 @@ namespace {
 
 using analysis::Prompt;
 
+/// Throws what PromptRun::compute throws, but for Error(input): what the machine lacks may be there when the
+/// set is continued, so it is no outcome. Its error names the line.
 PromptOutcome outcome_of(const PromptRun& run, const Prompt& prompt) {
     try {
         if (!prompt.fault.empty())
             return {.why = prompt.fault};
         return {.result = run.compute(prompt)};
     } catch (const Error& fault) {
-        if (fault.kind() != ErrorKind::input && fault.kind() != ErrorKind::machine)
+        if (fault.kind() == ErrorKind::machine)
+            throw Error(fault.kind(),
+                        run.set.path + ", line " + std::to_string(prompt.line) + ": " + fault.what());
+        if (fault.kind() != ErrorKind::input)
             throw;
         return {.why = fault.what()};
     }

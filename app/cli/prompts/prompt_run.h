@@ -26,7 +26,8 @@ struct PromptRun {
 /// Computes all prompts and writes their results, with mean and spread, in the format of the ending of `out`.
 /// With a file, a stopped run continues when it is started again, and processes that mpirun or srun started
 /// share the prompts. Lines that cannot be used are named on standard error. Throws Error(input) if no line
-/// can be used, and Error(cancelled) if the user stopped it.
+/// can be used, Error(machine) for the first line that the machine cannot compute, and Error(cancelled) if
+/// the user stopped it.
 void run_prompts(const PromptRun& run);
 
 } // namespace headscope::cli

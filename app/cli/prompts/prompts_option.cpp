@@ -5,6 +5,7 @@
 #include "core/base/file.h"
 #include "core/base/joined.h"
 #include "core/base/sha256.h"
+#include "core/checkpoint/files/local_models.h"
 #include "core/checkpoint/model/patch_identity.h"
 
 #include <CLI/CLI.hpp>
@@ -18,15 +19,38 @@ namespace headscope::cli {
 
 namespace {
 
-/// Returns the paths of the files with tensors and of the tokenizer, some of which may not exist.
-std::vector<std::filesystem::path> files_of(const checkpoint::Model& model) {
-    std::vector<std::filesystem::path> paths;
+namespace fs = std::filesystem;
+
+/// Returns the folder of an adapter, whose path may be that of its adapter_config.json.
+fs::path adapter_folder(const checkpoint::Model& model) {
+    std::error_code ignored;
+    const fs::path path(model.path());
+    return fs::is_directory(path, ignored) ? path : path.parent_path();
+}
+
+/// Returns the paths of the files with tensors, of the tokenizer and of settings, some of which may not
+/// exist. An adapter's own are added to those of its base.
+std::vector<fs::path> files_of(const checkpoint::Model& model) {
+    std::vector<fs::path> paths;
     for (const checkpoint::TensorFiles::File& file : model.files().files())
         std::visit([&](const auto& opened) { paths.emplace_back(opened->source()); }, file);
-    for (const char* const name : {"tokenizer.json", "tokenizer_config.json", "tokenizer.model",
-                                   "spiece.model", "vocab.json", "merges.txt", "vocab.txt"})
-        paths.push_back(std::filesystem::path(model.folder()) / name);
+    std::vector<fs::path> folders{model.folder()};
+    if (model.adapted() != nullptr)
+        folders.push_back(adapter_folder(model));
+    for (const fs::path& folder : folders) {
+        for (const std::string& name : checkpoint::tokenizer_files(folder.string()))
+            paths.push_back(folder / name);
+        for (const char* const name : {"generation_config.json", checkpoint::adapter_config_name})
+            paths.push_back(folder / name);
+    }
     return paths;
+}
+
+/// Returns the path without links, so that one folder has one text.
+std::string real_path(const std::string& path) {
+    std::error_code fault;
+    const fs::path real = fs::canonical(path, fault);
+    return fault ? path : real.string();
 }
 
 } // namespace
@@ -43,7 +67,7 @@ void PromptsOption::add_to(CLI::App& command, const std::string& fields,
 }
 
 void check_set_output(const std::string& out, bool json) {
-    const std::string suffix = std::filesystem::path(out).extension().string();
+    const std::string suffix = fs::path(out).extension().string();
     if (out != "-" && suffix != ".json" && suffix != ".csv" && suffix != ".safetensors")
         fail_input("-o " + out +
                    ": the results of a set are written as .json, .csv or .safetensors; use one of these "
@@ -75,10 +99,13 @@ std::string computation_text(const CLI::App& command, const checkpoint::Model& m
     text += identity.config_sha256 + "\n";
     for (const checkpoint::CheckpointIdentity::File& file : identity.files)
         text += file.name + " " + std::to_string(file.bytes) + " " + file.header_sha256 + "\n";
-    for (const std::filesystem::path& path : files_of(model)) {
+    // Equal checkpoints are told apart by their places: the headers of two adapters often agree.
+    text += real_path(model.path()) + "\n" + real_path(model.folder()) + "\n";
+    for (const fs::path& path : files_of(model)) {
         std::error_code fault; // an absent file, or one inside the program
-        const auto written = std::filesystem::last_write_time(path, fault);
-        text += fault ? "-\n" : std::to_string(written.time_since_epoch().count()) + "\n";
+        const auto written = fs::last_write_time(path, fault);
+        text += path.filename().string() + " " +
+                (fault ? "-" : std::to_string(written.time_since_epoch().count())) + "\n";
     }
     return text;
 }

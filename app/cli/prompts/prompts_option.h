@@ -31,8 +31,8 @@ private:
 void check_set_output(const std::string& out, bool json);
 
 /// Returns a text that differs if the results of a set may differ: the values of the command's options, the
-/// edits of --patch, and the identity of the model with the times at which its files were written. Where the
-/// results are written does not matter. Throws
+/// edits of --patch, and the identity of the model with its path and the times at which its files were
+/// written; of an adapter also those of its base. Where the results are written does not matter. Throws
 /// Error(input) if the file of --patch cannot be read.
 std::string computation_text(const CLI::App& command, const checkpoint::Model& model);
 

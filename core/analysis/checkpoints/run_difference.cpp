@@ -2,7 +2,6 @@
 
 #include "core/analysis/effects/logit_attribution.h"
 
-#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <numeric>
@@ -42,24 +41,6 @@ void compare_patterns(const ModelRun& a, const ModelRun& b, const Progress& canc
     }
 }
 
-/// KL(A || B) of softmax of two lists of logits.
-double divergence_of(std::span<const float> a, std::span<const float> b) {
-    const auto log_sum = [](std::span<const float> logits) {
-        const double largest = std::ranges::max(logits);
-        double sum = 0;
-        for (const float logit : logits)
-            sum += std::exp(static_cast<double>(logit) - largest);
-        return largest + std::log(sum);
-    };
-    const double all_a = log_sum(a), all_b = log_sum(b);
-    double divergence = 0;
-    for (std::size_t n = 0; n < a.size(); ++n) {
-        const double log_a = static_cast<double>(a[n]) - all_a, log_b = static_cast<double>(b[n]) - all_b;
-        divergence += std::exp(log_a) * (log_a - log_b);
-    }
-    return std::max(divergence, 0.0);
-}
-
 void compare_effects(const ModelRun& a, const ModelRun& b, const Progress& cancel, RunDifference& out) {
     const LogitQuestion question{.position = a.inputs().T - 1, .token = out.token};
     const LogitAttribution from = logit_attribution(a, question, cancel),
@@ -89,7 +70,7 @@ RunDifference run_difference(const ModelRun& a, const ModelRun& b, const Progres
     out.next_a = checkpoint::likeliest(from->values(), 1).front();
     out.next_b = checkpoint::likeliest(to->values(), 1).front();
     out.token = out.next_a.id;
-    out.divergence = divergence_of(from->values(), to->values());
+    out.divergence = checkpoint::compare_predictions(from->values(), to->values(), 0).kl;
     out.has_prediction = true;
     compare_effects(a, b, cancel, out);
     return out;

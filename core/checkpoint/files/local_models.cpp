@@ -102,12 +102,16 @@ std::vector<std::string> tokenizer_sources(const Model& model) {
             return {};
         return {tr("local_models.file", "{} in the file", kind->get<std::string>())};
     }
+    return tokenizer_files(model.folder());
+}
+
+std::vector<std::string> tokenizer_files(const std::string& folder) {
     std::vector<std::string> found;
     for (const char* name :
          {"tokenizer.json", "tokenizer_config.json", "vocab.json", "merges.txt", "vocab.txt",
           "tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "spm.model", "sentencepiece.model",
           "source.spm", "target.spm", "special_tokens_map.json", "added_tokens.json"})
-        if (std::error_code ignored; fs::exists(fs::path(model.folder()) / name, ignored))
+        if (std::error_code ignored; fs::exists(fs::path(folder) / name, ignored))
             found.emplace_back(name);
     return found;
 }

@@ -34,6 +34,8 @@ bool lacks_config(const std::string& path);
 /// What a model's tokenizer can be read from: files of its folder, or "gpt2 in the file" for a GGUF file
 /// whose key tokenizer.ggml.model says gpt2. Empty: it has none.
 std::vector<std::string> tokenizer_sources(const Model& model);
+/// Names of the files in the folder that a tokenizer can be read from.
+std::vector<std::string> tokenizer_files(const std::string& folder);
 
 /// Opens the headers of a checkpoint; no weight is read. Throws nothing but std::bad_alloc: what cannot be
 /// opened has a problem.

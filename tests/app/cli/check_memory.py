@@ -132,6 +132,18 @@ def main(folder):
         for made in folder.glob("out*"):
             made.unlink()
 
+    # A line of a set that does not fit ends the command, and the same command tries it again.
+    prompts, results = folder / "set.jsonl", folder / "set.json"
+    prompts.write_text("".join(json.dumps({"text": [1 + n % 2000 for n in range(size)]}) + "\n" for size in (5, 1200)))
+    words = ["heads", "--model", model, "--prompts", prompts, "-o", results]
+    for _ in range(2):
+        run = check_held(own + 50 * MB, *words)
+        assert run.code == 3 and "set.jsonl, line 2: " in run.err and not results.exists(), run
+        kept = (folder / "set.json.part-0").read_text().splitlines()[1:]
+        assert [json.loads(line)["line"] for line in kept] == [1], kept
+    run = Run(*words)
+    assert run.code == 0 and json.loads(results.read_text())["lines"] == [1, 2], run
+
     # The limit changes the cached data and not the results; without it the program uses more memory.
     whole, limited = folder / "whole.npy", folder / "limited.npy"
     words = ["export", *of_model, "--layer", 11, "--tensor", "output", "-o"]

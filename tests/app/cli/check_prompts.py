@@ -8,6 +8,7 @@ import csv
 import json
 import os
 import pathlib
+import shutil
 import signal
 import statistics
 import subprocess
@@ -15,7 +16,9 @@ import sys
 import tempfile
 import time
 
-from check_files import read_safetensors
+import numpy
+
+from check_files import read_safetensors, write_safetensors
 
 PROGRAM, DATA = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
 compared = 0
@@ -311,6 +314,55 @@ def check_resumed(folder):
     call(*command[:-1], rank=(0, 2), code=2, says="add -o FILE")
 
 
+def check_model_changed(folder):
+    """Checks that a stopped set is not continued with a LoRA adapter, another one, or changed files of the model."""
+    draw = numpy.random.default_rng(5)
+    base = folder / "base"
+    shutil.copytree(DATA / "models/llama_tiny_untied", base)
+    rows, columns = read_safetensors(base / "model.safetensors")[0]["model.layers.1.self_attn.q_proj.weight"].shape
+    prefix = "base_model.model.model.layers.1.self_attn.q_proj.lora_"
+    for name in ("adapter", "other"):
+        (folder / name).mkdir()
+        write_safetensors(folder / name / "adapter_model.safetensors",
+                          {prefix + "A.weight": draw.normal(size=(2, columns)).astype("<f4"),
+                           prefix + "B.weight": draw.normal(size=(rows, 2)).astype("<f4")})  # fmt: skip
+        (folder / name / "adapter_config.json").write_text(json.dumps(
+            {"peft_type": "LORA", "base_model_name_or_path": str(base), "r": 2, "lora_alpha": 4, "target_modules": ["q_proj"],
+             "task_type": "CAUSAL_LM"}))  # fmt: skip
+        for file in (folder / name).iterdir():
+            os.utime(file, (10**9, 10**9))  # as an archive may write them
+    (folder / "some.jsonl").write_text('{"text": [5, 7, 11]}\n{"text": [5, 9, 30]}\n')
+    out = folder / "some.json"
+
+    def run(model, **more):
+        return call("explain", "--what", "logits", "--model", model, "--prompts", folder / "some.jsonl", "-o", out, **more)
+
+    def stop(model):
+        """Leaves the part of one process of two."""
+        for path in folder.glob("some.json*"):
+            if path.suffix != ".jsonl":
+                path.unlink()
+        run(model, rank=(0, 2), says="the last process writes")
+
+    def refuse(model):
+        run(model, rank=(1, 2), code=1, says="belongs to other prompts, options or another model")
+
+    stop(base)
+    refuse(folder / "adapter")
+    stop(folder / "adapter")
+    refuse(folder / "other")
+    refuse(base)
+    run(folder / "adapter/adapter_config.json", rank=(1, 2))  # another name of the same model
+    for file in (folder / "adapter/adapter_config.json", folder / "adapter/tokenizer_config.json",
+                 base / "special_tokens_map.json", base / "generation_config.json"):  # fmt: skip
+        stop(folder / "adapter")
+        file.write_text(file.read_text().replace(" 4,", " 8,") if file.exists() else "{}")
+        refuse(folder / "adapter")
+    stop(folder / "adapter")
+    run(folder / "adapter", rank=(1, 2))
+    assert len(json.loads(out.read_text())["prompts"]) == 2
+
+
 def check_examples(folder):
     """Checks the sets that the program writes: clean prompts lead to the answer more than corrupted ones do."""
     for task, count in [("ioi", 60), ("greater-than", 40), ("induction", 40)]:
@@ -356,6 +408,11 @@ def check_without_tokenizer(folder):
     made = json.loads(call("patch", "--what", "mlp", "--model", model, "--prompts", folder / "pairs.csv"))
     want = call("patch", "--what", "mlp", "--model", model, "--clean-ids", "5,7,11", "--corrupted-ids", "5,8,11", "--answer-id", 3, "--against-id", 4)
     assert made["prompts"] == [json.loads(want)] and made["mean"] == json.loads(want)
+    # An encoder-decoder: the ids are the encoder's, and its decoder has its start token alone.
+    command = ["heads", "--model", DATA / "models/t5_tiny", "--json"]
+    for stack in ("encoder", "decoder", "cross"):
+        made = json.loads(call(*command, "--stack", stack, "--prompts", folder / "ids.jsonl"))
+        assert made["prompts"] == [json.loads(call(*command, "--stack", stack, "--ids", ids)) for ids in ("5,7,11", "5,9,30")], stack
 
 
 def main():
@@ -367,6 +424,7 @@ def main():
         check_files(folder)
         check_failed(folder)
         check_resumed(folder)
+        check_model_changed(folder)
         check_examples(folder)
         check_without_tokenizer(folder)
     print(f"prompts: {compared} results and numbers agree")
