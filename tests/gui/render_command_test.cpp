@@ -7,6 +7,10 @@
 #include "tests/gui/support/files_user.h"
 #include "tests/test_data.h"
 
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+
 // The command that the dialog for pictures copies draws the picture that the dialog writes.
 
 namespace headscope::test {
@@ -118,6 +122,69 @@ TEST_CASE("edits need a project before a command can draw them", "[gui][render]"
     user.save_as(folder.file("mine"));
     REQUIRE(user.files().path == folder.file("mine.headscope"));
     check_command(user);
+}
+
+TEST_CASE("a question without an option needs a project before a command can draw it", "[gui][render]") {
+    User user;
+    user.open("pocket", text_of_pictures);
+    const auto needs_project = [&](const char* why) {
+        INFO(why);
+        CHECK_THROWS_WITH(render_words(user.program.state(), {}, "out.svg"),
+                          Catch::Contains("save it as a project"));
+    };
+    user.act(PredictAt{3});
+    user.act(ShowScreen{Screen::effects});
+    needs_project("effects at a chosen position");
+    user.act(ShowScreen{Screen::circuits});
+    needs_project("circuits of the token at a chosen position");
+    for (const Screen screen : {Screen::flow, Screen::why}) { // --row names the position
+        user.act(ShowScreen{screen});
+        INFO(static_cast<int>(screen));
+        check_command(user);
+    }
+    user.act(PredictAt{std::numeric_limits<std::int32_t>::max()}); // the position that the command takes
+    user.act(ShowScreen{Screen::effects});
+    check_command(user);
+    user.act(AskEffects{AskEffects::What::against, ""});
+    needs_project("effects against the mean");
+    user.act(AskEffects{AskEffects::What::usual, ""});
+    check_command(user);
+}
+
+TEST_CASE("a folder called like a packaged model is named by its path", "[gui][render]") {
+    const TemporaryFolder folder;
+    const std::string own = folder.file("pocket");
+    std::filesystem::copy(test_data("/models/gpt2_tiny"), own, std::filesystem::copy_options::recursive);
+    User user;
+    user.open(own, "111 64 17 47");
+    const std::vector<std::string> words = render_words(user.program.state(), {}, "out.svg");
+    REQUIRE(words.size() > 2);
+    CHECK(words[1] == "--model");
+    CHECK(words[2] == own);
+    user.open("pocket", text_of_pictures);
+    CHECK(render_words(user.program.state(), {}, "out.svg")[2] == "pocket");
+}
+
+TEST_CASE("a width in pixels is left out of the command for vectors", "[gui][render]") {
+    User user("cat-sleeps");
+    const PictureChoice pixels{.unit = PictureUnit::px, .px = 500};
+    check_command(user, pixels); // an SVG
+    const auto has_width = [&](const char* output) {
+        return std::ranges::count(render_words(user.program.state(), pixels, output), "--width") == 1;
+    };
+    CHECK(has_width("out.png"));
+    CHECK_FALSE(has_width("out.pdf"));
+}
+
+TEST_CASE("a sentence that begins with a hyphen is no option of the command", "[gui][render]") {
+    User user("first-lesson", "-five apples fell");
+    check_command(user);
+    const std::vector<std::string> words = render_words(user.program.state(), {}, "out.svg");
+    CHECK(std::vector(words.end() - 2, words.end()) == std::vector<std::string>{"--", "-five apples fell"});
+    user.type_sentence("-"); // would be read from standard input
+    REQUIRE(user.program.state().document->recipe.sentence == "-");
+    CHECK_THROWS_WITH(render_words(user.program.state(), {}, "out.svg"),
+                      Catch::Contains("save it as a project"));
 }
 
 TEST_CASE("the dialog for pictures copies the command of its picture", "[gui][render]") {

@@ -22,7 +22,7 @@ using Words = std::vector<std::string>;
 [[noreturn]] void fail_unsaved() {
     fail_input(
         tr("render_command.save_first",
-           "A command cannot describe this document with its edits: save it as a project, then copy the "
+           "A command cannot describe this document as it is on screen: save it as a project, then copy the "
            "command again."));
 }
 
@@ -43,15 +43,18 @@ void add_text(Words& words, const std::string& option, const std::string& text) 
         add_value(words, option, text);
 }
 
-void add_experiment(Words& words, const AppState& state) {
+/// The sentence is added to `last`, the words after all options, if it would be read as an option.
+void add_experiment(Words& words, Words& last, const AppState& state) {
     const project::Recipe& recipe = state.document->recipe;
     if (const std::string path = saved_project(state.files); !path.empty())
         return add_value(words, "--project", path);
     if (!recipe.edits.empty() || !recipe.painted_mask.empty() || !recipe.extra_mask.empty() ||
-        recipe.base != nullptr || recipe.identity_W_O)
+        recipe.base != nullptr || recipe.identity_W_O || recipe.sentence == "-") // reads standard input
         fail_unsaved();
-    if (!recipe.sentence.empty())
-        words.insert(words.end(), {recipe.sentence});
+    if (recipe.sentence.starts_with('-'))
+        add_value(last, "--", recipe.sentence);
+    else if (!recipe.sentence.empty())
+        words.push_back(recipe.sentence);
     add_value(words, "--preset", recipe.preset);
     if (!recipe.kv_sentence.empty())
         add_text(words, "--kv-sentence", recipe.kv_sentence);
@@ -76,18 +79,44 @@ void add_experiment(Words& words, const AppState& state) {
             add_value(words, "--gain", std::to_string(h) + "=" + shortest_number(recipe.gains[h]));
 }
 
-void add_checkpoint(Words& words, const AppState& state) {
+/// The position that the user chose for the prediction; none: the one that `render` takes.
+std::optional<std::int64_t> chosen_position(const AppState& state) {
+    const ModelState& model = state.model;
+    const checkpoint::TextModel& texts = *state.document->part()->model;
+    if (!model.position || model.run == nullptr)
+        return std::nullopt;
+    const std::int64_t chosen = position_of(*model.run, texts, model.position);
+    return chosen == position_of(*model.run, texts, std::nullopt) ? std::nullopt : std::optional(chosen);
+}
+
+/// Whether the picture depends on a question that `render` has no option for.
+bool asks_more_than_options(const AppState& state, Screen screen) {
+    const ViewState& view = state.view;
+    const CircuitsQuestion& circuits = state.model.circuits;
+    if (screen == Screen::circuits && (circuits.through_mlp || circuits.threshold))
+        return true;
+    if (screen == Screen::effects && state.model.effects.from_mean)
+        return true;
+    const bool at_position =
+        screen == Screen::effects || (screen == Screen::circuits && !circuits.token) ||
+        (screen == Screen::stages && view.row < 0 &&
+         (is_around(view.group) || view.group == StageGroup::scores)); // they show the row of the position
+    return at_position && chosen_position(state);
+}
+
+void add_checkpoint(Words& words, const AppState& state, Screen screen) {
     const Document& document = *state.document;
     const RunSpec& part = *document.part();
     const std::string path = saved_project(state.files);
     if (!path.empty()) {
         add_value(words, "--project", path);
     } else {
-        if (!part.edits.empty() || part.written > 0)
+        if (!part.edits.empty() || part.written > 0 || asks_more_than_options(state, screen))
             fail_unsaved();
         const std::string& folder = part.model->model->path();
         const std::string name = checkpoint::checkpoint_name(folder);
-        const bool by_name = checkpoint::is_packaged(name) || checkpoint::model_folder(name) == folder;
+        const bool by_name = checkpoint::is_packaged(name) ? checkpoint::is_unpacked(folder)
+                                                           : checkpoint::model_folder(name) == folder;
         add_value(words, "--model", by_name ? name : folder);
         add_text(words, "--text", part.prompt);
         if (!part.pair.empty())
@@ -147,7 +176,10 @@ void add_view(Words& words, const AppState& state, const PictureChoice& choice, 
         add_value(words, "--layer", std::to_string(view.attention.layer));
     if (document.has_head_grid() ? !(choice.all_heads && screen == Screen::stages) : view.head != 0)
         add_value(words, "--head", std::to_string(view.head));
-    if (const std::int64_t row = screen == Screen::flow ? view.flow.word : view.row; row >= 0)
+    std::int64_t row = screen == Screen::flow ? view.flow.word : view.row;
+    if (document.is_checkpoint() && (screen == Screen::flow || (screen == Screen::why && row < 0)))
+        row = chosen_position(state).value_or(-1);
+    if (row >= 0)
         add_value(words, "--row", std::to_string(row));
     if (screen == Screen::flow && view.flow.time > 0 && view.flow.time < view.flow.story.duration())
         add_value(words, "--at", shortest_number(view.flow.time / view.flow.story.duration()));
@@ -177,14 +209,15 @@ void add_view(Words& words, const AppState& state, const PictureChoice& choice, 
         words.emplace_back("--log-colours");
 }
 
-void add_choice(Words& words, const PictureChoice& choice) {
+/// `vectors`: the file has no pixels, so that a width in pixels changes nothing.
+void add_choice(Words& words, const PictureChoice& choice, bool vectors) {
     for (const PictureOption& option : picture_options())
         if (const int value = option.value(choice); value != option.value(PictureChoice()))
             add_value(words, std::string(option.flag),
                       std::string(option.values[static_cast<std::size_t>(value)].name));
     if (choice.unit == PictureUnit::times)
         add_value(words, "--scale", std::to_string(choice.times));
-    else
+    else if (choice.unit != PictureUnit::px || !vectors)
         add_value(words, choice.unit == PictureUnit::pt ? "--font-size" : "--width",
                   width_text(choice) + std::string(unit_name(choice.unit)));
 }
@@ -195,17 +228,18 @@ std::vector<std::string> render_words(const AppState& state, const PictureChoice
                                       const std::string& output) {
     const Document& document = *state.document;
     const Screen screen = screen_of(state.shown, state.view);
-    Words words{"render"};
+    Words words{"render"}, last;
     if (document.is_checkpoint())
-        add_checkpoint(words, state);
+        add_checkpoint(words, state, screen);
     else if (const GivenWeights* const given = document.given())
         add_value(words, "--attention", given->set->info().source);
     else
-        add_experiment(words, state);
+        add_experiment(words, last, state);
     add_view(words, state, choice, screen);
     add_questions(words, state, screen);
-    add_choice(words, choice);
+    add_choice(words, choice, !output.ends_with(".png"));
     add_value(words, "-o", output);
+    words.insert(words.end(), last.begin(), last.end());
     return words;
 }
 

@@ -131,6 +131,14 @@ TEST_CASE("each screen of a checkpoint is drawn as a figure with words", "[cli][
     }
 }
 
+TEST_CASE("a sentence that begins with a hyphen follows two hyphens", "[cli][render]") {
+    const TemporaryFolder folder;
+    const Words written{"render", "--preset", "first-lesson", "-o", folder.file("out.svg")};
+    CHECK(run_program(with(written, {"-five apples"})).code == 2);
+    REQUIRE(run_program(with(written, {"--", "-five apples"})).code == 0);
+    CHECK_THAT(read_file(folder.file("out.svg")), Contains("apples"));
+}
+
 TEST_CASE("options of a figure are refused where they mean nothing", "[cli][render]") {
     const auto code = [](const Words& words) {
         const TemporaryFolder folder;
