@@ -21,7 +21,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
+#include <span>
 #include <utility>
+#include <vector>
 
 namespace headscope::cli {
 
@@ -98,13 +100,8 @@ void show_stage(app::ViewState& view, const std::string& name, const Offered& of
         view.heads_view = app::HeadsView::mean;
 }
 
-/// In the order of app::ColourMap.
-constexpr std::string_view colour_maps[] = {"head", "neutral", "viridis", "cividis", "magma"};
-
 app::ScoreScale score_scale(const SceneOptions& options) {
-    return options.score_colours == "row"    ? app::ScoreScale::row
-           : options.score_colours == "head" ? app::ScoreScale::head
-                                             : app::ScoreScale::all;
+    return app::choice_called<app::ScoreScale>(options.score_colours, app::score_scale_names);
 }
 
 app::ViewState view_with(const SceneOptions& options, const Dims& dims, const Offered& offered) {
@@ -122,16 +119,11 @@ app::ViewState view_with(const SceneOptions& options, const Dims& dims, const Of
     view.row = options.row.value_or(-1);
     if (options.screen == "flow")
         view.flow.word = std::exchange(view.row, -1);
-    constexpr std::string_view ways[] = {"heatmap", "arcs", "text", "graph"};
-    view.weights_view =
-        static_cast<app::WeightsView>(std::ranges::find(ways, options.weights_view) - std::begin(ways));
+    view.weights_view = app::choice_called<app::WeightsView>(options.weights_view, app::weights_view_names);
     view.attention.score_scale = score_scale(options);
-    constexpr std::string_view heads[] = {"each", "difference", "mean"};
-    if (options.heads != "each")
-        view.heads_view =
-            static_cast<app::HeadsView>(std::ranges::find(heads, options.heads) - std::begin(heads));
-    view.colour_map = static_cast<app::ColourMap>(std::ranges::find(colour_maps, options.colours) -
-                                                  std::begin(colour_maps));
+    if (options.heads != "each") // a stage may have chosen the mean
+        view.heads_view = app::choice_called<app::HeadsView>(options.heads, app::heads_view_names);
+    view.colour_map = app::choice_called<app::ColourMap>(options.colours, app::colour_map_names);
     view.numbers = options.numbers == "on";
     view.same_scale = options.colour_scale == "same";
     if (options.compared_head && (*options.compared_head < 0 || *options.compared_head >= dims.H))
@@ -159,12 +151,6 @@ PictureSize parse_size(const std::optional<std::string>& size, PictureSize usual
         fail_input("--size " + *size +
                    " is not WIDTHxHEIGHT with each from 200 to 16384; write for example 1600x1000");
     return {width, height};
-}
-
-std::string flag_of(const analysis::ReadingInfo& reading) {
-    std::string flag = "--" + std::string(reading.id);
-    std::ranges::replace(flag, ' ', '-');
-    return flag;
 }
 
 void add_reading_options(CLI::App& command, SceneOptions& options, const std::string& where) {
@@ -420,6 +406,14 @@ void show_scene(app::Program& program, const SceneOptions& options, const app::D
     show_flow_instant(options, program.state().shown, program.state().view);
 }
 
+namespace {
+
+CLI::IsMember member_of(std::span<const std::string_view> names) {
+    return CLI::IsMember(std::vector<std::string>(names.begin(), names.end()));
+}
+
+} // namespace
+
 void add_scene_options(CLI::App& command, SceneOptions& options, const std::string& where) {
     options.problem.add_to(command, false);
     command.add_option("--theme", options.theme, "light or dark")->check(CLI::IsMember({"light", "dark"}));
@@ -457,19 +451,19 @@ void add_scene_options(CLI::App& command, SceneOptions& options, const std::stri
         "the head in focus (default 0; a figure of a checkpoint's layer or of a file shows all "
         "heads without it)");
     command.add_option("--view", options.weights_view, "weights as heatmap, arcs, text or graph")
-        ->check(CLI::IsMember({"heatmap", "arcs", "text", "graph"}));
+        ->check(member_of(app::weights_view_names));
     command
         .add_option("--score-colours", options.score_colours,
                     "color scores by row, by head, or all heads on one scale (default row)")
-        ->check(CLI::IsMember({"row", "head", "all"}));
+        ->check(member_of(app::score_scale_names));
     command.add_option("--show-heads", options.heads, "each head, the difference of two, or their mean")
-        ->check(CLI::IsMember({"each", "difference", "mean"}));
+        ->check(member_of(app::heads_view_names));
     command.add_option("--compared-head", options.compared_head,
                        "with --show-heads difference: the head that is subtracted");
     command
         .add_option("--colours", options.colours,
                     "colors of cells: by head, neutral, viridis, cividis or magma (default head)")
-        ->check(CLI::IsMember({"head", "neutral", "viridis", "cividis", "magma"}));
+        ->check(member_of(app::colour_map_names));
     command
         .add_option("--colour-scale", options.colour_scale,
                     "the same color scale for all heads, or each its own (default same)")

@@ -55,8 +55,6 @@ struct PictureSize {
 /// Throws Error(input) for anything but WIDTHxHEIGHT with each from 200 to 16,384.
 PictureSize parse_size(const std::optional<std::string>& size, PictureSize usual);
 
-/// "--hide-first-token".
-std::string flag_of(const analysis::ReadingInfo& reading);
 /// Adds the flags that transform or aggregate the weights. `where`: prefix of their help.
 void add_reading_options(CLI::App& command, SceneOptions& options, const std::string& where);
 

@@ -10,9 +10,6 @@
 #include "core/checkpoint/files/local_models.h"
 #include "core/checkpoint/files/packaged_models.h"
 
-#include <algorithm>
-#include <iterator>
-
 namespace headscope::app {
 
 namespace {
@@ -129,12 +126,6 @@ void add_checkpoint(Words& words, const AppState& state, Screen screen) {
         add_value(words, "--stack", stack);
 }
 
-std::string flag_of_reading(const analysis::ReadingInfo& reading) {
-    std::string flag = "--" + std::string(reading.id);
-    std::ranges::replace(flag, ' ', '-');
-    return flag;
-}
-
 void add_questions(Words& words, const AppState& state, Screen screen) {
     const Document& document = *state.document;
     if (!document.is_checkpoint())
@@ -183,28 +174,24 @@ void add_view(Words& words, const AppState& state, const PictureChoice& choice, 
         add_value(words, "--row", std::to_string(row));
     if (screen == Screen::flow && view.flow.time > 0 && view.flow.time < view.flow.story.duration())
         add_value(words, "--at", shortest_number(view.flow.time / view.flow.story.duration()));
-    constexpr std::string_view views[] = {"heatmap", "arcs", "text", "graph"};
     if (view.weights_view != WeightsView::heatmap)
-        add_value(words, "--view", std::string(views[static_cast<std::size_t>(view.weights_view)]));
-    constexpr std::string_view heads[] = {"each", "difference", "mean"};
+        add_value(words, "--view", std::string(choice_name(view.weights_view, weights_view_names)));
     if (view.heads_view != HeadsView::each && stage_on_canvas(view) != TensorId::weights_mean)
-        add_value(words, "--show-heads", std::string(heads[static_cast<std::size_t>(view.heads_view)]));
+        add_value(words, "--show-heads", std::string(choice_name(view.heads_view, heads_view_names)));
     if (view.heads_view == HeadsView::difference)
         add_value(words, "--compared-head", std::to_string(view.compared_head));
-    constexpr std::string_view maps[] = {"head", "neutral", "viridis", "cividis", "magma"};
     if (view.colour_map != ColourMap::head)
-        add_value(words, "--colours", std::string(maps[static_cast<std::size_t>(view.colour_map)]));
+        add_value(words, "--colours", std::string(choice_name(view.colour_map, colour_map_names)));
     if (!view.same_scale)
         add_value(words, "--colour-scale", "own");
     if (!view.numbers)
         add_value(words, "--numbers", "off");
-    constexpr std::string_view scales[] = {"row", "head", "all"};
     if (view.attention.score_scale != ScoreScale::row)
         add_value(words, "--score-colours",
-                  std::string(scales[static_cast<std::size_t>(view.attention.score_scale)]));
+                  std::string(choice_name(view.attention.score_scale, score_scale_names)));
     for (const analysis::ReadingInfo& reading : analysis::readings())
         if (view.attention.reading.*reading.option)
-            words.push_back(flag_of_reading(reading));
+            words.push_back(flag_of(reading));
     if (view.attention.log_colours && document.has_head_grid())
         words.emplace_back("--log-colours");
 }
