@@ -3,6 +3,7 @@
 #include "app/cli/language_option.h"
 #include "app/cli/usage.h"
 #include "app/session/checkpoint_work.h"
+#include "app/state/choice_names.h"
 #include "app/state/find_step.h"
 #include "app/state/screens/flow.h"
 #include "app/state/screens/questions.h"
@@ -159,7 +160,7 @@ void add_reading_options(CLI::App& command, SceneOptions& options, const std::st
         does.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(does.front())));
         // A file of weights has no values, whose norms would be the factors.
         const bool needs_values = reading.option == &analysis::ReadingOptions::norm_weighted;
-        command.add_flag(flag_of(reading), options.reading.*reading.option,
+        command.add_flag(app::flag_of(reading), options.reading.*reading.option,
                          (needs_values ? "with --model: " : where) + does);
     }
     command.add_flag("--log-colours", options.log_colours, where + "colors by the logarithm of a weight");
@@ -174,8 +175,9 @@ void read_weights(app::Program& program, const SceneOptions& options) {
                                    possible = program.state().view.attention.possible;
     for (const analysis::ReadingInfo& reading : analysis::readings())
         if (wanted.*reading.option && !(possible.*reading.option))
-            fail_input(flag_of(reading) + ": the " + (options.model ? "checkpoint on this prompt" : "file") +
-                       " has " + std::string(reading.lacks.english) + "; leave it out");
+            fail_input(app::flag_of(reading) + ": the " +
+                       (options.model ? "checkpoint on this prompt" : "file") + " has " +
+                       std::string(reading.lacks.english) + "; leave it out");
     program.act(app::SetReadingOptions{wanted});
     program.act(app::SetLogColours{options.log_colours});
     check_error(program);

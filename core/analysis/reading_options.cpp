@@ -92,12 +92,6 @@ const std::array<ReadingInfo, 7>& readings() {
     return table;
 }
 
-std::string flag_of(const ReadingInfo& reading) {
-    std::string flag = "--" + std::string(reading.id);
-    std::ranges::replace(flag, ' ', '-');
-    return flag;
-}
-
 ReadingOptions turned(ReadingOptions options, bool ReadingOptions::*option) {
     const bool on = !(options.*option);
     if (on && std::ranges::find(further_heads, option) != further_heads.end())

@@ -38,8 +38,6 @@ struct ReadingInfo {
 };
 
 const std::array<ReadingInfo, 7>& readings();
-/// "--hide-first-token".
-std::string flag_of(const ReadingInfo& reading);
 /// The same with one option turned over; of means, rollout and flow the others go off.
 ReadingOptions turned(ReadingOptions options, bool ReadingOptions::*option);
 /// The options of `options` that are on in `possible`, too.

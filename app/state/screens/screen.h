@@ -1,11 +1,7 @@
 #pragma once
 
 #include "app/state/shown.h"
-#include "app/state/view_state.h"
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,24 +20,6 @@ std::span<const NamedScreen> named_screens();
 const NamedScreen* find_screen(std::string_view name);
 /// Returns the name of the screen that a view requests.
 std::string_view screen_name(const AttentionView& view);
-
-// The names of choices of the view on the command line, in the order of their enums.
-
-inline constexpr std::array<std::string_view, 4> weights_view_names{"heatmap", "arcs", "text", "graph"};
-inline constexpr std::array<std::string_view, 3> heads_view_names{"each", "difference", "mean"};
-inline constexpr std::array<std::string_view, 5> colour_map_names{"head", "neutral", "viridis", "cividis",
-                                                                  "magma"};
-inline constexpr std::array<std::string_view, 3> score_scale_names{"row", "head", "all"};
-
-/// Returns the choice called `name`, which must be one of the names.
-template<class Choice, std::size_t Count>
-Choice choice_called(std::string_view name, const std::array<std::string_view, Count>& names) {
-    return static_cast<Choice>(std::ranges::find(names, name) - names.begin());
-}
-template<class Choice, std::size_t Count>
-std::string_view choice_name(Choice choice, const std::array<std::string_view, Count>& names) {
-    return names.at(static_cast<std::size_t>(choice));
-}
 
 /// Returns true if a document has that screen.
 bool has_screen(const Document& document, Screen screen);
