@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Set, Union
 
 import numpy
 
@@ -77,6 +77,7 @@ class Run(Displayed):
         self.config: Dict[str, Any] = json.loads(metadata["config"])
         self.warnings = warnings
         self._metadata = metadata
+        self._traced: Set[str] = set()  # names with several stages that were computed for this run
         encoder = self.config.get("encoder")
         self.weights = Layers(arrays, "decoder." if encoder else "", self.config["layers"])
         self.encoder_weights = Layers(arrays, "encoder.", encoder["layers"]) if encoder else None
@@ -127,7 +128,9 @@ class Run(Displayed):
         Raises ValueError for a name of another form, and HeadscopeError if the model has no such activation."""
         want = wanted(name)
         found = [tensor for tensor in want.tensors if tensor in self._arrays]
-        if not found and want.stages:
+        # A run that has a later one of several stages may lack the first one only because nobody asked for it.
+        incomplete = len(want.stages) > 1 and name not in self._traced and bool(found) and not found[0].endswith(want.stages[0])
+        if want.stages and (not found or incomplete):
             arrays, _, warnings = self._model._trace(self._arguments, self._inputs, want.stages, want.layer)
             for tensor, array in arrays.items():
                 self._arrays.setdefault(tensor, array)
@@ -135,6 +138,7 @@ class Run(Displayed):
             if not found:
                 reason = warnings[-1].partition("; the other stages")[0] if warnings else "name another activation"
                 raise HeadscopeError(f"there is no {name} in this run: {reason}")
+            self._traced.add(name)
         if not found:
             raise HeadscopeError(f"there is no {name} in this run; name another activation")
         array = self._arrays[found[0]]

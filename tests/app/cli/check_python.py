@@ -124,6 +124,9 @@ def check_pocket(folder):
             same(run.activation(f"blocks.1.{hook}"), tensors[f"layers.1.{stage}"], hook)
         same(run.activation("blocks.1.mlp.hook_pre"), tensors["layers.1.mlp_gate"], "what the activation function reads")
         same(run.activation("blocks.1.mlp.hook_pre_linear"), tensors["layers.1.mlp_pre"], "hook_pre_linear")
+        fresh = model.run(TEXT)
+        same(fresh.activation("blocks.1.mlp.hook_pre_linear"), tensors["layers.1.mlp_pre"], "hook_pre_linear of a run without it")
+        same(fresh.activation("blocks.1.mlp.hook_pre"), tensors["layers.1.mlp_gate"], "hook_pre after hook_pre_linear")
         same(run.activation("hook_embed"), tensors["embedding"], "hook_embed")
         same(run.activation("ln_final.hook_normalized"), tensors["final_norm"], "ln_final")
         # Relations that hold whatever the program calls its numbers.
