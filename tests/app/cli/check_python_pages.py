@@ -178,7 +178,10 @@ class Page(html.parser.HTMLParser):
 def page_of(result):
     text = result._repr_html_()
     assert not re.search(r"//|@import|url\(|fetch|XMLHttp|import\(", text), "the page has an address"
-    return text, Page(text)
+    assert "\0" not in text, "the page has a character with the code 0"
+    page = Page(text)
+    assert not page.data or ("aria-label", "All heads") in page.attributes, page.attributes
+    return text, page
 
 
 def decoded(data):
