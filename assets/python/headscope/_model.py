@@ -227,15 +227,17 @@ class Model:
     def explain(self, text: Optional[str] = None, what: str = "logits", *, ids: Optional[Ids] = None, pair: Optional[str] = None,
                 token: Optional[Token] = None, against: Optional[Token] = None, position: Optional[int] = None,
                 layer: Optional[int] = None, head: Optional[int] = None, query: Optional[int] = None, key: Optional[int] = None,
-                top: Optional[int] = None, through_mlp: bool = False, decoder_text: Optional[str] = None,
-                decoder_ids: Optional[Ids] = None) -> Explanation:
-        """Splits a prediction or a score into its parts, as `headscope explain`. what: "logits", "lens", "score", "why", or
-        "vocabulary", which reads no text. token, against: a word or a token id."""
+                top: Optional[int] = None, ablation: Optional[str] = None, through_mlp: bool = False,
+                decoder_text: Optional[str] = None, decoder_ids: Optional[Ids] = None) -> Explanation:
+        """Splits a prediction or a score into its parts, as `headscope explain`. what: "logits", "lens", "score", "why",
+        "ablation" (the prediction without each head), or "vocabulary" or "composition", which read no text. token, against: a
+        word or a token id. ablation: "zero" (the default) or "mean"."""
         words = [f"--what={what}"]
-        if what != "vocabulary" or text is not None or ids is not None:
+        if what not in ("vocabulary", "composition") or text is not None or ids is not None:
             words += [*_prompt_of(text, ids), *_options(text_pair=pair), *_decoder(decoder_text, decoder_ids)]
         words += [*_token("token", token), *_token("against", against)]
-        words += _options(position=position, layer=layer, head=head, query=query, key=key, top=top, through_mlp=through_mlp)
+        words += _options(position=position, layer=layer, head=head, query=query, key=key, top=top, ablation=ablation,
+                          through_mlp=through_mlp)
         return Explanation(what, self._session.json("explain", [*words, *self._edits, "--json"]), self._session)
 
     def patch(self, clean: Prompt, corrupted: Prompt, *, answer: Token, against: Token, what: Optional[str] = None,

@@ -244,8 +244,8 @@ class Explanation(Displayed, Mapping):
         return f"<headscope.Explanation {self.what}: {', '.join(self._found)}>"
 
     def _content(self) -> Content:
-        contents = {"logits": self._logits, "why": self._why, "lens": self._lens, "score": self._score,
-                    "vocabulary": self._vocabulary}  # fmt: skip
+        contents = {"logits": self._logits, "why": self._why, "lens": self._lens, "score": self._score, "vocabulary": self._vocabulary,
+                    "ablation": self._ablation, "composition": self._composition}  # fmt: skip
         return contents[self.what]()
 
     def _logits(self) -> Content:
@@ -277,6 +277,21 @@ class Explanation(Displayed, Mapping):
             bars = _page.bars([entry["value"] for entry in self[name]])
             lines += [[words, label, bar] for label, bar in zip(labels([entry["token"] for entry in self[name]]), bars)]
         return Table(["the head", "token", "value"], lines, f"A head that reads {labels([self['token']['token']])[0]}")
+
+    def _ablation(self) -> Content:
+        token = labels([self["token"]["token"]])[0]
+        token += f" minus {labels([self['against']['token']])[0]}" if self["against"] else ""
+        caption = f"Without each head ({self['ablation']} ablation): logit of {token}, after token {self['position']}, which is {self['logit']:.4g} with all"
+        heads = self["heads"]
+        divergences, lost = (_page.bars([head[name] for head in heads]) for name in ("divergence", "loss"))
+        lines = [[head["name"], divergence, head["logit"], loss] for head, divergence, loss in zip(heads, divergences, lost)]
+        return Table(["head", "divergence", "logit", "lost"], lines, caption)
+
+    def _composition(self) -> Content:
+        pairs, names = self["pairs"], ("queries", "keys", "values")
+        columns = [_page.bars([pair[name] for pair in pairs]) for name in names]
+        lines = [[pair["from"], pair["to"], *bars] for pair, *bars in zip(pairs, *columns)]
+        return Table(["from", "to", *names], lines, "How much of a head's output a later head can read")
 
 
 def _bars_of(headings: List[str], values: List[Any], caption: str) -> Table:

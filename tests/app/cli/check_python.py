@@ -221,11 +221,15 @@ def check_answers(folder):
     with headscope.Model("pocket", program=PROGRAM) as model:
         text = ["--model", "pocket", "--text", TEXT]
         kinds = {"logits": ({}, []), "lens": ({"top": 3}, ["--top", "3"]), "why": ({}, ["--json"]),
+                 "ablation": ({"ablation": "mean", "against": "on"}, ["--ablation", "mean", "--against", "on"]),
                  "score": ({"layer": 1, "head": 2, "query": 5, "key": 3}, "--layer 1 --head 2 --query 5 --key 3".split())}  # fmt: skip
         for what, (named, words) in kinds.items():
             assert dict(model.explain(TEXT, what, **named)) == json.loads(command("explain", *text, "--what", what, *words)), what
         words = model.explain(what="vocabulary", layer=1, head=2, token="cat")
         assert dict(words) == json.loads(command("explain", "--model=pocket", *"--what vocabulary --layer 1 --head 2 --token cat".split()))
+        pairs = model.explain(what="composition", layer=1, head=2, top=3)
+        assert dict(pairs) == json.loads(command("explain", "--model=pocket", *"--what composition --layer 1 --head 2 --top 3".split()))
+        raises(headscope.Refused, "does not read --text", model.explain, TEXT, "composition")
         heads = model.heads(TEXT, scores=["previous", "entropy"])
         assert list(heads) == json.loads(command("heads", *text, "--scores", "previous,entropy", "--json"))
         assert heads.score("previous").shape == (4, 8) and heads.score("previous")[1, 2] == heads[10]["previous"]

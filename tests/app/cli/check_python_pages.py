@@ -252,9 +252,15 @@ def check_results(folder):
         assert why["sentence"] in "".join(page_of(why)[1].words)
         vocabulary = model.explain(what="vocabulary", layer=1, head=2, token="cat")
         assert len(page_of(vocabulary)[1].cells) == 3 * 16
+        ablation = model.explain("The cat sat", "ablation", against="on")
+        cells = page_of(ablation)[1].cells
+        assert len(cells) == 4 * 33 and cells[4:6] == ["L0H0", f"{ablation['heads'][0]['divergence']:.4g}"], cells[:8]
+        composition = model.explain(what="composition", top=3)
+        cells = page_of(composition)[1].cells
+        assert len(cells) == 5 * 4 and cells[7] == f"{composition['pairs'][0]['queries']:.4g}", cells
         written = model.generate("The cat", 5, top=2)
         assert len([name for name, _ in page_of(written)[1].attributes if name == "title"]) == 5
-        results = [run, patched, score, heads, parts, lens, why, vocabulary, written]
+        results = [run, patched, score, heads, parts, lens, why, vocabulary, written, ablation, composition]
         for number, result in enumerate(results):
             assert repr(result).startswith("<headscope."), repr(result)
             (folder / f"{number}.png").write_bytes(result._repr_png_())
