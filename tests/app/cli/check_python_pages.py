@@ -119,6 +119,7 @@ def check_refused_inputs(layers, words, keys, cross, output):
     raises(ValueError, "has no cross_attentions", weights_of, output, words, stack="cross")
     raises(ValueError, "should be encoder", weights_of, output, words, stack="middle")
     raises(ValueError, "the mask has the shape", weights_of, one, words, mask=[1, 1])
+    raises(ValueError, "no row 1 in the mask; its rows are numbered 0 to 0", weights_of, layers, words, mask=[[1] * 5], index=1)
     raises(ValueError, "give the tokens too", weights_of, one, mask=[1] * 5)
     raises(TypeError, "is one text", weights_of, one, "abcde")
     raises(TypeError, "a token is int", weights_of, one, [1, 2, 3, 4, 5])
