@@ -128,8 +128,14 @@ class Model:
         heads: the number of heads of a model whose files do not say it."""
         arguments = _options(base=None if base is None else os.fsdecode(base), heads=heads, ignore_unknown=ignore_unknown)
         self._session = Session(os.fsdecode(model), program, arguments)
-        self._edits: Tuple[str, ...] = ()
-        self._file: Optional[_EditFile] = None
+        self._gains: Tuple[str, ...] = ()
+        self._patch: Tuple[str, ...] = ()  # the option for a file of edits
+        self._file: Optional[_EditFile] = None  # that of edited parameters
+
+    @property
+    def _edits(self) -> Tuple[str, ...]:
+        """The options for all edits. The program applies head gains after the file."""
+        return (*self._patch, *self._gains)
 
     def __enter__(self) -> "Model":
         return self
@@ -272,27 +278,29 @@ class Model:
              patch: Optional[Path] = None) -> "Model":
         """Returns the model with edits, in addition to those that it has. gains: the factor of the output of a head.
         parameters: whole arrays by the names and with the shapes of parameter(). patch: a file of edits that was saved in the
-        window or by save_edits(); it takes the place of earlier edits of parameters."""
+        window or by save_edits(); it takes the place of earlier edits of parameters and of an earlier file."""
         words = [f"--gain={_head(head)}={float(gain):.9g}" for head, gain in (gains or {}).items()]
-        earlier = [word for word in self._edits if patch is None or not word.startswith("--patch=")]
         edited = object.__new__(type(self))
         edited._session = self._session
-        edited._edits = (*earlier, *_options(patch=None if patch is None else os.path.abspath(os.fsdecode(patch))), *words)
-        edited._file = self._file if patch is None else None
+        edited._gains = (*self._gains, *words)
+        edited._patch, edited._file = self._patch, self._file
+        if patch is not None:
+            edited._patch, edited._file = tuple(_options(patch=os.path.abspath(os.fsdecode(patch)))), None
         if parameters:
             file = _EditFile()
-            edited._write_edits(file.path, {name: _real(array, name) for name, array in parameters.items()})
-            edited._edits, edited._file = (f"--patch={file.path}",), file
+            # Without head gains, which a later file of edits would take away with this one.
+            edited._write_edits(file.path, {name: _real(array, name) for name, array in parameters.items()}, edited._patch)
+            edited._patch, edited._file = (f"--patch={file.path}",), file
         return edited
 
     def save_edits(self, path: Path) -> None:
         """Writes the edits to a file for edit(patch=...), `--patch` of the command line and the window. Its name ends in
         .patch.safetensors."""
-        self._write_edits(os.path.abspath(os.fsdecode(path)), {})
+        self._write_edits(os.path.abspath(os.fsdecode(path)), {}, self._edits)
 
-    def _write_edits(self, path: str, parameters: Mapping[str, numpy.ndarray]) -> None:
+    def _write_edits(self, path: str, parameters: Mapping[str, numpy.ndarray], edits: Sequence[str]) -> None:
         with saved(parameters) as changed:
-            self._session.ask("edit", [*self._edits, f"--parameters={changed}", f"--output={path}"])
+            self._session.ask("edit", [*edits, f"--parameters={changed}", f"--output={path}"])
 
 
 def _prompt_of(text: Optional[str], ids: Optional[Ids]) -> List[str]:

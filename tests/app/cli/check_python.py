@@ -290,6 +290,11 @@ def check_edits(model, folder):
     assert dict(edited.explain(TEXT)) == json.loads(command("explain", "--model=pocket", "--text", TEXT, "--what=logits", "--gain=1.2=0.5"))
     assert model.run(TEXT).logits.tobytes() == before.logits.tobytes(), "the model itself changed"
     check_parameters(model, folder)
+    W = model.parameter("layers.2.W_V")
+    model.edit(parameters={"layers.2.W_V": 2 * W}).save_edits(folder / "doubled.patch.safetensors")
+    patched = model.ablate((1, 2)).edit(parameters={"layers.2.W_V": 0 * W}).edit(patch=folder / "doubled.patch.safetensors")
+    same(patched.parameter("layers.2.W_V"), 2 * W, "the parameter of a later file")
+    assert not patched.run(TEXT).activation("layers.1.contributions")[:, 2].any(), "a head gain before edits of parameters and a file"
     raises(headscope.Refused, "no head 9", model.ablate((0, 9)).run, TEXT)
     raises(headscope.Refused, "/nowhere", model.edit(patch="/nowhere").run, TEXT)
 
