@@ -361,6 +361,27 @@ def check_read_once(folder):
         assert model.explain(ids=[5, 7], token=3)["logit"] and len(model.heads(ids=[5, 7])) == 8
         assert model.parameter("W_E").shape == (200, 32) and len(model.generate(ids=[5], tokens=2).ids) == 2
     raises(headscope.Refused, "config.json", headscope.Model, place, program=PROGRAM)
+    check_relative_names(folder, first)
+
+
+def check_relative_names(folder, first):
+    """Checks that a program that is started again finds its model, also from another folder."""
+    before, place = os.getcwd(), folder / "opened"
+    place.mkdir()
+    shutil.copytree(MODELS / "gpt2_tiny", place / "relative")
+    try:
+        os.chdir(place)
+        with headscope.Model("relative", program=PROGRAM) as model:
+            os.chdir(before)
+            os.kill(model._session._process.pid, signal.SIGKILL)
+            raises(headscope.ProgramEnded, "starts it again", model.run, ids=[5, 7, 11])
+            same(model.run(ids=[5, 7, 11]).logits, first.logits, "a run after the script changed its folder")
+            os.kill(model._session._process.pid, signal.SIGKILL)
+            raises(headscope.ProgramEnded, "starts it again", model.run, ids=[5])
+            place.rename(folder / "renamed")
+            raises(headscope.HeadscopeError, "in which the model was opened", model.run, ids=[5])
+    finally:
+        os.chdir(before)
 
 
 def check_life():
