@@ -129,6 +129,9 @@ def check_pocket(folder):
         same(fresh.activation("blocks.1.mlp.hook_pre"), tensors["layers.1.mlp_gate"], "hook_pre after hook_pre_linear")
         same(run.activation("hook_embed"), tensors["embedding"], "hook_embed")
         same(run.activation("ln_final.hook_normalized"), tensors["final_norm"], "ln_final")
+        # Without its weight an RMSNorm leaves rows with a mean square of 1.
+        bare = run.activation("ln_final.hook_normalized") / model.parameter("final_norm_weight")
+        np.testing.assert_allclose((bare.astype(np.float64) ** 2).mean(-1), 1, atol=1e-3)
         # Relations that hold whatever the program calls its numbers.
         act = lambda hook: run.activation("blocks.1." + hook).astype(np.float64)  # noqa: E731
         close = lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)  # noqa: E731
