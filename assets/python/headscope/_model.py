@@ -123,10 +123,11 @@ class Model:
     arguments that cannot be passed on, and ProgramEnded if the program is killed."""
 
     def __init__(self, model: Path, *, program: Optional[str] = None, base: Optional[Path] = None, heads: Optional[int] = None,
-                 ignore_unknown: bool = False) -> None:
+                 ignore_unknown: bool = False, memory: Optional[Union[str, int]] = None) -> None:
         """model: a folder, a GGUF file, a model of the Hugging Face cache by its name, or "pocket". base: of a LoRA adapter.
-        heads: the number of heads of a model whose files do not say it."""
-        arguments = _options(base=None if base is None else os.fsdecode(base), heads=heads, ignore_unknown=ignore_unknown)
+        heads: the number of heads of a model whose files do not say it. memory: the most memory that the program may use, as
+        "4GB" or in bytes."""
+        arguments = _options(base=None if base is None else os.fsdecode(base), heads=heads, ignore_unknown=ignore_unknown, memory=memory)
         self._session = Session(os.fsdecode(model), program, arguments)
         self._gains: Tuple[str, ...] = ()
         self._patch: Tuple[str, ...] = ()  # the option for a file of edits

@@ -461,6 +461,8 @@ def check_programs(folder):
     raises(headscope.NoProgram, "cannot be started", headscope.Model, "pocket", program="/nowhere")
     raises(FileNotFoundError, "HEADSCOPE", headscope.Model, "pocket", program="/nowhere")
     assert raises(headscope.Refused, "/nowhere", headscope.Model, "/nowhere", program=PROGRAM).code == 1
+    assert raises(headscope.Refused, "--memory allows 1 KB", headscope.Model, "pocket", program=PROGRAM, memory="1KB").code == 3
+    headscope.Model("pocket", program=PROGRAM, memory=4_000_000_000).close()
     scripts = {"older": ('echo "headscope: there is no command \\"serve\\"; see headscope --help" >&2; exit 2', "another version"),
                "newer": ("""echo '{"protocol": 99, "version": "9.0"}'; cat""", "protocol 99"),
                "other": ("echo Hello; cat", "is not Headscope"),
