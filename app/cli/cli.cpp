@@ -1,6 +1,7 @@
 #include "app/cli/cli.h"
 
 #include "app/cli/project_arguments.h"
+#include "app/cli/serve/kept_model.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/usage.h"
 #include "core/base/error.h"
@@ -35,24 +36,10 @@ namespace {
 
 constexpr int wrong_usage = 2, internal_fault = 4;
 
-int exit_code(ErrorKind kind) {
-    switch (kind) {
-    case ErrorKind::input:
-    case ErrorKind::cancelled:
-        return 1;
-    case ErrorKind::usage:
-        return wrong_usage;
-    case ErrorKind::machine:
-        return 3;
-    case ErrorKind::internal:
-        break;
-    }
-    return internal_fault;
-}
-
 /// Prints the sentence as one line of valid text, regardless of the bytes in the names of files and tensors.
 int report(const CLI::App& program, const std::string& sentence, int code) {
-    stop_watching_memory();
+    if (!KeptModel::exists()) // else the program answers further requests
+        stop_watching_memory();
     std::cerr << program.get_name() << ": " << text::plain_text(sentence) << '\n';
     return code;
 }
@@ -309,6 +296,21 @@ int after_printing(const CLI::App& program, int code) {
 }
 
 } // namespace
+
+int exit_code(ErrorKind kind) {
+    switch (kind) {
+    case ErrorKind::input:
+    case ErrorKind::cancelled:
+        return 1;
+    case ErrorKind::usage:
+        return wrong_usage;
+    case ErrorKind::machine:
+        return 3;
+    case ErrorKind::internal:
+        break;
+    }
+    return internal_fault;
+}
 
 int run_command_line(int argc, char** argv) {
     CLI::App program("See, step through and edit multi-head attention", "headscope");

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/base/error.h"
+
 #include <functional>
 
 namespace CLI {
@@ -7,6 +9,9 @@ class App;
 }
 
 namespace headscope::cli {
+
+/// The exit code of a program that ends with an error of this kind.
+int exit_code(ErrorKind kind);
 
 /// Runs the whole program: parses the arguments, runs the subcommand or opens the window. Returns the exit
 /// code: 0 (done), 1 (invalid input), 2 (wrong usage), 3 (the machine lacks something), 4 (internal error).

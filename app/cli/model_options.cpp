@@ -1,10 +1,10 @@
 #include "app/cli/model_options.h"
 
-#include "app/cli/usage.h"
-
 #include "app/cli/problem_options.h"
+#include "app/cli/serve/captured_output.h"
 #include "app/cli/serve/kept_model.h"
 #include "app/cli/stop_on_signal.h"
+#include "app/cli/usage.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/parse.h"
@@ -172,10 +172,10 @@ void SecondText::check(const checkpoint::PairForm& form, const checkpoint::Archi
 void warn_of_typed_pair(const text::Tokenizer& tokenizer, const checkpoint::PairForm& form,
                         const std::string& text) {
     if (const auto pair = checkpoint::typed_pair(tokenizer, form, text))
-        std::cerr << "headscope: " << tokenizer.token_text(*tokenizer.separator())
-                  << " inside one text leaves all tokens with type 0, as tokenizer(text) does; for two texts "
-                     "use --text \""
-                  << pair->first << "\" --text-pair \"" << pair->second << "\"\n";
+        print_error_text("headscope: " + tokenizer.token_text(*tokenizer.separator()) +
+                         " inside one text leaves all tokens with type 0, as tokenizer(text) does; for two "
+                         "texts use --text \"" +
+                         pair->first + "\" --text-pair \"" + pair->second + "\"\n");
 }
 
 void ModelOptions::add_stack_to(CLI::App& command, bool needed) {

@@ -13,7 +13,8 @@ class Option;
 
 namespace headscope::cli {
 
-/// Warns on standard error about a separator typed inside `text`, if the model has token types.
+/// Warns on standard error about a separator typed inside `text`, if the model has token types. Any
+/// thread.
 void warn_of_typed_pair(const text::Tokenizer& tokenizer, const checkpoint::PairForm& form,
                         const std::string& text);
 

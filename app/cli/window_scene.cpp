@@ -3,7 +3,7 @@
 #include "app/cli/language_option.h"
 #include "app/cli/usage.h"
 #include "app/session/checkpoint_work.h"
-#include "app/state/choice_names.h"
+#include "app/state/files/choice_names.h"
 #include "app/state/find_step.h"
 #include "app/state/screens/flow.h"
 #include "app/state/screens/questions.h"

@@ -30,25 +30,41 @@ struct NamedParameter {
     checkpoint::WeightId weight{};
 };
 
-NamedParameter parameter_of(const std::string& name, const checkpoint::Architecture& architecture) {
+/// Returns the last attention whose names begin with the prefix: that of a layer, or that of a stack for what
+/// stands around its layers; -1 if there is none.
+std::int64_t attention_of(const checkpoint::Architecture& architecture, const std::string& prefix,
+                          bool of_layer) {
     std::int64_t attention = checkpoint::attention_count(architecture) - 1;
-    std::string_view rest = name;
-    if (const std::size_t point = name.rfind('.'); point != std::string::npos) {
-        rest = rest.substr(point + 1);
-        const std::string prefix = name.substr(0, point + 1);
-        while (attention >= 0 &&
-               checkpoint::layer_prefix(architecture, checkpoint::attention_place(architecture, attention)) !=
-                   prefix)
-            --attention;
-        if (attention < 0)
-            fail_input("there is no layer " + name.substr(0, point) +
-                       " in this model; parameters are named as in layers.0.W_Q");
+    for (; attention >= 0; --attention) {
+        const checkpoint::AttentionPlace place = checkpoint::attention_place(architecture, attention);
+        if (prefix == (of_layer ? checkpoint::layer_prefix(architecture, place)
+                                : checkpoint::stack_prefix(architecture, place.stack)))
+            break;
     }
+    return attention;
+}
+
+NamedParameter parameter_of(const std::string& name, const checkpoint::Architecture& architecture) {
+    const std::size_t point = name.rfind('.'), begin = point == std::string::npos ? 0 : point + 1;
+    const std::string prefix = name.substr(0, begin), before = prefix.substr(0, begin == 0 ? 0 : point);
+    const std::string_view rest = std::string_view(name).substr(begin);
     const std::optional<TensorId> around = find_block_weight(rest), id = around ? around : find_tensor(rest);
     const std::optional<checkpoint::WeightId> weight = id ? checkpoint::weight_of(*id) : std::nullopt;
     if (!weight)
         fail_input(name + " is not a parameter that can be edited; name one of headscope export --tensor, "
                           "such as layers.0.W_Q");
+    const bool of_layer = checkpoint::is_per_layer(*weight);
+    if (of_layer && prefix.empty())
+        fail_input(name + " belongs to a layer; name it as in layers.0." + name);
+    // Without a stack the ends of an encoder-decoder are those of the decoder.
+    const std::int64_t attention = !of_layer && prefix.empty() ? checkpoint::attention_count(architecture) - 1
+                                                               : attention_of(architecture, prefix, of_layer);
+    if (attention < 0 && !of_layer && attention_of(architecture, prefix, true) >= 0)
+        fail_input(name + " belongs to no layer; name it as in " + std::string(rest) + " or encoder." +
+                   std::string(rest));
+    if (attention < 0)
+        fail_input("there is no " + std::string(of_layer ? "layer " : "stack ") + before +
+                   " in this model; parameters are named as in layers.0.W_Q, W_E or encoder.W_E");
     const checkpoint::WeightId read = checkpoint::read_as(architecture, *weight);
     return {checkpoint::edited_with(architecture, attention, read), read};
 }

@@ -2,6 +2,7 @@
 
 #include "app/cli/prompts/prompt_parts.h"
 #include "app/cli/prompts/prompt_results.h"
+#include "app/cli/serve/captured_output.h"
 #include "app/cli/stop_on_signal.h"
 #include "app/cli/usage.h"
 #include "app/draw/kit/format.h"
@@ -56,8 +57,8 @@ public:
     PromptProgress& operator=(const PromptProgress&) = delete;
     void tell(std::size_t done) const {
         if (shown_)
-            std::cerr << "\r\033[K" << done << " of "
-                      << app::counted(static_cast<std::int64_t>(count_), "prompt") << std::flush;
+            print_error_text("\r\033[K" + std::to_string(done) + " of " +
+                             app::counted(static_cast<std::int64_t>(count_), "prompt"));
     }
 
 private:

@@ -7,11 +7,18 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <iostream>
+#include <mutex>
 #include <string_view>
 #include <sys/mman.h>
 #include <unistd.h>
 
 namespace headscope::cli {
+
+void print_error_text(const std::string& text) {
+    static std::mutex one_at_a_time;
+    const std::scoped_lock lock(one_at_a_time);
+    std::cerr << text << std::flush;
+}
 
 CapturedOutput::CapturedOutput()
     : memory_(::memfd_create("headscope", MFD_CLOEXEC)), output_(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)),

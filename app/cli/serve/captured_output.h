@@ -7,8 +7,12 @@
 
 namespace headscope::cli {
 
+/// Prints a text on std::cerr as a whole: for work on several threads, also while it is collected. Any
+/// thread.
+void print_error_text(const std::string& text);
+
 /// During its lifetime, collects what a command of this process prints: bytes on standard output, by any
-/// means, and text on std::cerr. One at a time; no other thread may print.
+/// means, and text on std::cerr. One at a time; other threads may print only with print_error_text.
 class CapturedOutput {
 public:
     /// Throws Error(machine) if the system has no memory or descriptors for it.

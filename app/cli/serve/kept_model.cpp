@@ -33,6 +33,10 @@ KeptModel::~KeptModel() {
     kept_slot() = {};
 }
 
+bool KeptModel::exists() {
+    return kept_slot().model != nullptr;
+}
+
 std::shared_ptr<const checkpoint::Model> open_model(const std::string& place) {
     if (const checkpoint::TextModelPtr model = kept_at(place))
         return model->model;

@@ -17,6 +17,8 @@ public:
     ~KeptModel();
     KeptModel(const KeptModel&) = delete;
     KeptModel& operator=(const KeptModel&) = delete;
+
+    static bool exists();
 };
 
 /// Returns the kept model if it is at `place`; otherwise opens a checkpoint, which may lack what it needs to

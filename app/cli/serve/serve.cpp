@@ -127,7 +127,7 @@ Json answer_to(const std::string& line, const std::string& place) {
         const auto* const known = dynamic_cast<const Error*>(&fault);
         answer["ok"] = false;
         answer["error"] = fault.what();
-        answer["code"] = known != nullptr && known->kind() == ErrorKind::input ? 1 : 4;
+        answer["code"] = exit_code(known == nullptr ? ErrorKind::internal : known->kind());
     }
     return answer;
 }

@@ -2,7 +2,7 @@
 
 #include "app/draw/kit/format.h"
 #include "app/draw/pages/stage_figure.h"
-#include "app/state/choice_names.h"
+#include "app/state/files/choice_names.h"
 #include "app/state/model_document.h"
 #include "app/state/picture_choice.h"
 #include "app/state/screens/screen.h"

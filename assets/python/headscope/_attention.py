@@ -137,6 +137,8 @@ def _mask(mask: Any, count: int, index: Optional[int]) -> Optional[List[int]]:
     if array.ndim == 2:
         if index is None and len(array) > 1:
             raise ValueError(f"the mask has {len(array)} rows; choose one with index=")
+        if not -len(array) <= (index or 0) < len(array):
+            raise ValueError(f"there is no row {index} in the mask; its rows are numbered 0 to {len(array) - 1}")
         array = array[index or 0]
     if array.shape != (count,):
         raise ValueError(f"the mask has the shape {array.shape}; give one number for each of {count} keys: 1 for a token, 0 for padding")

@@ -123,13 +123,20 @@ class Model:
     arguments that cannot be passed on, and ProgramEnded if the program is killed."""
 
     def __init__(self, model: Path, *, program: Optional[str] = None, base: Optional[Path] = None, heads: Optional[int] = None,
-                 ignore_unknown: bool = False) -> None:
+                 ignore_unknown: bool = False, memory: Optional[Union[str, int]] = None) -> None:
         """model: a folder, a GGUF file, a model of the Hugging Face cache by its name, or "pocket". base: of a LoRA adapter.
-        heads: the number of heads of a model whose files do not say it."""
-        arguments = _options(base=None if base is None else os.fsdecode(base), heads=heads, ignore_unknown=ignore_unknown)
+        heads: the number of heads of a model whose files do not say it. memory: the most memory that the program may use, as
+        "4GB" or in bytes."""
+        arguments = _options(base=None if base is None else os.fsdecode(base), heads=heads, ignore_unknown=ignore_unknown, memory=memory)
         self._session = Session(os.fsdecode(model), program, arguments)
-        self._edits: Tuple[str, ...] = ()
-        self._file: Optional[_EditFile] = None
+        self._gains: Tuple[str, ...] = ()
+        self._patch: Tuple[str, ...] = ()  # the option for a file of edits
+        self._file: Optional[_EditFile] = None  # that of edited parameters
+
+    @property
+    def _edits(self) -> Tuple[str, ...]:
+        """The options for all edits. The program applies head gains after the file."""
+        return (*self._patch, *self._gains)
 
     def __enter__(self) -> "Model":
         return self
@@ -227,15 +234,17 @@ class Model:
     def explain(self, text: Optional[str] = None, what: str = "logits", *, ids: Optional[Ids] = None, pair: Optional[str] = None,
                 token: Optional[Token] = None, against: Optional[Token] = None, position: Optional[int] = None,
                 layer: Optional[int] = None, head: Optional[int] = None, query: Optional[int] = None, key: Optional[int] = None,
-                top: Optional[int] = None, through_mlp: bool = False, decoder_text: Optional[str] = None,
-                decoder_ids: Optional[Ids] = None) -> Explanation:
-        """Splits a prediction or a score into its parts, as `headscope explain`. what: "logits", "lens", "score", "why", or
-        "vocabulary", which reads no text. token, against: a word or a token id."""
+                top: Optional[int] = None, ablation: Optional[str] = None, through_mlp: bool = False,
+                decoder_text: Optional[str] = None, decoder_ids: Optional[Ids] = None) -> Explanation:
+        """Splits a prediction or a score into its parts, as `headscope explain`. what: "logits", "lens", "score", "why",
+        "ablation" (the prediction without each head), or "vocabulary" or "composition", which read no text. token, against: a
+        word or a token id. ablation: "zero" (the default) or "mean"."""
         words = [f"--what={what}"]
-        if what != "vocabulary" or text is not None or ids is not None:
+        if what not in ("vocabulary", "composition") or text is not None or ids is not None:
             words += [*_prompt_of(text, ids), *_options(text_pair=pair), *_decoder(decoder_text, decoder_ids)]
         words += [*_token("token", token), *_token("against", against)]
-        words += _options(position=position, layer=layer, head=head, query=query, key=key, top=top, through_mlp=through_mlp)
+        words += _options(position=position, layer=layer, head=head, query=query, key=key, top=top, ablation=ablation,
+                          through_mlp=through_mlp)
         return Explanation(what, self._session.json("explain", [*words, *self._edits, "--json"]), self._session)
 
     def patch(self, clean: Prompt, corrupted: Prompt, *, answer: Token, against: Token, what: Optional[str] = None,
@@ -270,27 +279,29 @@ class Model:
              patch: Optional[Path] = None) -> "Model":
         """Returns the model with edits, in addition to those that it has. gains: the factor of the output of a head.
         parameters: whole arrays by the names and with the shapes of parameter(). patch: a file of edits that was saved in the
-        window or by save_edits(); it takes the place of earlier edits of parameters."""
+        window or by save_edits(); it takes the place of earlier edits of parameters and of an earlier file."""
         words = [f"--gain={_head(head)}={float(gain):.9g}" for head, gain in (gains or {}).items()]
-        earlier = [word for word in self._edits if patch is None or not word.startswith("--patch=")]
         edited = object.__new__(type(self))
         edited._session = self._session
-        edited._edits = (*earlier, *_options(patch=None if patch is None else os.path.abspath(os.fsdecode(patch))), *words)
-        edited._file = self._file if patch is None else None
+        edited._gains = (*self._gains, *words)
+        edited._patch, edited._file = self._patch, self._file
+        if patch is not None:
+            edited._patch, edited._file = tuple(_options(patch=os.path.abspath(os.fsdecode(patch)))), None
         if parameters:
             file = _EditFile()
-            edited._write_edits(file.path, {name: _real(array, name) for name, array in parameters.items()})
-            edited._edits, edited._file = (f"--patch={file.path}",), file
+            # Without head gains, which a later file of edits would take away with this one.
+            edited._write_edits(file.path, {name: _real(array, name) for name, array in parameters.items()}, edited._patch)
+            edited._patch, edited._file = (f"--patch={file.path}",), file
         return edited
 
     def save_edits(self, path: Path) -> None:
         """Writes the edits to a file for edit(patch=...), `--patch` of the command line and the window. Its name ends in
         .patch.safetensors."""
-        self._write_edits(os.path.abspath(os.fsdecode(path)), {})
+        self._write_edits(os.path.abspath(os.fsdecode(path)), {}, self._edits)
 
-    def _write_edits(self, path: str, parameters: Mapping[str, numpy.ndarray]) -> None:
+    def _write_edits(self, path: str, parameters: Mapping[str, numpy.ndarray], edits: Sequence[str]) -> None:
         with saved(parameters) as changed:
-            self._session.ask("edit", [*self._edits, f"--parameters={changed}", f"--output={path}"])
+            self._session.ask("edit", [*edits, f"--parameters={changed}", f"--output={path}"])
 
 
 def _prompt_of(text: Optional[str], ids: Optional[Ids]) -> List[str]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple, Optional, Tuple
 
-# Hook names of a block, and the stages that hold the same numbers; the first stage that the model has is taken.
+# Hook names of a block, and the stages that hold the same numbers; the first stage that the model has is taken. An RMSNorm
+# has hook_normalized before its weight in TransformerLens; the stages of norms include the weight.
 _OF_BLOCK = {
     "hook_resid_pre": ("resid_in",),
     "hook_resid_mid": ("resid_mid",),

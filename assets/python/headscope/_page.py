@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import pathlib
+import re
 import uuid
 from typing import Any, List, Optional, Sequence, Tuple
 
@@ -81,12 +82,8 @@ def maps_page(title: str, maps: numpy.ndarray, rows: Sequence[str], columns: Seq
     parts = {"ID": "headscope-" + uuid.uuid4().hex[:12], "TITLE": text(title), "WORDS": text(words), "LAYER": "Layer", "HEADS": "All heads",
              "HEAD": "Head", "NOTE": text(note), "DATA": _json(data)}  # fmt: skip
     page = (pathlib.Path(__file__).parent / "page.html").read_text(encoding="utf-8")
-    marks = {name: f"\0{name}\0" for name in parts}
-    for name in sorted(parts, key=len, reverse=True):  # HEADS before HEAD
-        page = page.replace(name, marks[name])
-    for name, part in parts.items():
-        page = page.replace(marks[name], part)
-    return page
+    longest_first = sorted(parts, key=len, reverse=True)  # HEADS before HEAD
+    return re.sub("|".join(longest_first), lambda found: parts[found[0]], page)
 
 
 def table(headings: Sequence[str], lines: Sequence[Sequence[Any]], caption: str = "") -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Set, Union
 
 import numpy
 
@@ -77,6 +77,7 @@ class Run(Displayed):
         self.config: Dict[str, Any] = json.loads(metadata["config"])
         self.warnings = warnings
         self._metadata = metadata
+        self._traced: Set[str] = set()  # names with several stages that were computed for this run
         encoder = self.config.get("encoder")
         self.weights = Layers(arrays, "decoder." if encoder else "", self.config["layers"])
         self.encoder_weights = Layers(arrays, "encoder.", encoder["layers"]) if encoder else None
@@ -127,7 +128,9 @@ class Run(Displayed):
         Raises ValueError for a name of another form, and HeadscopeError if the model has no such activation."""
         want = wanted(name)
         found = [tensor for tensor in want.tensors if tensor in self._arrays]
-        if not found and want.stages:
+        # A run that has a later one of several stages may lack the first one only because nobody asked for it.
+        incomplete = len(want.stages) > 1 and name not in self._traced and bool(found) and not found[0].endswith(want.stages[0])
+        if want.stages and (not found or incomplete):
             arrays, _, warnings = self._model._trace(self._arguments, self._inputs, want.stages, want.layer)
             for tensor, array in arrays.items():
                 self._arrays.setdefault(tensor, array)
@@ -135,6 +138,7 @@ class Run(Displayed):
             if not found:
                 reason = warnings[-1].partition("; the other stages")[0] if warnings else "name another activation"
                 raise HeadscopeError(f"there is no {name} in this run: {reason}")
+            self._traced.add(name)
         if not found:
             raise HeadscopeError(f"there is no {name} in this run; name another activation")
         array = self._arrays[found[0]]
@@ -240,8 +244,8 @@ class Explanation(Displayed, Mapping):
         return f"<headscope.Explanation {self.what}: {', '.join(self._found)}>"
 
     def _content(self) -> Content:
-        contents = {"logits": self._logits, "why": self._why, "lens": self._lens, "score": self._score,
-                    "vocabulary": self._vocabulary}  # fmt: skip
+        contents = {"logits": self._logits, "why": self._why, "lens": self._lens, "score": self._score, "vocabulary": self._vocabulary,
+                    "ablation": self._ablation, "composition": self._composition}  # fmt: skip
         return contents[self.what]()
 
     def _logits(self) -> Content:
@@ -273,6 +277,21 @@ class Explanation(Displayed, Mapping):
             bars = _page.bars([entry["value"] for entry in self[name]])
             lines += [[words, label, bar] for label, bar in zip(labels([entry["token"] for entry in self[name]]), bars)]
         return Table(["the head", "token", "value"], lines, f"A head that reads {labels([self['token']['token']])[0]}")
+
+    def _ablation(self) -> Content:
+        token = labels([self["token"]["token"]])[0]
+        token += f" minus {labels([self['against']['token']])[0]}" if self["against"] else ""
+        caption = f"Without each head ({self['ablation']} ablation): logit of {token}, after token {self['position']}, which is {self['logit']:.4g} with all"
+        heads = self["heads"]
+        divergences, lost = (_page.bars([head[name] for head in heads]) for name in ("divergence", "loss"))
+        lines = [[head["name"], divergence, head["logit"], loss] for head, divergence, loss in zip(heads, divergences, lost)]
+        return Table(["head", "divergence", "logit", "lost"], lines, caption)
+
+    def _composition(self) -> Content:
+        pairs, names = self["pairs"], ("queries", "keys", "values")
+        columns = [_page.bars([pair[name] for pair in pairs]) for name in names]
+        lines = [[pair["from"], pair["to"], *bars] for pair, *bars in zip(pairs, *columns)]
+        return Table(["from", "to", *names], lines, "How much of a head's output a later head can read")
 
 
 def _bars_of(headings: List[str], values: List[Any], caption: str) -> Table:

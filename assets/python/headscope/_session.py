@@ -32,10 +32,20 @@ def start(command: Sequence[str], **options: Any) -> subprocess.Popen:
     try:
         return subprocess.Popen(command, **options)
     except OSError as fault:
+        folder = options.get("cwd")
+        if folder is not None and fault.filename == folder:
+            raise HeadscopeError(f"the folder {folder}, in which the model was opened, cannot be entered ({fault.strerror}); open the model again") from None
         raise NoProgram(
             f"the program {command[0]} cannot be started ({fault.strerror}); install Headscope, or name the program in the "
             "environment variable HEADSCOPE"
         ) from None
+
+
+def _working_folder() -> Optional[str]:
+    try:
+        return os.getcwd()
+    except OSError:  # the folder was removed
+        return None
 
 
 def how_it_ended(code: int) -> str:
@@ -63,6 +73,8 @@ class Session:
 
     def __init__(self, model: str, program: Optional[str], arguments: Sequence[str]) -> None:
         self._command = [program_of(program), "serve", "--model=" + model, *arguments]
+        # Kept for a program that is started again: the script may be in another folder by then, and names may be relative.
+        self._folder = _working_folder()
         self._lock = threading.RLock()
         self._process: Any = None  # a subprocess.Popen with pipes; None: ended
         self._finalizer: Optional[weakref.finalize] = None
@@ -77,7 +89,8 @@ class Session:
         self._errors = tempfile.TemporaryFile()
         try:
             # In a session of its own, so that Ctrl C in a terminal does not reach it.
-            process: Any = start(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, start_new_session=True)
+            process: Any = start(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, start_new_session=True,
+                                 cwd=self._folder)  # fmt: skip
         except BaseException:
             _discard(None, self._errors, self._owner)
             raise

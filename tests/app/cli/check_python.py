@@ -124,8 +124,14 @@ def check_pocket(folder):
             same(run.activation(f"blocks.1.{hook}"), tensors[f"layers.1.{stage}"], hook)
         same(run.activation("blocks.1.mlp.hook_pre"), tensors["layers.1.mlp_gate"], "what the activation function reads")
         same(run.activation("blocks.1.mlp.hook_pre_linear"), tensors["layers.1.mlp_pre"], "hook_pre_linear")
+        fresh = model.run(TEXT)
+        same(fresh.activation("blocks.1.mlp.hook_pre_linear"), tensors["layers.1.mlp_pre"], "hook_pre_linear of a run without it")
+        same(fresh.activation("blocks.1.mlp.hook_pre"), tensors["layers.1.mlp_gate"], "hook_pre after hook_pre_linear")
         same(run.activation("hook_embed"), tensors["embedding"], "hook_embed")
         same(run.activation("ln_final.hook_normalized"), tensors["final_norm"], "ln_final")
+        # Without its weight an RMSNorm leaves rows with a mean square of 1.
+        bare = run.activation("ln_final.hook_normalized") / model.parameter("final_norm_weight")
+        np.testing.assert_allclose((bare.astype(np.float64) ** 2).mean(-1), 1, atol=1e-3)
         # Relations that hold whatever the program calls its numbers.
         act = lambda hook: run.activation("blocks.1." + hook).astype(np.float64)  # noqa: E731
         close = lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)  # noqa: E731
@@ -218,11 +224,15 @@ def check_answers(folder):
     with headscope.Model("pocket", program=PROGRAM) as model:
         text = ["--model", "pocket", "--text", TEXT]
         kinds = {"logits": ({}, []), "lens": ({"top": 3}, ["--top", "3"]), "why": ({}, ["--json"]),
+                 "ablation": ({"ablation": "mean", "against": "on"}, ["--ablation", "mean", "--against", "on"]),
                  "score": ({"layer": 1, "head": 2, "query": 5, "key": 3}, "--layer 1 --head 2 --query 5 --key 3".split())}  # fmt: skip
         for what, (named, words) in kinds.items():
             assert dict(model.explain(TEXT, what, **named)) == json.loads(command("explain", *text, "--what", what, *words)), what
         words = model.explain(what="vocabulary", layer=1, head=2, token="cat")
         assert dict(words) == json.loads(command("explain", "--model=pocket", *"--what vocabulary --layer 1 --head 2 --token cat".split()))
+        pairs = model.explain(what="composition", layer=1, head=2, top=3)
+        assert dict(pairs) == json.loads(command("explain", "--model=pocket", *"--what composition --layer 1 --head 2 --top 3".split()))
+        raises(headscope.Refused, "does not read --text", model.explain, TEXT, "composition")
         heads = model.heads(TEXT, scores=["previous", "entropy"])
         assert list(heads) == json.loads(command("heads", *text, "--scores", "previous,entropy", "--json"))
         assert heads.score("previous").shape == (4, 8) and heads.score("previous")[1, 2] == heads[10]["previous"]
@@ -283,6 +293,11 @@ def check_edits(model, folder):
     assert dict(edited.explain(TEXT)) == json.loads(command("explain", "--model=pocket", "--text", TEXT, "--what=logits", "--gain=1.2=0.5"))
     assert model.run(TEXT).logits.tobytes() == before.logits.tobytes(), "the model itself changed"
     check_parameters(model, folder)
+    W = model.parameter("layers.2.W_V")
+    model.edit(parameters={"layers.2.W_V": 2 * W}).save_edits(folder / "doubled.patch.safetensors")
+    patched = model.ablate((1, 2)).edit(parameters={"layers.2.W_V": 0 * W}).edit(patch=folder / "doubled.patch.safetensors")
+    same(patched.parameter("layers.2.W_V"), 2 * W, "the parameter of a later file")
+    assert not patched.run(TEXT).activation("layers.1.contributions")[:, 2].any(), "a head gain before edits of parameters and a file"
     raises(headscope.Refused, "no head 9", model.ablate((0, 9)).run, TEXT)
     raises(headscope.Refused, "/nowhere", model.edit(patch="/nowhere").run, TEXT)
 
@@ -349,6 +364,27 @@ def check_read_once(folder):
         assert model.explain(ids=[5, 7], token=3)["logit"] and len(model.heads(ids=[5, 7])) == 8
         assert model.parameter("W_E").shape == (200, 32) and len(model.generate(ids=[5], tokens=2).ids) == 2
     raises(headscope.Refused, "config.json", headscope.Model, place, program=PROGRAM)
+    check_relative_names(folder, first)
+
+
+def check_relative_names(folder, first):
+    """Checks that a program that is started again finds its model, also from another folder."""
+    before, place = os.getcwd(), folder / "opened"
+    place.mkdir()
+    shutil.copytree(MODELS / "gpt2_tiny", place / "relative")
+    try:
+        os.chdir(place)
+        with headscope.Model("relative", program=PROGRAM) as model:
+            os.chdir(before)
+            os.kill(model._session._process.pid, signal.SIGKILL)
+            raises(headscope.ProgramEnded, "starts it again", model.run, ids=[5, 7, 11])
+            same(model.run(ids=[5, 7, 11]).logits, first.logits, "a run after the script changed its folder")
+            os.kill(model._session._process.pid, signal.SIGKILL)
+            raises(headscope.ProgramEnded, "starts it again", model.run, ids=[5])
+            place.rename(folder / "renamed")
+            raises(headscope.HeadscopeError, "in which the model was opened", model.run, ids=[5])
+    finally:
+        os.chdir(before)
 
 
 def check_life():
@@ -425,6 +461,8 @@ def check_programs(folder):
     raises(headscope.NoProgram, "cannot be started", headscope.Model, "pocket", program="/nowhere")
     raises(FileNotFoundError, "HEADSCOPE", headscope.Model, "pocket", program="/nowhere")
     assert raises(headscope.Refused, "/nowhere", headscope.Model, "/nowhere", program=PROGRAM).code == 1
+    assert raises(headscope.Refused, "--memory allows 1 KB", headscope.Model, "pocket", program=PROGRAM, memory="1KB").code == 3
+    headscope.Model("pocket", program=PROGRAM, memory=4_000_000_000).close()
     scripts = {"older": ('echo "headscope: there is no command \\"serve\\"; see headscope --help" >&2; exit 2', "another version"),
                "newer": ("""echo '{"protocol": 99, "version": "9.0"}'; cat""", "protocol 99"),
                "other": ("echo Hello; cat", "is not Headscope"),

@@ -119,6 +119,7 @@ def check_refused_inputs(layers, words, keys, cross, output):
     raises(ValueError, "has no cross_attentions", weights_of, output, words, stack="cross")
     raises(ValueError, "should be encoder", weights_of, output, words, stack="middle")
     raises(ValueError, "the mask has the shape", weights_of, one, words, mask=[1, 1])
+    raises(ValueError, "no row 1 in the mask; its rows are numbered 0 to 0", weights_of, layers, words, mask=[[1] * 5], index=1)
     raises(ValueError, "give the tokens too", weights_of, one, mask=[1] * 5)
     raises(TypeError, "is one text", weights_of, one, "abcde")
     raises(TypeError, "a token is int", weights_of, one, [1, 2, 3, 4, 5])
@@ -178,7 +179,10 @@ class Page(html.parser.HTMLParser):
 def page_of(result):
     text = result._repr_html_()
     assert not re.search(r"//|@import|url\(|fetch|XMLHttp|import\(", text), "the page has an address"
-    return text, Page(text)
+    assert "\0" not in text, "the page has a character with the code 0"
+    page = Page(text)
+    assert not page.data or ("aria-label", "All heads") in page.attributes, page.attributes
+    return text, page
 
 
 def decoded(data):
@@ -249,9 +253,15 @@ def check_results(folder):
         assert why["sentence"] in "".join(page_of(why)[1].words)
         vocabulary = model.explain(what="vocabulary", layer=1, head=2, token="cat")
         assert len(page_of(vocabulary)[1].cells) == 3 * 16
+        ablation = model.explain("The cat sat", "ablation", against="on")
+        cells = page_of(ablation)[1].cells
+        assert len(cells) == 4 * 33 and cells[4:6] == ["L0H0", f"{ablation['heads'][0]['divergence']:.4g}"], cells[:8]
+        composition = model.explain(what="composition", top=3)
+        cells = page_of(composition)[1].cells
+        assert len(cells) == 5 * 4 and cells[7] == f"{composition['pairs'][0]['queries']:.4g}", cells
         written = model.generate("The cat", 5, top=2)
         assert len([name for name, _ in page_of(written)[1].attributes if name == "title"]) == 5
-        results = [run, patched, score, heads, parts, lens, why, vocabulary, written]
+        results = [run, patched, score, heads, parts, lens, why, vocabulary, written, ablation, composition]
         for number, result in enumerate(results):
             assert repr(result).startswith("<headscope."), repr(result)
             (folder / f"{number}.png").write_bytes(result._repr_png_())

@@ -7,6 +7,8 @@
 #include "tests/temporary_folder.h"
 #include "tests/test_data.h"
 
+#include <algorithm>
+
 using namespace headscope;
 using namespace headscope::test;
 using Catch::Contains;
@@ -33,8 +35,9 @@ TensorPtr zeros_of(const Shape& shape) {
         shape, std::vector<float>(static_cast<std::size_t>(shape[0] * (shape.rank() > 1 ? shape[1] : 1))));
 }
 
-ProgramRun edit(const std::string& parameters, const std::string& out, const Words& more = {}) {
-    Words words{"edit", "--model", edited_model(), "--parameters", parameters, "-o", out};
+ProgramRun edit(const std::string& parameters, const std::string& out, const Words& more = {},
+                const std::string& model = edited_model()) {
+    Words words{"edit", "--model", model, "--parameters", parameters, "-o", out};
     words.insert(words.end(), more.begin(), more.end());
     return run_program(words);
 }
@@ -64,6 +67,31 @@ TEST_CASE("edit writes parameters that trace then uses, with the edits that were
           format::Safetensors::open(out).tensor("layers.0.concat")->values()[20]);
 }
 
+TEST_CASE("edit takes the names of what stands around the layers of each stack", "[cli]") {
+    const TemporaryFolder folder;
+    const std::string model = test_data("/models/t5_tiny"), patch = folder.file("norm.patch.safetensors"),
+                      out = folder.file("out.safetensors");
+    const auto is_zero = [](float number) { return number == 0; };
+    for (const std::string stack : {"encoder.", "decoder.", "cross."}) {
+        INFO(stack);
+        const ProgramRun run =
+            edit(with_parameter(folder, stack + "final_norm_weight", zeros_of(Shape{32})), patch, {}, model);
+        INFO(run.err);
+        REQUIRE(run.code == 0);
+        REQUIRE(run_program({"trace", "--model", model, "--ids", "5,7", "--decoder-ids", "0,4", "--patch",
+                             patch, "--stages", "final_norm", "-o", out})
+                    .code == 0);
+        const format::Safetensors traced = format::Safetensors::open(out);
+        for (const std::string other : {"encoder.", "decoder."})
+            CHECK(std::ranges::all_of(traced.tensor(other + "final_norm")->values(), is_zero) ==
+                  ((stack == "encoder.") == (other == "encoder.")));
+    }
+    const ProgramRun table =
+        edit(with_parameter(folder, "decoder.W_E", zeros_of(Shape{2})), patch, {}, model);
+    CHECK(table.code == 1);
+    CHECK_THAT(table.err, Contains("decoder.W_E has the shape"));
+}
+
 TEST_CASE("edit refuses parameters and files that it cannot use", "[cli]") {
     const TemporaryFolder folder;
     const std::string out = folder.file("out.patch.safetensors"),
@@ -80,6 +108,9 @@ TEST_CASE("edit refuses parameters and files that it cannot use", "[cli]") {
     const std::vector<std::pair<ProgramRun, std::string>> runs{
         {edit("/nowhere.safetensors", out), "/nowhere.safetensors"},
         {edit(with_parameter(folder, "layers.9.W_Q", one), out), "no layer layers.9"},
+        {edit(with_parameter(folder, "W_Q", one), out), "belongs to a layer; name it as in layers.0.W_Q"},
+        {edit(with_parameter(folder, "layers.0.W_E", one), out), "belongs to no layer; name it as in W_E"},
+        {edit(with_parameter(folder, "decoder.W_E", one), out), "no stack decoder"},
         {edit(with_parameter(folder, "layers.0.scores", one), out), "not a parameter"},
         {edit(with_parameter(folder, "layers.0.W_gate", one), out), "has no layers.0.W_gate"},
         {edit(with_parameter(folder, "layers.0.W_K", one), out), "shape"},

@@ -85,6 +85,24 @@ TEST_CASE("a separator inside --text keeps all types 0, with a warning that name
     CHECK(run_well({"trace", "-o", pair.out, "--model", pair.model, "--text", first_of_pair}).err.empty());
 }
 
+TEST_CASE("a separator inside the lines of a set of prompts gives each warning as a whole", "[cli][pair]") {
+    const PairFolder pair;
+    const std::string path = pair.folder.file("prompts.txt");
+    constexpr int count = 400;
+    std::string prompts;
+    for (int n = 0; n < count; ++n)
+        prompts += pair_as_one + "\n";
+    write_file_atomically(path, prompts);
+    const std::string warning =
+        run_well(joined_words({"explain", "--what", "lens", "-o", pair.out + ".json"}, pair.one)).err;
+    std::string expected;
+    for (int n = 0; n < count; ++n)
+        expected += warning;
+    CHECK(run_well({"explain", "--what", "lens", "--model", pair.model, "--prompts", path, "-o",
+                    pair.out + "s.json"})
+              .err == expected);
+}
+
 TEST_CASE("every command that reads --text reads --text-pair", "[cli][pair]") {
     const PairFolder pair;
     // heads, export and map read types from a file as well.
