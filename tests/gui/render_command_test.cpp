@@ -151,6 +151,23 @@ TEST_CASE("a question without an option needs a project before a command can dra
     check_command(user);
 }
 
+TEST_CASE("a project that holds another question is saved again before its command is copied",
+          "[gui][render]") {
+    TemporaryFolder folder;
+    FilesUser user(folder);
+    user.open("pocket", text_of_pictures);
+    user.act(PredictAt{3});
+    user.act(ShowScreen{Screen::effects});
+    user.save_as(folder.file("mine"));
+    REQUIRE(user.files().path == folder.file("mine.headscope"));
+    check_command(user);
+    user.act(PredictAt{5});
+    CHECK_THROWS_WITH(render_words(user.program.state(), {}, "out.svg"),
+                      Catch::Contains("save it as a project"));
+    user.act(PredictAt{3});
+    check_command(user);
+}
+
 TEST_CASE("a folder called like a packaged model is named by its path", "[gui][render]") {
     const TemporaryFolder folder;
     const std::string own = folder.file("pocket");

@@ -5,11 +5,13 @@
 #include "app/state/files/choice_names.h"
 #include "app/state/model_document.h"
 #include "app/state/picture_choice.h"
+#include "app/state/screens/questions.h"
 #include "app/state/screens/screen.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/checkpoint/files/local_models.h"
 #include "core/checkpoint/files/packaged_models.h"
+#include "core/checkpoint/model/patch_file.h"
 
 namespace headscope::app {
 
@@ -87,29 +89,47 @@ std::optional<std::int64_t> chosen_position(const AppState& state) {
     return chosen == position_of(*model.run, texts, std::nullopt) ? std::nullopt : std::optional(chosen);
 }
 
-/// Whether the picture depends on a question that `render` has no option for.
-bool asks_more_than_options(const AppState& state, Screen screen) {
+/// Whether the picture depends on a question that `render` has no option for. `held`: the questions of the
+/// project that the command names.
+bool asks_more_than_options(const AppState& state, Screen screen, const Questions& held) {
     const ViewState& view = state.view;
-    const CircuitsQuestion& circuits = state.model.circuits;
-    if (screen == Screen::circuits && (circuits.through_mlp || circuits.threshold))
+    const ModelState& model = state.model;
+    const CircuitsQuestion& circuits = model.circuits;
+    const EffectsQuestion& effects = model.effects;
+    if (screen == Screen::circuits &&
+        (circuits.through_mlp != held.circuits.through_mlp || circuits.threshold != held.circuits.threshold ||
+         (!circuits.token && held.circuits.token)))
         return true;
-    if (screen == Screen::effects && state.model.effects.from_mean)
+    if (screen == Screen::effects && effects.from_mean != held.effects.from_mean)
         return true;
-    const bool at_position =
-        screen == Screen::effects || (screen == Screen::circuits && !circuits.token) ||
-        (screen == Screen::stages && view.row < 0 &&
-         (is_around(view.group) || view.group == StageGroup::scores)); // they show the row of the position
-    return at_position && chosen_position(state);
+    if ((screen == Screen::effects || screen == Screen::patching) &&
+        ((!effects.token && held.effects.token) || (!effects.against && held.effects.against)))
+        return true;
+    const bool by_row = screen == Screen::flow || (screen == Screen::why && view.row < 0),
+               at_position = screen == Screen::effects || (screen == Screen::circuits && !circuits.token) ||
+                             (by_row && !chosen_position(state)) ||
+                             // They show the row of the position.
+                             (screen == Screen::stages && view.row < 0 &&
+                              (is_around(view.group) || view.group == StageGroup::scores));
+    if (!at_position || model.run == nullptr)
+        return false;
+    const checkpoint::TextModel& texts = *state.document->part()->model;
+    return position_of(*model.run, texts, model.position) != position_of(*model.run, texts, held.position);
 }
 
 void add_checkpoint(Words& words, const AppState& state, Screen screen) {
     const Document& document = *state.document;
     const RunSpec& part = *document.part();
     const std::string path = saved_project(state.files);
+    Questions held;
+    if (!path.empty())
+        held = read_questions(checkpoint::patch_questions(path), part.architecture().vocab).value_or(held);
+    if (asks_more_than_options(state, screen, held))
+        fail_unsaved();
     if (!path.empty()) {
         add_value(words, "--project", path);
     } else {
-        if (!part.edits.empty() || part.written > 0 || asks_more_than_options(state, screen))
+        if (!part.edits.empty() || part.written > 0)
             fail_unsaved();
         const std::string& folder = part.model->model->path();
         const std::string name = checkpoint::checkpoint_name(folder);
