@@ -172,7 +172,7 @@ void SecondText::check(const checkpoint::PairForm& form, const checkpoint::Archi
 void warn_of_typed_pair(const text::Tokenizer& tokenizer, const checkpoint::PairForm& form,
                         const std::string& text) {
     if (const auto pair = checkpoint::typed_pair(tokenizer, form, text))
-        print_error_text("headscope: " + tokenizer.token_text(*tokenizer.separator()) +
+        print_error_text("headscope: " + std::string(tokenizer.token_text(*tokenizer.separator())) +
                          " inside one text leaves all tokens with type 0, as tokenizer(text) does; for two "
                          "texts use --text \"" +
                          pair->first + "\" --text-pair \"" + pair->second + "\"\n");
