@@ -14,7 +14,7 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float label_size = 13.5F;
+constexpr float token_label_size = 13.5F;
 constexpr float lowest_label_row = 13.0F; ///< in lower rows, labels would touch
 constexpr float turned_size = 12.0F;
 constexpr float label_gap_left = 12.0F;
@@ -84,8 +84,8 @@ float widest_label(const DrawContext& context, bool keys) {
     const auto count = keys ? problem.dims.Tk : problem.dims.Tq;
     float widest = 0;
     for (std::int64_t i = 0; i < count; ++i)
-        widest = std::max(
-            widest, context.measure(label_text(problem, keys, i), figure::Font::ui_semibold, label_size));
+        widest = std::max(widest, context.measure(label_text(problem, keys, i), figure::Font::ui_semibold,
+                                                  token_label_size));
     return widest;
 }
 
@@ -164,7 +164,7 @@ float row_label_width(const DrawContext& context, bool keys) {
 void draw_row_labels(Picture& picture, const DrawContext& context, const MatrixGrid& grid, bool keys) {
     const bool second = keys && context.shown.problem().cross();
     const std::int64_t first = grid.origin[static_cast<std::size_t>(grid.row_axis)];
-    const float size = grid.pitch_y < 17.0F ? 12.0F : label_size;
+    const float size = grid.pitch_y < 17.0F ? 12.0F : token_label_size;
     const auto every =
         std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(lowest_label_row / grid.pitch_y)));
     const std::int64_t focused = focused_line(context, grid, false);
@@ -189,13 +189,13 @@ bool column_labels_turned(const DrawContext& context, float pitch, bool keys) {
 float column_label_height(const DrawContext& context, float pitch, bool keys) {
     if (!column_labels_turned(context, pitch, keys))
         return 26.0F;
-    return 14.0F + 0.87F * widest_label(context, keys) * turned_size / label_size;
+    return 14.0F + 0.87F * widest_label(context, keys) * turned_size / token_label_size;
 }
 
 void draw_column_labels(Picture& picture, const DrawContext& context, const MatrixGrid& grid, bool keys) {
     const bool second = keys && context.shown.problem().cross();
     const bool turned = column_labels_turned(context, grid.pitch_x, keys);
-    const float size = turned ? turned_size : label_size;
+    const float size = turned ? turned_size : token_label_size;
     const std::int64_t first = grid.origin[static_cast<std::size_t>(grid.col_axis)];
     const auto every =
         turned ? std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(14.0F / grid.pitch_x)))
