@@ -351,10 +351,11 @@ def check_browser(folder, weights, words):
     found = re.search(r'<pre id="result">(.*?)</pre>', done.stdout, re.S)
     assert found, done.stderr[-2000:]
     seen = json.loads(found[1].replace("&gt;", ">").replace("&lt;", "<").replace("&amp;", "&"))
-    value = lambda layer, head: f"{weights[layer, head, 5, 3]:.2f}"  # noqa: E731
-    assert seen["cell"] == f"L0 H0: word5 (5) → word3 (3): {value(0, 0)}", seen
-    assert seen["layer"].startswith("L4 H0: word5") and seen["layer"].endswith(value(4, 0)), seen
-    assert seen["head"].startswith("L2 H7: word5") and seen["head"].endswith(value(2, 7)), seen
+    for name, (layer, head) in {"cell": (0, 0), "layer": (4, 0), "head": (2, 7)}.items():
+        where, _, number = seen[name].partition(" (3): ")
+        assert where == f"L{layer} H{head}: word5 (5) → word3", seen
+        shown, error = map(float, number.split(" ± "))
+        assert abs(shown - weights[layer, head, 5, 3]) <= error < 0.005, seen
     assert (seen["falling"], seen["rising"], seen["named"]) == (list("abcd"), list("dcba"), list("dcba")), seen
     assert seen["key"].startswith("L2 H7: word1 (1) → word0 (0): "), seen
     assert seen["left"] == seen["first"] and "Hover" in seen["first"], seen
