@@ -193,7 +193,7 @@ TEST_CASE("a width in pixels is left out of the command for vectors", "[gui][ren
     CHECK_FALSE(has_width("out.pdf"));
 }
 
-TEST_CASE("a sentence that begins with a hyphen is no option of the command", "[gui][render]") {
+TEST_CASE("a sentence that begins with a hyphen is not taken for an option", "[gui][render]") {
     User user("first-lesson", "-five apples fell");
     check_command(user);
     const std::vector<std::string> words = render_words(user.program.state(), {}, "out.svg");

@@ -27,8 +27,8 @@ namespace {
 
 using analysis::Prompt;
 
-/// Throws what PromptRun::compute throws, but for Error(input): what the machine lacks may be there when the
-/// set is continued, so it is no outcome. Its error names the line.
+/// Records an Error(input) as the outcome of its line. Throws every other error of PromptRun::compute, with
+/// the line in its message: a run that lacked memory is repeated when the set is continued.
 PromptOutcome outcome_of(const PromptRun& run, const Prompt& prompt) {
     try {
         if (!prompt.fault.empty())

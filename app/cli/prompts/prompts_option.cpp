@@ -99,7 +99,7 @@ std::string computation_text(const CLI::App& command, const checkpoint::Model& m
     text += identity.config_sha256 + "\n";
     for (const checkpoint::CheckpointIdentity::File& file : identity.files)
         text += file.name + " " + std::to_string(file.bytes) + " " + file.header_sha256 + "\n";
-    // Equal checkpoints are told apart by their places: the headers of two adapters often agree.
+    // The headers of two LoRA adapters often agree; their paths differ.
     text += real_path(model.path()) + "\n" + real_path(model.folder()) + "\n";
     for (const fs::path& path : files_of(model)) {
         std::error_code fault; // an absent file, or one inside the program

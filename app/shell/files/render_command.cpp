@@ -89,8 +89,8 @@ std::optional<std::int64_t> chosen_position(const AppState& state) {
     return chosen == position_of(*model.run, texts, std::nullopt) ? std::nullopt : std::optional(chosen);
 }
 
-/// Whether the picture depends on a question that `render` has no option for. `held`: the questions of the
-/// project that the command names.
+/// Returns true if the picture depends on a question that no option of `render` sets. `held`: the questions
+/// in the project that the command names.
 bool asks_more_than_options(const AppState& state, Screen screen, const Questions& held) {
     const ViewState& view = state.view;
     const ModelState& model = state.model;

@@ -21,16 +21,6 @@ namespace {
 constexpr std::array prompt_fields{"text", "clean", "corrupted", "answer", "against"};
 constexpr std::string_view prompt_blanks = " \t\r\n\v\f", prompt_byte_order_mark = "\xEF\xBB\xBF";
 
-bool reads_as_utf8(std::string_view text) {
-    for (std::size_t at = 0; at < text.size();) {
-        const auto letter = text::code_point_at(text, at);
-        if (!letter)
-            return false;
-        at += letter->size;
-    }
-    return true;
-}
-
 std::string not_utf8() {
     return tr("prompt_set.not_utf8", "the line is not UTF-8; save the file as UTF-8");
 }
@@ -82,7 +72,7 @@ void for_each_line_of(std::string_view bytes, const Visit& visit) {
 std::vector<Prompt> prompts_of_lines(std::string_view bytes, bool json) {
     std::vector<Prompt> prompts;
     for_each_line_of(bytes, [&](std::string_view line, std::int64_t number) {
-        if (!reads_as_utf8(line))
+        if (!text::is_utf8(line))
             prompts.push_back({.line = number, .fault = not_utf8()});
         else if (json)
             prompts.push_back(prompt_of_json(line, number));
@@ -139,7 +129,7 @@ Prompt prompt_of_record(const CsvRecord& record, const std::vector<std::string>&
                           record.cells.size(), columns.size());
     for (std::size_t c = 0; c < columns.size() && prompt.fault.empty(); ++c) {
         const std::string& cell = record.cells[c];
-        if (!reads_as_utf8(cell))
+        if (!text::is_utf8(cell))
             prompt.fault = not_utf8();
         else if (std::ranges::find(prompt_fields, columns[c]) != prompt_fields.end() && !cell.empty())
             prompt.fields[columns[c]] = {.text = cell};

@@ -23,16 +23,6 @@ constexpr std::size_t largest_line = text::most_text_bytes, bytes_at_once = mebi
 constexpr std::int64_t bytes_of_block = 8192;
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
-bool is_utf8(std::string_view text) {
-    for (std::size_t at = 0; at < text.size();) {
-        const auto letter = text::code_point_at(text, at);
-        if (!letter)
-            return false;
-        at += letter->size;
-    }
-    return true;
-}
-
 bool is_blank(std::string_view text) {
     return text.find_first_not_of(" \t\r\n\v\f") == std::string_view::npos;
 }
@@ -75,7 +65,7 @@ Corpus::Kind Corpus::read_line(std::string_view line, std::int64_t number, std::
         line.remove_prefix(byte_order_mark.size());
     if (line.ends_with('\r'))
         line.remove_suffix(1);
-    if (!is_utf8(line))
+    if (!text::is_utf8(line))
         return Kind::invalid;
     if (is_blank(line))
         return Kind::empty;

@@ -15,7 +15,7 @@ namespace headscope::checkpoint {
 
 namespace {
 
-/// What files call the tensors of a kind: "{l}" stands for the layer, "{n}" for its place among the layers
+/// Names of the tensors of a kind in files: "{l}" stands for the layer, "{n}" for its place among the layers
 /// that have such numbers, as in the tuples of Hugging Face's outputs. A name without either holds all
 /// layers.
 struct ReferenceKind {

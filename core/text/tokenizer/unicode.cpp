@@ -49,6 +49,16 @@ std::optional<CodePoint> code_point_at(std::string_view text, std::size_t at) {
     return CodePoint{static_cast<char32_t>(value), static_cast<std::size_t>(size)};
 }
 
+bool is_utf8(std::string_view bytes) {
+    for (std::size_t at = 0; at < bytes.size();) {
+        const auto letter = code_point_at(bytes, at);
+        if (!letter)
+            return false;
+        at += letter->size;
+    }
+    return true;
+}
+
 std::u32string to_code_points(std::string_view utf8) {
     std::u32string letters;
     for_each_code_point(utf8, [&](char32_t letter, std::size_t, std::size_t) { letters += letter; });

@@ -16,6 +16,8 @@ struct CodePoint {
 /// The code point that begins at byte `at` of a UTF-8 text; nullopt for invalid UTF-8 and at the end.
 std::optional<CodePoint> code_point_at(std::string_view text, std::size_t at);
 
+bool is_utf8(std::string_view bytes);
+
 /// Calls `visit(code point, first byte, bytes)` for each code point of a valid UTF-8 text.
 template<class Visit>
 void for_each_code_point(std::string_view text, const Visit& visit) {
