@@ -16,6 +16,7 @@ if(NOT MSGFMT)
   need_hint(gettext)
 endif()
 find_package(SQLite3 3.24 REQUIRED)
+find_package(ZLIB REQUIRED)
 find_package(glfw3 3.3 REQUIRED)
 find_package(Freetype REQUIRED)
 

@@ -7,7 +7,7 @@ to_build=(
   g++ cmake ninja-build mold pkg-config python3 gettext glslc
   libimgui-dev libglfw3-dev libfreetype-dev libstb-dev libgl-dev libegl-dev libepoxy-dev libxcb1-dev
   libeigen3-dev libboost-dev nlohmann-json3-dev libcli11-dev
-  libsqlite3-dev libutf8proc-dev libonig-dev libmd4c-dev libyaml-cpp-dev libfmt-dev
+  libsqlite3-dev zlib1g-dev libutf8proc-dev libonig-dev libmd4c-dev libyaml-cpp-dev libfmt-dev
   libfontconfig-dev libcairo2-dev libpango1.0-dev libvulkan-dev libcurl4-openssl-dev
 )
 to_run=(

@@ -5,6 +5,7 @@
 #include "core/base/message.h"
 #include "core/checkpoint/model/block_stages.h"
 #include "core/checkpoint/run/from_rows.h"
+#include "core/export/circuitsvis.h"
 #include "core/export/derived_stages.h"
 #include "core/export/trace_selection.h"
 
@@ -216,6 +217,30 @@ bool is_file_of_pass(const std::string& name) {
                                          find_block_stage(tensor.substr(0, tensor.size() - 4))));
 }
 
+/// The weights of all layers for CircuitsVis.
+void write_pass_weights(const checkpoint::ModelInputs& inputs, const checkpoint::ForwardResult& result,
+                        const TraceExport& wanted, const ByteSink& sink) {
+    using checkpoint::Stack;
+    std::vector<CircuitsVisLayer> layers;
+    for (const checkpoint::LayerRun& run : result.layers) {
+        if (run.place.stack != result.layers.front().place.stack)
+            fail_input(tr("model_export.circuitsvis_stacks",
+                          "CircuitsVis shows one attention, and an encoder-decoder has three; add --stack "
+                          "encoder or decoder"));
+        if (run.place.stack == Stack::cross)
+            fail_input(
+                tr("trace_export.circuitsvis_two_texts",
+                   "CircuitsVis shows queries and keys that are the same tokens, and these keys are of "
+                   "another text; write .npz"));
+        for (SelectedStage& stage : select_stages(run.trace, wanted, run.problem ? &*run.problem : nullptr))
+            if (stage.info->id == TensorId::weights)
+                layers.push_back({std::move(stage), "L" + std::to_string(run.place.layer)});
+    }
+    const bool of_encoder = !layers.empty() && result.layers.front().place.stack == Stack::encoder;
+    write_circuitsvis(of_encoder && !inputs.source.empty() ? inputs.source.front().tokens : inputs.tokens,
+                      layers, sink);
+}
+
 /// The bytes of one file.
 void write_pass(const ordered_json& metadata, const std::vector<IntegerStage>& integers,
                 const std::vector<SelectedStage>& tensors, TraceFormat format, const ByteSink& sink) {
@@ -227,7 +252,10 @@ void write_pass(const ordered_json& metadata, const std::vector<IntegerStage>& i
     case TraceFormat::json:
         return write_json(with_integers(metadata, integers), tensors, sink);
     case TraceFormat::npy:
-        throw Error(ErrorKind::internal, "a pass as npy is a folder, not one file");
+    case TraceFormat::circuitsvis: // write_pass_weights
+        throw Error(ErrorKind::internal, "a pass is not written as one file of this format");
+    case TraceFormat::npz:
+        return safetensors_of_pass(metadata, integers, tensors).write_npz_to(sink);
     case TraceFormat::safetensors:
         break;
     }
@@ -241,6 +269,11 @@ void check_model_target(const TraceExport& wanted, const std::string& path) {
         fail_input(tr("model_export.pass_through_model_many",
                       "a pass through a model has many tensors and a .npy file holds one; "
                       "name a folder for all of them, or another format"));
+    const StageSet weights = StageSet().with(TensorId::weights);
+    if (wanted.format == TraceFormat::circuitsvis && (!(wanted.stages == weights) || !wanted.nodes.empty()))
+        fail_input(tr("trace_export.circuitsvis_stages",
+                      "a file for CircuitsVis holds only the stage weights; name no other stage, or another "
+                      "format"));
 }
 
 std::optional<std::int64_t> export_model_trace(const checkpoint::Model& model,
@@ -249,6 +282,11 @@ std::optional<std::int64_t> export_model_trace(const checkpoint::Model& model,
                                                const TraceExport& wanted, const std::string& path,
                                                const Progress& cancel) {
     check_model_target(wanted, path);
+    if (wanted.format == TraceFormat::circuitsvis) {
+        write_file(path, cancel,
+                   [&](const ByteSink& sink) { write_pass_weights(inputs, result, wanted, sink); });
+        return std::nullopt;
+    }
     std::vector<SelectedStage> tensors = tensors_of(model, result, wanted);
     LogitWatch watch{.T = inputs.T, .vocab = model.architecture().vocab, .fault = {}};
     if (result.logits == nullptr && model.has_head())

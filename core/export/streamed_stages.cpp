@@ -51,9 +51,9 @@ void make_rows(const Problem& problem, TensorId stage, std::int64_t first_head, 
 /// The fewest bytes that a file has for 2 float32.
 std::uint64_t least_bytes_of_two(TraceFormat format) {
     constexpr std::uint64_t json = sizeof "0,0," - 1, table = 2 * (sizeof "q,0,,0,0,0\n" - 1);
-    return format == TraceFormat::json                                ? json
-           : format == TraceFormat::csv || format == TraceFormat::tsv ? table
-                                                                      : 2 * sizeof(float);
+    return format == TraceFormat::json || format == TraceFormat::circuitsvis ? json
+           : format == TraceFormat::csv || format == TraceFormat::tsv        ? table
+                                                                             : 2 * sizeof(float);
 }
 
 /// The folder that the file, or a folder of that name, is made in.

@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/message.h"
+#include "core/export/circuitsvis.h"
 #include "core/export/trace_selection.h"
 #include "core/format/npy.h"
 #include "core/format/safetensors.h"
@@ -117,6 +118,31 @@ std::string table(const SelectedStage& selected, char separator) {
     return text;
 }
 
+/// "L3" for the note 3 or L3.
+std::string layer_in_names(const std::map<std::string, std::string>& notes) {
+    const auto note = notes.find("layer");
+    if (note == notes.end() || note->second.empty())
+        return {};
+    return (note->second.find_first_of("0123456789") == 0 ? "L" : "") + note->second;
+}
+
+std::string circuitsvis_bytes(const Problem& problem, const SelectedStage& selected,
+                              const std::map<std::string, std::string>& notes) {
+    if (selected.info->id != TensorId::weights)
+        fail_input(
+            tr("tensor_export.circuitsvis_weights",
+               "a file for CircuitsVis holds attention weights, not {}; name weights, or another format",
+               selected.info->name));
+    if (problem.cross())
+        fail_input(tr("trace_export.circuitsvis_two_texts",
+                      "CircuitsVis shows queries and keys that are the same tokens, and these keys are of "
+                      "another text; write .npz"));
+    std::string bytes;
+    write_circuitsvis(problem.tokens, {{selected, layer_in_names(notes)}},
+                      [&](std::string_view part) { bytes += part; });
+    return bytes;
+}
+
 } // namespace
 
 TensorPtr tensor_part(const Problem& problem, const Trace& trace, const TensorPart& part) {
@@ -133,18 +159,27 @@ std::string tensor_bytes(const Problem& problem, const Trace& trace, const Tenso
         return table(selected, ',');
     case TraceFormat::tsv:
         return table(selected, '\t');
+    case TraceFormat::circuitsvis:
+        return circuitsvis_bytes(problem, selected, notes);
+    case TraceFormat::npz:
     case TraceFormat::safetensors: {
         format::SafetensorsWriter writer;
         for (const auto& [key, text] : notes)
             writer.set_metadata(key, text);
         writer.add(std::string(selected.info->name), drop_fixed(selected, part));
-        return writer.bytes();
+        std::string bytes;
+        const auto append = [&](std::string_view piece) { bytes += piece; };
+        if (format == TraceFormat::npz)
+            writer.write_npz_to(append);
+        else
+            writer.write_to(append);
+        return bytes;
     }
     case TraceFormat::json:
         break;
     }
     fail_input(tr("tensor_export.one_tensor_written_npy",
-                  "one tensor is written as .npy, .csv, .tsv or .safetensors, not as json"));
+                  "one tensor is written as .npy, .npz, .csv, .tsv or .safetensors, not as json"));
 }
 
 void export_tensor(const Problem& problem, const Trace& trace, const TensorPart& part,
@@ -152,7 +187,8 @@ void export_tensor(const Problem& problem, const Trace& trace, const TensorPart&
     const auto format = trace_format_of_path(path);
     if (!format || *format == TraceFormat::json)
         fail_input(tr("tensor_export.ending_no_format_tensor",
-                      "{} does not end like a tensor file; use .npy, .csv, .tsv or .safetensors", path));
+                      "{} does not end like a tensor file; use .npy, .npz, .csv, .tsv or .safetensors",
+                      path));
     write_file_atomically(path, tensor_bytes(problem, trace, part, *format, notes));
 }
 

@@ -28,6 +28,8 @@ TensorPtr tensor_part(const Problem& problem, const Trace& trace, const TensorPa
 /// The bytes of one file.
 ///   npy:         float32, with the part's shape
 ///   safetensors: one F32 tensor by its name in the stage table; `notes` as metadata
+///   npz:         the same as arrays (SafetensorsWriter::write_npz_to)
+///   circuitsvis: weights alone (write_circuitsvis); the note "layer" names their layer
 ///   csv, tsv:    a matrix or vector as a plain table of numbers, without headings; more axes than two (not
 ///                counting leading ones of extent 1) as stage,b,h,i,j,value, one number a line, as trace has
 ///                it

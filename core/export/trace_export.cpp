@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/message.h"
+#include "core/export/circuitsvis.h"
 #include "core/export/trace_selection.h"
 #include "core/format/safetensors.h"
 
@@ -14,12 +15,14 @@ namespace headscope::exporting {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, TraceFormat>, 5> formats{
+constexpr std::array<std::pair<std::string_view, TraceFormat>, 7> formats{
     {{"safetensors", TraceFormat::safetensors},
+     {"npz", TraceFormat::npz},
      {"npy", TraceFormat::npy},
      {"csv", TraceFormat::csv},
      {"tsv", TraceFormat::tsv},
-     {"json", TraceFormat::json}}};
+     {"json", TraceFormat::json},
+     {"circuitsvis", TraceFormat::circuitsvis}}};
 
 /// sinks: the weights go with the rest of each row, so that the file can be opened as attention weights.
 format::SafetensorsWriter safetensors_of(const nlohmann::ordered_json& metadata,
@@ -64,6 +67,23 @@ void export_npy_folder(const nlohmann::ordered_json& metadata, const std::vector
     });
 }
 
+/// The weights among the stages, with the tokens of the metadata.
+void write_weights(const nlohmann::ordered_json& metadata, const std::vector<SelectedStage>& stages,
+                   const ByteSink& sink) {
+    std::vector<CircuitsVisLayer> layers;
+    for (const SelectedStage& stage : stages)
+        if (stage.info->id == TensorId::weights)
+            layers.push_back({stage, {}});
+    write_circuitsvis(metadata.at("tokens").get<std::vector<std::string>>(), layers, sink);
+}
+
+void refuse_two_texts(const Problem& problem, TraceFormat format) {
+    if (format == TraceFormat::circuitsvis && problem.cross())
+        fail_input(tr("trace_export.circuitsvis_two_texts",
+                      "CircuitsVis shows queries and keys that are the same tokens, and these keys are of "
+                      "another text; write .npz"));
+}
+
 /// The bytes of one file.
 void write_stages(const nlohmann::ordered_json& metadata, const std::vector<SelectedStage>& stages,
                   TraceFormat format, bool sinks, const ByteSink& sink) {
@@ -76,6 +96,10 @@ void write_stages(const nlohmann::ordered_json& metadata, const std::vector<Sele
         return write_json(metadata, stages, sink);
     case TraceFormat::npy:
         return write_npy(stages.front(), sink);
+    case TraceFormat::circuitsvis:
+        return write_weights(metadata, stages, sink);
+    case TraceFormat::npz:
+        return safetensors_of(metadata, stages, sinks).write_npz_to(sink);
     case TraceFormat::safetensors:
         break;
     }
@@ -90,6 +114,8 @@ std::optional<TraceFormat> find_trace_format(std::string_view name) {
 }
 
 std::optional<TraceFormat> trace_format_of_path(std::string_view path) {
+    if (path.ends_with(circuitsvis_suffix))
+        return TraceFormat::circuitsvis;
     const auto dot = path.rfind('.');
     return dot == std::string_view::npos ? std::nullopt : find_trace_format(path.substr(dot + 1));
 }
@@ -99,9 +125,15 @@ void check_target(const TraceExport& wanted, const std::string& path) {
     if (wanted.format == TraceFormat::npy && count != 1 &&
         (path == "-" || trace_format_of_path(path) == TraceFormat::npy))
         refuse_several(count);
+    const StageSet weights = StageSet().with(TensorId::weights);
+    if (wanted.format == TraceFormat::circuitsvis && !(wanted.stages == weights))
+        fail_input(tr("trace_export.circuitsvis_stages",
+                      "a file for CircuitsVis holds only the stage weights; name no other stage, or another "
+                      "format"));
 }
 
 std::string trace_bytes(const Problem& problem, const Trace& trace, const TraceExport& wanted) {
+    refuse_two_texts(problem, wanted.format);
     const auto stages = select_stages(trace, wanted);
     if (wanted.format == TraceFormat::npy && stages.size() != 1)
         refuse_several(count_of(wanted.stages));
@@ -114,6 +146,7 @@ std::string trace_bytes(const Problem& problem, const Trace& trace, const TraceE
 void export_trace(const Problem& problem, const Trace& trace, const TraceExport& wanted,
                   const std::string& path, const Progress& cancel) {
     check_target(wanted, path);
+    refuse_two_texts(problem, wanted.format);
     const nlohmann::ordered_json metadata = trace_metadata(problem, trace);
     const std::vector<SelectedStage> stages = select_stages(trace, wanted, &problem);
     if (wanted.format == TraceFormat::npy && count_of(wanted.stages) != 1)

@@ -12,7 +12,7 @@
 
 namespace headscope::exporting {
 
-enum class TraceFormat { safetensors, npy, csv, tsv, json };
+enum class TraceFormat { safetensors, npz, npy, csv, tsv, json, circuitsvis };
 
 struct TraceExport {
     TraceFormat format = TraceFormat::safetensors;
@@ -25,17 +25,20 @@ struct TraceExport {
     std::optional<std::int64_t> head = std::nullopt;
 };
 
-/// By its name ("safetensors", "npy", "csv", "tsv", "json") or by the suffix of a path; nothing when it is
-/// none.
+/// By its name ("safetensors", "npz", "npy", "csv", "tsv", "json", "circuitsvis") or by the suffix of a path,
+/// which for circuitsvis is .circuitsvis.json; nothing when it is none.
 std::optional<TraceFormat> find_trace_format(std::string_view name);
 std::optional<TraceFormat> trace_format_of_path(std::string_view path);
 
-/// Throws Error(input) when `path` cannot hold what is wanted: a .npy file or "-" for several stages as npy.
+/// Throws Error(input) when `path` cannot hold what is wanted: a .npy file or "-" for several stages as npy,
+/// or other stages than weights for circuitsvis.
 void check_target(const TraceExport& wanted, const std::string& path);
 
 /// The stages of a trace, named as in the stage table and with its shapes, as the bytes of one file.
 ///   safetensors: F32 tensors; metadata tokens, kv_tokens (lists), config, device, fully_masked_rows,
 ///                fully_masked_head_rows as JSON text
+///   npz:         the same tensors and metadata (SafetensorsWriter::write_npz_to)
+///   circuitsvis: the weights alone (write_circuitsvis)
 ///   json:        the same metadata as members, then "stages": {NAME: {"shape": [...], "values": nested
 ///   lists}};
 ///                shortest digits that give back the float32; minus infinity is "-inf"

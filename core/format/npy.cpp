@@ -5,11 +5,15 @@
 namespace headscope::format {
 
 std::string npy_header(const Shape& shape) {
+    return npy_header(type_of<float>().numpy, shape);
+}
+
+std::string npy_header(std::string_view descr, const Shape& shape) {
     std::string extents = "(";
     for (const std::int64_t extent : shape)
         extents += std::to_string(extent) + ", ";
-    const std::string descr(type_of<float>().numpy);
-    std::string header = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + extents + "), }";
+    std::string header =
+        "{'descr': '" + std::string(descr) + "', 'fortran_order': False, 'shape': " + extents + "), }";
     // The numbers begin at a multiple of 64, after magic (6), version (2), length (2), header and a line end.
     constexpr std::size_t before = 10, alignment = 64;
     header.append(alignment - 1 - (before + header.size()) % alignment, ' ');

@@ -3,6 +3,7 @@
 #include "core/tensor/tensor.h"
 
 #include <string>
+#include <string_view>
 
 namespace headscope::format {
 
@@ -11,5 +12,7 @@ namespace headscope::format {
 std::string npy_bytes(const Tensor& tensor);
 /// The part of that file before the numbers.
 std::string npy_header(const Shape& shape);
+/// The same for an array of another type, in NumPy's spelling: "<i8", "<U7".
+std::string npy_header(std::string_view descr, const Shape& shape);
 
 } // namespace headscope::format

@@ -82,15 +82,25 @@ private:
         at_ = end + 1;
         return out;
     }
-    /// Reads the dtype. A list describes an array of records, which is rejected.
+    /// Reads the dtype. A list describes an array of records; its fields are skipped.
     std::string descr() {
         skip_blank();
-        if (at_ < text_.size() && text_[at_] == '[')
-            fail_input(tr("npy_header.holds_records_named_fields",
-                          "{} holds records with named fields; save one field alone, for example "
-                          "numpy.save(path, a[\"weights\"])",
-                          path_));
-        return quoted();
+        if (at_ == text_.size() || text_[at_] != '[')
+            return quoted();
+        int open_lists = 0;
+        do {
+            skip_blank();
+            if (at_ == text_.size())
+                damaged();
+            const char next = text_[at_];
+            if (next == '\'' || next == '"') {
+                quoted();
+                continue;
+            }
+            open_lists += next == '[' ? 1 : next == ']' ? -1 : 0;
+            ++at_;
+        } while (open_lists > 0);
+        return std::string(npy_records);
     }
     bool truth() {
         skip_blank();
@@ -131,6 +141,11 @@ const NumberType& float_type_of(const std::string& descr, const std::string& pat
     if (const NumberType* const type = find_numpy_type(descr);
         type != nullptr && type->read_floats != nullptr)
         return *type;
+    if (descr == npy_records)
+        fail_input(tr("npy_header.holds_records_named_fields",
+                      "{} holds records with named fields; save one field alone, for example "
+                      "numpy.save(path, a[\"weights\"])",
+                      path));
     if (descr.find('O') != std::string::npos)
         fail_input(tr("npy_header.holds_python_objects_pickle",
                       "{} holds Python objects (a pickle), which can run code and are not read here; save an "
@@ -146,14 +161,14 @@ const NumberType& float_type_of(const std::string& descr, const std::string& pat
                   path, descr.substr(0, 40)));
 }
 
-void check_size(const NpyHeader& header, const RandomAccessFile& file) {
+void check_size(const NpyHeader& header, const std::string& name, std::uint64_t size) {
     auto bytes = static_cast<std::int64_t>(header.type->width);
     bool overflow = false;
     for (const std::int64_t extent : header.extents)
         overflow = overflow || __builtin_mul_overflow(bytes, std::max<std::int64_t>(extent, 1), &bytes);
     const bool empty = std::ranges::find(header.extents, 0) != header.extents.end();
     const auto wanted = empty ? 0 : static_cast<std::uint64_t>(bytes);
-    const std::uint64_t there = file.size() - header.data;
+    const std::uint64_t there = size - header.data;
     if (!overflow && wanted <= there)
         return;
     const std::string shape = extents_text(header.extents);
@@ -162,10 +177,10 @@ void check_size(const NpyHeader& header, const RandomAccessFile& file) {
             ? tr("npy_header.cut_short_shape_needs",
                  "{} was cut short: shape {} of {} needs more bytes, and {} are there; write or copy it "
                  "again",
-                 file.path(), shape, header.type->name, there)
+                 name, shape, header.type->name, there)
             : tr("npy_header.cut_short_shape_needs_2",
                  "{} was cut short: shape {} of {} needs {} bytes, and {} are there; write or copy it again",
-                 file.path(), shape, header.type->name, wanted, there));
+                 name, shape, header.type->name, wanted, there));
 }
 
 void refuse_what_is_not_npy(std::string_view start, const std::string& path) {
@@ -185,50 +200,61 @@ void refuse_what_is_not_npy(std::string_view start, const std::string& path) {
 
 } // namespace
 
-NpyHeader read_npy_header(const RandomAccessFile& file) {
-    const std::string& path = file.path();
-    std::string start(std::min<std::uint64_t>(file.size(), before_length + 4), '\0');
-    file.read(0, start);
-    refuse_what_is_not_npy(start, path);
+NpyDescription read_npy_description(const std::string& name, std::uint64_t size, const ReadBytes& read) {
+    std::string start(std::min<std::uint64_t>(size, before_length + 4), '\0');
+    read(0, start);
+    refuse_what_is_not_npy(start, name);
     if (start.size() < before_length + 4)
         fail_input(tr_n("npy_header.byte_too_few_npy",
                         "{} has {} byte, too few for a .npy file; write or copy it again",
                         "{} has {} bytes, too few for a .npy file; write or copy it again",
-                        static_cast<std::int64_t>(file.size()), path, file.size()));
+                        static_cast<std::int64_t>(size), name, size));
     const int version = static_cast<unsigned char>(start[npy_magic.size()]);
     if (version < 1 || version > 3)
         fail_input(
             tr("npy_header.npy_file_version_versions",
                "{} is a .npy file of version {}; versions 1 to 3 are read: write it again with numpy.save",
-               path, version));
+               name, version));
     const std::size_t length_bytes = version == 1 ? 2 : 4;
     std::uint64_t length = 0;
     for (std::size_t i = length_bytes; i-- > 0;)
         length = length << 8U | static_cast<unsigned char>(start[before_length + i]);
-    NpyHeader header;
-    header.data = before_length + length_bytes + length;
-    if (length > largest_npy_header || header.data > file.size())
+    NpyDescription array;
+    array.data = before_length + length_bytes + length;
+    if (length > largest_npy_header || array.data > size)
         fail_input(tr("npy_header.cut_short_damaged_speaks",
                       "{} was cut short or is damaged: it announces a header of {} bytes and has {} after "
                       "its beginning; write or copy it again",
-                      path, length, file.size() - before_length - length_bytes));
+                      name, length, size - before_length - length_bytes));
     std::string text(length, '\0');
-    file.read(before_length + length_bytes, text);
+    read(before_length + length_bytes, text);
 
-    const Literal::Fields fields = Literal(text, path).read();
+    const Literal::Fields fields = Literal(text, name).read();
     if (!fields.descr || !fields.fortran || !fields.shape)
         fail_input(tr("npy_header.npy_header_without_type",
                       "{} has a .npy header without type, order or shape; write it again with numpy.save",
-                      path));
-    header.type = &float_type_of(*fields.descr, path);
-    header.extents = *fields.shape;
-    if (*fields.fortran && header.extents.size() > 1)
+                      name));
+    array.descr = *fields.descr;
+    array.extents = *fields.shape;
+    array.is_fortran = *fields.fortran && array.extents.size() > 1;
+    return array;
+}
+
+NpyHeader require_npy_floats(const NpyDescription& array, const std::string& name, std::uint64_t size) {
+    const NpyHeader header{&float_type_of(array.descr, name), array.extents, array.data};
+    if (array.is_fortran)
         fail_input(tr("npy_header.stored_fortran_order_numbers",
                       "{} is stored in Fortran order, in which the numbers of one head are scattered; save "
                       "it again with numpy.save(path, numpy.ascontiguousarray(a))",
-                      path));
-    check_size(header, file);
+                      name));
+    check_size(header, name, size);
     return header;
+}
+
+NpyHeader read_npy_header(const RandomAccessFile& file) {
+    const NpyDescription array = read_npy_description(
+        file.path(), file.size(), [&](std::uint64_t begin, std::span<char> to) { file.read(begin, to); });
+    return require_npy_floats(array, file.path(), file.size());
 }
 
 } // namespace headscope::format

@@ -8,8 +8,8 @@
 #include "core/base/message.h"
 #include "core/base/random_access_file.h"
 #include "core/base/sha256.h"
+#include "core/format/byte_source.h"
 #include "core/format/number_types.h"
-#include "core/format/torch/byte_source.h"
 
 #include <algorithm>
 #include <filesystem>

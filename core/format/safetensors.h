@@ -107,6 +107,12 @@ public:
     std::string bytes() const;
     /// Writes the same bytes part by part. Throws what the sink and the functions of add_generated throw.
     void write_to(const ByteSink& sink) const;
+    /// Writes the tensors as the arrays of a .npz file instead, uncompressed and sorted by name. Metadata
+    /// become arrays of texts: a JSON list of texts with one axis, a list of such lists with two, anything
+    /// else without axes.
+    void write_npz_to(const ByteSink& sink) const;
+    /// Calls one of both: write_npz_to if the path ends in .npz.
+    void write_as(const std::string& path, const ByteSink& sink) const;
 
 private:
     struct Part {

@@ -3,6 +3,7 @@
 #include "core/base/message.h"
 #include "core/tensor/map_part.h"
 #include "core/tensor/tensor.h"
+#include "core/trace/attention_choice.h"
 
 #include <cmath>
 #include <cstdint>
@@ -40,6 +41,9 @@ struct AttentionInfo {
     bool sinks = false;      ///< what a row misses of 1 went to a learned sink, so that it is no fault
     bool values = false;     ///< brought() knows what keys bring
     std::string tokens_from; ///< where the tokens come from; empty without tokens
+    /// The other texts and attentions of the file, which can be opened in place of this set; null: none.
+    AttentionOptionsPtr options{};
+    AttentionChoice choice{}; ///< which of `options` this set is
 
     // Of a set that is read otherwise than it is held (ReadSet).
     Message made_head{};       ///< "mean", "rollout" or "flow": how the last head is made of the others;

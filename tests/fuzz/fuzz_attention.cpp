@@ -1,32 +1,14 @@
 #include "core/analysis/heads/head_map.h"
 #include "core/base/error.h"
 #include "core/format/attention_file.h"
+#include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/target.h"
 
 #include <cstdlib>
-#include <cstring>
-#include <sys/mman.h>
-#include <unistd.h>
 
 using namespace headscope;
 
 namespace {
-
-/// A file in memory with these bytes and a path.
-class MemoryFile {
-public:
-    explicit MemoryFile(std::string_view bytes) : descriptor_(::memfd_create("input", MFD_CLOEXEC)) {
-        fuzz::require(descriptor_ >= 0);
-        fuzz::require(::write(descriptor_, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()));
-    }
-    MemoryFile(const MemoryFile&) = delete;
-    MemoryFile& operator=(const MemoryFile&) = delete;
-    ~MemoryFile() { ::close(descriptor_); }
-    std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
-
-private:
-    int descriptor_;
-};
 
 /// Reads everything that the window reads from a file.
 void look_at(const AttentionSet& set) {
@@ -46,6 +28,15 @@ void look_at(const AttentionSet& set) {
     }
 }
 
+/// The first and the last text of each part.
+void look_at_choices(const AttentionOptions& options) {
+    for (const AttentionPart& part : options.parts) {
+        fuzz::require(part.texts > 0);
+        for (const std::int64_t text : {std::int64_t{0}, part.texts - 1})
+            fuzz::accepted([&] { look_at(*options.open({part.id, text})); });
+    }
+}
+
 void repair_safetensors(std::string& input) {
     if (!input.starts_with("\x93NUMPY"))
         fuzz::repair_header_length(input);
@@ -54,9 +45,9 @@ void repair_safetensors(std::string& input) {
 const fuzz::Registered attention_target({.name = "attention",
                                          .read =
                                              [](std::string_view bytes) {
-                                                 const MemoryFile file(bytes);
+                                                 const fuzz::MemoryFile file(bytes);
                                                  fuzz::accepted([&] {
-                                                     look_at(*format::open_attention_file(file.path()));
+                                                     look_at_choices(*format::attention_options(file.path()));
                                                  });
                                              },
                                          .repair = repair_safetensors});

@@ -1,5 +1,6 @@
 #include "core/analysis/checkpoints/parameter_difference.h"
 
+#include "core/analysis/checkpoints/settings_difference.h"
 #include "core/base/error.h"
 #include "core/base/joined.h"
 #include "core/base/message.h"
@@ -105,13 +106,20 @@ public:
     explicit EditCollector(const Architecture& architecture) : architecture_(architecture) {}
 
     void add(std::int64_t n, WeightId weight, const TensorPtr& a, const TensorPtr& b) {
+        if ((a == nullptr) != (b == nullptr))
+            fail_input(
+                tr("parameter_difference.one_lacks",
+                   "only one of the two checkpoints has the parameter {} in {}; compare two checkpoints "
+                   "with the same parameters",
+                   name_of(weight),
+                   checkpoint::attention_words(architecture_, attention_place(architecture_, n))));
         if (!differ(a, b))
             return;
         if (!checkpoint::tensor_of(weight))
-            fail_input(tr(
-                "parameter_difference.no_edit",
-                "parameters of {} differ that a patch cannot hold; write .safetensors",
-                checkpoint::attention_words(architecture_, checkpoint::attention_place(architecture_, n))));
+            fail_input(tr("parameter_difference.no_edit",
+                          "parameters of {} differ that cannot be held as edits; write the differences with "
+                          "headscope diff and -o FILE.safetensors",
+                          checkpoint::attention_words(architecture_, attention_place(architecture_, n))));
         const WeightId read = checkpoint::read_as(architecture_, weight);
         checkpoint::LayerEdits& edits = edits_[checkpoint::edited_with(architecture_, n, read)];
         if (!checkpoint::is_table(read)) {
@@ -127,6 +135,12 @@ public:
     checkpoint::ModelEdits edits() && { return std::move(edits_); }
 
 private:
+    static std::string name_of(WeightId weight) {
+        const std::optional<TensorId> id = checkpoint::tensor_of(weight);
+        return id ? std::string(tensor_info(*id).name)
+                  : tr("parameter_difference.unnamed", "of another kind");
+    }
+
     const Architecture& architecture_;
     checkpoint::ModelEdits edits_;
 };
@@ -178,41 +192,54 @@ std::vector<ParameterDifference> CheckpointPair::tensors(Progress& progress) con
     return all;
 }
 
+std::vector<HeadDifference> head_differences(const Architecture& architecture, std::int64_t n,
+                                             const checkpoint::WeightSet& a, const checkpoint::WeightSet& b) {
+    const checkpoint::AttentionPlace place = attention_place(architecture, n);
+    const Architecture& sizes = in_stack(architecture, place.stack);
+    std::vector<HeadDifference> all;
+    for (std::int64_t h = 0; h < sizes.H; ++h) {
+        const auto columns = [&](WeightId weight, std::int64_t heads) {
+            if (a[weight] == nullptr || b[weight] == nullptr)
+                return NumberDifference();
+            const std::int64_t width = a[weight]->shape()[1] / heads;
+            return columns_difference(*a[weight], *b[weight], h / (sizes.H / heads) * width, width);
+        };
+        const std::int64_t rows = a[WeightId::W_O]->shape()[0] / sizes.H;
+        all.push_back({.place = place,
+                       .head = h,
+                       .W_Q = columns(WeightId::W_Q, sizes.H),
+                       .W_K = columns(WeightId::W_K, sizes.Hkv),
+                       .W_V = columns(WeightId::W_V, sizes.Hkv),
+                       .W_O = rows_difference(*a[WeightId::W_O], *b[WeightId::W_O], h * rows, rows)});
+    }
+    return all;
+}
+
 std::vector<HeadDifference> CheckpointPair::heads(Progress& progress) const {
     std::vector<HeadDifference> all;
     const Architecture& architecture = a_.architecture();
     for (std::int64_t n = 0; n < attention_count(architecture); ++n) {
         progress.check();
-        const checkpoint::AttentionPlace place = attention_place(architecture, n);
-        if (!has_attention(architecture, place))
+        if (!has_attention(architecture, attention_place(architecture, n)))
             continue;
-        const Architecture& sizes = in_stack(architecture, place.stack);
-        const checkpoint::WeightSet from = a_.layer(n), to = b_.layer(n);
-        for (std::int64_t h = 0; h < sizes.H; ++h) {
-            const auto columns = [&](WeightId weight, std::int64_t heads) {
-                if (from[weight] == nullptr || to[weight] == nullptr)
-                    return NumberDifference();
-                const std::int64_t width = from[weight]->shape()[1] / heads;
-                return columns_difference(*from[weight], *to[weight], h / (sizes.H / heads) * width, width);
-            };
-            const std::int64_t rows = from[WeightId::W_O]->shape()[0] / sizes.H;
-            all.push_back({.place = place,
-                           .head = h,
-                           .W_Q = columns(WeightId::W_Q, sizes.H),
-                           .W_K = columns(WeightId::W_K, sizes.Hkv),
-                           .W_V = columns(WeightId::W_V, sizes.Hkv),
-                           .W_O = rows_difference(*from[WeightId::W_O], *to[WeightId::W_O], h * rows, rows)});
-        }
+        const std::vector<HeadDifference> layer = head_differences(architecture, n, a_.layer(n), b_.layer(n));
+        all.insert(all.end(), layer.begin(), layer.end());
     }
     return all;
 }
 
 checkpoint::ModelEdits CheckpointPair::edits(Progress& progress) const {
     const Architecture& architecture = a_.architecture();
+    if (const auto settings = differing_settings(architecture, b_.architecture()); !settings.empty())
+        fail_input(tr("parameter_difference.settings",
+                      "{} and {} have different settings: {}; compare two checkpoints that differ only in "
+                      "their parameters",
+                      a_.path(), b_.path(), few_of(settings)));
     const std::int64_t count = attention_count(architecture);
     EditCollector collector(architecture);
     for (std::int64_t n = 0; n < count; ++n) {
         progress.check();
+        progress.report(static_cast<float>(n) / static_cast<float>(count));
         const checkpoint::WeightSet from = editable_weights(a_, n), to = editable_weights(b_, n);
         for (int w = 0; w < checkpoint::weight_count; ++w) {
             const auto weight = static_cast<WeightId>(w);

@@ -40,6 +40,10 @@ struct HeadDifference {
     NumberDifference all() const { return W_Q.with(W_K).with(W_V).with(W_O); }
 };
 
+/// Compares the heads of attention n of a model with this architecture in two sets of its parameters.
+std::vector<HeadDifference> head_differences(const checkpoint::Architecture& architecture, std::int64_t n,
+                                             const checkpoint::WeightSet& a, const checkpoint::WeightSet& b);
+
 /// Two checkpoints of one shape; both must outlive it. A is the base, and B the one that was trained from it.
 class CheckpointPair {
 public:
@@ -60,7 +64,7 @@ public:
     /// Compares the heads of all attentions, those of layers without attention left out. Throws likewise.
     std::vector<HeadDifference> heads(Progress& progress) const;
     /// Returns the edits that turn A into B. Throws Error(input) if a parameter differs that cannot be
-    /// edited.
+    /// edited, if only one of the two has a parameter, or if a setting differs that changes the computation.
     checkpoint::ModelEdits edits(Progress& progress) const;
 
 private:

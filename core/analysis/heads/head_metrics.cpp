@@ -79,6 +79,7 @@ bool can_measure(const HeadScoreInfo& info, const HeadTokens& tokens) {
     case ScoreSource::model:
     case ScoreSource::further_runs:
     case ScoreSource::needles:
+    case ScoreSource::comparison:
         return false;
     }
     return false;

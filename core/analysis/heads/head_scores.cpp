@@ -198,7 +198,8 @@ constexpr ScoreUnit weight_unit{1, 2, {}, one_at_most},
     nats{1, 2, translatable("head_scores.nats", " nats"), nats_at_most},
     percent{100, 0, untranslated(" %"), one_at_most},
     tokens{1, 2, translatable("head_scores.tokens", " tokens"), tokens_at_most},
-    divergence{1, 4, translatable("head_scores.nats", " nats"), nothing_known};
+    divergence{1, 4, translatable("head_scores.nats", " nats"), nothing_known},
+    change{1, 4, {}, nothing_known};
 constexpr float half = 0.5F;     ///< a head is called by what holds at least half of its weight
 constexpr float quarter = 0.25F; ///< likewise where only rows count whose token stood before
 
@@ -481,7 +482,27 @@ constexpr std::array<HeadScoreInfo, head_score_count> table{
       .source = untranslated("Wu et al. 2024"),
       .unit = weight_unit,
       .positions = false,
-      .of = ScoreSource::needles}}};
+      .of = ScoreSource::needles},
+     {.score = HeadScore::parameter_change,
+      .id = "parameter_change",
+      .name = translatable("head_scores.parameter_change", "parameter change"),
+      .formula = translatable("head_scores.parameter_change_formula",
+                              "Frobenius norm of B − A over that of A, of the head's W_Q, W_K, W_V and W_O "
+                              "together; A is the checkpoint without edits"),
+      .source = {},
+      .unit = change,
+      .positions = false,
+      .of = ScoreSource::comparison},
+     {.score = HeadScore::attention_change,
+      .id = "attention_change",
+      .name = translatable("head_scores.attention_change", "attention change"),
+      .formula = translatable("head_scores.attention_change_formula",
+                              "mean of |B − A| over all attention weights of the head on this text; A is the "
+                              "checkpoint without edits"),
+      .source = {},
+      .unit = change,
+      .positions = false,
+      .of = ScoreSource::comparison}}};
 static_assert([] {
     for (std::size_t s = 0; s < table.size(); ++s)
         if (table[s].score != static_cast<HeadScore>(s) || table[s].id.empty())
@@ -513,7 +534,8 @@ double largest_score(HeadScore score, std::int64_t Tk) {
 }
 
 bool is_of_one_run(const HeadScoreInfo& info) {
-    return info.of != ScoreSource::probe && info.of != ScoreSource::model && !is_asked_for(info);
+    return info.of != ScoreSource::probe && info.of != ScoreSource::model &&
+           info.of != ScoreSource::comparison && !is_asked_for(info);
 }
 
 bool is_asked_for(const HeadScoreInfo& info) {

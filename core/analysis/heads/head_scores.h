@@ -31,9 +31,11 @@ enum class HeadScore : std::uint8_t {
     probe_induction,
     copying,
     effect,
-    retrieval
+    retrieval,
+    parameter_change,
+    attention_change
 };
-inline constexpr std::size_t head_score_count = 20;
+inline constexpr std::size_t head_score_count = 22;
 
 /// What a score is measured of.
 enum class ScoreSource : std::uint8_t {
@@ -44,7 +46,8 @@ enum class ScoreSource : std::uint8_t {
     probe,         ///< of the weights on a text of random tokens, see probe.h
     model,         ///< of the model's weights: see copying.h
     further_runs,  ///< of runs without the head: see ablation_sweep.h
-    needles        ///< of what the model writes in answer to a needle in a haystack: see retrieval.h
+    needles,       ///< of what the model writes in answer to a needle in a haystack: see retrieval.h
+    comparison     ///< of a checkpoint and its changed version: see head_change.h
 };
 
 /// What scores ask of the keys, made once for each map. Keys are listed in ascending order.
@@ -114,8 +117,8 @@ const HeadScoreInfo* find_head_score(std::string_view id);
 /// Whether the score says something of (Tq, Tk) weights. same_tokens: queries and keys are the same tokens,
 /// as nowhere in a cross-attention.
 bool score_applies(HeadScore score, std::int64_t Tq, std::int64_t Tk, bool same_tokens);
-/// Whether one run over the text is enough to measure the score. The others need a probe, the model's weights
-/// or further runs.
+/// Whether one run over the text is enough to measure the score. The others need a probe, the model's
+/// weights, further runs or a second checkpoint.
 bool is_of_one_run(const HeadScoreInfo& info);
 /// Whether the score takes so many runs that it is measured only where somebody asks for it.
 bool is_asked_for(const HeadScoreInfo& info);

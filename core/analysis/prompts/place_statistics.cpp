@@ -13,23 +13,8 @@ namespace {
 using PlaceJson = nlohmann::ordered_json;
 using PlaceValues = std::vector<const PlaceJson*>;
 
-/// A number for all results at one place.
-using PlaceStatistic = double (*)(const std::vector<double>& numbers);
-
-double mean_at_place(const std::vector<double>& numbers) {
-    double sum = 0;
-    for (const double number : numbers)
-        sum += number;
-    return sum / static_cast<double>(numbers.size());
-}
-
-double spread_at_place(const std::vector<double>& numbers) {
-    const double mean = mean_at_place(numbers);
-    double squares = 0;
-    for (const double number : numbers)
-        squares += (number - mean) * (number - mean);
-    return std::sqrt(squares / static_cast<double>(numbers.size()));
-}
+/// The statistic that is combined: the mean or the spread.
+using PlaceStatistic = double PlaceStatistics::*;
 
 /// Combines the values at one place; nothing if they do not belong together.
 class PlaceCombination {
@@ -58,7 +43,7 @@ private:
         std::vector<double> numbers;
         for (const PlaceJson* value : values)
             numbers.push_back(value->get<double>());
-        return PlaceJson(statistic_(numbers));
+        return PlaceJson(statistics_of(numbers).*statistic_);
     }
 
     std::optional<PlaceJson> of_lists(const PlaceValues& values) const {
@@ -106,12 +91,25 @@ PlaceJson combined_results(std::span<const PlaceJson> results, PlaceStatistic st
 
 } // namespace
 
+PlaceStatistics statistics_of(std::span<const double> numbers) {
+    if (numbers.empty())
+        return {};
+    const auto n = static_cast<double>(numbers.size());
+    double sum = 0, squares = 0;
+    for (const double number : numbers)
+        sum += number;
+    const double mean = sum / n;
+    for (const double number : numbers)
+        squares += (number - mean) * (number - mean);
+    return {.mean = mean, .spread = std::sqrt(squares / n), .count = std::ssize(numbers)};
+}
+
 PlaceJson mean_of_results(std::span<const PlaceJson> results) {
-    return combined_results(results, mean_at_place);
+    return combined_results(results, &PlaceStatistics::mean);
 }
 
 PlaceJson spread_of_results(std::span<const PlaceJson> results) {
-    return combined_results(results, spread_at_place);
+    return combined_results(results, &PlaceStatistics::spread);
 }
 
 } // namespace headscope::analysis

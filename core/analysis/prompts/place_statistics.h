@@ -1,9 +1,18 @@
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 
 namespace headscope::analysis {
+
+/// Statistics over the numbers that results have at one place.
+struct PlaceStatistics {
+    double mean = 0;        ///< sum(x) / n; 0 without a number
+    double spread = 0;      ///< the standard deviation, sqrt(sum((x - mean)^2) / n)
+    std::int64_t count = 0; ///< n, the results that have a number there
+};
+PlaceStatistics statistics_of(std::span<const double> numbers);
 
 // Statistics over results of the same form, number by number: two numbers belong together if they have the
 // same place, that is the same path of keys and indices. Only numbers with a fraction or an exponent in JSON

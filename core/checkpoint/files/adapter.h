@@ -60,8 +60,8 @@ bool is_adapter(const std::string& path);
 /// Returns true if the folder has an adapter_config.json with weights.
 bool has_adapter(const std::string& folder);
 
-/// Sets the base of the adapter in `folder` (empty: of every adapter) for this process. Any thread; before
-/// the adapter is opened.
+/// Sets the base of the adapter in `folder` (empty: of every adapter) for this process. An empty base: the
+/// one that the adapter names. Any thread; before the adapter is opened.
 void set_adapter_base(const std::string& base, const std::string& folder = "");
 /// The checkpoint that an adapter changes: the one set by set_adapter_base(), else the path that the adapter
 /// names, also relative to its folder, a folder of that name beside it or above it, a packaged model, or the

@@ -79,7 +79,10 @@ bool is_base(const fs::path& place) {
 void set_adapter_base(const std::string& base, const std::string& folder) {
     NamedBases& bases = named_bases();
     const std::scoped_lock lock(bases.mutex);
-    bases.by_folder[folder_key(folder)] = base;
+    if (base.empty())
+        bases.by_folder.erase(folder_key(folder));
+    else
+        bases.by_folder[folder_key(folder)] = base;
 }
 
 std::optional<std::string> find_adapter_base(const std::string& path) {

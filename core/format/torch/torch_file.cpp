@@ -3,7 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/base/sha256.h"
-#include "core/format/torch/zip_archive.h"
+#include "core/format/zip/zip_archive.h"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/format/torch/byte_source.h"
+#include "core/format/byte_source.h"
 #include "core/format/torch/torch_tensors.h"
 #include "core/tensor/tensor.h"
 

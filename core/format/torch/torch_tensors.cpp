@@ -3,7 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/message.h"
-#include "core/format/torch/byte_source.h"
+#include "core/format/byte_source.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "core/format/torch/byte_source.h"
+#include "core/format/byte_source.h"
 
 #include "core/base/error.h"
 #include "core/base/message.h"

@@ -1,4 +1,4 @@
-#include "core/format/torch/zip_archive.h"
+#include "core/format/zip/zip_archive.h"
 
 #include "core/base/error.h"
 #include "core/base/message.h"
@@ -14,6 +14,7 @@ constexpr std::size_t end_bytes = 22, locator_bytes = 20, end64_bytes = 56, entr
                       local_bytes = 30;
 constexpr std::uint64_t longest_comment = 0xFFFF;
 constexpr std::uint64_t in_zip64_16 = 0xFFFF, in_zip64_32 = 0xFFFFFFFF; ///< "see the zip64 record"
+constexpr std::uint16_t encrypted = 1;                                  ///< among the flags of an entry
 // More is taken for a damaged file: an entry takes about 100 bytes.
 constexpr std::uint64_t largest_directory = std::uint64_t{1} << 26U;
 
@@ -96,6 +97,7 @@ void ZipArchive::read_directory(std::uint64_t count) {
         Entry entry{.packed_size = field(left, 20, 4),
                     .size = field(left, 24, 4),
                     .header = field(left, 42, 4),
+                    .crc = static_cast<std::uint32_t>(field(left, 16, 4)),
                     .flags = static_cast<std::uint16_t>(field(left, 8, 2)),
                     .method = static_cast<std::uint16_t>(field(left, 10, 2))};
         std::string_view wide = zip64_extension(left.substr(entry_bytes + name, extra));
@@ -121,26 +123,59 @@ std::vector<std::string> ZipArchive::names() const {
     return all;
 }
 
-ZipArchive::Range ZipArchive::range(const std::string& name) const {
+const ZipArchive::Entry& ZipArchive::entry(const std::string& name) const {
     const auto found = entries_.find(name);
     if (found == entries_.end())
         fail_input(tr("zip_archive.part_missing",
                       "{}: the part {} is missing; the file is damaged, get it again", source_,
                       shown_name(name)));
-    const Entry& entry = found->second;
-    if (entry.method != 0 || (entry.flags & 1U) != 0)
-        fail_input(tr("zip_archive.part_compressed",
-                      "{}: the part {} is compressed or encrypted, and torch.save writes neither; unpack the "
-                      "archive and pack it again without compression (zip -0)",
-                      source_, shown_name(name)));
+    return found->second;
+}
+
+std::uint64_t ZipArchive::begin_of(const Entry& entry) const {
     if (entry.header > bytes_.size() || bytes_.size() - entry.header < local_bytes)
         fail_damaged();
     const std::string local = bytes_.copy(entry.header, local_bytes);
     const std::uint64_t begin = entry.header + local_bytes + field(local, 26, 2) + field(local, 28, 2);
-    if (!local.starts_with("PK\x03\x04") || entry.size != entry.packed_size || begin > bytes_.size() ||
-        entry.size > bytes_.size() - begin)
+    if (!local.starts_with("PK\x03\x04") || begin > bytes_.size() ||
+        entry.packed_size > bytes_.size() - begin)
         fail_damaged();
-    return {begin, entry.size};
+    return begin;
+}
+
+ZipArchive::Range ZipArchive::range(const std::string& name) const {
+    const Entry& found = entry(name);
+    if (found.method != 0 || (found.flags & encrypted) != 0)
+        fail_input(tr("zip_archive.part_compressed",
+                      "{}: the part {} is compressed or encrypted, and torch.save writes neither; unpack the "
+                      "archive and pack it again without compression (zip -0)",
+                      source_, shown_name(name)));
+    if (found.size != found.packed_size)
+        fail_damaged();
+    return {begin_of(found), found.size};
+}
+
+ZipArchive::Place ZipArchive::place(const std::string& name) const {
+    const Entry& found = entry(name);
+    if ((found.flags & encrypted) != 0)
+        fail_input(tr("zip_archive.part_encrypted",
+                      "{}: the part {} is encrypted; save the file again without a password", source_,
+                      shown_name(name)));
+    constexpr std::uint16_t stored = 0, deflated = 8;
+    if (found.method != stored && found.method != deflated)
+        fail_input(tr("zip_archive.part_other_method",
+                      "{}: the part {} is compressed by method {} of ZIP; save the file again with "
+                      "numpy.savez or numpy.savez_compressed, which use methods 0 and 8",
+                      source_, shown_name(name), found.method));
+    // Deflate shrinks by a factor of at most 1032, so a larger size is invented.
+    constexpr std::uint64_t largest_factor = 1032, margin = 1024;
+    const bool credible =
+        found.method == stored
+            ? found.size == found.packed_size
+            : found.size <= margin || (found.size - margin) / largest_factor <= found.packed_size;
+    if (!credible)
+        fail_damaged();
+    return {{begin_of(found), found.packed_size}, found.size, found.crc, found.method == deflated};
 }
 
 } // namespace headscope::format

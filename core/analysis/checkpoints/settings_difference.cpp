@@ -1,0 +1,105 @@
+#include "core/analysis/checkpoints/settings_difference.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace headscope::analysis {
+
+namespace {
+
+using checkpoint::Architecture;
+
+auto settings_of(const checkpoint::RopeScaling& of) {
+    return std::tie(of.kind, of.factor, of.low_freq_factor, of.high_freq_factor, of.original_max_positions,
+                    of.beta_fast, of.beta_slow, of.whole_pairs, of.attention_factor, of.short_factors,
+                    of.long_factors);
+}
+
+bool same_ropes(const Architecture& a, const Architecture& b) {
+    return std::ranges::equal(a.ropes, b.ropes, [](const checkpoint::Rope& from, const checkpoint::Rope& to) {
+        return from.theta == to.theta && settings_of(from.scaling) == settings_of(to.scaling);
+    });
+}
+
+/// The positions that a model was made for matter only where frequencies depend on them.
+bool same_positions(const Architecture& a, const Architecture& b) {
+    const bool matter = std::ranges::any_of(a.ropes, [](const checkpoint::Rope& rope) {
+        return rope.scaling.kind == checkpoint::RopeScaling::Kind::dynamic;
+    });
+    return !matter || a.max_positions == b.max_positions;
+}
+
+auto settings_of(const checkpoint::NormPlaces& of) {
+    return std::tie(of.before, of.after_branch, of.after_sum, of.first);
+}
+
+bool same_latent(const Architecture& a, const Architecture& b) {
+    if (!a.latent || !b.latent)
+        return a.latent.has_value() == b.latent.has_value();
+    return std::tie(a.latent->query_rank, a.latent->rank, a.latent->dv, a.latent->norm_eps) ==
+           std::tie(b.latent->query_rank, b.latent->rank, b.latent->dv, b.latent->norm_eps);
+}
+
+bool same_delta(const Architecture& a, const Architecture& b) {
+    if (!a.delta || !b.delta)
+        return a.delta.has_value() == b.delta.has_value();
+    const auto settings = [](const checkpoint::DeltaLayers& of) {
+        return std::tie(of.H, of.Hqk, of.dk, of.dv, of.kernel, of.layers);
+    };
+    return settings(*a.delta) == settings(*b.delta);
+}
+
+bool same_buckets(const Architecture& a, const Architecture& b) {
+    if (!a.buckets || !b.buckets)
+        return a.buckets.has_value() == b.buckets.has_value();
+    const auto settings = [](const checkpoint::DistanceBuckets& of) {
+        return std::tie(of.count, of.furthest, of.both_sides);
+    };
+    return settings(*a.buckets) == settings(*b.buckets);
+}
+
+} // namespace
+
+std::vector<std::string> differing_settings(const Architecture& a, const Architecture& b) {
+    std::vector<std::string> found;
+    const auto check = [&](const char* name, bool same) {
+        if (!same)
+            found.emplace_back(name);
+    };
+    check("model_type", a.family == b.family);
+    check("embedding scale", a.embedding_scale == b.embedding_scale);
+    check("embedding norm", a.embedding_norm == b.embedding_norm && a.d_embed == b.d_embed);
+    check("positions", std::tie(a.position_rows, a.sinusoids, a.position_offset, a.position_count, a.pad_id,
+                                a.token_types, a.word_token_types) ==
+                               std::tie(b.position_rows, b.sinusoids, b.position_offset, b.position_count,
+                                        b.pad_id, b.token_types, b.word_token_types) &&
+                           same_positions(a, b));
+    check("norm", std::tie(a.norm, a.final_norm, a.final_norm_in_head) ==
+                          std::tie(b.norm, b.final_norm, b.final_norm_in_head) &&
+                      settings_of(a.norms) == settings_of(b.norms));
+    check("norm_eps", a.norm_eps == b.norm_eps);
+    check("residual stream", a.residual == b.residual && a.branch_scale == b.branch_scale);
+    check("causal mask", a.causal == b.causal);
+    check("attention windows", a.windows == b.windows);
+    check("latent attention", same_latent(a, b));
+    check("delta layers", same_delta(a, b));
+    check("norms of queries and keys", a.qk_norm == b.qk_norm && a.qkv_limit == b.qkv_limit);
+    check("scale of the scores", std::tie(a.score_scale, a.divide_by_layer, a.score_cap) ==
+                                     std::tie(b.score_scale, b.divide_by_layer, b.score_cap));
+    check("position biases", a.alibi == b.alibi && same_buckets(a, b));
+    check("rope theta", std::tie(a.rotary_width, a.rotary_pairs, a.layer_rope) ==
+                                std::tie(b.rotary_width, b.rotary_pairs, b.layer_rope) &&
+                            same_ropes(a, b));
+    check("activation", a.activation == b.activation && a.head_activation == b.head_activation);
+    check("experts", a.experts == b.experts && a.mixtures == b.mixtures && a.route == b.route &&
+                         a.expert_gate == b.expert_gate);
+    check("tied word table", !a.tied || b.tied);
+    check("scale of the logits", std::tie(a.head_scale, a.logit_cap) == std::tie(b.head_scale, b.logit_cap));
+    check("encoder", (a.encoder == nullptr) == (b.encoder == nullptr));
+    if (a.encoder != nullptr && b.encoder != nullptr)
+        for (const std::string& name : differing_settings(*a.encoder, *b.encoder))
+            found.push_back("encoder " + name);
+    return found;
+}
+
+} // namespace headscope::analysis
