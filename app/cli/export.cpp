@@ -54,7 +54,8 @@ std::optional<exporting::TensorPart> wanted_tensor(const ExportOptions& options)
         return std::nullopt;
     }
     if (script_name || exporting::trace_format_of_path(options.out) == exporting::TraceFormat::json)
-        fail_input("--tensor needs the name of a .npy, .csv, .tsv or .safetensors file");
+        fail_input(
+            "--tensor needs the name of a .npy, .npz, .csv, .tsv, .safetensors or .circuitsvis.json file");
     const auto around = find_around(*options.tensor);
     const auto id = around && options.model.given() ? around : find_tensor(*options.tensor);
     if (around && !id)
@@ -158,8 +159,8 @@ void add_export(CLI::App& program) {
         .add_option("-o,--output", options->out,
                     "the .py file to write, - for standard output; more than " +
                         std::to_string(exporting::most_numbers_in_script) +
-                        " numbers go into NAME.numbers.safetensors beside NAME.py; a .npy, .csv, .tsv or "
-                        ".safetensors file for a tensor")
+                        " numbers go into NAME.numbers.safetensors beside NAME.py; a .npy, .npz, .csv, .tsv "
+                        "or .safetensors file for a tensor, and .circuitsvis.json for weights")
         ->required();
     command.callback([options] { run_export(*options); });
 }

@@ -68,6 +68,8 @@ public:
     /// Adds --stack: one of the three attentions of an encoder-decoder. `needed`: it is required.
     void add_stack_to(CLI::App& command, bool needed = true);
     bool given() const { return folder_.has_value(); }
+    /// The value of --stack.
+    const std::optional<std::string>& stack_name() const { return stack_.name(); }
     /// Returns true if an option specifies the model's input, other than the decoder's.
     bool has_tokens() const { return ids_ || text_ || text_path_ || inputs_path_; }
     /// Runs the model and writes the file, with the stages `wanted.stages` of each layer. gains: the values

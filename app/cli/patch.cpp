@@ -124,6 +124,10 @@ Json recovered_json(const Tensor& recovered) {
     return rows;
 }
 
+bool is_tensor_suffix(const std::string& suffix) {
+    return suffix == ".safetensors" || suffix == ".npz";
+}
+
 void check_patch(const PatchOptions& options) {
     if (!options.prompts.given()) {
         options.clean.require();
@@ -140,10 +144,10 @@ void check_patch(const PatchOptions& options) {
     if (options.prompts.given())
         return check_set_output(options.out, options.json);
     const std::string suffix = std::filesystem::path(options.out).extension().string();
-    if (options.out != "-" && suffix != ".json" && suffix != ".safetensors")
+    if (options.out != "-" && suffix != ".json" && !is_tensor_suffix(suffix))
         fail_input("-o " + options.out +
-                   ": the fractions are written as .json or .safetensors; use one of these endings");
-    if (options.json && suffix == ".safetensors")
+                   ": the fractions are written as .json, .safetensors or .npz; use one of these endings");
+    if (options.json && is_tensor_suffix(suffix))
         fail_usage("--json and -o " + options.out + " were given; give one of them");
 }
 
@@ -167,7 +171,7 @@ PatchRuns runs_of(const PatchOptions& options, const checkpoint::TextModel& mode
     return runs;
 }
 
-std::string safetensors_of(analysis::Patching& patching, const Tensor& recovered) {
+void write_tensors(const std::string& path, analysis::Patching& patching, const Tensor& recovered) {
     format::SafetensorsWriter file;
     const auto add = [&](const char* name, const Shape& shape, std::span<const float> values) {
         file.add(name, make_tensor(shape, values));
@@ -177,7 +181,7 @@ std::string safetensors_of(analysis::Patching& patching, const Tensor& recovered
     add("recovered", recovered.shape(), recovered.values());
     add("clean", Shape{1}, std::span(differences).first(1));
     add("corrupted", Shape{1}, std::span(differences).last(1));
-    return file.bytes();
+    write_file_atomically(path, [&](const ByteSink& sink) { file.write_as(path, sink); });
 }
 
 Json patch_json(const PatchOptions& options, const checkpoint::TextModel& model) {
@@ -228,10 +232,9 @@ void run_patch(const CLI::App& command, const PatchOptions& options) {
                             .parallel = is_small(*model->model)});
     }
     const checkpoint::TextModelPtr model = options.model.open();
-    if (options.out.ends_with(".safetensors")) {
+    if (is_tensor_suffix(std::filesystem::path(options.out).extension().string())) {
         const PatchRuns runs = runs_of(options, *model);
-        write_file_atomically(options.out,
-                              safetensors_of(*runs.patching, recovered_of(*runs.patching, options)));
+        write_tensors(options.out, *runs.patching, recovered_of(*runs.patching, options));
     } else {
         write_file_atomically(options.out, dump_json(patch_json(options, *model), 1) + "\n");
     }
@@ -269,8 +272,8 @@ void add_patch(CLI::App& program) {
     command.add_option("--position", options->position,
                        "the token after which to compare (default: the last)");
     command.add_option("-o,--output", options->out,
-                       "the .json or .safetensors file to write, for --prompts also .csv (default: JSON on "
-                       "standard output)");
+                       "the .json, .safetensors or .npz file to write, for --prompts .json, .csv or "
+                       ".safetensors (default: JSON on standard output)");
     command.add_flag("--json", options->json, "print JSON, as it does without a file");
     command.footer("--gain and --patch change both runs. recovered = (difference - corrupted) / (clean - "
                    "corrupted), where each difference is the logit of --answer minus that of --against.");

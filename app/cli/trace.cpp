@@ -66,6 +66,8 @@ void run_trace(const TraceOptions& options) {
     exporting::TraceExport wanted{.format = choose_format(options), .head = options.head};
     if (options.stages)
         parse_stages(*options.stages, options.model.given(), wanted);
+    else if (wanted.format == exporting::TraceFormat::circuitsvis)
+        wanted.stages = StageSet().with(TensorId::weights);
     if (options.model.given()) {
         if (!options.stages)
             wanted.stages = StageSet().with(TensorId::weights);
@@ -115,8 +117,9 @@ void add_trace(CLI::App& program) {
     command.add_option("--head", options->head, "keep one head of the stages that have a head axis");
     command
         .add_option("--format", options->format,
-                    "safetensors, npy, csv, tsv or json (default: the suffix of OUT; json for -)")
-        ->check(CLI::IsMember({"safetensors", "npy", "csv", "tsv", "json"}));
+                    "safetensors, npz, npy, csv, tsv, json or circuitsvis (default: the suffix of OUT, for "
+                    "circuitsvis .circuitsvis.json; json for -)")
+        ->check(CLI::IsMember({"safetensors", "npz", "npy", "csv", "tsv", "json", "circuitsvis"}));
     command
         .add_option("-o,--output", options->out,
                     "the file to write, - for standard output; a folder for npy with several stages")

@@ -34,8 +34,8 @@ namespace {
 struct Options {
     DecoderText decoder;
     SecondText second;
-    std::optional<std::string> path, sentence, sentences, kv_sentence, preset, report, control, lesson,
-        lessons;
+    std::optional<std::string> path, compare, sentence, sentences, kv_sentence, preset, report, control,
+        lesson, lessons;
     std::string language; ///< empty: from the preferences, else from the desktop
     std::string device = "auto";
 };
@@ -90,6 +90,10 @@ void check_path(const Options& options) {
     if (!options.path)
         return;
     const app::PathKind kind = app::kind_of_path(*options.path);
+    if (options.compare)
+        for (const std::string& path : {*options.compare, *options.path})
+            if (app::kind_of_path(path) != app::PathKind::checkpoint)
+                fail_input(path + " is not a checkpoint; --compare BASE TUNED compares two checkpoints");
     const char* const other = options.preset                                          ? "--preset"
                               : options.kv_sentence                                   ? "--kv-sentence"
                               : options.sentence && kind != app::PathKind::checkpoint ? "--sentence"
@@ -181,10 +185,17 @@ int open_window(const Options& options) {
     app::read_preferences(preferences.text(), program.state().view);
     program.state().view.sentences = list;
     program.state().view.sentence = shows_first ? 0 : -1;
-    if (options.path)
-        program.open_path(
-            std::filesystem::absolute(*options.path).lexically_normal().string(),
-            {.prompt = sentence, .target = options.decoder.text, .pair = options.second.text.value_or("")});
+    if (options.path) {
+        const auto absolute = [](const std::string& path) {
+            return std::filesystem::absolute(path).lexically_normal().string();
+        };
+        const app::ModelTexts texts{
+            .prompt = sentence, .target = options.decoder.text, .pair = options.second.text.value_or("")};
+        if (options.compare)
+            program.open_compared(absolute(*options.compare), texts, absolute(*options.path));
+        else
+            program.open_path(absolute(*options.path), texts);
+    }
     if (options.lesson)
         program.act(app::OpenLesson{*options.lesson});
     if (!options.path && !options.lesson && !options.sentence && !options.kv_sentence && !options.preset &&
@@ -225,12 +236,20 @@ std::function<int()> add_window(CLI::App& program) {
         program
             .add_option("PATH", options->path,
                         "the file that the window opens: a project (.headscope), a lesson (.md), a problem "
-                        "(.safetensors with X, W_Q, W_K, W_V, W_O), attention weights (.npy, .safetensors), "
-                        "the folder of a Hugging Face checkpoint, its PyTorch file (.bin, .pt), a GGUF file "
+                        "(.safetensors with X, W_Q, W_K, W_V, W_O), attention weights (.npy, .npz, "
+                        ".safetensors, JSON for CircuitsVis), the folder of a Hugging Face checkpoint, its "
+                        "PyTorch file (.bin, .pt), a GGUF file "
                         "(.gguf), or "
                         "pocket, the "
                         "trained model that comes with the program")
             ->transform(checkpoint::model_folder);
+    program
+        .add_option(
+            "--compare", options->compare,
+            "BASE TUNED: the checkpoint that PATH, a second checkpoint or a LoRA adapter, is compared "
+            "with; the window shows TUNED - BASE")
+        ->transform(checkpoint::model_folder)
+        ->needs(path);
     program.add_option("--sentence", options->sentence,
                        "the sentence that the window opens with; for a checkpoint, its prompt");
     options->second

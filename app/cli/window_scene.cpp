@@ -1,5 +1,6 @@
 #include "app/cli/window_scene.h"
 
+#include "app/cli/diff/scene_model.h"
 #include "app/cli/language_option.h"
 #include "app/cli/usage.h"
 #include "app/session/checkpoint_work.h"
@@ -11,9 +12,7 @@
 #include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/checkpoint/files/packaged_models.h"
-#include "core/checkpoint/model/adapter_edits.h"
 #include "core/checkpoint/model/block_stages.h"
-#include "core/checkpoint/model/model_memory.h"
 #include "core/format/attention_file.h"
 #include "core/lesson/library.h"
 #include "core/manual/manual.h"
@@ -191,7 +190,8 @@ void check_layer(const SceneOptions& options, const AttentionInfo& info) {
 
 /// Shows the weights of a file instead of those of the attention input.
 void show_attention(app::Program& program, const SceneOptions& options) {
-    program.open_attention(format::open_attention_file(*options.attention));
+    program.open_attention(format::open_attention_file(
+        *options.attention, {.part = options.stack.name().value_or(""), .text = options.batch}));
     read_weights(program, options);
     const AttentionInfo& info = program.state().document->shown_weights()->info();
     check_layer(options, info);
@@ -274,12 +274,8 @@ void show_screen(app::Program& program, const SceneOptions& options) {
 /// Shows a layer of a checkpoint instead of an attention input.
 void show_model(app::Program& program, const SceneOptions& options) {
     Progress progress;
-    // A project has the base's edits of its own.
-    checkpoint::EditedCheckpoint opened =
-        options.patch ? checkpoint::EditedCheckpoint{checkpoint::open_text_model(*options.model)}
-                      : checkpoint::open_edited(*options.model);
+    SceneModel opened = open_scene_model(options, progress);
     const checkpoint::TextModelPtr model = opened.text;
-    checkpoint::require_room_for(*model->model);
     const checkpoint::Architecture& architecture = model->model->architecture();
     const std::optional<checkpoint::Stack> stack = options.stack.in(architecture, false);
     options.decoder.check(architecture);
@@ -304,7 +300,8 @@ void show_model(app::Program& program, const SceneOptions& options) {
         asked->one_text = asked->one_text && asked->prompt == texts.prompt;
     if (model->tokenizer != nullptr && texts.pair.empty() && !(asked && asked->one_text))
         warn_of_typed_pair(*model->tokenizer, model->pairs, texts.prompt);
-    program.open_checkpoint(app::open_model(model, texts, 0, edits, progress));
+    program.open_checkpoint(
+        with_comparison(app::open_model(model, texts, 0, edits, progress), opened.compared));
     if (asked)
         app::restore_questions(program.state().model, *asked);
     program.settle();
@@ -324,6 +321,10 @@ void show_model(app::Program& program, const SceneOptions& options) {
     view.tab = options.reading == analysis::ReadingOptions{} ? tab : app::LeftTab::heads;
     view.one_head = true;
     view.attention = attention;
+    if (opened.compared != nullptr) {
+        program.act(app::MarkBaseline{true});
+        view.compare = app::Compare::difference;
+    }
     program.act(app::OpenHead{options.layer, options.head});
     if (options.row && options.screen == "flow")
         program.act(app::PredictAt{*options.row});

@@ -20,6 +20,8 @@ namespace headscope::cli {
 struct SceneOptions {
     ProblemOptions problem;
     std::optional<std::string> stage, attention, model, text, patch;
+    std::optional<std::int64_t> batch;  ///< the text of `attention`
+    std::optional<std::string> compare; ///< A, the checkpoint that `model` is compared with
     SecondText second;
     DecoderText decoder;
     StackOption stack;

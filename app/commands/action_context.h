@@ -12,6 +12,7 @@
 namespace headscope::app {
 
 struct LongMap;
+struct PromptListState;
 
 /// The element that covers the canvas. Each value disables more keys than the previous one.
 enum class Overlay : std::uint8_t {
@@ -30,6 +31,7 @@ struct ActionContext {
     bool checkpoint = false;
     bool two_texts = false;     ///< it is an encoder-decoder
     bool weights_file = false;  ///< the document shows attention weights of a file
+    bool other_weights = false; ///< that file has other texts or attentions that can be shown
     bool weights_alone = false; ///< only weights are available: of a file, or a mean of a checkpoint's heads
     bool weights_read = false;  ///< a checkpoint's weights are filtered, merged or averaged
     bool edited = false;        ///< the document has edits
@@ -38,15 +40,16 @@ struct ActionContext {
     bool lesson = false;        ///< a lesson is open
     bool writes = false;        ///< the document is a checkpoint that predicts the next token
     bool writing = false;       ///< generation is active
-    Screen screen = Screen::stages; ///< the screen on the canvas
-    std::string why_no_flow = {};   ///< why the document has no Flow; empty: it has one
-    const LongMap* map = nullptr;   ///< the long map on screen; null: none
-    bool long_document = false;     ///< only the map of a head can be shown
-    bool measuring = false;         ///< runs for the current map are active
-    const Dims* shown = nullptr;    ///< sizes of the shown trace; null: nothing is computed yet
-    bool shows_numbers = false;     ///< the canvas shows numbers, for a long text without a trace
-    std::int64_t own_heads = 0;     ///< heads of the shown layer, without the mean
-    Compare compare = Compare::now; ///< the version on screen
+    Screen screen = Screen::stages;           ///< the screen on the canvas
+    std::string why_no_flow = {};             ///< why the document has no Flow; empty: it has one
+    const LongMap* map = nullptr;             ///< the long map on screen; null: none
+    bool long_document = false;               ///< only the map of a head can be shown
+    bool measuring = false;                   ///< runs for the current map are active
+    const PromptListState* prompts = nullptr; ///< the list of prompts of the checkpoint; null: none
+    const Dims* shown = nullptr;              ///< sizes of the shown trace; null: nothing is computed yet
+    bool shows_numbers = false;               ///< the canvas shows numbers, for a long text without a trace
+    std::int64_t own_heads = 0;               ///< heads of the shown layer, without the mean
+    Compare compare = Compare::now;           ///< the version on screen
     /// The cell that outlines and inspector refer to; may be empty.
     std::function<std::optional<CellAddress>()> focused_cell = {};
     bool left_open = true, inspector_open = true;

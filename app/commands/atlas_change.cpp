@@ -25,6 +25,13 @@ void choose(AtlasView& view, AtlasMenu what, analysis::HeadScore score) {
 void apply(AtlasView& view, const AtlasChange& change) {
     std::visit(
         Overloaded{
+            [&](const ListHeadChanges&) {
+                view.tab = AtlasTab::text;
+                view.pane = AtlasPane::list;
+                view.colour = view.x = view.sort = analysis::HeadScore::parameter_change;
+                view.y = analysis::HeadScore::attention_change;
+                view.ascending = false;
+            },
             [&](const ChooseScore& c) { choose(view, c.what, c.score); },
             [&](const OpenAtlasMenu& c) { view.menu = view.menu == c.menu ? AtlasMenu::none : c.menu; },
             [&](const ShowAtlasPane& c) { view.pane = c.pane; },

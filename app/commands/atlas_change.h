@@ -50,11 +50,13 @@ struct SetThreshold {
 struct SortHeads {
     analysis::HeadScore by;
 };
+/// Lists all heads by the change of their parameters, the largest first.
+struct ListHeadChanges {};
 
 struct AtlasChanges {
     using Variant =
-        std::variant<ChooseScore, OpenAtlasMenu, ShowAtlasPane, ShowAtlasTab, StretchAxes, BrushScores,
-                     BrushMap, SearchHeads, ChooseAllHeads, PinHead, SetThreshold, SortHeads>;
+        std::variant<ListHeadChanges, ChooseScore, OpenAtlasMenu, ShowAtlasPane, ShowAtlasTab, StretchAxes,
+                     BrushScores, BrushMap, SearchHeads, ChooseAllHeads, PinHead, SetThreshold, SortHeads>;
 };
 extern template class OneOf<AtlasChanges>;
 using AtlasChange = OneOf<AtlasChanges>;

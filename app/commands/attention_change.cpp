@@ -52,6 +52,8 @@ void change_atlas(AttentionView& view, const AtlasChange& change) {
     apply(view.atlas, change);
     if (std::holds_alternative<ChooseAllHeads>(change))
         view.pattern.clear();
+    if (std::holds_alternative<ListHeadChanges>(change))
+        view.screen = Screen::atlas;
 }
 
 void show_weight(ViewState& view, const ShowWeight& change) {

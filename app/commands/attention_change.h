@@ -5,6 +5,7 @@
 #include "app/state/attention_view.h"
 #include "core/analysis/reading_options.h"
 #include "core/checkpoint/model/stacks.h"
+#include "core/trace/tensor_id.h"
 
 #include <cstdint>
 #include <string>
@@ -25,6 +26,12 @@ struct OpenHead {
 /// Shows the heads of another stack of the model and opens the layer and head with the same indices.
 struct ShowStack {
     checkpoint::Stack stack;
+};
+/// Goes to the step of the strip that shows a tensor of an attention, or of what is around it. A ViewChange.
+struct ShowTensor {
+    TensorId tensor;
+    checkpoint::AttentionPlace place;
+    std::int64_t head = -1; ///< opened there; -1: the open one
 };
 /// Moves to a neighboring head of the grid.
 struct MoveInHeadGrid {

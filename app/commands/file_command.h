@@ -20,6 +20,13 @@ struct OpenPath {
 
 /// Opens the file chooser for opening.
 struct ChooseProject {};
+/// Opens the file chooser for a checkpoint B that the open one, A, is compared with.
+struct ChooseComparison {};
+/// Compares the open checkpoint with the one at a path: puts the edits that turn A into B into the document,
+/// as one step.
+struct CompareWithCheckpoint {
+    std::string path;
+};
 /// Replaces the project's file; asks for a name if there is none yet.
 struct SaveProject {};
 struct SaveProjectAs {};
@@ -52,9 +59,24 @@ struct StepSentence {
 };
 /// Removes the list; the sentence stays.
 struct DropSentences {};
+/// Opens the file chooser for a file of prompts of the open checkpoint.
+struct ChoosePrompts {};
 /// Copy a step of a lesson that shows the present view, or append it to the file of the open lesson.
 struct CopyLessonStep {};
 struct AppendLessonStep {};
+
+/// Opens the dialog that chooses another text, or another attention of an encoder-decoder, from the file of
+/// the attention weights on screen.
+struct ChooseAttention {};
+/// Selects in that dialog: an id and a text of AttentionPart.
+struct SelectAttention {
+    std::string part;
+    std::int64_t text;
+};
+/// Closes that dialog and opens what is selected, or nothing.
+struct AnswerAttention {
+    bool open;
+};
 
 /// The path chosen in the open chooser.
 struct ChosenPath {
@@ -89,12 +111,14 @@ struct ForgetRecent {};
 
 /// All file commands. None of them can be undone.
 struct FileCommands {
-    using Variant = std::variant<NewProject, QuitProgram, OpenPath, ChooseProject, SaveProject, SaveProjectAs,
-                                 ExportPicture, ExportNumbers, ExportScript, RecordFilm, CopyPicture,
-                                 CopyRenderCommand, CopyStage, CopyMatrix, CopyScript, CopyFarWeights,
-                                 ChooseSentences, OpenSentences, StepSentence, DropSentences, CopyLessonStep,
-                                 AppendLessonStep, ChosenPath, CloseChooser, AnswerUnsaved, AnswerDamaged,
-                                 RecoverProject, DiscardRecovery, LeaveRecovery, CancelJob, ForgetRecent>;
+    using Variant =
+        std::variant<NewProject, QuitProgram, OpenPath, ChooseProject, ChooseComparison,
+                     CompareWithCheckpoint, SaveProject, SaveProjectAs, ExportPicture, ExportNumbers,
+                     ExportScript, RecordFilm, CopyPicture, CopyRenderCommand, CopyStage, CopyMatrix,
+                     CopyScript, CopyFarWeights, ChooseSentences, OpenSentences, StepSentence, DropSentences,
+                     ChoosePrompts, CopyLessonStep, AppendLessonStep, ChooseAttention, SelectAttention,
+                     AnswerAttention, ChosenPath, CloseChooser, AnswerUnsaved, AnswerDamaged, RecoverProject,
+                     DiscardRecovery, LeaveRecovery, CancelJob, ForgetRecent>;
 };
 extern template class OneOf<FileCommands>;
 using FileCommand = OneOf<FileCommands>;

@@ -1,10 +1,12 @@
 #pragma once
 
 #include "app/commands/one_of.h"
+#include "app/state/prompts/prompt_order.h"
 #include "core/analysis/effects/patching.h"
 #include "core/checkpoint/generation/sampling.h"
 #include "core/checkpoint/model/stacks.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -95,12 +97,44 @@ struct SwapPrompts {};
 struct OpenSurvey {
     std::string path;
 };
+/// Opens a file of prompts as the list next to the prompt.
+struct OpenPrompts {
+    std::string path;
+};
+/// Generates prompts of a task with words of the checkpoint's vocabulary, as the list next to the prompt.
+struct GeneratePrompts {
+    std::string task; ///< an id of analysis::prompt_tasks()
+};
+/// Sets the number of prompts that GeneratePrompts generates: 1 to most_example_prompts.
+struct SetPromptCount {
+    std::int64_t count;
+};
+/// Shows a prompt of the list, by its index in the file; throws Error(input) with the fault of its line.
+struct ShowListedPrompt {
+    std::size_t index;
+};
+/// Shows the next (+1) or the previous (-1) usable prompt, in the order on screen.
+struct StepListedPrompt {
+    int by;
+};
+/// Sorts the list.
+struct SortPrompts {
+    PromptOrder order;
+};
+/// Shows means over the list on the atlas, the effects and the patching screen, or the open prompt again.
+struct ShowPromptMean {
+    bool on;
+};
+/// Removes the list; the prompt stays.
+struct ClosePrompts {};
 /// All actions on an open checkpoint except edits.
 struct ModelActions {
-    using Variant = std::variant<TypePrompt, TypePair, DecidePair, TypeTarget, GenerateTarget, PredictAt,
-                                 GenerateToken, SetGenerating, RemoveTokens, SetSampling, AskEffects,
-                                 AskPatching, AskCircuits, MeasureRuns, OpenPatch, LeavePatch, SwapPrompts,
-                                 OpenSurvey, SelectBranch, ShowCauseDetails>;
+    using Variant =
+        std::variant<TypePrompt, TypePair, DecidePair, TypeTarget, GenerateTarget, PredictAt, GenerateToken,
+                     SetGenerating, RemoveTokens, SetSampling, AskEffects, AskPatching, AskCircuits,
+                     MeasureRuns, OpenPatch, LeavePatch, SwapPrompts, OpenSurvey, SelectBranch,
+                     ShowCauseDetails, OpenPrompts, GeneratePrompts, SetPromptCount, ShowListedPrompt,
+                     StepListedPrompt, SortPrompts, ShowPromptMean, ClosePrompts>;
 };
 extern template class OneOf<ModelActions>;
 using ModelAction = OneOf<ModelActions>;

@@ -69,6 +69,14 @@ void open_flow_stage(ViewState& view, TensorId tensor) {
     view.selected = selected;
 }
 
+void show_tensor(ViewState& view, const ShowTensor& change) {
+    apply(view, ShowStack{change.place.stack});
+    view.selected.reset();
+    apply(view,
+          OpenHead{std::max<std::int64_t>(change.place.layer, 0), change.head < 0 ? view.head : change.head});
+    open_flow_stage(view, change.tensor);
+}
+
 void step_stage(ViewState& view, int by) {
     const StripPosition next = stepped(view.step_strip, {view.group, view.attention.layer}, by);
     if (next.layer != view.attention.layer)
@@ -150,6 +158,7 @@ void apply(ViewState& view, const ViewChange& change, const Dims& dims) {
                               view.attention.screen = Screen::stages;
                               go_to(view, c.group, c.row);
                           },
+                          [&](const ShowTensor& c) { show_tensor(view, c); },
                           [&](const StepStage& c) {
                               leave_flow(view);
                               view.attention.screen = Screen::stages;

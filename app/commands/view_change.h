@@ -127,12 +127,12 @@ struct PointAt {
 
 struct ViewChanges {
     using Variant =
-        std::variant<GoTo, StepStage, StepRow, TogglePlay, SetSpeed, PickHead, CompareWith, ShowWeightsAs,
-                     ShowHeads, ShowProjection, SetApart, ShowOneHead, SetJoined, Select, SetColourMap,
-                     SetSameScale, ShowNumbers, ShowBatch, SetDark, SetZoom, OpenLeft, OpenInspector, ShowTab,
-                     OpenWithStart, SetLanguage, ShowHelp, BeginDrag, SelectTo, PaintMode, BeginStroke,
-                     ChooseOperation, SetCompare, SetFlash, SetMotion, AttentionChange, LongMapChange,
-                     FlowChange, OpenFlowStage, PointAt>;
+        std::variant<GoTo, ShowTensor, StepStage, StepRow, TogglePlay, SetSpeed, PickHead, CompareWith,
+                     ShowWeightsAs, ShowHeads, ShowProjection, SetApart, ShowOneHead, SetJoined, Select,
+                     SetColourMap, SetSameScale, ShowNumbers, ShowBatch, SetDark, SetZoom, OpenLeft,
+                     OpenInspector, ShowTab, OpenWithStart, SetLanguage, ShowHelp, BeginDrag, SelectTo,
+                     PaintMode, BeginStroke, ChooseOperation, SetCompare, SetFlash, SetMotion,
+                     AttentionChange, LongMapChange, FlowChange, OpenFlowStage, PointAt>;
 };
 extern template class OneOf<ViewChanges>;
 using ViewChange = OneOf<ViewChanges>;

@@ -11,13 +11,8 @@ namespace headscope::app {
 
 namespace {
 
-std::uint64_t next_version() {
-    static std::atomic<std::uint64_t> last{0};
-    return ++last;
-}
-
 HeadGridRow read_row(const AttentionSet& set, std::int64_t l, const Progress& progress) {
-    HeadGridRow row{.version = next_version()};
+    HeadGridRow row{.version = next_row_version()};
     try {
         row.heads = analysis::head_maps(set, l, analysis::map_side(set.info()), progress);
     } catch (const std::bad_alloc&) {
@@ -31,6 +26,11 @@ HeadGridRow read_row(const AttentionSet& set, std::int64_t l, const Progress& pr
 }
 
 } // namespace
+
+std::uint64_t next_row_version() {
+    static std::atomic<std::uint64_t> last{0};
+    return ++last;
+}
 
 HeadMaps::HeadMaps(AttentionSetPtr set, std::function<void()> wake)
     : set_(std::move(set)), before_(static_cast<std::size_t>(set_->info().L)),

@@ -3,11 +3,15 @@
 #include "app/jobs/derived.h"
 #include "app/state/head_grid.h"
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
 
 namespace headscope::app {
+
+/// Returns a version that no other row has, see HeadGridRow. Any thread.
+std::uint64_t next_row_version();
 
 /// Reads a set of attention weights layer by layer on its own thread, visible layers first, and keeps a small
 /// map of each head. All members are for the thread that created the object.

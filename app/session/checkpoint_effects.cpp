@@ -58,14 +58,41 @@ std::int64_t typed_token(const checkpoint::TextModel& model, const std::string& 
 void CheckpointSession::follow_screen() {
     measured_ = nullptr;
     state().model.measuring = false;
+    prompts_.follow();
+    measure_prompts();
     follow_effects();
     follow_why();
     follow_causes();
     follow_model_flow();
     follow_patching();
     follow_circuits();
-    atlas_.follow(transformed_.set(), state().model.run);
+    follow_changes();
+    atlas_.follow(transformed_.set(), state().model.run, prompts_.mean_on() ? &prompts_ : nullptr);
+    prompts_.publish();
     map_.follow();
+}
+
+void CheckpointSession::follow_changes() {
+    using Changes = std::vector<analysis::HeadChange>;
+    const checkpoint::ModelRunPtr &run = state().model.run, &unedited = state().model.unedited;
+    Shown& shown = state().shown;
+    if (state().document->part()->compared == nullptr) {
+        shown.head_changes = nullptr;
+        return;
+    }
+    if (run == nullptr || unedited == nullptr || !(run->inputs() == unedited->inputs()) ||
+        checkpoint::is_patched(run->edits())) {
+        shown.head_changes = nullptr; // the previous ones are those of another text
+        return;
+    }
+    const auto changes = blocks_.ask<Changes>({run, "head changes"}, Priority::background,
+                                              [run, unedited](Progress& progress, const auto&) {
+                                                  return analysis::head_changes(unedited, run, progress);
+                                              });
+    if (changes.value != nullptr)
+        shown.head_changes = changes.value;
+    if (!changes.error.empty())
+        state().model.error = changes.error;
 }
 
 void CheckpointSession::follow_why() {
@@ -129,6 +156,10 @@ void CheckpointSession::follow_effects() {
         shown.lens = nullptr;
         return;
     }
+    if (prompts_.mean_on())
+        return follow_mean_effects();
+    if (shown.effects != nullptr && shown.effects->mean != nullptr)
+        shown.effects = nullptr;
     const checkpoint::TextModelPtr model = state().document->part()->model;
     const checkpoint::ModelRunPtr unedited = state().model.unedited;
     const EffectsQuestion question = state().model.effects;

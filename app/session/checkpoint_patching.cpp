@@ -142,6 +142,8 @@ void CheckpointSession::follow_patching() {
         opening_.reset();
         return;
     }
+    if (prompts_.mean_on())
+        return follow_mean_patching();
     PatchingView view{.asked = state().model.patching};
     if (!view.asked.corrupted.empty() && view.asked.corrupted != state().document->part()->prompt) {
         const checkpoint::TextModelPtr model = state().document->part()->model;

@@ -55,7 +55,7 @@ bool shows_table(const Document& document, const checkpoint::ModelEdits& next, c
 
 CheckpointSession::CheckpointSession(SessionHost& host)
     : Session(host), grid_(host.state(), host.wake()), atlas_(host.state(), host.wake()),
-      map_(host.state(), host.wake()), runner_(host.wake()),
+      map_(host.state(), host.wake()), prompts_(host.state(), host.wake()), runner_(host.wake()),
       blocks_(host.wake(), block_bytes(*state().document->part(), state().document->problem.dims)) {
     show_texts(state().model, *state().document->part());
     state().view.attention.stack = state().document->stack();
@@ -63,7 +63,7 @@ CheckpointSession::CheckpointSession(SessionHost& host)
 
 CheckpointSession::CheckpointSession(SessionHost& host, const OpenedModel& opened)
     : Session(host), grid_(host.state(), host.wake()), atlas_(host.state(), host.wake()),
-      map_(host.state(), host.wake()),
+      map_(host.state(), host.wake()), prompts_(host.state(), host.wake()),
       runner_(host.wake()), wanted_{opened.part, opened.attention, std::nullopt},
       blocks_(host.wake(), block_bytes(*opened.part, opened.base->dims)) {
     ModelState& model = state().model;
@@ -106,7 +106,8 @@ CheckpointSession::~CheckpointSession() {
     state().shown.patching = nullptr;
     state().shown.circuits = nullptr;
     state().shown.atlas = nullptr;
-    if (state().view.tab == LeftTab::predictions)
+    state().shown.head_changes = nullptr;
+    if (state().view.tab == LeftTab::predictions || state().view.tab == LeftTab::prompts)
         state().view.tab = LeftTab::guide;
 }
 
@@ -224,6 +225,7 @@ void CheckpointSession::ask(std::int64_t attention) {
             auto asked = std::make_shared<RunSpec>(*next_text_->part);
             asked->edits = std::move(edits);
             asked->marks = part->marks;
+            asked->compared = part->compared;
             next_text_->asked = std::move(asked);
         }
         next.part = next_text_->asked;
@@ -268,6 +270,10 @@ void CheckpointSession::act(const ModelAction& action) {
                                   measured_(c.on);
                           },
                           [&](const OpenPatch& c) {
+                              if (prompts_.mean_on())
+                                  fail_input(tr("checkpoint_session.mean_has_no_run",
+                                                "A mean over prompts has no run to open; show the open "
+                                                "prompt first."));
                               opening_ = c;
                               if (measured_)
                                   measured_(false); // frees the worker for the run of the cell
@@ -285,7 +291,8 @@ void CheckpointSession::act(const ModelAction& action) {
                               checkpoint::check_settings(c.settings);
                               state().model.sampling = c.settings;
                               sample_next();
-                          }},
+                          },
+                          [&](const auto&) { change_prompts(action); }},
                action);
     write_waiting();
     follow();
@@ -308,6 +315,7 @@ void CheckpointSession::settle() {
         blocks_.wait();
         atlas_.wait();
         map_.wait();
+        prompts_.wait();
         grid_.wait();
         follow_block();
     } while (busy());

@@ -2,10 +2,12 @@
 
 #include "app/jobs/model_runner.h"
 #include "app/jobs/transformed_model_view.h"
-#include "app/session/atlas_service.h"
+#include "app/session/atlas/atlas_service.h"
 #include "app/session/head_grid_controller.h"
 #include "app/session/long_map_service.h"
+#include "app/session/next_text.h"
 #include "app/session/pair_question.h"
+#include "app/session/prompt_list_service.h"
 #include "app/session/session.h"
 
 #include <map>
@@ -31,7 +33,9 @@ public:
 
     void follow() override;
     void take_results() override;
-    bool busy() const override { return runner_.busy() || blocks_.pending() || atlas_.busy() || map_.busy(); }
+    bool busy() const override {
+        return runner_.busy() || blocks_.pending() || atlas_.busy() || map_.busy() || prompts_.busy();
+    }
     void settle() override;
     const DocumentPtr& document_to_show() const override;
 
@@ -51,20 +55,6 @@ public:
     bool same_work(const Document& saved) const override;
 
 private:
-    /// An attention, as long as a document holds it.
-    struct Known {
-        std::shared_ptr<const checkpoint::ModelInputs> inputs;
-        std::weak_ptr<const Problem> base;
-    };
-    /// A pending text that will replace the document's.
-    struct NextText {
-        RunSpecPtr part;   ///< without edits
-        std::string label; ///< in the history
-        ChangeId change;
-        std::uint64_t gesture = 0;
-        RunSpecPtr asked{}; ///< the same with the document's edits, as sent to runner_; null: not sent yet
-    };
-
     void apply_answer(const ModelRunner::Answer& answer);
     /// Sets the prompt, second text or target. `again`: runs the model even if nothing changed.
     void type(std::string RunSpec::*which, const std::string& text, bool again = false);
@@ -81,8 +71,7 @@ private:
     void take_back(std::int64_t tokens);
     void take_branch(std::size_t number);
     void sample_next();
-    // Attentions by their numbers; see core/checkpoint/model/stacks.h.
-    /// The attention that the view shows.
+    /// The attention that the view shows, by its number (see core/checkpoint/model/stacks.h), as those below.
     std::int64_t current_attention() const;
     /// The first layer of the grid whose attention has this number or a larger one.
     std::int64_t first_in_grid(std::int64_t attention) const;
@@ -119,6 +108,15 @@ private:
     void leave_patch();
     /// Moves the view to the patched activation.
     void show_patch(const PatchedRun& patch);
+    /// Opens, sorts or closes the list of prompts, or shows one of its prompts.
+    void change_prompts(const ModelAction& action);
+    void open_prompts(PromptListPtr list);
+    void show_listed_prompt(std::size_t index);
+    /// Lets Cancel and Go on refer to the prompts whose mean is on screen.
+    void measure_prompts();
+    void follow_mean_effects(); ///< in place of the effects of the open prompt
+    void follow_mean_patching();
+    void follow_changes(); ///< of the heads between two checkpoints
     void follow_circuits();
     void ask_circuits(const AskCircuits& asked);
     void follow_unit();   ///< for the words that a unit of the MLP promotes or suppresses
@@ -129,6 +127,7 @@ private:
     HeadGridController grid_;
     AtlasService atlas_;
     LongMapService map_;
+    PromptListService prompts_;
     TransformedModelView transformed_; ///< destroyed before the members above, which would wait for its means
     ModelRunner runner_;
     ModelRunner::Request wanted_;          ///< the last request to runner_
@@ -139,7 +138,7 @@ private:
     checkpoint::ModelRunPtr mapped_run_;   ///< the run of the map, kept while the run of a cell is shown
     TensorPtr next_logits_;                ///< next-token logits of the newest run
     double next_token_at_ = 0;             ///< next token during generation: seconds from program start
-    std::map<std::int64_t, Known> known_;  ///< by attention number
+    std::map<std::int64_t, KnownAttention> known_; ///< by attention number
     DerivedValues blocks_; ///< for the newest run: the values around the attention and the screens
     std::function<void(bool on)> measured_; ///< stops or continues the runs of the map on screen; empty: none
     PairQuestion pair_question_;

@@ -73,14 +73,22 @@ ModelTexts texts_of(const project::CheckpointProject& project) {
     return texts;
 }
 
-bool same_work(const RunSpec& a, const RunSpec& b) {
-    if (&a == &b) // called once per frame
+bool same_work(const RunSpec& now, const RunSpec& saved) {
+    if (&now == &saved) // called once per frame
         return true;
-    const RunSpec &one = own_part(a), &other = own_part(b);
+    const RunSpec &one = own_part(now), &other = own_part(saved);
     return one.model == other.model && one.prompt == other.prompt && one.pair == other.pair &&
            one.target == other.target && (one.inputs == other.inputs || *one.inputs == *other.inputs) &&
            activations_of(one) == activations_of(other) &&
-           !first_difference(with_patches_of(a.edits, {}), with_patches_of(b.edits, {}));
+           (holds_only_comparison(one) ||
+            !first_difference(with_patches_of(now.edits, {}), with_patches_of(saved.edits, {})));
+}
+
+bool has_unsaved_edits(const RunSpec& now, const DocumentPtr& saved) {
+    if (now.edits.empty() || holds_only_comparison(now))
+        return false;
+    return saved == nullptr || !saved->is_checkpoint() || saved->part()->model != now.model ||
+           first_difference(now.edits, saved->part()->edits);
 }
 
 } // namespace headscope::app

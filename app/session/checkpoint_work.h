@@ -21,7 +21,11 @@ void save_work(const RunSpec& part, const project::CheckpointProject& project, c
 /// Returns the texts of a project's checkpoint.
 ModelTexts texts_of(const project::CheckpointProject& project);
 
-/// Returns true if text and edits of both are the same, so that replacing one by the other loses no work.
-bool same_work(const RunSpec& a, const RunSpec& b);
+/// Returns true if text and edits of both are the same, so that replacing `now` by `saved` loses no work.
+/// Edits that came from a comparison with another checkpoint are not work.
+bool same_work(const RunSpec& now, const RunSpec& saved);
+/// Returns true if the part has edits that are work of the user and differ from those of the saved document,
+/// whatever its text is. saved: null: never saved.
+bool has_unsaved_edits(const RunSpec& now, const DocumentPtr& saved);
 
 } // namespace headscope::app

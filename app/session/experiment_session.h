@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/session/atlas_service.h"
+#include "app/session/atlas/atlas_service.h"
 #include "app/session/head_grid_controller.h"
 #include "app/session/long_map_service.h"
 #include "app/session/session.h"

@@ -260,6 +260,7 @@ void Workspace::show_edits(const RunSpec& edited, std::string label) {
     auto part = std::make_shared<RunSpec>(*now.part());
     part->edits = edited.edits;
     part->marks = edited.marks;
+    part->compared = edited.compared;
     push({model_document(part, open_attention(now), now.unedited, now.revision + 1),
           std::move(label),
           {},

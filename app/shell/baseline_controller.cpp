@@ -1,5 +1,6 @@
 #include "app/shell/baseline_controller.h"
 
+#include "app/state/model_document.h"
 #include "app/views/given_weights.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
@@ -59,6 +60,11 @@ void BaselineController::list_history() {
     state_.history_position = history.position();
 }
 
+void BaselineController::mark_when_shown(const std::string& name) {
+    drop();
+    wanted_ = name;
+}
+
 void BaselineController::mark(bool unedited, const std::string& name) {
     if (state_.shown.trace == nullptr)
         return;
@@ -68,10 +74,13 @@ void BaselineController::mark(bool unedited, const std::string& name) {
                "filtered weights are not compared: mark A at another stage, or switch the filters off in "
                "Heads"));
     const History& history = workspace_.history();
+    const std::string built = state_.document->is_checkpoint() && state_.document->part()->compared != nullptr
+                                  ? state_.document->part()->model->name()
+                                  : tr("common.built", "as built");
     if (!unedited || as_built(*state_.document)) {
         const bool newest = state_.shown.document == state_.document;
         const std::string usual =
-            as_built(*state_.shown.document) ? tr("common.built", "as built")
+            as_built(*state_.shown.document) ? built
             : newest ? tr("compare_desk.after", "after {}", history.states()[history.position()].label)
                      : tr("compare_desk.marked", "as marked");
         return put(state_.shown, name.empty() ? usual : name);
@@ -80,6 +89,7 @@ void BaselineController::mark(bool unedited, const std::string& name) {
     const auto same = std::ranges::find_if(history.states(), [&](const History::State& state) {
         return state.document->unedited == state_.document->unedited && as_built(*state.document);
     });
+    coming_name_ = name.empty() ? built : name;
     coming_ = same != history.states().end() ? same->document : app::apply(state_.document, ResetEdits{});
     baselines_.retain({coming_});
     const checkpoint::ModelRunPtr run = coming_->is_checkpoint() ? state_.model.unedited : nullptr;
@@ -108,6 +118,7 @@ void BaselineController::compare_shown() {
 }
 
 void BaselineController::drop() {
+    wanted_.reset();
     state_.compare.drop();
     compare_shown();
     coming_ = nullptr;
@@ -133,22 +144,39 @@ void BaselineController::take_back() {
 }
 
 void BaselineController::follow() {
+    if (wanted_ && (!state_.document->is_checkpoint() || state_.document->part()->compared == nullptr))
+        wanted_.reset(); // the comparison was undone or replaced before it was on screen
+    if (wanted_ && state_.shown.trace != nullptr && state_.shown.document->is_checkpoint() &&
+        !shows_transformed_weights(state_)) {
+        mark(true, *std::exchange(wanted_, std::nullopt));
+        state_.view.compare = Compare::difference;
+    }
     const Derived<RunResult> computed = baselines_.peek<RunResult>({coming_, baseline_value});
     if (coming_ != nullptr && computed.done) {
         coming_ = nullptr;
         if (computed.value == nullptr) {
             state_.error = computed.error;
         } else {
-            put({computed.value->document, computed.value->trace, computed.value->metrics},
-                tr("common.built", "as built"));
+            put({computed.value->document, computed.value->trace, computed.value->metrics}, coming_name_);
         }
         baselines_.clear();
     }
     follow_layer();
     follow_around();
+    follow_grid();
     compare_shown();
     if (coming_ == nullptr && !state_.compare.marked() && !baselines_.busy())
         engine_->release();
+}
+
+void BaselineController::follow_grid() {
+    const DocumentPtr &a = state_.compare.baseline().document, &b = state_.document;
+    // Once requested, A's run stays while B is on screen, so that A is not computed again afterwards.
+    const bool requested = state_.view.compare != Compare::now || state_.model.baseline != nullptr;
+    const bool wanted = state_.compare.marked() && requested &&
+                        state_.view.attention.screen == Screen::atlas && a->is_checkpoint() &&
+                        b->is_checkpoint() && a->part()->model == b->part()->model;
+    state_.model.baseline = wanted ? run_of_baseline() : nullptr;
 }
 
 checkpoint::ModelRunPtr BaselineController::run_of_baseline() {
@@ -161,6 +189,8 @@ checkpoint::ModelRunPtr BaselineController::run_of_baseline() {
         {part, "run"}, Priority::on_screen, [part, before](Progress& progress, const auto&) {
             return ModelRun::compute(part->model->model, *part->inputs, part->edits, before, {}, progress);
         });
+    if (!run.error.empty())
+        state_.error = run.error;
     return run.value == nullptr ? nullptr : *run.value;
 }
 

@@ -22,6 +22,9 @@ public:
     /// computation. `name`: of A; empty: the label of the history state. Throws Error(input) if the content
     /// of the screen cannot be compared.
     void mark(bool unedited, const std::string& name = {});
+    /// The same once B, a comparison of two checkpoints, is on screen: sets A to the document without edits
+    /// and shows B − A. Has no effect if another document takes its place before.
+    void mark_when_shown(const std::string& name);
     void drop();
     /// Puts A of the user's document aside while a lesson is open, and restores it afterwards.
     void lay_aside();
@@ -46,14 +49,18 @@ private:
     void follow_layer();
     /// Computes the baseline's values around its attention if the view shows those of a checkpoint.
     void follow_around();
+    /// Provides A's run while the atlas compares with it.
+    void follow_grid();
     /// Returns the run that A of a checkpoint belongs to; null while it is not known.
     checkpoint::ModelRunPtr run_of_baseline();
     Derived<RunResult> layer_of_baseline(std::int64_t attention, const checkpoint::ModelRunPtr& run);
 
     AppState& state_;
     const Workspace& workspace_;
+    std::optional<std::string> wanted_;         ///< the name for mark_when_shown(); none: nothing is wanted
     std::optional<Comparison> aside_;           ///< the comparison of the user's document
     DocumentPtr coming_;                        ///< the document whose trace will be A; null: none
+    std::string coming_name_;                   ///< of that A
     std::shared_ptr<const std::int64_t> layer_; ///< the attention last requested for A
     std::size_t lines_dropped_ = 0;             ///< dropped states that AppState::history accounts for
     bool flash_begins_ = false;

@@ -1,6 +1,7 @@
 #include "app/shell/program.h"
 
 #include "app/draw/effects/patching_page.h"
+#include "app/shell/control/open_question.h"
 #include "app/shell/draw_window.h"
 #include "app/shell/edit_keys.h"
 #include "app/shell/input_queue.h"
@@ -50,6 +51,7 @@ Program::Program(const Options& options)
               .no_state_folder_reason = options.no_state_folder_reason,
               .wake = options.wake,
               .show_lesson = [this](const std::string& path) { lessons_.open(path); },
+              .compare_with_unedited = [this](const std::string& name) { compare_.mark_when_shown(name); },
               .leave_lesson = [this] { lessons_.leave(); },
               .offer_picture = options.offer_picture,
               .film = {.device = options.device,
@@ -111,6 +113,23 @@ void Program::act(const Action& action) {
     } catch (const Error& fault) {
         state_.error = fault.what();
     }
+    follow_question();
+}
+
+void Program::follow_question() {
+    const std::optional<OpenQuestion> open = open_question(state_);
+    std::string now = open ? std::string(open->kind) + "\n" + open->text : "";
+    if (open && open->kind == "recovery") // two offers may read alike
+        now += "\n" + state_.files.recoveries.front().path;
+    if (now == question_)
+        return;
+    question_ = std::move(now);
+    question_number_ += open ? 1 : 0;
+}
+
+std::uint64_t Program::question_number() {
+    follow_question();
+    return question_number_;
 }
 
 void Program::compare_prompts() {
@@ -215,6 +234,9 @@ void Program::settle() {
         take_results();
         compare_.follow();
     } while (compare_.busy());
+    workspace_.settle(); // the atlas, once A is known
+    take_results();
+    compare_.follow();
     lessons_.course().settle(state_.shown);
     lessons_.course().settle_pictures(lessons_.pictured());
 }
@@ -252,9 +274,13 @@ bool Program::settled() const {
 }
 
 std::string Program::report(float scale) const {
-    return app::report(
-        state_, canvas_,
-        {.revision = revision_, .scale = scale, .settled = settled(), .has_tab_focus = focus_.visible()});
+    return app::report(state_, canvas_,
+                       {.revision = revision_,
+                        .scale = scale,
+                        .settled = settled(),
+                        .has_tab_focus = focus_.visible(),
+                        .question = question_number_,
+                        .extremes = &extremes_});
 }
 
 void Program::begin_action(RepeatedRequest asked) {
@@ -278,6 +304,7 @@ void Program::frame(Surface& surface, double now) {
     take_results();
     files_.frame(now);
     hub_.frame(now);
+    follow_question();
     lessons_.follow_file();
     follow_notice(now);
     follow_flow(state_.shown, state_.view);

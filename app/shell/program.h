@@ -9,6 +9,7 @@
 #include "app/shell/lesson_controller.h"
 #include "app/shell/motion/step_before.h"
 #include "app/shell/program_options.h"
+#include "app/shell/report/grid_numbers.h"
 #include "app/shell/ui.h"
 #include "app/views/views.h"
 
@@ -51,7 +52,13 @@ public:
     void open_checkpoint(const OpenedModel& opened) { workspace_.open(opened); }
     /// Opens any supported file, after the question about unsaved changes. `texts`: for a checkpoint.
     void open_path(const std::string& path, const ModelTexts& texts = {}) { files_.open_path(path, texts); }
+    /// Opens a checkpoint and compares it with another one.
+    void open_compared(const std::string& path, const ModelTexts& texts, const std::string& other) {
+        files_.open_compared(path, texts, other);
+    }
     void save_path(const std::string& path) { files_.save_path(path); }
+    /// Writes a picture, numbers, a script or a film; see Files::write_path.
+    void write_path(const FileToWrite& file) { files_.write_path(file); }
     /// Sets the initial content of a window that is started without a file: the Start panel or, if the user
     /// turned that off, the most recent file that still exists.
     void begin();
@@ -69,6 +76,8 @@ public:
     }
     /// Returns the content of the screen as JSON; described in assets/manual/automation.md.
     std::string report(float scale) const;
+    /// Returns the number of the open question (see open_question): it grows with every question that opens.
+    std::uint64_t question_number();
     /// Records the current errors before an external action, so that only later ones count as new. `asked`: a
     /// repeated failure of this request also counts as new.
     void begin_action(RepeatedRequest asked);
@@ -77,6 +86,7 @@ public:
 
 private:
     void take_results();
+    void follow_question();
     bool working() const {
         return workspace_.busy() || compare_.busy() || lessons_.course().busy() || files_.busy();
     }
@@ -103,6 +113,9 @@ private:
     std::weak_ptr<const Document> counted_; ///< last shown document
     std::uint64_t revision_ = 0;            ///< counts the shown documents
     std::vector<std::string> old_faults_;   ///< known before the last external action
+    std::string question_;                  ///< kind and text of the open question; empty: none
+    std::uint64_t question_number_ = 0;     ///< counts the opened questions
+    mutable GridExtremes extremes_;         ///< for reports
     std::string last_notice_; ///< the notice of the last frame; notice_until_: when it is removed
     double notice_until_ = std::numeric_limits<double>::infinity(), drawn_at_ = 0;
 };

@@ -8,12 +8,16 @@
 
 namespace headscope::app {
 
+class GridExtremes;
+
 /// Facts about the window that are not part of AppState.
 struct WindowFacts {
-    std::uint64_t revision = 0; ///< counts the shown documents
-    float scale = 1;            ///< pixels per logical pixel
-    bool settled = false;       ///< no animation and no computation is active
-    bool has_tab_focus = false; ///< a control has Tab focus
+    std::uint64_t revision = 0;       ///< counts the shown documents
+    float scale = 1;                  ///< pixels per logical pixel
+    bool settled = false;             ///< no animation and no computation is active
+    bool has_tab_focus = false;       ///< a control has Tab focus
+    std::uint64_t question = 0;       ///< number of the open question, see Program::question_number
+    GridExtremes* extremes = nullptr; ///< null: the extremes of large matrices are left out
 };
 
 /// Returns the content of the screen as JSON: stage, row, sentence, revision, and the position of each matrix

@@ -1,6 +1,7 @@
 #include "app/state/attention_document.h"
 
 #include "app/state/view_state.h"
+#include "core/base/message.h"
 
 namespace headscope::app {
 
@@ -27,6 +28,8 @@ DocumentPtr attention_document(const AttentionSetPtr& set, std::int64_t layer, c
     document->recipe = before.recipe;
     document->kind = GivenWeights{set, layer, read};
     document->title = set->info().title;
+    if (const std::string chosen = chosen_attention_text(set->info()); !chosen.empty())
+        document->title += " · " + chosen;
     document->revision = before.revision + 1;
     document->problem = problem_of(*set, layer);
     document->unedited = std::make_shared<const Problem>(document->problem);
@@ -35,6 +38,27 @@ DocumentPtr attention_document(const AttentionSetPtr& set, std::int64_t layer, c
 
 DocumentPtr with_layer(const Document& document, std::int64_t layer, const LoadedHeads& read) {
     return attention_document(document.given()->set, layer, read, document);
+}
+
+std::string attention_part_name(const std::string& id) {
+    return id == "encoder"   ? tr("stack_words.encoder_attention", "Encoder attention")
+           : id == "decoder" ? tr("stack_words.decoder_self_attention", "Decoder self-attention")
+                             : tr("stack_words.cross_attention", "Cross-attention");
+}
+
+std::string text_number_text(std::int64_t text, std::int64_t texts) {
+    return tr("attention_document.text_number", "Text {} of {}", text + 1, texts);
+}
+
+std::string chosen_attention_text(const AttentionInfo& info) {
+    if (info.options == nullptr)
+        return {};
+    const std::string part = info.choice.part.empty() ? "" : attention_part_name(info.choice.part);
+    if (!info.choice.text)
+        return part;
+    const std::int64_t texts = info.options->find(info.choice.part)->texts;
+    const std::string text = text_number_text(*info.choice.text, texts);
+    return part.empty() ? text : text + ", " + part;
 }
 
 LoadedHeads heads_to_read(const AttentionInfo& info, const ViewState& view) {

@@ -1,5 +1,7 @@
 #include "app/state/model_document.h"
 
+#include "core/analysis/checkpoints/checkpoint_comparison.h"
+
 #include <algorithm>
 #include <set>
 
@@ -70,6 +72,10 @@ void visit_edits(const RunSpec& part, std::int64_t attention, const Visit& visit
 
 } // namespace
 
+bool holds_only_comparison(const RunSpec& part) {
+    return part.compared != nullptr && !first_difference(part.edits, part.compared->edits);
+}
+
 const PatchedRun* patched_run(const RunSpec& part) {
     return checkpoint::is_patched(part.edits) ? part.opened_patch.get() : nullptr;
 }
@@ -110,6 +116,7 @@ DocumentPtr edit_model_document(const Document& document, project::Recipe recipe
     if (all_dropped) {
         part->edits.clear();
         part->marks.clear();
+        part->compared = nullptr;
     }
     normalise(recipe.gains);
     const checkpoint::Model& model = *part->model->model;

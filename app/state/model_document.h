@@ -11,6 +11,10 @@
 #include <optional>
 #include <string>
 
+namespace headscope::analysis {
+struct CheckpointComparison;
+} // namespace headscope::analysis
+
 namespace headscope::app {
 
 /// An activation of another prompt's run that is patched into this run. The patched rows are part of `edits`.
@@ -34,6 +38,8 @@ struct RunSpec {
     checkpoint::ModelEdits edits;
     std::map<std::int64_t, LayerMarks> marks;            ///< the changes made by `edits`, by attention number
     std::shared_ptr<const PatchedRun> opened_patch = {}; ///< see patched_run
+    /// The comparison with another checkpoint that `edits` began with; null: none.
+    std::shared_ptr<const analysis::CheckpointComparison> compared = {};
 
     const checkpoint::Architecture& architecture() const { return model->model->architecture(); }
     /// Returns true for an encoder-decoder: the encoder reads the prompt, the decoder writes the target.
@@ -44,6 +50,10 @@ struct RunSpec {
         return !pair.empty() || (model->pairs.known && (model->masked() || two_texts()));
     }
 };
+
+/// Returns true if the part's edits are exactly those of its comparison with another checkpoint, which can be
+/// repeated, so that they are not work of the user.
+bool holds_only_comparison(const RunSpec& part);
 
 /// Returns the patch in the part's run; null if there is none or it was removed.
 const PatchedRun* patched_run(const RunSpec& part);

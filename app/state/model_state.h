@@ -7,11 +7,15 @@
 #include "app/state/screens/patching_map.h"
 #include "core/checkpoint/generation/sampling.h"
 
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace headscope::app {
+
+struct PromptListState;
 
 /// One token of the vocabulary and its probability without (`before`) and with (`after`) the edits.
 struct TokenProbability {
@@ -45,6 +49,7 @@ struct ModelState {
     std::string error;     ///< one sentence about a text or the last run; empty if there is no error
     checkpoint::ModelRunPtr run;      ///< newest finished run
     checkpoint::ModelRunPtr unedited; ///< the same text without edits
+    checkpoint::ModelRunPtr baseline; ///< of A, for the atlas; null while it is not known or not needed
     bool running = false;
     float fraction = 0;                   ///< progress of the current run
     std::optional<std::int64_t> position; ///< as chosen; empty: the first masked word, else the last token
@@ -56,8 +61,10 @@ struct ModelState {
     std::string
         compared_prompt; ///< the second prompt, while its stages are shown instead of the clean prompt's
     CircuitsQuestion circuits;
-    std::string survey_path; ///< path of the open survey; empty: none
-    std::string recomputed;  ///< one sentence about the layers that the last run computed
+    std::string survey_path;                        ///< path of the open survey; empty: none
+    std::shared_ptr<const PromptListState> prompts; ///< the list of prompts next to the prompt; null: none
+    std::int64_t example_prompts = 20;              ///< number of prompts that an example generates
+    std::string recomputed; ///< one sentence about the layers that the last run computed
 
     // Generation.
     checkpoint::SamplingSettings sampling = default_sampling;

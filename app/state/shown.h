@@ -10,6 +10,7 @@
 #include "app/state/screens/patching_map.h"
 #include "app/state/screens/why_score.h"
 #include "app/state/view_state.h"
+#include "core/analysis/checkpoints/head_change.h"
 #include "core/analysis/effects/unit_words.h"
 #include "core/analysis/heads/head_metrics.h"
 #include "core/checkpoint/run/block_trace.h"
@@ -45,7 +46,10 @@ struct Shown {
     std::shared_ptr<const PatchingView> patching = {};  ///< on the patching screen
     std::shared_ptr<const CircuitsView> circuits = {};  ///< on the circuits screen
     std::shared_ptr<const Atlas> atlas = {};            ///< on the atlas screen
-    std::shared_ptr<const WhyScore> why = {};           ///< for a checkpoint, on the why screen
+    /// For a checkpoint that was compared with another one: the changes of all heads between the run without
+    /// edits and the newest run; null while they are not known.
+    std::shared_ptr<const std::vector<analysis::HeadChange>> head_changes = {};
+    std::shared_ptr<const WhyScore> why = {}; ///< for a checkpoint, on the why screen
     /// For a checkpoint, the reasons for the prediction, while they are asked for; null until they are known.
     std::shared_ptr<const CausesView> causes = {};
     std::shared_ptr<const FlowGuesses> flow_guesses = {}; ///< for a checkpoint, on the Flow

@@ -22,7 +22,7 @@ struct CellAddress {
 
 enum class WeightsView : std::uint8_t { heatmap, arcs, text, graph };
 enum class HeadsView : std::uint8_t { each, difference, mean };
-enum class LeftTab : std::uint8_t { start, course, guide, tensors, heads, edit, predictions };
+enum class LeftTab : std::uint8_t { start, course, guide, tensors, heads, edit, predictions, prompts };
 enum class ColourMap : std::uint8_t { head, neutral, viridis, cividis, magma };
 enum class Projection : std::uint8_t { q, k, v };
 /// The version to show if there is a baseline A: the current document (B), A itself, or B − A.

@@ -2,6 +2,7 @@
 #include "app/draw/effects/screens.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
+#include "app/state/attention_document.h"
 #include "app/state/screens/screen.h"
 #include "app/views/files/file_views.h"
 #include "app/views/given_weights.h"
@@ -41,7 +42,8 @@ void view_attention_toolbar(const AppState& state, const figure::Rect& area, con
     back.add(figure::RectItem{.area = area, .fill = theme.panel});
     back.add(figure::LineItem{{0, area.bottom() - 0.5F}, {area.w, area.bottom() - 0.5F}, theme.line, 1});
     paint(back, origin.x, origin.y, tools.surface, *ImGui::GetWindowDrawList());
-    const std::string title = shortened(info.title, 48);
+    const std::string chosen = chosen_attention_text(info);
+    const std::string title = shortened(info.title, chosen.empty() ? 48 : 24);
     const float name_width = tools.measure(title, figure::Font::ui_medium, 14.5F);
     const float file = view_file_button(state, {16, 10}, tools);
     const figure::Rect name{16 + file + 8, 10, name_width + 118, 32};
@@ -53,13 +55,20 @@ void view_attention_toolbar(const AppState& state, const figure::Rect& area, con
     draw_text(picture, context, name.x + 12 + caption + 8, figure::baseline_for(26, 14.5F), title,
               figure::Font::ui_medium, 14.5F, theme.ink);
     picture.tips.push_back({name, info.source});
-    draw_button(picture, context, {name.right() + 12, 10, 116, 32},
-                tr("attention_bars.close_file", "Close file"), NewProject{}, false,
+    float x = name.right() + 12;
+    if (!chosen.empty()) { // the file has other texts, or other attentions
+        const float width = tools.measure(chosen, figure::Font::ui_medium, 13) + 26;
+        draw_button(picture, context, {x, 10, width, 32}, chosen, ChooseAttention{}, false,
+                    tr("attention_bars.choose", "Show another text or attention of this file"));
+        x += width + 8;
+    }
+    draw_button(picture, context, {x, 10, 116, 32}, tr("attention_bars.close_file", "Close file"),
+                NewProject{}, false,
                 tr("attention_bars.back_computing_attention", "Back to computing attention from a sentence"));
     const bool grid_open = state.view.attention.head_grid_open;
     if (screen_of(state.shown, state.view) == Screen::stages)
         draw_button(
-            picture, context, {name.right() + 136, 10, 116, 32},
+            picture, context, {x + 124, 10, 116, 32},
             grid_open ? tr("common.hide_board", "Hide grid") : tr("common.show_board", "Show grid"),
             ShowHeadGrid{!grid_open}, false,
             with_key(tr("attention_bars.all_heads_beside_open", "All heads beside the open one"), "board"));

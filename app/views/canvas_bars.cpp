@@ -1,6 +1,7 @@
 #include "app/draw/effects/pair_bar.h"
 #include "app/draw/effects/patched_bar.h"
 #include "app/draw/matrix/comparison.h"
+#include "app/draw/prompts/prompt_bar.h"
 #include "app/state/model_document.h"
 #include "app/state/screens/screen.h"
 #include "app/views/scrolled.h"
@@ -20,9 +21,18 @@ bool asks_for_pair(const AppState& state) {
     return state.model.typed_pair.has_value() && state.document->is_checkpoint();
 }
 
-/// Only the stages show a comparison bar. The other screens show one run, independent of A.
+bool has_prompt_bar(const AppState& state) {
+    return state.model.prompts != nullptr && state.document->is_checkpoint();
+}
+
+/// The stages and a checkpoint's atlas show a comparison bar. The other screens show one run, independent of
+/// A.
 bool has_compare_bar(const AppState& state) {
-    return state.compare.marked() && screen_of(state.shown, state.view) == Screen::stages;
+    const Screen screen = screen_of(state.shown, state.view);
+    return state.compare.marked() &&
+           (screen == Screen::stages || (screen == Screen::atlas && state.document->is_checkpoint() &&
+                                         state.compare.baseline().document->is_checkpoint() &&
+                                         state.view.attention.atlas.tab != AtlasTab::survey));
 }
 
 /// A bar as wide as the canvas.
@@ -38,6 +48,11 @@ void view_bar(const char* id, const figure::Rect& area, const Picture& picture, 
 void view_bars(const AppState& state, const figure::Rect& canvas, const ViewTools& tools) {
     const DrawContext context = canvas_context(state, tools, canvas.w, canvas.h);
     float y = canvas.y;
+    if (has_prompt_bar(state)) {
+        view_bar("prompt bar", {canvas.x, y, canvas.w, prompt_bar_height},
+                 draw_prompt_bar(context, *state.model.prompts), tools);
+        y += prompt_bar_height;
+    }
     if (asks_for_pair(state)) {
         const text::Tokenizer& tokenizer = *state.document->part()->model->tokenizer;
         view_bar("pair", {canvas.x, y, canvas.w, pair_bar_height},
@@ -58,6 +73,7 @@ void view_bars(const AppState& state, const figure::Rect& canvas, const ViewTool
 figure::Rect canvas_below_bars(const AppState& state, const figure::Rect& canvas) {
     const float bars = (has_compare_bar(state) ? compare_bar_height : 0) +
                        (asks_for_pair(state) ? pair_bar_height : 0) +
+                       (has_prompt_bar(state) ? prompt_bar_height : 0) +
                        (patch_on_screen(state) != nullptr ? patched_bar_height : 0);
     return {canvas.x, canvas.y + bars, canvas.w, canvas.h - bars};
 }

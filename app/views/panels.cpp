@@ -6,6 +6,7 @@
 #include "app/draw/pages/pages.h"
 #include "app/draw/panels/predictions_panel.h"
 #include "app/draw/panels/start_panel.h"
+#include "app/draw/prompts/prompts_panel.h"
 #include "app/state/block.h"
 #include "app/views/action_context.h"
 #include "app/views/given_weights.h"
@@ -144,6 +145,7 @@ float header_tabs(const AppState& state, const figure::Rect& area, const ViewToo
     // Translators: the names of tabs, short
     const std::pair<Message, LeftTab> tabs[] = {
         {translatable("panels.predict", "Predict"), LeftTab::predictions},
+        {translatable("panels.prompts", "Prompts"), LeftTab::prompts},
         newcomer ? std::pair{translatable("panels.start", "Start"), LeftTab::start}
                  : std::pair{translatable("panels.course", "Course"), LeftTab::course},
         {translatable("panels.guide", "Guide"), LeftTab::guide},
@@ -156,8 +158,10 @@ float header_tabs(const AppState& state, const figure::Rect& area, const ViewToo
     // A lesson that plays on a model replaces the guide.
     const bool learning = state.course.open != nullptr || open == LeftTab::course;
     const auto left_out = [&](LeftTab tab) {
-        if (!model)
-            return tab == LeftTab::predictions; // only a model makes predictions
+        if (!model) // only a model makes predictions
+            return tab == LeftTab::predictions || tab == LeftTab::prompts;
+        if (tab == LeftTab::prompts) // there is little room for tabs
+            return state.model.prompts == nullptr && open != LeftTab::prompts;
         return tab == LeftTab::start || (tab == LeftTab::course && !learning) ||
                (tab == LeftTab::guide && learning && open != LeftTab::guide);
     };
@@ -172,7 +176,7 @@ float header_tabs(const AppState& state, const figure::Rect& area, const ViewToo
         if (left_out(tab))
             continue;
         if (state.document->is_long() && !given && tab != LeftTab::start && tab != LeftTab::course &&
-            tab != LeftTab::guide && tab != LeftTab::predictions)
+            tab != LeftTab::guide && tab != LeftTab::predictions && tab != LeftTab::prompts)
             continue; // there are no stages
         if (given && tab != LeftTab::heads && tab != LeftTab::tensors)
             continue; // weights alone have no arithmetic to explain and no inputs to edit
@@ -379,12 +383,12 @@ void view_left_panel(const AppState& state, const figure::Rect& area, bool open,
     if (state.view.tab == LeftTab::course)
         return view_course(state, inner, tools);
     // Each tab has its own region and keeps its scroll position.
-    const char* ids[] = {"start", "course", "guide", "tensors", "heads", "edit", "predictions"};
+    const char* ids[] = {"start", "course", "guide", "tensors", "heads", "edit", "predictions", "prompts"};
     scrolled_picture(ids[static_cast<std::size_t>(state.view.tab)], inner, tools, nullptr, nullptr,
                      [&](float width, float height) {
                          const DrawContext context = context_of(state, tools, width, height);
                          if (state.shown.document->is_long() && !state.shown.document->is_given() &&
-                             state.view.tab != LeftTab::predictions)
+                             state.view.tab != LeftTab::predictions && state.view.tab != LeftTab::prompts)
                              return draw_long_map_panel(context);
                          const Shown layer = layer_behind(state);
                          switch (state.view.tab) {
@@ -401,6 +405,9 @@ void view_left_panel(const AppState& state, const figure::Rect& area, bool open,
                              return draw_edit(on_layer(context, layer));
                          case LeftTab::predictions:
                              return draw_predictions(context, state.model);
+                         case LeftTab::prompts:
+                             return draw_prompts(context, state.model,
+                                                 ImGui::GetScrollY() / tools.surface.scale());
                          }
                          return Picture{};
                      });

@@ -58,6 +58,73 @@ def check_package(program):
         check(report["tokens"] == ["a", "b", "c", "d", "e"], f"the tokens are {report['tokens']}")
 
 
+def check_requests(program, folder):
+    """Drives files, edits, selections and questions with the methods of the package."""
+    weights = pathlib.Path(__file__).resolve().parents[1] / "data" / "attention" / "lh_f32.npy"
+    with headscope.Window("--sentence", "The cat sat down", program=program) as window:
+        window.do("stage", "weights")
+        window.select("weights[0][sat, cat]")
+        report = window.report()
+        check(report["selected"]["cell"] == "weights[0][sat, cat]", f"the selection is {report['selected']}")
+        check(any("cat" in line for line in report["inspector"]), f"the inspector has {report['inspector']}")
+        grid = next(grid for grid in report["grids"] if grid["tensor"] == "weights" and "values" in grid)
+        check(abs(sum(grid["values"][2]) - 1) < 1e-5, f"a row of weights is {grid['values'][2]}")
+        window.edit("W_O[5, 1]", 0.25)
+        window.gain(0, 0)
+        check(window.report()["gains"][0] == 0, "the head is not ablated")
+        check(window.report()["unsaved"], "nothing is unsaved")
+        for call, name in ((window.picture, "a.png"), (window.picture, "a.pdf"), (window.numbers, "a.npy")):
+            call(folder / name)
+            check((folder / name).stat().st_size > 100, f"{name} is not written")
+        check(numpy.load(folder / "a.npy").shape[-1] == 4, "the numbers are not those of four tokens")
+        try:
+            window.open(weights)
+            raise Failure("work was discarded without a question")
+        except headscope.Asked as asked:
+            question = asked.question
+        check(question.kind == "unsaved changes" and question.choices == ["save", "discard", "cancel"], f"the question is {question}")
+        check(window.question() == question, "the report has another question")
+        check("unsaved changes" in refused(lambda: window.do("theme", "dark")), "an action is done behind a question")
+        check("no longer open" in refused(lambda: window.reply("discard", question._replace(number=question.number + 7))), "a question that is not open is answered")
+        window.cancel()
+        window.save(folder / "b.headscope")
+        window.open(weights)
+        check(window.report()["document"] == "attention weights", "the weights are not open")
+        window.quit()
+        check(window._process.returncode == 0, "the window does not quit")
+
+
+def check_two_clients(program, folder):
+    """Checks that each of two clients gets the answers to its own lines, and that a late reply answers no other question."""
+    path = str(folder / "two")
+    with running(program, path):
+        ask(path, b'{"action": "temperature", "value": 2}\n{"action": "settle"}\n')
+        with socket.socket(socket.AF_UNIX) as one, socket.socket(socket.AF_UNIX) as two:
+            readers = []
+            for client in (one, two):
+                client.settimeout(30)
+                client.connect(path)
+                readers.append(client.makefile("r", encoding="utf-8"))
+            for n in range(50):
+                one.sendall(json.dumps({"id": f"one {n}", "action": "row", "value": n % 4}).encode() + b"\n")
+                two.sendall(json.dumps({"id": f"two {n}", "action": "settle"}).encode() + b"\n")
+            for n in range(50):
+                for name, reader in zip(("one", "two"), readers):
+                    answer = json.loads(reader.readline())
+                    check(answer == {"id": f"{name} {n}", "ok": True}, f"client {name} is answered by {answer}")
+            asked = []
+            for client, reader in zip((one, two), readers):
+                client.sendall(b'{"id": 1, "action": "new"}\n')
+                asked.append(json.loads(reader.readline()))
+            check(all(not answer["ok"] for answer in asked), f"work is discarded: {asked}")
+            check(asked[0]["question"] == asked[1]["question"], "the clients see different questions")
+            late = json.dumps({"action": "reply", "value": {"question": asked[0]["question"]["number"], "answer": "cancel"}}).encode() + b"\n"
+            for client, reader, ok in ((one, readers[0], True), (two, readers[1], False)):
+                client.sendall(late)
+                answer = json.loads(reader.readline())
+                check(answer["ok"] == ok, f"the reply is answered by {answer}")
+
+
 def check_shown(program):
     """Opens windows on what models of PyTorch return."""
     words, keys = ["The", "cat", "sat", "."], ["Le", "chat", "."]
@@ -274,10 +341,12 @@ def main():
         os.environ.update(clean, DISPLAY=display.name, HOME=str(folder / "home"),
                           XDG_CONFIG_HOME=str(folder / "config"), XDG_STATE_HOME=str(folder / "state"))  # fmt: skip
         check_package(program)
+        check_requests(program, folder)
         check_shown(program)
         check_project(program, folder)
         check_refused_shows(program)
         check_socket(program, folder)
+        check_two_clients(program, folder)
         check_names(program, folder)
         check_silent_client(program, folder)
         check_signals(program, folder)

@@ -1,15 +1,18 @@
 #include "app/commands/actions.h"
 #include "app/shell/control/control.h"
+#include "app/shell/control/requests/requests.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/text/plain_text.h"
 #include "tests/catch.h"
+#include "tests/environment.h"
 #include "tests/gui/support/files_user.h"
 #include "tests/test_data.h"
 
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -40,6 +43,20 @@ json asked(User& user, const std::string& line) {
         CHECK(!parsed.at("error").get<std::string>().empty());
     return parsed;
 }
+
+/// Changes the current folder of the process while it exists.
+class WorkingFolder {
+public:
+    explicit WorkingFolder(const std::string& path) : before_(std::filesystem::current_path()) {
+        std::filesystem::current_path(path);
+    }
+    WorkingFolder(const WorkingFolder&) = delete;
+    WorkingFolder& operator=(const WorkingFolder&) = delete;
+    ~WorkingFolder() { std::filesystem::current_path(before_); }
+
+private:
+    std::filesystem::path before_;
+};
 
 void check_state(User& user) {
     if (user.view().playing) // by the action "play": it would not come to rest
@@ -125,6 +142,10 @@ std::vector<std::string> action_names() {
                                    "\"" + std::string(20'000, 'x') + "\""};
     for (const ActionInfo& row : actions())
         names.push_back(json(row.id).dump());
+    for (const Request& request : requests())
+        names.push_back(json(request.id).dump());
+    std::ranges::sort(names);
+    names.erase(std::unique(names.begin(), names.end()), names.end());
     return names;
 }
 
@@ -132,6 +153,8 @@ std::vector<std::string> action_names() {
 
 TEST_CASE("every action with every kind of bad value is answered, and the window goes on", "[gui][control]") {
     TemporaryFolder folder;
+    const Environment offline("HF_HUB_OFFLINE", "1"); // some of the values are names of models
+    const WorkingFolder inside(folder.file(""));      // and some are names of files to write
     REQUIRE(::mkfifo(folder.file("fifo").c_str(), 0600) == 0);
     const std::string path =
         GENERATE(std::string(), std::string("/attention/lh_f32.npy"), std::string("/models/llama_tiny_tied"));
@@ -154,8 +177,8 @@ TEST_CASE("every action with every kind of bad value is answered, and the window
         }
         // Without a value it is done, where it can be.
         asked(user, R"({"id": 1, "action": )" + name + "}");
-        if (user.program.state().files.question)
-            user.act(AnswerUnsaved{UnsavedAnswer::cancel});
+        while (user.program.state().files.question || user.program.state().files.hub)
+            asked(user, R"({"action": "cancel"})");
         check_state(user);
     }
     CHECK(refused > 3000);

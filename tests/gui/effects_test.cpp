@@ -139,7 +139,7 @@ TEST_CASE("the pair of tokens stays while an edit makes another token likelier",
 
     // A is shown only on the stages: this screen shows B, and says so where a key would switch.
     user.press_key(GLFW_KEY_B);
-    CHECK(screen_shows("A and B are compared on the stages; this screen shows B"));
+    CHECK(screen_shows("A and B are compared on the stages and in the atlas; this screen shows B"));
     user.act(SetCompare{Compare::baseline});
     user.settle();
     REQUIRE(user.shown().effects != nullptr);

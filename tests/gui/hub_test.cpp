@@ -2,6 +2,7 @@
 #include "core/hub/cache.h"
 #include "tests/core/hub/fake_hub.h"
 #include "tests/environment.h"
+#include "tests/gui/support/control_client.h"
 #include "tests/gui/support/files_user.h"
 #include "tests/test_data.h"
 
@@ -9,6 +10,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <mutex>
+#include <set>
 
 // The dialog that opens a model by its name on the Hub, against a Hub without sockets.
 
@@ -195,6 +197,33 @@ TEST_CASE("a model of the Hub is downloaded after a question, and opened", "[gui
     user.find("someone/tiny");
     CHECK(user.opened() == "someone/tiny");
     CHECK(hub.server.requests.size() == requests);
+}
+
+TEST_CASE("a client of the control socket downloads a model after it was asked",
+          "[gui][files][hub][control]") {
+    const HubEnvironment machine;
+    TestHub hub;
+    HubUser user(hub, machine.folder);
+    std::set<std::string> accepted;
+    ControlClient client{user, accepted};
+    CHECK(client.ask("open hub", "someone/tiny").at("ok") == true);
+    user.wait_for_answer();
+    const nlohmann::json settled = client.ask("settle"); // waits for the list of files
+    CHECK(settled.at("question").at("kind") == "download");
+    CHECK(settled.at("question").at("choices") == nlohmann::json({"download", "cancel"}));
+    CHECK_THAT(settled.at("question").value("text", ""), Contains("139 kB of 2 files"));
+    CHECK(hub.downloads() == 0);
+    CHECK_THAT(client.refused("open", "pocket"), Contains("download"));
+    CHECK(client.ask("reply", "download").at("ok") == true);
+    user.wait_for_answer();
+    CHECK(user.opened() == "someone/tiny");
+    CHECK(client.report().at("checkpoint").at("name") == "someone/tiny");
+
+    CHECK(client.ask("open hub", "someone/else").at("ok") == true);
+    user.wait_for_answer();
+    CHECK_FALSE(client.ask("settle").value("error", "").empty());
+    client.done("cancel");
+    CHECK_FALSE(client.report().contains("question"));
 }
 
 TEST_CASE("a download is stopped and continued where it stopped", "[gui][files][hub]") {

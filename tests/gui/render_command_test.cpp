@@ -113,6 +113,35 @@ TEST_CASE("the command of a picture of a file of weights draws the same picture"
     check_command(user, {.all_heads = true, .times = 1});
 }
 
+TEST_CASE("the dialog for pictures draws all heads of the layer, and its command does", "[gui][render]") {
+    const bool low = GENERATE(false, true); // the options take the place of the folder
+    TemporaryFolder folder;
+    FilesUser user(folder, 1600, low ? 440.0F : 1000.0F);
+    user.open("pocket", text_of_pictures);
+    user.act(GoTo{StageGroup::weights});
+    user.act(OpenHead{2, 7});
+    user.press(GLFW_KEY_E, GLFW_MOD_CONTROL);
+    user.settle();
+    REQUIRE(user.files().chooser);
+    if (low)
+        REQUIRE(user.click("show options", "file chooser"));
+    const float one = user.files().chooser->picture.preview->height;
+    REQUIRE(user.click("heads all", "file chooser"));
+    user.settle();
+    CHECK(user.files().chooser->picture.choice.all_heads);
+    CHECK(user.files().chooser->picture.preview->height > one);
+    const std::vector<std::string> words =
+        render_words(user.program.state(), user.files().chooser->picture.choice, "a.svg");
+    CHECK(std::ranges::find(words, "--head") == words.end());
+    check_command(user, {.all_heads = true, .times = 1});
+
+    user.press(GLFW_KEY_ESCAPE);
+    user.act(GoTo{StageGroup::head_out}); // has no maps
+    user.press(GLFW_KEY_E, GLFW_MOD_CONTROL);
+    user.settle();
+    CHECK_FALSE(user.click("heads all", "file chooser"));
+}
+
 TEST_CASE("edits need a project before a command can draw them", "[gui][render]") {
     TemporaryFolder folder;
     FilesUser user(folder);

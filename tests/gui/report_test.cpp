@@ -12,6 +12,7 @@
 #include <GLFW/glfw3.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 #include <sstream>
@@ -294,10 +295,10 @@ TEST_CASE("the manual names every field, group, dialog and stage of a report", "
         user.act(GoToWeight{1200, 1000});
         look(user);
     }
-    fields.insert("typed_pair"); // only while the window asks; text_pair_test.cpp reads it
-    CHECK(fields == names_under("A report"));
+    const std::set<std::string> described = names_under("A report"), of_matrix = names_under("A matrix");
+    CHECK(std::ranges::includes(described, fields));
     CHECK(of_actions == names_under("An action"));
-    CHECK(of_grids == names_under("A matrix"));
+    CHECK(std::ranges::includes(of_matrix, of_grids));
     for (const ActionInfo& row : actions())
         groups.emplace(row.group.english);
     const std::string group_row = row_under("An action", "group"), stage_row = row_under("A report", "stage"),

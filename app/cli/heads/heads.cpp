@@ -32,14 +32,25 @@ struct HeadsOptions {
     bool json = false, effect = false;
 };
 
+/// Returns true for a score that needs a second checkpoint, which `headscope diff` compares.
+bool is_of_diff(const HeadScoreInfo& info) {
+    return info.of == analysis::ScoreSource::comparison;
+}
+
 std::string score_ids() {
-    return joined(analysis::head_scores(), &HeadScoreInfo::id);
+    std::vector<std::string> ids;
+    for (const HeadScoreInfo& info : analysis::head_scores())
+        if (!is_of_diff(info))
+            ids.emplace_back(info.id);
+    return joined(ids);
 }
 
 /// Returns the definitions of the scores, for the end of the help text.
 std::string definitions() {
     std::string text = "Scores of a head's weights A (rows that may not attend to any key are left out):\n";
     for (const HeadScoreInfo& info : analysis::head_scores()) {
+        if (is_of_diff(info))
+            continue;
         std::string id(info.id);
         id.resize(std::max<std::size_t>(id.size() + 1, 16), ' ');
         text += "  " + id + std::string(info.formula.english) +
@@ -54,7 +65,7 @@ Scores named_scores(const std::string& names) {
     for (const std::string& part : CLI::detail::split(names, ',')) {
         const std::string id = CLI::detail::trim_copy(part);
         const HeadScoreInfo* const info = analysis::find_head_score(id);
-        if (info == nullptr)
+        if (info == nullptr || is_of_diff(*info))
             fail_input("there is no score \"" + id + "\"; the scores are " + score_ids());
         if (std::ranges::find(wanted, info) != wanted.end())
             fail_input("the score " + id + " is named twice; name each once");
@@ -71,7 +82,7 @@ Scores wanted_scores(const HeadsOptions& options) {
         wanted = named_scores(*options.scores);
     else
         for (const HeadScoreInfo& info : analysis::head_scores())
-            if (!analysis::is_asked_for(info))
+            if (!analysis::is_asked_for(info) && !is_of_diff(info))
                 wanted.push_back(&info);
     for (const auto& [asked, score] :
          {std::pair(options.effect, HeadScore::effect), {options.needle.has_value(), HeadScore::retrieval}})
@@ -180,6 +191,11 @@ void check_usage(const CLI::App& command, const HeadsOptions& options, const Sco
         fail_usage("--json and -o " + out + " were given; give one of them");
     if (input.model.given() && input.problem.seed() && !input.probe)
         fail_usage("--seed applies only to a probe; leave it out, or add --probe");
+    if (input.batch && !input.probe && !input.attention)
+        fail_usage(
+            "--batch applies to a probe or to a file of attention weights; add --probe or --attention");
+    if (input.model.stack_name() && !input.model.given() && !input.attention)
+        fail_usage("--stack is one attention of an encoder-decoder; add --model or --attention");
     if (input.position && !wants(scores, HeadScore::effect))
         fail_usage("--position says where the effect is measured; add --effect");
     if (wants(scores, HeadScore::retrieval) && !input.model.given())
@@ -264,6 +280,7 @@ void run_heads(const CLI::App& command, HeadsOptions& options) {
     read_needle(options);
     options.input.probe_options.seed =
         options.input.problem.seed().value_or(options.input.probe_options.seed);
+    options.input.probe_options.batch = options.input.batch.value_or(options.input.probe_options.batch);
     const std::vector<MeasuredHead> rows = measured_heads(options.input, scores);
     const std::string out = options.out.value_or("-");
     const std::string suffix = std::filesystem::path(out).extension().string();
@@ -290,9 +307,12 @@ void add_measures(CLI::App& command, HeadsOptions& options) {
                     "number of random tokens in a text of the probe (default 50)")
         ->group(group)
         ->needs(probe);
-    command.add_option("--batch", input.probe_options.batch, "number of texts of the probe (default 8)")
-        ->group(group)
-        ->needs(probe);
+    command
+        .add_option(
+            "--batch", input.batch,
+            "with --probe: its number of texts (default 8); with --attention: the text of a file that "
+            "holds several, from 0")
+        ->group(group);
     // Elsewhere --seed applies to a sentence; here also to the probe.
     CLI::Option* const seed = command.get_option("--seed");
     seed->remove_excludes(model);
@@ -361,7 +381,9 @@ void add_heads(CLI::App& program) {
     options->input.model.add_stack_to(command);
     CLI::Option* const attention =
         command.add_option("--attention", options->input.attention,
-                           "attention weights of any model, a .npy or .safetensors file");
+                           "attention weights of any model: a .npy, .npz or .safetensors file, or JSON for "
+                           "CircuitsVis");
+    command.get_option("--stack")->remove_needs(command.get_option("--model"));
     exclude_problem(command, *attention);
     for (const char* name : {"--model", "--gain", "--temperature"})
         attention->excludes(command.get_option(name));

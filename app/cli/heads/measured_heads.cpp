@@ -47,8 +47,9 @@ void warn(const std::string& path, const std::vector<MeasuredHead>& rows) {
     std::cerr << " Give the weights after the softmax.\n";
 }
 
-std::vector<MeasuredHead> heads_of_file(const std::string& path, bool hide_first) {
-    const AttentionSetPtr set = format::open_attention_file(path);
+std::vector<MeasuredHead> heads_of_file(const std::string& path, const AttentionChoice& choice,
+                                        bool hide_first) {
+    const AttentionSetPtr set = format::open_attention_file(path, choice);
     AttentionInfo info = set->info();
     info.sum_tolerance = std::max(info.sum_tolerance, least_warned);
     const bool sequences = info.axis == SetAxis::sequences;
@@ -254,7 +255,9 @@ bool wants(const Scores& wanted, HeadScore score) {
 
 std::vector<MeasuredHead> measured_heads(const HeadsInput& input, const Scores& wanted) {
     if (input.attention)
-        return heads_of_file(*input.attention, input.hide_first);
+        return heads_of_file(*input.attention,
+                             {.part = input.model.stack_name().value_or(""), .text = input.batch},
+                             input.hide_first);
     if (input.model.given())
         return heads_of_model(input, wanted);
     const app::DocumentPtr document = input.problem.read();

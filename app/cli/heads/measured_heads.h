@@ -25,6 +25,7 @@ struct HeadsInput {
     ProblemOptions problem;
     ModelOptions model;
     std::optional<std::string> attention; ///< path of a file of weights
+    std::optional<std::int64_t> batch;    ///< of `attention`: the text; of the probe: the number of texts
     bool hide_first = false;              ///< measure without the first token's column
     bool probe = false;                   ///< measure on random tokens instead of a text
     analysis::ProbeOptions probe_options;

@@ -6,6 +6,7 @@
 #include "app/state/screens/screen.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/checkpoint/files/packaged_models.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -78,6 +79,9 @@ void run_render(const RenderOptions& options) {
             ErrorKind::usage,
             "--log-colours and other ways to read weights are for weights of a file or a checkpoint; give "
             "--attention or --model too");
+    if (options.stack.name() && !options.attention && !options.model)
+        throw Error(ErrorKind::usage,
+                    "--stack is one attention of an encoder-decoder; give --attention or --model too");
     if (options.screen != "stages" && options.screen != "flow" && options.screen != "atlas" &&
         options.screen != "map" && !options.model)
         throw Error(ErrorKind::usage,
@@ -91,6 +95,9 @@ void run_render(const RenderOptions& options) {
         throw Error(ErrorKind::usage, "only the window can be presented; give --window too");
     if (options.step && options.question)
         throw Error(ErrorKind::usage, "--step and --question were given; give one of them");
+    if (options.compare && options.screen != "atlas" && !(options.window && options.screen == "stages"))
+        throw Error(ErrorKind::usage, "--compare shows B - A on --screen atlas, and with --window on the "
+                                      "stages; give one of them");
     check_scale(options);
     const app::DocumentPtr document = options.model ? nullptr : options.problem.read();
     if (options.window)
@@ -122,10 +129,22 @@ void add_render(CLI::App& program) {
         "--size", options->size,
         "WIDTHxHEIGHT in logical pixels (default: a figure is cropped to its content; 1600x1000 "
         "with --window)");
-    command.add_option("--attention", options->attention,
-                       "show attention weights of this .npy or .safetensors file");
+    CLI::Option* const attention = command.add_option(
+        "--attention", options->attention,
+        "show attention weights of this .npy, .npz or .safetensors file, or of JSON for CircuitsVis");
+    command.add_option("--batch", options->batch, "the text of a file that holds several, from 0")
+        ->needs(attention);
     CLI::Option* const model = command.get_option("--model");
+    command.get_option("--stack")->remove_needs(model);
     model->excludes("--attention");
+    command
+        .add_option(
+            "--compare", options->compare,
+            "with --model B: the checkpoint A that B is compared with; shows B - A on --screen atlas, "
+            "or with --window on the stages")
+        ->transform(checkpoint::model_folder)
+        ->needs(model)
+        ->excludes("--patch");
     exclude_problem(command, *command.get_option("--attention"));
     CLI::Option* const screen =
         command

@@ -46,9 +46,10 @@ Actions flip_difference(const ActionContext& now) {
 }
 
 std::string needs_compared(const ActionContext& now) {
-    return now.screen == Screen::stages ? ""
-                                        : tr("view.b_compared_stages_screen",
-                                             "A and B are compared on the stages; this screen shows B");
+    return now.screen == Screen::stages || now.screen == Screen::atlas
+               ? ""
+               : tr("view.b_compared_stages_screen",
+                    "A and B are compared on the stages and in the atlas; this screen shows B");
 }
 
 Actions next_colour_map(const ActionContext& now) {

@@ -1,5 +1,9 @@
 #include "app/draw/atlas/atlas_parts.h"
+#include "app/draw/kit/colour_scale.h"
+#include "app/draw/kit/format.h"
+#include "app/draw/matrix/comparison.h"
 #include "app/draw/pages/attention_pages.h"
+#include "app/draw/prompts/mean_text.h"
 #include "core/base/message.h"
 
 #include <algorithm>
@@ -44,11 +48,16 @@ ScoreAxis axis_of(const AtlasScene& scene, analysis::HeadScore score, bool stret
             axis.low = std::min(axis.low, static_cast<double>((*head)[score]));
             axis.high = std::max(axis.high, static_cast<double>((*head)[score]));
         }
-    if (!analysis::info_of(score).label.text.empty())
+    if (scene.difference())
+        axis.low = -(axis.high = std::max(axis.high, -axis.low));
+    else if (!analysis::info_of(score).label.text.empty())
         axis.high = std::max(axis.high,
                              static_cast<double>(scene.view().thresholds[static_cast<std::size_t>(score)]));
-    if (axis.high - axis.low < 1e-9)
+    if (axis.high - axis.low < 1e-9) {
         axis.high = axis.low + 1;
+        if (scene.difference()) // 0 is the middle of the diverging colors
+            axis.low = -axis.high;
+    }
     const double step = round_step((axis.high - axis.low) / 4);
     axis.low = std::floor(axis.low / step + 1e-6) * step;
     axis.high = std::ceil(axis.high / step - 1e-6) * step;
@@ -81,7 +90,14 @@ std::optional<double> AtlasScene::score(std::int64_t l, std::int64_t h, analysis
 
 std::string AtlasScene::score_label(std::int64_t l, std::int64_t h, analysis::HeadScore of) const {
     const auto value = score(l, h, of);
-    return value ? score_text(of, static_cast<float>(*value)) : "–";
+    if (!value)
+        return "–";
+    const std::string text = score_text(of, static_cast<float>(*value));
+    return difference() && *value > 0 ? "+" + text : text;
+}
+
+float AtlasScene::darkest_mark() const {
+    return difference() ? symmetric_end(atlas.largest_change) : 1.0F;
 }
 
 std::string AtlasScene::label(std::int64_t l, std::int64_t h) const {
@@ -94,6 +110,15 @@ char AtlasScene::letter(std::int64_t l, std::int64_t h) const {
     return label ? analysis::info_of(*label).label.letter : '-';
 }
 
+std::string AtlasScene::spread_after(std::int64_t l, std::int64_t h, analysis::HeadScore of) const {
+    if (atlas.mean == nullptr)
+        return {};
+    const auto head = static_cast<std::size_t>(l * atlas.H + h);
+    const std::string spread =
+        spread_text(*atlas.mean, head * analysis::head_score_count + static_cast<std::size_t>(of));
+    return spread.empty() ? "" : ", " + spread;
+}
+
 std::string AtlasScene::tip(std::int64_t l, std::int64_t h,
                             std::initializer_list<analysis::HeadScore> scores) const {
     if (!hovered(l, h))
@@ -101,7 +126,7 @@ std::string AtlasScene::tip(std::int64_t l, std::int64_t h,
     const std::string called = label(l, h);
     std::string tip = name(l, h) + (called.empty() ? "" : ", " + called);
     for (const analysis::HeadScore of : scores)
-        tip += "\n" + name_of(of) + " " + score_label(l, h, of);
+        tip += "\n" + name_of(of) + " " + score_label(l, h, of) + spread_after(l, h, of);
     const HeadEdits* const edited = edits(l, h);
     return edited == nullptr ? tip : tip + "\n" + edits_text(*edited);
 }
@@ -116,6 +141,16 @@ const HeadEdits* AtlasScene::edits(std::int64_t l, std::int64_t h) const {
 
 std::string name_of(analysis::HeadScore score) {
     return tr(analysis::info_of(score).name);
+}
+
+std::string name_of(const AtlasScene& scene, analysis::HeadScore score) {
+    return name_of(score) + (scene.difference() ? ", B − A" : "");
+}
+
+figure::Color score_color(const AtlasScene& scene, const ScoreAxis& axis, double score) {
+    const Theme& theme = scene.context.theme;
+    return ramp_color(scene.difference() ? theme.diverging : theme.head_background,
+                      static_cast<float>(axis.place(score)));
 }
 
 const std::vector<LabelInfo>& atlas_labels() {

@@ -3,6 +3,7 @@
 #include "app/draw/kit/format.h"
 #include "app/draw/kit/sheet.h"
 #include "app/draw/pages/attention_pages.h"
+#include "app/state/prompts/prompt_mean.h"
 #include "app/state/screens/screen.h"
 #include "core/base/message.h"
 
@@ -30,12 +31,12 @@ std::string evidence(const AtlasScene& scene, std::int64_t l, std::int64_t h) {
     const auto label = scene.resolved.labels[static_cast<std::size_t>(l * scene.atlas.H + h)];
     if (!label)
         return tr("atlas_card.no_score_names_heads", "No score reaches the threshold of a label here.") +
-               (scene.atlas.survey != nullptr
+               (scene.atlas.survey != nullptr || scene.atlas.mean != nullptr
                     ? ""
                     : " " + tr("atlas_card.one_text_says_little",
                                "One text is little evidence: a head may behave differently on another one."));
     const analysis::HeadScoreInfo& score = analysis::info_of(*label);
-    const analysis::HeadMetrics& metrics = *scene.atlas.at(l, h);
+    const analysis::HeadMetrics& metrics = *scene.atlas.labelled(l, h);
     if (analysis::is_beside_first(metrics, scene.view().thresholds))
         return score_sentence(score) + " " +
                tr("atlas_card.most_weight_first_token",
@@ -43,7 +44,7 @@ std::string evidence(const AtlasScene& scene, std::int64_t l, std::int64_t h) {
                   "rescaled to the sum 1: its score there is {}; the label applies from {}.",
                   score_text(*label, metrics.beside[static_cast<std::size_t>(*label)]),
                   number(static_cast<double>(scene.view().thresholds[static_cast<std::size_t>(*label)]), 2));
-    const std::string value = scene.score_label(l, h, *label),
+    const std::string value = score_text(*label, metrics[*label]),
                       from = number(
                           static_cast<double>(scene.view().thresholds[static_cast<std::size_t>(*label)]), 2);
     const auto measured = [&] { // the score and its threshold
@@ -61,6 +62,11 @@ std::string evidence(const AtlasScene& scene, std::int64_t l, std::int64_t h) {
                 "The score is {} on average over {} piece of text of the corpus; the label applies from {}.",
                 "The score is {} on average over {} pieces of text of the corpus; the label applies from {}.",
                 scene.atlas.survey->pieces, value, grouped(scene.atlas.survey->pieces), from);
+        if (scene.atlas.mean != nullptr)
+            return tr_n("atlas_card.average_over_prompts",
+                        "The score is {} on average over {} prompt of the list; the label applies from {}.",
+                        "The score is {} on average over {} prompts of the list; the label applies from {}.",
+                        scene.atlas.mean->prompts, value, scene.atlas.mean->prompts, from);
         return tr("atlas_card.over_rows_text_head",
                   "The score is {} over the rows of this text; the label applies from {}.", value, from);
     };
@@ -86,7 +92,9 @@ std::string other_name(const AtlasScene& scene, std::int64_t l, std::int64_t h) 
 
 std::string being_measured(analysis::ScoreSource source, const std::string& share) {
     using enum analysis::ScoreSource;
-    return source == probe
+    return source == comparison
+               ? tr("atlas_card.changes_measured_done", "The changes are being measured: {} done.", share)
+           : source == probe
                ? tr("atlas_card.probe_measured_done", "The probe is being measured: {} done.", share)
            : source == further_runs ? tr("atlas_card.ablation_effect_measured_done",
                                          "The ablation effect is being measured: {} done.", share)
@@ -99,7 +107,7 @@ void add_scores(Sheet& sheet, const AtlasScene& scene, std::int64_t l, std::int6
     const DrawContext& context = sheet.context;
     const Theme& theme = context.theme;
     // Translators: the heading of a head's ranks among {} heads
-    sheet.section(tr("atlas_card.scores_head", "Scores"),
+    sheet.section(tr("atlas_card.scores_head", "Scores") + (scene.difference() ? ", B − A" : ""),
                   tr("atlas_card.rank", "rank of {}", grouped(scene.atlas.L * scene.atlas.H)));
     const float bar = sheet.left + 128, rank = sheet.right, value = sheet.right - 36;
     const float length = std::max(16.0F, value - 62 - bar);
@@ -126,8 +134,9 @@ void add_scores(Sheet& sheet, const AtlasScene& scene, std::int64_t l, std::int6
         sheet.put(value, words.substr(0, words.find(' ')), 60, strong ? Font::mono_semibold : Font::mono, 12,
                   theme.ink, Align::right);
         sheet.put(rank, grouped(before + 1), 34, Font::mono, 12, theme.muted, Align::right);
-        sheet.picture.tips.push_back({{sheet.left, sheet.y, sheet.width(), 22},
-                                      tr(info.name) + " " + words + "\n" + tr(info.formula)});
+        sheet.picture.tips.push_back(
+            {{sheet.left, sheet.y, sheet.width(), 22},
+             tr(info.name) + " " + words + scene.spread_after(l, h, info.score) + "\n" + tr(info.formula)});
         sheet.y += 22;
     }
     for (const auto& [source, work] : scene.atlas.works)
@@ -342,7 +351,7 @@ Picture draw_atlas_inspector(const DrawContext& context) {
     }
     const AtlasScene scene(context, *atlas);
     std::string label = scene.label(l, h);
-    if (!label.empty() && analysis::is_beside_first(*atlas->at(l, h), scene.view().thresholds))
+    if (!label.empty() && analysis::is_beside_first(*atlas->labelled(l, h), scene.view().thresholds))
         label = tr("common.beside_first_token", "{}, apart from the first token", label);
     sheet.headline("head" + (scene.info().axis == SetAxis::one ? "" : "[" + std::to_string(l) + "]") + "[" +
                        std::to_string(h) + "]",
@@ -351,7 +360,8 @@ Picture draw_atlas_inspector(const DrawContext& context) {
     sheet.section(label.empty() ? tr("atlas_card.why_no_label", "Why it has no label")
                                 : tr("atlas_card.why_called", "Why it has this label"));
     sheet.paragraph(evidence(scene, l, h), context.theme.text);
-    if (const std::string other = other_name(scene, l, h); !other.empty())
+    const bool of_b = atlas->mean == nullptr && atlas->side != Compare::baseline; // so is the grid
+    if (const std::string other = of_b ? other_name(scene, l, h) : ""; !other.empty())
         sheet.paragraph(other, context.theme.text);
     if (atlas->survey != nullptr) {
         if (atlas->surveyed != nullptr && atlas->surveyed->layer == l && atlas->surveyed->head == h)

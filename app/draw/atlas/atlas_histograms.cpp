@@ -75,7 +75,7 @@ void draw_threshold(Picture& picture, const AtlasScene& scene, HeadScore score, 
     const DrawContext& context = scene.context;
     const Theme& theme = context.theme;
     const analysis::HeadLabel& label = analysis::info_of(score).label;
-    if (label.text.empty())
+    if (label.text.empty() || scene.difference())
         return;
     const float from = scene.view().thresholds[static_cast<std::size_t>(score)];
     const float x = bars.x + bars.w * static_cast<float>(axis.place(static_cast<double>(from)));

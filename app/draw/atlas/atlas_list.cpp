@@ -92,7 +92,7 @@ float draw_atlas_list(Picture& picture, const AtlasScene& scene, const figure::R
         const bool on = columns[c] == by;
         const std::string mark = on ? scene.view().ascending ? " ↑" : " ↓" : "";
         std::string words = name_of(columns[c]);
-        words = words.substr(0, words.find(',')) + mark;
+        words = words.substr(0, words.find(',')) + (scene.difference() ? ", B − A" : "") + mark;
         draw_text(picture, context, area.right() - 6, area.y + 15, words, on ? Font::ui_semibold : Font::ui,
                   12, on ? theme.ink : theme.muted, Align::right);
         if (context.controls)

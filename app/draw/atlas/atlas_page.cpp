@@ -5,6 +5,7 @@
 #include "app/draw/kit/format.h"
 #include "app/draw/kit/sheet.h"
 #include "app/draw/pages/attention_pages.h"
+#include "app/draw/prompts/mean_text.h"
 #include "core/analysis/heads/head_filter.h"
 #include "core/base/message.h"
 
@@ -36,6 +37,10 @@ std::string measured_on(const Atlas& atlas, const AttentionInfo& info) {
                     "means over {} piece of text, {} tokens; probe and copying use no text",
                     "means over {} pieces of text, {} tokens; probe and copying use no text",
                     atlas.survey->pieces, grouped(atlas.survey->pieces), grouped(atlas.survey->tokens));
+    if (atlas.mean != nullptr)
+        // Translators: probe and copying are scores that are measured without any text
+        return tr("atlas_page.mean_of_prompts", "{}; probe and copying use no text",
+                  mean_caption(*atlas.mean));
     if (info.Tq != info.Tk)
         return tr("atlas_page.all_scores_over_text", "all scores over this text, {} queries, {} keys",
                   grouped(info.Tq), grouped(info.Tk));
@@ -193,9 +198,15 @@ float draw_reading_note(Picture& picture, const AtlasScene& scene, const figure:
 
 void draw_tiles_part(Picture& picture, const AtlasScene& scene, const figure::Rect& room, float& bottom) {
     const DrawContext& context = scene.context;
-    draw_view_heading(picture, context, tr("atlas_page.head_atlas", "Head atlas"),
-                      set_size_text(scene.info()) +
-                          (scene.info().axis == SetAxis::one ? ", score[head]" : ", score[layer][head]"));
+    const std::string title = tr("atlas_page.head_atlas", "Head atlas");
+    const std::string what = scene.atlas.mean != nullptr         ? ", " + mean_caption(*scene.atlas.mean)
+                             : scene.info().axis == SetAxis::one ? ", score[head]"
+                                                                 : ", score[layer][head]";
+    draw_view_heading(picture, context,
+                      title + (scene.atlas.side == Compare::difference ? ", B − A"
+                               : scene.atlas.side == Compare::baseline ? ", A"
+                                                                       : ""),
+                      set_size_text(scene.info()) + what);
     draw_score_button(picture, scene, room.right(), 28, AtlasMenu::colour, true);
     const float note = draw_reading_note(picture, scene, {room.x, chips_top, room.w, 0});
     const float top = parts_top + note;

@@ -22,6 +22,15 @@ struct AtlasScene {
 
     const AtlasView& view() const { return context.view.attention.atlas; }
     const AttentionInfo& info() const { return context.head_grid->info(); }
+    /// Returns true if scores and maps are those of B − A.
+    bool difference() const { return atlas.side == Compare::difference; }
+    /// The maps of layer l on the side that the atlas shows; null if they are not read yet.
+    std::shared_ptr<const HeadGridRow> row(std::int64_t l) const {
+        return atlas.side == Compare::now ? context.head_grid->row(l)
+                                          : atlas.rows[static_cast<std::size_t>(l)];
+    }
+    /// The weight with the darkest mark of a map: 1, in B − A the largest change.
+    float darkest_mark() const;
     bool is_open(std::int64_t l, std::int64_t h) const {
         return l == context.view.attention.layer && h == context.view.head;
     }
@@ -34,8 +43,10 @@ struct AtlasScene {
     }
     /// Empty if the head has no such score yet.
     std::optional<double> score(std::int64_t l, std::int64_t h, analysis::HeadScore of) const;
-    /// "0.93", with its unit; "–" if there is no score.
+    /// "0.93", with its unit, in B − A "+0.02"; "–" if there is no score.
     std::string score_label(std::int64_t l, std::int64_t h, analysis::HeadScore of) const;
+    /// ", spread 0.05 over 20 prompts" for the mean over a list of prompts; else empty.
+    std::string spread_after(std::int64_t l, std::int64_t h, analysis::HeadScore of) const;
     /// The head's label, empty if it has none; and the label's letter, '-' if it has none.
     std::string label(std::int64_t l, std::int64_t h) const;
     char letter(std::int64_t l, std::int64_t h) const;
@@ -60,11 +71,16 @@ struct ScoreAxis {
     double place(double value) const;    ///< 0 at the low end, 1 at the high end; clamped
     double value_at(double share) const; ///< the inverse of place()
 };
-/// Contains every head's value, 0, and the threshold of the label that depends on the score.
+/// Contains every head's value, 0, and the threshold of the label that depends on the score; in B − A no
+/// threshold, and both ends are equally far from 0.
 ScoreAxis axis_of(const AtlasScene& scene, analysis::HeadScore score, bool asinh_scale);
 
 /// The score's name in the user's language.
 std::string name_of(analysis::HeadScore score);
+/// The same, followed by "B − A" if the scores are differences.
+std::string name_of(const AtlasScene& scene, analysis::HeadScore score);
+/// The color of a head's background: its score on the axis, on the diverging ramp in B − A.
+figure::Color score_color(const AtlasScene& scene, const ScoreAxis& axis, double score);
 /// A label with its letter, in the order of the table of scores, each label once. Not translated yet.
 struct LabelInfo {
     char letter;

@@ -404,6 +404,9 @@ float draw_atlas_scatter(Picture& picture, const AtlasScene& scene, const figure
         if (scene.atlas.survey != nullptr)
             says += " " + tr("atlas_scatter.rows_prompt_not_surveys",
                              "The rows are those of the prompt, not of the survey's texts.");
+        if (scene.atlas.mean != nullptr)
+            says += " " + tr("atlas_scatter.rows_open_prompt",
+                             "The rows are those of the open prompt, not of the list.");
         y = draw_paragraph(picture, context, room.x, y + 12, room.w, says, Font::ui, 12.5F, 18, theme.muted);
     }
     if (scene.info().axis != SetAxis::one)

@@ -7,6 +7,7 @@
 #include "core/base/message.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace headscope::app {
@@ -16,7 +17,9 @@ namespace {
 using figure::Align;
 using figure::Font;
 
-constexpr float label_width = 34, head_height = 24, legend_height = 56, marks_height = 24, words_height = 16;
+constexpr float label_width = 34, head_height = 24, legend_height = 56, legend_line = 34, marks_height = 24,
+                words_height = 16;
+constexpr float narrowest_ramp = 80, widest_ramp = 96, legend_beside = 8, legend_apart = 22;
 constexpr float largest_tile = 160, smallest_map = 24, plain_tile = 12;
 constexpr float words_from = 52; ///< minimum size of a tile with a letter and a number below it
 
@@ -65,14 +68,15 @@ figure::GridItem maps_picture(const AtlasScene& scene, std::int64_t l, const std
                               const std::vector<figure::Rect>& areas,
                               const std::vector<figure::Color>& backgrounds) {
     const DrawContext& context = scene.context;
-    const auto row = context.head_grid->row(l);
+    const auto row = scene.row(l);
+    const float darkest = scene.darkest_mark();
     const auto side = static_cast<std::int64_t>(areas.front().w);
     const auto width = static_cast<std::int64_t>(areas.back().right() - areas.front().x);
     const bool log = context.log_colours();
     std::uint64_t key =
         key_of({row == nullptr ? 0 : row->version, static_cast<std::uint64_t>(side),
                 static_cast<std::uint64_t>(width), static_cast<std::uint64_t>(context.theme.dark),
-                static_cast<std::uint64_t>(log)});
+                static_cast<std::uint64_t>(log), std::bit_cast<std::uint32_t>(darkest)});
     for (std::size_t n = 0; n < heads.size(); ++n)
         key = key_of({key, static_cast<std::uint64_t>(heads[n]), backgrounds[n]});
     const auto paint_one = [&](std::vector<figure::Color>& pixels, std::size_t n) {
@@ -90,7 +94,7 @@ figure::GridItem maps_picture(const AtlasScene& scene, std::int64_t l, const std
                     values[static_cast<std::size_t>(r * rows / side * cols + c * cols / side)];
                 pixels[static_cast<std::size_t>(r * width + left + c)] =
                     std::isfinite(value) && value > 0 ? mixed(backgrounds[n], context.theme.neutral.back(),
-                                                              position_on_scale(value, 0, 1, log))
+                                                              position_on_scale(value, 0, darkest, log))
                                                       : backgrounds[n];
             }
     };
@@ -110,8 +114,7 @@ figure::GridItem maps_picture(const AtlasScene& scene, std::int64_t l, const std
 
 figure::Color background_of(const AtlasScene& scene, const ScoreAxis& axis, std::int64_t l, std::int64_t h) {
     const auto score = scene.score(l, h, scene.resolved.colour);
-    const Theme& theme = scene.context.theme;
-    return score ? ramp_color(theme.head_background, static_cast<float>(axis.place(*score))) : theme.cell;
+    return score ? score_color(scene, axis, *score) : scene.context.theme.cell;
 }
 
 void draw_tile(Picture& picture, const AtlasScene& scene, const Tiles& tiles, std::int64_t l,
@@ -177,27 +180,41 @@ void draw_names(Picture& picture, const AtlasScene& scene, const Tiles& tiles) {
     }
 }
 
+/// Describes the numbers of the marks and their scale.
+std::string marks_words(const AtlasScene& scene) {
+    const bool log = scene.context.log_colours();
+    if (scene.difference())
+        return log ? tr("atlas_board.marks_change_log", "marks: |B − A| of a weight, log scale")
+                   : tr("atlas_board.marks_change", "marks: |B − A| of a weight");
+    if (scene.atlas.mean != nullptr)
+        return log ? tr("atlas_board.marks_open_log", "marks: weight on the open prompt, log scale")
+                   : tr("atlas_board.marks_open", "marks: weight on the open prompt");
+    return log ? tr("atlas_board.marks_weight_log_scale", "marks: weight, log scale")
+               : tr("atlas_board.marks_weight", "marks: weight");
+}
+
+std::string background_words(const AtlasScene& scene) {
+    // Translators: a tile is a colored background ("paper") with marks on it
+    return tr("atlas_board.paper", "color: {}", name_of(scene, scene.resolved.colour));
+}
+
+/// Width of the color ramps beside each other, or a negative number if they need a line each.
+float ramp_width(const AtlasScene& scene, float width) {
+    const auto wide = [&](const std::string& words) { return scene.context.measure(words, Font::ui, 12); };
+    const float left =
+        width - wide(background_words(scene)) - wide(marks_words(scene)) - 2 * legend_beside - legend_apart;
+    return left < 2 * narrowest_ramp ? -1.0F : std::min(left / 2, widest_ramp);
+}
+
 void draw_legends(Picture& picture, const AtlasScene& scene, const Tiles& tiles, const ScoreAxis& axis,
                   float y, float right) {
     const DrawContext& context = scene.context;
     const Theme& theme = context.theme;
     float x = tiles.left;
-    const auto wide = [&](const std::string& words) { return context.measure(words, Font::ui, 12); };
-    // Translators: a tile is a colored background ("paper") with marks on it
-    const std::string background_label = tr("atlas_board.paper", "color: {}", name_of(scene.resolved.colour)),
-                      marks_label = context.log_colours()
-                                        ? tr("atlas_board.marks_weight_log_scale", "marks: weight, log scale")
-                                        : tr("atlas_board.marks_weight", "marks: weight");
-    constexpr float beside = 8, apart = 22;
-    // Long labels take space from the color ramps, down to the width of the numbers below them.
-    const float left =
-        (right - tiles.left - wide(background_label) - wide(marks_label) - 2 * beside - apart) / 2;
-    const float width = left < 80 ? 96.0F : std::min(left, 96.0F);
+    const float beside_each_other = ramp_width(scene, right - tiles.left);
+    const float width = beside_each_other < 0 ? widest_ramp : beside_each_other;
     const auto ramp = [&](const Ramp& colours, const std::string& label, const std::string& low,
                           const std::string& high) {
-        const float words = wide(label);
-        if (x + width + beside + words > right + 0.5F)
-            return;
         picture.scene.add(figure::GridItem{
             .area = {x, y, width, 9},
             .cols = static_cast<int>(colours.size()),
@@ -206,14 +223,16 @@ void draw_legends(Picture& picture, const AtlasScene& scene, const Tiles& tiles,
             .key = key_of({static_cast<std::uint64_t>(theme.dark), colours.front(), colours.back()})});
         draw_text(picture, context, x, y + 23, low, Font::mono, 12, theme.muted);
         draw_text(picture, context, x + width, y + 23, high, Font::mono, 12, theme.muted, Align::right);
-        draw_text(picture, context, x + width + beside, y + 9, label, Font::ui, 12, theme.text);
-        x += width + beside + words + apart;
+        draw_text(picture, context, x + width + legend_beside, y + 9, label, Font::ui, 12, theme.text);
+        if (beside_each_other < 0)
+            y += legend_line;
+        else
+            x += width + legend_beside + context.measure(label, Font::ui, 12) + legend_apart;
     };
-    ramp(theme.head_background, background_label, number(axis.low, axis.decimals),
-         number(axis.high, axis.decimals));
-    if (tiles.maps()) {
-        ramp(marks_ramp(theme), marks_label, "0", "1");
-    }
+    ramp(scene.difference() ? theme.diverging : theme.head_background, background_words(scene),
+         number(axis.low, axis.decimals), number(axis.high, axis.decimals));
+    if (tiles.maps())
+        ramp(marks_ramp(theme), marks_words(scene), "0", shortest_number(scene.darkest_mark()));
 }
 
 } // namespace
@@ -237,7 +256,8 @@ float draw_atlas_tiles(Picture& picture, const AtlasScene& scene, const figure::
         for (std::int64_t h = 0; h < scene.atlas.H; ++h)
             if (const HeadEdits* const edits = scene.edits(l, h))
                 edited.push_back(edits);
-    const float foot = legend_height + (edited.empty() ? 0 : marks_height);
+    const float second = ramp_width(scene, room.w - label_width) < 0 ? legend_line : 0;
+    const float foot = legend_height + second + (edited.empty() ? 0 : marks_height);
     const Tiles tiles = tiles_of(scene, room, foot);
     const ScoreAxis axis = axis_of(scene, scene.resolved.colour, false);
     draw_names(picture, scene, tiles);
@@ -260,7 +280,8 @@ float draw_atlas_tiles(Picture& picture, const AtlasScene& scene, const figure::
             draw_tile(picture, scene, tiles, l, h);
     const float bottom = tiles.at(scene.atlas.L - 1, 0).bottom() + (tiles.words ? words_height : 0.0F);
     draw_legends(picture, scene, tiles, axis, bottom + 18, room.right());
-    draw_marks_legend(picture, scene.context, tiles.left, bottom + 50, room.right() - tiles.left, edited);
+    draw_marks_legend(picture, scene.context, tiles.left, bottom + 50 + second, room.right() - tiles.left,
+                      edited);
     return bottom + foot;
 }
 

@@ -1,5 +1,6 @@
 #include "app/draw/effects/effects.h"
 
+#include "app/draw/effects/mean_parts.h"
 #include "app/draw/effects/signed_cells.h"
 #include "app/draw/kit/controls.h"
 #include "app/draw/kit/format.h"
@@ -235,13 +236,12 @@ Picture draw_effects_inspector(const DrawContext& context) {
         // Show the same number as the map on screen.
         const EffectsSweep::Cell* const lost =
             shows_losses(context) ? measured_without(context, part) : nullptr;
-        sheet.headline(
-            (lost != nullptr ? "lost[" : "effect[") + std::to_string(l) + "][" + std::to_string(h) + "][" +
-                word_label(effects->queries, effects->question.position) + "]",
-            signed_number(lost != nullptr ? lost->loss : part.value, 2),
-            lost == nullptr ? tr("effects_inspector.logits", "logits towards {}", effects->token)
-            : shows_mean_ablation(context) ? tr("common.falls_heads_mean", "fall under mean ablation")
-                                           : tr("common.falls_without_head", "fall under zero ablation"));
+        sheet.headline(effect_address(*effects, lost != nullptr, l, h),
+                       signed_number(lost != nullptr ? lost->loss : part.value, 2),
+                       lost == nullptr ? tr("effects_inspector.logits", "logits towards {}", effects->token)
+                       : shows_mean_ablation(context)
+                           ? tr("common.falls_heads_mean", "fall under mean ablation")
+                           : tr("common.falls_without_head", "fall under zero ablation"));
         if (context.controls) {
             const float half = (sheet.width() - 10) / 2;
             const bool off = context.shown.problem().gain(h) == 0.0F;
@@ -256,7 +256,9 @@ Picture draw_effects_inspector(const DrawContext& context) {
                         tr("common.weights_stages", "Its weights and stages"));
             sheet.y += 44;
         }
-        if (!shows_losses(context))
+        if (effects->mean != nullptr)
+            sheet.paragraph(head_spread(context, l, h), theme.text);
+        else if (!shows_losses(context))
             add_sources(sheet, part);
         add_without(sheet, part);
     }

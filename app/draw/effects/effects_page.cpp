@@ -1,5 +1,6 @@
 #include "app/draw/effects/effects.h"
 
+#include "app/draw/effects/mean_parts.h"
 #include "app/draw/effects/run_progress.h"
 #include "app/draw/effects/signed_cells.h"
 #include "app/draw/kit/controls.h"
@@ -198,7 +199,8 @@ void draw_table(Picture& picture, const DrawContext& context, const Table& table
             if (context.controls)
                 picture.add_hotspot(area, "effect " + std::to_string(l) + "." + std::to_string(h),
                                     OpenHead{l, h},
-                                    cell.words + (edits == nullptr ? "" : "\n" + edits_text(*edits)));
+                                    cell.words + on_new_line(head_spread(context, l, h)) +
+                                        (edits == nullptr ? "" : "\n" + edits_text(*edits)));
         }
         if (shows_losses(context))
             continue;
@@ -207,7 +209,8 @@ void draw_table(Picture& picture, const DrawContext& context, const Table& table
         draw_signed_cell(picture, context, area, mlp, limit, table.numbers);
         picture.tips.push_back(
             {area, tr("effects_page.mlp_layer_adds", "The MLP of layer {} adds {} to the logit of {}", l,
-                      signed_number(mlp, 3), logit_label(effects))});
+                      signed_number(mlp, 3), logit_label(effects)) +
+                       on_new_line(mlp_spread(context, l))});
         draw_total(picture, context, table, l);
     }
     if (context.view.attention.layer < table.L && context.view.head < table.H) {
@@ -302,9 +305,9 @@ float draw_sum(Picture& picture, const DrawContext& context, const Table& table)
 } // namespace
 
 void draw_question_fields(Picture& picture, const DrawContext& context) {
-    if (!context.controls)
-        return;
     const Effects& effects = *context.shown.effects;
+    if (!context.controls || effects.mean != nullptr) // each prompt of a mean has tokens of its own
+        return;
     const Theme& theme = context.theme;
     constexpr float width = 118, top = 84, height = 28;
     float x = context.width - canvas_pad;
@@ -426,45 +429,47 @@ Picture draw_effects_strip(const DrawContext& context) {
 
 Picture draw_effects_page(const DrawContext& context) {
     const Effects* const effects = context.shown.effects.get();
-    if (effects == nullptr)
+    const bool by_source = context.view.attention.effects == EffectKind::by_source;
+    if (effects == nullptr || (by_source && effects->mean != nullptr))
         return message_view(context, tr("effects_page.heads_prediction", "Logit attribution of the heads"),
                             tr("effects_page.every_writers_part_worked",
                                "The contribution of every component is being computed."));
     Picture picture = empty_view(context);
-    const std::string after = effects->queries[static_cast<std::size_t>(effects->question.position)];
-    if (context.view.attention.effects == EffectKind::by_source) {
+    if (by_source) {
         draw_sources_map(picture, context);
         return picture;
     }
+    const std::string after = compared_after(*effects);
     const std::string what = effects->against.empty() ? effects->token : logit_label(*effects);
+    const auto heading = [&](const std::string& title, const std::string& formula) {
+        draw_view_heading(picture, context, mean_title(title, effects->mean.get()), formula);
+    };
     if (shows_mean_ablation(context))
-        draw_view_heading(picture, context,
-                          tr("effects_page.lost_each_heads_mean", "Fall of the logit under mean ablation"),
-                          tr("effects_page.logit_after_run_less",
-                             "logit of {} after {}: this run minus a run with the mean output of one head",
-                             what, after));
+        heading(tr("effects_page.lost_each_heads_mean", "Fall of the logit under mean ablation"),
+                tr("effects_page.logit_after_run_less",
+                   "logit of {} after {}: this run minus a run with the mean output of one head", what,
+                   after));
     else if (shows_losses(context))
-        draw_view_heading(picture, context,
-                          tr("effects_page.lost_without_each_head", "Fall of the logit under zero ablation"),
-                          tr("effects_page.logit_after_run_less_2",
-                             "logit of {} after {}: this run minus a run without one head", what, after));
+        heading(tr("effects_page.lost_without_each_head", "Fall of the logit under zero ablation"),
+                tr("effects_page.logit_after_run_less_2",
+                   "logit of {} after {}: this run minus a run without one head", what, after));
     else
-        draw_view_heading(
-            picture, context, tr("effects_page.heads_prediction", "Logit attribution of the heads"),
-            effects->against.empty()
-                ? tr("effects_page.out_l_h_u",
-                     "contributions[l][h] · (W_U[{}] − mean W_U), after {}, direct path, frozen norm",
-                     effects->token, after)
-                : tr("effects_page.out_l_h_u_2",
-                     "contributions[l][h] · (W_U[{}] − W_U[{}]), after {}, direct path, frozen norm",
-                     effects->token, effects->against, after));
+        heading(tr("effects_page.heads_prediction", "Logit attribution of the heads"),
+                effects->against.empty()
+                    ? tr("effects_page.out_l_h_u",
+                         "contributions[l][h] · (W_U[{}] − mean W_U), after {}, direct path, frozen norm",
+                         effects->token, after)
+                    : tr("effects_page.out_l_h_u_2",
+                         "contributions[l][h] · (W_U[{}] − W_U[{}]), after {}, direct path, frozen norm",
+                         effects->token, effects->against, after));
     draw_question_fields(picture, context);
     const Table table = table_of(context);
     draw_table(picture, context, table);
     float y = draw_sum(picture, context, table);
-    if (!shows_losses(context))
+    if (effects->mean == nullptr && !shows_losses(context))
         y = draw_source_contributions(picture, context, limit_of(context), y);
-    y = draw_lens(picture, context, y);
+    if (effects->mean == nullptr)
+        y = draw_lens(picture, context, y);
     picture.scene.height = std::max(context.height, y + 24);
     return picture;
 }

@@ -1,3 +1,4 @@
+#include "app/draw/effects/mean_parts.h"
 #include "app/draw/effects/patching_page.h"
 #include "app/draw/effects/signed_cells.h"
 #include "app/draw/kit/controls.h"
@@ -31,9 +32,12 @@ Picture draw_patching_inspector(const DrawContext& context) {
     }
     const PatchingPair& pair = *view->pair;
     const PatchingMap& map = *view->map;
+    const bool idle = map.mean == nullptr && pair.too_similar();
     const auto name_of = [&](std::size_t row, std::size_t column) {
-        return patching_row_name(map, row) +
-               (by_head(map) ? " H" + std::to_string(column) : ", " + pair.clean_tokens[column]);
+        return patching_row_name(map, row) + (by_head(map) ? " H" + std::to_string(column)
+                                              : map.mean != nullptr
+                                                  ? ", " + tr("patching_inspector.token", "token {}", column)
+                                                  : ", " + pair.clean_tokens[column]);
     };
     const auto& chosen = context.view.attention.patch;
     const bool inside = chosen[0] >= 0 && std::cmp_less(chosen[0], map.cells.size()) && chosen[1] >= 0 &&
@@ -43,7 +47,9 @@ Picture draw_patching_inspector(const DrawContext& context) {
         const auto& share = map.cells[row][column];
         sheet.headline(name_of(row, column), share ? number(static_cast<double>(*share), 2) : "…",
                        tr("patching_inspector.answer_comes_back", "of the answer is recovered"));
-        if (share) {
+        if (share && map.mean != nullptr) {
+            sheet.paragraph(patch_spread(map, row, column), theme.text);
+        } else if (share) {
             const double clean = pair.clean_difference, corrupted = pair.corrupted_difference,
                          patched = corrupted + static_cast<double>(*share) * (clean - corrupted);
             sheet.section(tr("patching_inspector.run", "Run of this cell"),
@@ -55,7 +61,7 @@ Picture draw_patching_inspector(const DrawContext& context) {
             sheet.arithmetic(number(patched - corrupted, 2) + " ÷ " + number(clean - corrupted, 2),
                              number(static_cast<double>(*share), 2));
         }
-        if (can_open(map, chosen[0], chosen[1]) && context.controls) {
+        if (map.mean == nullptr && can_open(map, chosen[0], chosen[1]) && context.controls) {
             sheet.y += 6;
             draw_button(sheet.picture, context, {sheet.left, sheet.y, sheet.width(), 32},
                         tr("patching_inspector.open_run", "Open this run"), OpenPatch{chosen[0], chosen[1]},
@@ -102,10 +108,10 @@ Picture draw_patching_inspector(const DrawContext& context) {
         const float end = sheet.right - number_room;
         sheet.put(sheet.left, name_of(one.row, one.column), end - bar - 8 - sheet.left, Font::ui,
                   Sheet::text_size, theme.text);
-        if (!pair.too_similar())
+        if (!idle)
             draw_signed_bar(sheet.picture, theme, {end - bar, sheet.y, bar, Sheet::row_height}, one.share, 1);
         sheet.put(sheet.right, number(one.share, 2), number_room, Font::mono, Sheet::text_size,
-                  pair.too_similar() ? theme.muted : theme.text, Align::right);
+                  idle ? theme.muted : theme.text, Align::right);
         sheet.y += Sheet::row_height;
     }
     sheet.section(tr("common.how_measured", "How it is measured"));

@@ -1,5 +1,6 @@
 #include "app/draw/effects/patching_page.h"
 
+#include "app/draw/effects/mean_parts.h"
 #include "app/draw/effects/run_progress.h"
 #include "app/draw/effects/signed_cells.h"
 #include "app/draw/kit/controls.h"
@@ -309,7 +310,7 @@ void draw_map(Picture& picture, const DrawContext& context, const PatchGrid& gri
             const figure::Rect area = grid.cell(row, column);
             const auto& share = map.cells[row][column];
             const bool same = map.same[row][column];
-            if (share && !same && pair.too_similar())
+            if (share && !same && map.mean == nullptr && pair.too_similar())
                 draw_idle_share(picture, context, area, static_cast<double>(*share), grid.numbers);
             else if (share && !same)
                 draw_signed_cell(picture, context, area, static_cast<double>(*share), 1.0, grid.numbers);
@@ -342,7 +343,8 @@ void draw_map(Picture& picture, const DrawContext& context, const PatchGrid& gri
                             number(static_cast<double>(*share), 3));
             picture.add_hotspot(area, "patch " + std::to_string(row) + "." + std::to_string(column),
                                 PickPatch{static_cast<std::int64_t>(row), static_cast<std::int64_t>(column)},
-                                says + (edits == nullptr ? "" : "\n" + edits_text(*edits)));
+                                says + on_new_line(patch_spread(map, row, column)) +
+                                    (edits == nullptr ? "" : "\n" + edits_text(*edits)));
         }
     }
     if (chosen[0] >= 0 && std::cmp_less(chosen[0], grid.rows) && chosen[1] >= 0 &&
@@ -417,15 +419,19 @@ Picture draw_patching_page(const DrawContext& context) {
     Picture picture = empty_view(context);
     const Theme& theme = context.theme;
     const PatchingView* const view = context.shown.patching.get();
-    draw_view_heading(picture, context, tr("patching_page.activation_patching", "Activation patching"),
-                      view != nullptr && view->map != nullptr ? line_of(*view->map) : "");
+    const bool known = view != nullptr && view->map != nullptr;
+    draw_view_heading(picture, context,
+                      mean_title(tr("patching_page.activation_patching", "Activation patching"),
+                                 known ? view->map->mean.get() : nullptr),
+                      known ? line_of(*view->map) : "");
     if (view == nullptr)
         return picture;
-    float y = draw_second_field(picture, context, prompts_top);
+    float y = view->mean ? prompts_top : draw_second_field(picture, context, prompts_top);
     const float room = context.width - 2 * canvas_pad;
     if (view->pair == nullptr || view->map == nullptr || !view->error.empty()) {
         const std::string words =
             !view->error.empty() ? view->error
+            : view->mean         ? tr("patching_page.pairs_run", "The prompts of the list are being run.")
             : view->asked.corrupted.empty()
                 ? tr("patching_page.type_second_prompt_many",
                      "Type a second prompt that has as many tokens as this one and another answer, or copy "
@@ -450,13 +456,17 @@ Picture draw_patching_page(const DrawContext& context) {
     const float half = (room - apart) / 2;
     const bool stacked = half < least_prompt;
     const float prompt = stacked ? room : half;
-    draw_prompt(picture, context, pair, true, {canvas_pad, y, prompt, prompt_height});
-    if (stacked)
+    if (view->mean) {
+        y = draw_mean_of_pairs(picture, context, y);
+    } else {
+        draw_prompt(picture, context, pair, true, {canvas_pad, y, prompt, prompt_height});
+        if (stacked)
+            y += prompt_height + apart;
+        draw_prompt(picture, context, pair, false,
+                    {stacked ? canvas_pad : canvas_pad + half + apart, y, prompt, prompt_height});
         y += prompt_height + apart;
-    draw_prompt(picture, context, pair, false,
-                {stacked ? canvas_pad : canvas_pad + half + apart, y, prompt, prompt_height});
-    y += prompt_height + apart;
-    if (pair.too_similar()) {
+    }
+    if (!view->mean && pair.too_similar()) {
         draw_text(picture, context, canvas_pad, y + 10,
                   tr("patching_page.two_prompts_differ_here",
                      "The logit differences of the two prompts are only {} apart, less than {}: too little "

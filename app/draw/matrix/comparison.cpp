@@ -38,6 +38,7 @@ void Comparison::set_baseline_block(const checkpoint::BlockTracePtr& block) {
 }
 
 void Comparison::follow(const Shown& now, std::int64_t batch, StageGroup page) {
+    now_.head_changes = now.head_changes; // not compared
     if (now.trace == now_.trace && now.document == now_.document && now.block == now_.block &&
         batch == batch_ && page == followed_page_)
         return;

@@ -5,8 +5,10 @@
 #include "core/base/message.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
+#include <cstdio>
 
 namespace headscope::app {
 
@@ -15,6 +17,15 @@ namespace {
 std::string capital(std::string words) {
     words.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(words.front())));
     return words;
+}
+
+/// A number of any size with three significant digits: "0.0123", "−1.2e-05".
+std::string three_digits(double value) {
+    if (!std::isfinite(value))
+        return number(value, 0);
+    std::array<char, 32> text{};
+    const int size = std::snprintf(text.data(), text.size(), "%.3g", std::abs(value));
+    return (value < 0 ? "−" : "") + std::string(text.data(), static_cast<std::size_t>(size));
 }
 
 /// "average of 12 heads".
@@ -106,6 +117,8 @@ std::string label_words(const analysis::HeadMetrics& metrics) {
 
 std::string score_text(analysis::HeadScore score, float value) {
     const analysis::ScoreUnit& unit = analysis::info_of(score).unit;
+    if (analysis::info_of(score).of == analysis::ScoreSource::comparison) // small changes count as well
+        return three_digits(static_cast<double>(value));
     return number(unit.factor * static_cast<double>(value), unit.decimals) + tr(unit.suffix);
 }
 

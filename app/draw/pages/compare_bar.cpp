@@ -3,13 +3,59 @@
 #include "app/draw/kit/format.h"
 #include "app/draw/kit/sheet.h"
 #include "app/draw/matrix/comparison.h"
+#include "app/draw/pages/attention_pages.h"
+#include "app/state/screens/atlas.h"
 #include "core/base/message.h"
+
+#include <algorithm>
+#include <cmath>
 
 namespace headscope::app {
 
 namespace {
 
 constexpr float text_size = 13.0F;
+
+/// The atlas that the bar belongs to; null: the bar belongs to the stages.
+const Atlas* compared_atlas(const DrawContext& context) {
+    return context.view.attention.screen == Screen::atlas ? context.shown.atlas.get() : nullptr;
+}
+
+/// "attention change: L5 H3 changed most, +0.21."
+std::string largest_score_change(const Atlas& atlas, analysis::HeadScore score) {
+    std::size_t at = atlas.heads.size();
+    float largest = 0;
+    for (std::size_t n = 0; n < atlas.heads.size(); ++n)
+        if (const auto& head = atlas.heads[n];
+            head && head->has(score) && std::abs((*head)[score]) > std::abs(largest)) {
+            largest = (*head)[score];
+            at = n;
+        }
+    const std::string name = tr(analysis::info_of(score).name);
+    if (at == atlas.heads.size())
+        return tr("compare_bar.no_score_differs", "{}: no head differs from A.", name);
+    const std::string value = score_text(score, largest);
+    return tr("compare_bar.largest_score_change", "{}: {} changed most, {}.", name, (*atlas.names)[at],
+              largest > 0 ? "+" + value : value);
+}
+
+/// The same for the atlas.
+std::string sentence_of(const DrawContext& context, const Atlas& atlas) {
+    const std::string& name = context.compare->name();
+    if (!atlas.compare_obstacle.empty())
+        return atlas.compare_obstacle;
+    if (context.view.compare != atlas.side)
+        return tr("compare_bar.computing_a", "A is being computed.");
+    const auto known = std::ranges::count_if(atlas.rows, [](const auto& row) { return row != nullptr; });
+    if (atlas.side != Compare::now && known < std::ssize(atlas.rows))
+        return tr("compare_bar.reading_a", "A is being read: {} of {} layers.", known, atlas.rows.size());
+    if (atlas.side == Compare::baseline)
+        return tr("compare_bar.scores_of_a", "Scores and maps of A: {}.", name);
+    if (atlas.side == Compare::now)
+        return tr("compare_bar.scores_of_b", "Scores and maps of B. A: {}.", name);
+    const AttentionView& view = context.view.attention;
+    return largest_score_change(atlas, resolve_atlas_view(atlas, view.atlas, view.pattern).colour);
+}
 
 /// Describes the current state of the switch in one sentence.
 std::string sentence_of(const DrawContext& context) {
@@ -57,7 +103,10 @@ std::string sentence_of(const DrawContext& context) {
 std::vector<Segment> choices_named(const DrawContext& context, const std::string& a, const std::string& b) {
     const auto choice = [&](const std::string& label, Compare what, const std::string& tip,
                             std::string_view action) {
-        const bool on = context.compare->comparable() && context.view.compare == what;
+        const Atlas* const atlas = compared_atlas(context);
+        const bool possible =
+            atlas != nullptr ? atlas->compare_obstacle.empty() : context.compare->comparable();
+        const bool on = possible && context.view.compare == what;
         return Segment{label, SetCompare{what}, on, with_key(tip, action)};
     };
     return {choice(a, Compare::baseline, tr("compare_bar.numbers_marked", "The numbers that were marked"),
@@ -99,8 +148,9 @@ void draw_sentence(Picture& picture, const DrawContext& context, const figure::R
 Picture draw_compare_bar(const DrawContext& context) {
     Picture picture;
     const Theme& theme = context.theme;
-    const bool possible = context.compare->comparable();
-    const bool other = context.showing != Compare::now;
+    const Atlas* const atlas = compared_atlas(context);
+    const bool possible = atlas != nullptr ? atlas->compare_obstacle.empty() : context.compare->comparable();
+    const bool other = (atlas != nullptr ? atlas->side : context.showing) != Compare::now;
     picture.scene.add(figure::RectItem{.area = {0, 0, context.width, compare_bar_height},
                                        .fill = other ? theme.highlight : theme.panel});
     draw_hairline(picture, context, 0, compare_bar_height - 0.5F, context.width);
@@ -131,7 +181,8 @@ Picture draw_compare_bar(const DrawContext& context) {
     }
     draw_sentence(picture, context,
                   {left + width + before, 0, std::max(room_beside(segments), 0.0F), compare_bar_height},
-                  sentence_of(context), other ? theme.ink : theme.text);
+                  atlas != nullptr ? sentence_of(context, *atlas) : sentence_of(context),
+                  other ? theme.ink : theme.text);
     const figure::Point middle{close + 14, compare_bar_height / 2};
     picture.scene.add(
         figure::LineItem{{middle.x - 5, middle.y - 5}, {middle.x + 5, middle.y + 5}, theme.muted, 1.5F});

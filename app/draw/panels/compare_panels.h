@@ -8,6 +8,9 @@ namespace headscope::app {
 
 /// Adds the buttons of the Edit tab that mark A and remove A.
 void add_baseline_buttons(Sheet& sheet);
+/// Adds the section "Changed most" to the Edit tab of a checkpoint that was compared with another one: the
+/// tensors and the heads that differ most. Adds nothing for other documents.
+void add_most_changed(Sheet& sheet);
 /// Draws the dashed line in the history above the state that is A.
 void mark_baseline_line(Sheet& sheet, const figure::Rect& area);
 

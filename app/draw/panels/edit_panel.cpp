@@ -291,6 +291,7 @@ void draw_step(Picture& picture, const DrawContext& context, const figure::Rect&
 Picture draw_edit(const DrawContext& context) {
     Sheet sheet(context);
     sheet.y = 14;
+    add_most_changed(sheet); // only for two checkpoints, where it is the way to the changes
     sheet.paragraph(
         tr("edit_panel.drag_number_canvas_turn",
            "Drag a number on the canvas, turn the wheel on it, or type. Shift and drag selects a block."),

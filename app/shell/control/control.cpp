@@ -1,15 +1,17 @@
 #include "app/shell/control/control.h"
 
 #include "app/shell/control/named_actions.h"
+#include "app/shell/control/open_question.h"
+#include "app/shell/control/requests/requests.h"
 #include "app/shell/program.h"
+#include "app/shell/report/report_parts.h"
 #include "core/base/error.h"
+#include "core/base/joined.h"
 #include "core/base/json.h"
 #include "core/base/message.h"
-#include "core/checkpoint/files/packaged_models.h"
 
 #include <algorithm>
 #include <exception>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -19,86 +21,88 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Actions with a value, in addition to those of the table.
-struct ValueAction {
-    const char* id;
-    const char* value; ///< description of the value
-};
-constexpr ValueAction value_actions[] = {
-    {"stage", "a stage, by its name on the strip"},
-    {"sentence", "another sentence, or prompt"},
-    {"text-pair", "the second of two texts of a checkpoint, or empty"},
-    {"answer", "the id of a question of the open step, =, and the answer"},
-    {"open", "the path of a file or folder"},
-    {"save", "the path of a project, .headscope"}};
+/// Returns the action of the table that a client can name; null if there is none.
+const ActionInfo* find_action(std::string_view id) {
+    const auto found = std::ranges::find_if(
+        actions(), [&](const ActionInfo& row) { return row.id == id && can_request(row); });
+    return found == actions().end() ? nullptr : &*found;
+}
+
+std::string missing_for(const Request& request, const AppState& state) {
+    return request.missing == nullptr ? "" : request.missing(state);
+}
 
 Json actions_json(const Program& program) {
     Json listed = Json::array();
-    for (const ValueAction& one : value_actions)
-        listed.push_back({{"id", one.id}, {"value", one.value}});
+    for (const Request& request : requests()) {
+        if (find_action(request.id) != nullptr)
+            continue; // listed below, with its value
+        Json row{{"id", request.id}};
+        if (!request.value.empty())
+            row["value"] = request.value;
+        row["effect"] = request.effect;
+        row["missing"] = missing_for(request, program.state());
+        listed.push_back(std::move(row));
+    }
     const nlohmann::json report = parse_json_with_bytes(program.report(1), "the report");
     for (const nlohmann::json& row : report["actions"])
-        if (can_name(action(row["id"].get<std::string>())))
+        if (find_action(row["id"].get<std::string>()) != nullptr) {
             listed.push_back(Json(row));
+            if (const Request* request = find_request(row["id"].get<std::string>()))
+                listed.back()["value"] = request->value;
+        }
     return listed;
 }
 
-Actions actions_of(const Program& program, const std::string& id, const std::optional<std::string>& value) {
-    const bool takes =
-        std::ranges::any_of(value_actions, [&](const ValueAction& one) { return one.id == id; });
-    if (takes != value.has_value())
-        fail_input(takes ? tr("control.needs_value_add", "\"{}\" needs a value; add it", id)
-                         : tr("control.takes_no_value_leave", "\"{}\" takes no value; leave it out", id));
-    if (id == "stage")
-        return go_to_stage(program.state(), *value);
-    if (id == "sentence")
-        return type_sentence(program.state(), *value);
-    if (id == "text-pair")
-        return type_pair(program.state(), *value);
-    if (id == "answer")
-        return answer_question(*value);
-    const bool known =
-        std::ranges::any_of(actions(), [&](const ActionInfo& row) { return row.id == id && can_name(row); });
-    if (!known)
+/// Returns true while the Hub is asked for the files of a model. A download can take hours: it is a job of
+/// the report, which "settle" does not wait for.
+bool asks_the_hub(const AppState& state) {
+    return state.files.hub && state.files.hub->step == HubDialog::Step::finding;
+}
+
+Json question_json(const OpenQuestion& question, std::uint64_t number) {
+    return Json(question_fields(question, number));
+}
+
+[[noreturn]] void fail_asked(const OpenQuestion& question) {
+    fail_input(tr("control.question_open", "the window asks about {}: {} Answer it with \"reply\" ({})",
+                  question.kind, question.text, joined(question.choices, &QuestionChoice::id)));
+}
+
+/// Performs a request or an action; throws Error(input) with the program's message if it fails at once.
+void act(Program& program, const std::string& id, const nlohmann::json& value) {
+    const Request* const request = find_request(id);
+    const ActionInfo* const named = find_action(id);
+    if (request == nullptr && named == nullptr)
         fail_input(tr("control.no_action_action_actions",
                       "there is no action \"{}\"; the action \"actions\" lists them", id));
-    return named_action(program.state(), id);
+    const bool takes = request != nullptr && !request->value.empty();
+    if (value.is_null() && takes && named == nullptr)
+        fail_input(tr("control.needs_value_add", "\"{}\" needs a value; add it", id));
+    if (!value.is_null() && !takes)
+        fail_input(tr("control.takes_no_value_leave", "\"{}\" takes no value; leave it out", id));
+    const bool by_request = request != nullptr && (named == nullptr || !value.is_null());
+    const std::optional<OpenQuestion> before = open_question(program.state());
+    if (before && before->blocks && !(by_request && request->while_asked))
+        fail_asked(*before);
+    program.begin_action(by_request ? request->repeats : RepeatedRequest::nothing);
+    if (by_request) {
+        if (const std::string missing = missing_for(*request, program.state()); !missing.empty())
+            fail_input(tr("named_actions.cant_done_here", "\"{}\" can't be done here: {}", id, missing));
+        request->perform(program, RequestValue(id, value));
+    } else {
+        for (const Action& one : named_action(program.state(), id))
+            program.act(one);
+    }
+    if (!program.state().error.empty())
+        fail_input(program.state().error);
+    if (const auto after = open_question(program.state()); after && after->blocks)
+        fail_asked(*after);
 }
 
 void require_no_fault(const Program& program) {
     if (const std::string fault = program.new_fault(); !fault.empty())
         fail_input(fault);
-}
-
-/// Returns the absolute path of a value. Throws Error(input) if the value cannot be a path.
-std::string path_in(const std::string& id, const std::string& value) {
-    if (value.empty())
-        fail_input(
-            tr("control.needs_path_file_folder", "\"{}\" needs the path of a file or folder; name one", id));
-    if (value.find('\0') != std::string::npos)
-        fail_input(tr("control.path_cannot_hold_character",
-                      "a path cannot contain the character U+0000; remove it"));
-    return std::filesystem::absolute(value).lexically_normal().string();
-}
-
-/// Performs an action; throws Error(input) with the program's message if it fails at once.
-void act(Program& program, const std::string& id, const std::optional<std::string>& value) {
-    program.begin_action(id == "open"                            ? RepeatedRequest::file
-                         : id == "sentence" || id == "text-pair" ? RepeatedRequest::prompt
-                                                                 : RepeatedRequest::nothing);
-    if (id == "open" && value)
-        // The name of a packaged model is not a path.
-        program.open_path(checkpoint::is_packaged(*value) ? *value : path_in(id, *value));
-    else if (id == "save" && value)
-        program.save_path(path_in(id, *value));
-    else
-        for (const Action& one : actions_of(program, id, value))
-            program.act(one);
-    if (!program.state().error.empty())
-        fail_input(program.state().error);
-    if (program.state().files.question)
-        fail_input(
-            tr("control.window_asks_about_unsaved", "the window asks about unsaved changes; answer there"));
 }
 
 std::string refusal(const std::string& why) {
@@ -119,6 +123,7 @@ std::optional<std::string> text_field(const nlohmann::json& line, const char* na
 
 std::optional<std::string> answer_line(Program& program, const std::string& line, float scale) {
     Json answer{{"id", nullptr}};
+    program.question_number(); // a dialog may have changed since the last action
     try {
         const nlohmann::json asked = parse_json_with_bytes(line, tr("control.line", "the line"));
         if (asked.is_object())
@@ -127,8 +132,8 @@ std::optional<std::string> answer_line(Program& program, const std::string& line
         if (!id)
             fail_input(tr("control.line_holds_one_json", "a line holds one JSON object, such as {}",
                           R"({"id": 1, "action": "next stage"})"));
-        const std::optional<std::string> value = text_field(asked, "value");
-        if (*id == "settle" && !program.settled())
+        const nlohmann::json value = asked.value("value", nlohmann::json());
+        if (*id == "settle" && (!program.settled() || asks_the_hub(program.state())))
             return std::nullopt;
         if (*id == "actions")
             answer["actions"] = actions_json(program);
@@ -146,6 +151,8 @@ std::optional<std::string> answer_line(Program& program, const std::string& line
         answer["ok"] = false;
         answer["error"] = fault.what();
     }
+    if (const auto question = open_question(program.state()); question && question->blocks)
+        answer["question"] = question_json(*question, program.question_number());
     return dump_json(answer);
 }
 

@@ -6,12 +6,22 @@
 #include "core/base/message.h"
 #include "core/base/parse.h"
 
+#include <algorithm>
+#include <array>
 #include <string_view>
 
 namespace headscope::app {
 
 bool can_name(const ActionInfo& action) {
     return action.make_actions && action.group.english != "Files";
+}
+
+bool can_request(const ActionInfo& action) {
+    // These open a dialog for a path or a name; the request of the same id takes it as its value.
+    constexpr std::array<std::string_view, 12> dialogs{"open",    "open hub",  "compare with", "save",
+                                                       "save as", "picture",   "save numbers", "save script",
+                                                       "record",  "sentences", "prompts",      "file menu"};
+    return action.make_actions && std::ranges::find(dialogs, action.id) == dialogs.end();
 }
 
 Actions named_action(const AppState& state, const std::string& id) {

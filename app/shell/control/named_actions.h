@@ -7,9 +7,11 @@
 
 namespace headscope::app {
 
-/// Returns true if an action can be used by name in a script or through the socket: not a file chooser, not a
-/// question and not a gesture.
+/// Returns true if an action can be used by name in the script of a film: not one of files and not a gesture.
 bool can_name(const ActionInfo& action);
+/// Returns true if an action can be used by name through the socket: not one that only opens a dialog for a
+/// path, and not a gesture.
+bool can_request(const ActionInfo& action);
 
 /// Returns the messages that an action of the table sends on the current view. Throws Error(input) with the
 /// reason if it is not available there.

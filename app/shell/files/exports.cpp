@@ -11,6 +11,7 @@
 #include "core/base/file.h"
 #include "core/base/joined.h"
 #include "core/base/message.h"
+#include "core/export/circuitsvis.h"
 #include "core/export/model_part.h"
 #include "core/export/pytorch_script.h"
 #include "core/export/tensor_export.h"
@@ -31,6 +32,7 @@ namespace {
 
 /// The clipboard content is transferred in one piece.
 constexpr std::int64_t most_copied_numbers = 1'000'000;
+const std::string circuitsvis_ending(exporting::circuitsvis_suffix);
 
 std::string shape_words(const Shape& shape) {
     return joined(shape, grouped, " × ");
@@ -86,7 +88,7 @@ std::string table_text(const std::vector<std::vector<std::string>>& table, char 
     return text;
 }
 
-/// Writes the visible part of a long map as .npy or .safetensors.
+/// Writes the visible part of a long map as .npy, .npz or .safetensors.
 void write_map(const ScreenSnapshot& screen, const std::string& path) {
     if (screen.shown.map == nullptr)
         fail_input(tr("common.numbers_page_not_known",
@@ -95,9 +97,9 @@ void write_map(const ScreenSnapshot& screen, const std::string& path) {
     MapPixels pixels = visible_pixels(map, screen.view.attention.long_map);
     if (path.ends_with(".npy"))
         return write_file_atomically(path, format::npy_bytes(pixels.values));
-    if (!path.ends_with(".safetensors"))
-        fail_input(
-            tr("exports.name_file_npy_csv", "{}: name the file .npy, .csv, .tsv or .safetensors", path));
+    if (!path.ends_with(".safetensors") && !path.ends_with(".npz"))
+        fail_input(tr("exports.name_file_npy_csv", "{}: name the file .npy, .npz, .csv, .tsv or .safetensors",
+                      path));
     format::SafetensorsWriter writer;
     writer.add("weights", std::make_shared<const Tensor>(std::move(pixels.values)));
     const auto range = [](std::int64_t first, std::int64_t count) {
@@ -114,7 +116,13 @@ void write_map(const ScreenSnapshot& screen, const std::string& path) {
     if (const AttentionSetPtr& given = screen.shown.document->shown_weights();
         given != nullptr && !given->info().reading.empty())
         writer.set_metadata("reading", given->info().reading);
-    write_file_atomically(path, writer.bytes());
+    write_file_atomically(path, [&](const ByteSink& sink) { writer.write_as(path, sink); });
+}
+
+/// Returns false for a file whose heads of the layer are too large to be read together.
+bool has_all_heads(const Document& document) {
+    const GivenWeights* const given = document.given();
+    return given == nullptr || given->loaded.all();
 }
 
 /// The canvas as a figure.
@@ -130,7 +138,7 @@ struct DrawnPicture {
                              .height = size.y,
                              .crop = choice.crop,
                              .title = choice.title,
-                             .all_heads = choice.all_heads,
+                             .all_heads = choice.all_heads && has_all_heads(*screen.shown.document),
                              .head_grid = screen.head_grid.get()});
         ground = background_color(view, choice.background);
     }
@@ -158,8 +166,11 @@ const std::vector<std::string>& picture_suffixes() {
 }
 
 const std::vector<std::string>& number_suffixes(const Shown& shown, const ViewState& view) {
-    static const std::vector<std::string> all{".npy", ".csv", ".tsv", ".safetensors"}, tables{".csv", ".tsv"};
+    static const std::vector<std::string> all{".npy", ".npz", ".csv", ".tsv", ".safetensors"},
+        tables{".csv", ".tsv"}, weights{".npy", ".npz", ".csv", ".tsv", ".safetensors", circuitsvis_ending};
     const Screen screen = screen_of(shown, view);
+    if (shows_stage_numbers(screen) && stage_on_canvas(view) == TensorId::weights)
+        return weights;
     return shows_stage_numbers(screen) || screen == Screen::map ? all : tables;
 }
 

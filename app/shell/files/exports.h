@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/draw/kit/picture.h"
+#include "app/state/files/files_state.h"
 #include "app/state/picture_choice.h"
 #include "app/state/view_state.h"
 #include "core/base/progress.h"
@@ -18,14 +19,23 @@ struct ScreenSnapshot {
     std::shared_ptr<const HeadGrid> head_grid = {}; ///< null: there is none, or the canvas does not show it
 };
 
+/// A file that shows the content of the screen: a picture, numbers, a script or a film, with its settings.
+struct FileToWrite {
+    PathPurpose purpose;
+    std::string path;
+    PictureChoice picture = {};
+    FilmChoice film = {};
+};
+
 /// Writes the canvas as .png, .svg or .pdf, depending on the extension. Throws Error(input).
 void write_picture(const ScreenSnapshot& screen, const PictureChoice& choice, const std::string& path);
 /// Returns that picture as PNG bytes.
 std::string picture_png(const ScreenSnapshot& screen, const PictureChoice& choice);
 /// The same picture within a size limit in pixels.
 PicturePreview preview_picture(const ScreenSnapshot& screen, const PictureChoice& choice, int wide, int high);
-/// Writes the main tensor of the canvas, or the visible part of a long map, as .npy, .csv, .tsv or
-/// .safetensors; the table of another screen as .csv or .tsv. Throws Error(input).
+/// Writes the main tensor of the canvas, or the visible part of a long map, as .npy, .npz, .csv, .tsv or
+/// .safetensors; attention weights also as .circuitsvis.json; the table of another screen as .csv or .tsv.
+/// Throws Error(input).
 void write_numbers(const ScreenSnapshot& screen, const std::string& path);
 /// Returns a sentence about the part of a long map that a picture, or its numbers, contain; empty on other
 /// screens.

@@ -45,7 +45,9 @@ std::vector<FolderShortcut> folder_shortcuts(const std::vector<std::string>& rec
 std::string attention_stem(const AppState& state) {
     const AttentionSetPtr given = weights_without_stages(state);
     const AttentionInfo& info = given->info();
-    return file_stem(fs::path(info.title).stem().string()) + "-" +
+    const std::string text = info.choice.text ? "-text-" + std::to_string(*info.choice.text) : "";
+    const std::string part = info.choice.part.empty() ? "" : "-" + info.choice.part;
+    return file_stem(fs::path(info.title).stem().string()) + text + part + "-" +
            file_stem(
                open_layer_name(shows_transformed_weights(state) ? *state.shown.document : *state.document)) +
            reading_suffix(state.view.attention.reading);
@@ -81,6 +83,18 @@ OfferedModel offered(const checkpoint::LocalModel& model) {
 
 } // namespace
 
+const std::vector<std::string>& prompt_suffixes() {
+    static const std::vector<std::string> all{".jsonl", ".csv", ".txt"};
+    return all;
+}
+
+bool is_prompt_file(const Document& document, const std::string& path) {
+    std::error_code ignored;
+    return document.is_checkpoint() && fs::is_regular_file(path, ignored) &&
+           std::ranges::any_of(prompt_suffixes(),
+                               [&](const std::string& suffix) { return path.ends_with(suffix); });
+}
+
 std::vector<OfferedModel> cached_models() {
     std::vector<OfferedModel> models;
     std::ranges::transform(checkpoint::local_models(checkpoint::local_models_folder()),
@@ -103,7 +117,8 @@ OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::p
     std::error_code none;
     FileChooser::Options options;
     const bool opens = purpose == PathPurpose::open || purpose == PathPurpose::find_model ||
-                       purpose == PathPurpose::sentences;
+                       purpose == PathPurpose::compare || purpose == PathPurpose::sentences ||
+                       purpose == PathPurpose::prompts;
     options.saving = !opens;
     options.accept = opens ? tr("file_choosers.open_verb", "Open") : tr("common.save", "Save");
     options.folder = !files.path.empty()    ? fs::path(files.path).parent_path()
@@ -123,8 +138,11 @@ OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::p
     case PathPurpose::open:
         options.title = tr("file_choosers.open_project_problem",
                            "Open a project, problem, weights, checkpoint, survey or lesson");
-        options.suffixes = {project_suffix, ".npy",  ".safetensors", ".gguf", ".bin", ".pt",
-                            ".pth",         ".ckpt", ".json",        ".db",   ".md"};
+        options.suffixes = {project_suffix, ".npy", ".npz",  ".safetensors", ".gguf", ".bin",
+                            ".pt",          ".pth", ".ckpt", ".json",        ".db",   ".md"};
+        if (state.document->is_checkpoint())
+            options.suffixes.insert(options.suffixes.end(), prompt_suffixes().begin(),
+                                    prompt_suffixes().end());
         for (const std::string& name : checkpoint::packaged_models())
             options.models.push_back({name, name, tr("file_choosers.comes_program", "comes with the program"),
                                       tr("file_choosers.small_language_model", "A small language model")});
@@ -133,9 +151,19 @@ OpenChooser make_chooser(PathPurpose purpose, const AppState& state, const fs::p
         options.title = tr("file_choosers.choose_model_project", "Choose the model");
         options.suffixes = {".gguf", ".safetensors", ".bin", ".pt", ".pth", ".ckpt"};
         break;
+    case PathPurpose::compare:
+        options.title = tr("file_choosers.choose_compared", "Choose a checkpoint to compare {} with",
+                           state.document->title);
+        options.accept = tr("file_choosers.compare", "Compare");
+        options.suffixes = {".gguf", ".safetensors", ".bin", ".pt", ".pth", ".ckpt"};
+        break;
     case PathPurpose::sentences:
         options.title = tr("file_choosers.choose_sentences", "Choose a text file with one sentence a line");
         options.suffixes = {".txt"};
+        break;
+    case PathPurpose::prompts:
+        options.title = tr("file_choosers.choose_prompts", "Choose a file of prompts");
+        options.suffixes = prompt_suffixes();
         break;
     case PathPurpose::save_project:
         options.title = tr("file_choosers.save_project", "Save the project");

@@ -4,6 +4,8 @@
 #include "core/checkpoint/files/local_models.h"
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 namespace headscope::app {
 
@@ -11,6 +13,11 @@ namespace headscope::app {
 /// `last_folder`: of the last chosen path; may be empty.
 OpenChooser make_chooser(PathPurpose purpose, const AppState& state,
                          const std::filesystem::path& last_folder);
+
+/// Returns the endings of files of prompts, see analysis::PromptSet.
+const std::vector<std::string>& prompt_suffixes();
+/// Returns true if a path that is nothing else is a set of prompts for the document, a checkpoint.
+bool is_prompt_file(const Document& document, const std::string& path);
 
 /// Returns the models of the Hugging Face cache. Reads a header of each: not for the window's thread.
 std::vector<OfferedModel> cached_models();

@@ -1,5 +1,6 @@
 #include "app/shell/files/files.h"
 
+#include "app/session/checkpoint_work.h"
 #include "app/shell/files/file_choosers.h"
 #include "app/state/files/opened_path.h"
 #include "app/state/files/recent_files.h"
@@ -29,7 +30,7 @@ std::string file_name(const std::string& path) {
     return fs::path(path).filename().string();
 }
 
-Files::Files(AppState& state, Workspace& workspace, Setup setup)
+Files::Files(AppState& state, Workspace& workspace, FilesSetup setup)
     : state_(state), files_(state.files), workspace_(workspace), setup_(std::move(setup)),
       models_(setup_.wake), preview_(setup_.wake), keeper_(setup_.wake), job_(setup_.wake) {
     files_.packaged = checkpoint::packaged_models();
@@ -47,6 +48,8 @@ void Files::act(const FileCommand& command) {
                           [&](const QuitProgram& step) { ask_first(step); },
                           [&](const OpenPath& open) { open_path(open.path); },
                           [&](const ChooseProject&) { choose(PathPurpose::open); },
+                          [&](const ChooseComparison&) { choose(PathPurpose::compare); },
+                          [&](const CompareWithCheckpoint& with) { compare_with(with.path); },
                           [&](const SaveProject&) { save(); },
                           [&](const SaveProjectAs&) { choose(PathPurpose::save_project); },
                           [&](const ExportPicture&) { choose(PathPurpose::picture); },
@@ -67,12 +70,23 @@ void Files::act(const FileCommand& command) {
                               state_.view.sentences = nullptr;
                               state_.view.sentence = -1;
                           },
+                          [&](const ChooseAttention&) { choose_attention(); },
+                          [&](const SelectAttention& what) {
+                              if (files_.attention && files_.attention->options->find(what.part) != nullptr) {
+                                  files_.attention->part = what.part;
+                                  files_.attention->text = std::clamp<std::int64_t>(
+                                      what.text, 0, files_.attention->selected().texts - 1);
+                              }
+                          },
+                          [&](const AnswerAttention& given) { answer_attention(given.open); },
+                          [&](const ChoosePrompts&) { choose(PathPurpose::prompts); },
                           [&](const CopyFarWeights&) { copy(copy_far_weights); },
                           [&](const ChosenPath& path) { chosen(path.path); },
                           [&](const CloseChooser&) {
                               files_.chooser.reset();
                               wants_model_.clear();
                               next_.reset();
+                              compared_next_.clear();
                           },
                           [&](const AnswerUnsaved& given) { answer(given.answer); },
                           [&](const AnswerDamaged& given) {
@@ -95,6 +109,7 @@ void Files::act(const FileCommand& command) {
 void Files::open_path(const std::string& path, const ModelTexts& texts) {
     if (files_.question || files_.damaged)
         return; // answer the open question first
+    compared_next_.clear();
     ask_first(Open{path, texts});
 }
 
@@ -146,13 +161,17 @@ bool Files::replaces(const Step& step) const {
     if (open == nullptr)
         return true;
     const PathKind kind = kind_of_path(open->path);
+    if (kind == PathKind::unknown && is_prompt_file(*state_.document, open->path))
+        return false;
     return kind != PathKind::lesson && kind != PathKind::survey;
 }
 
 void Files::answer(UnsavedAnswer answer) {
     files_.question.reset();
-    if (answer == UnsavedAnswer::cancel)
+    if (answer == UnsavedAnswer::cancel) {
+        compared_next_.clear();
         return next_.reset();
+    }
     if (answer == UnsavedAnswer::save) {
         setup_.leave_lesson(); // the user's project is saved, not the lesson
         return save();
@@ -162,6 +181,7 @@ void Files::answer(UnsavedAnswer answer) {
 }
 
 void Files::open_now(const Open& open) {
+    files_.attention.reset(); // another file makes its question meaningless
     std::string path;
     try {
         path = checkpoint::model_folder(open.path);
@@ -183,8 +203,9 @@ void Files::open_now(const Open& open) {
         return load_checkpoint(path, open.texts);
     case PathKind::lesson:
         return show_lesson(path);
-    case PathKind::folder:
     case PathKind::unknown:
+        return is_prompt_file(*state_.document, path) ? open_prompts(path) : cannot_open(path);
+    case PathKind::folder:
         return cannot_open(path);
     }
 }
@@ -193,6 +214,7 @@ void Files::do_step(const Step& step) {
     std::visit(Overloaded{[&](const NewProject& anew) {
                               setup_.leave_lesson();
                               files_.chooser.reset();
+                              files_.attention.reset();
                               files_.path.clear();
                               workspace_.show_initial();
                               if (anew.to_course)
@@ -294,9 +316,10 @@ void Files::choose(PathPurpose purpose) {
     if (job_.busy())
         return;
     files_.chooser.emplace(make_chooser(purpose, state_, last_folder_));
-    models_for_ = purpose == PathPurpose::open || purpose == PathPurpose::find_model
-                      ? std::make_shared<const int>()
-                      : nullptr;
+    models_for_ =
+        purpose == PathPurpose::open || purpose == PathPurpose::find_model || purpose == PathPurpose::compare
+            ? std::make_shared<const int>()
+            : nullptr;
     offer_models();
     if (purpose == PathPurpose::picture)
         preview_.show(state_);
@@ -349,6 +372,11 @@ void Files::document_changed() {
     if (path_of_checkpoint_ != of_checkpoint())
         files_.path.clear();
     files_.unsaved = workspace_.unsaved();
+    if (!files_.unsaved || !of_checkpoint())
+        files_.unsaved_edits = false;
+    else if (!workspace_.is_suspended()) // else the history is that of a lesson
+        files_.unsaved_edits =
+            has_unsaved_edits(*workspace_.own().document->part(), workspace_.history().saved());
     files_.lesson = workspace_.is_suspended();
     if (autosave_) {
         if (files_.unsaved && !of_checkpoint())

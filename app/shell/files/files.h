@@ -5,9 +5,9 @@
 #include "app/jobs/file_job.h"
 #include "app/jobs/recovery.h"
 #include "app/session/workspace.h"
+#include "app/shell/files/files_setup.h"
 #include "app/shell/files/loaded_document.h"
 #include "app/shell/picture_previews.h"
-#include "app/shell/program_options.h"
 #include "app/views/state.h"
 
 #include <filesystem>
@@ -24,31 +24,23 @@ std::string file_name(const std::string& path);
 /// AppState::files; a separate thread reads and writes. For the thread that created it.
 class Files {
 public:
-    struct Setup {
-        /// Folder of the autosaved project and the list of recent files; empty: none.
-        std::filesystem::path state_folder;
-        std::string no_state_folder_reason = {};                  ///< see ProgramOptions
-        std::function<void()> wake;                               ///< see ProgramOptions
-        std::function<void(const std::string& path)> show_lesson; ///< opens a file; throws Error(input)
-        std::function<void()> leave_lesson; ///< closes an open lesson and shows the user's own document
-        std::function<void(std::string png)> offer_picture = {}; ///< see ProgramOptions
-        ProgramOptions film = {}; ///< for the program that renders films: the same device and lessons
-    };
-    Files(AppState& state, Workspace& workspace, Setup setup);
+    Files(AppState& state, Workspace& workspace, FilesSetup setup);
 
     /// Handles a command, or asks the user first. Throws Error(input) with a message for the user.
     void act(const FileCommand& command);
     /// Opens any supported file, after the question about unsaved changes. `texts`: for a checkpoint.
     void open_path(const std::string& path, const ModelTexts& texts = {});
+    /// Opens a checkpoint and compares it with another one, see CompareWithCheckpoint.
+    void open_compared(const std::string& path, const ModelTexts& texts, const std::string& other);
     /// Saves as if the path had been chosen, replacing an existing file. Throws Error(input) likewise.
     void save_path(const std::string& path);
+    /// Writes as if the path had been chosen in its dialog, replacing an existing file. Throws likewise.
+    void write_path(const FileToWrite& file);
     void document_changed(); ///< call after every change of the document
     /// Call once a frame; `now` counts seconds.
     void frame(double now);
-    /// Returns true if frames must be drawn continuously for a job in progress.
-    bool busy() const;
-    /// Blocks until no job is in progress. For export and tests.
-    void settle();
+    bool busy() const; ///< frames must be drawn continuously for a job in progress
+    void settle();     ///< blocks until no job is in progress; for export and tests
     /// Returns true if the user wants to quit and no work is lost.
     bool quitting() const { return quitting_; }
 
@@ -71,16 +63,21 @@ private:
     void load_project(const std::string& path);
     void load_problem(const std::string& path);
     void load_attention(const std::string& path);
+    void show_attention(const std::string& path, const AttentionSetPtr& set);
+    void choose_attention();
+    void answer_attention(bool open);
     void show_lesson(const std::string& path);
     void open_survey(const std::string& path);
     void write_lesson_step(bool append); ///< to the clipboard, or to the file of the open lesson
     void open_sentences(const std::string& path);
+    void open_prompts(const std::string& path);
     void show_sentence(int wanted);
     void load_checkpoint(const std::string& folder, const ModelTexts& texts);
     /// Loads a project of a checkpoint, or a patch. `model`: the chosen model; empty: the project's own.
     void load_work(const std::string& path, const std::string& model, const Recovery* recovered);
     void ask_for_model(const std::string& path, const std::string& sentence);
     void model_chosen(const std::string& model); ///< for a project, or as the base of a LoRA adapter
+    void compare_with(const std::string& path);  ///< compares the open checkpoint with the one at the path
     void load_edits(const std::string& path, bool recovered); ///< applies a patch to the open checkpoint
     void came_recovered(const std::string& path, bool recovered);
     void not_recovered(const std::string& path, bool recovered, const std::string& sentence);
@@ -98,6 +95,7 @@ private:
     void save_lesson_to(const std::string& path); ///< the lesson's input, not the user's project
     void saved_as(const DocumentPtr& document, const std::string& path);
     void chosen(const std::string& path);
+    void write_view(const FileToWrite& file, ScreenSnapshot screen);
     void write_out(const std::string& label, const std::string& path, std::function<void(Progress&)> write,
                    const std::string& part = {}); ///< `part`: description of the part of a map
     void choose(PathPurpose purpose);
@@ -109,10 +107,8 @@ private:
     const Recovery& recovery(const std::string& path) const;
     void leave(const std::string& path);
     void discard(const std::string& path);
-
     bool of_checkpoint() const { return workspace_.own().document->is_checkpoint(); } ///< user's document
     bool edits_to_keep() const; ///< the user's work on a checkpoint is neither saved nor kept
-
     void cancel_job();
     void say_cancelled(); ///< after the job has ended
     void say(std::string sentence);
@@ -123,7 +119,7 @@ private:
     AppState& state_;
     FilesState& files_;
     Workspace& workspace_;
-    Setup setup_;
+    FilesSetup setup_;
     std::optional<Step> next_;              ///< continues after the answer, or after saving
     std::optional<Step> waiting_;           ///< continues after the job
     std::optional<LoadedDocument> remains_; ///< the readable part of a damaged project, while it is offered
@@ -135,6 +131,7 @@ private:
     bool quitting_ = false, path_of_checkpoint_ = false; ///< the latter is about FilesState::path
     std::string wants_model_;     ///< path of the project or adapter whose model the user is choosing
     ModelTexts texts_of_adapter_; ///< those that an adapter in wants_model_ opens with
+    std::string compared_next_;   ///< path to compare with when the checkpoint is open; empty: none
     std::string recovered_edits_; ///< file of a dead run whose edits are on screen; empty: none
     RunSpecPtr kept_part_;        ///< the part whose edits are in kept_file_
     std::shared_ptr<const KeptFile> kept_file_; ///< null: not written

@@ -102,13 +102,19 @@ void Files::load_checkpoint(const std::string& folder, const ModelTexts& texts) 
                 if (!opened.note.empty())
                     say(opened.note);
                 look_for_kept_edits(name);
+                if (const std::string other = std::exchange(compared_next_, {}); !other.empty())
+                    compare_with(other);
             };
         },
-        [this](const std::string& sentence) { failed(sentence); });
+        [this](const std::string& sentence) {
+            compared_next_.clear();
+            failed(sentence);
+        });
 }
 
 void Files::cancel_job() {
     next_.reset();
+    compared_next_.clear();
     if (job_.busy() && job_.blocking())
         cancelled_ = job_.label();
     job_.cancel();
@@ -236,7 +242,7 @@ void Files::model_chosen(const std::string& model) {
 
 bool Files::edits_to_keep() const {
     return autosave_ && of_checkpoint() && files_.unsaved &&
-           (kept_part_ == nullptr || !same_work(*kept_part_, *workspace_.own().document->part()));
+           (kept_part_ == nullptr || !same_work(*workspace_.own().document->part(), *kept_part_));
 }
 
 void Files::keep_edits() {

@@ -6,6 +6,7 @@
 #include "core/format/attention_file.h"
 #include "core/project/case_file.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace headscope::app {
@@ -24,9 +25,9 @@ std::string untold_heads(const std::string& name, const project::CaseHeads& head
 }
 
 /// For model weights, reports the missing config.json instead of missing attention weights.
-AttentionSetPtr opened_weights(const std::string& path) {
+AttentionOptionsPtr options_of_weights(const std::string& path) {
     try {
-        return format::open_attention_file(path);
+        return format::attention_options(path);
     } catch (const Error& fault) {
         if (fault.kind() == ErrorKind::input && checkpoint::lacks_config(path))
             fail_input(tr("files_opening.holds_weights_model_config",
@@ -99,12 +100,70 @@ void Files::load_attention(const std::string& path) {
     job_.start(
         tr("common.opening", "Opening {}", file_name(path)), true,
         [this, path](Progress&) -> FileJob::Done {
-            return [this, path, set = opened_weights(path)] {
-                setup_.leave_lesson();
+            const AttentionOptionsPtr options = options_of_weights(path);
+            if (!options->has_choice())
+                return [this, path, set = options->open({})] { show_attention(path, set); };
+            return [this, path, options] {
                 files_.chooser.reset();
-                files_.path.clear();
-                workspace_.open(set); // weights from a file: no unsaved work
-                remember(path);
+                files_.attention = AttentionQuestion{path, options, options->parts.front().id, 0};
+            };
+        },
+        [this](const std::string& sentence) { failed(sentence); });
+}
+
+void Files::show_attention(const std::string& path, const AttentionSetPtr& set) {
+    setup_.leave_lesson();
+    files_.chooser.reset();
+    files_.path.clear();
+    const GivenWeights* const before = state_.document->given();
+    const AttentionOptionsPtr same_file = before != nullptr ? before->set->info().options : nullptr;
+    const AttentionView view = state_.view.attention;
+    const std::int64_t head = state_.view.head;
+    workspace_.open(set); // weights from a file: no unsaved work
+    remember(path);
+    if (same_file == nullptr || same_file != set->info().options)
+        return;
+    // Another text or attention of the same file is shown as the previous one was.
+    const AttentionInfo& info = set->info();
+    workspace_.change_view(OpenHead{std::clamp<std::int64_t>(view.layer, 0, info.L - 1),
+                                    std::clamp<std::int64_t>(head, 0, info.H - 1)});
+    workspace_.change_view(SetLogColours{view.log_colours});
+    if (view.screen != Screen::map)
+        workspace_.change_view(ShowScreen{view.screen});
+    try {
+        workspace_.change_view(SetReadingOptions{view.reading});
+    } catch (const Error& fault) { // for example, this text has only special tokens
+        if (fault.kind() != ErrorKind::input)
+            throw;
+        say(fault.what());
+    }
+}
+
+void Files::choose_attention() {
+    const GivenWeights* const given = state_.document->given();
+    if (given == nullptr || given->set->info().options == nullptr || job_.busy())
+        return;
+    const AttentionInfo& info = given->set->info();
+    files_.attention =
+        AttentionQuestion{info.source, info.options, info.choice.part, info.choice.text.value_or(0)};
+}
+
+void Files::answer_attention(bool open) {
+    if (!files_.attention)
+        return;
+    if (open && job_.busy())
+        fail_input(tr("common.not_over_yet", "{} has not finished yet", job_.label()));
+    const AttentionQuestion question = *std::exchange(files_.attention, std::nullopt);
+    const GivenWeights* const given = state_.document->given();
+    const bool is_open = given != nullptr && given->set->info().options == question.options &&
+                         given->set->info().choice == question.choice();
+    if (!open || is_open)
+        return;
+    job_.start(
+        tr("common.opening", "Opening {}", file_name(question.path)), true,
+        [this, question](Progress&) -> FileJob::Done {
+            return [this, path = question.path, set = question.options->open(question.choice())] {
+                show_attention(path, set);
             };
         },
         [this](const std::string& sentence) { failed(sentence); });

@@ -1,5 +1,4 @@
 #include "app/shell/files/files.h"
-
 #include "app/state/files/sentence_list.h"
 #include "app/state/model_document.h"
 #include "core/base/error.h"
@@ -19,6 +18,16 @@ void Files::open_sentences(const std::string& path) {
     state_.view.sentence = -1;
     files_.chooser.reset();
     show_sentence(0);
+}
+
+void Files::open_prompts(const std::string& path) {
+    try {
+        workspace_.end_gesture(); // the first prompt is a step of the history
+        workspace_.session().act(OpenPrompts{path});
+    } catch (const Error& fault) {
+        return failed(fault.what());
+    }
+    files_.chooser.reset();
 }
 
 void Files::show_sentence(int wanted) {

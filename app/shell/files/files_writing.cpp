@@ -84,39 +84,61 @@ void Files::chosen(const std::string& path) {
         return open_path(path);
     case PathPurpose::find_model:
         return model_chosen(path);
+    case PathPurpose::compare:
+        return compare_with(path);
     case PathPurpose::save_project:
         return save_to(path);
     case PathPurpose::sentences:
         return open_sentences(path);
+    case PathPurpose::prompts:
+        return open_prompts(path);
     case PathPurpose::picture:
-        files_.picture = files_.chooser->picture.choice;
+    case PathPurpose::numbers:
+    case PathPurpose::script:
+    case PathPurpose::film:
+        return write_view(
+            {files_.chooser->purpose, path, files_.chooser->picture.choice, files_.chooser->film},
+            files_.chooser->purpose == PathPurpose::picture ? preview_.screen()
+                                                            : ScreenSnapshot{state_.shown, state_.view});
+    }
+}
+
+void Files::write_path(const FileToWrite& file) {
+    if (job_.busy())
+        fail_input(tr("common.not_over_yet", "{} has not finished yet", job_.label()));
+    write_view(file, file.purpose == PathPurpose::picture ? figure_screen(state_)
+                                                          : ScreenSnapshot{state_.shown, state_.view});
+}
+
+void Files::write_view(const FileToWrite& file, ScreenSnapshot screen) {
+    const std::string& path = file.path;
+    const std::string writing = tr("files_writing.writing", "Writing {}", file_name(path));
+    if (file.purpose == PathPurpose::picture) {
+        files_.picture = file.picture;
+        const std::string part = part_description(screen, false);
         return write_out(
-            tr("files_writing.writing", "Writing {}", file_name(path)), path,
-            [path, screen = preview_.screen(), choice = files_.picture](Progress&) {
+            writing, path,
+            [path, screen = std::move(screen), choice = file.picture](Progress&) {
                 write_picture(screen, choice, path);
             },
-            part_description(preview_.screen(), false));
-    case PathPurpose::numbers: {
-        ScreenSnapshot screen{state_.shown, state_.view};
+            part);
+    }
+    if (file.purpose == PathPurpose::numbers) {
         const std::string part = part_description(screen, true);
         return write_out(
-            tr("files_writing.writing", "Writing {}", file_name(path)), path,
-            [path, screen = std::move(screen)](Progress&) { write_numbers(screen, path); }, part);
+            writing, path, [path, screen = std::move(screen)](Progress&) { write_numbers(screen, path); },
+            part);
     }
-    case PathPurpose::script:
-        return write_out(tr("files_writing.writing", "Writing {}", file_name(path)), path,
-                         [path, screen = ScreenSnapshot{state_.shown, state_.view}](Progress& progress) {
-                             write_script(screen, path, progress);
-                         });
-    case PathPurpose::film: {
-        FilmSource source{setup_.film, state_.document, state_.view};
-        source.options.recipe = state_.document->recipe;
-        return write_out(tr("files_writing.filming", "Filming {}", file_name(path)), path,
-                         [path, source = std::move(source), film = files_.chooser->film](Progress& progress) {
-                             write_film(source, film, path, progress);
-                         });
-    }
-    }
+    if (file.purpose == PathPurpose::script)
+        return write_out(writing, path, [path, screen = std::move(screen)](Progress& progress) {
+            write_script(screen, path, progress);
+        });
+    FilmSource source{setup_.film, state_.document, state_.view};
+    source.options.recipe = state_.document->recipe;
+    write_out(tr("files_writing.filming", "Filming {}", file_name(path)), path,
+              [path, source = std::move(source), film = file.film](Progress& progress) {
+                  write_film(source, film, path, progress);
+              });
 }
 
 void Files::write_out(const std::string& label, const std::string& path, std::function<void(Progress&)> write,

@@ -5,6 +5,8 @@
 #include "app/state/files/choice_names.h"
 #include "app/state/model_document.h"
 #include "app/state/picture_choice.h"
+#include "app/state/prompts/prompt_list.h"
+#include "app/state/screens/atlas.h"
 #include "app/state/screens/questions.h"
 #include "app/state/screens/screen.h"
 #include "core/base/error.h"
@@ -89,6 +91,14 @@ std::optional<std::int64_t> chosen_position(const AppState& state) {
     return chosen == position_of(*model.run, texts, std::nullopt) ? std::nullopt : std::optional(chosen);
 }
 
+/// Returns true if the picture has numbers of other prompts, or of the baseline A.
+bool shows_mean_or_baseline(const AppState& state, Screen screen) {
+    const PromptListState* const prompts = state.model.prompts.get();
+    const Atlas* const atlas = state.shown.atlas.get();
+    return (prompts != nullptr && prompts->shows_mean()) ||
+           (screen == Screen::atlas && atlas != nullptr && atlas->side != Compare::now);
+}
+
 /// Returns true if the picture depends on a question that no option of `render` sets. `held`: the questions
 /// in the project that the command names.
 bool asks_more_than_options(const AppState& state, Screen screen, const Questions& held) {
@@ -124,6 +134,11 @@ void add_checkpoint(Words& words, const AppState& state, Screen screen) {
     Questions held;
     if (!path.empty())
         held = read_questions(checkpoint::patch_questions(path), part.architecture().vocab).value_or(held);
+    if (shows_mean_or_baseline(state, screen))
+        fail_input(
+            tr("render_command.mean_or_baseline",
+               "A command draws the open prompt without its comparison: leave the mean over prompts, or "
+               "show B, then copy the command again."));
     if (asks_more_than_options(state, screen, held))
         fail_unsaved();
     if (!path.empty()) {
@@ -239,9 +254,14 @@ std::vector<std::string> render_words(const AppState& state, const PictureChoice
     Words words{"render"}, last;
     if (document.is_checkpoint())
         add_checkpoint(words, state, screen);
-    else if (const GivenWeights* const given = document.given())
-        add_value(words, "--attention", given->set->info().source);
-    else
+    else if (const GivenWeights* const given = document.given()) {
+        const AttentionInfo& info = given->set->info();
+        add_value(words, "--attention", info.source);
+        if (info.choice.text)
+            add_value(words, "--batch", std::to_string(*info.choice.text));
+        if (!info.choice.part.empty())
+            add_value(words, "--stack", info.choice.part);
+    } else
         add_experiment(words, last, state);
     add_view(words, state, choice, screen);
     add_questions(words, state, screen);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/state/files/attention_question.h"
 #include "app/state/files/file_chooser.h"
 #include "app/state/files/hub_dialog.h"
 #include "app/state/picture_choice.h"
@@ -16,12 +17,14 @@ namespace headscope::app {
 enum class PathPurpose : std::uint8_t {
     open,
     find_model,
+    compare, ///< a checkpoint that the open one is compared with
     save_project,
     picture,
     numbers,
     script,
     film,
-    sentences
+    sentences,
+    prompts
 };
 
 /// The content and the settings of a film.
@@ -96,7 +99,8 @@ enum class SaveState : std::uint8_t {
 struct FilesState {
     std::string path; ///< path of the project; empty: it has no file yet
     bool unsaved = false;
-    bool lesson = false; ///< a lesson's input is on screen, and the project is kept in the background
+    bool unsaved_edits = false; ///< of a checkpoint: edits by hand, in an unsaved document
+    bool lesson = false;        ///< a lesson's input is on screen, and the project is kept in the background
     SaveState save_state = SaveState::untouched;
     std::string save_error;
     std::vector<std::string> recent;   ///< paths, most recent first
@@ -104,7 +108,8 @@ struct FilesState {
 
     std::optional<OpenChooser> chooser;
     std::optional<HubDialog> hub;
-    PictureChoice picture; ///< the settings of the last picture
+    std::optional<AttentionQuestion> attention; ///< what to show of a file of attention weights
+    PictureChoice picture;                      ///< the settings of the last picture
     std::optional<UnsavedQuestion> question;
     std::optional<DamagedOffer> damaged;
     std::vector<RecoveryOffer> recoveries; ///< not answered yet
@@ -115,7 +120,7 @@ struct FilesState {
 
     /// Returns true if a dialog is open over the window and takes the keyboard.
     bool dialog_open() const {
-        return chooser || hub || question || damaged || !recoveries.empty() ||
+        return chooser || hub || attention || question || damaged || !recoveries.empty() ||
                (job && (job->blocking || job->seconds > progress_delay));
     }
     /// "lesson.headscope", or the title of a project without a file.

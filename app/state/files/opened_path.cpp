@@ -5,7 +5,9 @@
 #include "core/checkpoint/files/checkpoint_folder.h"
 #include "core/checkpoint/files/local_models.h"
 #include "core/checkpoint/model/patch_identity.h"
+#include "core/format/arrays/circuitsvis_arrays.h"
 #include "core/format/npy_header.h"
+#include "core/format/npz.h"
 #include "core/format/safetensors.h"
 #include "core/format/torch/torch_file.h"
 #include "core/project/case_file.h"
@@ -30,8 +32,12 @@ PathKind kind_of_content(const std::string& path) {
         return PathKind::tensors;
     if (start == sqlite_magic.substr(0, format::npy_magic.size()))
         return PathKind::survey;
+    if (format::is_npz_file(path)) // a checkpoint of torch.save is a ZIP archive too
+        return PathKind::tensors;
     if (checkpoint::is_checkpoint(path))
         return PathKind::checkpoint;
+    if (format::is_circuitsvis_file(path))
+        return PathKind::tensors;
     const format::Safetensors tensors = format::Safetensors::open_lazily(path);
     return project::is_project(tensors) || project::is_checkpoint_project(tensors) ? PathKind::project
            : tensors.metadata().contains(checkpoint::patch_key)                    ? PathKind::patch
@@ -51,7 +57,10 @@ PathKind kind_of_ending(const std::string& path) {
         return PathKind::checkpoint;
     if (ending == ".db")
         return PathKind::survey;
-    return ending == ".safetensors" || ending == ".npy" ? PathKind::tensors : PathKind::unknown;
+    return ending == ".safetensors" || ending == ".npy" || ending == ".npz" ||
+                   path.ends_with(".circuitsvis.json")
+               ? PathKind::tensors
+               : PathKind::unknown;
 }
 
 PathKind kind_of_path(const std::string& path) {

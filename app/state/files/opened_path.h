@@ -9,8 +9,8 @@ namespace headscope::app {
 enum class PathKind : std::uint8_t {
     project,    ///< a .headscope file, or a .safetensors file that holds a project
     problem,    ///< .safetensors with X and the weights that are applied to it
-    tensors,    ///< .safetensors or .npy: attention weights, or other tensors, for which opening reports why
-                ///< there are none
+    tensors,    ///< .safetensors, .npy, .npz or JSON of CircuitsVis: attention weights, or other tensors, for
+                ///< which opening reports why there are none
     patch,      ///< edits of a checkpoint, without the path of the checkpoint
     survey,     ///< head statistics over a corpus, an SQLite file
     checkpoint, ///< a folder with a config.json, a GGUF file, or a PyTorch file

@@ -47,9 +47,13 @@ bool Atlas::offers(HeadScore score) const {
 
 ResolvedAtlasView resolve_atlas_view(const Atlas& atlas, const AtlasView& view, const std::string& pattern) {
     using enum HeadScore;
+    const bool changes = atlas.side == Compare::difference;
+    // A mean over prompts shows a score of the prompts; the probe has texts of its own.
+    const HeadScore usual = atlas.mean != nullptr ? induction_text : probe_induction;
     ResolvedAtlasView resolved{
-        .colour = first_offered(atlas, view.colour, {probe_induction, induction_text, previous}),
-        .x = first_offered(atlas, view.x, {probe_induction, induction_text, previous}),
+        .colour = changes ? first_offered(atlas, view.colour, {parameter_change, attention_change, previous})
+                          : first_offered(atlas, view.colour, {usual, induction_text, previous}),
+        .x = first_offered(atlas, view.x, {usual, induction_text, previous}),
         .y = first_offered(atlas, view.y, {copying, first, entropy})};
     analysis::HeadFilter filter;
     try {
@@ -60,7 +64,7 @@ ResolvedAtlasView resolve_atlas_view(const Atlas& atlas, const AtlasView& view, 
     for (std::int64_t l = 0; l < atlas.L; ++l)
         for (std::int64_t h = 0; h < atlas.H; ++h) {
             const std::optional<HeadMetrics>& head = atlas.at(l, h);
-            const auto label = head ? label_of(*head, view.thresholds) : std::nullopt;
+            const auto label = head ? label_of(*atlas.labelled(l, h), view.thresholds) : std::nullopt;
             resolved.labels.push_back(label);
             bool chosen = head && filter.holds(atlas.numbers[static_cast<std::size_t>(l)], h, *head, label) &&
                           std::ranges::all_of(

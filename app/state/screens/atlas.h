@@ -1,7 +1,9 @@
 #pragma once
 
 #include "app/state/atlas_view.h"
+#include "app/state/head_grid.h"
 #include "app/state/screens/surveyed.h"
+#include "app/state/view_state.h"
 #include "core/analysis/heads/head_facts.h"
 #include "core/analysis/heads/head_metrics.h"
 #include "core/analysis/heads/retrieval.h"
@@ -16,6 +18,8 @@
 #include <vector>
 
 namespace headscope::app {
+
+struct PromptMean;
 
 /// A map that places heads with similar attention close together, ready to be drawn.
 struct SimilarityMap {
@@ -52,13 +56,30 @@ struct Atlas {
     std::shared_ptr<const SurveyedHeads> survey;  ///< source of `heads`; null: this text
     std::shared_ptr<const SurveyedHead> surveyed; ///< the open head; null: not read yet
     std::shared_ptr<const ActingCells> acts;      ///< for the open head on this text; null: not known yet
-    std::string survey_error;                     ///< one sentence; empty if there is no error
-    bool has_survey = false;                      ///< a survey is open, shown or not
-    std::uint64_t version = 0;                    ///< changes with the numbers
+    /// Null unless `heads` are means over a list of prompts; cells of the statistics: every score of
+    /// head_scores() for each head.
+    std::shared_ptr<const PromptMean> mean;
+    std::string survey_error;  ///< one sentence; empty if there is no error
+    bool has_survey = false;   ///< a survey is open, shown or not
+    std::uint64_t version = 0; ///< changes with the numbers
+
+    // While the atlas is compared with a baseline A.
+    Compare side = Compare::now;  ///< the version of the numbers; in B − A `heads` holds differences
+    std::string compare_obstacle; ///< why A and B − A cannot be shown, one sentence; empty: they can
+    /// (L) for A and B − A; null: not read yet. In B − A a map holds |B − A|. Empty for B, whose maps are
+    /// those of the grid.
+    std::vector<std::shared_ptr<const HeadGridRow>> rows;
+    float largest_change = 0; ///< of all maps in B − A
+    std::vector<std::optional<analysis::HeadMetrics>>
+        scores_of_b; ///< (L * H) in B − A: the scores that labels refer to; else empty
 
     bool has(std::int64_t l, std::int64_t h) const { return l < L && h < H; } ///< false for means
     const std::optional<analysis::HeadMetrics>& at(std::int64_t l, std::int64_t h) const {
         return heads[static_cast<std::size_t>(l * H + h)];
+    }
+    /// The scores that decide on the head's label.
+    const std::optional<analysis::HeadMetrics>& labelled(std::int64_t l, std::int64_t h) const {
+        return scores_of_b.empty() ? at(l, h) : scores_of_b[static_cast<std::size_t>(l * H + h)];
     }
     /// For a score that needs more than the run of the text; null for the others.
     const ScoreProgress* work(analysis::HeadScore score) const;

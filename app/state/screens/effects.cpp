@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace headscope::app {
 
@@ -18,9 +19,19 @@ using Kind = analysis::Writer::Kind;
 /// Columns of the lens: as many positions as fit on a canvas, including the chosen one.
 constexpr std::int64_t lens_columns = 14;
 
-/// The default tokens come from the unedited model, so that they stay when an edit changes the predictions.
-LogitQuestion logit_question(const checkpoint::ModelRun& unedited, const EffectsQuestion& asked,
-                             std::int64_t position, const Progress& cancel) {
+/// Positions replace missing labels.
+std::vector<std::string> labels_of(const checkpoint::ModelInputs& inputs) {
+    std::vector<std::string> labels = inputs.tokens;
+    for (std::int64_t i = std::ssize(labels); i < inputs.T; ++i)
+        labels.push_back(std::to_string(i));
+    return labels;
+}
+
+} // namespace
+
+// The default tokens come from the unedited model, so that they stay when an edit changes the predictions.
+LogitQuestion effects_question(const checkpoint::ModelRun& unedited, const EffectsQuestion& asked,
+                               std::int64_t position, const Progress& cancel) {
     LogitQuestion question{.position = position, .sources = true};
     const TensorPtr logits = unedited.logits_at(position, cancel);
     checkpoint::require_finite_logits(logits->values(), position);
@@ -34,31 +45,29 @@ LogitQuestion logit_question(const checkpoint::ModelRun& unedited, const Effects
     return question;
 }
 
-/// Positions replace missing labels.
-std::vector<std::string> labels_of(const checkpoint::ModelInputs& inputs) {
-    std::vector<std::string> labels = inputs.tokens;
-    for (std::int64_t i = std::ssize(labels); i < inputs.T; ++i)
-        labels.push_back(std::to_string(i));
-    return labels;
-}
-
-} // namespace
-
 std::shared_ptr<const Effects> effects_of(const checkpoint::TextModel& model, const checkpoint::ModelRun& run,
                                           const checkpoint::ModelRun& unedited, const EffectsQuestion& asked,
                                           std::int64_t position, checkpoint::Stack stack,
                                           const Progress& cancel) {
-    const checkpoint::Architecture& a = run.model().architecture();
+    const LogitQuestion question = effects_question(unedited, asked, position, cancel);
+    const auto effects = arranged_effects(run.model().architecture(), question, stack,
+                                          analysis::logit_attribution(run, question, cancel));
+    effects->token = label_of(model, question.token);
+    if (question.from == LogitQuestion::From::token)
+        effects->against = label_of(model, question.against);
+    effects->queries = labels_of(run.inputs());
+    effects->keys =
+        stack == checkpoint::Stack::own ? effects->queries : labels_of(run.inputs().source.front());
+    return effects;
+}
+
+std::shared_ptr<Effects> arranged_effects(const checkpoint::Architecture& a, const LogitQuestion& question,
+                                          checkpoint::Stack stack, analysis::LogitAttribution attribution) {
     const auto effects = std::make_shared<Effects>();
     Effects& out = *effects;
-    out.question = logit_question(unedited, asked, position, cancel);
-    out.token = label_of(model, out.question.token);
-    if (out.question.from == LogitQuestion::From::token)
-        out.against = label_of(model, out.question.against);
-    out.queries = labels_of(run.inputs());
-    out.keys = stack == checkpoint::Stack::own ? out.queries : labels_of(run.inputs().source.front());
+    out.question = question;
     out.stack = stack;
-    out.attribution = analysis::logit_attribution(run, out.question, cancel);
+    out.attribution = std::move(attribution);
     const auto layers = static_cast<std::size_t>(a.layers);
     out.heads.resize(layers, std::vector<const LogitPart*>(static_cast<std::size_t>(a.H)));
     out.mlps.resize(layers);

@@ -7,11 +7,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace headscope::app {
+
+struct PromptMean;
 
 /// The logits that the user asks about.
 struct EffectsQuestion {
@@ -37,6 +40,9 @@ struct Effects {
     double all_heads = 0, other_attention = 0, all_mlps = 0, embedding = 0, biases = 0;
     std::vector<std::size_t> largest; ///< indices of the parts by absolute value, largest first
     double max_abs = 0;               ///< largest absolute value of heads and MLPs
+    /// Null for one text. Else all numbers are means over a list of prompts, `queries` and `keys` are empty,
+    /// and the cells of the statistics are the parts, in their order, and the logit.
+    std::shared_ptr<const PromptMean> mean = {};
 
     /// Returns true if the head exists; false for the mean of a layer.
     bool has(std::int64_t l, std::int64_t h) const {
@@ -68,6 +74,9 @@ struct EffectsSweep {
     double before = 0;                                   ///< the logit difference without ablation
     double max_abs = 0;                                  ///< the largest absolute loss so far
     std::int64_t done = 0, count = 0;                    ///< number of heads
+    /// Null for one text. Else the numbers are means; cells of the statistics: loss and divergence of each
+    /// head, in the order of `heads`, and `before`.
+    std::shared_ptr<const PromptMean> mean = {};
 };
 
 /// The contribution of one head to the same two logits at every position, by source token.
@@ -89,6 +98,14 @@ std::shared_ptr<const Effects> effects_of(const checkpoint::TextModel& model, co
                                           const checkpoint::ModelRun& unedited,
                                           const EffectsQuestion& question, std::int64_t position,
                                           checkpoint::Stack stack, const Progress& cancel);
+/// Returns the question of `asked`, whose default tokens are the likeliest ones of the run without edits. For
+/// a worker.
+analysis::LogitQuestion effects_question(const checkpoint::ModelRun& unedited, const EffectsQuestion& asked,
+                                         std::int64_t position, const Progress& cancel);
+/// Returns an attribution arranged for the screen, without the labels of tokens.
+std::shared_ptr<Effects> arranged_effects(const checkpoint::Architecture& architecture,
+                                          const analysis::LogitQuestion& question, checkpoint::Stack stack,
+                                          analysis::LogitAttribution attribution);
 /// `put` receives the partial result after every head. so_far: the result of the same sweep, which was
 /// stopped; may be null. Its heads are not computed again.
 EffectsSweep effects_sweep(const checkpoint::ModelRun& run, const Effects& effects,

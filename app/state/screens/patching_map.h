@@ -13,6 +13,7 @@
 
 namespace headscope::app {
 
+struct PromptMean;
 struct RunSpec;
 
 /// The user's choices on the patching screen.
@@ -56,6 +57,11 @@ struct PatchingMap {
     /// True where both runs have the same numbers, so that no run is needed.
     std::vector<std::vector<bool>> same = {};
     std::int64_t done = 0, count = 0; ///< number of runs
+    /// Null for one pair. Else all numbers are means over a list of pairs, also those of PatchingPair, which
+    /// then has no runs and no texts; cells of the statistics: those of the map row by row, then the logit
+    /// differences of the clean and of the corrupted prompts.
+    std::shared_ptr<const PromptMean> mean = {};
+    std::int64_t similar_pairs = 0; ///< of a mean: pairs for which PatchingPair::too_similar() is true
 };
 
 /// The content of the patching screen, as far as it is known.
@@ -64,7 +70,8 @@ struct PatchingView {
     std::shared_ptr<const PatchingPair> pair = {}; ///< null: not known, or no second prompt
     std::shared_ptr<const PatchingMap> map = {};   ///< null: not known
     std::string error = {};                        ///< reason why there is none, one sentence
-    bool stopped = false;                          ///< the user stopped the map before it was complete
+    bool mean = false;    ///< of the mean over a list of prompts, which may not be known yet
+    bool stopped = false; ///< the user stopped the map before it was complete
 };
 
 /// Returns the pair of the clean run and another prompt, which may have a second text. token, against: the

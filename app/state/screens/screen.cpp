@@ -1,6 +1,7 @@
 #include "app/state/screens/screen.h"
 
 #include "app/state/model_document.h"
+#include "app/state/prompts/prompt_mean.h"
 #include "app/state/screens/map_pixels.h"
 #include "core/analysis/effects/direct_projections.h"
 #include "core/base/error.h"
@@ -22,20 +23,47 @@ std::string text_of(double number) {
     return text;
 }
 
+/// Adds the spread and the number of prompts of a mean to a row; nothing for one text.
+void add_spread(std::vector<std::string>& row, const PromptMean* mean, std::size_t cell) {
+    if (mean == nullptr)
+        return;
+    const std::int64_t count = cell < mean->cells.size() ? mean->cells[cell].count : 0;
+    row.push_back(count > 0 ? text_of(mean->cells[cell].spread) : "");
+    row.push_back(count > 0 ? std::to_string(count) : "");
+}
+/// Adds the headings of these columns.
+void add_spread_names(std::vector<std::string>& row, const PromptMean* mean) {
+    if (mean != nullptr)
+        row.insert(row.end(), {"spread", "prompts"});
+}
+/// Adds the heading of a column, in a table with several columns of means.
+void add_column(std::vector<std::string>& row, const std::string& name, const PromptMean* mean) {
+    row.push_back(name);
+    if (mean != nullptr)
+        row.insert(row.end(), {name + " spread", name + " prompts"});
+}
+
 Table table_of(const Effects& effects, const EffectsSweep* sweep) {
     Table table{{"writer", "logit"}};
     if (sweep == nullptr) {
-        for (const analysis::LogitPart& part : effects.attribution.parts)
+        add_spread_names(table.front(), effects.mean.get());
+        for (const analysis::LogitPart& part : effects.attribution.parts) {
             table.push_back({part.writer.name(), text_of(part.value)});
+            add_spread(table.back(), effects.mean.get(), table.size() - 2);
+        }
         table.push_back({"sum", text_of(effects.attribution.logit)});
+        add_spread(table.back(), effects.mean.get(), table.size() - 2);
         return table;
     }
     table = {{"head", "lost", "kl"}};
+    add_spread_names(table.front(), sweep->mean.get());
     for (std::size_t l = 0; l < sweep->heads.size(); ++l)
         for (std::size_t h = 0; h < sweep->heads[l].size(); ++h)
-            if (const auto& cell = sweep->heads[l][h])
+            if (const auto& cell = sweep->heads[l][h]) {
                 table.push_back(
                     {effects.heads[l][h]->writer.name(), text_of(cell->loss), text_of(cell->divergence)});
+                add_spread(table.back(), sweep->mean.get(), 2 * (l * sweep->heads[l].size() + h));
+            }
     return table;
 }
 
@@ -55,12 +83,15 @@ Table table_of(const PatchingPair& pair, const PatchingMap& map) {
     const bool heads = map.asked.paths || analysis::info_of(map.asked.kind).by_head;
     Table table{{"layer"}};
     for (std::size_t n = 0; n < map.cells.front().size(); ++n)
-        table.front().push_back(heads ? "H" + std::to_string(n) : pair.clean_tokens[n]);
+        add_column(table.front(), heads ? "H" + std::to_string(n) : pair.clean_tokens[n], map.mean.get());
     for (std::size_t l = 0; l < map.cells.size(); ++l) {
         std::vector<std::string>& row = table.emplace_back();
         row.push_back(std::to_string(l));
-        for (const auto& share : map.cells[l])
+        for (std::size_t n = 0; n < map.cells[l].size(); ++n) {
+            const auto& share = map.cells[l][n];
             row.push_back(share ? text_of(static_cast<double>(*share)) : "");
+            add_spread(row, map.mean.get(), l * map.cells.front().size() + n);
+        }
     }
     return table;
 }
@@ -69,20 +100,26 @@ Table table_of(const Atlas& atlas, const analysis::LabelThresholds& thresholds) 
     Table table{{"layer", "head", "label"}};
     for (const analysis::HeadScoreInfo& info : analysis::head_scores())
         if (atlas.known.test(static_cast<std::size_t>(info.score)))
-            table.front().emplace_back(info.id);
+            add_column(table.front(),
+                       std::string(info.id) + (atlas.side == Compare::difference ? ", B - A" : ""),
+                       atlas.mean.get());
     for (std::int64_t l = 0; l < atlas.L; ++l)
         for (std::int64_t h = 0; h < atlas.H; ++h) {
             const auto& head = atlas.at(l, h);
             if (!head)
                 continue;
-            const auto label = label_of(*head, thresholds);
+            const auto label = label_of(*atlas.labelled(l, h), thresholds);
             std::vector<std::string>& row = table.emplace_back(std::vector<std::string>{
                 std::to_string(l), std::to_string(h),
                 label ? std::string(analysis::info_of(*label).label.text.english) : ""});
             for (const analysis::HeadScoreInfo& info : analysis::head_scores())
-                if (atlas.known.test(static_cast<std::size_t>(info.score)))
+                if (atlas.known.test(static_cast<std::size_t>(info.score))) {
                     row.push_back(head->has(info.score) ? text_of(static_cast<double>((*head)[info.score]))
                                                         : "");
+                    add_spread(row, atlas.mean.get(),
+                               static_cast<std::size_t>(l * atlas.H + h) * analysis::head_score_count +
+                                   static_cast<std::size_t>(info.score));
+                }
         }
     return table;
 }

@@ -55,7 +55,8 @@ float switches_height(const OpenChooser& open, const figure::Rect& card) {
     return open.purpose == PathPurpose::film ? 2 * switch_row : open.formats.size() > 1 ? switch_row : 0;
 }
 
-void view_switches(OpenChooser& open, figure::Point at, const figure::Rect& card, const ViewTools& tools) {
+void view_switches(OpenChooser& open, figure::Point at, const figure::Rect& card, bool all_heads,
+                   const ViewTools& tools) {
     if (open.formats.size() < 2)
         return;
     SwitchRow row(open, at, tools);
@@ -72,7 +73,7 @@ void view_switches(OpenChooser& open, figure::Point at, const figure::Rect& card
             chosen >= 0)
             options = chosen == 1;
     } else if (open.purpose == PathPurpose::picture) {
-        view_picture_options(open, row, {at.x, at.y + picture_row}, picture_row, tools);
+        view_picture_options(open, row, {at.x, at.y + picture_row}, picture_row, all_heads, tools);
     }
     if (open.purpose == PathPurpose::film) {
         SwitchRow below(open, {at.x, at.y + switch_row}, tools);

@@ -374,7 +374,7 @@ bool list_keys(FileChooser& chooser, bool field_is_empty) {
 
 } // namespace
 
-void view_file_chooser(OpenChooser& open, const ViewTools& tools) {
+void view_file_chooser(OpenChooser& open, bool all_heads, const ViewTools& tools) {
     FileChooser& chooser = open.chooser;
     const figure::Rect card = begin_dialog("file chooser", 780, 600, tools);
     const Parts parts = parts_of(card, open);
@@ -389,7 +389,7 @@ void view_file_chooser(OpenChooser& open, const ViewTools& tools) {
     std::optional<std::string> offered;
     int entered = -1;
     if (collapses_picture_options(open, card) && open.picture.instead_of_folder) {
-        view_collapsed_picture_options(open, {card.x + chooser_pad, parts.crumbs.y}, tools);
+        view_collapsed_picture_options(open, {card.x + chooser_pad, parts.crumbs.y}, all_heads, tools);
     } else {
         const float places = draw_shortcuts(chooser, parts.shortcuts, tools);
         const float below = hub_row(open, {parts.shortcuts.x, places}, parts.shortcuts, tools) + 14;
@@ -413,7 +413,7 @@ void view_file_chooser(OpenChooser& open, const ViewTools& tools) {
     open.focus_name = open.focus_name && !name.active;
     if (name.edited)
         chooser.type(text);
-    view_switches(open, {parts.field.x, parts.field.bottom() + 12}, card, tools);
+    view_switches(open, {parts.field.x, parts.field.bottom() + 12}, card, all_heads, tools);
     if (parts.preview.w > 0)
         view_picture_preview(open, parts.preview, tools);
     const bool asked = replace_question(chooser, parts, tools);

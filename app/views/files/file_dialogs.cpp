@@ -214,9 +214,11 @@ void view_file_dialogs(const AppState& state, const ViewTools& tools) {
     if (files.damaged)
         return damaged_offer(*files.damaged, tools);
     if (tools.chooser != nullptr)
-        return view_file_chooser(*tools.chooser, tools);
+        return view_file_chooser(*tools.chooser, offers_all_heads(state), tools);
     if (tools.hub != nullptr)
         return view_hub_dialog(*tools.hub, tools);
+    if (files.attention)
+        return view_attention_dialog(*files.attention, tools);
     if (!files.recoveries.empty() && !(files.job && files.job->blocking))
         return recovery_panel(files.recoveries, tools);
     if (files.job && files.job->blocking) {

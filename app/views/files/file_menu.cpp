@@ -32,7 +32,7 @@ std::vector<MenuRow> menu_rows(const AppState& state) {
         if (info.applies(now))
             rows.push_back({info.title, key_hint(id), info.make_actions(now), info.tip, why_not(info, now)});
     };
-    for (const char* id : {"new", "open", "open hub", "save", "save as"})
+    for (const char* id : {"new", "open", "open hub", "compare with", "save", "save as"})
         add(id);
     if (!files.recent.empty())
         rows.push_back({tr("common.recent", "Recent"), {}, {}, {}, {}});
@@ -47,8 +47,12 @@ std::vector<MenuRow> menu_rows(const AppState& state) {
                            "copy script", "save script", "copy step", "append step", "record"})
         add(id);
     rows.push_back({{}, {}, {}, {}, {}});
+    add("choose attention");
     add("sentences");
     add("drop sentences");
+    add("prompts");
+    add("list of prompts");
+    add("close prompts");
     rows.push_back({{}, {}, {}, {}, {}});
     add("start page");
     add("palette");
@@ -199,6 +203,7 @@ std::string dialog_name(const FilesState& files) {
            : files.damaged             ? "damaged project"
            : files.chooser             ? "file chooser"
            : files.hub                 ? "hub"
+           : files.attention           ? "attention choice"
            : !files.recoveries.empty() ? "recovery"
                                        : "";
 }

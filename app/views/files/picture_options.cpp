@@ -1,4 +1,6 @@
 #include "app/views/files/file_views.h"
+
+#include "app/state/screens/screen.h"
 #include "app/views/files/switch_row.h"
 #include "core/base/message.h"
 
@@ -61,6 +63,14 @@ void option_switch(PictureChoice& choice, std::string_view flag, SwitchRow& row)
         option.set(choice, chosen);
 }
 
+void heads_switch(PictureChoice& choice, SwitchRow& row) {
+    if (const int chosen = row.add("heads", tr("picture_options.heads", "Heads"),
+                                   {{tr("picture_options.one_head", "one"), !choice.all_heads},
+                                    {tr("picture_options.all_heads", "all"), choice.all_heads}});
+        chosen >= 0)
+        choice.all_heads = chosen == 1;
+}
+
 /// The size of the exported picture, or the reason why it has none.
 std::string words_of(const OpenChooser& open) {
     const PictureOptions& picture = open.picture;
@@ -87,14 +97,26 @@ void draw_words(const OpenChooser& open, const figure::Rect& area, const ViewToo
 
 } // namespace
 
+bool offers_all_heads(const AppState& state) {
+    const DocumentPtr& shown = state.shown.document;
+    const bool has_maps = state.view.group == StageGroup::weights || shows_scores(state.view.group);
+    if (shown == nullptr || !shown->has_head_grid() || !has_maps ||
+        screen_of(state.shown, state.view) != Screen::stages)
+        return false;
+    const GivenWeights* const given = shown->given();
+    return shown->problem.dims.H > 1 && (given == nullptr || given->loaded.all());
+}
+
 bool collapses_picture_options(const OpenChooser& open, const figure::Rect& card) {
     return open.purpose == PathPurpose::picture && card.h < low_card;
 }
 
-void view_picture_options(OpenChooser& open, SwitchRow& beside, figure::Point at, float step,
+void view_picture_options(OpenChooser& open, SwitchRow& beside, figure::Point at, float step, bool all_heads,
                           const ViewTools& tools) {
     PictureChoice& choice = open.picture.choice;
     option_switch(choice, "--theme", beside);
+    if (all_heads)
+        heads_switch(choice, beside);
     SwitchRow first(open, at, tools);
     option_switch(choice, "--title", first);
     size_switch(open, first, tools);
@@ -103,7 +125,8 @@ void view_picture_options(OpenChooser& open, SwitchRow& beside, figure::Point at
     option_switch(choice, "--crop", second);
 }
 
-void view_collapsed_picture_options(OpenChooser& open, figure::Point at, const ViewTools& tools) {
+void view_collapsed_picture_options(OpenChooser& open, figure::Point at, bool all_heads,
+                                    const ViewTools& tools) {
     PictureChoice& choice = open.picture.choice;
     SwitchRow first(open, at, tools);
     option_switch(choice, "--theme", first);
@@ -113,6 +136,8 @@ void view_collapsed_picture_options(OpenChooser& open, figure::Point at, const V
     option_switch(choice, "--crop", second);
     SwitchRow third(open, {at.x, at.y + 2 * row_step}, tools);
     option_switch(choice, "--title", third);
+    if (all_heads)
+        heads_switch(choice, third);
 }
 
 void view_picture_words(OpenChooser& open, const figure::Rect& area, const ViewTools& tools) {

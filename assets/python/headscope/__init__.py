@@ -11,11 +11,11 @@ Needs NumPy and the program headscope in PATH, or in the environment variable HE
 """
 
 from ._attention import View, view
-from ._errors import HeadscopeError, NoProgram, ProgramEnded, Refused
+from ._errors import Asked, HeadscopeError, NoProgram, ProgramEnded, Question, Refused
 from ._model import Model
 from ._results import Explanation, Generation, Heads, Patching, Run
 from ._window import Window, show
 
 __version__ = "0.1.0"
-__all__ = ["Explanation", "Generation", "Heads", "HeadscopeError", "Model", "NoProgram", "Patching", "ProgramEnded", "Refused", "Run", "View",
-           "Window", "show", "view"]  # fmt: skip
+__all__ = ["Asked", "Explanation", "Generation", "Heads", "HeadscopeError", "Model", "NoProgram", "Patching", "ProgramEnded", "Question", "Refused", "Run",
+           "View", "Window", "show", "view"]  # fmt: skip

@@ -1,6 +1,8 @@
 """The exceptions of this package."""
 
-__all__ = ["HeadscopeError", "NoProgram", "ProgramEnded", "Refused"]
+from typing import List, NamedTuple
+
+__all__ = ["Asked", "HeadscopeError", "NoProgram", "ProgramEnded", "Question", "Refused"]
 
 
 class HeadscopeError(Exception):
@@ -16,6 +18,27 @@ class Refused(HeadscopeError):
     def __init__(self, sentence: str, code: int = 1) -> None:
         super().__init__(sentence)
         self.code = code
+
+
+class Question(NamedTuple):
+    """A question that the window asks, or a dialog that waits for an answer.
+
+    choices: the answers that it offers. takes: "PATH", "NAME" or "CHOICE" if another text is an answer too, otherwise
+    empty."""
+
+    number: int
+    kind: str
+    text: str
+    choices: List[str]
+    takes: str
+
+
+class Asked(Refused):
+    """The window asks a question that has to be answered first: Window.reply() answers it, Window.cancel() closes it."""
+
+    def __init__(self, sentence: str, question: Question) -> None:
+        super().__init__(sentence)
+        self.question = question
 
 
 class NoProgram(HeadscopeError, FileNotFoundError):

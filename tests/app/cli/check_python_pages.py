@@ -26,6 +26,7 @@ PROGRAM, SOURCES = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2])
 sys.path.insert(0, str(SOURCES / "assets/python"))
 import headscope  # noqa: E402
 from headscope._attention import weights_of  # noqa: E402
+from headscope._whole import whole_of  # noqa: E402
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
@@ -97,6 +98,22 @@ def check_inputs():
     check_refused_inputs(layers, words, keys, cross, output)
 
 
+def check_one_text_of_three_attentions(triple, words):
+    """Checks that index chooses one of two texts, with its tokens and its row of the mask."""
+    lists, keys, mask = [words, words[::-1]], [["x", "y", "z"], ["u", "v", "w"]], np.array([[1, 1, 1], [1, 1, 0]])
+    for index in (1, -1):
+        whole = whole_of(triple, lists, key_tokens=keys, mask=mask, index=index).arrays
+        for name, layers in zip(("encoder", "decoder", "cross"), triple):
+            assert np.array_equal(whole[f"{name}_attentions"], np.stack(layers)[:, [1]]), name
+        assert whole["decoder_tokens"].tolist() == [words[::-1]] and whole["encoder_tokens"].tolist() == [["u", "v", "w"]]
+        assert whole["attention_mask"].tolist() == [[1, 1, 0]]
+    assert whole_of(triple, words, mask=[1, 1, 0], index=0).arrays["decoder_tokens"].tolist() == [words]
+    for index in (2, -3):
+        raises(ValueError, f"there is no text {index}; the batch has 2", whole_of, triple, index=index)
+    raises(ValueError, "tokens has 1 lists for 2 texts", whole_of, triple, [words], index=0)
+    raises(ValueError, "the mask has 1 rows for 2 texts", whole_of, triple, mask=[[1, 1, 0]], index=0)
+
+
 def check_refused_inputs(layers, words, keys, cross, output):
     one = layers[:, 0]
     broken = one.copy()
@@ -107,6 +124,22 @@ def check_refused_inputs(layers, words, keys, cross, output):
     raises(ValueError, "there are 6 key_tokens for 7 columns", weights_of, cross[:, 0], words, key_tokens=keys[:6])
     raises(ValueError, "without tokens", weights_of, cross[:, 0], key_tokens=keys)
     raises(ValueError, "batch of 2 texts", weights_of, layers, words)
+    # show() passes a batch, and an encoder-decoder, as a whole.
+    whole = whole_of(layers, [words, words[::-1]], mask=[1, 1, 1, 1, 0]).arrays
+    assert np.array_equal(whole["attentions"], layers) and whole["tokens"].tolist() == [words, words[::-1]], whole
+    assert whole["attention_mask"].tolist() == [1, 1, 1, 1, 0]
+    equal(whole_of(layers, words, index=1), layers[:, 1])
+    triple = softmax(2, 2, 4, 3, 3), layers, softmax(3, 2, 4, 5, 3)
+    whole = whole_of(tuple(map(tuple, triple)), words, key_tokens=["x", "y", "z"]).arrays
+    assert all(np.array_equal(whole[f"{name}_attentions"], one) for name, one in zip(("encoder", "decoder", "cross"), triple))
+    assert whole["encoder_tokens"].tolist() == [["x", "y", "z"]] * 2 and whole["decoder_tokens"].tolist() == [words] * 2
+    raises(ValueError, "not the attentions of one encoder-decoder", whole_of, tuple(map(tuple, (triple[0], layers, layers))))
+    raises(ValueError, "has 1 lists for 2 texts", whole_of, layers, [words])
+    check_one_text_of_three_attentions(tuple(map(tuple, triple)), words)
+    with tempfile.TemporaryDirectory() as folder:  # the program reads row-major arrays
+        for name, array in np.load(whole_of(np.asfortranarray(layers), [words, words[::-1]], mask=np.ones((5, 2), int).T).save(folder)).items():
+            assert array.ndim == 1 or array.flags.c_contiguous, name
+    raises(ValueError, "not finite", whole_of, layers * np.nan)
     raises(ValueError, "there is no text 2", weights_of, layers, words, index=2)
     raises(ValueError, "has 2 lists", weights_of, one, [words, words])
     raises(ValueError, "the shape (5, 5)", weights_of, one[0, 0], words)

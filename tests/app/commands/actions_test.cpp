@@ -1,6 +1,7 @@
 #include "app/commands/actions.h"
 
 #include "app/state/model_document.h"
+#include "app/state/prompts/prompt_list.h"
 #include "app/state/screens/long_map.h"
 #include "core/base/message.h"
 #include "tests/catch.h"
@@ -32,6 +33,7 @@ struct Place {
     LongMap map{};
     bool on_map = false;
     Problem long_text{};
+    std::shared_ptr<const PromptListState> prompts{};
 
     ActionContext now() const {
         return {.view = view,
@@ -40,11 +42,13 @@ struct Place {
                 .checkpoint = checkpoint,
                 .two_texts = checkpoint,
                 .weights_file = weights_file,
+                .other_weights = weights_file,
                 .weights_alone = weights_alone,
                 .typed_words = !checkpoint,
                 .lesson = lesson,
                 .writes = checkpoint,
                 .map = on_map ? &map : nullptr,
+                .prompts = prompts.get(),
                 .shown = &shown,
                 .shows_numbers = true,
                 .own_heads = 9,
@@ -102,6 +106,17 @@ std::vector<Place> places() {
     atlas.checkpoint = true;
     atlas.view.attention.screen = Screen::atlas;
     all.push_back(atlas);
+    Place prompts{.name = "a list of prompts"};
+    prompts.checkpoint = true;
+    prompts.view.attention.screen = Screen::effects;
+    PromptList three;
+    three.prompts.resize(3);
+    PromptListState listed;
+    listed.list = std::make_shared<const PromptList>(std::move(three));
+    listed.open = 1;
+    sort_rows(listed);
+    prompts.prompts = std::make_shared<const PromptListState>(listed);
+    all.push_back(prompts);
     Place flow{.name = "the Flow"};
     flow.view.flow.on_screen = true;
     flow.view.attention.screen = Screen::flow;
@@ -413,6 +428,10 @@ TEST_CASE("the manual's page of keys is the table", "[actions]") {
     std::erase_if(atlas, [&](const std::string& line) {
         return std::ranges::find(checkpoint, line) != checkpoint.end();
     });
+    std::vector<std::string> prompts = lines_of("a list of prompts");
+    std::erase_if(prompts, [&](const std::string& line) {
+        return std::ranges::find(checkpoint, line) != checkpoint.end();
+    });
     const std::vector<std::string> own = lines_of("own, 0");
     std::vector<std::string> flow = lines_of("the Flow");
     std::erase_if(flow, [&](const std::string& line) { return std::ranges::find(own, line) != own.end(); });
@@ -420,6 +439,7 @@ TEST_CASE("the manual's page of keys is the table", "[actions]") {
     add("The Flow, in addition", flow);
     add("A checkpoint", checkpoint);
     add("The atlas, in addition", atlas);
+    add("A list of prompts, in addition", prompts);
     add("The map of a long text", lines_of("the map of a long text"));
     add("The map of a long file of weights", lines_of("the map of a file"));
     add("Attention weights of a file", lines_of("weights of a file"));

@@ -31,6 +31,11 @@ TEST_CASE("a path is told by what it holds, a damaged file by its ending", "[pro
     CHECK(file("cut.npy", "") == PathKind::tensors);
     CHECK(file("cut.safetensors", "") == PathKind::tensors);
     CHECK(file("a.txt", "# no lesson") == PathKind::unknown);
+    CHECK(file("prompts.jsonl",
+               "{\"prompt\": \"The title has the word\", \"answer\": \"attention\"}\n"
+               "{\"prompt\": \"all you need is\", \"answer\": \"attention\"}\n") == PathKind::unknown);
+    CHECK(file("vocabulary.json", R"({"model": {"vocab": {"attention": 7, "[": 8}}})") == PathKind::unknown);
+    CHECK(file("heads.txt", "{\"tokens\": [\"a\"], \"attention\" :\n[[[1]]]}") == PathKind::tensors);
     CHECK(file("a.md", "# lesson") == PathKind::lesson);
     CHECK(kind_of_path(test_data("/mha/s1_none_bias.safetensors")) == PathKind::problem);
     CHECK(kind_of_path(folder.file("")) == PathKind::folder);

@@ -6,7 +6,6 @@
 #include <vector>
 
 using namespace headscope;
-using namespace headscope::engine;
 
 TEST_CASE("a pool calls every index once, with workers it told of") {
     for (const int threads : {1, 2, 5}) {

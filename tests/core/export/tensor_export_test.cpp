@@ -119,7 +119,7 @@ TEST_CASE("the suffix chooses the format") {
     CHECK(file("a.tsv") == "36\t37\t38\n39\t40\t41\n");
     const format::Safetensors read = format::Safetensors::from_bytes(file("a.safetensors"), "file");
     CHECK(read.tensor("weights")->shape() == Shape{2, 3});
-    CHECK_THROWS_WITH(file("a.xlsx"), Contains(".npy, .csv, .tsv or .safetensors"));
-    CHECK_THROWS_WITH(file("a.json"), Contains(".npy, .csv, .tsv or .safetensors"));
+    CHECK_THROWS_WITH(file("a.xlsx"), Contains(".npy, .npz, .csv, .tsv or .safetensors"));
+    CHECK_THROWS_WITH(file("a.json"), Contains(".npy, .npz, .csv, .tsv or .safetensors"));
     CHECK(folder.entries() == 4);
 }

@@ -142,7 +142,7 @@ TEST_CASE("a trace of the program's own opens as attention") {
 TEST_CASE("attention files that are no such files are refused with one sentence") {
     const std::pair<const char*, const char*> faults[] = {
         {"bad_rank2.npy", "has 2 axes"},
-        {"bad_rank5.npy", "has 5 axes"},
+        {"bad_rank5.npy", "choose one with --batch 0 to 1"},
         {"bad_integers.npy", "numbers of the type <i8"},
         {"bad_big_endian.npy", "big-endian"},
         {"bad_fortran.npy", "Fortran order"},

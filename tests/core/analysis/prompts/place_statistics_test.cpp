@@ -31,6 +31,15 @@ TEST_CASE("numbers of equal place have a mean and a standard deviation", "[promp
     CHECK(spread["rows"][0][1] == 0.0);
 }
 
+TEST_CASE("the statistics of a place are the mean, the standard deviation and the count", "[prompts]") {
+    const std::vector<double> numbers{1, 3, 8}; // squared distances 9, 1 and 16
+    const auto statistics = headscope::analysis::statistics_of(numbers);
+    CHECK(statistics.mean == 4.0);
+    CHECK(statistics.spread == Approx(std::sqrt(26.0 / 3.0)));
+    CHECK(statistics.count == 3);
+    CHECK(headscope::analysis::statistics_of({}).count == 0);
+}
+
 TEST_CASE("names stay where all results share them, and other things are left out", "[prompts]") {
     const auto all =
         results({R"({"position": 3, "token": {"id": 5, "probability": 0.5}, "sources": [0.5],

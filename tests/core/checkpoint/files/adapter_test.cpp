@@ -205,6 +205,8 @@ TEST_CASE("the base of a LoRA adapter is found by its name, or has to be named")
     const std::string named = copy_base(folder.file("named"), "gpt2_tiny");
     set_adapter_base(named, adapter);
     CHECK(find_adapter_base(adapter) == named);
+    set_adapter_base("", adapter);
+    CHECK(find_adapter_base(adapter) == beside);
     const std::string inside =
         write_adapter(named + "/checkpoint-3", lora_config("elsewhere/named"), of_gpt2());
     CHECK(find_adapter_base(inside) == named);

@@ -1,5 +1,6 @@
-#include "app/session/atlas_service.h"
+#include "app/session/atlas/atlas_service.h"
 
+#include "app/session/prompt_list_service.h"
 #include "app/state/model_document.h"
 #include "app/state/screens/atlas.h"
 #include "app/state/screens/probed_heads.h"
@@ -9,6 +10,7 @@
 #include "core/analysis/heads/head_distance.h"
 #include "core/analysis/heads/output_shares.h"
 #include "core/base/message.h"
+#include "core/checkpoint/run/spelled_run.h"
 
 #include <algorithm>
 #include <numeric>
@@ -63,22 +65,30 @@ ScoreProgress work_of(const Derived<ByHead>& value, Atlas& atlas, std::initializ
     return {value.error, value.done ? std::nullopt : std::optional(value.fraction)};
 }
 
-Atlas of_head_grid(const HeadGrid& head_grid, std::vector<std::shared_ptr<const void>>& holders) {
-    const AttentionInfo& info = head_grid.info();
+Atlas empty_atlas(const AttentionInfo& info) {
     Atlas atlas;
     atlas.L = info.own_layers();
     atlas.H = info.own_heads();
     atlas.numbers = info.numbers;
     atlas.numbers.resize(static_cast<std::size_t>(atlas.L));
     atlas.heads.resize(static_cast<std::size_t>(atlas.L * atlas.H));
-    for (std::int64_t l = 0; l < atlas.L; ++l) {
-        const auto row = head_grid.row(l);
-        holders.push_back(row);
-        if (row != nullptr && !row->heads.empty())
-            for (std::int64_t h = 0; h < atlas.H; ++h)
-                atlas.heads[static_cast<std::size_t>(l * atlas.H + h)] =
-                    row->heads[static_cast<std::size_t>(h)].facts.metrics;
-    }
+    return atlas;
+}
+
+/// Takes over the scores of layer l of a grid; row: null if it is not read yet.
+void take_row(Atlas& atlas, std::int64_t l, const std::shared_ptr<const HeadGridRow>& row,
+              std::vector<std::shared_ptr<const void>>& holders) {
+    holders.push_back(row);
+    if (row != nullptr && !row->heads.empty())
+        for (std::int64_t h = 0; h < atlas.H; ++h)
+            atlas.heads[static_cast<std::size_t>(l * atlas.H + h)] =
+                row->heads[static_cast<std::size_t>(h)].facts.metrics;
+}
+
+Atlas of_head_grid(const HeadGrid& head_grid, std::vector<std::shared_ptr<const void>>& holders) {
+    Atlas atlas = empty_atlas(head_grid.info());
+    for (std::int64_t l = 0; l < atlas.L; ++l)
+        take_row(atlas, l, head_grid.row(l), holders);
     return atlas;
 }
 
@@ -136,6 +146,87 @@ AtlasService::AtlasService(SessionState& state, std::function<void()> wake)
 bool AtlasService::is_on_screen(HeadScore score) const {
     const AtlasView& view = state_.view.attention.atlas;
     return view.colour == score || view.x == score || view.y == score || view.sort == score;
+}
+
+void AtlasService::add_scores(Atlas& atlas, Holders& holders, const checkpoint::ModelRunPtr& run) {
+    add_model_scores(atlas, holders, run);
+    add_effects(atlas, holders, run);
+    add_shares(atlas, holders, run);
+    add_retrieval(atlas, holders, run);
+    add_changes(atlas, holders, run);
+}
+
+void AtlasService::add_changes(Atlas& atlas, Holders& holders, const checkpoint::ModelRunPtr& run) {
+    const checkpoint::ModelRunPtr& unedited = state_.model.unedited;
+    const bool edited = run != nullptr && !state_.document->part()->edits.empty();
+    if (!edited || unedited == nullptr || !(unedited->inputs() == run->inputs()) ||
+        checkpoint::is_patched(run->edits()) || atlas.survey != nullptr)
+        return;
+    using Changes = std::vector<analysis::HeadChange>;
+    const auto changes = values_.ask<Changes>({run, "changes"}, Priority::on_screen,
+                                              [run, unedited](Progress& progress, const auto&) {
+                                                  return analysis::head_changes(unedited, run, progress);
+                                              });
+    atlas.works[ScoreSource::comparison] = {changes.error,
+                                            changes.done ? std::nullopt : std::optional(changes.fraction)};
+    holders.push_back(changes.value);
+    if (changes.value == nullptr)
+        return;
+    for (const analysis::HeadChange& change : *changes.value)
+        if (change.place.stack == state_.view.attention.stack && atlas.has(change.place.layer, change.head))
+            if (auto& head =
+                    atlas.heads[static_cast<std::size_t>(change.place.layer * atlas.H + change.head)]) {
+                head->set(HeadScore::attention_change, static_cast<float>(change.attention));
+                if (change.parameters)
+                    head->set(HeadScore::parameter_change, static_cast<float>(*change.parameters));
+            }
+}
+
+void AtlasService::compare(Atlas& atlas, Holders& holders, const AttentionSetPtr& set,
+                           const checkpoint::ModelRunPtr& run) {
+    const Compare side = state_.view.compare;
+    const checkpoint::ModelRunPtr& baseline = state_.model.baseline;
+    atlas.compare_obstacle = why_no_grid_comparison(state_, run);
+    if (baseline == nullptr || run == nullptr || atlas.survey != nullptr || !atlas.compare_obstacle.empty() ||
+        baseline->model_ptr() != run->model_ptr()) {
+        grids_ = nullptr;
+        return;
+    }
+    if (side == Compare::now) // what is known of A stays
+        return;
+    if (grids_ == nullptr || grids_->run_of_a != baseline || grids_->b != set)
+        grids_ = std::make_shared<const ComparedGrids>(
+            ComparedGrids{std::make_shared<const checkpoint::SpelledRun>(
+                              baseline, *state_.document->part()->model, state_.view.attention.stack),
+                          set, baseline});
+    Atlas a = empty_atlas(set->info());
+    std::vector<std::shared_ptr<const HeadGridRow>> differences;
+    for (std::int64_t l = 0; l < a.L; ++l) {
+        const auto row = values_.ask<ComparedGridRow>({grids_, std::to_string(l)}, Priority::on_screen,
+                                                      [grids = grids_, l](Progress& progress, const auto&) {
+                                                          return compared_grid_row(*grids, l, progress);
+                                                      });
+        if (!row.error.empty())
+            atlas.compare_obstacle = row.error;
+        a.rows.push_back(row.value == nullptr ? nullptr : row.value->a);
+        differences.push_back(row.value == nullptr ? nullptr : row.value->difference);
+        take_row(a, l, a.rows.back(), holders);
+    }
+    add_scores(a, holders, baseline);
+    if (side == Compare::baseline) {
+        a.side = side;
+        a.names = atlas.names;
+        a.compare_obstacle = atlas.compare_obstacle;
+        a.has_survey = atlas.has_survey;
+        a.survey_error = atlas.survey_error;
+        a.similarity_progress.unavailable_reason =
+            tr("atlas_comparison.similarity", "The similarity of heads is shown for B only.");
+        atlas = std::move(a);
+        return;
+    }
+    atlas.rows = std::move(differences);
+    holders.push_back(grids_); // differs from the numbers of A
+    subtract_scores(atlas, a, !baseline->edits().empty());
 }
 
 void AtlasService::add_model_scores(Atlas& atlas, Holders& holders, const checkpoint::ModelRunPtr& run) {
@@ -290,7 +381,8 @@ void AtlasService::add_alike(Atlas& atlas, Holders& holders, const AttentionSetP
 
 void AtlasService::add_acts(Atlas& atlas, Holders& holders, const AttentionSetPtr& set) {
     const std::int64_t l = state_.view.attention.layer, h = state_.view.head;
-    if (atlas.survey != nullptr || !atlas.has(l, h) || !atlas.at(l, h) || state_.document->is_long())
+    if (atlas.survey != nullptr || atlas.mean != nullptr || !atlas.has(l, h) || !atlas.at(l, h) ||
+        state_.document->is_long())
         return;
     const HeadScore score =
         label_of(*atlas.at(l, h), state_.view.attention.atlas.thresholds).value_or(HeadScore::entropy);
@@ -339,15 +431,32 @@ void AtlasService::follow_survey(Atlas& atlas, Holders& holders) {
         atlas.survey_error = card.error;
 }
 
-void AtlasService::follow(const AttentionSetPtr& set, const checkpoint::ModelRunPtr& run) {
+void AtlasService::add_prompt_mean(Atlas& atlas, Holders& holders, const PromptListService& prompts) {
+    std::ranges::fill(atlas.heads, std::nullopt);
+    holders.push_back(prompts.list());
+    holders.push_back(prompts.numbers());
+    if (prompts.numbers() != nullptr)
+        show_mean_heads(atlas, *prompts.numbers());
+    else
+        atlas.mean = std::make_shared<const PromptMean>(PromptMean{.of = prompts.now().count});
+    atlas.works.try_emplace(ScoreSource::contributions); // measured once the view shows the score
+    for (const ScoreSource of : {ScoreSource::further_runs, ScoreSource::needles})
+        atlas.works[of].unavailable_reason =
+            tr("atlas_desk.not_of_prompts", "This score is not measured for a list of prompts. The Effects "
+                                            "have the mean effect of ablation.");
+}
+
+void AtlasService::follow(const AttentionSetPtr& set, const checkpoint::ModelRunPtr& run,
+                          const PromptListService* mean) {
     values_.begin_frame();
     const bool checkpoint = state_.document->is_checkpoint();
     const std::shared_ptr<const void> model = checkpoint ? state_.document->part()->model : nullptr;
-    values_.retain({set, run, model, survey_});
+    values_.retain({set, run, model, survey_, grids_, state_.model.baseline});
     if (state_.view.attention.screen != Screen::atlas || set == nullptr || state_.head_grid == nullptr) {
         state_.shown.atlas = nullptr;
         shown_.clear();
         named_ = nullptr;
+        grids_ = nullptr;
         return;
     }
     Holders holders;
@@ -359,12 +468,22 @@ void AtlasService::follow(const AttentionSetPtr& set, const checkpoint::ModelRun
     atlas.names = names_;
     follow_survey(atlas, holders);
     survey_ = atlas.survey;
-    add_model_scores(atlas, holders, run);
-    add_effects(atlas, holders, run);
-    add_shares(atlas, holders, run);
-    add_retrieval(atlas, holders, run);
+    if (mean != nullptr) {
+        add_prompt_mean(atlas, holders, *mean);
+        add_model_scores(atlas, holders, run);
+    } else {
+        add_scores(atlas, holders, run);
+    }
     add_alike(atlas, holders, set);
     add_acts(atlas, holders, set);
+    if (mean == nullptr) {
+        compare(atlas, holders, set, run);
+    } else {
+        grids_ = nullptr;
+        atlas.compare_obstacle =
+            tr("atlas_comparison.mean", "The mean over prompts is shown for B only; show the open prompt to "
+                                        "compare it with A.");
+    }
     for (const std::optional<HeadMetrics>& head : atlas.heads)
         if (head)
             atlas.known |= head->measured;
