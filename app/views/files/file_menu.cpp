@@ -77,7 +77,7 @@ int step(const std::vector<MenuRow>& rows, int from, int by) {
 }
 
 struct MenuLook {
-    float width, row = 30, heading = 28, line = 13;
+    float width, row = 28, heading = 28, line = 13;
     float height(const MenuRow& row_of) const {
         return !row_of.commands.empty() ? row : row_of.label.empty() ? line : heading;
     }
