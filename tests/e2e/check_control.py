@@ -203,7 +203,7 @@ def check_refused_shows(program):
     broken = rows.copy()
     broken[0, 1, 1] = numpy.nan
     is_no_show(program, ValueError, broken, ["a", "b", "c"])
-    is_no_show(program, ValueError, (rows[None].repeat(2, 0),), ["a", "b", "c"])
+    is_no_show(program, ValueError, (rows[None].repeat(2, 0),), [["a", "b", "c"]] * 3)  # three lists for two texts
     is_no_show("/nowhere", headscope.NoProgram, rows)
 
 
