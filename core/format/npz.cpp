@@ -108,7 +108,9 @@ NpzFile NpzFile::open(const std::string& path) {
     for (const std::string& name : names) {
         const std::string array_name = name.substr(0, name.size() - npy_ending.size());
         const std::string shown = array_in_file(path, array_name);
-        NpzEntry entry{{array_name, "", {}}, ZipMember(bytes, archive.place(name), shown), {}};
+        // Made first: GCC 12 destroys a base twice if the next member of its aggregate throws.
+        ZipMember member(bytes, archive.place(name), shown);
+        NpzEntry entry{{array_name, "", {}}, std::move(member), {}};
         // A damaged header is always reported: without its array, a file of layers would lack one.
         entry.array =
             read_npy_description(shown, entry.member.size(), [&](std::uint64_t begin, std::span<char> to) {

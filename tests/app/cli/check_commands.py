@@ -132,6 +132,8 @@ def prepare(folder):
     write_encoder_decoder(folder / "T5")
     write_bert(folder / "BERT")
     write_attention(folder)
+    for name in ("batch.npz", "triple.npz"):
+        shutil.copy(SOURCES / "tests/data/attention" / name, folder)
     write_safetensors(folder / "changed.safetensors", {"layers.3.W_Q": [64, 64]})
     sentence = "Tom had a dog. The dog was big. One day Tom went to the park with the dog. "
     (folder / "corpus.txt").write_text((sentence + "\n") * 4)
