@@ -1,5 +1,7 @@
 #include "app/shell/control/open_question.h"
+#include "app/state/prompts/prompt_list.h"
 #include "core/base/file.h"
+#include "tests/changed_checkpoint.h"
 #include "tests/gui/support/control_client.h"
 #include "tests/gui/support/files_user.h"
 #include "tests/test_data.h"
@@ -125,6 +127,25 @@ TEST_CASE("a client chooses one of the texts of a file", "[gui][control]") {
     CHECK(asker.question().is_null());
     CHECK(client.report().at("document") == "attention weights");
     CHECK(client.report().at("attention").at("text") == 1);
+}
+
+TEST_CASE("a client opens a list of prompts and compares checkpoints", "[gui][control]") {
+    Asker asker;
+    ControlClient& client = asker.client;
+    const std::string model = test_data("/models/llama_tiny_tied");
+    client.done("open", json{{"path", model}, {"text", "12,7,30,5"}});
+    write_file_atomically(asker.folder.file("prompts.txt"), "5 7 11\n12 7 30 5\n");
+    client.done("prompts", asker.folder.file("prompts.txt"));
+    const PromptListState* const prompts = asker.user.program.state().model.prompts.get();
+    REQUIRE(prompts != nullptr);
+    CHECK(prompts->list->prompts.size() == 2);
+    const std::string tuned = changed_checkpoint(model, asker.folder.file("tuned"),
+                                                 [](const std::string& name, std::vector<float>& numbers) {
+                                                     if (name.ends_with("q_proj.weight"))
+                                                         numbers.front() += 1;
+                                                 });
+    client.done("compare with", tuned);
+    CHECK(client.report().at("compare") == "difference");
 }
 
 TEST_CASE("a client answers that a file is replaced, and another keeps it", "[gui][control]") {

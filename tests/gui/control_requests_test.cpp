@@ -1,8 +1,6 @@
 #include "app/shell/control/requests/requests.h"
-#include "app/state/prompts/prompt_list.h"
 #include "core/base/file.h"
 #include "core/lesson/questions/step_tasks.h"
-#include "tests/changed_checkpoint.h"
 #include "tests/environment.h"
 #include "tests/gui/support/control_client.h"
 #include "tests/gui/support/files_user.h"
@@ -243,23 +241,6 @@ void check_files(ControlClient& client, const TemporaryFolder& folder) {
     CHECK(client.user.program.state().files.recent.empty());
 }
 
-void check_prompts_and_comparison(ControlClient& client, TemporaryFolder& folder) {
-    const std::string model = test_data("/models/llama_tiny_tied");
-    client.done("open", json{{"path", model}, {"text", "12,7,30,5"}});
-    write_file_atomically(folder.file("prompts.txt"), "5 7 11\n12 7 30 5\n");
-    client.done("prompts", folder.file("prompts.txt"));
-    const PromptListState* const prompts = client.user.program.state().model.prompts.get();
-    REQUIRE(prompts != nullptr);
-    CHECK(prompts->list->prompts.size() == 2);
-    const std::string tuned = changed_checkpoint(model, folder.file("tuned"),
-                                                 [](const std::string& name, std::vector<float>& numbers) {
-                                                     if (name.ends_with("q_proj.weight"))
-                                                         numbers.front() += 1;
-                                                 });
-    client.done("compare with", tuned);
-    CHECK(client.report().at("compare") == "difference");
-}
-
 void check_checkpoint(ControlClient& client) {
     User& user = client.user;
     client.done("open", json{{"path", test_data("/models/llama_tiny_tied")}, {"text", "12,7,30,5"}});
@@ -471,12 +452,6 @@ TEST_CASE("each request of the control socket has the effect that its row of the
         check_encoder_decoder(client);
     }
     {
-        TemporaryFolder own;
-        FilesUser user(own);
-        ControlClient client{user, accepted};
-        check_prompts_and_comparison(client, own);
-    }
-    {
         User user(plain_problem(2, 3));
         ControlClient client{user, accepted};
         client.done("batch", 1);
@@ -491,7 +466,8 @@ TEST_CASE("each request of the control socket has the effect that its row of the
         CHECK(user.view().attention.long_map.reading == MapReading::off);
     }
     // These are accepted in tests of their own.
-    for (const char* const elsewhere : {"text-pair", "answer", "branch", "open hub", "reply", "cancel"})
+    for (const char* const elsewhere :
+         {"text-pair", "answer", "branch", "open hub", "reply", "cancel", "prompts", "compare with"})
         accepted.insert(elsewhere);
     for (const Request& request : requests()) {
         INFO(request.id);

@@ -137,7 +137,7 @@ TEST_CASE("the changes of heads equal those of headscope diff", "[diff]") {
         CHECK(row["layer"] == changes[n].place.layer);
         CHECK(row["head"] == changes[n].head);
         CHECK(*changes[n].parameters == Approx(row["all"].get<double>()).epsilon(1e-9));
-        // An edited matrix is packed anew, and its products round differently in float32.
+        // An edited matrix is packed again, and its products round differently in float32.
         CHECK(changes[n].attention == Approx(row["pattern"].get<double>()).epsilon(1e-6));
         CHECK((*changes[n].parameters > 0) == (n == 1)); // head 1 of layer 0
     }
