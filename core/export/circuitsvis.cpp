@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/export/collected_text.h"
 #include "core/format/number_text.h"
 
 #include <cmath>
@@ -35,24 +36,8 @@ void check_layers(const std::vector<std::string>& tokens, const std::vector<Circ
     }
 }
 
-/// Collects text, and passes it on once it has some size.
-class CircuitsVisText {
-public:
-    explicit CircuitsVisText(const ByteSink& sink) : sink_(sink) {}
-    std::string at_hand;
-    void pass_on(std::size_t least) {
-        if (at_hand.size() < least)
-            return;
-        sink_(at_hand);
-        at_hand.clear();
-    }
-
-private:
-    const ByteSink& sink_;
-};
-
 /// Appends the heads of one layer. Returns true if a weight above the diagonal is not 0.
-bool append_heads(CircuitsVisText& text, const SelectedStage& weights) {
+bool append_heads(CollectedText& text, const SelectedStage& weights) {
     constexpr std::size_t piece = std::size_t{1} << 18U;
     const std::int64_t T = weights.shape()[3];
     std::int64_t at = 0;
@@ -91,7 +76,7 @@ void write_circuitsvis(const std::vector<std::string>& tokens, const std::vector
     for (const CircuitsVisLayer& layer : layers)
         for (std::int64_t h = 0; h < layer.weights.shape()[1]; ++h)
             names.push_back(layer.name + "H" + std::to_string(layer.weights.first_head + h));
-    CircuitsVisText text(sink);
+    CollectedText text(sink);
     text.at_hand = "{\"tokens\":" + json_text(shown) + ",\"attention_head_names\":" + json_text(names) +
                    ",\"attention\":[";
     bool reads_later = false;

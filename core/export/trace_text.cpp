@@ -1,3 +1,4 @@
+#include "core/export/collected_text.h"
 #include "core/export/trace_selection.h"
 #include "core/format/number_text.h"
 
@@ -9,22 +10,6 @@ namespace headscope::exporting {
 
 namespace {
 
-/// Text on its way to a sink: what is at hand goes there once it has some size.
-class Text {
-public:
-    explicit Text(const ByteSink& sink) : sink_(sink) {}
-    std::string at_hand;
-    void pass_on(std::size_t least = std::size_t{1} << 18U) {
-        if (at_hand.size() < least)
-            return;
-        sink_(at_hand);
-        at_hand.clear();
-    }
-
-private:
-    const ByteSink& sink_;
-};
-
 /// How many axes, from the innermost on, begin with number `at` of a tensor of this shape.
 int axes_begun(const Shape& shape, std::int64_t at) {
     int axes = 0;
@@ -35,7 +20,7 @@ int axes_begun(const Shape& shape, std::int64_t at) {
 }
 
 /// Nested lists by shape; JSON has no infinities, so they become strings.
-void append_nested(Text& text, const SelectedStage& stage) {
+void append_nested(CollectedText& text, const SelectedStage& stage) {
     const Shape& shape = stage.shape();
     std::int64_t at = 0;
     stage.give([&](std::span<const float> numbers) {
@@ -57,7 +42,7 @@ void append_nested(Text& text, const SelectedStage& stage) {
 } // namespace
 
 void write_table(const std::vector<SelectedStage>& stages, char separator, const ByteSink& sink) {
-    Text text(sink);
+    CollectedText text(sink);
     std::string& out = text.at_hand;
     out = "stage,b,h,i,j,value\n";
     std::ranges::replace(out, ',', separator);
@@ -92,7 +77,7 @@ void write_table(const std::vector<SelectedStage>& stages, char separator, const
 
 void write_json(const nlohmann::ordered_json& metadata, const std::vector<SelectedStage>& stages,
                 const ByteSink& sink) {
-    Text text(sink);
+    CollectedText text(sink);
     std::string& out = text.at_hand;
     out = json_text(metadata);
     out.back() = ',';

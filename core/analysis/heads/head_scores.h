@@ -117,8 +117,8 @@ const HeadScoreInfo* find_head_score(std::string_view id);
 /// Whether the score says something of (Tq, Tk) weights. same_tokens: queries and keys are the same tokens,
 /// as nowhere in a cross-attention.
 bool score_applies(HeadScore score, std::int64_t Tq, std::int64_t Tk, bool same_tokens);
-/// Whether one run over the text is enough to measure the score. The others need a probe, the model's
-/// weights, further runs or a second checkpoint.
+/// Returns true if one run over the text is enough to measure the score. The others need a probe, the
+/// model's weights, further runs or a second checkpoint.
 bool is_of_one_run(const HeadScoreInfo& info);
 /// Whether the score takes so many runs that it is measured only where somebody asks for it.
 bool is_asked_for(const HeadScoreInfo& info);
