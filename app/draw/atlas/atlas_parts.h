@@ -95,6 +95,8 @@ float draw_atlas_tiles(Picture& picture, const AtlasScene& scene, const figure::
 figure::GridItem tile_picture(const AtlasScene& scene, std::int64_t l, std::int64_t h,
                               const figure::Rect& area, figure::Color background);
 
+/// Describes the numbers of the small maps and their scale, for a legend.
+std::string weight_words(const AtlasScene& scene);
 /// The colors of these marks on the canvas, for weights 0 to 1.
 Ramp marks_ramp(const Theme& theme);
 

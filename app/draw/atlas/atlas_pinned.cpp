@@ -35,18 +35,6 @@ float labels_above(const DrawContext& context, const AttentionInfo& info, float 
            (named(info) ? column_label_height(context, map / static_cast<float>(info.Tk), true) : numbers);
 }
 
-/// Describes the numbers of the maps and their scale.
-std::string weight_words(const AtlasScene& scene) {
-    const bool log = scene.context.log_colours();
-    if (scene.difference())
-        return log ? tr("atlas_board.marks_change_log", "marks: |B − A| of a weight, log scale")
-                   : tr("atlas_board.marks_change", "marks: |B − A| of a weight");
-    if (scene.atlas.mean != nullptr)
-        return log ? tr("atlas_pinned.weight_open_log", "weight on the open prompt, log scale")
-                   : tr("atlas_pinned.weight_open", "weight on the open prompt");
-    return log ? tr("common.weight_log_scale", "weight, log scale") : tr("common.weight", "weight");
-}
-
 /// Draws the tokens of a map's rows and columns, and labels queries and keys.
 void draw_map_labels(Picture& picture, const AtlasScene& scene, const figure::Rect& map, float above) {
     const DrawContext& context = scene.context;

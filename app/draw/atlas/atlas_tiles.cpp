@@ -180,17 +180,9 @@ void draw_names(Picture& picture, const AtlasScene& scene, const Tiles& tiles) {
     }
 }
 
-/// Describes the numbers of the marks and their scale.
 std::string marks_words(const AtlasScene& scene) {
-    const bool log = scene.context.log_colours();
-    if (scene.difference())
-        return log ? tr("atlas_board.marks_change_log", "marks: |B − A| of a weight, log scale")
-                   : tr("atlas_board.marks_change", "marks: |B − A| of a weight");
-    if (scene.atlas.mean != nullptr)
-        return log ? tr("atlas_board.marks_open_log", "marks: weight on the open prompt, log scale")
-                   : tr("atlas_board.marks_open", "marks: weight on the open prompt");
-    return log ? tr("atlas_board.marks_weight_log_scale", "marks: weight, log scale")
-               : tr("atlas_board.marks_weight", "marks: weight");
+    // Translators: marks on a colored tile; then what they show, such as "weight, log scale"
+    return tr("atlas_board.marks", "marks: {}", weight_words(scene));
 }
 
 std::string background_words(const AtlasScene& scene) {
@@ -236,6 +228,17 @@ void draw_legends(Picture& picture, const AtlasScene& scene, const Tiles& tiles,
 }
 
 } // namespace
+
+std::string weight_words(const AtlasScene& scene) {
+    const bool log = scene.context.log_colours();
+    if (scene.difference())
+        return log ? tr("atlas_board.weight_change_log", "|B − A| of a weight, log scale")
+                   : tr("atlas_board.weight_change", "|B − A| of a weight");
+    if (scene.atlas.mean != nullptr)
+        return log ? tr("atlas_pinned.weight_open_log", "weight on the open prompt, log scale")
+                   : tr("atlas_pinned.weight_open", "weight on the open prompt");
+    return log ? tr("common.weight_log_scale", "weight, log scale") : tr("common.weight", "weight");
+}
 
 Ramp marks_ramp(const Theme& theme) {
     Ramp marks;
