@@ -74,6 +74,8 @@ TEST_CASE("a second checkpoint from the dialog is shown as B - A, and undo bring
     CHECK(user.program.state().compare.name() == "pocket");
     CHECK(user.view().compare == Compare::difference);
     CHECK(user.view().tab == LeftTab::edit);
+    CHECK(user.view().attention.layer == changed_layer); // the layer that changed most
+    CHECK(user.view().group == StageGroup::weights);
     CHECK(user.logits() != before);
     CHECK_FALSE(user.files().unsaved); // nothing that could not be made again
 

@@ -74,6 +74,23 @@ TEST_CASE("a click into the map of all weights shows the numbers there", "[gui]"
     }
 }
 
+TEST_CASE("a part of large weights has at least 16 columns, in cells as small as the window asks", "[gui]") {
+    for (const auto& [width, height] : {std::pair{1920.0F, 1080.0F}, {1600.0F, 1000.0F}, {1280.0F, 720.0F}}) {
+        WeightsUser user(width, height);
+        INFO(width);
+        for (const TensorId id : {TensorId::x, TensorId::W_Q, TensorId::q}) {
+            INFO(tensor_info(id).name);
+            const MatrixGrid& grid = user.grid(id);
+            CHECK(grid.cols >= 16);
+            CHECK(grid.pitch_x >= 10);
+            CHECK(grid.area.right() <= user.program.canvas().scene.width);
+        }
+        user.act(GoTo{StageGroup::output});
+        CHECK(user.grid(TensorId::concat).cols >= 16);
+        CHECK(user.grid(TensorId::output).cols >= 16);
+    }
+}
+
 TEST_CASE("rows and columns are reached by number, rows by their token too", "[gui]") {
     WeightsUser user;
     user.type_over("##go to column", "100");

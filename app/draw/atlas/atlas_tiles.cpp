@@ -140,8 +140,15 @@ void draw_tile(Picture& picture, const AtlasScene& scene, const Tiles& tiles, st
                   bold ? theme.ink : theme.muted);
         const Font font = bold ? Font::mono_semibold : Font::mono;
         std::string score = scene.score_label(l, h, scene.resolved.colour);
-        if (constexpr float room_of_mark = 16; context.measure(score, font, 12) > area.w - room_of_mark)
+        const auto fits = [&](float room_of_mark) {
+            return context.measure(score, font, 12) <= area.w - room_of_mark;
+        };
+        if (!fits(16))
             score.resize(std::min(score.find(' '), score.size())); // without its unit
+        if (const std::size_t point = score.find("0."); !fits(10) && point != std::string::npos)
+            score.erase(point, 1); // without the zero: .602
+        if (!fits(10))
+            score.clear(); // it is in the tip and in the inspector
         draw_text(picture, context, area.right() - 1, baseline, score, font, 12,
                   bold ? theme.ink : theme.muted, Align::right);
     } else if (tiles.tile >= 36 && letter != '-') {

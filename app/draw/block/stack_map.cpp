@@ -12,7 +12,7 @@ namespace {
 
 using G = StageGroup;
 
-constexpr float pad = 24, row = 24, box = 20, small_row = 8;
+constexpr float pad = 24, line_pitch = 24, box = 20, small_pitch = 8;
 constexpr std::int64_t most_named = 8; ///< layers with a box of their own
 
 /// One box of the map.
@@ -68,14 +68,14 @@ public:
                   tr("stack_map.adds", "adds at “{}”", shortened(query_word(context.shown.problem(), i), 10)),
                   figure::Font::ui, 12, theme.muted, figure::Align::right);
         y += 26;
-        const float top = y + row / 2;
+        const float top = y + line_pitch / 2;
         float longest = 1e-6F;
         for (const Line& line : lines)
             longest = std::max(longest, line.adds.value_or(0));
         Picture boxes;
         float bottom = y;
         for (const Line& line : lines) {
-            bottom = y + (line.small ? small_row : row) / 2;
+            bottom = y + (line.small ? small_pitch : line_pitch) / 2;
             y = draw_line(boxes, line, y, longest);
         }
         picture.scene.add(figure::RectItem{.area = {pad + 6, top, 2, bottom - top}, .fill = theme.line2});
@@ -127,7 +127,7 @@ private:
 
     float draw_line(Picture& boxes, const Line& line, float y, float longest) {
         const Theme& theme = context.theme;
-        const float pitch = line.small ? small_row : row, height = line.small ? 6.0F : box;
+        const float pitch = line.small ? small_pitch : line_pitch, height = line.small ? 6.0F : box;
         const float indent = line.inside ? 36.0F : 22.0F, left = pad + indent;
         const std::string& label = line.label.empty() ? line.name : line.label;
         const figure::Font font = line.on ? figure::Font::ui_semibold : figure::Font::ui_medium;

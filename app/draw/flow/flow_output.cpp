@@ -296,8 +296,9 @@ void draw_flow_output(const FlowPage& page) {
     if (layout.concat.area.w > 0) {
         for (std::int64_t h = 0; h < dims.H; ++h)
             draw_flow_concat(page, h, 0, dims.Tq);
-        draw_flow_caption(page, layout.concat.area.x, layout.concat.area.y - caption_above, "", "concat",
-                          TensorId::concat, "concat", layout.concat.area.w + 20);
+        draw_flow_caption(
+            page, layout.concat.area.x, layout.concat.area.y - caption_above, "", "concat", TensorId::concat,
+            "concat", std::min(layout.concat.area.w + 20, layout.output.area.x - layout.concat.area.x - 6));
         frame_flow_part(page, layout.concat.at(page.word));
     }
     draw_flow_W_O(page);

@@ -144,12 +144,6 @@ void draw_flow_rows(const FlowPage& page, const FlowTensor& tensor, const FlowRo
     const bool spread = rows.pitch > rows.row + touching;
     for (std::int64_t row = first; row < first + count; row += spread ? 1 : count) {
         MatrixSpec spec = flow_spec(page, tensor, rows.at(row), row, spread ? 1 : count, rows.row);
-        const bool numbers =
-            page.context.view.numbers && spec.cell_w >= narrowest_number && spec.cell_h >= lowest_number;
-        if (!numbers) {
-            draw_flow_texture(page, tensor, spec);
-            continue;
-        }
         if (tensor.gain != 1)
             spec.value = [&page, origin = spec.origin, tensor,
                           axis = row_axis_of(tensor.id)](std::int64_t r, std::int64_t c) {
@@ -158,6 +152,11 @@ void draw_flow_rows(const FlowPage& page, const FlowTensor& tensor, const FlowRo
                 at[static_cast<std::size_t>(axis) + 1] += c;
                 return page.context.shown.value({tensor.id, at}) * tensor.gain;
             };
+        if (spec.cell_w < narrowest_number || spec.cell_h < lowest_number ||
+            (!page.context.difference() && !prints_numbers(page.context, spec))) {
+            draw_flow_texture(page, tensor, spec);
+            continue;
+        }
         if (tensor.id == TensorId::output)
             spec.head_contribution = [&page, row](std::int64_t r, std::int64_t c, std::int64_t h) {
                 return page.value(TensorId::contributions, h, row + r, c);

@@ -375,7 +375,8 @@ void draw_flow_story_end(const FlowPage& page, const FlowInstant& at) {
         return;
     }
     clear_row(page, {output.x - 3, output.y - 2, output.w + 6, output.h + 4});
-    const auto seconds = static_cast<int>(std::floor(at.story.start(FlowStep::join)));
+    const float begin = at.story.start(FlowStep::join), end = at.story.end(FlowStep::join);
+    const auto seconds = static_cast<int>(std::floor(begin + mixes * (end - begin)));
     draw_flow_slot(page, {output.x, output.y + 1, output.w, output.h - 3},
                    tr("flow.comes_at", "comes at 0:{}", (seconds < 10 ? "0" : "") + std::to_string(seconds)));
 }

@@ -236,11 +236,23 @@ float two_decimals_cell(float low, float high, bool plus) {
                      2 * (plus ? number_margin : heat_margin));
 }
 
-int decimals_shown(const DrawContext& context, const MatrixSpec& given) {
+namespace {
+
+CellNumbers numbers_of(const DrawContext& context, const MatrixSpec& given) {
     const MatrixSpec spec = difference_spec(context, given);
     if (std::min(spec.cell_w, spec.cell_h) < texture_below)
-        return 0; // avoids reading the numbers of a wide matrix
-    return std::max(fit_numbers(spec, values_of(context, spec), context.view.numbers).decimals, 0);
+        return {}; // avoids reading the numbers of a wide matrix
+    return fit_numbers(spec, values_of(context, spec), context.view.numbers);
+}
+
+} // namespace
+
+bool prints_numbers(const DrawContext& context, const MatrixSpec& spec) {
+    return numbers_of(context, spec).shown();
+}
+
+int decimals_shown(const DrawContext& context, const MatrixSpec& spec) {
+    return std::max(numbers_of(context, spec).decimals, 0);
 }
 
 float largest_magnitude(const Shown& shown, TensorId id, std::int64_t batch, PixelCache* kept) {

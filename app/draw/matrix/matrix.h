@@ -79,6 +79,8 @@ inline constexpr float smallest_with_bar = 24.0F;
 /// The minimum row height of a scrolling view: enough for numbers if there are few rows, enough for names if
 /// there are somewhat more.
 float least_row_height(float rows);
+/// Returns true if all numbers of a matrix fit into its cells and are wanted.
+bool prints_numbers(const DrawContext& context, const MatrixSpec& spec);
 /// The number of decimals that a matrix prints at its cell size; 0 if it prints none.
 int decimals_shown(const DrawContext& context, const MatrixSpec& spec);
 

@@ -15,11 +15,14 @@ namespace headscope::app {
 namespace {
 
 constexpr float highest_cell = 56.0F, smallest_cell = 3.0F;
-constexpr float part_cell_w = 40.0F, part_cell_h = 22.0F; ///< minimum cell size of a product shown in parts
-constexpr float factor_gap = 40.0F;                       ///< between the left factor and the result
-constexpr float name_height = 22.0F;                      ///< height of the name above a matrix
-constexpr float bar_height = 12.0F;                       ///< height of the bars of heads above a matrix
-constexpr float result_gap = 40.0F; ///< from the bottom of the right factor to the first row of the result
+/// The size of cells that print numbers in a product shown in parts. With less room they shrink, until each
+/// factor has fewest_columns columns and the result fewest_rows rows.
+constexpr float part_cell_w = 40.0F, part_cell_h = 22.0F;
+constexpr std::int64_t fewest_rows = 8;
+constexpr float factor_gap = 40.0F;  ///< between the left factor and the result
+constexpr float name_height = 22.0F; ///< height of the name above a matrix
+constexpr float bar_height = 12.0F;  ///< height of the bars of heads above a matrix
+constexpr float result_gap = 40.0F;  ///< from the bottom of the right factor to the first row of the result
 constexpr float bias_height = 30.0F;
 
 bool has_bias(const DrawContext& context, const ProductSpec& spec) {
@@ -140,7 +143,7 @@ void draw_bias(Picture& picture, const DrawContext& context, const ProductSpec& 
 /// Draws a part of the product, the pager below it and, if there is space, the overview of the right factor.
 ProductLayout draw_part(Picture& picture, const DrawContext& context, const ProductSpec& spec,
                         const ProductWindow& window, const figure::Rect& room, float right_labels) {
-    const float pager = 14 + pager_height(context, spec, room.w);
+    const float pager = 14 + pager_height(context, spec, window, room.w);
     ProductLayout layout =
         draw_product(picture, context, windowed(spec, window), {room.x, room.y, room.w, room.h - pager});
     draw_pager(picture, context, spec, window, room.x, layout.area.bottom() + 14);
@@ -187,39 +190,45 @@ ProductLayout draw_product(Picture& picture, const DrawContext& context, const P
     const bool leafed = context.controls && !context.shown.document->has_head_grid();
     const bool paged = leafed && fit >= 1;
     // If no result column fits next to all columns of the left factor, show parts of both factors.
-    constexpr std::int64_t fewest_columns = 4;
+    constexpr std::int64_t fewest_with_numbers = 4;
     const auto fit_in_all = static_cast<std::int64_t>((room.w - labels - right_labels) / readable_cell);
-    const bool both_leafed = leafed && cell_w < narrowest_number && fit < 1 && fit_in_all >= fewest_columns;
+    const bool both_leafed =
+        leafed && cell_w < narrowest_number && fit < 1 && fit_in_all >= fewest_with_numbers;
     const bool numbers = context.view.numbers && (cell_w >= narrowest_number || paged || both_leafed);
     const float least = right_rows + rows <= rows_kept_readable && numbers ? readable_row : smallest_cell;
     const float cell_h = std::clamp(std::floor((room.h - fixed) / (right_rows + rows)), least, highest_cell);
 
-    // Too large even with the smallest cells: show a part with readable, draggable cells.
+    // Too large even with the smallest cells: show a part with larger, draggable cells.
     const bool too_wide = labels + right_labels + (left_cols + result_cols) * cell_w > room.w;
     const bool too_high = fixed + (right_rows + rows) * cell_h > room.h;
-    if ((too_wide && cell_w <= smallest_cell) || (too_high && cell_h <= smallest_cell)) {
+    if (!spec.is_part && ((too_wide && cell_w <= smallest_cell) || (too_high && cell_h <= smallest_cell))) {
         const float pager = 14 + pager_height(context, spec, room.w);
         const auto wide = static_cast<std::int64_t>((room.w - labels - right_labels) / part_cell_w);
         const auto high = static_cast<std::int64_t>((room.h - fixed - pager) / part_cell_h);
-        const ProductWindow window = product_window(context, spec, wide, high, std::min(wide, high) / 2);
+        const std::int64_t inner = std::max(std::min(wide, high) / 2, fewest_columns);
+        const ProductWindow window = product_window(context, spec, std::max(wide, inner + fewest_columns),
+                                                    std::max(high, inner + fewest_rows), inner);
         const bool smaller = window.inner.count < spec.left.cols || window.cols.count < spec.right.cols ||
                              window.rows.count < spec.result.rows;
         if (smaller)
             return draw_part(picture, context, spec, window, room, right_labels);
     }
 
-    if (cell_w < readable_cell && cell_h >= lowest_with_numbers && paged && fit < spec.result.cols) {
-        const ProductWindow window = product_window(context, spec, fit + spec.left.cols,
-                                                    spec.left.cols + spec.result.rows, spec.left.cols);
+    if (!spec.is_part && cell_w < readable_cell && cell_h >= lowest_with_numbers && paged &&
+        fit < spec.result.cols) {
+        const ProductWindow window =
+            product_window(context, spec, std::max(fit, fewest_columns) + spec.left.cols,
+                           spec.left.cols + spec.result.rows, spec.left.cols);
         return draw_part(picture, context, spec, window, room, right_labels);
     }
 
     // With few rows, a low canvas scrolls.
-    const std::int64_t inner_fit = fit_in_all / 2;
+    const std::int64_t inner_fit = std::max(fit_in_all / 2, fewest_columns);
     const bool few_in_part = rows + static_cast<float>(inner_fit) <= rows_kept_readable;
-    if (both_leafed && numbers && (cell_h >= lowest_with_numbers || few_in_part)) {
+    if (!spec.is_part && both_leafed && numbers && (cell_h >= lowest_with_numbers || few_in_part)) {
         const ProductWindow window =
-            product_window(context, spec, fit_in_all, inner_fit + spec.result.rows, inner_fit);
+            product_window(context, spec, std::max(fit_in_all, inner_fit + fewest_columns),
+                           inner_fit + spec.result.rows, inner_fit);
         return draw_part(picture, context, spec, window, room, right_labels);
     }
 

@@ -23,6 +23,7 @@ struct ProductSpec {
     std::int64_t left_head_cols = 0, right_head_cols = 0, result_head_cols = 0;
     bool heads_are_kv = false; ///< these columns belong to key/value heads
     std::int64_t bar_head = 0;
+    bool is_part = false;           ///< a part of a larger product, drawn whole in cells that fit
     TensorId bias = TensorId::gain; ///< b_Q, b_K, b_V or b_O if there is one; TensorId::gain: none
 };
 

@@ -23,7 +23,8 @@ Range page_of(std::int64_t at, std::int64_t all, std::int64_t most) {
     most = std::clamp<std::int64_t>(most, 1, all);
     std::int64_t count = most;
     constexpr std::int64_t few = 3; // pages this small are not made smaller
-    for (std::int64_t size = most; most > few && size > most / 2; --size)
+    const std::int64_t least = most < fewest_columns ? most / 2 + 1 : std::max(most / 2 + 1, fewest_columns);
+    for (std::int64_t size = most; most > few && size >= least; --size)
         if (all % size == 0) {
             count = size;
             break;
@@ -191,6 +192,7 @@ ProductWindow product_window(const DrawContext& context, const ProductSpec& spec
 
 ProductSpec windowed(const ProductSpec& spec, const ProductWindow& window) {
     ProductSpec part = spec;
+    part.is_part = true;
     part.left = part_of(spec.left, window.rows, window.inner);
     part.right = part_of(spec.right, window.inner, window.cols);
     part.result = part_of(spec.result, window.rows, window.cols);
@@ -198,16 +200,29 @@ ProductSpec windowed(const ProductSpec& spec, const ProductWindow& window) {
 }
 
 float pager_height(const DrawContext& context, const ProductSpec& spec, float width) {
-    const float all = pager_width(context, row_words().what, spec.result.rows) +
-                      pager_width(context, inner_words(spec).what, spec.left.cols) +
-                      pager_width(context, column_words().what, spec.result.cols);
-    return all <= width ? pager_line : 3 * pager_line;
+    return pager_height(context, spec,
+                        {{0, 0, spec.result.rows}, {0, 0, spec.left.cols}, {0, 0, spec.result.cols}}, width);
+}
+
+float pager_height(const DrawContext& context, const ProductSpec& spec, const ProductWindow& window,
+                   float width) {
+    float all = 0, lines = 0;
+    const auto add = [&](const std::string& what, const Range& range) {
+        if (range.count == range.all)
+            return;
+        all += pager_width(context, what, range.all);
+        lines += pager_line;
+    };
+    add(row_words().what, window.rows);
+    add(inner_words(spec).what, window.inner);
+    add(column_words().what, window.cols);
+    return all <= width ? std::min(lines, pager_line) : lines;
 }
 
 void draw_pager(Picture& picture, const DrawContext& context, const ProductSpec& spec,
                 const ProductWindow& window, float x, float y) {
     const float room = context.width - canvas_pad - x;
-    const bool lines = pager_height(context, spec, room) > pager_line;
+    const bool lines = pager_height(context, spec, window, room) > pager_line;
     const float left = x;
     const auto pager = [&](const PagerWords& words, const Range& range, const Labels& token,
                            const auto& cell_at) {

@@ -2,6 +2,7 @@
 #include "app/draw/kit/format.h"
 #include "app/draw/matrix/comparison.h"
 #include "app/draw/matrix/product.h"
+#include "app/draw/matrix/product_legends.h"
 #include "app/draw/pages/figure_weights.h"
 #include "app/draw/pages/pages.h"
 #include "app/draw/pages/weight_parts.h"
@@ -84,56 +85,6 @@ float draw_head_switch(Picture& picture, const DrawContext& context) {
                      figure::Align::right);
 }
 
-/// A color scale below a product.
-struct Legend {
-    std::string name;
-    const Ramp& ramp;
-    float low = 0, high = 1;
-    bool masked = false;
-};
-
-/// Draws legends side by side from x on, in lines that end at the margin; starts further left if the widest
-/// legend does not fit. Returns the lower edge.
-float draw_legends(Picture& picture, const DrawContext& context, const std::vector<Legend>& legends, float x,
-                   float y) {
-    constexpr float bar = 120, before = 16, apart = 28, line = 40, sample = 44;
-    const auto wide = [&](const Legend& legend) {
-        return bar + before + context.measure(legend.name, figure::Font::ui, 12.5F) +
-               (legend.masked
-                    ? sample + context.measure(tr("common.masked", "masked"), figure::Font::ui, 12.5F)
-                    : 0.0F);
-    };
-    const float end = context.width - canvas_pad;
-    for (const Legend& legend : legends)
-        x = std::max(std::min(x, end - wide(legend)), canvas_pad);
-    float at = x;
-    for (const Legend& legend : legends) {
-        const float width = wide(legend);
-        if (at > x && at + width > end)
-            at = x, y += line;
-        draw_legend(picture, context, at, y, bar, legend.ramp, legend.low, legend.high, legend.name,
-                    legend.masked);
-        at += width + apart;
-    }
-    return y + line;
-}
-
-/// Draws the color scales of those matrices of a product whose cells are too small for numbers. Returns the
-/// lower edge.
-float draw_small_cell_legends(Picture& picture, const DrawContext& context, const ProductLayout& layout) {
-    std::vector<Legend> legends;
-    float x = layout.result.area.x;
-    for (const MatrixGrid* grid : {&layout.left, &layout.right, &layout.result})
-        if (grid->heatmap) {
-            const std::string name(tensor_info(grid->tensor).name);
-            legends.push_back({grid == &layout.result ? difference_name(context, name) : name,
-                               context.theme.diverging, -grid->high, grid->high});
-            x = std::min(x, grid->area.x);
-        }
-    const float y = layout.area.bottom();
-    return legends.empty() ? y : draw_legends(picture, context, legends, x, y + 16);
-}
-
 // Limits of the sum of heads below the output for which the view scrolls.
 constexpr std::int64_t most_scrolled_rows = 24, most_scrolled_columns = 64;
 constexpr float scrolled_row = 24;
@@ -214,11 +165,10 @@ Picture draw_projection_page(const DrawContext& context) {
     product.right_head_cols = product.result_head_cols = head_width;
     product.heads_are_kv = !queries;
     product.bias = bias;
-    const ProductLayout layout =
-        draw_product(picture, context, product,
-                     {canvas_pad, product_top, context.width - 2 * canvas_pad,
-                      context.height - product_top - (context.difference() ? 64.0F : 30.0F)});
-    const float end = draw_small_cell_legends(picture, context, layout);
+    const auto [layout, end] = draw_product_above_legends(
+        picture, context, product,
+        {canvas_pad, product_top, context.width - 2 * canvas_pad, context.height - product_top},
+        context.difference() ? 64.0F : 30.0F);
     finish(picture, context, layout.area, end);
     return picture;
 }
@@ -274,7 +224,7 @@ Picture draw_head_out_page(const DrawContext& context) {
                                context.theme.diverging, -layout.result.high, layout.result.high});
         drawn.area = layout.area;
         drawn.end =
-            draw_legends(drawn.picture, context, legends, layout.left.area.x, layout.area.bottom() + 16);
+            draw_legend_lines(drawn.picture, context, legends, layout.left.area.x, layout.area.bottom() + 16);
         return drawn;
     };
     // The legends depend on the size of the cells, which depends on the height left by the legends.
@@ -445,9 +395,9 @@ Picture draw_output_page(const DrawContext& context) {
     const bool sum_fits = with_sum <= room;
     const float sum_room =
         sum_fits ? sum_of_heads_height(context, context.width - 2 * canvas_pad, scrolled_row) + 50 : 0.0F;
-    const ProductLayout layout = draw_product(
+    auto [layout, end] = draw_product_above_legends(
         picture, context, product,
-        {canvas_pad, start, context.width - 2 * canvas_pad, std::max(room - sum_room - 46, 200.0F)});
+        {canvas_pad, start, context.width - 2 * canvas_pad, std::max(room - sum_room, 246.0F)}, 46);
     // The explanation is placed to the left of W_O, above the concat, if it fits.
     const float text_room = layout.right.area.x - canvas_pad - 130;
     const float text_end = layout.left.area.y - 50;
@@ -476,7 +426,6 @@ Picture draw_output_page(const DrawContext& context) {
                            between ? 34.0F : 2.0F, built);
         }
     }
-    float end = draw_small_cell_legends(picture, context, layout);
     if (sum_fits) {
         end = std::max(end + 28, context.height - sum_room - 14);
         draw_hairline(picture, context, canvas_pad, end, context.width - 2 * canvas_pad);

@@ -3,14 +3,14 @@
 #include "app/commands/actions.h"
 #include "app/draw/kit/format.h"
 #include "app/draw/matrix/comparison.h"
+#include "app/draw/pages/attention_pages.h"
 #include "app/state/model_document.h"
 #include "core/analysis/checkpoints/checkpoint_comparison.h"
 #include "core/base/message.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <limits>
+#include <string_view>
 #include <tuple>
 
 namespace headscope::app {
@@ -22,13 +22,26 @@ using checkpoint::WeightId;
 constexpr std::size_t most_listed = 8;
 constexpr float number_width = 76, listed_row = 22;
 
-/// Three significant digits: "0.0123", "1.2e-05"; "∞" if A is 0.
+/// The change as the atlas writes it; "∞" if A is 0.
 std::string change_text(const std::optional<double>& change) {
     if (!change)
         return "∞";
-    std::array<char, 32> text{};
-    const int size = std::snprintf(text.data(), text.size(), "%.3g", *change);
-    return {text.data(), static_cast<std::size_t>(size)};
+    return score_text(analysis::HeadScore::parameter_change, static_cast<float>(*change));
+}
+
+/// The name of a tensor without ".weight", and as much of its end as fits: names differ at the end.
+std::string short_tensor_name(const DrawContext& context, std::string name, float width) {
+    constexpr std::string_view ending = ".weight";
+    if (name.ends_with(ending))
+        name.resize(name.size() - ending.size());
+    std::string shown = name;
+    for (std::size_t dot = name.find('.');
+         dot != std::string::npos && context.measure(shown, figure::Font::mono, 12) > width;
+         dot = name.find('.')) {
+        name.erase(0, dot + 1);
+        shown = "…" + name;
+    }
+    return shown;
 }
 
 /// Returns the tensor of the strip for a parameter; of one that holds several tensors, the first.
@@ -59,8 +72,9 @@ void draw_changed_tensor(Sheet& sheet, const analysis::ChangedTensor& tensor,
     const std::string relative = change_text(tensor.difference.numbers.relative());
     const std::optional<TensorId> shown =
         tensor.parameter ? tensor_on_strip(tensor.parameter->weight) : std::nullopt;
-    sheet.put(sheet.left, tensor.difference.name, sheet.width() - number_width, figure::Font::mono, 12,
-              theme.text);
+    const float width = sheet.width() - number_width;
+    sheet.put(sheet.left, short_tensor_name(sheet.context, tensor.difference.name, width), width,
+              figure::Font::mono, 12, theme.text);
     sheet.put(sheet.right, relative, number_width, figure::Font::mono, 12, theme.ink, figure::Align::right);
     if (shown) {
         const TensorId id = shown.value_or(TensorId::x); // GCC 12 takes *shown for uninitialized
@@ -199,7 +213,7 @@ void add_most_changed(Sheet& sheet) {
         tr("changed_panel.all_heads", "All heads by their change"), false,
         AttentionChange(AtlasChange(ListHeadChanges{})),
         tr("changed_panel.all_heads_tip", "Lists every head in the atlas, the largest change first"));
-    sheet.y += 24 + 8;
+    sheet.y += 24 + 24;
 }
 
 } // namespace headscope::app

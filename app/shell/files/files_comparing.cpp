@@ -1,11 +1,27 @@
 #include "app/shell/files/files.h"
 
+#include "app/state/screens/screen.h"
 #include "core/analysis/checkpoints/checkpoint_comparison.h"
 #include "core/base/message.h"
 #include "core/checkpoint/files/local_models.h"
 #include "core/checkpoint/files/packaged_models.h"
 
 namespace headscope::app {
+
+namespace {
+
+/// Shows the attention weights of the layer that changed most, unless another screen is open.
+void show_largest_change(Workspace& workspace, const AppState& state, const RunSpec& part) {
+    if (screen_of(state.shown, state.view) != Screen::stages)
+        return;
+    for (const analysis::ChangedTensor& one : part.compared->changed)
+        if (one.parameter)
+            return workspace.change_view(
+                ShowTensor{TensorId::weights,
+                           checkpoint::attention_place(part.architecture(), one.parameter->attention)});
+}
+
+} // namespace
 
 void Files::open_compared(const std::string& path, const ModelTexts& texts, const std::string& other) {
     open_path(path, texts);
@@ -51,6 +67,7 @@ void Files::compare_with(const std::string& named) {
                 remember(path);
                 document_changed();
                 state_.view.tab = LeftTab::edit;
+                show_largest_change(workspace_, state_, *edited);
                 say(with.note.empty() ? tr_n("files_comparing.compared", "B is {}: {} tensor differs from A",
                                              "B is {}: {} tensors differ from A", std::ssize(with.changed),
                                              with.name, with.changed.size())

@@ -159,6 +159,17 @@ TEST_CASE("scrubbing back shows the same picture again", "[flow]") {
     CHECK(items_of(flow.at(0)) == items_of(flow.at(flow.view.flow.story.duration())));
 }
 
+TEST_CASE("parts that grow and shrink during the story keep the color of their head", "[flow]") {
+    FlowOf flow;
+    constexpr int instants = 400;
+    for (int i = 0; i <= instants; ++i) {
+        const float time = flow.view.flow.story.duration() * static_cast<float>(i) / instants;
+        INFO(time);
+        for (const MatrixGrid& grid : flow.at(time).grids)
+            CHECK(grid.map != "diverging");
+    }
+}
+
 TEST_CASE("the Flow of every kind of problem can be drawn at every step", "[flow]") {
     for (const Wish& wish : many_wishes()) {
         FlowOf flow(wish);
