@@ -10,6 +10,7 @@
 #include "core/text/tokenizer/build.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -27,22 +28,28 @@ std::int64_t parameter_count(const checkpoint::CheckpointReport& report) {
 }
 
 ordered_json describe(const checkpoint::Architecture& c) {
-    ordered_json windows = ordered_json::array();
-    for (const auto& window : c.windows)
-        windows.push_back(window ? ordered_json(*window) : ordered_json(nullptr));
-    return {{"layers", c.layers},
-            {"D", c.D},
-            {"H", c.H},
-            {"Hkv", c.Hkv},
-            {"dk", c.dk},
-            {"d_ff", c.d_ff},
-            {"experts", c.experts},
-            {"experts_used", c.experts > 0 ? c.route.used : 0},
-            {"vocab", c.vocab},
-            {"max_positions", c.max_positions},
-            {"embedding_width", c.embed_width()},
-            {"layers_with_same_weights", c.layers_sharing()},
-            {"sliding_window", windows}};
+    const auto list = [](const auto& sizes) {
+        ordered_json all = ordered_json::array();
+        for (const auto& size : sizes)
+            all.push_back(size ? ordered_json(*size) : ordered_json(nullptr));
+        return all;
+    };
+    ordered_json json{{"layers", c.layers},
+                      {"D", c.D},
+                      {"H", c.H},
+                      {"Hkv", c.Hkv},
+                      {"dk", c.dk},
+                      {"d_ff", c.d_ff},
+                      {"experts", c.experts},
+                      {"experts_used", c.experts > 0 ? c.route.used : 0},
+                      {"vocab", c.vocab},
+                      {"max_positions", c.max_positions},
+                      {"embedding_width", c.embed_width()},
+                      {"layers_with_same_weights", c.layers_sharing()},
+                      {"sliding_window", list(c.windows)}};
+    if (std::ranges::any_of(c.chunks, [](const auto& chunk) { return chunk.has_value(); }))
+        json["attention_chunk_size"] = list(c.chunks);
+    return json;
 }
 
 ordered_json describe(const checkpoint::Model& model) {

@@ -17,9 +17,13 @@ void check_tensor(const Document& document, TensorId tensor) {
         fail_input(tr("model_commands.x_kv_encoder_gives",
                       "x_kv is the output of the encoder for the source: type another source, or edit W or "
                       "b, here or in the encoder"));
+    const checkpoint::AttentionPlace place = document.checkpoint()->place;
+    if ((tensor == TensorId::q_norm || tensor == TensorId::k_norm) &&
+        in_stack(document.part()->architecture(), place.stack).has_plain_norm(place.layer))
+        fail_input(tr("model_commands.norms_without_weights",
+                      "the norms of queries and keys have no weights in this model: edit W_Q or W_K"));
     if (tensor != TensorId::x)
         return;
-    const checkpoint::AttentionPlace place = document.checkpoint()->place;
     const std::string words = attention_words(document.part()->architecture(), place);
     if (place.layer > 0 || place.stack == checkpoint::Stack::cross)
         fail_input(tr("model_commands.x_computed_layers_before",

@@ -40,7 +40,9 @@ public:
     }
 
 private:
-    static bool is_parameter(TensorId id) { return id != TensorId::x && id != TensorId::x_kv; }
+    static bool is_parameter(TensorId id) {
+        return id != TensorId::x && id != TensorId::x_kv && id != TensorId::query_scale;
+    }
     graph::Builder& builder_;
     const ProblemStructure& structure_;
 };
@@ -130,6 +132,7 @@ ProblemStructure structure_of(const Problem& problem, const MaskRows& mask) {
                                .rotary_entries = problem.rotary ? problem.rotary->cos->shape()[0] : 0,
                                .reach_back = stored.reach_back,
                                .reach_ahead = stored.reach_ahead,
+                               .chunk = stored.chunk,
                                .added = {},
                                .allowed = {}};
     visit_fields(Overloaded{[&](const Field& field, const TensorPtr& tensor) {
@@ -174,11 +177,13 @@ AttentionGraph graph_of(const ProblemStructure& structure) {
         attention.rotary =
             graph::Rotary{builder.input(labels::rotary_cos, axes), builder.input(labels::rotary_sin, axes)};
     }
+    attention.query_scale = leaves.optional(labels::query_scale, query_scale);
     attention.score_cap = static_cast<double>(structure.score_cap);
     if (parts.tempered)
         attention.temperature = builder.input(labels::temperature, {});
     attention.mask.before = limit_of(structure.reach_back);
     attention.mask.after = limit_of(structure.reach_ahead);
+    attention.mask.chunk = limit_of(structure.chunk);
     if (structure.added)
         attention.added = builder.input(labels::mask, mask_axes(*structure.added, structure.dims));
     if (structure.allowed)

@@ -16,8 +16,9 @@ struct ProblemStructure {
     ProblemParts parts;
     StageSet inputs; ///< the tensors that the problem has: x, x_kv and those of Weights
     float norm_eps = 0, qkv_limit = 0, score_cap = 0;
-    std::int64_t rotary_entries = 0;                 ///< the first axis of the rotary tables: 1 or B; 0: none
-    std::int64_t reach_back = 0, reach_ahead = 0;    ///< limits of distance; see MaskRows::Stored
+    std::int64_t rotary_entries = 0; ///< the first axis of the rotary tables: 1 or B; 0: none
+    /// Limits of distance; see MaskRows::Stored.
+    std::int64_t reach_back = 0, reach_ahead = 0, chunk = 0;
     std::optional<MaskRows::Strides> added, allowed; ///< explicit masks
     bool operator==(const ProblemStructure&) const = default;
 };

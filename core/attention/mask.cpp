@@ -124,35 +124,48 @@ MaskRows::MaskRows(const Mask& mask, const Dims& dims)
     bool any_allowed = false, any_add = false;
     for (const MaskRule& rule : mask)
         std::visit(
-            Overloaded{[&](const CausalMask&) { see(any_distance, 0); },
-                       [&](const SlidingWindowCausalMask& r) {
-                           if (r.window < 1)
-                               fail_input(
-                                   tr("mask.causal_sliding_window_keys",
+            Overloaded{
+                [&](const CausalMask&) { see(any_distance, 0); },
+                [&](const SlidingWindowCausalMask& r) {
+                    if (r.window < 1)
+                        fail_input(tr("mask.causal_sliding_window_keys",
                                       "the causal sliding window is {} keys wide; it should be at least 1",
                                       r.window));
-                           see(r.window - 1, 0);
-                       },
-                       [&](const SlidingWindowSymmetricMask& r) {
-                           if (r.half_width < 0)
-                               fail_input(tr(
-                                   "mask.symmetric_sliding_window_half",
-                                   "the symmetric sliding window has half_width {}; it should be at least 0",
-                                   r.half_width));
-                           see(r.half_width, r.half_width);
-                       },
-                       [&](const KeyPaddingMask& r) {
-                           allowed = join(allowed, padding_broadcast(r, dims));
-                           any_allowed = true;
-                       },
-                       [&](const ExplicitMask& r) {
-                           allowed = join(allowed, explicit_broadcast(r, dims));
-                           any_allowed = true;
-                       },
-                       [&](const AdditiveMask& r) {
-                           add = join(add, additive_broadcast(r, dims));
-                           any_add = true;
-                       }},
+                    see(r.window - 1, 0);
+                },
+                [&](const SlidingWindowSymmetricMask& r) {
+                    if (r.half_width < 0)
+                        fail_input(
+                            tr("mask.symmetric_sliding_window_half",
+                               "the symmetric sliding window has half_width {}; it should be at least 0",
+                               r.half_width));
+                    see(r.half_width, r.half_width);
+                },
+                [&](const ChunkedCausalMask& r) {
+                    if (r.chunk < 1)
+                        fail_input(tr("mask.causal_chunks_keys",
+                                      "the chunks of the causal mask are {} keys wide; they should be at "
+                                      "least 1",
+                                      r.chunk));
+                    if (chunk_ != any_distance && chunk_ != r.chunk)
+                        fail_input(tr("mask.one_size_of_chunks",
+                                      "the mask has chunks of {} and of {} keys; give one size", chunk_,
+                                      r.chunk));
+                    chunk_ = r.chunk;
+                    see(any_distance, 0);
+                },
+                [&](const KeyPaddingMask& r) {
+                    allowed = join(allowed, padding_broadcast(r, dims));
+                    any_allowed = true;
+                },
+                [&](const ExplicitMask& r) {
+                    allowed = join(allowed, explicit_broadcast(r, dims));
+                    any_allowed = true;
+                },
+                [&](const AdditiveMask& r) {
+                    add = join(add, additive_broadcast(r, dims));
+                    any_add = true;
+                }},
             rule);
     if (any_allowed)
         allowed_.assign(static_cast<std::size_t>(allowed.count()), 1);
@@ -193,6 +206,11 @@ MaskRow MaskRows::Stored::row(const Dims& dims, std::int64_t b, std::int64_t h, 
     MaskRow row;
     row.begin = std::clamp<std::int64_t>(position - reach_back, 0, dims.Tk);
     row.end = std::clamp<std::int64_t>(position + reach_ahead + 1, row.begin, dims.Tk);
+    if (chunk != any_distance) {
+        const std::int64_t first = (position < 0 ? position - chunk + 1 : position) / chunk * chunk;
+        row.begin = std::clamp<std::int64_t>(first, row.begin, row.end);
+        row.end = std::clamp<std::int64_t>(first + chunk, row.begin, row.end);
+    }
     row.allowed = row_in(allowed, allowed_strides);
     row.add = row_in(add, add_strides);
     return row;

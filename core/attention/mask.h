@@ -38,6 +38,11 @@ struct SlidingWindowCausalMask {
 struct SlidingWindowSymmetricMask {
     std::int64_t half_width = 0;
 };
+/// The keys up to and including the token itself that are in its chunk: chunk n has the positions from
+/// n chunk on, and as many (Llama 4). chunk >= 1.
+struct ChunkedCausalMask {
+    std::int64_t chunk = 1;
+};
 /// allowed: (Tq,Tk), (B,Tq,Tk) or (B,H,Tq,Tk); an extent of 1 is repeated.
 struct ExplicitMask {
     BoolTensorPtr allowed;
@@ -49,7 +54,7 @@ struct AdditiveMask {
 };
 
 using MaskRule = std::variant<CausalMask, KeyPaddingMask, SlidingWindowCausalMask, SlidingWindowSymmetricMask,
-                              ExplicitMask, AdditiveMask>;
+                              ChunkedCausalMask, ExplicitMask, AdditiveMask>;
 
 /// All rules apply: boolean rules are combined with "and", additive rules are summed first. Empty: no mask.
 using Mask = std::vector<MaskRule>;
@@ -90,6 +95,7 @@ public:
     struct Stored {
         static constexpr std::int64_t any_distance = std::numeric_limits<std::int64_t>::max() / 4;
         std::int64_t reach_back = any_distance, reach_ahead = any_distance;
+        std::int64_t chunk = any_distance;     ///< keys of other chunks than that of p are out of reach
         std::span<const std::uint8_t> allowed; ///< empty: everything in range
         Strides allowed_strides;
         std::span<const float> add; ///< empty: nothing
@@ -99,7 +105,7 @@ public:
         MaskRow row(const Dims& dims, std::int64_t b, std::int64_t h, std::int64_t i) const;
     };
     Stored stored() const {
-        return {reach_back_, reach_ahead_, allowed_, allowed_strides_, add_, add_strides_, empty_};
+        return {reach_back_, reach_ahead_, chunk_, allowed_, allowed_strides_, add_, add_strides_, empty_};
     }
 
 private:
@@ -107,6 +113,7 @@ private:
     bool empty_ = true;
     std::int64_t reach_back_ = 0;  ///< how far a row may attend back from its aligned position
     std::int64_t reach_ahead_ = 0; ///< and ahead of it
+    std::int64_t chunk_ = Stored::any_distance;
     std::vector<std::uint8_t> allowed_;
     Strides allowed_strides_;
     std::vector<float> add_;

@@ -175,7 +175,8 @@ TensorPtr input_tensor(const Problem& problem, TensorId id) {
 
 bool is_editable(TensorId id) {
     Problem none;
-    return none.input_slot(id) != nullptr;
+    // The numbers of the positions belong to them, as those of the rotation do.
+    return id != TensorId::query_scale && none.input_slot(id) != nullptr;
 }
 
 std::string Problem::query_label(std::int64_t i) const {
@@ -215,6 +216,9 @@ void validate(const Problem& problem) {
             tr("problem.q_norm_k_norm",
                "q_norm or k_norm is given together with q_norm_all or k_norm_all; norm the heads one by "
                "one or all together"));
+    if (parts.rotary && parts.query_scale)
+        fail_input(tr("problem.rotary_and_query_scale",
+                      "query_scale is given together with a rotary position embedding; give one of them"));
     visit_fields(
         Overloaded{[&](const Field& field, const TensorPtr& tensor) { check_shape(field, tensor, d, parts); },
                    [](const Field&, const auto&) {}},

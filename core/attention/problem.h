@@ -66,6 +66,8 @@ struct Problem {
     std::vector<std::string> tokens;    ///< Tq labels, or empty
     std::vector<std::string> kv_tokens; ///< Tk labels if cross(), or empty
     std::optional<Rotary> rotary{};     ///< rotates q_heads and k_heads by their positions
+    /// (Tq), or null: q_heads contains the queries times the number of their token. Not together with rotary.
+    TensorPtr query_scale{};
 
     /// x_kv has a row for each token of x (DeepSeek-AI 2024, "DeepSeek-V2", section 2.1); Tk equals Tq then.
     bool latent = false;
@@ -77,6 +79,7 @@ struct Problem {
         return {.cross = has_source(),
                 .latent = latent,
                 .rotary = rotary.has_value(),
+                .query_scale = query_scale != nullptr,
                 .qk_norm = weights.q_norm != nullptr || weights.k_norm != nullptr,
                 .joint_norm = weights.q_norm_all != nullptr || weights.k_norm_all != nullptr,
                 .qkv_limit = qkv_limit != 0.0F,
@@ -141,6 +144,7 @@ void visit_fields(const Visit& visit, Problems&... p) {
           p.qkv_limit...);
     visit(Field{"score_cap", translatable("problem.soft_cap", "soft cap"), score_cap}, p.score_cap...);
     visit(Field{"rotary", translatable("problem.rotary_table_2", "rotary table")}, p.rotary...);
+    visit(Field{"query_scale", untranslated("query_scale"), query_scale}, p.query_scale...);
     visit(Field{"mask", translatable("common.mask", "mask"), mask}, p.mask...);
     visit(Field{"gains", translatable("problem.gains", "head gains"), gain, false, Axis::H}, p.gains...);
     visit(Field{"temperature", translatable("common.temperature", "temperature"), temperature},
@@ -150,7 +154,7 @@ void visit_fields(const Visit& visit, Problems&... p) {
           p.kv_tokens...);
 }
 
-/// Returns true for tensors that the user can edit: x, x_kv and the members of Weights.
+/// Returns true for tensors that the user can edit: x, x_kv and the members of Weights, not query_scale.
 bool is_editable(TensorId id);
 
 /// The numbers of an input, including the rotary tables; null if the problem has no such tensor.

@@ -32,6 +32,8 @@ bool same_rule(const MaskRule& a, const MaskRule& b) {
             return left.window == right.window;
         else if constexpr (std::is_same_v<Rule, SlidingWindowSymmetricMask>)
             return left.half_width == right.half_width;
+        else if constexpr (std::is_same_v<Rule, ChunkedCausalMask>)
+            return left.chunk == right.chunk;
         else if constexpr (std::is_same_v<Rule, ExplicitMask>)
             return same_bools(left.allowed, right.allowed);
         else if constexpr (std::is_same_v<Rule, AdditiveMask>)

@@ -22,9 +22,11 @@ Engine* AutoEngine::gpu() {
 }
 
 std::optional<Trace> AutoEngine::run_large(const Problem& problem, StageSet wanted, Progress& progress) {
-    // Graphics processors have no kernel for gates.
+    // Graphics processors have no kernel for gates, scaled queries and masks of chunks.
+    const ProblemParts parts = problem.parts();
+    const bool has_kernels = !parts.gated && !parts.query_scale && !has_rule<ChunkedCausalMask>(problem.mask);
     const bool large =
-        !problem.parts().gated && static_cast<double>(cost_of(problem.dims, false).flops()) >= min_gpu_flops;
+        has_kernels && static_cast<double>(cost_of(problem.dims, false).flops()) >= min_gpu_flops;
     Engine* const fast = large ? gpu() : nullptr;
     used_ = cpu_.get();
     if (fast == nullptr)

@@ -71,7 +71,7 @@ bool is_among(const graph::Axes& axes, std::string_view first, std::string_view 
 
 bool only_padding(const AttentionView& attention) {
     const graph::Mask& mask = attention.mask();
-    return mask.allows && !mask.adds && !mask.before && !mask.after &&
+    return mask.allows && !mask.adds && !mask.limits_positions() &&
            is_among(attention.mask_axes(1), "B", "Tk");
 }
 
@@ -79,7 +79,7 @@ bool only_padding(const AttentionView& attention) {
 std::string module_mask(const AttentionView& attention) {
     const graph::Node& masked = attention.node("masked");
     const graph::Mask& mask = attention.mask();
-    if (!mask.before && !mask.after && masked.inputs.size() == 1)
+    if (!mask.limits_positions() && masked.inputs.size() == 1)
         return "";
     if (only_padding(attention))
         return "# Its boolean masks are True where a key may not be read.\nkey_padding_mask = ~" +

@@ -94,11 +94,13 @@ struct Rotation {
 };
 
 /// The keys that a query may attend to. Query i has position p = i + (Tk - Tq) among the keys and may attend
-/// to the keys from p - before to p + after. Inputs follow the scores in the order of the flags.
+/// to the keys from p - before to p + after, of the chunk of p: keys of chunk n have the positions from
+/// n chunk on, and as many. Inputs follow the scores in the order of the flags.
 struct Mask {
-    std::optional<std::int64_t> before = {}, after = {}; ///< absent: no limit
+    std::optional<std::int64_t> before = {}, after = {}, chunk = {}; ///< absent: no limit
     bool adds = false;   ///< an input is added to the scores; minus infinity excludes a key
     bool allows = false; ///< an input has 1 where a query may attend to a key
+    bool limits_positions() const { return before || after || chunk; }
     bool operator==(const Mask&) const = default;
 };
 
@@ -174,6 +176,13 @@ struct Route {
     bool operator==(const Route&) const = default;
 };
 
+/// Attributes of expert_linear and expert_sum.
+struct Experts {
+    /// The fractions of the experts multiply what the experts read, instead of what they return (Llama 4).
+    bool scaled_input = false;
+    bool operator==(const Experts&) const = default;
+};
+
 /// Columns of the innermost axis.
 struct Slice {
     std::int64_t first = 0;
@@ -187,6 +196,6 @@ struct Concat {
 
 using Attributes =
     std::variant<std::monostate, Parameter, Input, Constant, Embedding, Linear, Scale, Norm, Rotation, Mask,
-                 Softmax, Alibi, DistanceBias, Activation, Gate, Route, Slice, Concat>;
+                 Softmax, Alibi, DistanceBias, Activation, Gate, Route, Experts, Slice, Concat>;
 
 } // namespace headscope::graph

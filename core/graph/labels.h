@@ -76,6 +76,9 @@ inline constexpr Label rotary_cos{"rotary.cos",
                                   "cos", Step::split};
 inline constexpr Label rotary_sin{
     "rotary.sin", translatable("stage_table.sines_rotation", "Sines of the rotation"), "sin", Step::split};
+inline constexpr Label query_scale{
+    "query_scale", translatable("stage_table.query_scale", "Scale of the queries"), "s_i", Step::split};
+inline constexpr Label ones{"ones", untranslated("ones"), "1", Step::split};
 inline constexpr Label q_norm{"q_norm", translatable("stage_table.query_norm_weights", "Query norm weights"),
                               "q_norm", Step::split};
 inline constexpr Label k_norm{"k_norm", translatable("stage_table.key_norm_weights", "Key norm weights"),

@@ -26,6 +26,7 @@ enum class Op : std::uint8_t {
     head_norm,     ///< as split_heads, then a norm of the head's row
     joint_norm,    ///< RMSNorm of the row of all heads, then as split_heads
     rotate,        ///< as split_heads, then rotated by position
+    token_scale,   ///< as split_heads, then times a number of the token
     dot_product,   ///< each query times each key
     alibi,         ///< a bias that grows with the position of the key
     distance_bias, ///< a learned bias for each head and distance

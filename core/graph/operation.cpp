@@ -32,6 +32,7 @@ constexpr std::array<OperationRow, op_count> operation_rows{{
     {Op::head_norm, ops::head_norm},
     {Op::joint_norm, ops::joint_norm},
     {Op::rotate, ops::rotate},
+    {Op::token_scale, ops::token_scale},
     {Op::dot_product, ops::dot_product},
     {Op::alibi, ops::alibi},
     {Op::distance_bias, ops::distance_bias},

@@ -18,7 +18,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<std::string_view, 5> known_fields{"key_valid", "window", "half_width", "allowed", "add"};
+constexpr std::array<std::string_view, 6> known_fields{"key_valid", "window",  "half_width",
+                                                       "chunk",     "allowed", "add"};
 /// Wider than any sequence; keeps sums of positions far from overflow.
 constexpr std::int64_t largest_window = std::numeric_limits<std::int32_t>::max();
 
@@ -153,6 +154,10 @@ MaskRule read_rule(const json& rule, std::size_t index) {
         refuse_other_fields(rule, "half_width", where);
         return SlidingWindowSymmetricMask{read_window(rule, "half_width", 0, where)};
     }
+    if (kind == "chunked_causal") {
+        refuse_other_fields(rule, "chunk", where);
+        return ChunkedCausalMask{read_window(rule, "chunk", 1, where)};
+    }
     if (kind == "explicit") {
         refuse_other_fields(rule, "allowed", where);
         return ExplicitMask{read_bools(rule, "allowed", 2, Shape::max_rank, where)};
@@ -163,7 +168,7 @@ MaskRule read_rule(const json& rule, std::size_t index) {
     }
     fail_input(tr("mask_json.unknown_kind_use_causal",
                   "{} is of an unknown kind; use causal, key_padding, sliding_window_causal, "
-                  "sliding_window_symmetric, explicit or additive",
+                  "sliding_window_symmetric, chunked_causal, explicit or additive",
                   where));
 }
 
@@ -186,6 +191,9 @@ json describe_rule(const MaskRule& rule) {
         }
         json operator()(const SlidingWindowSymmetricMask& mask) const {
             return {{"kind", "sliding_window_symmetric"}, {"half_width", mask.half_width}};
+        }
+        json operator()(const ChunkedCausalMask& mask) const {
+            return {{"kind", "chunked_causal"}, {"chunk", mask.chunk}};
         }
         json operator()(const ExplicitMask& mask) const {
             return {{"kind", "explicit"}, {"shape", extents_of(mask.allowed->shape)}};

@@ -63,6 +63,10 @@ Spans rotation_cells(const Row& row, const Dims& dims, const Index& at, const Pr
     return {head_cells(row, dims, at, parts, 1), head_cells(row, dims, partner, parts, 1)};
 }
 
+Spans token_scale_cells(const Row& row, const Dims& dims, const Index& at, const ProblemParts& parts) {
+    return {head_cells(row, dims, at, parts, 1), {row.inputs[1], {at[2], 0, 0, 0}, 0, 1}};
+}
+
 Spans dot_product_cells(const Row& row, const Dims& dims, const Index& at, const ProblemParts&) {
     return {{row.inputs[0], {at[0], at[1], at[2], 0}, 3, dims.dk},
             {row.inputs[1], {at[0], dims.kv_head(at[1]), at[3], 0}, 3, dims.dk}};
@@ -261,6 +265,10 @@ constexpr std::array<Row, tensor_count - stage_count - block_count - block_weigh
                      translatable("stage_table.sines_rotation", "Sines of the rotation"), "sin", G::split,
                      axes(A::B, A::Tq, A::dk)),
                &ProblemParts::rotary),
+    given_with(given(query_scale, "query_scale",
+                     translatable("stage_table.query_scale", "Scale of the queries"), "s_i", G::split,
+                     axes(A::Tq)),
+               &ProblemParts::query_scale),
     given_with(given(q_norm, "q_norm", translatable("stage_table.query_norm_weights", "Query norm weights"),
                      "q_norm", G::split, axes(A::dk)),
                &ProblemParts::qk_norm),
@@ -302,6 +310,17 @@ constexpr Row rotated(Row row, Message formula) {
     row.when = &ProblemParts::rotary;
     row.cells = rotation_cells;
     return by_head(row, translatable("stage_table.turn", "rotate"));
+}
+
+/// The row of the queries by head in problems with a number for each token that multiplies them.
+constexpr Row scaled_by_token(Row row) {
+    row.operation = Op::token_scale;
+    row.inputs = {row.inputs[0], query_scale};
+    row.formula = untranslated("q_heads[h] = $ × query_scale");
+    row.when = &ProblemParts::query_scale;
+    row.cells = token_scale_cells;
+    // Translators: what a step does to the rows of a head, in one word, as "move" and "turn" do
+    return by_head(row, translatable("stage_table.scale_rows", "scale"));
 }
 
 constexpr const Row* find_row(TensorId id) {
@@ -397,6 +416,7 @@ constexpr std::array variants{
             translatable("stage_table.q_heads_h_turned", "q_heads[h] = $, rotated by position")),
     rotated(*find_row(k_heads),
             translatable("stage_table.k_heads_h_turned", "k_heads[h] = $, rotated by position")),
+    scaled_by_token(*find_row(q_heads)),
     capped(*find_row(scaled)),
     masked_by(*find_row(masked), &ProblemParts::all_allowed, untranslated("masked = scaled")),
     masked_by(*find_row(masked), &ProblemParts::added_mask, untranslated("masked = scaled + mask")),

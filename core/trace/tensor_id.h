@@ -46,6 +46,7 @@ enum class TensorId : std::uint8_t {
     temperature,
     rotary_cos,
     rotary_sin,
+    query_scale,
     q_norm,
     k_norm,
     q_norm_all,
@@ -110,7 +111,7 @@ enum class TensorId : std::uint8_t {
     W_U,
     b_U
 };
-inline constexpr int stage_count = 20, block_count = 28, block_weight_count = 27, tensor_count = 99;
+inline constexpr int stage_count = 20, block_count = 28, block_weight_count = 27, tensor_count = 100;
 
 /// How one cell of a stage follows from the cells it reads; the inspector explains each in its own way.
 enum class Operation : std::uint8_t {
@@ -120,6 +121,7 @@ enum class Operation : std::uint8_t {
     head_norm,         ///< as split, then RMSNorm of the head's row
     joint_norm,        ///< RMSNorm of the row of all heads, then as split
     rotation,          ///< as split, then turned with its partner by the position
+    token_scale,       ///< as split, then times a number of the token
     dot_product,       ///< q_i . k_j
     scale,             ///< divided by sqrt(dk) and the temperature
     soft_cap,          ///< as scale, then cap tanh(score / cap)
@@ -134,7 +136,7 @@ enum class Operation : std::uint8_t {
     output_projection, ///< a projection that is also the sum of the heads' contributions
     around,            ///< made by a checkpoint around its attention
 };
-inline constexpr int operation_count = 19;
+inline constexpr int operation_count = 20;
 
 /// How numbers are coloured.
 enum class Scale : std::uint8_t {
@@ -148,6 +150,7 @@ struct ProblemParts {
     bool cross = false;       ///< keys and values have a source of their own
     bool latent = false;      ///< that source has a row for each token of x
     bool rotary = false;      ///< a rotary position embedding
+    bool query_scale = false; ///< a number for each token that its queries are multiplied by
     bool qk_norm = false;     ///< a norm on the rows of q and k in each head
     bool joint_norm = false;  ///< a norm on the rows of q and k across all heads, in place of qk_norm
     bool qkv_limit = false;   ///< bounds that q, k and v are cut to

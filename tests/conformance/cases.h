@@ -25,6 +25,8 @@ std::vector<ConformanceCase> golden_cases();
 std::vector<ConformanceCase> generated_cases();
 /// Cases with a gate on the head outputs, which not every engine computes.
 std::vector<ConformanceCase> gated_cases();
+/// Cases with queries that are scaled by position, and with masks of chunks, which not every engine computes.
+std::vector<ConformanceCase> chunked_cases();
 
 /// Computes a trace: an engine, or the reference.
 using Tracer = std::function<Trace(const Problem&)>;

@@ -64,6 +64,8 @@ Problem generate(const Dims& dims, const Features& features, Numbers& numbers, b
         w.k_norm_all = make(TensorId::k_norm_all, 1);
         problem.norm_eps = 0.01F;
     }
+    if (features.query_scale)
+        problem.query_scale = make(TensorId::query_scale, 2);
     if (features.sink)
         w.sink = make(TensorId::sink, 3);
     if (features.gate) {
@@ -98,6 +100,8 @@ MaskRule generate_rule(int kind, const Dims& d, Numbers& numbers) {
         return ExplicitMask{numbers.bools({d.B, d.H, d.Tq, d.Tk}, 60)};
     case 7:
         return additive({d.H, d.Tq, d.Tk});
+    case 9:
+        return ChunkedCausalMask{numbers.whole(1, d.Tk + 1)};
     default:
         return additive({d.B, 1, 1, d.Tk});
     }

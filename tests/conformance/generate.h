@@ -15,6 +15,7 @@ struct Features {
     bool joint_norm = false; ///< RMSNorm of queries and keys across the heads
     bool sink = false;
     bool gate = false; ///< on the head outputs
+    bool query_scale = false;
     float qkv_limit = 0.0F;
     /// Every tensor holds small whole numbers times this power of two, so that scores are exact in float32
     /// and ties are exact in every engine; absent (0): uniform numbers in [-1, 1).
@@ -48,8 +49,9 @@ private:
 /// Returns a problem of these sizes; it has X_kv if Tq differs from Tk or D from Dkv, or `cross` requires it.
 Problem generate(const Dims& dims, const Features& features, Numbers& numbers, bool cross = false);
 
-/// Returns one rule of each kind by number, 0 to 8, with random sizes and shapes.
-constexpr int rule_kinds = 9;
+/// Returns one rule of each kind by number, 0 to 9, with random sizes and shapes. Not every engine computes
+/// rules of the last kind.
+constexpr int rule_kinds = 9, cpu_rule_kinds = 10;
 MaskRule generate_rule(int kind, const Dims& dims, Numbers& numbers);
 
 } // namespace headscope

@@ -22,6 +22,7 @@ std::string text_of(const Dims& d, const Features& f, const Mask& mask, std::uin
     text += f.biases ? "biases, " : "";
     text += f.gains ? "gains, " : "";
     text += std::string(f.joint_norm ? "joint norm, " : "") + (f.sink ? "sink, " : "");
+    text += f.query_scale ? "scaled queries, " : "";
     text += f.qkv_limit > 0 ? "limit " + std::to_string(f.qkv_limit) + ", " : "";
     text += "temperature " + std::to_string(f.temperature) + ", mask rules";
     for (const MaskRule& rule : mask)
@@ -144,6 +145,29 @@ std::vector<ConformanceCase> gated_cases() {
                                            .sink = full,
                                            .gate = true},
                                           rules, 2020 + cases.size()));
+    return cases;
+}
+
+std::vector<ConformanceCase> chunked_cases() {
+    constexpr Dims small{.B = 2, .Tq = 5, .Tk = 5, .D = 6, .Dkv = 6, .H = 4, .Hkv = 2, .dk = 3, .dv = 2};
+    constexpr Dims large{
+        .B = 2, .Tq = 150, .Tk = 130, .D = 48, .Dkv = 32, .H = 6, .Hkv = 2, .dk = 8, .dv = 5};
+    Dims longer = small;
+    longer.Tk = 9;
+    std::vector<ConformanceCase> cases;
+    for (const Dims& dims : {small, longer, large})
+        for (const bool full : {false, true})
+            for (const std::vector<int>& rules : {std::vector<int>{}, {9}, {9, 1}, {9, 2, 7}})
+                cases.push_back(make_case("chunked", dims,
+                                          {.biases = full,
+                                           .gains = full,
+                                           .temperature = full ? 1.5F : 1.0F,
+                                           .joint_norm = full,
+                                           .query_scale = full || rules.empty()},
+                                          rules, 2050 + cases.size()));
+    ConformanceCase wide = make_case("a chunk of several tiles", large, {}, {}, 2090);
+    wide.problem.mask = {ChunkedCausalMask{50}};
+    cases.push_back(wide);
     return cases;
 }
 

@@ -37,6 +37,10 @@ struct RuleAt {
     double operator()(const SlidingWindowSymmetricMask& rule) const {
         return std::abs(position() - j) <= rule.half_width ? 0.0 : minus_infinity;
     }
+    double operator()(const ChunkedCausalMask& rule) const {
+        const std::int64_t first = position() - position() % rule.chunk;
+        return position() >= 0 && j >= first && j <= position() ? 0.0 : minus_infinity;
+    }
     double operator()(const KeyPaddingMask& rule) const {
         return rule.key_valid->values[repeated(rule.key_valid->shape, {b, j})] == 1 ? 0.0 : minus_infinity;
     }

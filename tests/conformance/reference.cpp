@@ -155,6 +155,10 @@ Trace reference_trace(const Problem& problem) {
         Qh = rotated(Qh, *problem.rotary, d.B, d.H, d.Tq, d.dk);
         Kh = rotated(Kh, *problem.rotary, d.B, d.Hkv, d.Tk, d.dk);
     }
+    for (Index64 n = 0; problem.query_scale != nullptr && n < d.B * d.H * d.Tq; ++n)
+        for (Index64 c = 0; c < d.dk; ++c)
+            Qh(n / (d.H * d.Tq), n / d.Tq % d.H, n % d.Tq, c) *=
+                static_cast<double>(problem.query_scale->at(n % d.Tq));
     const Doubles Vh = split(V, d.B, d.Hkv, d.Tk, d.dv);
     const Doubles W_O_(*w.W_O);
 

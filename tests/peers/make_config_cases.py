@@ -6,6 +6,7 @@ ORACLE: a script that takes FOLDER IDS OUT.npz, runs the folder with Hugging Fac
 "hidden" (L+1,B,T,D) and, for models with a head, "logits" (B,T,vocab); both sides of an encoder-decoder read the ids.
 MODELS: tests/data/models. Cases that are in OUT.json already are kept: delete it to make all again.
 A case that this program refuses has "refused", the words that its sentence names.
+A case may have ids of its own, in place of IDS.
 A case holds the last eight numbers of the last token's logits, or of its last hidden state where there is no head.
 """
 import json
@@ -17,6 +18,7 @@ import tempfile
 import numpy
 
 IDS = [5, 9, 13, 22, 31, 40, 51, 60, 7, 11, 19, 23, 5, 9]
+LONG = [(7 * i * i + 3 * i + 5) % 80 for i in range(61)]
 YARN = {"rope_type": "yarn", "factor": 4.0}
 LLAMA3 = {"rope_type": "llama3", "factor": 4.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
 SHORT = {"rope_type": "longrope", "short_factor": [1.0] * 4, "long_factor": [3.0] * 4}
@@ -114,12 +116,34 @@ CASES = [
     ("bart_tiny", {"num_hidden_layers": 1}),
     ("bart_tiny", {"scale_embedding": True}),
     ("marian_tiny", {"activation_function": "relu"}),
+    ("llama4_text_tiny", {}),
+    ("llama4_text_tiny", {"use_qk_norm": False}),
+    ("llama4_text_tiny", {"use_qk_norm": False, "rope_scaling": YARN}),
+    ("llama4_text_tiny", {"rms_norm_eps": 0.1}),
+    ("llama4_text_tiny", {"attn_temperature_tuning": False}),
+    ("llama4_text_tiny", {"floor_scale": 3, "attn_scale": 0.7}),
+    ("llama4_text_tiny", {"attention_chunk_size": 3}),
+    ("llama4_text_tiny", {"attention_chunk_size": 20}),
+    ("llama4_text_tiny", {"no_rope_layer_interval": 2}),
+    ("llama4_text_tiny", {"no_rope_layers": [0, 1, 1, 0]}),
+    ("llama4_text_tiny", {"no_rope_layers": []}),
+    ("llama4_text_tiny", {"layer_types": ["full_attention", "chunked_attention", "full_attention", "chunked_attention"]}),
+    ("llama4_text_tiny", {"moe_layers": [1, 3], "interleave_moe_layer_step": 1}),
+    ("llama4_text_tiny", {"num_experts_per_tok": 2}),
+    ("llama4_text_tiny", {"num_experts_per_tok": 3}),
+    ("llama4_text_tiny", {"rope_scaling": {**LLAMA3, "original_max_position_embeddings": 8}}),
+    ("llama4_text_tiny", {"rope_parameters": {"rope_type": "default", "rope_theta": 300.0}}),
+    ("llama4_text_tiny", {"hidden_act": "gelu"}),
+    # Many chunks, and many steps of the scale of the queries.
+    ("llama4_text_tiny", {}, LONG),
+    ("llama4_text_tiny", {"attention_chunk_size": 16, "floor_scale": 7, "attn_scale": 0.5,
+                          "rope_scaling": {**LLAMA3, "original_max_position_embeddings": 16}}, LONG),
 ]
 # Hugging Face's numbers are known and not computed here.
 REFUSED = {"bloom_tiny": "slow_but_exact"}
 
 
-def answer_of(oracle, models, name, change):
+def answer_of(oracle, models, name, change, ids):
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         config = json.loads((models / name / "config.json").read_text())
@@ -127,7 +151,7 @@ def answer_of(oracle, models, name, change):
         (folder / "config.json").write_text(json.dumps(config))
         (folder / "model.safetensors").symlink_to((models / name / "model.safetensors").resolve())
         out = folder / "out.npz"
-        run = subprocess.run([sys.executable, oracle, str(folder), ",".join(map(str, IDS)), str(out)],
+        run = subprocess.run([sys.executable, oracle, str(folder), ",".join(map(str, ids)), str(out)],
                              capture_output=True, text=True, check=False)  # fmt: skip
         if run.returncode != 0:
             return None, run.stderr.strip().split("\n")[-1][:150]
@@ -140,16 +164,17 @@ def main():
     oracle, models, out = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
     cases = []
     former = json.loads(out.read_text())["cases"] if out.exists() else []
-    known = {json.dumps([c["model"], c["change"]]): c for c in former}
-    for name, change in CASES:
-        if json.dumps([name, change]) in known:
-            cases.append(known[json.dumps([name, change])])
+    known = {json.dumps([c["model"], c["change"], c.get("ids")]): c for c in former}
+    for name, change, *own in CASES:
+        key = json.dumps([name, change, own[0] if own else None])
+        if key in known:
+            cases.append(known[key])
             continue
-        numbers, failure = answer_of(oracle, models, name, change)
+        numbers, failure = answer_of(oracle, models, name, change, own[0] if own else IDS)
         if numbers is None:
             print(f"{name} {change}: the oracle fails: {failure}", file=sys.stderr)
             continue
-        case = {"model": name, "change": change, "last": numbers}
+        case = {"model": name, "change": change} | ({"ids": own[0]} if own else {}) | {"last": numbers}
         if (words := REFUSED.get(name)) in change:
             case["refused"] = words
         cases.append(case)

@@ -558,6 +558,15 @@ MIXTURE = LLAMA | {
     "self_attn.kv_a_layernorm": "attn_kv_a_norm",
     "self_attn.kv_b_proj": "attn_kv_b",
 }
+LLAMA4 = LLAMA | {
+    "feed_forward.gate_proj": "ffn_gate",
+    "feed_forward.up_proj": "ffn_up",
+    "feed_forward.down_proj": "ffn_down",
+    "feed_forward.router": "ffn_gate_inp",
+    "feed_forward.shared_expert.gate_proj": "ffn_gate_shexp",
+    "feed_forward.shared_expert.up_proj": "ffn_up_shexp",
+    "feed_forward.shared_expert.down_proj": "ffn_down_shexp",
+}
 GPT_OSS = LLAMA | {"post_attention_layernorm": "post_attention_norm", "mlp.router": "ffn_gate_inp"}
 # model_type -> (general.architecture, names)
 FAMILIES = {
@@ -582,6 +591,7 @@ FAMILIES = {
     "deepseek_v2": ("deepseek2", MIXTURE),
     "deepseek_v3": ("deepseek2", MIXTURE),
     "gpt_oss": ("gpt-oss", GPT_OSS),
+    "llama4_text": ("llama4", LLAMA4),
     "llama": ("llama", LLAMA),
     "mistral": ("llama", LLAMA),
     "qwen2": ("qwen2", LLAMA),
@@ -635,7 +645,9 @@ def mixtures(tensors, config, single=False):
             out[exps.format("down", "weight")] = tensors.pop(name)
         elif name.endswith("experts.gate_up_proj"):
             turned = tensors.pop(name).swapaxes(1, 2)
-            out |= {exps.format("gate", "weight"): turned[:, ::2], exps.format("up", "weight"): turned[:, 1::2]}
+            one_by_one = turned[:, ::2], turned[:, 1::2]
+            gate, up = np.split(turned, 2, axis=1) if config["model_type"] == "llama4_text" else one_by_one
+            out |= {exps.format("gate", "weight"): gate, exps.format("up", "weight"): up}
         elif name.endswith("experts.gate_up_proj_bias"):
             both = tensors.pop(name)
             out |= {exps.format("gate", "bias"): both[:, ::2], exps.format("up", "bias"): both[:, 1::2]}
@@ -700,7 +712,7 @@ def keys_of(config):
     add("block_count", U32, get("num_hidden_layers", "n_layer", "n_layers"))
     add("context_length", U32, get("max_position_embeddings", "n_positions", "max_seq_len", otherwise=2048))
     add("embedding_length", U32, D)
-    add("feed_forward_length", U32, get("intermediate_size", "n_inner", otherwise=4 * D))
+    add("feed_forward_length", U32, get("intermediate_size_mlp", "intermediate_size", "n_inner", otherwise=4 * D))
     add("attention.head_count", U32, H)
     one_key = kind in ("gpt_bigcode", "falcon") and config.get("multi_query") and not config.get("new_decoder_architecture")
     add("attention.head_count_kv", U32, 1 if one_key or deepseek else get("num_kv_heads", "num_key_value_heads"))
@@ -734,6 +746,11 @@ def keys_of(config):
     add("expert_used_count", U32, get("num_experts_per_tok"))
     add("expert_feed_forward_length", U32, get("moe_intermediate_size"))
     add("expert_shared_feed_forward_length", U32, get("shared_expert_intermediate_size"))
+    if kind == "llama4_text":
+        add("expert_feed_forward_length", U32, config["intermediate_size"])
+        add("interleave_moe_layer_step", U32, config["interleave_moe_layer_step"])
+        if config["attention_chunk_size"] is None:
+            add("attention.sliding_window", U32, 0)
     if deepseek:
         add("leading_dense_block_count", U32, config["first_k_dense_replace"])
         add("expert_shared_count", U32, config["n_shared_experts"])

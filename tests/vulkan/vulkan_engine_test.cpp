@@ -49,6 +49,25 @@ void check_same_sentence(const Problem& problem, vulkan::VulkanEngine& engine) {
 
 } // namespace
 
+TEST_CASE("problems without kernels are refused, and not computed without what has none") {
+    Validated validated;
+    vulkan::VulkanEngine engine(0, validated.options);
+    const auto fault_of = [&](const Problem& problem) {
+        try {
+            engine.run(problem);
+        } catch (const Error& fault) {
+            CHECK(fault.kind() == ErrorKind::machine);
+            return std::string(fault.what());
+        }
+        return std::string();
+    };
+    Numbers numbers(3);
+    CHECK_THAT(fault_of(problem_of(odd, 1, {ChunkedCausalMask{5}})), Catch::Contains("masks of chunks"));
+    CHECK_THAT(fault_of(generate(odd, {.query_scale = true}, numbers)),
+               Catch::Contains("scaled by position"));
+    CHECK_THAT(fault_of(generate(odd, {.gate = true}, numbers)), Catch::Contains("gates"));
+}
+
 TEST_CASE("widths from 1 to 256 and rotations agree with the reference") {
     Validated validated;
     vulkan::VulkanEngine engine(0, validated.options);

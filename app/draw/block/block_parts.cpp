@@ -193,6 +193,10 @@ std::string formula_around(const Shown& shown, TensorId id) {
     default:
         if (norm_at(shown, id))
             return norm_formula(shown, id);
+        if (is_sum_of_experts(shown, id) && architecture.expert_input.scaled_input)
+            return tr("block_parts.sum_experts_of_scaled_inputs",
+                      "{} = sum of the chosen experts’ outputs, whose input is {} times the fraction", name,
+                      sum_of(from));
         if (is_sum_of_experts(shown, id))
             return tr("block_parts.sum_chosen_experts_outputs",
                       "{} = sum of the chosen experts’ outputs, each times its fraction", name);

@@ -168,8 +168,11 @@ void add_step(Sheet& sheet, const CellAddress& cell, const Made& made) {
               number(from, 4));
     sheet.arithmetic(number(from, 4) + " × " + number(weight, 4), number(from * weight, 4));
     if (cell.tensor == W_router)
-        sheet.paragraph(tr("weight_inspector.part_experts_score",
-                           "a part of the expert’s score, which softmax turns into its fraction."),
+        sheet.paragraph(shown.block->architecture->route.score == graph::Route::Score::sigmoid
+                            ? tr("weight_inspector.part_score_sigmoid",
+                                 "a part of the expert’s score, which a sigmoid turns into its fraction.")
+                            : tr("weight_inspector.part_experts_score",
+                                 "a part of the expert’s score, which softmax turns into its fraction."),
                         sheet.context.theme.text);
     else
         sheet.row(tr("weight_inspector.part", "a part of {}", to),
@@ -208,26 +211,40 @@ void add_expert_step(Sheet& sheet, const CellAddress& cell, const checkpoint::Ex
         sheet.row(name, number(from, 4));
         sheet.arithmetic(number(from, 4) + " × " + number(weight, 4), number(from * weight, 4));
     };
+    const auto add_input = [&](const auto& product_with, const CellAddress& read) {
+        const auto from = static_cast<double>(shown.value(read)),
+                   scale = static_cast<double>(units.input_scale);
+        if (!shown.block->architecture->expert_input.scaled_input)
+            return product_with(address_text(shown, read), from);
+        sheet.row(address_text(shown, read), number(from, 4));
+        sheet.arithmetic(number(from, 4) + " × " +
+                             tr("weight_inspector.share", "fraction {}", number(scale, 3)),
+                         number(from * scale, 4));
+        product_with(tr("weight_inspector.scaled_input", "the expert reads"), from * scale);
+    };
     if (cell.tensor != expert_W_out && cell.tensor != expert_b_out) {
         const bool gate = cell.tensor == expert_W_gate || cell.tensor == expert_b_gate;
         const auto k = static_cast<std::size_t>(*unit_of(cell));
         if (is_bias)
             sheet.row(tr("weight_inspector.added_2", "added"), number(weight, 4));
         else
-            product(address_text(shown, {units.reads, {0, units.token, cell.at[1], 0}}),
-                    static_cast<double>(shown.value({units.reads, {0, units.token, cell.at[1], 0}})));
+            add_input(product, {units.reads, {0, units.token, cell.at[1], 0}});
         sheet.row(gate ? tr("weight_inspector.part_gate_unit", "a part of the gate of unit {}", k)
                        : tr("weight_inspector.part_unit", "a part of the in of unit {}", k),
                   number(static_cast<double>(gate ? units.gate[k] : units.in[k]), 4));
         return add_unit(sheet, units, k);
     }
-    const double share = static_cast<double>(shown.value({routing, {0, units.token, units.expert, 0}})),
+    const bool scaled = shown.block->architecture->expert_input.scaled_input;
+    const double share = scaled
+                             ? 1.0
+                             : static_cast<double>(shown.value({routing, {0, units.token, units.expert, 0}})),
                  from = is_bias ? 1.0 : static_cast<double>(units.act[static_cast<std::size_t>(cell.at[1])]);
     if (!is_bias)
         product(tr("common.unit_2", "unit {}", cell.at[1]), from);
-    sheet.arithmetic(number(from * weight, 4) + " × " +
-                         tr("weight_inspector.share", "fraction {}", number(share, 3)),
-                     number(from * weight * share, 4));
+    if (!scaled)
+        sheet.arithmetic(number(from * weight, 4) + " × " +
+                             tr("weight_inspector.share", "fraction {}", number(share, 3)),
+                         number(from * weight * share, 4));
     const CellAddress made{output_of_mlp(shown, mlp_experts), {0, units.token, cell.at[is_bias ? 1 : 2], 0}};
     sheet.row(tr("weight_inspector.part", "a part of {}", address_text(shown, made)),
               number(static_cast<double>(shown.value(made)), 4));

@@ -257,6 +257,30 @@ int add_rotation(Sheet& sheet, const CellAddress& cell) {
     return decimals;
 }
 
+/// A query's number, times the number of its position.
+int add_token_scale(Sheet& sheet, const CellAddress& cell) {
+    const Shown& shown = sheet.context.shown;
+    const CellAddress source = source_cell(sheet, cell);
+    const auto own = static_cast<double>(shown.value(source)), to = static_cast<double>(shown.value(cell));
+    const auto scale =
+        static_cast<double>(shown.problem().query_scale->values()[static_cast<std::size_t>(cell.at[2])]);
+    const std::string name = name_of(source.tensor);
+    sheet.section(tr("explanations.scaled_by_position", "Scaled by position"), name + " × query_scale");
+    sheet.place(tr("common.position", "position"), n(cell.at[2]));
+    const SumFormat format =
+        step_format({own, scale}, to, [](const std::vector<double>& v) { return v[0] * v[1]; });
+    sheet.row(address_text(shown, source), number(own, format.decimals));
+    sheet.row("query_scale[" + n(cell.at[2]) + "]", number(scale, format.decimals));
+    sheet.arithmetic(number(own, format.decimals) + " × " + number(scale, format.decimals),
+                     approximate_prefix(format.approximate) + number(to, format.decimals));
+    const int decimals = std::max(format.decimals, add_source(sheet, source));
+    add_head_places(sheet, source, cell,
+                    tr("explanations.every_number_query_scaled",
+                       "Every number of a token’s queries is multiplied by the same number, which grows with "
+                       "the position."));
+    return decimals;
+}
+
 /// A number of a head's output, times the sigmoid of its gate.
 int add_gated(Sheet& sheet, const CellAddress& cell) {
     const Shown& shown = sheet.context.shown;
@@ -441,6 +465,11 @@ std::string say_rotation(const Shown& shown, const CellAddress& cell) {
               token_at(shown, cell));
 }
 
+std::string say_token_scale(const Shown& shown, const CellAddress& cell) {
+    return tr("explanations.number_scaled_position", "number {} of {}, scaled by its position", cell.at[3],
+              token_at(shown, cell));
+}
+
 std::string say_score(const Shown& shown, const CellAddress& cell) {
     // Translators: the fields are a key’s token, a query’s token and the number of a head
     return tr("explanations.how_well_fits_query", "how well {} fits the query of {} in head {}",
@@ -525,6 +554,8 @@ constexpr std::array<Explanation, operation_count> explanations{{
      say_joint_norm},
     {Operation::rotation, false, [](Sheet& s, const CellAddress& c, int) { return add_rotation(s, c); },
      say_rotation},
+    {Operation::token_scale, false, [](Sheet& s, const CellAddress& c, int) { return add_token_scale(s, c); },
+     say_token_scale},
     {Operation::dot_product, false,
      [](Sheet& s, const CellAddress& c, int) { return add_dot_product(s, c.at); }, say_score},
     {Operation::scale, true,

@@ -56,6 +56,14 @@ std::string rule_words(const Problem& problem, const MaskRule& rule, const Index
                        return tr("inspector_words.window", "window of ±{}: {}", r.half_width,
                                  distance_words(problem, at));
                    },
+                   [&](const ChunkedCausalMask& r) {
+                       const bool later = at[3] > aligned(problem.dims, at[2]);
+                       return allowed || later
+                                  ? tr("inspector_words.causal_chunks", "causal in chunks of {}: {}", r.chunk,
+                                       distance_words(problem, at))
+                                  : tr("inspector_words.earlier_chunk",
+                                       "causal in chunks of {}: {} is in an earlier chunk", r.chunk, key);
+                   },
                    [&](const ExplicitMask&) {
                        return tr("inspector_words.explicit_mask_reads", "explicit mask: {} reads {}",
                                  plain_query(problem, at[2]), key);

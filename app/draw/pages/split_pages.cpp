@@ -188,6 +188,7 @@ Picture draw_split_page(const DrawContext& context) {
     const std::int64_t shared = dims.H / dims.Hkv;
     const ProblemParts parts = context.shown.problem().parts();
     const bool columns = heads_are_columns(parts), rotary = parts.rotary;
+    const bool scaled = parts.query_scale && !parts.qk_norm && !parts.joint_norm; // queries alone change
     const std::string formula = formula_of(TensorId::q_heads, parts);
     const bool one_head_page = !columns || context.shown.document->has_head_grid();
     const bool turning = one_head_page && context.view.one_head;
@@ -207,14 +208,15 @@ Picture draw_split_page(const DrawContext& context) {
     const float controls = segmented_width(context, segments);
     if (turning)
         return with_segments(draw_head_split_page(context, controls), context, segments);
-    draw_view_heading(picture, context, tr("common.split_heads", "Split into heads"),
-                      // Translators: {} is a formula
-                      !columns ? tr("split_pages.k_likewise_v_split", "{}; k likewise, v only split", formula)
-                      : shared == 1
-                          ? tr("split_pages.same_k_v", "{}, the same for k and v", formula)
-                          : tr_n("split_pages.k_v_head_all", "{}; k and v have {} head for all",
-                                 "{}; k and v have {} heads, each shared", dims.Hkv, formula, dims.Hkv),
-                      controls);
+    draw_view_heading(
+        picture, context, tr("common.split_heads", "Split into heads"),
+        // Translators: {} is a formula
+        scaled        ? tr("split_pages.k_and_v_only_split", "{}; k and v only split", formula)
+        : !columns    ? tr("split_pages.k_likewise_v_split", "{}; k likewise, v only split", formula)
+        : shared == 1 ? tr("split_pages.same_k_v", "{}, the same for k and v", formula)
+                      : tr_n("split_pages.k_v_head_all", "{}; k and v have {} head for all",
+                             "{}; k and v have {} heads, each shared", dims.Hkv, formula, dims.Hkv),
+        controls);
     draw_segmented(picture, context, context.width - canvas_pad - controls, 28, segments);
     const bool cross = context.shown.problem().has_source();
     const std::vector<Slices> all{{TensorId::q, TensorId::q_heads, "Q", "= X W_Q", dims.H, dims.dk, 1, false},
@@ -258,9 +260,13 @@ Picture draw_split_page(const DrawContext& context) {
                           largest_magnitude(context, TensorId::q, context.view.batch));
     y = draw_paragraph(
         picture, context, left, y + 14, context.width - canvas_pad - left,
-        columns  ? tr("split_pages.nothing_recomputed_each_cell",
-                      "Nothing is recomputed: each cell keeps its row, its value and its color. Only the gaps "
-                       "are new.")
+        columns ? tr("split_pages.nothing_recomputed_each_cell",
+                     "Nothing is recomputed: each cell keeps its row, its value and its color. Only the gaps "
+                     "are new.")
+        : scaled
+            ? tr("split_pages.queries_scaled_split",
+                 "Queries are multiplied by a number of their position as they are split (see One head); "
+                 "keys and values only move.")
         : rotary ? tr("split_pages.queries_keys_change_split",
                       "Queries and keys change as they are split (see Rotation); values only move.")
                  : tr("split_pages.queries_keys_change_split_2",

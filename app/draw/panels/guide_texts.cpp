@@ -156,6 +156,13 @@ GuideText say_split(const GuideContext& s) {
                         "Press Rotation. Which pairs rotate fast, which hardly at all?");
         return out;
     }
+    if (s.problem.query_scale != nullptr)
+        out.paragraphs.push_back(tr(
+            "guide_texts.queries_scaled_position",
+            "Queries are multiplied by a number that grows with the position, for {} by {}. Keys and values "
+            "are not.",
+            s.query(),
+            number(static_cast<double>(s.problem.query_scale->values()[static_cast<std::size_t>(s.i)]), 3)));
     if (!heads_are_columns(parts)) {
         out.try_it = tr("guide_texts.press_one_head_numbers",
                         "Press One head. Which numbers grow on the way, and which shrink?");

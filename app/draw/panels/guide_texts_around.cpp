@@ -124,9 +124,14 @@ GuideText say_experts(const Shown& shown, std::int64_t i) {
            "The router multiplies the row of a token by its matrix: one number for each expert. The experts "
            "with the largest numbers compute; each is a small MLP of its own."));
     const auto most = std::ranges::max_element(fractions);
-    out.paragraphs.push_back(tr(
-        "guide_texts_around.most_of_expert", "At {}, expert {} counts most: its output is multiplied by {}.",
-        say_query(shown.problem(), i), most - fractions.begin(), number(static_cast<double>(*most), 2)));
+    const std::string token = say_query(shown.problem(), i), times = number(static_cast<double>(*most), 2);
+    out.paragraphs.push_back(shown.block->architecture->expert_input.scaled_input
+                                 ? tr("guide_texts_around.most_of_expert_input",
+                                      "At {}, expert {} counts most: what it reads is multiplied by {}.",
+                                      token, most - fractions.begin(), times)
+                                 : tr("guide_texts_around.most_of_expert",
+                                      "At {}, expert {} counts most: its output is multiplied by {}.", token,
+                                      most - fractions.begin(), times));
     out.try_it = tr("guide_texts_around.click_an_expert",
                     "Click another token: does the router choose other experts there?");
     return out;

@@ -97,19 +97,23 @@ std::string mask_words(const Mask& mask) {
         return tr("common.none", "none");
     std::string text;
     for (const MaskRule& rule : mask)
-        text += (text.empty() ? "" : ", ") +
-                std::visit(
-                    Overloaded{[](const CausalMask&) { return tr("common.causal", "causal"); },
-                               [](const KeyPaddingMask&) { return tr("tensors_panel.padding", "padding"); },
-                               [](const SlidingWindowCausalMask& r) {
-                                   return tr("tensors_panel.causal_window", "causal window of {}", r.window);
-                               },
-                               [](const SlidingWindowSymmetricMask& r) {
-                                   return tr("tensors_panel.window", "window of ±{}", r.half_width);
-                               },
-                               [](const ExplicitMask&) { return tr("tensors_panel.explicit", "explicit"); },
-                               [](const AdditiveMask&) { return tr("tensors_panel.additive", "additive"); }},
-                    rule);
+        text +=
+            (text.empty() ? "" : ", ") +
+            std::visit(
+                Overloaded{[](const CausalMask&) { return tr("common.causal", "causal"); },
+                           [](const KeyPaddingMask&) { return tr("tensors_panel.padding", "padding"); },
+                           [](const SlidingWindowCausalMask& r) {
+                               return tr("tensors_panel.causal_window", "causal window of {}", r.window);
+                           },
+                           [](const SlidingWindowSymmetricMask& r) {
+                               return tr("tensors_panel.window", "window of ±{}", r.half_width);
+                           },
+                           [](const ChunkedCausalMask& r) {
+                               return tr("tensors_panel.causal_chunks", "causal in chunks of {}", r.chunk);
+                           },
+                           [](const ExplicitMask&) { return tr("tensors_panel.explicit", "explicit"); },
+                           [](const AdditiveMask&) { return tr("tensors_panel.additive", "additive"); }},
+                rule);
     return text;
 }
 

@@ -80,19 +80,19 @@ std::vector<std::string> differing_settings(const Architecture& a, const Archite
     check("norm_eps", a.norm_eps == b.norm_eps);
     check("residual stream", a.residual == b.residual && a.branch_scale == b.branch_scale);
     check("causal mask", a.causal == b.causal);
-    check("attention windows", a.windows == b.windows);
+    check("attention windows", a.windows == b.windows && a.chunks == b.chunks);
     check("latent attention", same_latent(a, b));
     check("delta layers", same_delta(a, b));
     check("norms of queries and keys", a.qk_norm == b.qk_norm && a.qkv_limit == b.qkv_limit);
-    check("scale of the scores", std::tie(a.score_scale, a.divide_by_layer, a.score_cap) ==
-                                     std::tie(b.score_scale, b.divide_by_layer, b.score_cap));
+    check("scale of the scores", std::tie(a.score_scale, a.divide_by_layer, a.score_cap, a.query_scale) ==
+                                     std::tie(b.score_scale, b.divide_by_layer, b.score_cap, b.query_scale));
     check("position biases", a.alibi == b.alibi && same_buckets(a, b));
     check("rope theta", std::tie(a.rotary_width, a.rotary_pairs, a.layer_rope) ==
                                 std::tie(b.rotary_width, b.rotary_pairs, b.layer_rope) &&
                             same_ropes(a, b));
     check("activation", a.activation == b.activation && a.head_activation == b.head_activation);
     check("experts", a.experts == b.experts && a.mixtures == b.mixtures && a.route == b.route &&
-                         a.expert_gate == b.expert_gate);
+                         a.expert_gate == b.expert_gate && a.expert_input == b.expert_input);
     check("tied word table", !a.tied || b.tied);
     check("scale of the logits", std::tie(a.head_scale, a.logit_cap) == std::tie(b.head_scale, b.logit_cap));
     check("encoder", (a.encoder == nullptr) == (b.encoder == nullptr));

@@ -160,7 +160,10 @@ ScoreTerms score_terms(const checkpoint::ModelRun& run, const ScoreQuestion& que
                    Side{w.W_K, w.b_K, w.k_norm, w.k_norm_all, d.kv_head(question.head), question.key});
     const WrittenSide of_query = side({w.W_Q, w.b_Q, w.q_norm, w.q_norm_all, question.head, question.query});
     const WrittenSide written_at_key = of_key.get();
-    const DoubleRows &q = of_query.rows, &k = written_at_key.rows;
+    DoubleRows q = of_query.rows;
+    if (problem.query_scale != nullptr)
+        q *= static_cast<double>(problem.query_scale->values()[static_cast<std::size_t>(question.query)]);
+    const DoubleRows& k = written_at_key.rows;
     ScoreTerms out;
     out.writers = of_query.writers;
     out.scale = 1.0 / (std::sqrt(static_cast<double>(d.dk)) * static_cast<double>(problem.temperature));

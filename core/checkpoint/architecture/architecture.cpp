@@ -21,6 +21,10 @@ bool Architecture::has_attention(std::int64_t l) const {
     return !delta || !delta->layers[static_cast<std::size_t>(l)];
 }
 
+double QueryScale::at(std::int64_t position) const {
+    return 1.0 + factor * std::log1p(static_cast<double>((position + 1) / span));
+}
+
 bool Architecture::has_gated_heads() const {
     return find_row(names.body, WeightId::W_QG) != nullptr;
 }

@@ -59,6 +59,7 @@ struct Architecture {
     std::int64_t experts = 0;       ///< MLPs per layer of which a token uses some; 0: one for all
     std::vector<bool> mixtures;     ///< per layer whether it has the experts; empty: all have, or none
     graph::Route route;             ///< how many, and which fraction of each one's output a token gets
+    graph::Experts expert_input;    ///< whether the fraction multiplies the input instead
     graph::Gate expert_gate;        ///< of experts, whose activation is not `activation`
 
     // The embedding.
@@ -90,6 +91,7 @@ struct Architecture {
     std::optional<DeltaLayers> delta;                 ///< in place of the attention of some layers
     std::vector<std::optional<std::int64_t>> windows; ///< per layer, if it has one. Causal: how many keys
                                                       ///< back, itself included; else how far to each side
+    std::vector<std::optional<std::int64_t>> chunks;  ///< same, causal: keys of a chunk; see graph::Mask
     QkvPacking qkv = QkvPacking::separate;
     QkNorm qk_norm = QkNorm::none;
     double qkv_limit = 0.0;            ///< q, k and v are cut to [-limit, limit]; 0: they are not
@@ -100,6 +102,7 @@ struct Architecture {
     std::optional<DistanceBuckets> buckets; ///< a bias per head and bucket is added to the scaled scores
     std::int64_t rotary_width = 0;          ///< numbers of a query or key head that turn, the first or, with
                                             ///< `latent`, the last: 0, or even and at most dk, which is even
+    std::optional<QueryScale> query_scale;  ///< of layers without rotary positions
     RotaryPairs rotary_pairs = RotaryPairs::halves;
     std::vector<Rope> ropes;
     std::vector<std::optional<std::size_t>> layer_rope; ///< per layer: which of `ropes`, if any
@@ -125,6 +128,8 @@ struct Architecture {
     bool changes_branches() const { return norms.after_branch || branch_scale != 1.0; }
     /// Returns true unless layer l has a delta layer in place of attention.
     bool has_attention(std::int64_t l) const;
+    bool has_rotary(std::int64_t l) const { return layer_rope[static_cast<std::size_t>(l)].has_value(); }
+    bool has_plain_norm(std::int64_t l) const { return qk_norm == QkNorm::per_head_plain && has_rotary(l); }
     /// Returns true if the head outputs have a gate (see Weights::W_G).
     bool has_gated_heads() const;
     /// Whether tokens of layer l use some of several experts.

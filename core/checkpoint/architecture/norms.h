@@ -39,7 +39,8 @@ enum class QkNorm : std::uint8_t {
     none,
     per_head,       ///< RMSNorm over dk
     per_head_layer, ///< LayerNorm over dk
-    whole_width     ///< across the heads
+    whole_width,    ///< across the heads
+    per_head_plain  ///< RMSNorm over dk without weights, in layers with rotary positions
 };
 
 } // namespace headscope::checkpoint

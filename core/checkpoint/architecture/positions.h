@@ -38,6 +38,16 @@ enum class RotaryPairs : std::uint8_t {
     neighbours ///< numbers 2c and 2c + 1
 };
 
+/// What queries of layers without rotary positions are multiplied by, 1 + factor ln(1 + floor((position + 1)
+/// / span)), so that attention stays sharp in long texts (Nakanishi 2025, "Scalable-Softmax Is Superior for
+/// Attention"). Positions count every token from 0 on.
+struct QueryScale {
+    double factor = 0.1;
+    std::int64_t span = 8192; ///< tokens, at least 1
+    bool operator==(const QueryScale&) const = default;
+    double at(std::int64_t position) const;
+};
+
 /// A position table that is computed: each row has the sines of D/2 angles, then their cosines. Angle c of
 /// row t is t times a frequency.
 enum class Sinusoids : std::uint8_t {

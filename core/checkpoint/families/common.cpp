@@ -149,6 +149,7 @@ Architecture read_sizes(const ConfigReader& reader, const char* family, const Si
                                            : read_activation(reader, keys.activation, defaults.activation);
     a.tied = reader.flag("tie_word_embeddings", defaults.tied);
     a.windows.resize(static_cast<std::size_t>(a.layers));
+    a.chunks.resize(static_cast<std::size_t>(a.layers));
     a.layer_rope.resize(static_cast<std::size_t>(a.layers));
     return a;
 }

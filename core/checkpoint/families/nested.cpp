@@ -104,6 +104,10 @@ Architecture read_internvl_chat(const ConfigReader& reader) {
         {.family = "internvl_chat", .usual_type = "llama", .keys = {"llm_config"}, .own_type = false});
 }
 
+Architecture read_llama4(const ConfigReader& reader) {
+    return read_nested_text(reader, {.family = "llama4", .usual_type = "llama4_text"});
+}
+
 /// DeepSeek-VL and Janus as their authors publish them (Lu et al. 2024; Wu et al. 2024).
 Architecture read_multi_modality(const ConfigReader& reader) {
     return read_nested_text(

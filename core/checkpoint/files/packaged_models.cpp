@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view all_models = "models/", config = "/config.json";
+constexpr std::string_view all_models = "models/", config_ending = "/config.json";
 /// Endings of files, which names of models do not have.
 constexpr std::array<std::string_view, 7> file_endings{".safetensors", ".gguf", ".bin", ".pt",
                                                        ".pth",         ".ckpt", ".json"};
@@ -57,7 +57,7 @@ std::string folder_of_file(const std::string& path) {
         name == adapter_config_name || name == "adapter_model.safetensors" || name == "adapter_model.bin";
     if (of_adapter && has_adapter(folder))
         return is_adapter(folder) ? folder : folder + "/" + adapter_config_name;
-    if (!fs::is_regular_file(folder + std::string(config), ignored))
+    if (!fs::is_regular_file(folder + std::string(config_ending), ignored))
         return path;
     constexpr std::string_view torch_index = "pytorch_model.bin.index.json";
     const bool of_torch_index = name.starts_with("pytorch_model-") && name.ends_with(".bin") &&
@@ -98,9 +98,9 @@ void write_model(const fs::path& folder, const PackedFiles& files) {
 std::vector<std::string> packaged_models() {
     std::vector<std::string> names;
     for (const std::string& asset : asset_names(all_models))
-        if (asset.ends_with(config))
+        if (asset.ends_with(config_ending))
             names.push_back(
-                asset.substr(all_models.size(), asset.size() - all_models.size() - config.size()));
+                asset.substr(all_models.size(), asset.size() - all_models.size() - config_ending.size()));
     return names;
 }
 
@@ -146,7 +146,7 @@ std::string model_folder(const std::string& named) {
     std::erase_if(places, [](const fs::path& place) { return !may_use(place); });
     std::error_code ignored;
     for (const fs::path& place : places)
-        if (fs::is_regular_file(place / below / fs::path(config).relative_path(), ignored))
+        if (fs::is_regular_file(place / below / fs::path(config_ending).relative_path(), ignored))
             return (place / below).string();
     std::string tried;
     for (const fs::path& place : places) {

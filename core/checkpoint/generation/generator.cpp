@@ -185,7 +185,10 @@ std::int64_t Generator::read_bytes() const {
         if (!a.has_attention(l))
             continue;
         const auto& window = a.windows[static_cast<std::size_t>(l)];
-        rows += (window ? std::min(*window, cached()) : cached()) + source_rows();
+        std::int64_t read = window ? std::min(*window, cached()) : cached();
+        if (const auto chunk = a.chunks[static_cast<std::size_t>(l)]; chunk && read > 0)
+            read = (read - 1) % *chunk + 1;
+        rows += read + source_rows();
     }
     return row_bytes() * rows;
 }

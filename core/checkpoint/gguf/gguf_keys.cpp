@@ -16,6 +16,7 @@ using R = GgufRotation;
 
 constexpr std::array gguf_rows{
     GgufRow{.architecture = "llama", .model_type = "llama", .permuted = true, .mixture = true},
+    GgufRow{.architecture = "llama4", .model_type = "llama4_text", .mixture = true},
     GgufRow{.architecture = "qwen2", .model_type = "qwen2"},
     GgufRow{.architecture = "qwen2vl", .model_type = "qwen2"},
     GgufRow{.architecture = "qwen2moe", .model_type = "qwen2_moe", .mixture = true},

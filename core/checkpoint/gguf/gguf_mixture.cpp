@@ -65,18 +65,42 @@ void read_deepseek_route(GgufKeys& keys, json& config) {
     config["n_shared_experts"] = shared == 0 ? json(nullptr) : json(shared);
 }
 
+/// What llama.cpp takes for granted of this architecture, as files have no keys for it: the kinds of layers,
+/// and the scale of the queries.
+void read_llama4(GgufKeys& keys, std::int64_t experts, json& config) {
+    const ConfigReader& reader = keys.reader();
+    keys.key("expert_feed_forward_length"); // files of models without experts have it too
+    constexpr std::int64_t usual_chunk = 8192, without_norms = 128;
+    const std::int64_t layers = config["num_hidden_layers"],
+                       step = reader.integer(keys.key("interleave_moe_layer_step"), 0).value_or(1);
+    json mixtures = json::array();
+    for (std::int64_t l = step - 1; experts > 0 && step > 0 && l < layers; l += step)
+        mixtures.push_back(l);
+    config.update({{"intermediate_size_mlp", config["intermediate_size"]},
+                   {"moe_layers", mixtures},
+                   {"use_qk_norm", experts != without_norms}});
+    // 0: every layer rotates queries and keys and attends to the whole text.
+    const std::int64_t chunk = reader.integer(keys.key("attention.sliding_window"), 0).value_or(usual_chunk);
+    config["attn_temperature_tuning"] = chunk != 0;
+    config["attention_chunk_size"] = chunk == 0 ? json(nullptr) : json(chunk);
+    if (chunk == 0)
+        config["no_rope_layers"] = json(std::vector<int>(static_cast<std::size_t>(layers), 1));
+}
+
 } // namespace
 
 void read_gguf_mixture(GgufKeys& keys, json& config) {
     const ConfigReader& reader = keys.reader();
     const std::int64_t experts =
         keys.row().mixture ? reader.integer(keys.key("expert_count"), 0).value_or(0) : 0;
+    if (keys.is("llama4"))
+        read_llama4(keys, experts, config);
     if (experts == 0) {
         const std::string none =
             tr("gguf_config.0_mixture_experts_not", "0: a mixture of experts is not computed here");
         keys.expect("expert_count", 0, none);
         keys.expect("expert_used_count", 0, none);
-        if (keys.row().mixture && !keys.is("llama"))
+        if (keys.row().mixture && !keys.is("llama") && !keys.is("llama4"))
             reader.refuse(keys.key("expert_count"), tr("common.number_above_0", "a number above 0"));
         return;
     }
@@ -86,6 +110,9 @@ void read_gguf_mixture(GgufKeys& keys, json& config) {
                    {"num_experts_per_tok", reader.needed_integer(keys.key("expert_used_count"), 1)}});
     if (keys.is("deepseek2")) {
         read_deepseek_route(keys, config);
+    } else if (keys.is("llama4")) {
+        keys.expect("expert_gating_func", sigmoid_gate, tr("gguf_mixture.sigmoid", "2 (sigmoid)"));
+        keys.expect("expert_shared_count", 1, "1");
     } else {
         keys.expect("expert_gating_func", softmax_gate, tr("gguf_mixture.softmax", "1 (softmax)"));
         if (const double scale = keys.positive("expert_weights_scale", 1.0); scale != 1.0)

@@ -182,6 +182,10 @@ private:
         attention.joint_norm = a_.qk_norm == QkNorm::whole_width;
         attention.q_norm = weight(g, attention.joint_norm ? W::q_norm_all : W::q_norm);
         attention.k_norm = weight(g, attention.joint_norm ? W::k_norm_all : W::k_norm);
+        if (a_.has_plain_norm(place_.layer)) {
+            attention.q_norm = g.alias(labels::q_norm, *shared_.ones);
+            attention.k_norm = g.alias(labels::k_norm, *shared_.ones);
+        }
         attention.score_cap = a_.score_cap;
         if (const float temperature = static_cast<float>(a_.temperature(place_.layer)) * text_.temperature;
             temperature != 1.0F)
@@ -210,12 +214,15 @@ private:
             attention.rotary =
                 graph::Rotary{.cos = attention_.alias(labels::rotary_cos, shared_.rotary[*rope].cos),
                               .sin = attention_.alias(labels::rotary_sin, shared_.rotary[*rope].sin)};
+        if (a_.query_scale && !a_.has_rotary(place_.layer))
+            attention.query_scale = attention_.alias(labels::query_scale, *shared_.query_scale);
         if (shared_.bias)
             attention.added = attention_.alias(labels::mask, *shared_.bias);
         if (const auto window = a_.windows[layer]) {
             attention.mask.before = a_.causal ? *window - 1 : *window; // a causal window counts the query
             attention.mask.after = *window;
         }
+        attention.mask.chunk = a_.chunks[layer];
         if (a_.causal)
             attention.mask.after = 0;
     }
@@ -241,7 +248,8 @@ private:
                 .W_out = *weight(mlp_, W::experts_out),
                 .b_out = weight(mlp_, W::experts_out_bias),
                 .route = a_.route,
-                .gate = a_.expert_gate};
+                .gate = a_.expert_gate,
+                .experts = a_.expert_input};
     }
 
     LeafBuilder& leaves_;

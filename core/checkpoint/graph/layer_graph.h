@@ -10,6 +10,8 @@ namespace headscope::checkpoint {
 /// The values that all layers of a stack read.
 struct SharedValues {
     std::vector<graph::Rotary> rotary = {}; ///< for each of Architecture::ropes
+    graph::OptionalValue query_scale = {};  ///< (Tq): Architecture::query_scale at each position
+    graph::OptionalValue ones = {};         ///< (dk): the weights of norms without weights
     graph::OptionalValue bias = {};         ///< added to the scaled scores: ALiBi or learned distances
     graph::OptionalValue key_valid = {};    ///< (B, Tk): 1 for tokens that are not padding
     graph::OptionalValue token_valid = {};  ///< (B, Tq, 1): the same, for delta layers

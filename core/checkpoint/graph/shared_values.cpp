@@ -75,6 +75,16 @@ SharedValues add_shared_values(graph::Builder& g, LeafBuilder& leaves, const Sta
     SharedValues shared;
     for (std::size_t rope = 0; rope < a.ropes.size(); ++rope)
         shared.rotary.push_back(add_rotary(g, text, rope));
+    if (a.query_scale) {
+        std::vector<float> scales(static_cast<std::size_t>(inputs.T));
+        for (std::int64_t i = 0; i < inputs.T; ++i)
+            scales[static_cast<std::size_t>(i)] = static_cast<float>(a.query_scale->at(i));
+        shared.query_scale = g.constant(labels::query_scale, graph::axes_of({Axis::Tq}, text.dims),
+                                        make_tensor({inputs.T}, scales));
+    }
+    if (a.qk_norm == QkNorm::per_head_plain)
+        shared.ones = g.constant(labels::ones, graph::axes_of({Axis::dk}, text.dims),
+                                 std::make_shared<const Tensor>(Shape{a.dk}, 1.0F));
     if (a.alibi != Alibi::none)
         shared.bias = add_alibi(g, leaves, text);
     else if (a.buckets)

@@ -60,6 +60,19 @@ ModelInputs read_side(const format::Safetensors& file, const std::string& side) 
     return inputs;
 }
 
+/// Releases of the library that defines these models disagree about where chunks begin behind padding.
+void check_chunks(const ModelInputs& inputs, const Architecture& architecture, const std::string& side) {
+    for (const auto& chunk : architecture.chunks)
+        for (std::int64_t b = 0; chunk && *chunk < inputs.T && b < inputs.B; ++b)
+            if (!inputs.attention_mask.empty() &&
+                inputs.attention_mask[static_cast<std::size_t>(b * inputs.T)] == 0)
+                fail_input(
+                    tr("model_inputs.padding_before_chunks",
+                       "{}[{}, 0] is 0; padding before a text that is longer than a chunk of {} tokens "
+                       "is not computed here; put the padding at the end",
+                       side + "attention_mask", b, *chunk));
+}
+
 void check_side(const ModelInputs& inputs, const Architecture& architecture, const std::string& side) {
     if (inputs.B < 1 || inputs.T < 1 || inputs.ids.empty())
         fail_input(side.empty()
@@ -71,6 +84,7 @@ void check_side(const ModelInputs& inputs, const Architecture& architecture, con
     check_count(inputs.token_types, side + "token_type_ids", inputs);
     check_count(inputs.tokens, tr("model_inputs.list_tokens", "the list of tokens"), inputs);
     check_range(inputs.ids, side + "input_ids", architecture.vocab, inputs.T);
+    check_chunks(inputs, architecture, side);
     const std::int64_t types = architecture.word_token_types ? architecture.vocab : architecture.token_types;
     if (types > 0)
         check_range(inputs.token_types, side + "token_type_ids", types, inputs.T);

@@ -18,11 +18,14 @@ Mask mask_of(const Model& model, const Architecture& a, const ModelInputs& input
     Mask mask;
     if (place.stack != Stack::cross) {
         const auto& window = a.windows[static_cast<std::size_t>(place.layer)];
+        const auto& chunk = a.chunks[static_cast<std::size_t>(place.layer)];
+        if (chunk)
+            mask.emplace_back(ChunkedCausalMask{*chunk});
         if (window && a.causal)
             mask.emplace_back(SlidingWindowCausalMask{*window});
         else if (window)
             mask.emplace_back(SlidingWindowSymmetricMask{*window});
-        else if (a.causal)
+        else if (a.causal && !chunk)
             mask.emplace_back(CausalMask{});
         if (a.alibi != Alibi::none)
             mask.emplace_back(AdditiveMask{alibi(a, inputs)});
@@ -54,6 +57,20 @@ std::optional<Rotary> rotary_of(const TextGraph& text, AttentionPlace place) {
     return Rotary{table(1), table(2)};
 }
 
+/// Sets what the positions of the tokens and norms without weights add to the weights of the model.
+void set_constants(const TextGraph& text, AttentionPlace place, Problem& problem) {
+    const auto constant = [&](TensorId id) -> TensorPtr {
+        const graph::Node* const node = stage(text, place, id);
+        const auto* const values =
+            node == nullptr ? nullptr : std::get_if<graph::Constant>(&node->attributes);
+        return values == nullptr ? nullptr : values->values;
+    };
+    problem.query_scale = constant(TensorId::query_scale);
+    for (const TensorId id : {TensorId::q_norm, TensorId::k_norm})
+        if (const TensorPtr ones = constant(id))
+            *problem.input_slot(id) = ones;
+}
+
 } // namespace
 
 ProblemParts parts_of_attention(const TextGraph& text, AttentionPlace place) {
@@ -66,6 +83,7 @@ ProblemParts parts_of_attention(const TextGraph& text, AttentionPlace place) {
     return {.cross = latent || place.stack == Stack::cross,
             .latent = latent,
             .rotary = stage(text, place, TensorId::q_heads)->op == graph::Op::rotate,
+            .query_scale = stage(text, place, TensorId::q_heads)->op == graph::Op::token_scale,
             .qk_norm = normed != nullptr && normed->op == graph::Op::head_norm,
             .joint_norm = normed != nullptr && normed->op == graph::Op::joint_norm,
             .qkv_limit = std::get<graph::Linear>(q.attributes).limit != 0,
@@ -73,7 +91,7 @@ ProblemParts parts_of_attention(const TextGraph& text, AttentionPlace place) {
             .gated = stage(text, place, TensorId::gate) != nullptr,
             .sink = std::get<graph::Softmax>(weights.attributes).sink,
             .tempered = scaled.inputs.size() > 1,
-            .all_allowed = !mask.before && !mask.after && !mask.adds && !mask.allows,
+            .all_allowed = !mask.limits_positions() && !mask.adds && !mask.allows,
             .added_mask = mask.adds};
 }
 
@@ -132,6 +150,7 @@ Problem attention_problem(const TextGraph& text, const ModelInputs& inputs, Atte
     if (is_cross && read.B == 1)
         problem.kv_tokens = inputs.source.front().tokens;
     problem.rotary = rotary_of(text, place);
+    set_constants(text, place, problem);
     return problem;
 }
 

@@ -9,6 +9,23 @@
 
 namespace headscope::checkpoint {
 
+namespace {
+
+/// The fraction of an expert at a token whose vector is `row`, also where the token does not use it.
+float fraction_of(const BlockTrace& block, const Tensor& row, std::int64_t expert, std::int64_t token) {
+    const Tensor& routing = *block[TensorId::routing];
+    if (const float used = routing.at(0, token, expert); used > 0)
+        return used;
+    const Tensor& W = *block.weights[WeightId::router];
+    const TensorPtr b = block.weights[WeightId::router_bias];
+    double number = b == nullptr ? 0.0 : static_cast<double>(b->values()[static_cast<std::size_t>(expert)]);
+    for (std::int64_t c = 0; c < row.count(); ++c)
+        number += static_cast<double>(row.data()[c]) * static_cast<double>(W.at(c, expert));
+    return static_cast<float>(1.0 / (1.0 + std::exp(-number)));
+}
+
+} // namespace
+
 ExpertAtToken expert_at_token(const BlockTrace& block, std::int64_t expert, std::int64_t token,
                               const Progress& cancel) {
     const Architecture& architecture = *block.architecture;
@@ -21,8 +38,13 @@ ExpertAtToken expert_at_token(const BlockTrace& block, std::int64_t expert, std:
                       .in = {},
                       .act = {},
                       .adds = {}};
-    const Tensor row(Shape{1, 1, architecture.D},
-                     block[out.reads]->values().subspan(static_cast<std::size_t>(token) * D, D));
+    Tensor row(Shape{1, 1, architecture.D},
+               block[out.reads]->values().subspan(static_cast<std::size_t>(token) * D, D));
+    if (architecture.expert_input.scaled_input) {
+        out.input_scale = fraction_of(block, row, expert, token);
+        for (float& number : row.values())
+            number *= out.input_scale;
+    }
     cpu::CpuDense cpu;
     const auto times = [&](WeightId weight, WeightId bias) {
         return cpu.multiply(row, *block.weights.row(weight, expert), block.weights.row(bias, expert).get(),

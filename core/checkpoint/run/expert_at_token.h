@@ -13,6 +13,7 @@ struct ExpertAtToken {
     AttentionPlace place;
     std::int64_t expert = 0, token = 0;
     TensorId reads{};            ///< the stage whose row it reads
+    float input_scale = 1;       ///< multiplies that row: see graph::Experts
     std::vector<float> gate, in; ///< by unit: x W_gate + b and x W_in + b
     std::vector<float> act;      ///< by unit: what W_out multiplies
     std::vector<float> adds;     ///< by unit: |act| times the length of its row of W_out

@@ -136,6 +136,7 @@ LongMap::LongMap(const Problem& problem, std::int64_t b, std::int64_t h, engine:
                  std::shared_ptr<MapDevice> device, Progress& progress)
     : dims_(problem.dims) {
     validate(problem);
+    require_kernels(problem);
     engine::check_head(dims_, b, h);
     // The queries and keys, and a copy of both in the device's layout.
     require_map_memory(2 * static_cast<std::uint64_t>(padded(dims_.dk)) *

@@ -46,6 +46,14 @@ void fail_keys(const GpuInfo& info) {
            info.name));
 }
 
+void require_kernels(const Problem& problem) {
+    if (problem.parts().query_scale || has_rule<ChunkedCausalMask>(problem.mask))
+        throw Error(ErrorKind::machine,
+                    tr("vulkan_run.no_scaled_queries_or_chunks",
+                       "queries that are scaled by position, and masks of chunks, are computed on the CPU "
+                       "alone; use --device cpu"));
+}
+
 Scoring scoring_of(const Problem& problem, const MaskRows& mask) {
     const MaskRows::Stored stored = mask.stored();
     return {.dims = problem.dims,

@@ -73,6 +73,7 @@ Trace VulkanEngine::run(const Problem& problem, StageSet wanted, Progress& progr
         throw Error(ErrorKind::machine,
                     tr("vulkan_engine.no_gates",
                        "gates on head outputs are computed on the CPU alone; use --device cpu"));
+    require_kernels(problem);
     engine::require_memory_for(problem, wanted);
     const std::scoped_lock working(state_->run_mutex);
     VulkanRun run(problem, wanted, progress, state_->gpu, state_->arena, state_->kernels);

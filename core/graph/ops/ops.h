@@ -22,6 +22,7 @@ const Operation& split_heads();
 const Operation& head_norm();
 const Operation& joint_norm();
 const Operation& rotate();
+const Operation& token_scale();
 const Operation& dot_product();
 const Operation& alibi();
 const Operation& distance_bias();

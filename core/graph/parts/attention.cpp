@@ -1,25 +1,31 @@
 #include "core/graph/parts/attention.h"
 
+#include "core/base/error.h"
 #include "core/graph/labels.h"
 
 namespace headscope::graph {
 
 namespace {
 
-/// From a projection to the rows of its heads: norm, then rotation; or only the split.
+/// From a projection to the rows of its heads: norm, then rotation or the scale of each token; or only the
+/// split.
 Value rows_of_heads(Builder& g, const Attention& a, const Value& projected, const OptionalValue& norm,
-                    const Label& normed, const Label& heads) {
+                    const OptionalValue& scale, const Label& normed, const Label& heads) {
     Value rows = projected;
     if (norm)
         rows = g.make(normed, a.joint_norm ? Op::joint_norm : Op::head_norm, a.norm, {rows, *norm});
     if (a.rotary)
         return g.make(heads, Op::rotate, a.rotary->rotation, {rows, a.rotary->cos, a.rotary->sin});
+    if (scale)
+        return g.make(heads, Op::token_scale, {}, {rows, *scale});
     return g.make(heads, Op::split_heads, {}, {rows});
 }
 
 } // namespace
 
 HeadValues project_heads(Builder& g, const Attention& a) {
+    if (a.rotary && a.query_scale)
+        throw Error(ErrorKind::internal, "queries are rotated and scaled by their positions");
     const Value& source = a.x_kv ? *a.x_kv : a.x;
     const Linear queries{.limit = a.qkv_limit, .paper_symbols = true};
     Linear keys = queries;
@@ -27,8 +33,8 @@ HeadValues project_heads(Builder& g, const Attention& a) {
     const Value q = g.linear(labels::q, a.x, a.W_Q, a.b_Q, queries);
     const Value k = g.linear(labels::k, source, a.W_K, a.b_K, keys);
     const Value v = g.linear(labels::v, source, a.W_V, a.b_V, keys);
-    return {.q = rows_of_heads(g, a, q, a.q_norm, labels::q_normed, labels::q_heads),
-            .k = rows_of_heads(g, a, k, a.k_norm, labels::k_normed, labels::k_heads),
+    return {.q = rows_of_heads(g, a, q, a.q_norm, a.query_scale, labels::q_normed, labels::q_heads),
+            .k = rows_of_heads(g, a, k, a.k_norm, {}, labels::k_normed, labels::k_heads),
             .v = g.make(labels::v_heads, Op::split_heads, {}, {v})};
 }
 
@@ -43,7 +49,7 @@ Value attend(Builder& g, const Attention& a, const HeadValues& heads) {
         masked_inputs.push_back(a.added->as(labels::mask));
     if ((mask.allows = a.allowed.has_value()))
         masked_inputs.push_back(*a.allowed);
-    const bool excludes = mask.before || mask.after || masked_inputs.size() > 1;
+    const bool excludes = mask.limits_positions() || masked_inputs.size() > 1;
     const Value masked = g.make(labels::masked, Op::mask, mask, std::move(masked_inputs));
     const Value weights = g.softmax(labels::weights, masked, a.sink, excludes);
     g.make(labels::weights_mean, Op::mean, {}, {weights});

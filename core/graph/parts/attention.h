@@ -28,6 +28,7 @@ struct Attention {
     Norm norm = {};
     bool joint_norm = false; ///< the norm spans all heads
     std::optional<Rotary> rotary = {};
+    OptionalValue query_scale = {}; ///< (Tq): multiplies the queries; not together with `rotary`
     double score_factor = 1;        ///< multiplies the scores, in addition to 1/√dk
     double score_cap = 0;           ///< 0: none
     OptionalValue temperature = {}; ///< (): divides the scaled scores

@@ -17,7 +17,8 @@ struct Mlp {
 Value mlp(Builder& g, const Label& label, const Value& x, const Mlp& parts);
 
 /// A mixture of experts (Shazeer et al. 2017; Fedus et al. 2022): each token's result is the sum of the
-/// outputs of its experts, weighted by their fractions.
+/// outputs of its experts, weighted by their fractions; or, with scaled_input, the plain sum of what experts
+/// make of the token's vector times their fractions.
 struct Mixture {
     Value W_router;                       ///< (D, experts)
     OptionalValue b_router = {};          ///< (experts)
@@ -28,6 +29,7 @@ struct Mixture {
     OptionalValue b_out = {};             ///< (experts, D)
     Route route;
     Gate gate;
+    Experts experts;
 };
 
 /// Adds router, routing, expert_gate, expert_in, expert_act, and the result under `label`.

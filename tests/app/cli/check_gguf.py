@@ -78,6 +78,21 @@ def check_other_layouts(program, models, folder):
         same(trace(program, out, folder / "got.safetensors"), trace(program, models / name, folder / "want.safetensors"), name)
 
 
+def check_llama4(program, models, folder):
+    """Checks the two kinds of files that there are: with the scale and the chunks of 8192 tokens that llama.cpp has for all
+    models, and with rotary positions and the whole text in every layer."""
+    whole = {"attention_chunk_size": None, "attn_temperature_tuning": False, "no_rope_layers": [1, 1, 1, 1]}
+    for number, change in enumerate(({"floor_scale": 8192, "attention_chunk_size": 8192}, whole)):
+        place = folder / f"llama4_{number}"
+        place.mkdir()
+        config = json.loads((models / "llama4_text_tiny/config.json").read_text())
+        (place / "config.json").write_text(json.dumps(config | change))
+        shutil.copy(models / "llama4_text_tiny/model.safetensors", place)
+        gguf.convert(place, folder / "m.gguf")
+        want = trace(program, place, folder / "want.safetensors")
+        same(trace(program, folder / "m.gguf", folder / "got.safetensors"), want, str(change))
+
+
 def check_parts(program, models, folder):
     """Checks a model in three files: any may be named, counts are believed over names, and a missing part is named."""
     place = folder / "parts"
@@ -217,6 +232,7 @@ def main():
         folder = pathlib.Path(name)
         check_float32(program, models, folder)
         check_other_layouts(program, models, folder)
+        check_llama4(program, models, folder)
         check_parts(program, models, folder)
         check_types(program, models, folder)
         check_blocks(program, folder)

@@ -47,6 +47,10 @@ double rule_adds(const MaskRule& rule, const Dims& d, std::int64_t b, std::int64
             },
             [&](const SlidingWindowCausalMask& r) { return where(behind >= 0 && behind < r.window); },
             [&](const SlidingWindowSymmetricMask& r) { return where(std::abs(behind) <= r.half_width); },
+            [&](const ChunkedCausalMask& r) {
+                const std::int64_t position = behind + j;
+                return where(behind >= 0 && j / r.chunk == position / r.chunk);
+            },
             [&](const ExplicitMask& r) {
                 // A rank-3 mask is (B, Tq, Tk): it does not have a head axis.
                 const Shape& s = r.allowed->shape;

@@ -111,6 +111,26 @@ TEST_CASE("additive masks broadcast from the right, are summed, and forbid by mi
     CHECK(scalar.row(1, 1, 1).add[4] == 7.0F);
 }
 
+TEST_CASE("a mask of chunks allows the keys of the query's chunk up to the query") {
+    const Dims dims{.B = 1, .Tq = 7, .Tk = 7};
+    const MaskRows rows({ChunkedCausalMask{3}}, dims);
+    for (std::int64_t i = 0; i < 7; ++i)
+        for (std::int64_t j = 0; j < 7; ++j) {
+            INFO(i << " " << j);
+            CHECK(rows.allows(0, 0, i, j) == (j <= i && j >= (i < 3 ? 0 : i < 6 ? 3 : 6)));
+        }
+    // Queries and keys end together: those before the first key see nothing.
+    const MaskRows later({ChunkedCausalMask{3}}, {.B = 1, .Tq = 7, .Tk = 4});
+    CHECK(later.row(0, 0, 2).begin == later.row(0, 0, 2).end);
+    CHECK(later.allows(0, 0, 5, 0));
+    CHECK_FALSE(later.allows(0, 0, 6, 2));
+    CHECK(later.allows(0, 0, 6, 3));
+    const MaskRows both({ChunkedCausalMask{4}, SlidingWindowCausalMask{2}}, dims);
+    CHECK(both.allows(0, 0, 3, 2));
+    CHECK_FALSE(both.allows(0, 0, 3, 1));
+    CHECK_FALSE(both.allows(0, 0, 4, 3));
+}
+
 TEST_CASE("several rules hold at once: a key is allowed when each of them allows it") {
     Numbers drawn(11);
     for (int round = 0; round < 200; ++round) {
@@ -148,6 +168,8 @@ TEST_CASE("a mask that does not fit is refused with its name, its shape and the 
     CHECK_THAT(complaint({CausalMask{}, SlidingWindowCausalMask{0}}),
                Contains("sliding window") && Contains("0"));
     CHECK_THAT(complaint({SlidingWindowSymmetricMask{-1}}), Contains("half_width -1"));
+    CHECK_THAT(complaint({ChunkedCausalMask{0}}), Contains("chunks") && Contains("0"));
+    CHECK_THAT(complaint({ChunkedCausalMask{2}, ChunkedCausalMask{3}}), Contains("chunks of 2 and of 3"));
 }
 
 TEST_CASE("a mask without values, or with values that cannot be added, is refused") {

@@ -92,7 +92,7 @@ TEST_CASE("rectangles and overviews are those of the whole weights, whatever the
     Numbers numbers(31);
     Problem problem = generate(grouped, {.biases = true, .temperature = 0.3F}, numbers, true);
     check(problem);
-    for (int kind = 0; kind < rule_kinds; ++kind) {
+    for (int kind = 0; kind < cpu_rule_kinds; ++kind) {
         INFO(kind);
         problem.mask = {generate_rule(kind, grouped, numbers)};
         check(problem);
@@ -110,6 +110,9 @@ TEST_CASE(
     problem.score_cap = 0.5F;
     problem.mask = {CausalMask{}};
     problem.rotary = Rotary{numbers.tensor({1, 697, 8}, 1), numbers.tensor({1, 697, 8}, 1)};
+    check(problem);
+    problem = generate(self_attention(513, 6), {.query_scale = true}, numbers);
+    problem.mask = {ChunkedCausalMask{100}};
     check(problem);
     problem = generate(self_attention(513, 6), {.qkv_limit = 0.7F}, numbers);
     problem.rotary = Rotary{numbers.tensor({1, 513, 6}, 1), numbers.tensor({1, 513, 6}, 1)};

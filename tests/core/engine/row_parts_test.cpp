@@ -62,7 +62,7 @@ TEST_CASE("stages made some rows at a time are those of a whole run, bit for bit
     Numbers numbers(41);
     Problem problem = generate(uneven, {.biases = true, .gains = true, .temperature = 0.7F}, numbers, true);
     check_parts(problem);
-    for (int kind = 0; kind < rule_kinds; ++kind) {
+    for (int kind = 0; kind < cpu_rule_kinds; ++kind) {
         INFO(kind);
         problem.mask = {generate_rule(kind, uneven, numbers)};
         check_parts(problem);
@@ -79,6 +79,9 @@ TEST_CASE("so they are with sinks, norms, rotation, a soft cap and limited proje
     problem.score_cap = 0.5F;
     problem.mask = {CausalMask{}};
     problem.rotary = Rotary{numbers.tensor({1, 70, 8}, 1), numbers.tensor({1, 70, 8}, 1)};
+    check_parts(problem);
+    problem = generate(even, {.query_scale = true}, numbers);
+    problem.mask = {ChunkedCausalMask{20}};
     check_parts(problem);
     problem = generate(even, {.qkv_limit = 0.7F}, numbers);
     problem.weights.q_norm = numbers.tensor({8}, 1);

@@ -155,8 +155,8 @@ TEST_CASE("the graphs of variations of config.json meet Hugging Face's numbers",
         std::filesystem::create_symlink(base + "/model.safetensors", folder.file("model.safetensors"));
         const Model model = Model::open(folder.file(""));
         ModelInputs inputs;
-        inputs.T = std::ssize(ids);
-        inputs.ids = ids;
+        inputs.ids = one.value("ids", ids);
+        inputs.T = std::ssize(inputs.ids);
         if (model.encoder() != nullptr)
             inputs.source = {inputs};
         const ModelGraph built = graph_of(model.architecture(), inputs, model.has_head());

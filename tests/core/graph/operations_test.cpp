@@ -103,10 +103,11 @@ Dependencies observed(Sample sample) {
                 continue;
             const bool whole = sample.node.op == Op::embedding && input == 0;
             const bool flag = sample.node.op == Op::mask && decides_reads(sample.node, input);
-            const std::vector<double> changes =
-                whole  ? std::vector{own == 0 ? 1.0 : own - 1}
-                : flag ? std::vector{1 - own}
-                       : std::vector{own + 0.4375, own - 0.375, own + 9, own - 9};
+            std::vector<double> changes = whole  ? std::vector{own == 0 ? 1.0 : own - 1}
+                                          : flag ? std::vector{1 - own}
+                                                 : std::vector{own + 0.4375, own - 0.375, own + 9, own - 9};
+            if (sample.node.op == Op::expert_sum && input == 0)
+                changes.push_back(0); // the expert is not chosen
             for (const double changed : changes) {
                 number = changed;
                 const std::vector<double> after = sample.all();
@@ -260,7 +261,7 @@ TEST_CASE("an operation that says it is linear is the linear map that it states"
         Op::slice,         Op::concat,     Op::rms_norm,    Op::layer_norm,      Op::split_heads,
         Op::head_norm,     Op::joint_norm, Op::rotate,      Op::dot_product,     Op::distance_bias,
         Op::mean,          Op::value_sum,  Op::join_heads,  Op::head_projection, Op::gate,
-        Op::expert_linear, Op::expert_sum, Op::causal_conv, Op::delta_rule};
+        Op::expert_linear, Op::expert_sum, Op::causal_conv, Op::delta_rule,      Op::token_scale};
     CHECK(linear == expected);
 }
 

@@ -25,7 +25,8 @@ Label label(std::string_view name) {
 struct AttentionVariant {
     std::string name;
     bool bias = true, joint_norm = false, head_norm = false, centered = false, rotary = false, sink = false,
-         temperature = false, gain = true, added = false, allowed = false, cross = false, gate = false;
+         temperature = false, gain = true, added = false, allowed = false, cross = false, gate = false,
+         query_scale = false;
     double limit = 0, cap = 0;
     graph::Mask mask = {};
     Rotation rotation = {};
@@ -74,6 +75,8 @@ Graph attention_graph(const AttentionVariant& variant) {
         a.rotary = graph::Rotary{g.input(labels::rotary_cos, axes), g.input(labels::rotary_sin, axes),
                                  variant.rotation};
     }
+    if (variant.query_scale)
+        a.query_scale = input(labels::query_scale, {A::Tq});
     if (variant.temperature)
         a.temperature = g.input(labels::temperature, {});
     a.qkv_limit = variant.limit;
@@ -197,7 +200,7 @@ Graph delta_graph(bool padded) {
     return g.finish();
 }
 
-Graph mixture_graph(const Route& route, const Gate& gate, bool bias) {
+Graph mixture_graph(const Route& route, const Gate& gate, bool bias, Experts experts = {}) {
     Builder g;
     Dims d = dims;
     d.experts = 4;
@@ -210,7 +213,8 @@ Graph mixture_graph(const Route& route, const Gate& gate, bool bias) {
                   .W_in = parameter("W_in", {A::experts, A::D, A::d_ff}),
                   .W_out = parameter("W_out", {A::experts, A::d_ff, A::D}),
                   .route = route,
-                  .gate = gate};
+                  .gate = gate,
+                  .experts = experts};
     if (bias) {
         parts.b_router = parameter("b_router", {A::experts});
         parts.b_gate = parameter("b_gate", {A::experts, A::d_ff});
@@ -243,7 +247,11 @@ std::vector<SampleGraph> sample_graphs() {
         {.name = "window, sink", .sink = true, .mask = {.before = 1, .after = 0}},
         {.name = "added mask", .added = true, .mask = {.after = 1}},
         {.name = "padding", .allowed = true},
-        {.name = "gated head outputs", .gate = true}};
+        {.name = "gated head outputs", .gate = true},
+        {.name = "scaled queries", .query_scale = true},
+        {.name = "norm, scaled queries", .head_norm = true, .query_scale = true},
+        {.name = "chunks", .mask = {.after = 0, .chunk = 2}},
+        {.name = "chunks, window", .mask = {.before = 1, .after = 1, .chunk = 2}}};
     for (const AttentionVariant& variant : variants)
         samples.push_back({variant.name, attention_graph(variant)});
     samples.push_back({"delta layer", delta_graph(false)});
@@ -262,6 +270,10 @@ std::vector<SampleGraph> sample_graphs() {
     samples.push_back(
         {"mixture of sigmoids",
          mixture_graph({.used = 2, .score = Score::sigmoid, .sum_to_one = true, .factor = 2.5}, {}, false)});
+    for (const bool bias : {false, true})
+        samples.push_back(
+            {bias ? "mixture of scaled inputs with biases" : "mixture of scaled inputs",
+             mixture_graph({.used = 2, .score = Score::sigmoid}, {}, bias, {.scaled_input = true})});
     return samples;
 }
 

@@ -48,6 +48,8 @@ TEST_CASE("rules keep their parameters") {
     CHECK(only<SlidingWindowCausalMask>(R"([{"kind":"sliding_window_causal","window":4}])").window == 4);
     CHECK(only<SlidingWindowSymmetricMask>(R"([{"kind":"sliding_window_symmetric","half_width":2}])")
               .half_width == 2);
+    CHECK(only<ChunkedCausalMask>(R"([{"kind":"chunked_causal","chunk":4}])").chunk == 4);
+    CHECK(describe_mask({ChunkedCausalMask{4}}) == R"([{"chunk":4,"kind":"chunked_causal"}])");
 
     const auto padding =
         only<KeyPaddingMask>(R"([{"kind":"key_padding","key_valid":[[1,1,0],[true,false,false]]}])");

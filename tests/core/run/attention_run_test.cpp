@@ -21,7 +21,7 @@ std::vector<std::pair<std::string, Problem>> all_problems() {
     std::vector<std::pair<std::string, Problem>> problems;
     for (const ConformanceCase& one : golden_cases())
         problems.emplace_back(one.name, one.problem);
-    for (const auto& cases : {generated_cases(), gated_cases()})
+    for (const auto& cases : {generated_cases(), gated_cases(), chunked_cases()})
         for (const ConformanceCase& one : cases)
             problems.emplace_back(one.name + one.parameters, one.problem);
     for (const auto& [name, problem] : problems_of_every_feature())

@@ -124,6 +124,8 @@ MaskRows::Stored AttentionKernel::mask_of(const Values& values) const {
         mask.reach_back = *a_.mask.before;
     if (a_.mask.after)
         mask.reach_ahead = *a_.mask.after;
+    if (a_.mask.chunk)
+        mask.chunk = *a_.mask.chunk;
     // Later stages read from the mask only how far a query reaches.
     if (any_computes(RowStage::masked) && a_.added.node != no_node) {
         mask.add = values[a_.added.node].values();
@@ -289,7 +291,7 @@ private:
 
 bool AttentionFinder::find_mask(NodeId masked) {
     a_.mask = std::get<graph::Mask>(list_.node(masked).attributes);
-    a_.has_mask = a_.mask.before || a_.mask.after || list_.node(masked).inputs.size() > 1;
+    a_.has_mask = a_.mask.limits_positions() || list_.node(masked).inputs.size() > 1;
     std::size_t next = 1;
     const auto pairs = [&](bool present, PairNumbers& to) {
         if (!present)

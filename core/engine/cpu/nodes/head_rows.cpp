@@ -37,6 +37,9 @@ public:
             step.cos = &values[inputs_[1]];
             step.sin = &values[inputs_[2]];
             break;
+        case HeadRowStep::Kind::scale:
+            step.scale = values[inputs_[1]].data();
+            break;
         }
         if (!compute_head_rows(step, values.computed(node_), *out))
             engine::fail_head_rows(name_);
@@ -69,7 +72,8 @@ void add_head_rows(StepList& list) {
     for (const auto& [op, kind] : {std::pair{Op::split_heads, HeadRowStep::Kind::split},
                                    {Op::head_norm, HeadRowStep::Kind::norm},
                                    {Op::joint_norm, HeadRowStep::Kind::joint_norm},
-                                   {Op::rotate, HeadRowStep::Kind::rotation}})
+                                   {Op::rotate, HeadRowStep::Kind::rotation},
+                                   {Op::token_scale, HeadRowStep::Kind::scale}})
         list.for_each(op, [&, kind = kind](NodeId id, const Node& node) {
             if (has_kernel(list, node))
                 list.add({.nodes = {id},

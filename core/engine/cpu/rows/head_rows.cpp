@@ -54,6 +54,11 @@ void rotate(const Row& row) {
     }
 }
 
+void scale(const Row& row) {
+    const float times = row.step.scale[row.i];
+    std::transform(row.from, row.from + row.step.width, row.to, [times](float y) { return y * times; });
+}
+
 void apply(const Row& row) {
     switch (row.step.kind) {
     case HeadRowStep::Kind::split:
@@ -65,6 +70,8 @@ void apply(const Row& row) {
         return norm_jointly(row);
     case HeadRowStep::Kind::rotation:
         return rotate(row);
+    case HeadRowStep::Kind::scale:
+        return scale(row);
     }
 }
 

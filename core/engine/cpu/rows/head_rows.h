@@ -14,13 +14,15 @@ struct HeadRowStep {
         split,      ///< copies
         norm,       ///< RMSNorm of each row of each head
         joint_norm, ///< RMSNorm of each row of all heads, which are adjacent columns
-        rotation    ///< see Rotary in problem.h
+        rotation,   ///< see Rotary in problem.h
+        scale       ///< times the number of the token
     };
     Kind kind = Kind::split;
     HeadVectors from{};
     std::int64_t heads = 0, width = 0;
     const float* weight = nullptr; ///< of a norm: (width), or (heads width) with joint_norm
     float norm_eps = 0;
+    const float* scale = nullptr;                ///< (T)
     const Tensor *cos = nullptr, *sin = nullptr; ///< (B or 1, T, width)
 };
 

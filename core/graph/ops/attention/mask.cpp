@@ -37,7 +37,7 @@ public:
         const auto& mask = call.as<Mask>();
         if (mask.adds)
             return names.out + " = " + names.in[0] + " + " + names.in[1];
-        if (!mask.before && !mask.after && call.in.size() == 1)
+        if (!mask.limits_positions() && call.in.size() == 1)
             return names.out + " = " + names.in[0];
         return tr("graph.where_allowed", "{} = {} where allowed, else −∞", names.out, names.in[0]);
     }
@@ -95,20 +95,30 @@ private:
         const auto shifted = [](const char* sign, std::int64_t by) {
             return by == 0 ? "i" : "i" + std::string(sign) + std::to_string(by);
         };
-        if (mask.before && mask.after && *mask.before == *mask.after)
-            return {"(i - j).abs() <= " + std::to_string(*mask.after)};
         std::vector<std::string> rules;
-        if (mask.after)
-            rules.push_back("j <= " + shifted(" + ", *mask.after));
-        if (mask.before)
-            rules.push_back("j >= " + shifted(" - ", *mask.before));
+        if (mask.before && mask.after && *mask.before == *mask.after) {
+            rules.push_back("(i - j).abs() <= " + std::to_string(*mask.after));
+        } else {
+            if (mask.after)
+                rules.push_back("j <= " + shifted(" + ", *mask.after));
+            if (mask.before)
+                rules.push_back("j >= " + shifted(" - ", *mask.before));
+        }
+        if (mask.chunk) {
+            const std::string size = std::to_string(*mask.chunk);
+            rules.push_back("i // " + size + " == j // " + size);
+        }
         return rules;
+    }
+    static std::int64_t chunk_of(std::int64_t position, std::int64_t size) {
+        return (position < 0 ? position - size + 1 : position) / size;
     }
     static bool is_in_reach(const Call& call, const Index& at) {
         const auto& mask = call.as<Mask>();
         const std::int64_t position = at[2] + call.axes.size(3) - call.axes.size(2);
         return (!mask.before || at[3] >= position - *mask.before) &&
-               (!mask.after || at[3] <= position + *mask.after);
+               (!mask.after || at[3] <= position + *mask.after) &&
+               (!mask.chunk || chunk_of(at[3], *mask.chunk) == chunk_of(position, *mask.chunk));
     }
     static bool is_allowed(const Call& call, const Index& at) {
         bool allowed = is_in_reach(call, at);

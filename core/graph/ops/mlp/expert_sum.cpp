@@ -1,3 +1,4 @@
+#include "core/base/message.h"
 #include "core/graph/ops/common.h"
 #include "core/graph/ops/ops.h"
 
@@ -6,7 +7,8 @@ namespace headscope::graph::ops {
 namespace {
 
 /// Inputs: fractions r (B, T, experts), x (B, T, experts, d_ff), W (experts, d_ff, D), and optionally
-/// b (experts, D). The sum over the experts e of r_e (x_e W_e + b_e): (B, T, D).
+/// b (experts, D). The sum over the experts e of r_e (x_e W_e + b_e): (B, T, D). With scaled_input, whose
+/// fractions the experts have read, the sum of x_e W_e + b_e over the experts with a fraction that is not 0.
 class ExpertSum final : public Operation {
 public:
     std::string_view name() const override { return "expert_sum"; }
@@ -43,6 +45,9 @@ public:
 
     std::string formula(const Call& call, const Names& names) const override {
         const std::string product = names.in[1] + "[e] · " + names.in[2] + "[e]";
+        if (is_scaled(call))
+            return tr("graph.sum_of_chosen_experts", "{} = sum of {} over the chosen experts e", names.out,
+                      call.has(3) ? product + " + " + names.in[3] + "[e]" : product);
         return names.out + " = Σ_e " + names.in[0] + "[e] · " +
                (call.has(3) ? "(" + product + " + " + names.in[3] + "[e])" : product);
     }
@@ -52,12 +57,15 @@ public:
         for (std::int64_t e = 0; e < experts(call); ++e) {
             if (fraction(call, at, e) == 0)
                 continue;
-            const Factor own = factor(call, 0, {at[0], at[1], e});
+            const auto add = [&](std::vector<Factor> term) {
+                if (!is_scaled(call))
+                    term.insert(term.begin(), factor(call, 0, {at[0], at[1], e}));
+                arithmetic.add_term(std::move(term));
+            };
             for (std::int64_t c = 0; c < width(call); ++c)
-                arithmetic.add_term(
-                    {own, factor(call, 1, {at[0], at[1], e, c}), factor(call, 2, {e, c, at[2]})});
+                add({factor(call, 1, {at[0], at[1], e, c}), factor(call, 2, {e, c, at[2]})});
             if (call.has(3))
-                arithmetic.add_term({own, factor(call, 3, {e, at[2]})});
+                add({factor(call, 3, {e, at[2]})});
         }
         return arithmetic;
     }
@@ -66,29 +74,33 @@ public:
         std::string each = "torch.einsum(\"btef,efd->bted\", " + names.in[1] + ", " + names.in[2] + ")";
         if (call.has(3))
             each = "(" + each + " + " + names.in[3] + ")";
-        return names.out + " = (" + names.in[0] + ".unsqueeze(-1) * " + each + ").sum(dim=2)\n";
+        const std::string fractions = is_scaled(call) ? "(" + names.in[0] + " != 0)" : names.in[0];
+        return names.out + " = (" + fractions + ".unsqueeze(-1) * " + each + ").sum(dim=2)\n";
     }
 
     double cell(const Call& call, const Index& at) const override {
         double sum = 0;
         for (std::int64_t e = 0; e < experts(call); ++e)
             if (const double own = fraction(call, at, e); own != 0)
-                sum += own * expert_output(call, at, e);
+                sum += weight(call, own) * expert_output(call, at, e);
         return sum;
     }
 
-    bool is_linear_in(const Call&, std::size_t) const override { return true; }
+    bool is_linear_in(const Call& call, std::size_t input) const override {
+        return input != 0 || !is_scaled(call);
+    }
     double coefficient(const Call& call, const Index& at, std::size_t input,
                        const Index& from) const override {
         switch (input) {
         case 0:
             return expert_output(call, at, from[2]);
         case 1:
-            return fraction(call, at, from[2]) * call.in[2].at({from[2], from[3], at[2]});
+            return weight(call, fraction(call, at, from[2])) * call.in[2].at({from[2], from[3], at[2]});
         case 2:
-            return fraction(call, at, from[0]) * call.in[1].at({at[0], at[1], from[0], from[1]});
+            return weight(call, fraction(call, at, from[0])) *
+                   call.in[1].at({at[0], at[1], from[0], from[1]});
         }
-        return fraction(call, at, from[0]);
+        return weight(call, fraction(call, at, from[0]));
     }
 
 protected:
@@ -97,6 +109,11 @@ protected:
     }
 
 private:
+    static bool is_scaled(const Call& call) { return call.as<Experts>().scaled_input; }
+    /// The number that multiplies the output of an expert with this fraction.
+    static double weight(const Call& call, double fraction) {
+        return is_scaled(call) && fraction != 0 ? 1.0 : fraction;
+    }
     static std::int64_t experts(const Call& call) { return call.axes_of(0).size(2); }
     static std::int64_t width(const Call& call) { return call.axes_of(1).size(3); }
     static double fraction(const Call& call, const Index& at, std::int64_t e) {

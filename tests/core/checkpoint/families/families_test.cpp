@@ -85,6 +85,58 @@ TEST_CASE("SmolLM3 leaves out the rotary positions of the layers it names, else 
     CHECK_THAT(family_fault("smollm3", {{"no_rope_layers", {1, -1}}}), Contains("whole number from 0"));
 }
 
+TEST_CASE("Llama 4's layers rotate within chunks, or scale queries and attend to the whole text") {
+    using Ropes = std::vector<std::optional<std::size_t>>;
+    using Chunks = std::vector<std::optional<std::int64_t>>;
+    const json sizes = {{"num_hidden_layers", 4}, {"attention_chunk_size", 7}};
+    const auto with = [&](const json& more) {
+        json config = sizes;
+        config.update(more);
+        return family("llama4_text", config);
+    };
+    const Architecture usual = with({});
+    CHECK(usual.layer_rope == Ropes{0, 0, 0, std::nullopt});
+    CHECK(usual.chunks == Chunks{7, 7, 7, {}});
+    CHECK(usual.qk_norm == QkNorm::per_head_plain);
+    CHECK(usual.has_plain_norm(2));
+    CHECK_FALSE(usual.has_plain_norm(3));
+    CHECK(usual.expert_input.scaled_input);
+    CHECK(usual.has_experts(0));
+    REQUIRE(usual.query_scale.has_value());
+    CHECK(usual.query_scale->at(8190) == 1.0);
+    CHECK(usual.query_scale->at(8191) == Approx(1.0 + 0.1 * std::log(2.0)));
+    // First releases wrote a number for the flag.
+    CHECK(with({{"attn_temperature_tuning", 4}}).query_scale == usual.query_scale);
+    CHECK_FALSE(with({{"attn_temperature_tuning", 0}}).query_scale.has_value());
+    const Architecture other =
+        with({{"no_rope_layers", {0, 1, 1, 1}}, {"moe_layers", {1}}, {"use_qk_norm", false}});
+    CHECK(other.layer_rope == Ropes{std::nullopt, 0, 0, 0});
+    CHECK(other.chunks == Chunks{{}, 7, 7, 7});
+    CHECK(other.qk_norm == QkNorm::none);
+    CHECK(other.mixtures == std::vector<bool>{false, true, false, false});
+    CHECK(other.mlp_width(0) == 16384);
+    CHECK(other.mlp_width(1) == 8192);
+    CHECK(with({{"layer_types", {"full_attention", "full_attention", "full_attention", "chunked_attention"}}})
+              .chunks == Chunks{{}, {}, {}, 7});
+    CHECK(with({{"attention_chunk_size", nullptr}}).chunks == Chunks{{}, {}, {}, {}});
+    // MobileLLM-R1 has no experts, and says 0 of what it lacks.
+    const Architecture dense = with({{"moe_layers", json::array()},
+                                     {"interleave_moe_layer_step", 0},
+                                     {"num_local_experts", 0},
+                                     {"num_experts_per_tok", 0},
+                                     {"no_rope_layer_interval", 0},
+                                     {"no_rope_layers", {1, 1, 1, 1}}});
+    CHECK(dense.experts == 0);
+    CHECK(dense.mlp_width(3) == 16384);
+    CHECK_THAT(family_fault("llama4_text", {{"no_rope_layers", {1}}}),
+               Contains("no_rope_layers is [1]") && Contains("48 layers"));
+    CHECK_THAT(family_fault("llama4_text", {{"layer_types", {"full_attention"}}}),
+               Contains("layer_types") && Contains("chunked_attention"));
+    CHECK_THAT(family_fault("llama4_text", {{"rope_scaling", {{"rope_type", "yarn"}, {"factor", 4.0}}}}),
+               Contains("rope_scaling") && Contains("use_qk_norm"));
+    CHECK_THAT(family_fault("llama4_text", {{"num_experts_per_tok", 17}}), Contains("num_experts_per_tok"));
+}
+
 TEST_CASE("GPT-Neo's local layers have a window, and its scores are not divided") {
     const json sizes = {{"num_layers", 3}, {"hidden_size", 32}, {"num_heads", 2}, {"window_size", 9}};
     const auto with = [&](const json& types) {

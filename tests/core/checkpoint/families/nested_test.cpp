@@ -198,6 +198,13 @@ TEST_CASE("tensors of a nested language model are found under all of their usual
             config = {{"model_type", "qwen2_5_omni"}, {"thinker_config", {{"text_config", text}}}};
         });
     CHECK(agrees(omni.open(), "qwen2_5_vl_tiny"));
+    const Renamed llama4(
+        "llama4_text_tiny", [](const std::string& old) { return "language_model." + old; },
+        [](json& config) {
+            config = {{"model_type", "llama4"}, {"text_config", config}};
+        });
+    CHECK(llama4.open().architecture().family == "llama4");
+    CHECK(agrees(llama4.open(), "llama4_text_tiny"));
     const Renamed internvl(
         "llava_tiny",
         [](const std::string& old) {

@@ -81,6 +81,7 @@ const std::map<std::string, std::map<std::string, json>> own_pairs{
     {"granitemoe", {{"expert_count", 6}, {"expert_used_count", 1}}},
     {"gpt-oss", {{"expert_count", 6}, {"expert_used_count", 1}, {"attention.sliding_window", 9}}},
     {"qwen3moe", {{"expert_count", 6}, {"expert_used_count", 1}, {"expert_feed_forward_length", 24}}},
+    {"llama4", {{"expert_count", 6}, {"expert_used_count", 1}, {"expert_feed_forward_length", 24}}},
     {"qwen2moe",
      {{"expert_count", 6},
       {"expert_used_count", 1},
@@ -131,8 +132,9 @@ bool says_nothing_new(const std::string& name, const std::string& suffix) {
         return name == "mpt";
     if (suffix == "expert_weights_norm")
         return is({"qwen3moe", "granitemoe", "gpt-oss"});
-    if (suffix == "attention.key_length" || suffix == "attention.value_length" ||
-        suffix == "expert_gating_func")
+    if (suffix == "expert_shared_count" || suffix == "expert_gating_func")
+        return is({"deepseek2", "llama4"}); // other keys count, or all files have it
+    if (suffix == "attention.key_length" || suffix == "attention.value_length")
         return name == "deepseek2"; // other keys count
     if (suffix == "use_parallel_residual")
         return name == "stablelm";
@@ -152,7 +154,7 @@ TEST_CASE("every key that llama.cpp knows of an architecture is read, refused or
           "gpt2",      "bert",    "cohere2", "glm4",      "exaone4",    "nemotron", "qwen2moe",
           "qwen3moe",  "gemma",   "phi2",    "starcoder", "starcoder2", "stablelm", "mpt",
           "bloom",     "falcon",  "olmo",    "olmo2",     "olmoe",      "granite",  "granitemoe",
-          "command-r", "chatglm", "smollm3", "deepseek2", "gpt-oss"}) {
+          "command-r", "chatglm", "smollm3", "deepseek2", "gpt-oss",    "llama4"}) {
         const std::map<std::string, json> usual = usual_pairs(name);
         const Architecture before = read_gguf_architecture(gguf_with(usual));
         const json& turnless = table.at("without rotary positions");

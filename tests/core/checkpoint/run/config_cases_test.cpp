@@ -29,8 +29,8 @@ TEST_CASE("variations of config.json give Hugging Face's numbers, or are refused
         write_file_atomically(folder.file("config.json"), config.dump());
         std::filesystem::create_symlink(base + "/model.safetensors", folder.file("model.safetensors"));
         ModelInputs inputs;
-        inputs.T = std::ssize(ids);
-        inputs.ids = ids;
+        inputs.ids = one.value("ids", ids);
+        inputs.T = std::ssize(inputs.ids);
         if (config.contains("num_decoder_layers") || config.contains("decoder_layers"))
             inputs.source = {inputs};
         if (one.contains("refused")) {
