@@ -38,6 +38,10 @@ std::vector<HeadBlock> blocks_of_head(const Problem& problem, std::int64_t head)
         {{TensorId::b_K, columns(kv * d.dk, true), 1, d.dk}, true},
         {{TensorId::W_V, columns(kv * d.dv, false), d.Dkv, d.dv}, true},
         {{TensorId::b_V, columns(kv * d.dv, true), 1, d.dv}, true},
+        {{TensorId::W_QR, columns(head * d.dk, false), d.D, d.dk}, false},
+        {{TensorId::b_QR, columns(head * d.dk, true), 1, d.dk}, false},
+        {{TensorId::W_KR, columns(kv * d.dk, false), d.D, d.dk}, true},
+        {{TensorId::b_KR, columns(kv * d.dk, true), 1, d.dk}, true},
     };
     std::erase_if(parts, [&](const HeadBlock& part) { return problem.input(part.block.tensor) == nullptr; });
     return parts;

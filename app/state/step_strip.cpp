@@ -22,6 +22,16 @@ std::vector<StageGroup> steps_of(const std::vector<TensorId>& stages) {
     return steps;
 }
 
+/// The steps before the scores that compute their terms by relative position.
+std::vector<StageGroup> terms_of_scores(const checkpoint::Architecture& architecture) {
+    std::vector<StageGroup> steps;
+    if (architecture.relative && architecture.relative->c2p)
+        steps.push_back(StageGroup::c2p);
+    if (architecture.relative && architecture.relative->p2c)
+        steps.push_back(StageGroup::p2c);
+    return steps;
+}
+
 } // namespace
 
 std::vector<StageGroup> attention_steps() {
@@ -79,6 +89,8 @@ StepStrip step_strip_of(const RunSpec& part, checkpoint::Stack stack, std::int64
         std::ranges::copy(attention_steps(), std::back_inserter(strip.layer));
         if (architecture.has_gated_heads())
             strip.layer.insert(std::ranges::find(strip.layer, StageGroup::concat), StageGroup::gate);
+        for (const StageGroup term : terms_of_scores(architecture))
+            strip.layer.insert(std::ranges::find(strip.layer, StageGroup::scores), term);
     }
     return strip;
 }

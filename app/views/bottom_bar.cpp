@@ -101,9 +101,15 @@ Status status_of(const AppState& state, float room, const ViewTools& tools) {
     for (const std::string& text : {counted + "  ·  " + flops_text(cost.flops()), counted, sizes})
         if (const float width = tools.measure(text, figure::Font::ui, 13); width <= room)
             return {text, width,
-                    tr("bottom_bar.parameters_numbers_w_q",
-                       "Parameters are the numbers in W_Q, W_K, W_V, W_O and biases. One multiply-add counts "
-                       "as 2 FLOP: projections and attention, without softmax.")};
+                    problem.relative
+                        ? tr("bottom_bar.without_relative_terms",
+                             "Parameters are the numbers in W_Q, W_K, W_V, W_O and biases. One multiply-add "
+                             "counts as 2 FLOP: projections and attention, without softmax and without the "
+                             "terms by relative position.")
+                        : tr("bottom_bar.parameters_numbers_w_q",
+                             "Parameters are the numbers in W_Q, W_K, W_V, W_O and biases. One multiply-add "
+                             "counts "
+                             "as 2 FLOP: projections and attention, without softmax.")};
     return {};
 }
 

@@ -41,7 +41,8 @@ public:
 
 private:
     static bool is_parameter(TensorId id) {
-        return id != TensorId::x && id != TensorId::x_kv && id != TensorId::query_scale;
+        return id != TensorId::x && id != TensorId::x_kv && id != TensorId::query_scale &&
+               id != TensorId::rel_positions;
     }
     graph::Builder& builder_;
     const ProblemStructure& structure_;
@@ -178,6 +179,16 @@ AttentionGraph graph_of(const ProblemStructure& structure) {
             graph::Rotary{builder.input(labels::rotary_cos, axes), builder.input(labels::rotary_sin, axes)};
     }
     attention.query_scale = leaves.optional(labels::query_scale, query_scale);
+    if (parts.relative_terms)
+        attention.relative =
+            graph::RelativePositions{.rows = parts.relative,
+                                     .table = leaves.tensor(labels::rel_positions, rel_positions),
+                                     .c2p = parts.c2p,
+                                     .p2c = parts.p2c,
+                                     .W_K = leaves.optional(labels::W_KR, W_KR),
+                                     .b_K = leaves.optional(labels::b_KR, b_KR),
+                                     .W_Q = leaves.optional(labels::W_QR, W_QR),
+                                     .b_Q = leaves.optional(labels::b_QR, b_QR)};
     attention.score_cap = static_cast<double>(structure.score_cap);
     if (parts.tempered)
         attention.temperature = builder.input(labels::temperature, {});

@@ -117,6 +117,42 @@ void check_rotary(const Problem& problem) {
                       problem.rotary->cos->shape().text(), problem.rotary->sin->shape().text()));
 }
 
+void check_relative(const Problem& problem) {
+    const Dims& d = problem.dims;
+    const RelativeTerms& relative = *problem.relative;
+    const RelativeRows& rows = relative.rows;
+    if (problem.has_source() || d.Tq != d.Tk)
+        fail_input(tr("problem.relative_with_source",
+                      "scores with terms by relative position are given together with X_kv; they work only "
+                      "with self-attention"));
+    if (d.Hkv != d.H)
+        fail_input(tr("problem.relative_groups",
+                      "H is {} and Hkv is {}; with terms by relative position they should be equal", d.H,
+                      d.Hkv));
+    if (!relative.c2p && !relative.p2c)
+        fail_input(tr("problem.relative_no_term",
+                      "there is neither a term c2p nor a term p2c by relative position; give one, or leave "
+                      "relative positions out"));
+    const bool has_buckets = rows.buckets != 0;
+    if (rows.span < 1 || (has_buckets && (rows.buckets < 2 || rows.buckets != rows.span ||
+                                          rows.furthest < 2 || rows.furthest - 1 == rows.buckets / 2)))
+        fail_input(tr("problem.relative_rows",
+                      "the relative positions have {} buckets, a span of {} and a furthest distance of {}; "
+                      "the span should be at least 1, and buckets, if there are some, as many as the span, "
+                      "at least 2, and with another half than the furthest distance minus 1",
+                      rows.buckets, rows.span, rows.furthest));
+    if (rows.count() != d.distances)
+        fail_input(tr("problem.relative_count",
+                      "there are {} relative positions; twice the span of {} should be as many", d.distances,
+                      rows.span));
+    const Weights& w = problem.weights;
+    if ((w.W_KR == nullptr && w.b_KR != nullptr) || (w.W_QR == nullptr && w.b_QR != nullptr) ||
+        (w.W_KR != nullptr && !relative.c2p) || (w.W_QR != nullptr && !relative.p2c))
+        fail_input(tr("problem.relative_weights",
+                      "W_KR belongs to the term c2p and W_QR to p2c, and a bias to its weights; leave out "
+                      "those that no term reads"));
+}
+
 /// The extent of an axis of a tensor. Throws Error(input) if the tensor does not have it.
 std::int64_t extent_of(const TensorPtr& tensor, const char* name, int rank, int axis) {
     if (tensor == nullptr)
@@ -223,6 +259,12 @@ void validate(const Problem& problem) {
         Overloaded{[&](const Field& field, const TensorPtr& tensor) { check_shape(field, tensor, d, parts); },
                    [](const Field&, const auto&) {}},
         problem);
+    const Weights& w = problem.weights;
+    if (!problem.relative && (problem.rel_positions != nullptr || w.W_KR != nullptr || w.W_QR != nullptr ||
+                              w.b_KR != nullptr || w.b_QR != nullptr))
+        fail_input(tr("problem.relative_missing",
+                      "rel_positions or its weights are given without the terms that read them; give "
+                      "“relative”, or leave them out"));
     if (!problem.has_source() && (d.Tq != d.Tk || extent(Axis::Dq, d) != d.Dkv))
         fail_input(tr("problem.x_kv_missing_x",
                       "X_kv is missing, and X has {} where keys and values should have (Tk, Dkv) = {}; give "
@@ -239,6 +281,10 @@ void validate(const Problem& problem) {
                    [&](const Field&, const std::optional<Rotary>& rotary) {
                        if (rotary)
                            check_rotary(problem);
+                   },
+                   [&](const Field&, const std::optional<RelativeTerms>& relative) {
+                       if (relative)
+                           check_relative(problem);
                    },
                    [&](const Field&, const Mask& mask) { [[maybe_unused]] const MaskRows rows(mask, d); },
                    [&](const Field& field, const std::vector<float>& gains) {

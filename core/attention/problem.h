@@ -40,6 +40,17 @@ struct Weights {
     /// (Dq, H dv), or null: the sigmoid of x W_G + b_G multiplies each number of the head outputs (Qiu et al.
     /// 2025, "Gated Attention for Large Language Models"). b_G, (H dv), may be null.
     TensorPtr W_G{}, b_G{};
+    /// (D, H dk) and (H dk): make the keys and queries of relative positions. Null: W_K, b_K, W_Q and b_Q do.
+    TensorPtr W_KR{}, b_KR{}, W_QR{}, b_QR{};
+};
+
+/// Terms of the scores by content and relative position (He et al. 2021, "DeBERTa", equation 4), at least one
+/// of both: queries times keys of positions (c2p), and keys times queries of positions (p2c), which are made
+/// of Problem::rel_positions. Self-attention only, with as many key/value heads as query heads.
+struct RelativeTerms {
+    RelativeRows rows;
+    bool c2p = false, p2c = false;
+    bool operator==(const RelativeTerms&) const = default;
 };
 
 /// Rotary position embedding (Su et al. 2021, "RoFormer"), in the order of Hugging Face's rotate_half: number
@@ -69,6 +80,9 @@ struct Problem {
     /// (Tq), or null: q_heads contains the queries times the number of their token. Not together with rotary.
     TensorPtr query_scale{};
 
+    std::optional<RelativeTerms> relative{};
+    TensorPtr rel_positions{}; ///< (distances, D), with `relative`; else null
+
     /// x_kv has a row for each token of x (DeepSeek-AI 2024, "DeepSeek-V2", section 2.1); Tk equals Tq then.
     bool latent = false;
 
@@ -76,8 +90,16 @@ struct Problem {
     /// Whether keys and values are those of other tokens.
     bool cross() const { return has_source() && !latent; }
     ProblemParts parts() const {
+        const bool c2p = relative && relative->c2p, p2c = relative && relative->p2c;
         return {.cross = has_source(),
                 .latent = latent,
+                .relative_terms = c2p || p2c,
+                .c2p = c2p,
+                .p2c = p2c,
+                .both_terms = c2p && p2c,
+                .own_pos_keys = weights.W_KR != nullptr,
+                .own_pos_queries = weights.W_QR != nullptr,
+                .relative = relative ? relative->rows : RelativeRows(),
                 .rotary = rotary.has_value(),
                 .query_scale = query_scale != nullptr,
                 .qk_norm = weights.q_norm != nullptr || weights.k_norm != nullptr,
@@ -112,8 +134,8 @@ struct Field {
 };
 
 /// Calls visit(field, value...) once for every field, with that field of each of the problems. A field is a
-/// TensorPtr (a tensor that the user may edit), Dims, optional<Rotary>, Mask, vector<float>, float or
-/// vector<string>.
+/// TensorPtr (a tensor that the user may edit), Dims, optional<Rotary>, optional<RelativeTerms>, Mask,
+/// vector<float>, float or vector<string>.
 template<class Visit, class... Problems>
 void visit_fields(const Visit& visit, Problems&... p) {
     using enum TensorId;
@@ -135,6 +157,13 @@ void visit_fields(const Visit& visit, Problems&... p) {
     visit(Field{"sink", translatable("common.sink", "sink"), sink}, p.weights.sink...);
     visit(Field{"W_G", untranslated("W_G"), W_G}, p.weights.W_G...);
     visit(Field{"b_G", untranslated("b_G"), b_G}, p.weights.b_G...);
+    visit(Field{"rel_positions", untranslated("rel_positions"), rel_positions}, p.rel_positions...);
+    visit(Field{"W_KR", untranslated("W_KR"), W_KR}, p.weights.W_KR...);
+    visit(Field{"b_KR", untranslated("b_KR"), b_KR}, p.weights.b_KR...);
+    visit(Field{"W_QR", untranslated("W_QR"), W_QR}, p.weights.W_QR...);
+    visit(Field{"b_QR", untranslated("b_QR"), b_QR}, p.weights.b_QR...);
+    visit(Field{"relative", translatable("problem.relative_terms", "terms by relative position")},
+          p.relative...);
     visit(Field{"norm_eps", translatable("problem.norms_queries_keys", "ε of the norms on queries and keys"),
                 norm_eps},
           p.norm_eps...);

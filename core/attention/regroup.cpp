@@ -67,6 +67,11 @@ Problem with_kv_head_count(const Problem& problem, std::int64_t Hkv) {
         fail_input(tr("regroup.hkv_not_divide_key",
                       "Hkv = {} does not divide the {} key/value heads there are; choose a divisor of it",
                       Hkv, d.Hkv));
+    if (problem.relative && Hkv != d.Hkv)
+        fail_input(tr("regroup.hkv_relative",
+                      "Hkv is {} and cannot become {}: terms by relative position need a key/value head for "
+                      "each query head; keep Hkv = {}",
+                      d.Hkv, Hkv, d.Hkv));
     Problem out = problem;
     const std::int64_t group = d.Hkv / Hkv;
     out.dims.Hkv = Hkv;

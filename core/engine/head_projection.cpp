@@ -31,6 +31,11 @@ Problem projected(const Problem& problem, std::int64_t h) {
     Problem one = problem;
     const Dims& d = problem.dims;
     one.mask.clear();
+    // Queries and keys do not depend on relative positions.
+    one.relative.reset();
+    one.rel_positions = nullptr;
+    one.dims.distances = 0;
+    one.weights.W_KR = one.weights.b_KR = one.weights.W_QR = one.weights.b_QR = nullptr;
     if (d.H == 1 || problem.parts().joint_norm)
         return one;
     const std::int64_t g = d.kv_head(h);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace headscope::exporting {
@@ -142,6 +143,24 @@ def agrees(name, got, expected, tolerance):
 
 )";
 
+/// What the terms by relative position add to score_error, before the division.
+std::string term_errors(const AttentionView& attention) {
+    std::string out;
+    for (const auto& [term, positions, of] :
+         {std::tuple{"c2p", "pos_keys", "q"}, {"p2c", "pos_queries", "k"}}) {
+        if (!attention.has(term))
+            continue;
+        const graph::Node& made = attention.node(positions);
+        const std::string R = made.inputs[0].name, W = made.inputs[1].name,
+                          bias = made.inputs.size() > 2 ? " + " + made.inputs[2].name + ".abs()" : "",
+                          rows = std::string(positions) + ".reshape(-1, H, dk)";
+        out += "position_terms = (" + R + ".abs() @ " + W + ".abs()" + bias +
+               ").reshape(-1, H, dk)\nscore_error += u * (longest(" + of + "_terms) * longest(" + rows +
+               ") + longest(" + of + "_heads) * longest(position_terms))\n";
+    }
+    return out;
+}
+
 /// weights_tolerance and output_tolerance.
 std::string tolerances(const AttentionView& attention) {
     const std::string from = attention.source();
@@ -165,8 +184,8 @@ def longest(rows):
 
 
 score_error = u * (longest(q_terms) * longest(k_heads) + longest(q_heads) * longest(k_terms))
-score_error /= )" +
-        attention.score_scale() + "\n";
+)" + term_errors(attention) +
+        "score_error /= " + attention.score_scale() + "\n";
     if (attention.mask().adds)
         out += "score_error += u * torch.nan_to_num(" + attention.mask_input(1) +
                ", neginf=0.0).abs().max().item()\n";
@@ -218,9 +237,9 @@ bool fits_torch_module(const ScriptPart& part, const ScriptVariables& variables)
     if (k.size(1) != q.size(1) || v.size(3) != q.size(3) || q.size(1) * q.size(3) != D ||
         attention.size("W_Q", 0) != D || attention.has("gain") || !attention.heads_are_columns())
         return false;
-    if (attention.has("temperature") || scaled.op != graph::Op::scale ||
-        std::get<graph::Scale>(scaled.attributes).factor != 1 || attention.has("sink") ||
-        std::get<graph::Linear>(attention.node("q").attributes).limit != 0)
+    if (attention.has("temperature") || attention.has("c2p") || attention.has("p2c") ||
+        scaled.op != graph::Op::scale || std::get<graph::Scale>(scaled.attributes).factor != 1 ||
+        attention.has("sink") || std::get<graph::Linear>(attention.node("q").attributes).limit != 0)
         return false;
     const Shape& rows = attention.node("weights").axes.shape();
     return std::ssize(empty_rows(expected_weights(part, variables))) < rows[0] * rows[2];

@@ -21,7 +21,7 @@ struct SizeRow {
     bool in_lines = false; ///< operations name it in their lines
 };
 /// The sizes in the order of a script.
-constexpr std::array<SizeRow, 19> size_rows{{{"B", "batch entries", true},
+constexpr std::array<SizeRow, 20> size_rows{{{"B", "batch entries", true},
                                              {"Tq", "query tokens", true},
                                              {"Tk", "key tokens", true},
                                              {"D", "width of the residual stream and of the output"},
@@ -39,6 +39,7 @@ constexpr std::array<SizeRow, 19> size_rows{{{"B", "batch entries", true},
                                              {"rotary", "width of the rotated part of a key"},
                                              {"vocab", "tokens of the vocabulary"},
                                              {"positions", "rows of the position table"},
+                                             {"distances", "rows of the table of relative positions"},
                                              {"d_embed", "width of the embeddings"}}};
 
 using Sizes = std::map<std::string, std::int64_t, std::less<>>;

@@ -3,6 +3,7 @@
 // Longer than 150 lines: one list of attributes.
 
 #include "core/graph/axes.h"
+#include "core/tensor/relative_rows.h"
 #include "core/tensor/tensor.h"
 
 #include <cstdint>
@@ -126,6 +127,14 @@ struct DistanceBias {
     bool operator==(const DistanceBias&) const = default;
 };
 
+/// The terms of a score by content and position: those of queries, "c2p", or those of keys, "p2c" (He et al.
+/// 2021, "DeBERTa", equation 4).
+struct RelativeProduct {
+    bool of_keys = false;
+    RelativeRows rows;
+    bool operator==(const RelativeProduct&) const = default;
+};
+
 enum class Function : std::uint8_t {
     gelu,       ///< x Phi(x)
     gelu_tanh,  ///< its approximation by tanh
@@ -194,8 +203,8 @@ struct Concat {
     bool operator==(const Concat&) const = default;
 };
 
-using Attributes =
-    std::variant<std::monostate, Parameter, Input, Constant, Embedding, Linear, Scale, Norm, Rotation, Mask,
-                 Softmax, Alibi, DistanceBias, Activation, Gate, Route, Experts, Slice, Concat>;
+using Attributes = std::variant<std::monostate, Parameter, Input, Constant, Embedding, Linear, Scale, Norm,
+                                Rotation, Mask, Softmax, Alibi, DistanceBias, RelativeProduct, Activation,
+                                Gate, Route, Experts, Slice, Concat>;
 
 } // namespace headscope::graph

@@ -24,6 +24,15 @@ inline constexpr Label k_heads{"k_heads", translatable("stage_table.keys_head", 
                                Step::split};
 inline constexpr Label v_heads{"v_heads", translatable("stage_table.values_head", "Values by head"), "V_h",
                                Step::split};
+inline constexpr Label pos_keys{
+    "pos_keys", translatable("stage_table.position_keys", "Keys of relative positions"), "K_R", Step::c2p};
+inline constexpr Label pos_queries{
+    "pos_queries", translatable("stage_table.position_queries", "Queries of relative positions"), "Q_R",
+    Step::p2c};
+inline constexpr Label c2p{"c2p", translatable("stage_table.content_to_position", "Content to position"),
+                           "c2p", Step::c2p};
+inline constexpr Label p2c{"p2c", translatable("stage_table.position_to_content", "Position to content"),
+                           "p2c", Step::p2c};
 inline constexpr Label scores{"scores", translatable("stage_table.scores", "Scores"), "S", Step::scores};
 inline constexpr Label scaled{"scaled", translatable("stage_table.scaled_scores", "Scaled scores"), "S / √dk",
                               Step::scaled};
@@ -58,6 +67,17 @@ inline constexpr Label W_O{"W_O", translatable("stage_table.output_weights", "Ou
 inline constexpr Label W_G{"W_G", translatable("stage_table.gate_weights", "Gate weights"), "W_G",
                            Step::gate};
 inline constexpr Label b_G{"b_G", translatable("stage_table.gate_bias", "Gate bias"), "b_G", Step::gate};
+inline constexpr Label rel_positions{
+    "rel_positions", translatable("stage_table.relative_positions", "Vectors of relative positions"), "R",
+    Step::c2p};
+inline constexpr Label W_KR{"W_KR", translatable("stage_table.position_key_weights", "Position key weights"),
+                            "W_KR", Step::c2p};
+inline constexpr Label W_QR{
+    "W_QR", translatable("stage_table.position_query_weights", "Position query weights"), "W_QR", Step::p2c};
+inline constexpr Label b_KR{"b_KR", translatable("stage_table.position_key_bias", "Position key bias"),
+                            "b_KR", Step::c2p};
+inline constexpr Label b_QR{"b_QR", translatable("stage_table.position_query_bias", "Position query bias"),
+                            "b_QR", Step::p2c};
 inline constexpr Label b_Q{"b_Q", translatable("stage_table.query_bias", "Query bias"), "b_Q", Step::qkv};
 inline constexpr Label b_K{"b_K", translatable("stage_table.key_bias", "Key bias"), "b_K", Step::qkv};
 inline constexpr Label b_V{"b_V", translatable("stage_table.value_bias", "Value bias"), "b_V", Step::qkv};

@@ -25,6 +25,8 @@ constexpr std::array<StepRow, step_count> step_rows{{
     {Step::contributions, Page::contributions},
     {Step::output, Page::output},
     {Step::gate, Page::gate},
+    {Step::c2p, Page::maps},
+    {Step::p2c, Page::maps},
     {Step::embedding, Page::residual},
     {Step::position, Page::residual},
     {Step::resid_in, Page::residual},

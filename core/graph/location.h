@@ -27,6 +27,8 @@ enum class Step : std::uint8_t {
     contributions,
     output,
     gate, ///< of attentions whose head outputs have a gate
+    c2p,  ///< of attentions whose scores have terms by relative position
+    p2c,
     embedding,
     position,
     resid_in,

@@ -22,15 +22,16 @@ enum class Op : std::uint8_t {
     rms_norm,
     layer_norm,
     // Attention.
-    split_heads,   ///< columns of each head in a row of its own
-    head_norm,     ///< as split_heads, then a norm of the head's row
-    joint_norm,    ///< RMSNorm of the row of all heads, then as split_heads
-    rotate,        ///< as split_heads, then rotated by position
-    token_scale,   ///< as split_heads, then times a number of the token
-    dot_product,   ///< each query times each key
-    alibi,         ///< a bias that grows with the position of the key
-    distance_bias, ///< a learned bias for each head and distance
-    mask,          ///< minus infinity where attention is not allowed, plus a bias
+    split_heads,      ///< columns of each head in a row of its own
+    head_norm,        ///< as split_heads, then a norm of the head's row
+    joint_norm,       ///< RMSNorm of the row of all heads, then as split_heads
+    rotate,           ///< as split_heads, then rotated by position
+    token_scale,      ///< as split_heads, then times a number of the token
+    dot_product,      ///< each query times each key, plus terms that are given
+    alibi,            ///< a bias that grows with the position of the key
+    distance_bias,    ///< a learned bias for each head and distance
+    relative_product, ///< each query, or each key, times the vector of its distance to each of the others
+    mask,             ///< minus infinity where attention is not allowed, plus a bias
     softmax,
     mean,            ///< over heads
     value_sum,       ///< weights times values

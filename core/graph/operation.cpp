@@ -36,6 +36,7 @@ constexpr std::array<OperationRow, op_count> operation_rows{{
     {Op::dot_product, ops::dot_product},
     {Op::alibi, ops::alibi},
     {Op::distance_bias, ops::distance_bias},
+    {Op::relative_product, ops::relative_product},
     {Op::mask, ops::mask},
     {Op::softmax, ops::softmax},
     {Op::mean, ops::mean},

@@ -53,6 +53,16 @@ float read_positive(const checkpoint::ConfigReader& object, const char* key, flo
     return number;
 }
 
+RelativeTerms read_relative(const checkpoint::ConfigReader& object) {
+    RelativeTerms relative;
+    relative.rows.span = object.needed_integer("span", 1);
+    relative.rows.buckets = object.integer("buckets", 0).value_or(0);
+    relative.rows.furthest = object.integer("furthest", 0).value_or(0);
+    relative.c2p = object.flag("c2p", false);
+    relative.p2c = object.flag("p2c", false);
+    return relative;
+}
+
 /// Reads the parts of one file. A tensor that several parts name is shared, as it was when saved.
 class Reader {
 public:
@@ -215,6 +225,12 @@ Problem Reader::problem(const checkpoint::ConfigReader& object, const std::strin
                               read(tensor_info(TensorId::rotary_sin).name)};
                 if (tables.cos != nullptr || tables.sin != nullptr)
                     rotary = std::move(tables);
+            },
+            [&](const Field& field, std::optional<RelativeTerms>& relative) {
+                if (const auto terms = object.object(field.name)) {
+                    relative = read_relative(*terms);
+                    d.distances = relative->rows.count();
+                }
             },
             [&](const Field& field, Mask& rules) { rules = mask(object, key(field).c_str(), owner, true); },
             [&](const Field& field, std::vector<float>& numbers) {

@@ -86,6 +86,14 @@ ordered_json problem_json(const Problem& problem, const std::string& prefix, Ten
                                 put(tensor_info(TensorId::rotary_cos).name, rotary->cos);
                                 put(tensor_info(TensorId::rotary_sin).name, rotary->sin);
                             },
+                            [&](const Field& field, const std::optional<RelativeTerms>& relative) {
+                                if (relative)
+                                    out[std::string(field.name)] = {{"span", relative->rows.span},
+                                                                    {"buckets", relative->rows.buckets},
+                                                                    {"furthest", relative->rows.furthest},
+                                                                    {"c2p", relative->c2p},
+                                                                    {"p2c", relative->p2c}};
+                            },
                             [&](const Field& field, const Mask& mask) {
                                 out[std::string(field.name)] = mask_json(mask, prefix, tensors);
                             },

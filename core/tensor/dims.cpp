@@ -37,7 +37,8 @@ constexpr std::array axis_rows{AxisRow{Axis::none, "", nullptr, nullptr},
                                AxisRow{Axis::delta_dk, "dk", &Dims::delta_dk, nullptr},
                                AxisRow{Axis::delta_dv, "dv", &Dims::delta_dv, nullptr},
                                AxisRow{Axis::delta_Hqk_dk, "Hqk·dk", &Dims::delta_Hqk, &Dims::delta_dk},
-                               AxisRow{Axis::delta_H_dv, "H·dv", &Dims::delta_H, &Dims::delta_dv}};
+                               AxisRow{Axis::delta_H_dv, "H·dv", &Dims::delta_H, &Dims::delta_dv},
+                               AxisRow{Axis::distances, "distances", &Dims::distances, nullptr}};
 static_assert(axis_rows.size() == axis_count && is_in_enum_order(axis_rows, &AxisRow::axis));
 
 /// Dq stands for D where both are the same.

@@ -31,6 +31,7 @@ struct Dims {
     /// The heads of a checkpoint's delta layers, the heads whose queries and keys they share, and the widths
     /// of a query or key and of a value; 0: there are no such layers.
     std::int64_t delta_H = 0, delta_Hqk = 0, delta_dk = 0, delta_dv = 0;
+    std::int64_t distances = 0; ///< rows of the table of relative positions; 0: there is none
 
     /// The key/value head that query head h reads: floor(h / (H / Hkv)).
     std::int64_t kv_head(std::int64_t h) const { return h / (H / Hkv); }
@@ -67,9 +68,10 @@ enum class Axis : std::uint8_t {
     delta_dk,
     delta_dv,
     delta_Hqk_dk,
-    delta_H_dv
+    delta_H_dv,
+    distances ///< rows of the table of relative positions
 };
-constexpr std::size_t axis_count = static_cast<std::size_t>(Axis::delta_H_dv) + 1;
+constexpr std::size_t axis_count = static_cast<std::size_t>(Axis::distances) + 1;
 
 /// The name and the extent of an axis.
 struct AxisRow {

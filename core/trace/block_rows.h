@@ -215,6 +215,8 @@ inline constexpr std::array<Row, block_weight_count> block_weights{{
           axes(A::positions, A::d_embed)),
     given(W_type, "W_type", translatable("block_rows.token_type_table", "Token type table"), "W_type",
           G::embedding, axes(A::token_types, A::d_embed)),
+    given(W_R, "W_R", translatable("block_rows.relative_table", "Table of relative positions"), "W_R",
+          G::position, axes(A::distances, A::D)),
     given(W_U, "W_U", translatable("block_rows.output_table", "Output table"), "W_U", G::logits,
           axes(A::vocab, A::d_embed)),
     given(b_U, "b_U", translatable("common.output_bias", "Output bias"), "b_U", G::logits, axes(A::vocab)),

@@ -69,7 +69,7 @@ bool is_table(TensorId id) {
     const TensorInfo& info = tensor_info(id);
     const Axis rows = info.rank() < 2 ? Axis::none : info.axes[0];
     return rows == Axis::vocab || rows == Axis::positions || rows == Axis::token_types ||
-           rows == Axis::experts;
+           rows == Axis::experts || (rows == Axis::distances && is_block_weight(id));
 }
 
 bool is_score(TensorId id) {

@@ -67,9 +67,27 @@ Spans token_scale_cells(const Row& row, const Dims& dims, const Index& at, const
     return {head_cells(row, dims, at, parts, 1), {row.inputs[1], {at[2], 0, 0, 0}, 0, 1}};
 }
 
+/// A row of the vectors of relative positions times a column of a matrix.
+Spans relative_projection_cells(const Row& row, const Dims& dims, const Index& at, const ProblemParts&) {
+    return {{row.inputs[0], {at[0], 0, 0, 0}, 1, dims.D},
+            {row.inputs[1], {0, at[1], 0, 0}, 0, dims.D},
+            {row.inputs[2], {at[1], 0, 0, 0}, 0, 1}};
+}
+
+/// A query or a key times the vector of its distance to the other.
+Spans relative_product_cells(const Row& row, const Dims& dims, const Index& at, const ProblemParts& parts) {
+    const bool keys = tensor_info(row.inputs[0]).axes[2] == A::Tk;
+    return {{row.inputs[0], {at[0], at[1], keys ? at[3] : at[2], 0}, 3, dims.dk},
+            {row.inputs[1], {parts.relative.row_of(at[2] - at[3]), at[1] * dims.dk, 0, 0}, 1, dims.dk}};
+}
+
+/// A query times a key, and the terms that are added.
 Spans dot_product_cells(const Row& row, const Dims& dims, const Index& at, const ProblemParts&) {
-    return {{row.inputs[0], {at[0], at[1], at[2], 0}, 3, dims.dk},
-            {row.inputs[1], {at[0], dims.kv_head(at[1]), at[3], 0}, 3, dims.dk}};
+    Spans spans{{row.inputs[0], {at[0], at[1], at[2], 0}, 3, dims.dk},
+                {row.inputs[1], {at[0], dims.kv_head(at[1]), at[3], 0}, 3, dims.dk}};
+    for (std::size_t term = 2; term < row.inputs.all().size(); ++term)
+        spans.push_back({row.inputs[term], at, 3, 1});
+    return spans;
 }
 
 Spans scale_cells(const Row& row, const Dims&, const Index& at, const ProblemParts&) {
@@ -188,6 +206,27 @@ constexpr std::array<Row, stage_count> stages{{
                   G::split, axes(A::B, A::Hkv, A::Tk, A::dv), Op::split, split_cells, {v},
                   untranslated("v_heads[h] = $")),
             translatable("common.move", "move")),
+    given_with(stage(pos_keys, "pos_keys",
+                     translatable("stage_table.position_keys", "Keys of relative positions"), "K_R", G::c2p,
+                     axes(A::distances, A::Hkv_dk), Op::relative_projection, relative_projection_cells,
+                     {rel_positions, W_K, b_K}, untranslated("K_R = R W_K + b_K")),
+               &ProblemParts::c2p),
+    given_with(stage(pos_queries, "pos_queries",
+                     translatable("stage_table.position_queries", "Queries of relative positions"), "Q_R",
+                     G::p2c, axes(A::distances, A::H_dk), Op::relative_projection, relative_projection_cells,
+                     {rel_positions, W_Q, b_Q}, untranslated("Q_R = R W_Q + b_Q")),
+               &ProblemParts::p2c),
+    given_with(stage(c2p, "c2p", translatable("stage_table.content_to_position", "Content to position"),
+                     "c2p", G::c2p, axes(A::B, A::H, A::Tq, A::Tk), Op::relative_product,
+                     relative_product_cells, {q_heads, pos_keys},
+                     untranslated("c2p[h, i, j] = q_heads[h, i] · pos_keys[row(i − j), h]"), Scale::scores),
+               &ProblemParts::c2p),
+    given_with(stage(p2c, "p2c", translatable("stage_table.position_to_content", "Position to content"),
+                     "p2c", G::p2c, axes(A::B, A::H, A::Tq, A::Tk), Op::relative_product,
+                     relative_product_cells, {k_heads, pos_queries},
+                     untranslated("p2c[h, i, j] = k_heads[h, j] · pos_queries[row(i − j), h]"),
+                     Scale::scores),
+               &ProblemParts::p2c),
     stage(scores, "scores", translatable("stage_table.scores", "Scores"), "S", G::scores,
           axes(A::B, A::H, A::Tq, A::Tk), Op::dot_product, dot_product_cells, {q_heads, k_heads},
           untranslated("scores[h] = q_heads[h] · k_heads[h]ᵀ"), Scale::scores),
@@ -252,6 +291,21 @@ constexpr std::array<Row, tensor_count - stage_count - block_count - block_weigh
     given(b_V, "b_V", translatable("stage_table.value_bias", "Value bias"), "b_V", G::qkv, axes(A::Hkv_dv)),
     given(b_O, "b_O", translatable("common.output_bias", "Output bias"), "b_O", G::output, axes(A::D)),
     given(b_G, "b_G", translatable("stage_table.gate_bias", "Gate bias"), "b_G", G::gate, axes(A::H_dv)),
+    given_with(given(rel_positions, "rel_positions",
+                     translatable("stage_table.relative_positions", "Vectors of relative positions"), "R",
+                     G::c2p, axes(A::distances, A::D)),
+               &ProblemParts::relative_terms),
+    given_with(given(W_KR, "W_KR", translatable("stage_table.position_key_weights", "Position key weights"),
+                     "W_KR", G::c2p, axes(A::D, A::Hkv_dk)),
+               &ProblemParts::own_pos_keys),
+    given_with(given(W_QR, "W_QR",
+                     translatable("stage_table.position_query_weights", "Position query weights"), "W_QR",
+                     G::p2c, axes(A::D, A::H_dk)),
+               &ProblemParts::own_pos_queries),
+    given(b_KR, "b_KR", translatable("stage_table.position_key_bias", "Position key bias"), "b_KR", G::c2p,
+          axes(A::Hkv_dk)),
+    given(b_QR, "b_QR", translatable("stage_table.position_query_bias", "Position query bias"), "b_QR",
+          G::p2c, axes(A::H_dk)),
     given(mask, "mask", translatable("common.mask_2", "Mask"), "M", G::masked,
           axes(A::B, A::H, A::Tq, A::Tk)),
     given(gain, "gain", translatable("stage_table.head_gains", "Head gains"), "g_h", G::concat, axes(A::H)),
@@ -394,6 +448,22 @@ constexpr Row of_gated(Row row, Message formula) {
     return row;
 }
 
+/// The row of keys or queries of positions, in problems with weights of their own for them.
+constexpr Row of_own_weights(Row row, TensorId W, TensorId b, ProblemPart when, Message formula) {
+    row.inputs = {row.inputs[0], W, b};
+    row.formula = formula;
+    row.when = when;
+    return row;
+}
+
+/// The row of the scores in problems with these terms.
+constexpr Row with_terms(Row row, TensorList read, ProblemPart when, Message formula) {
+    row.inputs = read;
+    row.formula = formula;
+    row.when = when;
+    return row;
+}
+
 /// Rows that stand for a tensor in problems with the part that `when` names.
 constexpr std::array variants{
     joint(*find_row(q_normed), q_norm_all,
@@ -405,6 +475,16 @@ constexpr std::array variants{
               "stage_table.k_normed_h_columns",
               "k_normed[h] = columns h·dk to (h+1)·dk of k / √(mean of its squares + ε) · k_norm_all")),
     given_with(*find_row(norm_eps), &ProblemParts::joint_norm),
+    of_own_weights(*find_row(pos_keys), W_KR, b_KR, &ProblemParts::own_pos_keys,
+                   untranslated("K_R = R W_KR + b_KR")),
+    of_own_weights(*find_row(pos_queries), W_QR, b_QR, &ProblemParts::own_pos_queries,
+                   untranslated("Q_R = R W_QR + b_QR")),
+    with_terms(*find_row(scores), {q_heads, k_heads, c2p, p2c}, &ProblemParts::both_terms,
+               untranslated("scores[h] = q_heads[h] · k_heads[h]ᵀ + c2p[h] + p2c[h]")),
+    with_terms(*find_row(scores), {q_heads, k_heads, c2p}, &ProblemParts::c2p,
+               untranslated("scores[h] = q_heads[h] · k_heads[h]ᵀ + c2p[h]")),
+    with_terms(*find_row(scores), {q_heads, k_heads, p2c}, &ProblemParts::p2c,
+               untranslated("scores[h] = q_heads[h] · k_heads[h]ᵀ + p2c[h]")),
     limited(*find_row(q), translatable("stage_table.q_x_w_q", "Q = X W_Q + b_Q, clipped to [−c, c]")),
     limited(*find_row(k), translatable("stage_table.k_x_w_k", "K = X W_K + b_K, clipped to [−c, c]")),
     limited(*find_row(v), translatable("stage_table.v_x_w_v", "V = X W_V + b_V, clipped to [−c, c]")),
@@ -547,6 +627,22 @@ constexpr std::array<GroupInfo, stop_count> groups{{
      false,
      {gate, head_out, head_out_gated},
      alone(head_out_gated)},
+    {G::c2p,
+     "c2p",
+     translatable("stage_table.content_to_position", "Content to position"),
+     c2p,
+     Page::maps,
+     true,
+     {c2p},
+     alone(c2p)},
+    {G::p2c,
+     "p2c",
+     translatable("stage_table.position_to_content", "Position to content"),
+     p2c,
+     Page::maps,
+     true,
+     {p2c},
+     alone(p2c)},
     stop_around(embedding, Page::residual),
     stop_around(position, Page::residual),
     stop_around(resid_in, Page::residual),

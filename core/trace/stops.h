@@ -19,6 +19,8 @@ enum class StageGroup : std::uint8_t {
     contributions,
     output,
     gate, ///< of attentions whose head outputs have a gate
+    c2p,  ///< of attentions whose scores have terms by relative position
+    p2c,
     embedding,
     position,
     resid_in,
@@ -42,7 +44,7 @@ enum class StageGroup : std::uint8_t {
     probabilities
 };
 inline constexpr int group_count = 11; ///< stops that every attention has
-inline constexpr int stop_count = 33;  ///< all stops
+inline constexpr int stop_count = 35;  ///< all stops
 /// Whether the stop lies around attention, where only a checkpoint has stops.
 constexpr bool is_around(StageGroup group) {
     return group >= StageGroup::embedding;

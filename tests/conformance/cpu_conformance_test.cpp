@@ -71,6 +71,11 @@ TEST_CASE("the CPU engine meets the reference where queries are scaled and masks
     check_none(failures(with_answers(chunked_cases()), engine));
 }
 
+TEST_CASE("the CPU engine meets the reference where scores have terms by relative position") {
+    cpu::CpuEngine engine(3);
+    check_none(failures(with_answers(relative_cases()), engine));
+}
+
 TEST_CASE("generated cases reach the features they are meant for") {
     const auto cases = generated_cases();
     const auto some = [&](auto&& has) { return std::ranges::any_of(cases, has); };

@@ -1,7 +1,9 @@
 #include "tests/conformance/generate.h"
 
+#include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace headscope {
 
@@ -72,6 +74,19 @@ Problem generate(const Dims& dims, const Features& features, Numbers& numbers, b
         w.W_G = make(TensorId::W_G, 2 * width(dims.D));
         if (features.biases)
             w.b_G = make(TensorId::b_G, 0.5F);
+    }
+    if (features.relative) {
+        problem.relative = features.relative;
+        problem.rel_positions = make(TensorId::rel_positions, 1);
+        const std::pair<bool, std::array<TensorId, 2>> terms[] = {
+            {features.relative->c2p, {TensorId::W_KR, TensorId::b_KR}},
+            {features.relative->p2c, {TensorId::W_QR, TensorId::b_QR}}};
+        for (const auto& [is_there, weights] : terms)
+            if (is_there && features.own_positions) {
+                *problem.input_slot(weights[0]) = make(weights[0], width(dims.D));
+                if (features.biases)
+                    *problem.input_slot(weights[1]) = make(weights[1], 0.5F);
+            }
     }
     return problem;
 }

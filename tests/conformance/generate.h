@@ -3,6 +3,7 @@
 #include "core/attention/problem.h"
 
 #include <cstdint>
+#include <optional>
 #include <random>
 
 namespace headscope {
@@ -16,6 +17,8 @@ struct Features {
     bool sink = false;
     bool gate = false; ///< on the head outputs
     bool query_scale = false;
+    std::optional<RelativeTerms> relative{};
+    bool own_positions = false; ///< relative positions have weights of their own
     float qkv_limit = 0.0F;
     /// Every tensor holds small whole numbers times this power of two, so that scores are exact in float32
     /// and ties are exact in every engine; absent (0): uniform numbers in [-1, 1).

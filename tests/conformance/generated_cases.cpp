@@ -171,4 +171,29 @@ std::vector<ConformanceCase> chunked_cases() {
     return cases;
 }
 
+std::vector<ConformanceCase> relative_cases() {
+    constexpr RelativeRows clipped{.span = 3}, buckets{.span = 6, .buckets = 6, .furthest = 16};
+    constexpr Dims small{.B = 2, .Tq = 5, .Tk = 5, .D = 6, .Dkv = 6, .H = 3, .Hkv = 3, .dk = 3, .dv = 2},
+        large{.B = 2, .Tq = 150, .Tk = 150, .D = 48, .Dkv = 48, .H = 6, .Hkv = 6, .dk = 8, .dv = 5};
+    std::vector<ConformanceCase> cases;
+    for (const Dims& sizes : {small, large})
+        for (const RelativeRows& rows : {clipped, buckets})
+            for (const auto& [c2p, p2c] : {std::pair(true, true), {true, false}, {false, true}})
+                for (const bool full : {false, true}) {
+                    Dims dims = sizes;
+                    dims.distances = rows.count();
+                    const std::vector<int> rules = full                    ? std::vector<int>{1, 7}
+                                                   : cases.size() % 3 == 0 ? std::vector<int>{0}
+                                                                           : std::vector<int>{};
+                    cases.push_back(make_case("relative positions", dims,
+                                              {.biases = full,
+                                               .gains = full,
+                                               .temperature = full ? 1.5F : 1.0F,
+                                               .relative = RelativeTerms{rows, c2p, p2c},
+                                               .own_positions = cases.size() % 4 > 1},
+                                              rules, 2040 + cases.size()));
+                }
+    return cases;
+}
+
 } // namespace headscope

@@ -122,6 +122,33 @@ Doubles rotated(const Doubles& heads, const Rotary& rotary, Index64 B, Index64 c
     return out;
 }
 
+/// Returns P = R W + b: the vectors of relative positions that queries or keys read.
+Doubles of_positions(const Tensor& R, const TensorPtr& W, const TensorPtr& b) {
+    const Doubles rows(R), weights(*W);
+    Doubles P({R.shape()[0], W->shape()[1]});
+    for (Index64 r = 0; r < R.shape()[0]; ++r)
+        for (Index64 c = 0; c < W->shape()[1]; ++c) {
+            P(r, c) = b == nullptr ? 0.0 : static_cast<double>(b->at(c));
+            for (Index64 d = 0; d < R.shape()[1]; ++d)
+                P(r, c) += rows(r, d) * weights(d, c);
+        }
+    return P;
+}
+
+/// Returns the term of the scores that queries, or keys, have with the vectors of relative positions.
+Doubles relative_term(const Doubles& heads, const Doubles& P, bool of_keys, const RelativeRows& rows,
+                      const Dims& d) {
+    Doubles out({d.B, d.H, d.Tq, d.Tk});
+    for (Index64 b = 0; b < d.B; ++b)
+        for (Index64 h = 0; h < d.H; ++h)
+            for (Index64 i = 0; i < d.Tq; ++i)
+                for (Index64 j = 0; j < d.Tk; ++j)
+                    for (Index64 c = 0; c < d.dk; ++c)
+                        out(b, h, i, j) +=
+                            heads(b, h, of_keys ? j : i, c) * P(rows.row_of(i - j), h * d.dk + c);
+    return out;
+}
+
 } // namespace
 
 Trace reference_trace(const Problem& problem) {
@@ -159,6 +186,21 @@ Trace reference_trace(const Problem& problem) {
         for (Index64 c = 0; c < d.dk; ++c)
             Qh(n / (d.H * d.Tq), n / d.Tq % d.H, n % d.Tq, c) *=
                 static_cast<double>(problem.query_scale->at(n % d.Tq));
+    Doubles of_queries({1}), of_keys({1});
+    if (trace.parts.c2p) {
+        const bool own = w.W_KR != nullptr;
+        const Doubles P = of_positions(*problem.rel_positions, own ? w.W_KR : w.W_K, own ? w.b_KR : w.b_K);
+        of_queries = relative_term(Qh, P, false, problem.relative->rows, d);
+        trace.slot(pos_keys) = P.rounded();
+        trace.slot(c2p) = of_queries.rounded();
+    }
+    if (trace.parts.p2c) {
+        const bool own = w.W_QR != nullptr;
+        const Doubles P = of_positions(*problem.rel_positions, own ? w.W_QR : w.W_Q, own ? w.b_QR : w.b_Q);
+        of_keys = relative_term(Kh, P, true, problem.relative->rows, d);
+        trace.slot(pos_queries) = P.rounded();
+        trace.slot(p2c) = of_keys.rounded();
+    }
     const Doubles Vh = split(V, d.B, d.Hkv, d.Tk, d.dv);
     const Doubles W_O_(*w.W_O);
 
@@ -180,6 +222,8 @@ Trace reference_trace(const Problem& problem) {
                     double dot = 0;
                     for (Index64 c = 0; c < d.dk; ++c)
                         dot += Qh(b, h, i, c) * Kh(b, g, j, c);
+                    dot += trace.parts.c2p ? of_queries(b, h, i, j) : 0.0;
+                    dot += trace.parts.p2c ? of_keys(b, h, i, j) : 0.0;
                     S(b, h, i, j) = dot;
                     const auto cap = static_cast<double>(problem.score_cap);
                     const double capped = cap == 0.0 ? dot / scale : cap * std::tanh(dot / scale / cap);

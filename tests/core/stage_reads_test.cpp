@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <map>
+#include <utility>
 #include <vector>
 
 // Compares the index map with the reference: every number that a user owns is changed, one at a time, and the
@@ -114,9 +115,9 @@ Problem changed(Problem problem, TensorId id, std::int64_t offset) {
 }
 
 /// One number added to every score of a row leaves its softmax as it is: without a rotation or norm a bias of
-/// the keys does just that.
+/// the keys, or of the keys of relative positions, does just that.
 bool only_shifts_rows(const Problem& problem, TensorId leaf, TensorId stage) {
-    return leaf == TensorId::b_K && !problem.rotary && !problem.parts().qk_norm &&
+    return (leaf == TensorId::b_K || leaf == TensorId::b_KR) && !problem.rotary && !problem.parts().qk_norm &&
            !problem.parts().joint_norm && !problem.parts().sink && stage >= TensorId::weights;
 }
 
@@ -155,9 +156,9 @@ void check_map(const Problem& problem) {
 
 constexpr Features all{.biases = true, .gains = false, .temperature = 0.8F};
 
-Problem small_problem(const Dims& dims, std::uint64_t seed) {
+Problem small_problem(const Dims& dims, std::uint64_t seed, const Features& features = all) {
     Numbers numbers(seed);
-    Problem problem = generate(dims, all, numbers);
+    Problem problem = generate(dims, features, numbers);
     for (std::int64_t h = 0; h < dims.H; ++h)
         problem.gains.push_back(0.75F + 0.25F * static_cast<float>(h));
     return problem;
@@ -230,6 +231,19 @@ TEST_CASE("a cell changes exactly with the numbers it reads, with a soft cap", "
     Problem problem = small_problem(self, 11);
     problem.score_cap = 2;
     check_map(problem);
+}
+
+TEST_CASE("a cell changes exactly with the numbers it reads, with relative positions", "[stage][reads]") {
+    Dims dims = self;
+    dims.distances = 6;
+    for (const bool own : {false, true})
+        for (const auto& [c2p, p2c] : {std::pair(true, true), {true, false}, {false, true}}) {
+            INFO(own << c2p << p2c);
+            Features features = all;
+            features.relative = RelativeTerms{{.span = 3, .buckets = own ? 0 : 3, .furthest = 4}, c2p, p2c};
+            features.own_positions = own;
+            check_map(small_problem(dims, 13, features));
+        }
 }
 
 TEST_CASE("a cell changes exactly with the numbers it reads, under a mask", "[stage][reads]") {

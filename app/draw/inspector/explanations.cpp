@@ -138,7 +138,8 @@ std::vector<Reader> readers_of_input(const Shown& shown, const CellAddress& cell
     std::vector<Reader> readers;
     for (const TensorInfo& base : stage_table()) {
         const TensorInfo& stage = tensor_info(base.id, shown.problem().parts());
-        if (std::ranges::find(stage.reads(), cell.tensor) == stage.reads().end())
+        if (!has_tensor(base.id, shown.problem().parts()) ||
+            std::ranges::find(stage.reads(), cell.tensor) == stage.reads().end())
             continue;
         if (stage.operation == Operation::softmax)
             readers.push_back(
@@ -149,7 +150,9 @@ std::vector<Reader> readers_of_input(const Shown& shown, const CellAddress& cell
                  ""});
         else
             readers.push_back({std::string(stage.name) + "[:, " + column + "]",
-                               tr("explanations.every_token", "every token")});
+                               stage.operation == Operation::relative_projection
+                                   ? tr("explanations.every_distance", "every distance")
+                                   : tr("explanations.every_token", "every token")});
     }
     return readers;
 }
@@ -406,13 +409,22 @@ std::string say_given(const Shown& shown, const CellAddress& cell) {
     for (const TensorInfo& base : stage_table()) {
         const TensorInfo& stage = tensor_info(base.id, shown.problem().parts());
         const bool output = stage.operation == Operation::output_projection;
-        const bool reads = std::ranges::find(stage.reads(), cell.tensor) != stage.reads().end();
+        const bool reads = has_tensor(base.id, shown.problem().parts()) &&
+                           std::ranges::find(stage.reads(), cell.tensor) != stage.reads().end();
         if (reads && (stage.operation == Operation::head_norm || stage.operation == Operation::joint_norm))
             return stage.joins_heads ? tr("explanations.multiplies_number_every_row",
                                           "multiplies number {} of every row of {}, counted across the heads",
                                           cell.at[0], stage.name)
                                      : tr("explanations.multiplies_number_every_r_2",
                                           "multiplies number {} of every row of {}", cell.at[0], stage.name);
+        if (reads && stage.operation == Operation::relative_projection &&
+            (cell.tensor == TensorId::rel_positions || info.rank() == 2))
+            return cell.tensor == TensorId::rel_positions
+                       ? tr("explanations.relative_position", "number {} of relative position {}", cell.at[1],
+                            cell.at[0])
+                       : tr("explanations.column_positions_column",
+                            "from column {} of the relative positions to column {} of {}", cell.at[0],
+                            cell.at[1], stage.name);
         if (reads && stage.operation == Operation::softmax)
             return tr("explanations.takes_part_every_softmax",
                       "counts in every softmax of head {}, like the score of one more key", cell.at[0]);
@@ -468,6 +480,19 @@ std::string say_rotation(const Shown& shown, const CellAddress& cell) {
 std::string say_token_scale(const Shown& shown, const CellAddress& cell) {
     return tr("explanations.number_scaled_position", "number {} of {}, scaled by its position", cell.at[3],
               token_at(shown, cell));
+}
+
+std::string say_relative_projection(const Shown&, const CellAddress& cell) {
+    return tr("explanations.relative_position", "number {} of relative position {}", cell.at[1], cell.at[0]);
+}
+
+std::string say_relative_product(const Shown& shown, const CellAddress& cell) {
+    const std::string query = query_at(shown, cell, 2), key = key_at(shown, cell, 3);
+    return cell.tensor == TensorId::c2p
+               ? tr("explanations.c2p", "the query of {} with the distance to {}, in head {}", query, key,
+                    cell.at[1])
+               : tr("explanations.p2c", "the key of {} with the distance from {}, in head {}", key, query,
+                    cell.at[1]);
 }
 
 std::string say_score(const Shown& shown, const CellAddress& cell) {
@@ -556,6 +581,13 @@ constexpr std::array<Explanation, operation_count> explanations{{
      say_rotation},
     {Operation::token_scale, false, [](Sheet& s, const CellAddress& c, int) { return add_token_scale(s, c); },
      say_token_scale},
+    {Operation::relative_projection, false,
+     [](Sheet& s, const CellAddress& c, int) {
+         return add_projection(s, c, tr("common.term_term", "Term by term"));
+     },
+     say_relative_projection},
+    {Operation::relative_product, false,
+     [](Sheet& s, const CellAddress& c, int) { return add_relative_product(s, c); }, say_relative_product},
     {Operation::dot_product, false,
      [](Sheet& s, const CellAddress& c, int) { return add_dot_product(s, c.at); }, say_score},
     {Operation::scale, true,

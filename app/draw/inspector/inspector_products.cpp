@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <numeric>
+#include <span>
 
 namespace headscope::app {
 
@@ -38,6 +39,14 @@ std::optional<Term> bias_term(const Shown& shown, const ReadSpan& bias) {
                 .value = static_cast<double>(shown.value({bias.source, bias.first}))};
 }
 
+/// " + c2p + p2c": the terms that a score adds to its product.
+std::string names_of_terms(const std::vector<ReadSpan>& reads) {
+    std::string names;
+    for (const ReadSpan& term : std::span(reads).subspan(2))
+        names += " + " + name_of(term.source);
+    return names;
+}
+
 } // namespace
 
 std::vector<double> numbers_of(const Shown& shown, const ReadSpan& span) {
@@ -62,8 +71,10 @@ int add_projection(Sheet& sheet, const CellAddress& cell, const std::string& nam
     const auto reads = reads_of(shown, cell);
     const std::string left = name_of(reads[0].source), W = name_of(reads[1].source);
     const std::string bias = shown.tensor(reads[2].source) == nullptr ? "" : " + " + name_of(reads[2].source);
-    sheet.section(name, row_text(shown, reads[0].source, reads[0].first[1]) + " · " + W + "[:, " +
-                            std::to_string(reads[1].first[1]) + "]" + bias);
+    const bool of_token = tensor_info(reads[0].source).rank() == 3;
+    sheet.section(name, (of_token ? row_text(shown, reads[0].source, reads[0].first[1])
+                                  : left + "[" + std::to_string(reads[0].first[0]) + "]") +
+                            " · " + W + "[:, " + std::to_string(reads[1].first[1]) + "]" + bias);
     TermTable table{.columns = {"d", left, W, tr("common.product", "product")},
                     .groups = {{.terms = product_terms(numbers_of(shown, reads[0]),
                                                        numbers_of(shown, reads[1]), owner_of(shown, cell))}},
@@ -72,7 +83,7 @@ int add_projection(Sheet& sheet, const CellAddress& cell, const std::string& nam
     if (const auto term = bias_term(shown, reads[2]))
         table.single_terms.push_back(*term);
     const auto limit = static_cast<double>(shown.problem().qkv_limit);
-    if (limit == 0 || cell.tensor == TensorId::gate || std::abs(table.total) < limit)
+    if (limit == 0 || cell.tensor == TensorId::gate || !of_token || std::abs(table.total) < limit)
         return draw_terms(sheet, table);
     const double cut = table.total;
     table.name = tr("common.sum", "sum");
@@ -94,10 +105,30 @@ int add_dot_product(Sheet& sheet, const Index& at) {
     const auto reads = reads_of(shown, cell);
     sheet.section(tr("common.dot_product", "Dot product"),
                   "q[" + text::isolated(shortened(query_word(shown.problem(), at[2]), 8)) + "] · k[" +
-                      text::isolated(shortened(key_word(shown.problem(), at[3]), 8)) + "]");
-    return draw_terms(sheet, {.columns = {"d", "q", "k", "q·k"},
+                      text::isolated(shortened(key_word(shown.problem(), at[3]), 8)) + "]" +
+                      names_of_terms(reads));
+    TermTable table{
+        .columns = {"d", "q", "k", "q·k"},
+        .groups = {{.terms = product_terms(numbers_of(shown, reads[0]), numbers_of(shown, reads[1]), at[1])}},
+        .name = address_text(shown, cell),
+        .total = static_cast<double>(shown.value(cell))};
+    for (const ReadSpan& term : std::span(reads).subspan(2))
+        table.single_terms.push_back({.label = "+ " + address_text(shown, {term.source, term.first}),
+                                      .value = static_cast<double>(shown.value({term.source, term.first}))});
+    return draw_terms(sheet, table);
+}
+
+int add_relative_product(Sheet& sheet, const CellAddress& cell) {
+    const Shown& shown = sheet.context.shown;
+    const auto reads = reads_of(shown, cell);
+    const std::string left = name_of(reads[0].source), right = name_of(reads[1].source),
+                      row = std::to_string(reads[1].first[0]);
+    sheet.section(tr("inspector_products.relative_position", "Relative position"),
+                  tr("inspector_products.row_of_distance", "row {} of {}, i − j = {}", row, right,
+                     cell.at[2] - cell.at[3]));
+    return draw_terms(sheet, {.columns = {"d", left, right, tr("common.product", "product")},
                               .groups = {{.terms = product_terms(numbers_of(shown, reads[0]),
-                                                                 numbers_of(shown, reads[1]), at[1])}},
+                                                                 numbers_of(shown, reads[1]), cell.at[1])}},
                               .name = address_text(shown, cell),
                               .total = static_cast<double>(shown.value(cell))});
 }

@@ -12,6 +12,8 @@ namespace headscope::app {
 int add_projection(Sheet& sheet, const CellAddress& cell, const std::string& name);
 /// q_i . k_j, for any of scores, scaled, masked and weights at the same place.
 int add_dot_product(Sheet& sheet, const Index& at);
+/// A query or a key times the vector of a relative position: c2p, p2c.
+int add_relative_product(Sheet& sheet, const CellAddress& cell);
 /// Weights times a column of the values: head_out.
 int add_value_sum(Sheet& sheet, const CellAddress& cell);
 /// head_out times a head's rows of W_O.

@@ -215,6 +215,7 @@ std::string address_text(const Shown& shown, const CellAddress& cell) {
         case Axis::delta_dv:
         case Axis::delta_Hqk_dk:
         case Axis::delta_H_dv:
+        case Axis::distances:
             inner += (inner.empty() ? "" : ", ") + std::to_string(i);
         }
     }

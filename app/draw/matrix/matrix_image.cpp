@@ -140,8 +140,7 @@ void draw_matrix_image(Picture& picture, const DrawContext& context, const Matri
     };
     PixelCache::Named made;
     // Weights have their own color options.
-    const bool scores =
-        spec.tensor == TensorId::scores || spec.tensor == TensorId::scaled || spec.tensor == TensorId::masked;
+    const bool scores = is_score(spec.tensor) && tensor_info(spec.tensor).scale == Scale::scores;
     if (context.pixels != nullptr && (spec.fill == CellFill::diverging || scores) && !spec.value &&
         !spec.forbidden) {
         const auto whole = [](auto number) { return static_cast<std::uint64_t>(number); };

@@ -197,7 +197,7 @@ void draw_map(Picture& picture, const DrawContext& context, const MatrixSpec& gi
     // Without a mask there is nothing to search for.
     const bool masked = (from_file || !context.shown.problem().mask.empty()) &&
                         spec.tensor != TensorId::scores && spec.tensor != TensorId::scaled &&
-                        any_hatched(context, spec);
+                        !is_relative_term(spec.tensor) && any_hatched(context, spec);
     const Ramp& ramp = spec.fill == CellFill::diverging ? theme.diverging : *spec.ramp;
     const bool log = spec.fill == CellFill::heat && spec.log;
     // The legend may extend to the next map's legend, or to the edge.
@@ -212,35 +212,13 @@ void draw_map(Picture& picture, const DrawContext& context, const MatrixSpec& gi
                 text.unit, masked, log, room);
 }
 
-/// The quantity of a head's map, and whether all heads share its scale. The text after the comma is dropped
-/// if it does not fit.
-std::string map_unit(const DrawContext& context, const Subject& subject) {
-    if (context.difference())
-        // Translators: in this and similar messages, the text after the comma is dropped if it does not fit
-        return tr("heatmap_page.b_same_scale", "B − A, same scale");
-    if (subject.weights)
-        return context.log_colours()     ? tr("common.weight_log_scale", "weight, log scale")
-               : context.view.same_scale ? tr("heatmap_page.weight_same_scale", "weight, same scale")
-                                         : tr("heatmap_page.weight_own_scale", "weight, own scale");
-    if (by_row(context, subject))
-        return subject.tensor == TensorId::scores
-                   ? tr("heatmap_page.row_score_rows_largest", "by row, score − row’s largest")
-                   : tr("heatmap_page.row_scaled_score_rows", "by row, scaled score − row’s largest");
-    const bool same = context.view.attention.score_scale == ScoreScale::all;
-    if (subject.tensor != TensorId::scores)
-        return same ? tr("heatmap_page.scaled_score_same_scale", "scaled score, same scale")
-                    : tr("heatmap_page.scaled_score_own_scale", "scaled score, own scale");
-    return same ? tr("heatmap_page.score_same_scale", "score, same scale")
-                : tr("heatmap_page.score_own_scale", "score, own scale");
-}
-
 MapText head_text(const DrawContext& context, const Subject& subject, std::int64_t h) {
     const auto& roles = context.shown.document->head_roles();
     MapText text{head_title(context, h), roles.empty() ? "" : roles[static_cast<std::size_t>(h)], ""};
     const float gain = context.shown.problem().gain(h);
     if (gain != 1.0F)
         text.title += " × " + number(gain, 2);
-    text.unit = map_unit(context, subject);
+    text.unit = map_unit(context, subject.tensor);
     return text;
 }
 
@@ -444,7 +422,9 @@ Picture draw_heatmap_page(const DrawContext& context) {
         draw_open(picture, context, subject, top, context.height - top, label_width);
         return picture;
     }
-    if (subject.tensor == TensorId::scores && !context.difference() &&
+    const bool is_product =
+        subject.tensor == TensorId::scores && !context.shown.problem().relative; // nothing else is added
+    if (is_product && !context.difference() &&
         draw_score_products(picture, context,
                             {.map = [&](std::int64_t h, float w,
                                         float cell_h) { return map_spec(context, subject, h, w, cell_h); },
@@ -453,7 +433,7 @@ Picture draw_heatmap_page(const DrawContext& context) {
                                      const MapText text = head_text(context, subject, h);
                                      return FigureTitle{text.title, text.role, h};
                                  },
-                             .unit = map_unit(context, subject)},
+                             .unit = map_unit(context, subject.tensor)},
                             top))
         return picture;
     const float reads_height = 64.0F + 50.0F * static_cast<float>(std::min<std::int64_t>(dims.H, 3));

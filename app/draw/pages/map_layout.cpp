@@ -4,6 +4,7 @@
 #include "app/draw/matrix/matrix.h"
 #include "app/draw/pages/attention_pages.h"
 #include "app/draw/pages/weight_parts.h"
+#include "core/base/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -83,6 +84,36 @@ MapLayout lay_out_maps(const DrawContext& context, std::int64_t maps, const Layo
     best.cell = std::max(best.cell, smallest_map_cell);
     best.cell_w = std::max(best.cell_w, smallest_map_cell);
     return best;
+}
+
+bool is_relative_term(TensorId id) {
+    return id == TensorId::c2p || id == TensorId::p2c;
+}
+
+std::string map_unit(const DrawContext& context, TensorId id) {
+    if (context.difference())
+        // Translators: in this and similar messages, the text after the comma is dropped if it does not fit
+        return tr("heatmap_page.b_same_scale", "B − A, same scale");
+    if (tensor_info(id).scale == Scale::shares)
+        return context.log_colours()     ? tr("common.weight_log_scale", "weight, log scale")
+               : context.view.same_scale ? tr("heatmap_page.weight_same_scale", "weight, same scale")
+                                         : tr("heatmap_page.weight_own_scale", "weight, own scale");
+    const ScoreScale scale = context.view.attention.score_scale;
+    if (is_relative_term(id))
+        return scale == ScoreScale::row
+                   ? tr("heatmap_page.row_term_rows_largest", "by row, term − row’s largest")
+               : scale == ScoreScale::all ? tr("heatmap_page.term_same_scale", "term, same scale")
+                                          : tr("heatmap_page.term_own_scale", "term, own scale");
+    if (scale == ScoreScale::row)
+        return id == TensorId::scores
+                   ? tr("heatmap_page.row_score_rows_largest", "by row, score − row’s largest")
+                   : tr("heatmap_page.row_scaled_score_rows", "by row, scaled score − row’s largest");
+    const bool same = scale == ScoreScale::all;
+    if (id != TensorId::scores)
+        return same ? tr("heatmap_page.scaled_score_same_scale", "scaled score, same scale")
+                    : tr("heatmap_page.scaled_score_own_scale", "scaled score, own scale");
+    return same ? tr("heatmap_page.score_same_scale", "score, same scale")
+                : tr("heatmap_page.score_own_scale", "score, own scale");
 }
 
 } // namespace headscope::app

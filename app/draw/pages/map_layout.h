@@ -3,6 +3,7 @@
 #include "app/draw/kit/picture.h"
 
 #include <limits>
+#include <string>
 
 namespace headscope::app {
 
@@ -33,5 +34,11 @@ struct LayoutSpace {
 /// Chooses the number of maps per row that gives the largest cells. Layouts whose cells have space for two
 /// decimals take precedence.
 MapLayout lay_out_maps(const DrawContext& context, std::int64_t maps, const LayoutSpace& room);
+
+/// Returns true for a term of the scores by relative position.
+bool is_relative_term(TensorId id);
+/// The quantity of a head's map, and whether all heads share its scale. The text after the comma is dropped
+/// if it does not fit.
+std::string map_unit(const DrawContext& context, TensorId id);
 
 } // namespace headscope::app

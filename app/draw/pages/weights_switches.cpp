@@ -97,7 +97,8 @@ void draw_switches(Picture& picture, const DrawContext& context) {
     }
     const Document& document = *context.shown.document;
     if (document.is_checkpoint() && view.attention.stack == checkpoint::Stack::own &&
-        (view.group == StageGroup::scores || view.group == StageGroup::scaled)) {
+        (view.group == StageGroup::scores || view.group == StageGroup::scaled) &&
+        !context.shown.problem().relative) { // their terms are not split into components
         const std::vector<Segment> ways{
             {.label = tr("common.score_map", "Score map"), .action = GoTo{view.group}, .on = true},
             {.label = tr("common.taken_apart", "Components"),
@@ -148,6 +149,17 @@ void draw_switches(Picture& picture, const DrawContext& context) {
     }
 }
 
+/// The line up to its first comma outside brackets: "c2p[h, i]" is one name.
+std::string formula_in(const std::string& line) {
+    int depth = 0;
+    for (std::size_t at = 0; at < line.size(); ++at) {
+        depth += line[at] == '[' || line[at] == '(' ? 1 : line[at] == ']' || line[at] == ')' ? -1 : 0;
+        if (depth == 0 && line.compare(at, 2, ", ") == 0)
+            return line.substr(0, at);
+    }
+    return line;
+}
+
 } // namespace
 
 float draw_weights_head(Picture& picture, const DrawContext& context, const std::string& title,
@@ -179,7 +191,7 @@ float draw_weights_head(Picture& picture, const DrawContext& context, const std:
     const float room = below - 16 - canvas_pad;
     const auto width_of = [&](const std::string& text) { return context.measure(text, font, size); };
     // A line that is too wide is shortened to its formula.
-    const std::string formula = line.substr(0, line.find(", "));
+    const std::string formula = formula_in(line);
     const float after = canvas_pad + context.measure(title, figure::Font::ui_semibold, 22) + 18;
     const bool whole = width_of(line) <= room, beside = !whole && after + width_of(line) + 16 <= free,
                lower = !whole && !beside && width_of(formula) > room && grows;

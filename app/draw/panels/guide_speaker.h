@@ -74,6 +74,8 @@ inline std::int64_t ties(const std::vector<double>& row) {
 
 } // namespace guide
 
+/// term: c2p or p2c.
+GuideText say_relative(const GuideContext& s, TensorId term);
 GuideText say_scores(const GuideContext& s);
 GuideText say_scaled(const GuideContext& s);
 GuideText say_masked(const GuideContext& s);

@@ -361,6 +361,10 @@ GuideText guide_text(const Shown& shown, const ViewState& view) {
         return say_qkv(speaker, view.projection);
     case StageGroup::split:
         return say_split(speaker);
+    case StageGroup::c2p:
+        return say_relative(speaker, TensorId::c2p);
+    case StageGroup::p2c:
+        return say_relative(speaker, TensorId::p2c);
     case StageGroup::scores:
         return say_scores(speaker);
     case StageGroup::scaled:

@@ -46,6 +46,32 @@ std::string reading(const GuideContext& s) {
 
 } // namespace
 
+GuideText say_relative(const GuideContext& s, TensorId term) {
+    const std::vector<double> row = s.row(term);
+    const auto best = index_of_largest(row);
+    const bool of_query = term == TensorId::c2p;
+    GuideText out{.heading = of_query ? tr("guide_texts_scores.c2p_heading", "A query asks for a distance")
+                                      : tr("guide_texts_scores.p2c_heading", "A key answers to a distance")};
+    out.paragraphs.push_back(
+        of_query ? tr("guide_texts_scores.c2p_what",
+                      "The model has a vector for each distance between two tokens. The query of a token "
+                      "times the key of a distance says how much it looks for keys that far away, whatever "
+                      "their words are.")
+                 : tr("guide_texts_scores.p2c_what",
+                      "The model has a vector for each distance between two tokens. The key of a token times "
+                      "the query of a distance says how well it serves queries that far away, whatever "
+                      "their words are."));
+    out.paragraphs.push_back(tr("guide_texts_scores.relative_largest",
+                                "In head {}, this term is largest for {} and {}: {}, at a distance of {}.",
+                                s.h, s.query(), s.key(best), number(row[static_cast<std::size_t>(best)], 2),
+                                s.i - best));
+    out.paragraphs.push_back(tr("guide_texts_scores.relative_added",
+                                "It is added to the product of query and key, before the division."));
+    out.try_it = tr("guide_texts_scores.relative_try",
+                    "Compare cells along a diagonal: they have the same distance, and other words.");
+    return out;
+}
+
 GuideText say_scores(const GuideContext& s) {
     const std::vector<double> row = s.row(TensorId::scores);
     const auto best = index_of_largest(row);
@@ -57,6 +83,11 @@ GuideText say_scores(const GuideContext& s) {
              "A score is a dot product: one token’s query with another’s key, over the {} column of a head.",
              "A score is a dot product: one token’s query with another’s key, over the {} columns of a head.",
              s.dims.dk, grouped(s.dims.dk)));
+    if (s.problem.relative)
+        out.paragraphs.push_back(
+            tr("guide_texts_scores.relative_terms",
+               "Terms by relative position, of the steps before, are part of the score: {}.",
+               formula_of(TensorId::scores, s.problem.parts())));
     if (s.dims.Tk == 1)
         out.paragraphs.push_back(tr("guide_texts_scores.one_key_one_score",
                                     "There is one key, so {} has one score in head {}: {}.", s.query(), s.h,

@@ -81,6 +81,8 @@ MiniLines lines_of(const DrawContext& context, StageGroup stage) {
                              head_block(TensorId::v_heads, dims, h)});
         return lines;
     }
+    case StageGroup::c2p:
+    case StageGroup::p2c:
     case StageGroup::scores:
     case StageGroup::scaled:
     case StageGroup::masked:

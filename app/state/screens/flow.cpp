@@ -51,6 +51,9 @@ std::string why_no_flow(const Document& document) {
     if (document.problem.parts().gated)
         return tr("flow.gated",
                   "The Flow does not show gates on head outputs, which this problem has: choose Stages.");
+    if (document.problem.relative)
+        return tr("flow.relative_terms", "The Flow does not show terms of the scores by relative position, "
+                                         "which this problem has: choose Stages.");
     const Dims& dims = document.problem.dims;
     return document.is_long() || dims.Tq > most_flow_words || dims.Tk > most_flow_keys
                ? tr("flow.too_many_words", "The Flow is drawn for up to {} words; this text has {}.",

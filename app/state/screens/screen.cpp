@@ -212,7 +212,7 @@ bool has_screen(const Document& document, Screen screen) {
     case Screen::map:
         return true;
     case Screen::why:
-        return analysis::has_direct_projections(model.architecture());
+        return analysis::has_direct_projections(model.architecture()) && !model.architecture().relative;
     case Screen::flow:
         return why_no_model_flow(document).empty();
     case Screen::effects:

@@ -58,6 +58,15 @@ bool same_buckets(const Architecture& a, const Architecture& b) {
     return settings(*a.buckets) == settings(*b.buckets);
 }
 
+bool same_relative(const Architecture& a, const Architecture& b) {
+    if (!a.relative || !b.relative)
+        return a.relative.has_value() == b.relative.has_value();
+    const auto settings = [](const checkpoint::RelativeAttention& of) {
+        return std::tie(of.rows.span, of.rows.buckets, of.rows.furthest, of.c2p, of.p2c);
+    };
+    return settings(*a.relative) == settings(*b.relative);
+}
+
 } // namespace
 
 std::vector<std::string> differing_settings(const Architecture& a, const Architecture& b) {
@@ -68,7 +77,8 @@ std::vector<std::string> differing_settings(const Architecture& a, const Archite
     };
     check("model_type", a.family == b.family);
     check("embedding scale", a.embedding_scale == b.embedding_scale);
-    check("embedding norm", a.embedding_norm == b.embedding_norm && a.d_embed == b.d_embed);
+    check("embedding norm", std::tie(a.embedding_norm, a.d_embed, a.map_before_norm) ==
+                                std::tie(b.embedding_norm, b.d_embed, b.map_before_norm));
     check("positions", std::tie(a.position_rows, a.sinusoids, a.position_offset, a.position_count, a.pad_id,
                                 a.token_types, a.word_token_types) ==
                                std::tie(b.position_rows, b.sinusoids, b.position_offset, b.position_count,
@@ -87,6 +97,7 @@ std::vector<std::string> differing_settings(const Architecture& a, const Archite
     check("scale of the scores", std::tie(a.score_scale, a.divide_by_layer, a.score_cap, a.query_scale) ==
                                      std::tie(b.score_scale, b.divide_by_layer, b.score_cap, b.query_scale));
     check("position biases", a.alibi == b.alibi && same_buckets(a, b));
+    check("relative positions", same_relative(a, b));
     check("rope theta", std::tie(a.rotary_width, a.rotary_pairs, a.layer_rope) ==
                                 std::tie(b.rotary_width, b.rotary_pairs, b.layer_rope) &&
                             same_ropes(a, b));

@@ -25,6 +25,12 @@ using DoubleRow = Eigen::RowVectorXd;
 void check(const checkpoint::ModelRun& run, const ScoreQuestion& question) {
     const checkpoint::Architecture& a = run.model().architecture();
     require_direct_projections(a);
+    if (a.relative)
+        fail_input(tr("score_terms.relative_terms",
+                      "scores of this {} model have terms by relative position besides the product of query "
+                      "and key, which cannot be split into residual stream components here; look at the "
+                      "stages c2p and p2c",
+                      a.family));
     require_number(question.attention, attention_count(a), Numbered::layer);
     if (attention_place(a, question.attention).stack != checkpoint::Stack::own ||
         question.attention < attention_number(a, {checkpoint::Stack::own, 0}))

@@ -55,11 +55,12 @@ Problem merged_heads(const Problem& problem, std::span<const std::int64_t> heads
                       "these heads cannot be merged: each head does the step \"{}\" separately; choose a "
                       "problem without this step",
                       formula_of(TensorId::q_heads, problem.parts())));
-    if (const ProblemParts parts = problem.parts(); parts.sink || parts.qkv_limit || parts.gated)
+    if (const ProblemParts parts = problem.parts();
+        parts.sink || parts.qkv_limit || parts.gated || parts.relative_terms)
         fail_input(
             tr("merged_heads.heads_sink_whose_q",
-               "heads with a sink or a gate, or whose q, k and v are limited, cannot be merged; choose a "
-               "problem without them"));
+               "heads with a sink, a gate or terms by relative position, or whose q, k and v are limited, "
+               "cannot be merged; choose a problem without them"));
     std::vector<std::int64_t> kv_heads;
     for (const std::int64_t h : heads)
         kv_heads.push_back(d.kv_head(h));

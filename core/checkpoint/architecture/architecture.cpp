@@ -43,7 +43,7 @@ std::int64_t Architecture::layers_sharing() const {
 }
 
 std::int64_t Architecture::longest_text() const {
-    if (buckets && position_rows == 0)
+    if ((buckets || relative) && position_rows == 0)
         return std::numeric_limits<std::int64_t>::max();
     return position_rows > 0 ? std::max<std::int64_t>(0, position_rows - position_offset) : max_positions;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/checkpoint/architecture/activation.h"
 #include "core/checkpoint/architecture/delta.h"
 #include "core/checkpoint/architecture/latent.h"
 #include "core/checkpoint/architecture/name_map.h"
@@ -17,21 +18,6 @@ namespace headscope::checkpoint {
 
 /// More layers in a file are taken for a mistake.
 constexpr std::int64_t most_layers = 10'000;
-
-enum class Activation : std::uint8_t {
-    gelu,       ///< x Phi(x), by the error function
-    gelu_tanh,  ///< its approximation by tanh: gelu_new, gelu_pytorch_tanh
-    gelu_quick, ///< x sigmoid(1.702 x)
-    relu,
-    relu6, ///< relu, at most 6
-    relu_square,
-    leaky_relu, ///< 0.01 x below 0
-    silu,       ///< x sigmoid(x)
-    mish,       ///< x tanh(ln(1 + exp(x)))
-    tanh,
-    sigmoid,
-    linear ///< x
-};
 
 /// Everything that decides what a checkpoint computes, but for its weights. A family's file makes it from
 /// config.json; the rest of the program knows no family. Every size is at least 1 unless 0 is said to mean
@@ -75,6 +61,7 @@ struct Architecture {
     /// Width of the embeddings, of their norm and of the rows of the head's table; a linear map brings what
     /// the norm returns to D. 0: D, without a map.
     std::int64_t d_embed = 0;
+    bool map_before_norm = false; ///< the norm reads what the map returns, D wide
 
     // Norms and residual.
     NormKind norm = NormKind::layer;
@@ -99,13 +86,14 @@ struct Architecture {
     bool divide_by_layer = false;      ///< scores are divided by the number of the layer, counted from 1
     double score_cap = 0.0;            ///< cap tanh(score / cap); 0: none
     Alibi alibi = Alibi::none;
-    std::optional<DistanceBuckets> buckets; ///< a bias per head and bucket is added to the scaled scores
-    std::int64_t rotary_width = 0;          ///< numbers of a query or key head that turn, the first or, with
-                                            ///< `latent`, the last: 0, or even and at most dk, which is even
-    std::optional<QueryScale> query_scale;  ///< of layers without rotary positions
+    std::optional<DistanceBuckets> buckets;    ///< a bias per head and bucket is added to the scaled scores
+    std::optional<RelativeAttention> relative; ///< terms by content and position are part of the scores
+    std::int64_t rotary_width = 0; ///< numbers of a query or key head that turn, the first or, with
+                                   ///< `latent`, the last: 0, or even and at most dk, which is even
     RotaryPairs rotary_pairs = RotaryPairs::halves;
     std::vector<Rope> ropes;
     std::vector<std::optional<std::size_t>> layer_rope; ///< per layer: which of `ropes`, if any
+    std::optional<QueryScale> query_scale;              ///< of layers without rotary positions
 
     // MLP and head.
     Activation activation = Activation::gelu;

@@ -53,7 +53,8 @@ enum class Extent : std::uint8_t {
     positions, ///< rows of the position table
     token_types,
     buckets,
-    d_embed ///< width of the embeddings
+    distances, ///< rows of the table of relative positions
+    d_embed    ///< width of the embeddings
 };
 
 } // namespace headscope::checkpoint

@@ -188,6 +188,8 @@ std::int64_t extent_of(Extent extent, const Architecture& a) {
         return a.token_types;
     case Extent::buckets:
         return a.buckets ? a.buckets->count : 0;
+    case Extent::distances:
+        return a.relative ? a.relative->rows.count() : 0;
     case Extent::d_embed:
         return a.embed_width();
     }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/tensor/relative_rows.h"
+
 #include <cstdint>
 #include <vector>
 
@@ -79,6 +81,13 @@ struct DistanceBuckets {
     bool both_sides = false;     ///< half of the buckets are for keys behind the query; else those share 0
     /// distance: key - query.
     std::int64_t bucket_of(std::int64_t distance) const;
+};
+
+/// Vectors of relative positions that queries and keys read (He et al. 2021, "DeBERTa"). At least one of both
+/// terms is there.
+struct RelativeAttention {
+    RelativeRows rows;
+    bool c2p = false, p2c = false; ///< queries times keys of positions; keys times queries of positions
 };
 
 } // namespace headscope::checkpoint

@@ -22,7 +22,10 @@ enum class WeightId : std::uint8_t {
     output_table, ///< (vocab, D): the head multiplies by its transpose, as by the word table's
     output_bias,
     bucket_table, ///< (buckets, H): the biases of DistanceBuckets
-    W_QKV,        ///< W_Q, W_K and W_V in one tensor
+    rel_table,    ///< (distances, D): vectors of relative positions
+    rel_norm_weight,
+    rel_norm_bias,
+    W_QKV, ///< W_Q, W_K and W_V in one tensor
     b_QKV,
     W_QG, ///< of each head the columns of W_Q, then those of W_G
     b_QG,
@@ -41,6 +44,10 @@ enum class WeightId : std::uint8_t {
     b_K,
     b_V,
     b_O,
+    W_KR, ///< makes keys of relative positions
+    W_QR,
+    b_KR,
+    b_QR,
     W_G, ///< makes the gates of the head outputs
     b_G,
     q_norm, ///< of every query head
@@ -90,7 +97,7 @@ enum class WeightId : std::uint8_t {
     experts_out,
     experts_out_bias
 };
-inline constexpr int weight_count = 83;
+inline constexpr int weight_count = 90;
 static_assert(static_cast<int>(WeightId::experts_out_bias) + 1 == weight_count);
 inline bool is_per_layer(WeightId weight) {
     return weight >= WeightId::W_QKV;

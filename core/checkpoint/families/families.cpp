@@ -26,7 +26,7 @@ namespace headscope::checkpoint {
                                 row(qwen2_vl_text) row(qwen2_5_vl_text) row(qwen3_vl_text)                   \
                                     row(qwen2_5_omni_text) row(cohere2) row(glm4) row(exaone4) row(xglm)     \
                                         row(nemotron) row(mpnet) row(codegen) row(electra) row(albert)       \
-                                            row(llama4_text) row(nanogpt) row(toy)
+                                            row(llama4_text) row(deberta_v2) row(nanogpt) row(toy)
 // Those whose configuration nests a language model among other parts, in nested.cpp.
 #define HEADSCOPE_NESTED_FAMILIES(row)                                                                       \
     row(gemma3) row(mistral3) row(llava) row(llava_next) row(qwen2_vl) row(qwen2_5_vl) row(qwen3_vl)         \
@@ -49,7 +49,7 @@ struct Family {
 
 /// The model_type of a family, most of which are identifiers.
 constexpr std::string_view type_of(std::string_view name) {
-    return name == "xlm_roberta" ? "xlm-roberta" : name;
+    return name == "xlm_roberta" ? "xlm-roberta" : name == "deberta_v2" ? "deberta-v2" : name;
 }
 
 #define HEADSCOPE_ROW(name) Family{type_of(#name), read_##name, false},

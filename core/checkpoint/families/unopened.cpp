@@ -30,8 +30,7 @@ constexpr Message images_inside = translatable(
     "unopened.layers_read_images", "their language model is changed to read images in its own layers");
 
 constexpr std::array types{
-    UnopenedType{"deberta", relative_scores, "roberta"},
-    UnopenedType{"deberta-v2", relative_scores, "roberta"},
+    UnopenedType{"deberta", relative_scores, "deberta-v2"},
     UnopenedType{"qwen3_vl_moe", chosen_experts, "qwen3_vl"},
     UnopenedType{"mllama", images_inside, "llava"},
     UnopenedType{"paligemma",

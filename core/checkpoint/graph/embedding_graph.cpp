@@ -49,14 +49,19 @@ Embedding add_embedding(graph::Builder& g, LeafBuilder& leaves, const StackText&
         const Value position = g.with_role(g.embedding(labels::position, places, position_table), Role::adds);
         x = g.with_role(g.add(labels::embedding_sum, {x, position}), Role::stream);
     }
+    const auto add_map = [&] {
+        x = g.with_role(g.linear(labels::embedding_mapped, x, *weight(WeightId::embedding_map),
+                                 weight(WeightId::embedding_map_bias)),
+                        Role::stream);
+    };
+    if (a.d_embed > 0 && a.map_before_norm)
+        add_map();
     if (a.embedding_norm)
         x = g.with_role(add_norm(g, labels::embedding_norm, a, x, weight(WeightId::embedding_norm_weight),
                                  weight(WeightId::embedding_norm_bias)),
                         Role::stream);
-    if (a.d_embed > 0)
-        x = g.with_role(g.linear(labels::embedding_mapped, x, *weight(WeightId::embedding_map),
-                                 weight(WeightId::embedding_map_bias)),
-                        Role::stream);
+    if (a.d_embed > 0 && !a.map_before_norm)
+        add_map();
     return {.stream = x, .word_table = table};
 }
 

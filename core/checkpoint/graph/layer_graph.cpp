@@ -216,6 +216,16 @@ private:
                               .sin = attention_.alias(labels::rotary_sin, shared_.rotary[*rope].sin)};
         if (a_.query_scale && !a_.has_rotary(place_.layer))
             attention.query_scale = attention_.alias(labels::query_scale, *shared_.query_scale);
+        if (const std::optional<RelativeAttention>& relative = a_.relative)
+            attention.relative =
+                graph::RelativePositions{.rows = relative->rows,
+                                         .table = attention_.alias(labels::rel_positions, *shared_.relative),
+                                         .c2p = relative->c2p,
+                                         .p2c = relative->p2c,
+                                         .W_K = weight(attention_, W::W_KR),
+                                         .b_K = weight(attention_, W::b_KR),
+                                         .W_Q = weight(attention_, W::W_QR),
+                                         .b_Q = weight(attention_, W::b_QR)};
         if (shared_.bias)
             attention.added = attention_.alias(labels::mask, *shared_.bias);
         if (const auto window = a_.windows[layer]) {

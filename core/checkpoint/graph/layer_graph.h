@@ -13,6 +13,7 @@ struct SharedValues {
     graph::OptionalValue query_scale = {};  ///< (Tq): Architecture::query_scale at each position
     graph::OptionalValue ones = {};         ///< (dk): the weights of norms without weights
     graph::OptionalValue bias = {};         ///< added to the scaled scores: ALiBi or learned distances
+    graph::OptionalValue relative = {};     ///< (distances, D): vectors of relative positions
     graph::OptionalValue key_valid = {};    ///< (B, Tk): 1 for tokens that are not padding
     graph::OptionalValue token_valid = {};  ///< (B, Tq, 1): the same, for delta layers
 };

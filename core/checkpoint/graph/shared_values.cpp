@@ -54,6 +54,15 @@ Value add_distance_bias(graph::Builder& g, LeafBuilder& leaves, const StackText&
                   {table});
 }
 
+Value add_relative_positions(graph::Builder& g, LeafBuilder& leaves, const StackText& text) {
+    const auto weight = [&](WeightId id) { return leaves.weight(g, text, {text.stack, -1}, id); };
+    const Value table = *weight(WeightId::rel_table);
+    const graph::OptionalValue norm = weight(WeightId::rel_norm_weight);
+    return norm ? g.layer_norm(labels::rel_positions, table, norm, weight(WeightId::rel_norm_bias),
+                               text.architecture.norm_eps)
+                : g.alias(labels::rel_positions, table);
+}
+
 /// The tables for heads whose numbers Model has in rotary_order: halves of the whole head rotate together.
 graph::Rotary add_rotary(graph::Builder& g, const StackText& text, std::size_t rope) {
     const Architecture& a = text.architecture;
@@ -89,6 +98,8 @@ SharedValues add_shared_values(graph::Builder& g, LeafBuilder& leaves, const Sta
         shared.bias = add_alibi(g, leaves, text);
     else if (a.buckets)
         shared.bias = add_distance_bias(g, leaves, text);
+    if (a.relative)
+        shared.relative = add_relative_positions(g, leaves, text);
     if (std::ranges::find(inputs.attention_mask, 0) != inputs.attention_mask.end())
         shared.key_valid = leaves.input(g, labels::key_valid, graph::axes_of({Axis::B, Axis::Tk}, text.dims),
                                         {inputs.attention_mask.begin(), inputs.attention_mask.end()},

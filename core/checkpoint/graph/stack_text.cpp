@@ -79,7 +79,8 @@ StackText text_of(const Architecture& model, Stack stack, const ModelInputs& inp
                      .delta_H = a.delta ? a.delta->H : 0,
                      .delta_Hqk = a.delta ? a.delta->Hqk : 0,
                      .delta_dk = a.delta ? a.delta->dk : 0,
-                     .delta_dv = a.delta ? a.delta->dv : 0},
+                     .delta_dv = a.delta ? a.delta->dv : 0,
+                     .distances = a.relative ? a.relative->rows.count() : 0},
             .temperature = temperature};
 }
 

@@ -36,6 +36,8 @@ constexpr std::array unlisted_weights{
     unlisted(W::head_norm_weight, "head_norm_weight", "γ", Step::logits),
     unlisted(W::head_norm_bias, "head_norm_bias", "β", Step::logits),
     unlisted(W::bucket_table, "W_distance", "W_distance", Step::masked),
+    unlisted(W::rel_norm_weight, "rel_norm_weight", "γ", Step::c2p),
+    unlisted(W::rel_norm_bias, "rel_norm_bias", "β", Step::c2p),
     unlisted(W::W_DQ, "W_DQ", "W_DQ", Step::x),
     unlisted(W::b_DQ, "b_DQ", "b_DQ", Step::x),
     unlisted(W::q_latent_norm, "q_latent_norm", "γ", Step::x),
@@ -200,6 +202,7 @@ graph::Axes axes_of(WeightId weight, const Architecture& architecture, const Dim
     switch (weight) {
     case W::embedding_norm_weight:
     case W::embedding_norm_bias:
+        return graph::axes_of({architecture.map_before_norm ? A::D : A::d_embed}, dims);
     case W::head_dense_bias:
     case W::head_norm_weight:
     case W::head_norm_bias:
@@ -239,6 +242,9 @@ graph::Axes axes_of(WeightId weight, const Architecture& architecture, const Dim
     case W::delta_norm:
     case W::delta_W_out:
         return delta_axes(weight, dims, architecture.delta->kernel);
+    case W::rel_norm_weight:
+    case W::rel_norm_bias:
+        return graph::axes_of({A::D}, dims);
     case W::bucket_table:
         return {{"buckets", architecture.buckets->count}, graph::axis_of(A::H, dims)};
     default:

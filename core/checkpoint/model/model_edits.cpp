@@ -15,7 +15,7 @@ namespace headscope::checkpoint {
 
 namespace {
 
-constexpr std::array<std::pair<TensorId, WeightId>, 42> editable{
+constexpr std::array<std::pair<TensorId, WeightId>, 47> editable{
     {{TensorId::W_Q, WeightId::W_Q},
      {TensorId::W_K, WeightId::W_K},
      {TensorId::W_V, WeightId::W_V},
@@ -26,6 +26,10 @@ constexpr std::array<std::pair<TensorId, WeightId>, 42> editable{
      {TensorId::b_O, WeightId::b_O},
      {TensorId::W_G, WeightId::W_G},
      {TensorId::b_G, WeightId::b_G},
+     {TensorId::W_KR, WeightId::W_KR},
+     {TensorId::b_KR, WeightId::b_KR},
+     {TensorId::W_QR, WeightId::W_QR},
+     {TensorId::b_QR, WeightId::b_QR},
      {TensorId::q_norm, WeightId::q_norm},
      {TensorId::k_norm, WeightId::k_norm},
      {TensorId::q_norm_all, WeightId::q_norm_all},
@@ -54,13 +58,15 @@ constexpr std::array<std::pair<TensorId, WeightId>, 42> editable{
      {TensorId::W_E, WeightId::word_table},
      {TensorId::W_P, WeightId::position_table},
      {TensorId::W_type, WeightId::token_type_table},
+     {TensorId::W_R, WeightId::rel_table},
      {TensorId::W_U, WeightId::output_table},
      {TensorId::b_U, WeightId::output_bias},
      {TensorId::final_norm_weight, WeightId::final_norm_weight},
      {TensorId::final_norm_bias, WeightId::final_norm_bias}}};
 
 constexpr std::array of_final_norm{WeightId::final_norm_weight, WeightId::final_norm_bias};
-constexpr std::array of_embedding{WeightId::word_table, WeightId::position_table, WeightId::token_type_table};
+constexpr std::array of_embedding{WeightId::word_table, WeightId::position_table, WeightId::token_type_table,
+                                  WeightId::rel_table};
 
 template<std::size_t Count>
 bool is_one_of(const std::array<WeightId, Count>& weights, WeightId weight) {
@@ -130,7 +136,8 @@ Shape table_at(const Model& model, std::int64_t n, WeightId table) {
                 .token_types = a.token_types,
                 .d_expert = a.d_expert,
                 .d_embed = a.embed_width(),
-                .experts = a.has_experts(place.layer) ? a.experts : 0});
+                .experts = a.has_experts(place.layer) ? a.experts : 0,
+                .distances = a.relative ? a.relative->rows.count() : 0});
 }
 
 void check_rows(const Model& model, std::int64_t n, WeightId table, const TableRows& rows,
@@ -143,10 +150,11 @@ void check_rows(const Model& model, std::int64_t n, WeightId table, const TableR
         fail_input(
             tr("model_edits.change_not", "{} change {}, which it does not have; leave it out", where, name));
     if (count == 0)
-        fail_input(tr("model_edits.change_rows_no_table",
-                      "{} change rows of {}, which is not one of its tables; W_E, W_P and W_type belong to "
-                      "the first layer that reads them, a W_U that is not W_E to the last layer",
-                      where, name));
+        fail_input(
+            tr("model_edits.change_rows_no_table",
+               "{} change rows of {}, which is not one of its tables; W_E, W_P, W_type and W_R belong to "
+               "the first layer that reads them, a W_U that is not W_E to the last layer",
+               where, name));
     for (const auto& [row, numbers] : rows) {
         const std::string place = tr("model_edits.row", "{}: row {} of {}", where, row, name);
         if (row < 0 || row >= count)

@@ -84,9 +84,8 @@ void AttentionBackend::add_attention(AttentionPlace place, const run::Needs& nee
         return text_.graph().try_find(prefix + std::string(name));
     };
     const run::NodeId output = text_.graph().find(prefix + "output");
-    EngineKernel::Attention attention{
-        .problem = attention_problem(text_, inputs_, place, WeightSet(), nullptr, nullptr),
-        .words = attention_words(architecture, place)};
+    EngineKernel::Attention attention{.problem = attention_problem(text_, inputs_, place, WeightSet(), {}),
+                                      .words = attention_words(architecture, place)};
     std::vector<run::NodeId> nodes;
     for (const TensorInfo& row : stage_table()) {
         const auto node = find(row.name);

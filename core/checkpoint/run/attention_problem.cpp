@@ -80,8 +80,19 @@ ProblemParts parts_of_attention(const TextGraph& text, AttentionPlace place) {
     const graph::Node* const normed = stage(text, place, TensorId::q_normed);
     const auto& mask = std::get<graph::Mask>(masked.attributes);
     const bool latent = stage(text, place, TensorId::x_kv) != nullptr && place.stack != Stack::cross;
+    const graph::Node *const c2p = stage(text, place, TensorId::c2p),
+                             *const p2c = stage(text, place, TensorId::p2c),
+                             *const term = c2p != nullptr ? c2p : p2c;
     return {.cross = latent || place.stack == Stack::cross,
             .latent = latent,
+            .relative_terms = term != nullptr,
+            .c2p = c2p != nullptr,
+            .p2c = p2c != nullptr,
+            .both_terms = c2p != nullptr && p2c != nullptr,
+            .own_pos_keys = stage(text, place, TensorId::W_KR) != nullptr,
+            .own_pos_queries = stage(text, place, TensorId::W_QR) != nullptr,
+            .relative =
+                term == nullptr ? RelativeRows() : std::get<graph::RelativeProduct>(term->attributes).rows,
             .rotary = stage(text, place, TensorId::q_heads)->op == graph::Op::rotate,
             .query_scale = stage(text, place, TensorId::q_heads)->op == graph::Op::token_scale,
             .qk_norm = normed != nullptr && normed->op == graph::Op::head_norm,
@@ -93,6 +104,14 @@ ProblemParts parts_of_attention(const TextGraph& text, AttentionPlace place) {
             .tempered = scaled.inputs.size() > 1,
             .all_allowed = !mask.limits_positions() && !mask.adds && !mask.allows,
             .added_mask = mask.adds};
+}
+
+StageSet sources_of_attention(const TextGraph& text, AttentionPlace place) {
+    StageSet sources = StageSet().with(TensorId::x);
+    for (const TensorId id : {TensorId::x_kv, TensorId::rel_positions})
+        if (stage(text, place, id) != nullptr)
+            sources = sources.with(id);
+    return sources;
 }
 
 Dims dims_of_attention(const Model& model, const ModelInputs& inputs, AttentionPlace place) {
@@ -119,11 +138,12 @@ Dims dims_of_attention(const Model& model, const ModelInputs& inputs, AttentionP
             .delta_H = a.delta ? a.delta->H : 0,
             .delta_Hqk = a.delta ? a.delta->Hqk : 0,
             .delta_dk = a.delta ? a.delta->dk : 0,
-            .delta_dv = a.delta ? a.delta->dv : 0};
+            .delta_dv = a.delta ? a.delta->dv : 0,
+            .distances = a.relative ? a.relative->rows.count() : 0};
 }
 
 Problem attention_problem(const TextGraph& text, const ModelInputs& inputs, AttentionPlace place,
-                          const WeightSet& weights, TensorPtr x, const TensorPtr& x_kv) {
+                          const WeightSet& weights, const AttentionSources& sources) {
     const Model& whole = *text.model();
     require_attention(whole.architecture(), place);
     const Model& model = place.stack == Stack::encoder ? *whole.encoder() : whole;
@@ -132,12 +152,16 @@ Problem attention_problem(const TextGraph& text, const ModelInputs& inputs, Atte
     const bool is_cross = place.stack == Stack::cross;
     Problem problem;
     problem.dims = dims_of_attention(whole, inputs, place);
-    problem.x = std::move(x);
-    problem.x_kv = x_kv;
+    problem.x = sources.x;
+    problem.x_kv = sources.x_kv;
     problem.latent = a.latent.has_value();
     for (const TensorInfo& input : input_table())
         if (const std::optional<WeightId> weight = weight_of(input.id))
             *problem.input_slot(input.id) = weights[*weight];
+    if (a.relative && !is_cross) {
+        problem.relative = RelativeTerms{a.relative->rows, a.relative->c2p, a.relative->p2c};
+        problem.rel_positions = sources.rel_positions;
+    }
     problem.norm_eps = static_cast<float>(a.norm_eps);
     problem.qkv_limit = static_cast<float>(a.qkv_limit);
     problem.score_cap = static_cast<float>(a.score_cap);

@@ -6,11 +6,20 @@
 
 namespace headscope::checkpoint {
 
+/// The numbers that an attention reads and that the model computes before it.
+struct AttentionSources {
+    TensorPtr x;             ///< what the projections read
+    TensorPtr x_kv;          ///< the encoder's output in a cross-attention, or latent vectors; else null
+    TensorPtr rel_positions; ///< the vectors of relative positions; null if there are none
+};
+
 /// Attention of a model as a problem, with sizes, mask, rotary tables and temperature of the layer, and
-/// tokens if there is one text. x: what the projections read; x_kv: the encoder's output, which a
-/// cross-attention reads, else null. Gains are left out.
+/// tokens if there is one text. Gains are left out.
 Problem attention_problem(const TextGraph& text, const ModelInputs& inputs, AttentionPlace place,
-                          const WeightSet& weights, TensorPtr x, const TensorPtr& x_kv);
+                          const WeightSet& weights, const AttentionSources& sources);
+
+/// The tensors that an attention reads and that the model computes, of those that it has.
+StageSet sources_of_attention(const TextGraph& text, AttentionPlace place);
 
 /// The sizes of that problem.
 Dims dims_of_attention(const Model& model, const ModelInputs& inputs, AttentionPlace place);

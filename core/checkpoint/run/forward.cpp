@@ -38,7 +38,8 @@ void check_options(const ForwardOptions& options, const Architecture& architectu
 struct KeptLayer {
     AttentionPlace place;
     std::vector<std::pair<TensorId, run::NodeId>> stages; ///< and their nodes
-    run::NodeId x = -1, x_kv = -1; ///< nodes of the problem's inputs; -1: none, or the problem is not kept
+    /// Nodes of the problem's inputs; -1: none, or the problem is not kept.
+    run::NodeId x = -1, x_kv = -1, rel_positions = -1;
 };
 
 /// Collects the captured nodes of a pass into its result.
@@ -164,6 +165,8 @@ void Collector::add_attention(AttentionPlace place) {
         kept.x = capture(node_name(architecture_, place, TensorId::x));
         if (architecture_.latent)
             kept.x_kv = capture(node_name(architecture_, place, TensorId::x_kv));
+        if (a.relative)
+            kept.rel_positions = capture(node_name(architecture_, place, TensorId::rel_positions));
         if (place.stack == Stack::cross)
             kept.x_kv = capture(layer_prefix(architecture_, {Stack::encoder, -1}) + "hidden." +
                                 std::to_string(architecture_.encoder->layers));
@@ -173,7 +176,7 @@ void Collector::add_attention(AttentionPlace place) {
 
 bool Collector::is_complete(const KeptLayer& kept) const {
     const auto is_there = [&](run::NodeId id) { return id < 0 || numbers_.at(id) != nullptr; };
-    return is_there(kept.x) && is_there(kept.x_kv) &&
+    return is_there(kept.x) && is_there(kept.x_kv) && is_there(kept.rel_positions) &&
            std::ranges::all_of(kept.stages, [&](const auto& stage) { return is_there(stage.second); });
 }
 
@@ -181,10 +184,10 @@ LayerRun Collector::layer_run(const KeptLayer& kept, Pass& pass) const {
     const std::int64_t n = attention_number(architecture_, kept.place);
     LayerRun layer{kept.place, {}, std::nullopt};
     if (kept.x >= 0) {
-        layer.problem =
-            with_edits(attention_problem(text_, inputs_, kept.place, model_.layer(n), numbers_.at(kept.x),
-                                         kept.x_kv < 0 ? nullptr : numbers_.at(kept.x_kv)),
-                       edits_of(options_.edits, n));
+        const auto numbers = [&](run::NodeId id) { return id < 0 ? nullptr : numbers_.at(id); };
+        const AttentionSources sources{numbers(kept.x), numbers(kept.x_kv), numbers(kept.rel_positions)};
+        layer.problem = with_edits(attention_problem(text_, inputs_, kept.place, model_.layer(n), sources),
+                                   edits_of(options_.edits, n));
     }
     Trace& trace = layer.trace;
     trace.dims = dims_of_attention(model_, inputs_, kept.place);
@@ -261,14 +264,20 @@ Problem problem_of_layer(const Model& model, const ModelInputs& inputs, const Fo
     check_layer(place.layer, in_stack(architecture, place.stack).layers);
     require_attention(architecture, place);
     Pass pass(model, inputs, options.edits, options.temperature, attention);
-    const bool has_source = architecture.latent || place.stack == Stack::cross;
-    const std::string x = node_name(architecture, place, TensorId::x),
-                      x_kv = has_source ? node_name(architecture, place, TensorId::x_kv) : x;
-    const run::RunPtr run = pass.run({{x}, {x_kv}}, progress);
+    const StageSet sources = sources_of_attention(pass.text(), place);
+    std::vector<graph::Part> captures;
+    for (const TensorId id : {TensorId::x, TensorId::x_kv, TensorId::rel_positions})
+        if (sources.has(id))
+            captures.push_back({node_name(architecture, place, id)});
+    const run::RunPtr run = pass.run(captures, progress);
+    const auto numbers = [&](TensorId id) {
+        return sources.has(id) ? (*run)[node_name(architecture, place, id)] : nullptr;
+    };
     const std::int64_t n = attention_number(architecture, place);
-    return with_edits(attention_problem(pass.text(), inputs, place, model.layer(n), (*run)[x],
-                                        has_source ? (*run)[x_kv] : nullptr),
-                      edits_of(options.edits, n));
+    return with_edits(
+        attention_problem(pass.text(), inputs, place, model.layer(n),
+                          {numbers(TensorId::x), numbers(TensorId::x_kv), numbers(TensorId::rel_positions)}),
+        edits_of(options.edits, n));
 }
 
 } // namespace headscope::checkpoint

@@ -231,8 +231,11 @@ Problem ModelRun::State::plain_problem(std::int64_t n) const {
         x_kv = (*run_)[last_hidden_node(*text_, Stack::encoder)];
     else if (model->architecture().latent)
         x_kv = one(name(n, TensorId::x_kv), Progress());
-    return attention_problem(*text_, inputs, place, model->layer(n), one(name(n, TensorId::x), Progress()),
-                             x_kv);
+    AttentionSources sources{
+        .x = one(name(n, TensorId::x), Progress()), .x_kv = std::move(x_kv), .rel_positions = nullptr};
+    if (model->architecture().relative)
+        sources.rel_positions = one(name(n, TensorId::rel_positions), Progress());
+    return attention_problem(*text_, inputs, place, model->layer(n), sources);
 }
 
 Problem ModelRun::State::problem(std::int64_t n) const {

@@ -19,6 +19,52 @@ HeadScores::HeadScores(const Kernels& kernels, const Problem& problem, std::int6
       factor_(score_factor(problem.dims, problem.temperature)), masks_(problem.mask, problem.dims),
       panels_(static_cast<std::size_t>(whole_panels(kernels, keys.rows) * keys.cols)) {
     pack_transposed_panels(kernels, keys, panels_.data());
+    const Weights& w = problem.weights;
+    if (problem.relative)
+        for (std::int64_t distance = 1 - problem.dims.Tk; distance < problem.dims.Tq; ++distance)
+            relative_rows_.push_back(problem.relative->rows.row_of(distance));
+    if (problem.relative && problem.relative->c2p)
+        c2p_ = w.W_KR != nullptr ? relative_products(queries, *w.W_KR, w.b_KR.get())
+                                 : relative_products(queries, *w.W_K, w.b_K.get());
+    if (problem.relative && problem.relative->p2c)
+        p2c_ = w.W_QR != nullptr ? relative_products(keys, *w.W_QR, w.b_QR.get())
+                                 : relative_products(keys, *w.W_Q, w.b_Q.get());
+}
+
+std::vector<float> HeadScores::relative_products(const Block& rows, const Tensor& W, const Tensor* b) const {
+    const Tensor& R = *problem_.rel_positions;
+    const std::int64_t dk = rows.cols, count = R.shape()[0], D = R.shape()[1], first = h_ * dk;
+    std::vector<float> positions(static_cast<std::size_t>(count * dk)),
+        panels(static_cast<std::size_t>(whole_panels(kernels_, count) * dk)),
+        products(static_cast<std::size_t>(rows.rows * count)),
+        scratch(static_cast<std::size_t>(pack_scratch_size(kernels_)));
+    const bool finite =
+        multiply_block(kernels_, {R.data(), D, count, D}, {W.data() + first, W.shape()[1], D, dk},
+                       b == nullptr ? nullptr : b->data() + first, positions.data(), dk, scratch.data());
+    pack_transposed_panels(kernels_, {positions.data(), dk, count, dk}, panels.data());
+    if (!finite || !multiply_packed(kernels_, rows, panels.data(), 0, count, nullptr, products.data(), count))
+        engine::fail_head_rows(tensor_info(TensorId::rel_positions).name);
+    return products;
+}
+
+/// Adds the terms by relative position to the products of queries and keys, then scales the sums.
+void HeadScores::add_terms(const ScorePart& part, float* scores, std::int64_t stride) const {
+    const std::int64_t count = problem_.dims.distances, Tk = problem_.dims.Tk;
+    bool finite = true;
+    for (std::int64_t r = 0; r < part.rows; ++r)
+        for (std::int64_t c = 0; c < std::min(part.cols, Tk - part.col); ++c) {
+            const std::int64_t i = part.row + r, j = part.col + c,
+                               row = relative_rows_[static_cast<std::size_t>(i - j + Tk - 1)];
+            float& score = scores[r * stride + c];
+            if (!c2p_.empty())
+                score += c2p_[static_cast<std::size_t>(i * count + row)];
+            if (!p2c_.empty())
+                score += p2c_[static_cast<std::size_t>(j * count + row)];
+            score *= factor_;
+            finite = finite && std::isfinite(score);
+        }
+    if (!finite)
+        fail_score(part, scores, stride);
 }
 
 void HeadScores::compute(const ScorePart& part, float* out, std::int64_t stride) const {
@@ -33,8 +79,10 @@ void HeadScores::compute(const ScorePart& part, float* out, std::int64_t stride)
                             .rows = part.rows,
                             .depth = dk,
                             .cols = part.cols,
-                            .factor = factor_}))
+                            .factor = problem_.relative ? 1.0F : factor_}))
         fail_score(part, out, stride);
+    if (problem_.relative)
+        add_terms(part, out, stride);
     for (std::int64_t r = 0; r < part.rows; ++r) {
         float* const s = out + r * stride;
         if (problem_.score_cap != 0.0F)

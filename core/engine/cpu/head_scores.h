@@ -30,7 +30,8 @@ struct ScorePart {
 class HeadScores {
 public:
     /// queries: (Tq, dk) of head h in batch entry b; keys: (Tk, dk). `queries` and `problem`, of which the
-    /// mask, temperature and soft cap are used, must outlive this object. Throws what MaskRows throws.
+    /// mask, temperature, soft cap and terms by relative position are used, must outlive this object. Throws
+    /// what MaskRows throws; Error(input) for terms outside float32's range.
     HeadScores(const Kernels& kernels, const Problem& problem, std::int64_t b, std::int64_t h,
                const Block& queries, const Block& keys);
 
@@ -50,6 +51,9 @@ public:
     [[noreturn]] void fail_masked_score(std::int64_t i) const;
 
 private:
+    /// The products of rows with the vectors of relative positions that a term reads, (rows, distances).
+    std::vector<float> relative_products(const Block& rows, const Tensor& W, const Tensor* b) const;
+    void add_terms(const ScorePart& part, float* scores, std::int64_t stride) const;
     [[noreturn]] void fail_score(const ScorePart& part, const float* scores, std::int64_t stride) const;
 
     const Kernels& kernels_;
@@ -58,7 +62,9 @@ private:
     Block queries_;
     float factor_;
     MaskRows masks_;
-    std::vector<float> panels_; ///< of the keys, see pack_transposed_panels
+    std::vector<std::int64_t> relative_rows_; ///< by i - j + Tk - 1
+    std::vector<float> c2p_, p2c_; ///< (Tq, distances) and (Tk, distances); empty: there is no such term
+    std::vector<float> panels_;    ///< of the keys, see pack_transposed_panels
 };
 
 /// The rows as a block. `rows` must outlive the result.

@@ -64,8 +64,9 @@ LongMap::LongMap(const Problem& problem, std::int64_t b, std::int64_t h, engine:
     validate(problem_);
     const Dims& d = problem_.dims;
     engine::check_head(d, b, h);
-    // The queries, the keys, and a packed copy of the keys.
+    // The queries, the keys, a packed copy of the keys, and the products with relative positions.
     require_map_memory(static_cast<std::uint64_t>(d.dk) * static_cast<std::uint64_t>(d.Tq + 2 * d.Tk) +
+                           static_cast<std::uint64_t>(d.distances) * static_cast<std::uint64_t>(d.Tq + d.Tk) +
                            rows_at_once * static_cast<std::uint64_t>(machine->pool.threads() * keys_at_once),
                        tr("common.take_fewer_tokens", "take fewer tokens"));
     const Kernels& kernels = machine->kernels;

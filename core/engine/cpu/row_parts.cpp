@@ -10,13 +10,16 @@ namespace headscope::cpu {
 namespace {
 
 /// The nodes that the scores and the sum of values read: projections, or what norms and rotations make of
-/// them.
+/// them, and the terms of the scores.
 std::vector<graph::Part> read_by_attention(const AttentionGraph& graph) {
     std::vector<graph::Part> parts;
     for (const TensorId heads : {TensorId::q_heads, TensorId::k_heads, TensorId::v_heads}) {
         const graph::Node& node = graph.graph.node(graph.node(heads));
         parts.push_back({node.op == graph::Op::split_heads ? node.inputs.front().name : node.name});
     }
+    for (const TensorId term : {TensorId::c2p, TensorId::p2c})
+        if (const graph::NodeId node = graph.node(term); node != AttentionGraph::no_node)
+            parts.push_back({graph.graph.node(node).name});
     return parts;
 }
 

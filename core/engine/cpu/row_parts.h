@@ -17,8 +17,8 @@ namespace headscope::cpu {
 
 /// Computes the stages of size Tq x Tk, or Tq x D per head, some rows at a time, so that no whole stage is in
 /// memory. The numbers equal those of CpuEngine, bit for bit. Memory: queries, keys and values of all heads,
-/// a packed copy of the keys and values, and the part itself. For one thread at a time, without other runs of
-/// the machine meanwhile.
+/// a packed copy of the keys and values, terms by relative position as they are, and the part itself. For one
+/// thread at a time, without other runs of the machine meanwhile.
 class RowParts {
 public:
     /// scores, scaled, masked, weights, weights_mean and contributions.

@@ -4,6 +4,7 @@
 #include "core/base/message.h"
 #include "core/engine/range_fault.h"
 #include "core/engine/vulkan/unsigned.h"
+#include "core/engine/vulkan/vulkan_engine.h"
 
 #include <algorithm>
 #include <cmath>
@@ -52,6 +53,11 @@ void require_kernels(const Problem& problem) {
                     tr("vulkan_run.no_scaled_queries_or_chunks",
                        "queries that are scaled by position, and masks of chunks, are computed on the CPU "
                        "alone; use --device cpu"));
+    if (problem.relative)
+        throw Error(ErrorKind::machine,
+                    tr("vulkan_run.no_relative_terms",
+                       "scores with terms by relative position are computed on the CPU alone; use --device "
+                       "cpu"));
 }
 
 Scoring scoring_of(const Problem& problem, const MaskRows& mask) {

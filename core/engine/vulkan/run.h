@@ -14,8 +14,6 @@ namespace headscope::vulkan {
 double flops_at_once(const GpuInfo& info);
 /// Throws Error(machine) because the keys of one head exceed one binding.
 [[noreturn]] void fail_keys(const GpuInfo& info);
-/// Throws Error(machine) if there is no kernel for the scores of the problem.
-void require_kernels(const Problem& problem);
 Scoring scoring_of(const Problem& problem, const MaskRows& mask);
 
 /// One run on a device: uploads, kernels slab by slab, downloads. Afterwards the arena holds queries, keys

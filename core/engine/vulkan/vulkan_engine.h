@@ -19,6 +19,8 @@ struct VulkanDevice {
 
 /// The name on the badge and in metadata: "vulkan:0".
 std::string device_name(std::size_t number);
+/// Throws Error(machine) if there is no kernel for the scores of the problem.
+void require_kernels(const Problem& problem);
 /// Loads Vulkan briefly. Throws Error(machine) if the machine has no loader or no driver. Any thread.
 std::vector<VulkanDevice> vulkan_devices(const VulkanOptions& options = {});
 

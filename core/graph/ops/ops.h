@@ -26,6 +26,7 @@ const Operation& token_scale();
 const Operation& dot_product();
 const Operation& alibi();
 const Operation& distance_bias();
+const Operation& relative_product();
 const Operation& mask();
 const Operation& softmax();
 const Operation& mean();

@@ -38,8 +38,32 @@ HeadValues project_heads(Builder& g, const Attention& a) {
             .v = g.make(labels::v_heads, Op::split_heads, {}, {v})};
 }
 
+Value score(Builder& g, const Attention& a, const HeadValues& heads) {
+    std::vector<Value> inputs{heads.q, heads.k};
+    if (const std::optional<RelativePositions>& of = a.relative) {
+        const auto add_term = [&](const Label& label, const Value& vectors, const Value& positions,
+                                  bool of_keys) {
+            inputs.push_back(g.make(label, Op::relative_product,
+                                    RelativeProduct{.of_keys = of_keys, .rows = of->rows},
+                                    {vectors, positions}));
+        };
+        const Linear paper{.paper_symbols = true};
+        if (of->c2p)
+            add_term(labels::c2p, heads.q,
+                     of->W_K ? g.linear(labels::pos_keys, of->table, *of->W_K, of->b_K, paper)
+                             : g.linear(labels::pos_keys, of->table, a.W_K, a.b_K, paper),
+                     false);
+        if (of->p2c)
+            add_term(labels::p2c, heads.k,
+                     of->W_Q ? g.linear(labels::pos_queries, of->table, *of->W_Q, of->b_Q, paper)
+                             : g.linear(labels::pos_queries, of->table, a.W_Q, a.b_Q, paper),
+                     true);
+    }
+    return g.make(labels::scores, Op::dot_product, {}, std::move(inputs));
+}
+
 Value attend(Builder& g, const Attention& a, const HeadValues& heads) {
-    const Value scores = g.make(labels::scores, Op::dot_product, {}, {heads.q, heads.k});
+    const Value scores = score(g, a, heads);
     const Value scaled =
         g.scale(labels::scaled, scores, {.root_of = a.dims.dk, .factor = a.score_factor, .cap = a.score_cap},
                 a.temperature);

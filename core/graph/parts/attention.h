@@ -14,6 +14,17 @@ struct Rotary {
     Rotation rotation = {};
 };
 
+/// Relative positions that queries and keys read (He et al. 2021, "DeBERTa", section 3.1).
+struct RelativePositions {
+    RelativeRows rows;
+    Value table; ///< (distances, D)
+    /// Content to position: queries times the keys of positions. Position to content: keys times the queries
+    /// of positions.
+    bool c2p = false, p2c = false;
+    /// (D, H dk) and (H dk): make keys and queries of `table`. Empty: W_K, b_K, W_Q and b_Q do.
+    OptionalValue W_K = {}, b_K = {}, W_Q = {}, b_Q = {};
+};
+
 /// The settings and inputs of one multi-head attention (Vaswani et al. 2017, section 3.2.2) with what later
 /// models added to it.
 struct Attention {
@@ -29,6 +40,7 @@ struct Attention {
     bool joint_norm = false; ///< the norm spans all heads
     std::optional<Rotary> rotary = {};
     OptionalValue query_scale = {}; ///< (Tq): multiplies the queries; not together with `rotary`
+    std::optional<RelativePositions> relative = {};
     double score_factor = 1;        ///< multiplies the scores, in addition to 1/√dk
     double score_cap = 0;           ///< 0: none
     OptionalValue temperature = {}; ///< (): divides the scaled scores
@@ -45,12 +57,14 @@ struct Attention {
 /// heads.
 Value attention(Builder& g, const Attention& a);
 
-// The three parts of attention(), for attentions that compute queries, keys or values in other ways.
+// The parts of attention(), for attentions that compute queries, keys or values in other ways.
 /// Queries, keys and values of each head: (B, H, Tq, dk), (B, Hkv, Tk, dk), (B, Hkv, Tk, dv).
 struct HeadValues {
     Value q, k, v;
 };
 HeadValues project_heads(Builder& g, const Attention& a);
+/// The scores, (B, H, Tq, Tk), with the terms of relative positions if there are some.
+Value score(Builder& g, const Attention& a, const HeadValues& heads);
 /// The head outputs, (B, H, Tq, dv), times their gates if there are some.
 Value attend(Builder& g, const Attention& a, const HeadValues& heads);
 /// The output, from the head outputs.

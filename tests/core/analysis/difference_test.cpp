@@ -25,6 +25,8 @@ std::int64_t owner(TensorId id, const Index& at, const Dims& d) {
     case q_heads:
     case k_heads:
     case v_heads:
+    case c2p:
+    case p2c:
     case scores:
     case scaled:
     case masked:
@@ -40,8 +42,12 @@ std::int64_t owner(TensorId id, const Index& at, const Dims& d) {
     case v:
     case concat:
         return at[2] / d.dv;
+    case pos_keys:
+    case pos_queries:
     case W_Q:
     case W_K:
+    case W_KR:
+    case W_QR:
         return at[1] / d.dk;
     case W_V:
     case W_G:
@@ -50,6 +56,8 @@ std::int64_t owner(TensorId id, const Index& at, const Dims& d) {
         return at[0] / d.dv;
     case b_Q:
     case b_K:
+    case b_KR:
+    case b_QR:
     case q_norm_all:
     case k_norm_all:
         return at[0] / d.dk;
@@ -146,6 +154,7 @@ TEST_CASE("every tensor: cells, norms by head and the largest change agree with 
         d.H = d.Hkv * *rc::gen::inRange(1, 3);
         d.dk = *rc::gen::inRange(1, 4);
         d.dv = *rc::gen::inRange(1, 4);
+        d.distances = *rc::gen::inRange(1, 4);
         const auto id = static_cast<TensorId>(*rc::gen::inRange(0, static_cast<int>(TensorId::mask)));
         const std::int64_t batch = *rc::gen::inRange<std::int64_t>(0, d.B);
         const Shape shape = tensor_info(id).shape(d);

@@ -138,6 +138,70 @@ TEST_CASE("an edit recomputes what it can reach, and no more") {
     CHECK_FALSE(reached(crossed, x, {0, 2, 1}).contains("k 0"));
 }
 
+TEST_CASE("an edit of relative positions recomputes the terms that read it, and no more") {
+    using enum TensorId;
+    Dims dims = lesson_dims;
+    dims.Hkv = dims.H;
+    dims.distances = 6;
+    const RelativeTerms terms{{.span = 3}, true, true};
+    Numbers numbers(12);
+    const Problem shared = generate(dims, {.biases = true, .gains = true, .relative = terms}, numbers);
+    const Problem own = generate(dims, {.biases = true, .relative = terms, .own_positions = true}, numbers);
+    const Names below_keys = with(from_scores_1, {"pos_keys 1", "c2p 1"}),
+                below_queries = with(from_scores_1, {"pos_queries 1", "p2c 1"});
+    // Head 1 owns columns 2 and 3.
+    CHECK(reached(own, W_KR, {7, 2}) == below_keys);
+    CHECK(reached(own, b_KR, {3}) == below_keys);
+    CHECK(reached(own, W_QR, {7, 2}) == below_queries);
+    CHECK(reached(own, b_QR, {3}) == below_queries);
+    // The query of head 1 is read by c2p, its key by p2c.
+    CHECK(reached(own, W_Q, {7, 2}) == with(from_scores_1, {"q 1", "q_heads 1", "c2p 1"}));
+    CHECK(reached(own, W_K, {7, 2}) == with(from_scores_1, {"k 1", "k_heads 1", "p2c 1"}));
+    CHECK(reached(shared, W_Q, {7, 2}) == with(below_queries, {"q 1", "q_heads 1", "c2p 1"}));
+    CHECK(reached(shared, b_K, {3}) == with(below_keys, {"k 1", "k_heads 1", "p2c 1"}));
+    const Names table = reached(shared, rel_positions, {5, 0});
+    CHECK(table.size() == 4 * 11 + 2);
+    CHECK_FALSE(table.contains("q_heads 0"));
+}
+
+TEST_CASE("terms by relative position: a trace made from the one before it equals a run from scratch") {
+    using enum TensorId;
+    constexpr std::array cells{x, rel_positions, W_Q, W_K, b_Q, b_K, W_KR, W_QR, b_KR, b_QR};
+    constexpr RelativeRows rows[] = {{.span = 3}, {.span = 3, .buckets = 3, .furthest = 4}};
+    for (std::uint64_t seed = 0; seed < 8; ++seed) {
+        Numbers numbers(seed);
+        Dims dims{
+            .B = 2, .Tq = 7, .Tk = 7, .D = 6, .Dkv = 6, .H = 3, .Hkv = 3, .dk = 4, .dv = 2, .distances = 6};
+        Problem problem = generate(dims,
+                                   {.biases = true,
+                                    .relative = RelativeTerms{rows[seed % 2], true, true},
+                                    .own_positions = seed % 4 > 1},
+                                   numbers);
+        cpu::CpuEngine engine(1);
+        Progress progress;
+        Trace trace = engine.run(problem);
+        for (int step = 0; step < 30; ++step) {
+            Problem edited = problem;
+            const auto kind = numbers.whole(0, 4);
+            if (kind < 2) {
+                edit(edited, numbers);
+            } else if (kind == 2 && seed % 4 < 2) {
+                edited.relative->rows = rows[numbers.whole(0, 1)];
+                edited.relative->c2p = numbers.chance(50);
+                edited.relative->p2c = !edited.relative->c2p || numbers.chance(50);
+            } else {
+                const TensorId id = cells[static_cast<std::size_t>(numbers.whole(0, 9))];
+                if (const Tensor* tensor = edited.input(id); tensor != nullptr)
+                    set_cell(edited, id, numbers.whole(0, tensor->count() - 1), numbers.real());
+            }
+            trace = engine.rerun(edited, problem, trace, progress);
+            problem = edited;
+            INFO(seed << ", step " << step);
+            CHECK(bitwise_difference(trace, engine.run(problem)) == "");
+        }
+    }
+}
+
 TEST_CASE("gains, temperature and masks reach their heads") {
     const Problem problem = problem_of(lesson_dims);
     Problem edited = problem;

@@ -256,12 +256,32 @@ TEST_CASE("an operation that says it is linear is the linear map that it states"
                 CHECK(close(applied[cell] + rest[cell], numbers[cell]));
         }
     });
-    const std::set<Op> expected{
-        Op::embedding,     Op::linear,     Op::add,         Op::multiply,        Op::scale,
-        Op::slice,         Op::concat,     Op::rms_norm,    Op::layer_norm,      Op::split_heads,
-        Op::head_norm,     Op::joint_norm, Op::rotate,      Op::dot_product,     Op::distance_bias,
-        Op::mean,          Op::value_sum,  Op::join_heads,  Op::head_projection, Op::gate,
-        Op::expert_linear, Op::expert_sum, Op::causal_conv, Op::delta_rule,      Op::token_scale};
+    const std::set<Op> expected{Op::embedding,
+                                Op::linear,
+                                Op::add,
+                                Op::multiply,
+                                Op::scale,
+                                Op::slice,
+                                Op::concat,
+                                Op::rms_norm,
+                                Op::layer_norm,
+                                Op::split_heads,
+                                Op::head_norm,
+                                Op::joint_norm,
+                                Op::rotate,
+                                Op::dot_product,
+                                Op::distance_bias,
+                                Op::mean,
+                                Op::value_sum,
+                                Op::join_heads,
+                                Op::head_projection,
+                                Op::gate,
+                                Op::expert_linear,
+                                Op::expert_sum,
+                                Op::causal_conv,
+                                Op::delta_rule,
+                                Op::token_scale,
+                                Op::relative_product};
     CHECK(linear == expected);
 }
 

@@ -26,7 +26,7 @@ struct AttentionVariant {
     std::string name;
     bool bias = true, joint_norm = false, head_norm = false, centered = false, rotary = false, sink = false,
          temperature = false, gain = true, added = false, allowed = false, cross = false, gate = false,
-         query_scale = false;
+         query_scale = false, c2p = false, p2c = false, own_positions = false;
     double limit = 0, cap = 0;
     graph::Mask mask = {};
     Rotation rotation = {};
@@ -45,6 +45,10 @@ Graph attention_graph(const AttentionVariant& variant) {
     const auto parameter = [&](const Label& of, std::initializer_list<A> axes) {
         return g.parameter(of, axes_of(axes, d));
     };
+    if (variant.c2p || variant.p2c) {
+        d.Hkv = d.H;
+        d.distances = 6;
+    }
     Attention a{.dims = d,
                 .x = input(labels::x, {A::B, A::Tq, A::D}),
                 .W_Q = parameter(labels::W_Q, {A::D, A::H_dk}),
@@ -91,6 +95,19 @@ Graph attention_graph(const AttentionVariant& variant) {
     if (variant.gate) {
         a.W_G = parameter(labels::W_G, {A::D, A::H_dv});
         a.b_G = parameter(labels::b_G, {A::H_dv});
+    }
+    if (variant.c2p || variant.p2c) {
+        a.relative =
+            RelativePositions{.rows = {.span = 3, .buckets = variant.own_positions ? 0 : 3, .furthest = 4},
+                              .table = input(labels::rel_positions, {A::distances, A::D}),
+                              .c2p = variant.c2p,
+                              .p2c = variant.p2c};
+        if (variant.own_positions) {
+            a.relative->W_K = parameter(labels::W_KR, {A::D, A::Hkv_dk});
+            a.relative->b_K = parameter(labels::b_KR, {A::Hkv_dk});
+            a.relative->W_Q = parameter(labels::W_QR, {A::D, A::H_dk});
+            a.relative->b_Q = parameter(labels::b_QR, {A::H_dk});
+        }
     }
     if (variant.gain)
         a.gain = input(labels::gain, {A::H});
@@ -251,7 +268,10 @@ std::vector<SampleGraph> sample_graphs() {
         {.name = "scaled queries", .query_scale = true},
         {.name = "norm, scaled queries", .head_norm = true, .query_scale = true},
         {.name = "chunks", .mask = {.after = 0, .chunk = 2}},
-        {.name = "chunks, window", .mask = {.before = 1, .after = 1, .chunk = 2}}};
+        {.name = "chunks, window", .mask = {.before = 1, .after = 1, .chunk = 2}},
+        {.name = "relative positions", .c2p = true, .p2c = true},
+        {.name = "relative positions of queries", .c2p = true, .own_positions = true},
+        {.name = "relative positions of keys", .bias = false, .p2c = true}};
     for (const AttentionVariant& variant : variants)
         samples.push_back({variant.name, attention_graph(variant)});
     samples.push_back({"delta layer", delta_graph(false)});

@@ -14,7 +14,8 @@ std::string without(std::string text, const std::string& part) {
 
 std::string stage_formula(const TensorInfo& info, const Problem& problem) {
     std::string formula = formula_of(info.id, problem.parts());
-    if (info.operation != Operation::projection && info.operation != Operation::output_projection)
+    if (info.operation != Operation::projection && info.operation != Operation::output_projection &&
+        info.operation != Operation::relative_projection)
         return formula;
     if (problem.has_source() && info.id != TensorId::q && info.operation == Operation::projection)
         formula.replace(formula.find("X"), 1, "X_kv");

@@ -4,6 +4,8 @@
 #include "tests/conformance/generate.h"
 #include "tests/support.h"
 
+#include <tuple>
+
 namespace headscope::test {
 
 run::RunPtr GraphRunner::run(const ProblemGraph& problem, const std::vector<graph::Part>& captures,
@@ -95,6 +97,23 @@ std::map<std::string, Problem> problems_of_every_feature() {
     (problems["added mask"] = plain()).mask = {AdditiveMask{numbers.tensor({1, 4, 3, 3}, 1)}, CausalMask{}};
     (problems["padding"] = plain()).mask = {KeyPaddingMask{numbers.bools({2, 3}, 40)}};
     (problems["explicit mask"] = plain()).mask = {ExplicitMask{numbers.bools({2, 4, 3, 3}, 50)}};
+    Dims relative = dims;
+    relative.Hkv = relative.H;
+    relative.distances = 6;
+    for (const auto& [name, c2p, p2c] :
+         {std::tuple("relative positions", true, true), {"c2p", true, false}, {"p2c", false, true}})
+        problems[name] = generate(relative,
+                                  {.biases = c2p,
+                                   .gains = true,
+                                   .relative = RelativeTerms{{.span = 3}, c2p, p2c},
+                                   .own_positions = !p2c},
+                                  numbers);
+    problems["relative positions with own weights"] =
+        generate(relative,
+                 {.biases = true,
+                  .relative = RelativeTerms{{.span = 3, .buckets = 3, .furthest = 4}, true, true},
+                  .own_positions = true},
+                 numbers);
     return problems;
 }
 

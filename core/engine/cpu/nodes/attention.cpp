@@ -49,6 +49,7 @@ struct Attention {
     std::array<NodeId, row_stage_count> stages{};
     NodeId q = no_node, k = no_node, v = no_node; ///< with heads side by side or split
     NodeId temperature = no_node, sinks = no_node, gains = no_node, W_O = no_node;
+    std::array<NodeId, 2> terms{no_node, no_node}; ///< that the scores add
     PairNumbers added{}, allowed{};
     Dims dims;
     graph::Scale scale;
@@ -252,8 +253,11 @@ void AttentionKernel::compute(Values& values, Progress& progress) const {
         (has(concat) || has(contributions)) && a_.gains != no_node ? values[a_.gains].data() : nullptr;
     rows.W_O = has(contributions) ? values[a_.W_O].data() : nullptr;
     PackedRows packed;
-    if (any_computes(scores))
+    if (any_computes(scores)) {
         rows.queries = head_vectors(values[a_.q], d.dk);
+        for (std::size_t n = 0; n < a_.terms.size(); ++n)
+            rows.terms[n] = a_.terms[n] == no_node ? nullptr : values[a_.terms[n]].data();
+    }
     if (any_computes(scores) || any_computes(head_out)) {
         rows.packed = &packed;
         pack(rows, packed, values, progress);
@@ -324,6 +328,7 @@ void AttentionFinder::find_stages() {
     const NodeId scores_id = a_[scores];
     a_.q = input_id(scores_id, 0);
     a_.k = input_id(scores_id, 1);
+    a_.terms = {input_id(scores_id, 2), input_id(scores_id, 3)};
     const graph::Axes &axes = list_.node(scores_id).axes, &keys = list_.node(a_.k).axes;
     a_.dims = {.B = axes.size(0),
                .Tq = axes.size(2),

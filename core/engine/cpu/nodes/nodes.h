@@ -71,7 +71,7 @@ void add_products(StepList& list);     ///< linear
 void add_head_rows(StepList& list);    ///< split, norm and rotation of heads
 void add_layer_rows(StepList& list);   ///< embedding, add, norms, activations, gates, softmax of logits
 void add_delta(StepList& list);        ///< delta layers, and heads side by side
-void add_score_biases(StepList& list); ///< alibi and distance_bias
+void add_score_biases(StepList& list); ///< alibi, distance_bias and relative_product
 
 /// A row of a parameter - its numbers with one index of the first axis - as the run has changed it.
 const float* table_row(const Values& values, NodeId table, std::int64_t row);

@@ -78,6 +78,8 @@ private:
     }
     void attend(const Tile& tile, Scratch& scratch);
     void score(const Tile& tile, Scratch& scratch);
+    bool add_terms(const Tile& tile, float* scores) const;
+    bool has_terms() const { return in_.terms[0] != nullptr; }
     void scale(const Tile& tile, Scratch& scratch);
     void apply_masks(const Tile& tile, Scratch& scratch);
     void softmax(const Tile& tile, Scratch& scratch);
@@ -131,11 +133,27 @@ void AttentionRun::load_rows(RowStage stage, const Tile& tile, float* rows, std:
                     rows + r * stride);
 }
 
-/// Computes scores of all keys if they are stored, else of the keys that a row of the tile may attend to.
-/// Scores that are not stored are scaled at once.
+/// Adds the terms to the scores of all keys. Returns false if a sum is not finite.
+bool AttentionRun::add_terms(const Tile& tile, float* scores) const {
+    bool finite = true;
+    for (std::int64_t r = 0; r < tile.rows; ++r) {
+        float* const s = scores + r * key_stride_;
+        for (const float* const term : in_.terms) {
+            const std::int64_t row = (tile.b * d_.H + tile.h) * d_.Tq + tile.first + r;
+            for (std::int64_t j = 0; term != nullptr && j < d_.Tk; ++j)
+                s[j] += term[row * d_.Tk + j];
+        }
+        for (std::int64_t j = 0; j < d_.Tk; ++j)
+            finite = finite && std::isfinite(s[j]);
+    }
+    return finite;
+}
+
+/// Computes scores of all keys if they are stored or have terms, else of the keys that a row of the tile may
+/// attend to. Scores that are neither stored nor have terms are scaled at once.
 void AttentionRun::score(const Tile& tile, Scratch& scratch) {
     using enum RowStage;
-    const bool all = is_stored(scores, tile) || is_stored(scaled, tile);
+    const bool all = is_stored(scores, tile) || is_stored(scaled, tile) || has_terms();
     const std::int64_t begin = all ? 0 : tile.begin / kernels_.panel * kernels_.panel;
     const std::int64_t end = all ? key_stride_ : whole_panels(kernels_, tile.end);
     for (std::int64_t r = 0; r < tile.rows; ++r)
@@ -150,8 +168,10 @@ void AttentionRun::score(const Tile& tile, Scratch& scratch) {
                     .rows = tile.rows,
                     .depth = d_.dk,
                     .cols = end - begin};
-    product.factor = is_stored(scores, tile) ? 1.0F : in_.factor;
+    product.factor = is_stored(scores, tile) || has_terms() ? 1.0F : in_.factor;
     if (product.cols > 0 && !kernels_.multiply(product))
+        fail_scores(tile, scratch.scores);
+    if (has_terms() && !add_terms(tile, scratch.scores))
         fail_scores(tile, scratch.scores);
     store_rows(scores, tile, scratch.scores, key_stride_);
 }
@@ -278,11 +298,11 @@ void AttentionRun::write_head_output(const Tile& tile, Scratch& scratch) {
     }
 }
 
-/// Scales scores that are stored or loaded, and caps them.
+/// Scales scores that are stored, loaded or have terms, and caps them.
 void AttentionRun::scale(const Tile& tile, Scratch& scratch) {
     using enum RowStage;
     float* const s = scratch.scores;
-    if (!computes(scores, tile.h) || is_stored(scores, tile)) {
+    if (!computes(scores, tile.h) || is_stored(scores, tile) || has_terms()) {
         bool finite = true;
         for (std::int64_t r = 0; r < tile.rows; ++r)
             for (float& score : std::span(s + r * key_stride_, static_cast<std::size_t>(d_.Tk))) {

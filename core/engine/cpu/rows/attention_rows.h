@@ -52,6 +52,8 @@ struct AttentionRows {
     HeadVectors queries{};
     const PackedRows* packed = nullptr; ///< keys and values of all Tk tokens
     MaskRows::Stored mask{};
+    /// (B, H, Tq, Tk) each: added to the products of queries and keys, in this order; null: nothing.
+    std::array<const float*, 2> terms{};
     float factor = 1.0F;          ///< of the scores
     float score_cap = 0.0F;       ///< 0: no cap
     const float* sinks = nullptr; ///< (H), or null

@@ -118,11 +118,11 @@ TEST_CASE("writers of a query and a key, and pairs of their numbers, add up to t
     const auto engine = engine::make_engine("cpu");
     for_every_model([&](const checkpoint::ModelRun& run) {
         const checkpoint::Architecture& a = run.model().architecture();
-        if (!has_direct_projections(a)) {
+        if (!has_direct_projections(a) || a.relative) {
             CHECK_THAT(input_error([&] {
                            score_terms(run, {0, 0, 5, 2}, Progress());
                        }),
-                       Catch::Contains("latent vectors"));
+                       Catch::Contains(a.relative ? "terms by relative position" : "latent vectors"));
             return;
         }
         for (const std::int64_t layer :

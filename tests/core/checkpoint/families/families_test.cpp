@@ -313,6 +313,58 @@ TEST_CASE("MPNet counts positions from row 2 and takes T5's 32 buckets of distan
                Contains("relative_attention_num_buckets is 64") && Contains("32"));
 }
 
+TEST_CASE("DeBERTa-v2 has the terms by relative position that pos_att_type names") {
+    const json both = {{"relative_attention", true}, {"pos_att_type", "P2C | c2p"}};
+    const auto has = [](const Architecture& a, WeightId id) { return find_row(a.names.body, id) != nullptr; };
+    const Architecture usual = family("deberta-v2", both);
+    CHECK((usual.relative->c2p && usual.relative->p2c));
+    CHECK((usual.relative->rows.span == 512 && usual.relative->rows.buckets == 0));
+    CHECK((has(usual, WeightId::W_KR) && has(usual, WeightId::b_QR)));
+    CHECK_FALSE(has(usual, WeightId::rel_norm_weight));
+    CHECK(usual.temperature(0) == Approx(std::sqrt(3.0)));
+    CHECK(usual.longest_text() == 512);
+
+    json shared = both;
+    shared.update({{"share_att_key", true},
+                   {"position_buckets", 256},
+                   {"max_relative_positions", -1},
+                   {"norm_rel_ebd", "layer_norm"},
+                   {"position_biased_input", false}});
+    const Architecture v3 = family("deberta-v2", shared);
+    CHECK((v3.relative->rows.span == 256 && v3.relative->rows.furthest == 512));
+    CHECK_FALSE((has(v3, WeightId::W_KR) || has(v3, WeightId::W_QR) || v3.position_rows > 0));
+    CHECK(has(v3, WeightId::rel_norm_bias));
+    CHECK(v3.longest_text() > 1'000'000);
+
+    // One term alone, and none: the scale counts the terms that are named.
+    json one = both;
+    one["pos_att_type"] = {"c2p"};
+    CHECK((family("deberta-v2", one).relative->c2p && !family("deberta-v2", one).relative->p2c));
+    CHECK_FALSE(has(family("deberta-v2", one), WeightId::W_QR));
+    one.erase("relative_attention");
+    CHECK_FALSE(family("deberta-v2", one).relative);
+    CHECK(family("deberta-v2", one).temperature(0) == Approx(std::sqrt(2.0)));
+    CHECK_FALSE(family("deberta-v2", {{"relative_attention", true}}).relative);
+    CHECK(family("deberta-v2").temperature(0) == 1);
+}
+
+TEST_CASE("what DeBERTa-v2 computes otherwise is refused by its key") {
+    const json both = {{"relative_attention", true}, {"pos_att_type", "p2c|c2p"}};
+    const auto fault = [&](json also) {
+        also.update(both);
+        return family_fault("deberta-v2", also);
+    };
+    CHECK_THAT(fault({{"conv_kernel_size", 3}}),
+               Contains("conv_kernel_size is 3") && Contains("convolution after the first layer"));
+    CHECK_THAT(fault({{"position_buckets", 1}}), Contains("position_buckets is 1"));
+    CHECK_THAT(fault({{"position_buckets", 64}, {"max_relative_positions", 33}}),
+               Contains("max_relative_positions is 33"));
+    CHECK_THAT(family_fault("deberta-v2", {{"pos_att_type", "p2p"}}), Contains("pos_att_type"));
+    CHECK_THAT(fault({{"legacy", false}, {"embedding_size", 128}}), Contains("legacy"));
+    CHECK_THAT(fault({{"attention_head_size", 32}}), Contains("attention_head_size is 32"));
+    CHECK(family("deberta-v2", {{"conv_kernel_size", 0}}).layers == 24);
+}
+
 TEST_CASE("other faults of the newer families are named") {
     CHECK_THAT(family_fault("gptj", {{"rotary_dim", nullptr}}), Contains("rotary_dim"));
     CHECK_THAT(family_fault("gptj", {{"rotary_dim", 300}}), Contains("rotary_dim is 300"));

@@ -132,6 +132,23 @@ std::vector<Case> cases() {
     };
 }
 
+/// Weights of attention that relative positions read too.
+std::vector<Case> cases_with_relative_positions() {
+    return {
+        // queries, keys and the table of relative positions, which share projections
+        {"deberta_v2_tiny",
+         {{1, W::W_Q, 3 * 24 + 7, "deberta.encoder.layer.1.attention.self.query_proj.weight", 7 * 24 + 3},
+          {0, W::W_K, 5 * 24 + 20, "deberta.encoder.layer.0.attention.self.key_proj.weight", 20 * 24 + 5},
+          {0, W::b_K, 20, "deberta.encoder.layer.0.attention.self.key_proj.bias", 20},
+          {0, W::rel_table, 5 * 24 + 3, "deberta.encoder.rel_embeddings.weight", 5 * 24 + 3}}},
+        // the same with projections of their own
+        {"deberta_v2_own_tiny",
+         {{1, W::W_KR, 2 * 24 + 9, "deberta.encoder.layer.1.attention.self.pos_key_proj.weight", 9 * 24 + 2},
+          {0, W::b_QR, 11, "deberta.encoder.layer.0.attention.self.pos_query_proj.bias", 11},
+          {0, W::rel_table, 8 * 24 + 4, "deberta.encoder.rel_embeddings.weight", 8 * 24 + 4}}},
+    };
+}
+
 constexpr float moved_by = 0.75F;
 
 ModelPtr model_named(const std::string& name) {
@@ -239,11 +256,8 @@ std::int64_t first_reader(const Model& model, const Moved& one) {
                                                              : attention_count(a);
 }
 
-} // namespace
-
-// Fails when TextGraph::with leaves out changed weights, or those of the final norm.
-TEST_CASE("a pass with edited norms and MLP is that of a checkpoint whose file has the edited numbers") {
-    for (const Case& c : cases()) {
+void check_passes(const std::vector<Case>& all) {
+    for (const Case& c : all) {
         const TemporaryFolder folder;
         const ModelPtr model = model_named(c.model);
         const double allowed = adds_one(model->architecture().norm) ? 1e-5 : 0;
@@ -263,6 +277,17 @@ TEST_CASE("a pass with edited norms and MLP is that of a checkpoint whose file h
         check_same(*run_of(model, edits_for(*model, c.moved)),
                    *run_of(moved_in_file(folder, c.model, c.moved), {}), allowed);
     }
+}
+
+} // namespace
+
+// Fails when TextGraph::with leaves out changed weights, or those of the final norm.
+TEST_CASE("a pass with edited norms and MLP is that of a checkpoint whose file has the edited numbers") {
+    check_passes(cases());
+}
+
+TEST_CASE("a pass with edited relative positions is that of a checkpoint whose file has the edited numbers") {
+    check_passes(cases_with_relative_positions());
 }
 
 TEST_CASE("the graph of a model with edits has the numbers of the pass with edits") {
