@@ -396,8 +396,7 @@ ModelOptions::WholeLayer ModelOptions::run_whole_layer(StageSet stages, const st
     const std::shared_ptr<const checkpoint::Model> model = open_model(*folder_);
     checkpoint::require_room_for(*model);
     const checkpoint::ModelInputs inputs = read_inputs(model->architecture());
-    checkpoint::ForwardOptions options;
-    options.stages = stages;
+    checkpoint::ForwardOptions options{.stages = stages};
     options.layer = layer_.value_or(0);
     checkpoint::require_attention(model->architecture(), {checkpoint::Stack::own, *options.layer});
     options.keep_problems = true;
@@ -412,6 +411,7 @@ ModelOptions::WholeLayer ModelOptions::run_whole_layer(StageSet stages, const st
     WholeLayer whole{std::move(result.layers.front()), {}};
     const checkpoint::AttentionPlace place = whole.block.place = whole.attention.place;
     whole.block.architecture = {model, &in_stack(model->architecture(), place.stack)};
+    whole.block.stages = {model, &model->stages()};
     const std::int64_t n = checkpoint::attention_number(model->architecture(), place);
     whole.block.own = model->layer(n);
     whole.block.weights = checkpoint::with_edits(whole.block.own, checkpoint::edits_of(options.edits, n));

@@ -12,7 +12,7 @@
 #include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/checkpoint/files/packaged_models.h"
-#include "core/checkpoint/model/block_stages.h"
+#include "core/checkpoint/graph/model_stages.h"
 #include "core/format/attention_file.h"
 #include "core/lesson/library.h"
 #include "core/manual/manual.h"
@@ -54,12 +54,10 @@ Offered offered_by(const app::Document& document, checkpoint::Stack stack, std::
     if (!document.is_checkpoint())
         return offered;
     offered.strip = app::step_strip_of(*document.part(), stack, layer);
-    const checkpoint::Model& model = *document.part()->model->model;
-    const checkpoint::Architecture& architecture = in_stack(model.architecture(), stack);
-    for (const auto& stages :
-         {checkpoint::first_stages(architecture), checkpoint::layer_stages(architecture, {stack, layer}),
-          checkpoint::last_stages(architecture, model.has_head())})
-        offered.around.insert(offered.around.end(), stages.begin(), stages.end());
+    const checkpoint::ModelStages& stages = document.part()->model->model->stages();
+    for (const auto& ids :
+         {stages.before_layers(stack), stages.in_layer({stack, layer}), stages.after_layers(stack)})
+        offered.around.insert(offered.around.end(), ids.begin(), ids.end());
     return offered;
 }
 

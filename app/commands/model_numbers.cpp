@@ -4,7 +4,7 @@
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/base/overloaded.h"
-#include "core/checkpoint/model/block_stages.h"
+#include "core/checkpoint/graph/model_stages.h"
 
 #include <algorithm>
 #include <cmath>
@@ -49,10 +49,8 @@ DocumentPtr change_block(const Document& document, const Block& block, const Blo
 }
 
 bool has_activation(const Document& document) {
-    const checkpoint::AttentionPlace place = document.checkpoint()->place;
-    const auto stages =
-        checkpoint::layer_stages(in_stack(document.part()->architecture(), place.stack), place);
-    return std::ranges::find(stages, TensorId::mlp_act) != stages.end();
+    const checkpoint::ModelStages& stages = document.part()->model->model->stages();
+    return stages.has(document.checkpoint()->place, TensorId::mlp_act);
 }
 
 void check_activation(const Document& document, const CellAddress& cell) {

@@ -1,6 +1,6 @@
 #include "app/session/checkpoint_session.h"
 
-#include "core/checkpoint/model/block_stages.h"
+#include "core/checkpoint/graph/model_stages.h"
 
 #include <algorithm>
 #include <string>
@@ -40,8 +40,7 @@ void CheckpointSession::follow_expert() {
     const ViewState& view = state().view;
     if (shown.block == nullptr || shown.block->place.layer < 0 ||
         shown.tensor(TensorId::routing) == nullptr ||
-        !checkpoint::is_sum_of_experts(*shown.block->architecture, group_info(view.group).main,
-                                       shown.block->place.layer)) {
+        !shown.block->stages->is_sum_of_experts(shown.block->place, group_info(view.group).main)) {
         shown.expert = nullptr;
         return;
     }

@@ -3,6 +3,7 @@
 #include "app/commands/command.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
+#include "core/checkpoint/graph/model_stages.h"
 
 #include <algorithm>
 #include <utility>
@@ -12,10 +13,11 @@ namespace headscope::app {
 namespace {
 
 /// Returns the step where patched rows are visible first.
-StageGroup step_of(TensorId at, const checkpoint::Architecture& architecture) {
+StageGroup step_of(TensorId at, const checkpoint::ModelStages& stages, std::int64_t layer) {
     // The attention output has a step of its own only if a norm follows it; otherwise the sum shows it.
-    const StageGroup sum =
-        architecture.residual == checkpoint::Residual::serial ? StageGroup::resid_mid : StageGroup::resid_out;
+    const StageGroup sum = stages.has({checkpoint::Stack::own, layer}, TensorId::resid_mid)
+                               ? StageGroup::resid_mid
+                               : StageGroup::resid_out;
     return at == TensorId::attn_out   ? sum
            : at == TensorId::attn_raw ? StageGroup::attn_out
                                       : tensor_info(at).group;
@@ -73,7 +75,7 @@ void CheckpointSession::open_patch(const PatchingView& view, const DerivedKey& o
     part->opened_patch = std::make_shared<const PatchedRun>(
         PatchedRun{.clean = own,
                    .description = patch_description(*view.pair, *view.map, cell.row, cell.column),
-                   .step = step_of(rows.at, own->architecture()),
+                   .step = step_of(rows.at, own->model->model->stages(), cell.row),
                    .layer = cell.row,
                    .head = heads ? cell.column : -1,
                    .row = heads ? -1 : rows.first});

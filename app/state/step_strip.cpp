@@ -1,7 +1,7 @@
 #include "app/state/step_strip.h"
 
 #include "app/state/model_document.h"
-#include "core/checkpoint/model/block_stages.h"
+#include "core/checkpoint/graph/model_stages.h"
 #include "core/trace/stage.h"
 
 #include <algorithm>
@@ -69,25 +69,23 @@ StripPosition stepped(const StepStrip& strip, StripPosition from, int by) {
 StepStrip step_strip_of(const RunSpec& part, checkpoint::Stack stack, std::int64_t l) {
     const checkpoint::Model& model = *part.model->model;
     const checkpoint::Architecture& architecture = in_stack(model.architecture(), stack);
-    const bool has_head = stack != checkpoint::Stack::encoder && model.has_head();
-    StepStrip strip{.before = steps_of(checkpoint::first_stages(architecture)),
+    const checkpoint::ModelStages& stages = model.stages();
+    StepStrip strip{.before = steps_of(stages.before_layers(stack)),
                     .layer = {},
-                    .after = steps_of(checkpoint::last_stages(architecture, has_head)),
+                    .after = steps_of(stages.after_layers(stack)),
                     .layers = architecture.layers};
-    const bool attends = has_attention(architecture, {stack, l});
-    const std::vector<TensorId> stages = checkpoint::layer_stages(architecture, {stack, l});
+    const bool attends = has_attention(model.architecture(), {stack, l});
     // The steps of attention end with the output of the attention branch; a norm on that output is a step of
     // its own.
-    const bool normed = contains(stages, TensorId::attn_raw);
-    for (const TensorId id : stages) {
+    for (const TensorId id : stages.in_layer({stack, l})) {
         if (const StageGroup step = tensor_info(id).group;
-            !attends || id != (normed ? TensorId::attn_raw : TensorId::attn_out)) {
+            !attends || id != stages.attention_output({stack, l})) {
             if (!contains(strip.layer, step))
                 strip.layer.push_back(step);
             continue;
         }
         std::ranges::copy(attention_steps(), std::back_inserter(strip.layer));
-        if (architecture.has_gated_heads())
+        if (stages.has({stack, l}, TensorId::gate))
             strip.layer.insert(std::ranges::find(strip.layer, StageGroup::concat), StageGroup::gate);
         for (const StageGroup term : terms_of_scores(architecture))
             strip.layer.insert(std::ranges::find(strip.layer, StageGroup::scores), term);

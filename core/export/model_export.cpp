@@ -3,7 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/message.h"
-#include "core/checkpoint/model/block_stages.h"
+#include "core/checkpoint/graph/model_stages.h"
 #include "core/checkpoint/run/from_rows.h"
 #include "core/export/circuitsvis.h"
 #include "core/export/derived_stages.h"
@@ -63,7 +63,7 @@ std::vector<SelectedStage> tensors_of(const checkpoint::Model& model, const chec
     for (const checkpoint::BlockRun& run : result.blocks)
         add((run.id == TensorId::probabilities
                  ? ""
-                 : prefix_of(model, checkpoint::place_in_files(run.place, run.id))) +
+                 : prefix_of(model, model.stages().named_place(run.place, run.id))) +
                 std::string(tensor_info(run.id).name),
             run.tensor);
     for (const auto& [stack, hidden] : {std::pair(checkpoint::Stack::encoder, &result.encoder_hidden),

@@ -2,7 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/message.h"
-#include "core/checkpoint/model/block_stages.h"
+#include "core/checkpoint/graph/model_stages.h"
 
 #include <algorithm>
 #include <set>
@@ -137,7 +137,7 @@ ScriptPart part_of_layer(checkpoint::Pass& pass, AttentionPlace place, Progress&
                       place.layer, stack.layers - 1));
     ScriptPart part = empty_part(ScriptPart::Kind::layer, pass);
     const auto find = [&](TensorId stage) { return part.graph.find(pass.text().name(place, stage)); };
-    const NodeId end = find(checkpoint::layer_stages(stack, place).back());
+    const NodeId end = find(pass.text().model()->stages().in_layer(place).back());
     part.computed = LayerNodes(part.graph, find(TensorId::resid_in), end, place.layer,
                                place.stack == checkpoint::Stack::encoder)
                         .in_order();

@@ -219,8 +219,7 @@ int add_norm(Sheet& sheet, const CellAddress& cell) {
     sheet.arithmetic("√(" + number(numbers.variance, 4) + " + " + eps.str() + ")", number(numbers.spread, 4));
     const auto d = static_cast<std::size_t>(cell.at[2]);
     const auto names = *norm_at(shown, cell.tensor);
-    const TensorPtr& weight = shown.block->weights[names.weight];
-    const TensorPtr bias = names.bias ? shown.block->weights[*names.bias] : nullptr;
+    const TensorPtr weight = weight_at(shown, names.weight), bias = weight_at(shown, names.bias);
     const auto x = static_cast<double>(row[d]), centred = x - numbers.mean, scaled = centred / numbers.spread,
                w = weight == nullptr ? 1.0 : static_cast<double>(weight->data()[d]),
                b = bias == nullptr ? 0.0 : static_cast<double>(bias->data()[d]);
@@ -409,12 +408,11 @@ int add_around(Sheet& sheet, const CellAddress& cell) {
         return add_norm(sheet, cell);
     if (is_output_of_mlp(shown, cell.tensor))
         return add_product(sheet, cell);
-    if (is_scaled_branch(shown, cell.tensor)) {
+    if (const auto scale = branch_scale(shown, cell.tensor)) {
         const TensorId from = made_from(shown, cell.tensor).front();
         sheet.section(tr("block_inspector.scale_of_branch", "Scale"),
                       tr("block_inspector.constant_of_model", "a constant of the model"));
-        sheet.arithmetic(number(shown.block->architecture->branch_scale, 4) + " × " +
-                             number(value_of(shown, from, cell.at), 4),
+        sheet.arithmetic(number(*scale, 4) + " × " + number(value_of(shown, from, cell.at), 4),
                          number(value_of(shown, cell.tensor, cell.at), 4));
         return 4;
     }

@@ -28,7 +28,7 @@ std::string sum_of(const std::vector<TensorId>& terms) {
 std::string norm_formula(const Shown& shown, TensorId id) {
     const checkpoint::Architecture& architecture = *shown.block->architecture;
     const auto weights = *norm_at(shown, id);
-    const bool bias = weights.bias && shown.block->weights[*weights.bias] != nullptr;
+    const bool bias = weight_at(shown, weights.bias) != nullptr;
     const std::string_view name = tensor_info(id).name, from = tensor_info(made_from(shown, id).front()).name;
     if (checkpoint::is_layer_norm(architecture.norm))
         return bias ? tr("block_parts.mean_variance_weight_bias",
@@ -43,18 +43,16 @@ std::string norm_formula(const Shown& shown, TensorId id) {
 } // namespace
 
 std::vector<TensorId> made_from(const Shown& shown, TensorId id) {
-    const checkpoint::Architecture& architecture = *shown.block->architecture;
-    return checkpoint::made_from(
-        architecture, id, shown.block->place.layer < 0 ? architecture.layers - 1 : shown.block->place.layer);
+    return shown.block->stages->sources(shown.block->place, id);
 }
 
 bool is_sum_of_experts(const Shown& shown, TensorId id) {
     const checkpoint::AttentionPlace place = shown.block->place;
-    return place.layer >= 0 && checkpoint::is_sum_of_experts(*shown.block->architecture, id, place.layer);
+    return place.layer >= 0 && shown.block->stages->is_sum_of_experts(place, id);
 }
 
-bool is_scaled_branch(const Shown& shown, TensorId id) {
-    return checkpoint::is_scaled_branch(*shown.block->architecture, id);
+std::optional<double> branch_scale(const Shown& shown, TensorId id) {
+    return shown.block->stages->branch_scale(shown.block->place, id);
 }
 
 bool is_delta(TensorId id) {
@@ -88,15 +86,19 @@ bool holds_sources(const Shown& shown, TensorId id) {
 }
 
 std::optional<checkpoint::NormWeights> norm_at(const Shown& shown, TensorId id) {
-    return checkpoint::norm_weights(*shown.block->architecture, id);
+    return shown.block->stages->norm_weights(shown.block->place, id);
+}
+
+TensorPtr weight_at(const Shown& shown, std::optional<checkpoint::WeightId> weight) {
+    return weight ? shown.block->weights[*weight] : nullptr;
 }
 
 std::vector<ReadSpan> reads_around(const Shown& shown, const CellAddress& cell) {
     if (shown.block == nullptr || !holds_sources(shown, cell.tensor))
         return {};
     const bool whole_row = norm_at(shown, cell.tensor) || is_delta(cell.tensor) || cell.tensor == mlp_pre ||
-                           cell.tensor == mlp_gate || is_output_of_mlp(shown, cell.tensor) ||
-                           is_sum_of_experts(shown, cell.tensor);
+                           cell.tensor == mlp_gate || cell.tensor == routing ||
+                           is_output_of_mlp(shown, cell.tensor) || is_sum_of_experts(shown, cell.tensor);
     std::vector<ReadSpan> reads;
     for (const TensorId id : made_from(shown, cell.tensor)) {
         const std::int64_t width = extent(tensor_info(id).axes[2], shown.dims());
@@ -205,8 +207,8 @@ std::string formula_around(const Shown& shown, TensorId id) {
             return product("W_out", checkpoint::WeightId::mlp_out_bias, " + b_out") +
                    (has_fraction ? " × " + tr("block_parts.fraction", "fraction") : "");
         }
-        if (is_scaled_branch(shown, id))
-            return name + " = " + number(architecture.branch_scale, 4) + " × " + sum_of(from);
+        if (const auto scale = branch_scale(shown, id))
+            return name + " = " + number(*scale, 4) + " × " + sum_of(from);
         return name + " = " + sum_of(from);
     }
 }

@@ -1,8 +1,9 @@
 #pragma once
 
 #include "app/draw/kit/picture.h"
-#include "core/checkpoint/model/block_stages.h"
+#include "core/checkpoint/graph/model_stages.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,11 +12,10 @@ namespace headscope::app {
 // What the pages and explanations of the stops around attention share. `context.shown.block` is there where
 // they are drawn.
 
-/// What a stop around attention is made from, see checkpoint::made_from; of the first layer's input the
-/// embeddings.
+/// The stages that a step around attention is computed from, see ModelStages::sources.
 std::vector<TensorId> made_from(const Shown& shown, TensorId id);
-/// Returns whether a stage is what attention or MLP returned, times a constant of the model.
-bool is_scaled_branch(const Shown& shown, TensorId id);
+/// The constant of the model that multiplies what attention or MLP returned; nothing for other stages.
+std::optional<double> branch_scale(const Shown& shown, TensorId id);
 /// Returns whether a stage is the sum of the chosen experts' outputs, each times its fraction.
 bool is_sum_of_experts(const Shown& shown, TensorId id);
 /// Returns true for stages inside a delta layer.
@@ -27,8 +27,10 @@ bool is_output_of_mlp(const Shown& shown, TensorId id);
 bool holds_sources(const Shown& shown, TensorId id);
 /// The cells that a cell of those rows reads, as far as they are tensors with a name.
 std::vector<ReadSpan> reads_around(const Shown& shown, const CellAddress& cell);
-/// The weights of a norm at this stop; nothing where it is none.
+/// The weights of a norm at this stop; nothing if it is not a norm.
 std::optional<checkpoint::NormWeights> norm_at(const Shown& shown, TensorId id);
+/// A weight that a norm may lack, or of which the model may have no tensor: null then.
+TensorPtr weight_at(const Shown& shown, std::optional<checkpoint::WeightId> weight);
 
 /// The attention that the block on screen is around, by its number; the ends belong to the last one.
 std::int64_t attention_of_block(const Shown& shown);

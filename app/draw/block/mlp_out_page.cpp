@@ -76,7 +76,7 @@ Picture draw_mlp_out_page(const DrawContext& context) {
     const TensorId id = group_info(context.view.group).main;
     if (norm_at(context.shown, id))
         return draw_norm_page(context);
-    if (made_from(context.shown, id).size() > 1 || is_scaled_branch(context.shown, id))
+    if (made_from(context.shown, id).size() > 1 || branch_scale(context.shown, id))
         return draw_residual_page(context);
     Picture picture;
     picture.scene.width = context.width;

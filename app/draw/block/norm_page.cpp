@@ -79,7 +79,6 @@ private:
     float width() const { return context.width - canvas_pad - left() - 48; }
 
     std::vector<Bars> rows_of() const {
-        const checkpoint::WeightSet& weights = shown.block->weights;
         const checkpoint::NormWeights names = *norm_at(shown, id);
         const auto at = [&](std::span<const float> row) {
             return number(static_cast<double>(row[static_cast<std::size_t>(d)]), 3);
@@ -119,9 +118,9 @@ private:
                             .actual = context.showing == Compare::now,
                             .learned = true});
         };
-        if (const TensorPtr& weight = weights[names.weight])
-            learned(tr("norm_page.weight", "× weight"), names.weight, *weight);
-        if (const TensorPtr bias = names.bias ? weights[*names.bias] : nullptr)
+        if (const TensorPtr weight = weight_at(shown, names.weight))
+            learned(tr("norm_page.weight", "× weight"), *names.weight, *weight);
+        if (const TensorPtr bias = weight_at(shown, names.bias))
             learned(tr("norm_page.bias", "+ bias"), *names.bias, *bias);
         rows.push_back({.name = "= " + std::string(tensor_info(id).name),
                         .value = at(out),

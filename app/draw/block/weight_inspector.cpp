@@ -131,11 +131,6 @@ bool reads_row(const Shown& shown, const CellAddress& cell, std::int64_t i) {
                               : checkpoint::learned_positions(inputs, *shown.block->architecture)[at]);
 }
 
-/// What the MLP of a layer reads.
-TensorId last_norm(const Shown& shown) {
-    return shown.tensor(norm2) != nullptr ? norm2 : resid_mid;
-}
-
 /// What it does in one product: the number that it multiplies, and what comes of that.
 void add_step(Sheet& sheet, const CellAddress& cell, const Made& made) {
     const Shown& shown = sheet.context.shown;
@@ -157,9 +152,7 @@ void add_step(Sheet& sheet, const CellAddress& cell, const Made& made) {
         return;
     }
     const bool head = cell.tensor == W_U;
-    const CellAddress read{head                      ? final_norm
-                           : cell.tensor == W_router ? last_norm(shown)
-                                                     : made_from(shown, made.tensor).front(),
+    const CellAddress read{head ? final_norm : made_from(shown, made.tensor).front(),
                            {0, made.at[1], cell.at[head ? 1 : 0], 0}};
     const auto from = head ? static_cast<double>(shown.block->head_in->data()[cell.at[1]])
                            : static_cast<double>(shown.value(read));

@@ -80,10 +80,9 @@ GuideText say_norm(const Shown& shown, TensorId id, std::int64_t i) {
     out.try_it =
         tr("guide_texts_around.click_tallest_bar_how",
            "Click the tallest bar. How much of it is left after the norm? Then drag its weight to 0.");
-    if (id == norm1 || id == norm2)
-        if (architecture.norms.after_sum)
-            out.paragraphs.back() =
-                tr("guide_texts_around.normed_rows_take", "The normalized rows replace the sum.");
+    if (shown.block->stages->is_stream(shown.block->place, id))
+        out.paragraphs.back() =
+            tr("guide_texts_around.normed_rows_take", "The normalized rows replace the sum.");
     return out;
 }
 

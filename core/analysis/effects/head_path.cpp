@@ -36,7 +36,11 @@ void require_path(const checkpoint::Architecture& a, HeadPlace from, HeadPlace t
 CutPath cut_path(const checkpoint::ModelRun& run, HeadPlace from, HeadPlace to, Progress& progress) {
     const checkpoint::Architecture& a = run.model().architecture();
     require_path(a, from, to);
-    if (a.norms.after_branch || a.norms.after_sum || !a.norms.before || a.qk_norm != checkpoint::QkNorm::none)
+    const checkpoint::ModelStages& stages = run.model().stages();
+    const checkpoint::AttentionPlace of_from{checkpoint::Stack::own, from.layer},
+        of_to{checkpoint::Stack::own, to.layer};
+    if (!stages.has_norm_before(of_to) || stages.norm_weights(of_from, TensorId::attn_out) ||
+        a.qk_norm != checkpoint::QkNorm::none)
         fail_input(tr("head_path.path_head_head_cut",
                       "only models whose single norm comes before the attention let a path between heads be "
                       "cut; this {} model has other norms, so choose another model",
@@ -54,11 +58,10 @@ CutPath cut_path(const checkpoint::ModelRun& run, HeadPlace from, HeadPlace to, 
     const run::RunPtr own = runs.run({written, weights, {resid_in}, {q}, {k}}, {}, run.kept(), progress);
     const std::int64_t T = run.inputs().T;
     Tensor taken(Shape{T, a.D}, own->part(written)->values());
-    scale_by(taken, a.branch_scale);
-    if (a.norms.first || to.layer > 0)
-        pass_norm(taken, *(*own)[resid_in], a,
-                  with_edits(run.model().layer(to.layer),
-                             checkpoint::edits_of(run.edits(), to.layer))[WeightId::norm1_weight]);
+    scale_by(taken, stages.branch_scale(of_from, TensorId::attn_out).value_or(1.0));
+    pass_norm(taken, *(*own)[resid_in], a,
+              with_edits(run.model().layer(to.layer),
+                         checkpoint::edits_of(run.edits(), to.layer))[WeightId::norm1_weight]);
     for (float& number : taken.values())
         number = -number;
     const run::Intervention without{.part = {x},

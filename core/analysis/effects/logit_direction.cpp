@@ -127,7 +127,7 @@ LogitDirection LogitDirections::of(const TableReading& table, const Tensor& left
                        .final_bias = {},
                        .bias = reading.bias};
     Eigen::Map<Eigen::VectorXf>(out.direction.data(), a.D) = reading.direction.cast<float>();
-    if (!a.final_norm)
+    if (!model.stages().has({checkpoint::Stack::own, -1}, TensorId::final_norm))
         return out;
     const auto weight = [&](WeightId id) { return checkpoint::edited_end_weight(model, run_.edits(), id); };
     if (const TensorPtr bias = weight(WeightId::final_norm_bias))

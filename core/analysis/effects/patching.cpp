@@ -94,7 +94,7 @@ public:
         std::vector<graph::Part> captures{head_input_, {left()}};
         for (std::int64_t l = 0; l < architecture().layers; ++l)
             for (const TensorId stage :
-                 {TensorId::resid_in, attended(), TensorId::mlp_out, TensorId::head_out, TensorId::weights,
+                 {TensorId::resid_in, attended(l), TensorId::mlp_out, TensorId::head_out, TensorId::weights,
                   TensorId::q_heads, TensorId::k_heads, TensorId::v_heads})
                 if (architecture().has_attention(l) || !is_stage(stage))
                     captures.push_back({name(l, stage)});
@@ -107,22 +107,19 @@ public:
     double clean_difference = 0, corrupted_difference = 0;
 
     const checkpoint::Architecture& architecture() const { return run_->model().architecture(); }
+    const checkpoint::ModelStages& stages() const { return run_->model().stages(); }
     const Question& question() const { return question_; }
     std::int64_t T() const { return run_->inputs().T; }
     const checkpoint::ModelEdits& own_edits() const { return run_->edits(); }
 
-    std::string name(std::int64_t l, TensorId stage) const {
-        return checkpoint::node_name(architecture(), {Stack::own, l}, stage);
-    }
+    std::string name(std::int64_t l, TensorId stage) const { return stages().name({Stack::own, l}, stage); }
     /// The residual stream after the last layer, before the final norm.
     std::string left() const {
-        return name(architecture().layers - 1,
-                    architecture().norms.after_sum ? TensorId::norm2 : TensorId::resid_out);
+        const std::int64_t last = architecture().layers - 1;
+        return name(last, stages().in_layer({Stack::own, last}).back());
     }
     /// The stage with the attention's term of the residual stream, before a norm of the branch.
-    TensorId attended() const {
-        return architecture().changes_branches() ? TensorId::attn_raw : TensorId::attn_out;
-    }
+    TensorId attended(std::int64_t l) const { return stages().attention_output({Stack::own, l}); }
     /// The numbers of a node in the clean or the corrupted run.
     const Tensor& numbers(bool clean, const std::string& node) const {
         return *(*prompts_[clean ? 0 : 1].run)[node];
@@ -141,10 +138,10 @@ public:
                                                          row_of(numbers(true, node), t))};
     }
 
-    /// The stage that a kind by position takes from the clean run.
-    TensorId stage_of(PatchKind kind) const {
+    /// The stage of layer l that a kind by position takes from the clean run.
+    TensorId stage_of(PatchKind kind, std::int64_t l) const {
         return kind == PatchKind::residual    ? TensorId::resid_in
-               : kind == PatchKind::attention ? attended()
+               : kind == PatchKind::attention ? attended(l)
                                               : TensorId::mlp_out;
     }
 
@@ -214,10 +211,11 @@ public:
         const graph::Part written{name(head.layer, TensorId::contributions), {{"H", {head.head, 1}}}};
         Tensor added(Shape{T(), architecture().D},
                      prompt.runs.run({written}, {}, prompt.run, progress)->part(written)->values());
-        if (architecture().norms.after_branch)
-            pass_norm(added, numbers(clean, name(head.layer, attended())), architecture(),
-                      weight(head.layer, WeightId::norm1_after_weight));
-        scale_by(added, architecture().branch_scale);
+        const checkpoint::AttentionPlace place{Stack::own, head.layer};
+        if (const auto norm = stages().norm_weights(place, TensorId::attn_out))
+            pass_norm(added, numbers(clean, name(head.layer, attended(head.layer))), architecture(),
+                      norm->weight ? weight(head.layer, *norm->weight) : nullptr);
+        scale_by(added, stages().branch_scale(place, TensorId::attn_out).value_or(1.0));
         return added;
     }
 
@@ -225,7 +223,7 @@ public:
     run::Intervention path_output(HeadPlace from, HeadPlace to, PathInputs inputs, Progress& progress) {
         const checkpoint::Architecture& a = architecture();
         require_path(a, from, to);
-        if (a.norms.after_sum)
+        if (stages().is_stream({Stack::own, to.layer}, TensorId::norm1))
             fail_input(tr("patching.path_head_head_patched",
                           "a path between heads can be patched only if no norm follows the sums of the "
                           "residual stream, and this {} model is post-norm; patch a whole head instead",
@@ -233,7 +231,7 @@ public:
         Tensor change = added_by(true, from, progress);
         const Tensor own = added_by(false, from, progress);
         std::ranges::transform(change.values(), own.values(), change.data(), std::minus<>());
-        if (a.norms.before && (a.norms.first || to.layer > 0))
+        if (stages().has_norm_before({Stack::own, to.layer}))
             pass_norm(change, numbers(false, name(to.layer, TensorId::resid_in)), a,
                       weight(to.layer, WeightId::norm1_weight));
         return head_output(to.layer, to.head,
@@ -262,11 +260,11 @@ public:
     /// Edits that add to the attention what an output of one of its heads changes.
     checkpoint::ModelEdits with_head_output(const run::Intervention& head, std::int64_t l,
                                             Progress& progress) {
-        const std::string node = name(l, attended());
+        const std::string node = name(l, attended(l));
         const TensorPtr is = (*run_with({{node}}, {head}, progress))[node];
         auto rows = std::make_shared<Tensor>(Shape{T(), architecture().D});
         std::ranges::transform(is->values(), numbers(false, node).values(), rows->data(), std::minus<>());
-        return patched(l, {.at = attended(), .rows = std::move(rows), .added = true});
+        return patched(l, {.at = attended(l), .rows = std::move(rows), .added = true});
     }
 
 private:
@@ -358,7 +356,7 @@ bool Patching::same(PatchKind kind, std::int64_t row, std::int64_t column) const
     const bool last = row == state_->architecture().layers;
     if (last && column != state_->question().position)
         return true;
-    const std::string node = last ? state_->left() : state_->name(row, state_->stage_of(kind));
+    const std::string node = last ? state_->left() : state_->name(row, state_->stage_of(kind, row));
     return equal(row_of(state_->numbers(true, node), column), row_of(state_->numbers(false, node), column));
 }
 
@@ -369,7 +367,7 @@ double Patching::patched(PatchKind kind, std::int64_t row, std::int64_t column, 
         return state_->clean_difference; // the whole row that the head reads
     return state_->difference_with(info_of(kind).by_head
                                        ? state_->clean_head(kind, row, column, progress)
-                                       : state_->clean_row(row, state_->stage_of(kind), column),
+                                       : state_->clean_row(row, state_->stage_of(kind, row), column),
                                    progress);
 }
 
@@ -383,7 +381,7 @@ checkpoint::ModelEdits Patching::edits(PatchKind kind, std::int64_t row, std::in
         return state_->own_edits();
     return info_of(kind).by_head
                ? state_->with_head_output(state_->clean_head(kind, row, column, progress), row, progress)
-               : state_->with_clean_row(row, state_->stage_of(kind), column);
+               : state_->with_clean_row(row, state_->stage_of(kind, row), column);
 }
 
 double Patching::path(HeadPlace from, HeadPlace to, PathInputs inputs, Progress& progress) {

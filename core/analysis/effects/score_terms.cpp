@@ -141,7 +141,7 @@ ScoreTerms score_terms(const checkpoint::ModelRun& run, const ScoreQuestion& que
     const checkpoint::LayerEdits* const edits = checkpoint::edits_of(run.edits(), question.attention);
     const Problem problem = with_edits(run.problem(question.attention), edits);
     const checkpoint::WeightSet weights = with_edits(run.model().layer(question.attention), edits);
-    const bool has_norm = a.norms.before && (a.norms.first || place.layer > 0);
+    const bool has_norm = run.model().stages().has_norm_before(place);
     const Weights& w = problem.weights;
     const Dims& d = problem.dims;
     const auto side = [&](const Side& of) {

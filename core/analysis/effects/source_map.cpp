@@ -37,13 +37,18 @@ public:
     /// their order.
     TensorPtr walk(std::int64_t n, std::vector<PassedNorm>& norms) {
         const checkpoint::Architecture& a = run_.model().architecture();
-        if (a.norms.after_branch)
-            norms.push_back({numbers(node(n, TensorId::attn_raw)), layer(n)[WeightId::norm1_after_weight]});
-        for (std::int64_t m = n; a.norms.after_sum && m < attention_count(a); ++m) {
-            norms.push_back({numbers(node(m, TensorId::resid_mid)), layer(m)[WeightId::norm1_weight]});
-            if (a.encoder == nullptr || attention_place(a, m).stack == Stack::cross)
-                norms.push_back({numbers(node(m, TensorId::resid_out)), layer(m)[WeightId::norm2_weight]});
-        }
+        const checkpoint::ModelStages& stages = run_.model().stages();
+        const auto add_norm = [&](std::int64_t m, TensorId id) {
+            const checkpoint::AttentionPlace place = attention_place(a, m);
+            if (const auto norm = stages.norm_weights(place, id))
+                norms.push_back({numbers(node(m, stages.sources(place, id).front())),
+                                 norm->weight ? layer(m)[*norm->weight] : nullptr});
+        };
+        add_norm(n, TensorId::attn_out);
+        for (std::int64_t m = n; m < attention_count(a); ++m)
+            for (const TensorId id : {TensorId::norm1, TensorId::norm2})
+                if (stages.is_stream(attention_place(a, m), id))
+                    add_norm(m, id);
         return numbers(checkpoint::last_stream_node(*run_.text()));
     }
 
@@ -90,13 +95,15 @@ Tensor source_map(const checkpoint::ModelRun& run, const LogitQuestion& question
     const TensorPtr left = way.walk(attention, norms);
     const TableReading table = table_reading(run.model(), run.edits(), question);
     const std::int64_t T = left->shape()[1];
+    const double scale =
+        run.model().stages().branch_scale(attention_place(a, attention), TensorId::attn_out).value_or(1.0);
     Tensor directions(Shape{T, a.D});
     for (std::int64_t i = 0; i < T; ++i) {
         cancel.check();
         Tensor direction = at_the_end.of(table, Tensor(Shape{1, 1, a.D}, row_of(*left, i)), cancel).direction;
         for (auto norm = norms.rbegin(); norm != norms.rend(); ++norm)
             FrozenNorm(row_of(*norm->read, i), a.norm, norm->weight, a.norm_eps).turn_back(direction);
-        scale_by(direction, a.branch_scale);
+        scale_by(direction, scale);
         std::ranges::copy(direction.values(), directions.data() + i * a.D);
     }
 

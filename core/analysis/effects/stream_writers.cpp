@@ -4,7 +4,7 @@
 #include "core/analysis/effects/rows.h"
 #include "core/base/message.h"
 #include "core/checkpoint/graph/graph_runs.h"
-#include "core/checkpoint/model/block_stages.h"
+#include "core/checkpoint/graph/model_stages.h"
 #include "core/tensor/views.h"
 
 #include <algorithm>
@@ -74,7 +74,7 @@ public:
             to_.add({{.kind = Kind::embedding}}, *stream);
             return stream;
         }
-        see({Stack::own, -1}, first_stages(a));
+        see({Stack::own, -1}, stages().before_layers(Stack::own));
         const Tensor& words = seen_.at(TensorId::embedding);
         to_.add({{.kind = Kind::embedding}}, words);
         Tensor sum = copy_of(words);
@@ -95,18 +95,22 @@ public:
         if (!has_attention(a, place))
             return delta_step(n, place);
         const Problem whole = to_.run_.problem(n);
-        if (!a.norms.after_sum && n + 1 < attention_count(a))
+        if (!stages().is_stream(place, TensorId::norm1) && n + 1 < attention_count(a))
             return step_to(n, place, whole);
         attend(place, with_edits(whole, checkpoint::edits_of(to_.run_.edits(), n)), whole);
-        const std::vector<TensorId> stages = layer_stages(a, place);
-        see(place, stages);
+        see(place, stages().in_layer(place));
         finish(n, place);
-        return std::make_shared<const Tensor>(seen_.at(stages.back()).shape(),
-                                              seen_.at(stages.back()).values());
+        return left(place);
     }
 
 private:
     const checkpoint::Model& model() const { return to_.run_.model(); }
+    const checkpoint::ModelStages& stages() const { return model().stages(); }
+    /// The residual stream that leaves a layer, as seen.
+    TensorPtr left(checkpoint::AttentionPlace place) const {
+        const Tensor& last = seen_.at(stages().in_layer(place).back());
+        return std::make_shared<const Tensor>(last.shape(), last.values());
+    }
     /// Reads the rows of the position, (1, 1, width), of stages that the numbers of a step are made of.
     void see(checkpoint::AttentionPlace place, const std::vector<TensorId>& stages) {
         seen_.clear();
@@ -132,15 +136,13 @@ private:
     /// Steps through a layer with a delta layer in place of attention: one component of the stream.
     TensorPtr delta_step(std::int64_t n, checkpoint::AttentionPlace place) {
         const checkpoint::Architecture& a = model().architecture();
-        const std::vector<TensorId> stages = layer_stages(a, place);
-        see(place, stages);
-        const Tensor& branch = seen_.at(a.changes_branches() ? TensorId::attn_raw : TensorId::attn_out);
+        see(place, stages().in_layer(place));
+        const Tensor& branch = seen_.at(stages().attention_output(place));
         heads_.reset();
         written_.first = {Writer{.kind = Kind::delta, .stack = place.stack, .layer = place.layer}};
         written_.second = Tensor(Shape{1, a.D}, branch.values());
         finish(n, place);
-        const Tensor& left = seen_.at(stages.back());
-        return std::make_shared<const Tensor>(left.shape(), left.values());
+        return left(place);
     }
 
     /// The same where the next stream is known: what the MLP added is what the stream gained beside the
@@ -150,21 +152,15 @@ private:
         const TensorPtr output =
             attend(place, with_edits(whole, checkpoint::edits_of(to_.run_.edits(), n)), whole);
         Tensor added(Shape{1, a.D}, output->values());
-        if (a.norms.after_branch) {
-            const checkpoint::WeightSet weights =
-                with_edits(model().layer(n), checkpoint::edits_of(to_.run_.edits(), n));
-            FrozenNorm(output->values(), a.norm, weights[WeightId::norm1_after_weight], a.norm_eps)
-                .apply(added);
-            seen_.insert_or_assign(TensorId::attn_raw, copy_of(*output));
-        }
-        scale_by(added, a.branch_scale);
+        seen_.insert_or_assign(stages().attention_output(place), copy_of(*output));
+        if (const auto branch = after_branch(place, weights_of(n)))
+            branch->apply(added);
         const auto before = row_of(*to_.run_.stream(n), to_.position_),
                    after = row_of(*to_.run_.stream(n + 1), to_.position_);
         Tensor mlp(Shape{1, a.D}, after);
         for (std::size_t d = 0; d < before.size(); ++d)
             mlp.data()[d] -= before[d] + added.data()[d];
-        // Behind a decoder's own attention comes its cross-attention.
-        if (a.encoder == nullptr || place.stack == Stack::cross)
+        if (stages().has(place, TensorId::mlp_out)) // not between a decoder's own attention and the next one
             seen_.insert_or_assign(TensorId::mlp_out, std::move(mlp));
         finish(n, place);
         return std::make_shared<const Tensor>(Shape{1, 1, a.D}, after);
@@ -208,27 +204,43 @@ private:
 
     /// Lists what step() made, in its order.
     void finish(std::int64_t n, checkpoint::AttentionPlace place) {
-        const checkpoint::Architecture& a = model().architecture();
-        const checkpoint::WeightSet weights =
-            with_edits(model().layer(n), checkpoint::edits_of(to_.run_.edits(), n));
-        const auto branch = [&](TensorId raw, WeightId weight) {
-            if (a.branch_scale != 1.0)
-                return std::optional(FrozenNorm::scaled(a.branch_scale));
-            return a.norms.after_branch ? std::optional(FrozenNorm(seen_.at(raw).values(), a.norm,
-                                                                   weights[weight], a.norm_eps))
-                                        : std::nullopt;
-        };
-        to_.add(written_.first, *written_.second, branch(TensorId::attn_raw, WeightId::norm1_after_weight));
+        const checkpoint::WeightSet weights = weights_of(n);
+        to_.add(written_.first, *written_.second, after_branch(place, weights));
         if (sources_)
             to_.steps_.back().heads = std::exchange(heads_, std::nullopt);
-        if (a.norms.after_sum)
-            to_.pass_norm(seen_.at(TensorId::resid_mid), weights[WeightId::norm1_weight],
-                          weights[WeightId::norm1_bias], {Kind::norm1_bias, place.stack, place.layer, -1});
+        pass_norm(place, TensorId::norm1, weights, {Kind::norm1_bias, place.stack, place.layer, -1});
         if (const Tensor* const mlp = seen(TensorId::mlp_out))
             to_.add({{Kind::mlp, Stack::own, place.layer, -1}}, *mlp);
-        if (a.norms.after_sum && seen(TensorId::resid_out) != nullptr)
-            to_.pass_norm(seen_.at(TensorId::resid_out), weights[WeightId::norm2_weight],
-                          weights[WeightId::norm2_bias], {Kind::norm2_bias, Stack::own, place.layer, -1});
+        pass_norm(place, TensorId::norm2, weights, {Kind::norm2_bias, Stack::own, place.layer, -1});
+    }
+
+    checkpoint::WeightSet weights_of(std::int64_t n) const {
+        return with_edits(model().layer(n), checkpoint::edits_of(to_.run_.edits(), n));
+    }
+    static TensorPtr weight_in(const checkpoint::WeightSet& weights, std::optional<WeightId> id) {
+        return id ? weights[*id] : nullptr;
+    }
+
+    /// The norm or the scale between what the attention returns, which was seen, and the stream.
+    std::optional<FrozenNorm> after_branch(checkpoint::AttentionPlace place,
+                                           const checkpoint::WeightSet& weights) const {
+        if (const auto scale = stages().branch_scale(place, TensorId::attn_out))
+            return FrozenNorm::scaled(*scale);
+        const auto norm = stages().norm_weights(place, TensorId::attn_out);
+        const checkpoint::Architecture& a = model().architecture();
+        return norm ? std::optional(FrozenNorm(seen_.at(stages().attention_output(place)).values(), a.norm,
+                                               weight_in(weights, norm->weight), a.norm_eps))
+                    : std::nullopt;
+    }
+
+    /// Passes a norm of a sum of the stream that replaces it; other norms leave the stream as it is.
+    void pass_norm(checkpoint::AttentionPlace place, TensorId id, const checkpoint::WeightSet& weights,
+                   Writer of_bias) {
+        if (!stages().is_stream(place, id))
+            return;
+        const checkpoint::NormWeights norm = *stages().norm_weights(place, id);
+        to_.pass_norm(seen_.at(stages().sources(place, id).front()), weight_in(weights, norm.weight),
+                      weight_in(weights, norm.bias), of_bias);
     }
 
     StreamWriters& to_;

@@ -28,9 +28,12 @@ Eigen::VectorXf direction_of(const checkpoint::ModelRun& run, std::int64_t n, st
                                 last = edited_weights(run, attention_count(architecture) - 1);
     const float* const row = layer[WeightId::mlp_out]->data() + unit * architecture.D;
     Eigen::ArrayXd direction = ConstNumbers(row, architecture.D).cast<double>();
-    if (architecture.norms.after_branch && layer[WeightId::norm2_after_weight] != nullptr)
-        direction *= numbers_of(*layer[WeightId::norm2_after_weight]);
-    direction *= architecture.branch_scale;
+    const checkpoint::ModelStages& stages = run.model().stages();
+    const checkpoint::AttentionPlace place = attention_place(architecture, n);
+    if (const auto norm = stages.norm_weights(place, TensorId::mlp_out);
+        norm && norm->weight && layer[*norm->weight] != nullptr)
+        direction *= numbers_of(*layer[*norm->weight]);
+    direction *= stages.branch_scale(place, TensorId::mlp_out).value_or(1.0);
     if (checkpoint::is_layer_norm(architecture.norm))
         direction -= direction.mean();
     if (last[WeightId::final_norm_weight] != nullptr)
@@ -42,8 +45,9 @@ Eigen::VectorXf direction_of(const checkpoint::ModelRun& run, std::int64_t n, st
 
 bool has_unit_words(const checkpoint::Model& model, checkpoint::Stack stack) {
     const checkpoint::Architecture& architecture = model.architecture();
-    return model.has_head() && stack != checkpoint::Stack::encoder && architecture.final_norm &&
-           architecture.experts == 0 && !architecture.norms.after_sum &&
+    return model.has_head() && stack != checkpoint::Stack::encoder &&
+           model.stages().has({stack, -1}, TensorId::final_norm) && architecture.experts == 0 &&
+           !model.stages().is_stream({stack, 0}, TensorId::norm1) &&
            model.weight(WeightId::head_dense) == nullptr;
 }
 

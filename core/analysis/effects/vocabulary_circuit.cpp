@@ -46,14 +46,17 @@ Eigen::RowVectorXf after_first_mlp(const checkpoint::Model& model, const checkpo
     const checkpoint::Architecture& a = model.architecture();
     const auto text = std::make_shared<const checkpoint::TextGraph>(
         std::shared_ptr<const checkpoint::Model>(std::shared_ptr<void>(), &model), one_token(model));
-    const auto name = [&](TensorId stage) { return text->name({checkpoint::Stack::own, 0}, stage); };
+    const checkpoint::AttentionPlace place{
+        model.encoder() != nullptr ? checkpoint::Stack::cross : checkpoint::Stack::own, 0};
+    const checkpoint::ModelStages& stages = model.stages();
+    const auto name = [&](TensorId stage) { return text->name(place, stage); };
     const graph::Graph& nodes = text->graph();
     const auto input_of = [&](const graph::Node& node) { return nodes.node(node.inputs.front().node); };
-    const graph::Node& first =
-        nodes[a.has_experts(0) ? layer_prefix(a, {checkpoint::Stack::own, 0}) + "router"
-                               : name(TensorId::mlp_pre)];
-    const graph::Node read = input_of(first), from = a.norms.before ? input_of(read) : read;
-    const std::string made = name(a.norms.after_branch ? TensorId::mlp_raw : TensorId::mlp_out);
+    const graph::Node& first = nodes[stages.has(place, TensorId::routing) ? layer_prefix(a, place) + "router"
+                                                                          : name(TensorId::mlp_pre)];
+    const graph::Node read = input_of(first), from = read.role == graph::Role::stream ? read : input_of(read);
+    const bool is_normed = stages.norm_weights(place, TensorId::mlp_out).has_value();
+    const std::string made = name(is_normed ? TensorId::mlp_raw : TensorId::mlp_out);
     Progress progress{Progress::CancelledWith{cancel}};
     const TensorPtr out = checkpoint::FromRows(text, edits, from.name, {made})
                               .of(std::make_shared<const Tensor>(as_row(e)), progress)

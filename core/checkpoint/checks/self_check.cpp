@@ -1,8 +1,7 @@
 #include "core/checkpoint/checks/self_check.h"
 
 #include "core/checkpoint/checks/largest_difference.h"
-#include "core/checkpoint/graph/model_graph.h"
-#include "core/checkpoint/model/block_stages.h"
+#include "core/checkpoint/graph/model_stages.h"
 #include "core/graph/evaluate.h"
 
 #include <algorithm>
@@ -36,7 +35,7 @@ std::vector<Compared> compared_tensors(const Model& model, const ForwardResult& 
     const Architecture& architecture = model.architecture();
     std::vector<Compared> all;
     for (const LayerRun& layer : run.layers)
-        all.push_back({node_name(architecture, layer.place, TensorId::weights),
+        all.push_back({model.stages().name(layer.place, TensorId::weights),
                        layer.trace.stage(TensorId::weights),
                        kind_in(architecture, layer.place.stack, "attentions"), layer.place.layer, 1e-5});
     for (const auto& [stack, hidden] :
@@ -77,11 +76,12 @@ void add_double_precision(const ModelGraph& built, const Model& model, const std
 }
 
 /// Compares each sum of the stream with the sum of its terms in double precision.
-void add_residual_sums(const graph::Graph& graph, const Architecture& architecture, const ForwardResult& run,
+void add_residual_sums(const graph::Graph& graph, const Model& model, const ForwardResult& run,
                        std::vector<ReferenceRow>& rows) {
+    const Architecture& architecture = model.architecture();
     std::map<graph::NodeId, const Tensor*> numbers;
     for (const BlockRun& block : run.blocks)
-        if (const auto node = graph.try_find(node_name(architecture, block.place, block.id)))
+        if (const auto node = graph.try_find(model.stages().name(block.place, block.id)))
             numbers.emplace(*node, block.tensor.get());
     std::map<std::pair<graph::Stack, std::int64_t>, LargestDifference> by_layer;
     for (graph::NodeId id = 0; std::cmp_less(id, graph.nodes().size()); ++id) {
@@ -175,7 +175,7 @@ std::vector<ReferenceRow> check_itself(const Model& model, const ModelInputs& in
     const ModelGraph built = graph_of(model.architecture(), inputs, model.has_head());
     std::vector<ReferenceRow> rows;
     add_double_precision(built, model, all, progress, rows);
-    add_residual_sums(built.graph, model.architecture(), run, rows);
+    add_residual_sums(built.graph, model, run, rows);
     add_weight_sums(model.architecture(), run, rows);
     rows.push_back(second_run(all, compared_tensors(model, again)));
     progress.set_part(0.0F, 1.0F);

@@ -40,20 +40,20 @@ void check_prompt(const Model& model, const ModelInputs& prompt) {
 namespace {
 
 /// The nodes that a generator asks for: the output of the last layer, and each layer's weights.
-std::vector<std::string> captures_of(const Architecture& architecture) {
+std::vector<std::string> captures_of(const Model& model) {
+    const Architecture& architecture = model.architecture();
     std::vector<std::string> captures{layer_prefix(architecture, {Stack::own, -1}) + "hidden." +
                                       std::to_string(architecture.layers)};
     for (std::int64_t l = 0; l < architecture.layers; ++l)
         if (architecture.has_attention(l))
-            captures.push_back(node_name(architecture, {Stack::own, l}, TensorId::weights));
+            captures.push_back(model.stages().name({Stack::own, l}, TensorId::weights));
     return captures;
 }
 
 } // namespace
 
 Generator::Generator(std::shared_ptr<const Model> model, const ModelInputs& prompt, ModelEdits edits)
-    : model_(std::move(model)),
-      growing_(model_, edits, captures_of(model_->architecture()), std::make_shared<Workshop>()) {
+    : model_(std::move(model)), growing_(model_, edits, captures_of(*model_), std::make_shared<Workshop>()) {
     check_prompt(*model_, prompt);
     check_edits(*model_, edits);
     text_.T = prompt.T;
@@ -115,7 +115,7 @@ void Generator::run(bool weights, Progress& progress) {
 }
 
 std::string Generator::weights_of(std::int64_t l) const {
-    return node_name(model_->architecture(), {Stack::own, l}, TensorId::weights);
+    return model_->stages().name({Stack::own, l}, TensorId::weights);
 }
 
 /// Runs the tokens up to `end` that are not cached.

@@ -5,7 +5,6 @@
 #include "core/checkpoint/graph/head_graph.h"
 #include "core/checkpoint/graph/layer_graph.h"
 #include "core/checkpoint/graph/stack_text.h"
-#include "core/checkpoint/model/block_stages.h"
 #include "core/graph/labels.h"
 #include "core/trace/stage.h"
 
@@ -76,14 +75,6 @@ ModelGraph graph_of(const Architecture& architecture, const ModelInputs& inputs,
     if (has_head)
         add_head(root, leaves, text, own.hidden, own.word_table);
     return {.graph = root.finish(), .inputs = leaves.take_inputs(), .weights = leaves.take_weights()};
-}
-
-std::string node_name(const Architecture& architecture, AttentionPlace place, TensorId stage) {
-    const std::string name(tensor_info(stage).name);
-    if (stage == TensorId::logits || stage == TensorId::probabilities)
-        return name;
-    const bool is_around = std::ranges::find(block_table(), stage, &TensorInfo::id) != block_table().end();
-    return layer_prefix(architecture, is_around ? place_in_files(place, stage) : place) + name;
 }
 
 WeightReader::WeightReader(std::map<std::string, WeightPlace, std::less<>> places,

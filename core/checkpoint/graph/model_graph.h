@@ -41,10 +41,6 @@ struct ModelGraph {
 ModelGraph graph_of(const Architecture& architecture, const ModelInputs& inputs, bool has_head,
                     float temperature = 1);
 
-/// The name of the node of a stage of an attention or of what stands around it: "layers.3.head_out". Layer
-/// -1: of a stack as a whole, "embedding".
-std::string node_name(const Architecture& architecture, AttentionPlace place, TensorId stage);
-
 /// Reads the numbers of parameters, in the order of a graph one layer after the other. Any thread may use it.
 class WeightReader {
 public:

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/checkpoint/graph/model_graph.h"
+#include "core/checkpoint/graph/model_stages.h"
 #include "core/checkpoint/model/model_edits.h"
 #include "core/run/run.h"
 
@@ -22,9 +22,9 @@ public:
 
     const std::shared_ptr<const Model>& model() const { return model_; }
     const graph::Graph& graph() const { return built_.graph; }
-    /// See checkpoint::node_name.
+    /// See ModelStages::name.
     std::string name(AttentionPlace place, TensorId stage) const {
-        return node_name(model_->architecture(), place, stage);
+        return model_->stages().name(place, stage);
     }
     /// The node that the product with the output table reads. The model has a head.
     const std::string& head_input() const;

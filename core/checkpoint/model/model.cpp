@@ -13,6 +13,7 @@
 #include "core/checkpoint/files/packaged_models.h"
 #include "core/checkpoint/gguf/gguf_architecture.h"
 #include "core/checkpoint/gguf/gguf_join.h"
+#include "core/checkpoint/graph/model_stages.h"
 #include "core/checkpoint/model/quantized.h"
 #include "core/checkpoint/quantized/join.h"
 
@@ -21,6 +22,8 @@
 #include <atomic>
 #include <charconv>
 #include <cmath>
+#include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
@@ -96,12 +99,24 @@ void set_unknown_tensors(UnknownTensors policy) {
     unknown_tensors = policy;
 }
 
+struct Model::LazyStages {
+    std::once_flag once;
+    std::unique_ptr<const ModelStages> built;
+};
+
+const ModelStages& Model::stages() const {
+    std::call_once(stages_->once,
+                   [&] { stages_->built = std::make_unique<const ModelStages>(architecture_, has_head()); });
+    return *stages_->built;
+}
+
 Model Model::open(const std::string& place, std::size_t kept_bytes) {
     if (const std::string missing = not_downloaded_message(place); !missing.empty())
         fail_input(missing);
     const std::string path = checkpoint_at(place);
     kept_bytes = std::min<std::uint64_t>(kept_bytes, available_memory() / 4);
     Model model;
+    model.stages_ = std::make_shared<LazyStages>();
     model.path_ = path;
     const std::string base = base_of(path);
     model.folder_ = settings_folder(base);
@@ -128,6 +143,7 @@ Model Model::open(const std::string& place, std::size_t kept_bytes) {
     if (model.architecture_.encoder != nullptr) {
         encoder = std::shared_ptr<Model>(new Model(model));
         encoder->architecture_ = *model.architecture_.encoder;
+        encoder->stages_ = std::make_shared<LazyStages>();
         encoder->plan_kept(kept_bytes / 2);
         model.encoder_ = encoder;
     }

@@ -16,6 +16,8 @@
 
 namespace headscope::checkpoint {
 
+class ModelStages;
+
 /// What does not fit between a checkpoint's tensors and its architecture. Names are those of the file.
 struct CheckpointReport {
     std::vector<std::string> missing;      ///< of the embeddings and layers: without them nothing runs
@@ -96,7 +98,12 @@ public:
     /// layer n.
     WeightSet layer(std::int64_t n) const;
 
+    /// The stages around the attentions, from the graph of the model, which is built when they are asked for
+    /// first. Valid as long as the model or a copy of it.
+    const ModelStages& stages() const;
+
 private:
+    struct LazyStages;
     Model() = default;
     void match_stack(std::set<std::string>& known, CheckpointReport& report);
     void sort_others(const std::set<std::string>& known);
@@ -128,6 +135,7 @@ private:
     std::vector<std::string> ignored_;
     std::shared_ptr<const Model> encoder_;
     std::shared_ptr<std::vector<KeptWeights>> kept_; ///< around the layers, then each attention of the stack
+    std::shared_ptr<LazyStages> stages_;
 };
 
 } // namespace headscope::checkpoint

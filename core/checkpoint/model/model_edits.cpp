@@ -3,7 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/joined.h"
 #include "core/base/message.h"
-#include "core/checkpoint/model/block_stages.h"
+#include "core/checkpoint/graph/model_stages.h"
 #include "core/checkpoint/model/stacks.h"
 
 #include <algorithm>
@@ -93,10 +93,11 @@ bool same(const LayerEdits& a, const LayerEdits& b) {
            a.patched == b.patched && a.rows == b.rows;
 }
 
-void check_patch(const PatchedRows& patch, const Architecture& architecture, AttentionPlace place,
+void check_patch(const PatchedRows& patch, const Model& model, AttentionPlace place,
                  const std::string& where) {
-    const TensorId attended = architecture.changes_branches() ? TensorId::attn_raw : TensorId::attn_out;
-    std::vector<TensorId> taken = layer_stages(architecture, place);
+    const Architecture& architecture = in_stack(model.architecture(), place.stack);
+    const TensorId attended = model.stages().attention_output(place);
+    std::vector<TensorId> taken = model.stages().in_layer(place);
     std::erase_if(taken, [&](TensorId id) {
         return id != TensorId::resid_in && id != attended && id != TensorId::mlp_act &&
                id != TensorId::mlp_out;
@@ -311,7 +312,7 @@ void check_edits(const Model& model, const ModelEdits& edits) {
             fail_input(tr("model_edits.gain_not_finite_give",
                           "{} have a head gain that is not finite; give finite numbers", where));
         for (const PatchedRows& patch : layer.patched)
-            check_patch(patch, in_stack(architecture, place.stack), place, where);
+            check_patch(patch, model, place, where);
         for (const auto& [table, rows] : layer.rows)
             check_rows(model, n, table, rows, where);
         const WeightSet weights = layer.tensors.empty() ? WeightSet() : editable_weights(model, n);

@@ -14,6 +14,8 @@
 
 namespace headscope::checkpoint {
 
+class ModelStages;
+
 /// What a checkpoint computes around one attention, or before the first layer of a stack and after the last
 /// one, for one text. Numbers never change; any thread may read them.
 struct BlockTrace {
@@ -26,6 +28,7 @@ struct BlockTrace {
     std::map<WeightId, TableRows> rows = {};          ///< of tables, those that edits changed; none is empty
     std::vector<PatchedRows> patched = {};            ///< see LayerEdits
     std::shared_ptr<const Architecture> architecture; ///< of the stack
+    std::shared_ptr<const ModelStages> stages;        ///< of the whole model
 
     // Of a layer with an MLP for all tokens.
     /// (1, T, d_ff): mlp_gate, or without a gate mlp_pre, after the activation, without what is patched

@@ -1,6 +1,6 @@
 #include "core/checkpoint/run/expert_at_token.h"
 
-#include "core/checkpoint/model/block_stages.h"
+#include "core/checkpoint/graph/model_stages.h"
 #include "core/engine/cpu/dense.h"
 #include "core/engine/cpu/rows/layer_rows.h"
 
@@ -33,7 +33,7 @@ ExpertAtToken expert_at_token(const BlockTrace& block, std::int64_t expert, std:
     ExpertAtToken out{.place = block.place,
                       .expert = expert,
                       .token = token,
-                      .reads = made_from(architecture, TensorId::mlp_pre, block.place.layer).front(),
+                      .reads = block.stages->sources(block.place, TensorId::routing).front(),
                       .gate = {},
                       .in = {},
                       .act = {},

@@ -3,7 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/joined.h"
 #include "core/base/message.h"
-#include "core/checkpoint/model/block_stages.h"
+#include "core/checkpoint/graph/model_stages.h"
 #include "core/checkpoint/run/attention_problem.h"
 #include "core/checkpoint/run/pass.h"
 
@@ -46,8 +46,8 @@ struct KeptLayer {
 class Collector {
 public:
     Collector(const ModelInputs& inputs, const ForwardOptions& options, const TextGraph& text)
-        : model_(*text.model()), architecture_(model_.architecture()), inputs_(inputs), options_(options),
-          text_(text) {
+        : model_(*text.model()), architecture_(model_.architecture()), stages_(model_.stages()),
+          inputs_(inputs), options_(options), text_(text) {
         for (const Stack stack : {Stack::encoder, Stack::own})
             if (stack == Stack::own || architecture_.encoder != nullptr)
                 add_stack(stack);
@@ -79,7 +79,7 @@ private:
         return id;
     }
     void add_block(AttentionPlace place, TensorId id, const std::string& node) {
-        if (options_.stages.has(id) && (keeps(place) || keeps(place_in_files(place, id))))
+        if (options_.stages.has(id) && (keeps(place) || keeps(stages_.named_place(place, id))))
             blocks_.emplace_back(BlockRun{place, id, nullptr}, capture(node));
     }
     void add_nodes(AttentionPlace place);
@@ -91,6 +91,7 @@ private:
 
     const Model& model_;
     const Architecture& architecture_;
+    const ModelStages& stages_;
     const ModelInputs& inputs_;
     const ForwardOptions& options_;
     const TextGraph& text_;
@@ -132,41 +133,40 @@ void Collector::add_stack(Stack stack) {
     const auto around = [&](TensorId id) {
         add_block({stack, -1}, id, prefix + std::string(tensor_info(id).name));
     };
-    std::ranges::for_each(first_stages(a), around);
+    std::ranges::for_each(stages_.before_layers(stack), around);
     add_nodes({stack, -1});
     for (std::int64_t l = 0; l < a.layers; ++l) {
         add_attention({stack, l});
         if (stack == Stack::own && architecture_.encoder != nullptr)
             add_attention({Stack::cross, l});
     }
-    if (a.final_norm)
+    if (stages_.has({stack, -1}, TensorId::final_norm))
         around(TensorId::final_norm);
     for (std::int64_t l = 0; l <= a.layers; ++l)
         hidden_[stack].push_back(capture(prefix + "hidden." + std::to_string(l)));
 }
 
 void Collector::add_attention(AttentionPlace place) {
-    const Architecture& a = in_stack(architecture_, place.stack);
-    std::vector<TensorId> around = layer_stages(a, place);
-    if (a.has_experts(place.layer))
+    std::vector<TensorId> around = stages_.in_layer(place);
+    if (stages_.has(place, TensorId::routing))
         around.insert(std::ranges::find(around, TensorId::mlp_out), TensorId::routing);
     for (const TensorId id : around)
-        add_block(place, id, node_name(architecture_, place, id));
+        add_block(place, id, stages_.name(place, id));
     add_nodes(place);
     if ((options_.stages.empty() && !options_.keep_problems) || !keeps(place) ||
         !has_attention(architecture_, place))
         return;
     KeptLayer kept{.place = place, .stages = {}};
     for (const TensorInfo& stage : stage_table())
-        if (const std::string node = node_name(architecture_, place, stage.id);
+        if (const std::string node = stages_.name(place, stage.id);
             options_.stages.has(stage.id) && text_.graph().try_find(node))
             kept.stages.emplace_back(stage.id, capture(node));
     if (options_.keep_problems) {
-        kept.x = capture(node_name(architecture_, place, TensorId::x));
+        kept.x = capture(stages_.name(place, TensorId::x));
         if (architecture_.latent)
-            kept.x_kv = capture(node_name(architecture_, place, TensorId::x_kv));
+            kept.x_kv = capture(stages_.name(place, TensorId::x_kv));
         if (a.relative)
-            kept.rel_positions = capture(node_name(architecture_, place, TensorId::rel_positions));
+            kept.rel_positions = capture(stages_.name(place, TensorId::rel_positions));
         if (place.stack == Stack::cross)
             kept.x_kv = capture(layer_prefix(architecture_, {Stack::encoder, -1}) + "hidden." +
                                 std::to_string(architecture_.encoder->layers));
@@ -223,8 +223,7 @@ ForwardResult Collector::collect(Pass& pass, Progress& progress) {
     for (; taken_ < layers_.size(); ++taken_) {
         const KeptLayer& kept = layers_[taken_];
         result.layers.push_back(layer_run(kept, pass));
-        const run::NodeId weights =
-            text_.graph().find(node_name(architecture_, kept.place, TensorId::weights));
+        const run::NodeId weights = text_.graph().find(stages_.name(kept.place, TensorId::weights));
         for (const run::EmptyRow& row : run->empty_rows())
             if (row.node == weights)
                 result.layers.back().trace.fully_masked.push_back({row.b, row.h, row.i});
@@ -268,10 +267,10 @@ Problem problem_of_layer(const Model& model, const ModelInputs& inputs, const Fo
     std::vector<graph::Part> captures;
     for (const TensorId id : {TensorId::x, TensorId::x_kv, TensorId::rel_positions})
         if (sources.has(id))
-            captures.push_back({node_name(architecture, place, id)});
+            captures.push_back({pass.text().name(place, id)});
     const run::RunPtr run = pass.run(captures, progress);
     const auto numbers = [&](TensorId id) {
-        return sources.has(id) ? (*run)[node_name(architecture, place, id)] : nullptr;
+        return sources.has(id) ? (*run)[pass.text().name(place, id)] : nullptr;
     };
     const std::int64_t n = attention_number(architecture, place);
     return with_edits(

@@ -23,7 +23,7 @@ std::string last_hidden_node(const TextGraph& text, Stack stack) {
 }
 
 std::string last_stream_node(const TextGraph& text, Stack stack) {
-    if (!in_stack(text.model()->architecture(), stack).final_norm)
+    if (!text.model()->stages().has({stack, -1}, TensorId::final_norm))
         return last_hidden_node(text, stack);
     const graph::Node& norm = text.graph()[text.name({stack, -1}, TensorId::final_norm)];
     return text.graph().node(norm.inputs.front().node).name;

@@ -110,8 +110,7 @@ TensorPtr GrowingText::logits(const TensorPtr& hidden, Progress& progress) {
 }
 
 const cpu::KeyValueCache* GrowingText::cache(AttentionPlace place) const {
-    return layers_ ? cpu::cache_of(layers_->state(node_name(model_->architecture(), place, TensorId::scores)))
-                   : nullptr;
+    return layers_ ? cpu::cache_of(layers_->state(model_->stages().name(place, TensorId::scores))) : nullptr;
 }
 
 } // namespace headscope::checkpoint

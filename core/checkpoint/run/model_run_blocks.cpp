@@ -1,4 +1,3 @@
-#include "core/checkpoint/model/block_stages.h"
 #include "core/checkpoint/run/activation_curve.h"
 #include "core/checkpoint/run/model_run_state.h"
 
@@ -10,6 +9,7 @@ std::shared_ptr<BlockTrace> ModelRun::State::begun(const Model& stack, Attention
     auto block = std::make_shared<BlockTrace>();
     block->place = place;
     block->architecture = {model, &stack.architecture()};
+    block->stages = {model, &model->stages()};
     return block;
 }
 
@@ -23,9 +23,9 @@ std::shared_ptr<BlockTrace> ModelRun::State::block(std::int64_t n, Progress& pro
     block->rows = block->weights.rows;
     if (const LayerEdits* const changed = edits_of(edits, n))
         block->patched = changed->patched;
-    std::vector<TensorId> stages = layer_stages(stack.architecture(), place);
+    std::vector<TensorId> stages = model->stages().in_layer(place);
     const TensorId leaves_layer = stages.back();
-    if (stack.architecture().has_experts(place.layer))
+    if (model->stages().has(place, TensorId::routing))
         stages.push_back(TensorId::routing);
     if (attends(n))
         stages.push_back(TensorId::output);
@@ -61,11 +61,12 @@ BlockTracePtr ModelRun::State::ends(Stack stack, std::int64_t position, Progress
     ends->position = position;
     std::vector<std::pair<TensorId, graph::Part>> wanted;
     const auto around = [&](TensorId id) { return graph::Part{text_->name({around_stack, -1}, id)}; };
-    for (const TensorId id : first_stages(sizes))
+    const ModelStages& stages = model->stages();
+    for (const TensorId id : stages.before_layers(around_stack))
         wanted.emplace_back(id, around(id));
-    for (const TensorId id : made_from(sizes, TensorId::final_norm, sizes.layers - 1))
-        wanted.emplace_back(id, graph::Part{name(last, id)});
-    if (sizes.final_norm)
+    const TensorId left = stages.in_layer(attention_place(architecture, last)).back();
+    wanted.emplace_back(left, graph::Part{name(last, left)});
+    if (stages.has({around_stack, -1}, TensorId::final_norm))
         wanted.emplace_back(TensorId::final_norm, around(TensorId::final_norm));
     if (has_head)
         for (const TensorId id : {TensorId::logits, TensorId::probabilities})
@@ -98,7 +99,7 @@ StackLengths ModelRun::State::lengths(Stack stack, Progress& progress) const {
     const Stack around_stack = stack == Stack::encoder ? Stack::encoder : Stack::own;
     const std::int64_t first = attention_number(architecture, {around_stack, 0}),
                        last = last_of_stack(architecture, first);
-    const std::string left = name(last, made_from(sizes, TensorId::final_norm, sizes.layers - 1).front());
+    const std::string left = name(last, model->stages().in_layer(attention_place(architecture, last)).back());
     const TensorPtr left_last = (*later({{left}}, progress))[left];
     StackLengths out{.begin = row_lengths(*stream(first)), .layers = {}};
     for (std::int64_t l = 0; l < sizes.layers; ++l) {

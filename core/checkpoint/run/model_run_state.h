@@ -74,7 +74,10 @@ private:
         return has_attention(architecture, attention_place(architecture, n));
     }
     /// What the branch of attention n, or of a delta layer in its place, returns.
-    TensorId added(std::int64_t n) const { return attends(n) ? TensorId::output : TensorId::delta_out; }
+    TensorId added(std::int64_t n) const {
+        const AttentionPlace place = attention_place(architecture, n);
+        return model->stages().sources(place, model->stages().attention_output(place)).front();
+    }
     /// The parameter or stage of this name in its stack, at one token.
     graph::Part row_of(const std::string& node, std::int64_t position) const;
 

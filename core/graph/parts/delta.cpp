@@ -28,8 +28,6 @@ Value delta_layer(Builder& g, const Delta& d) {
                               inner("delta.q_act", qkv));
     const Value k = convolved(d.W_k, d.conv_k, inner("delta.k_in", qkv), inner("delta.k_conv", qkv),
                               inner("delta.k_act", qkv));
-    const Value v =
-        convolved(d.W_v, d.conv_v, inner("delta.v_in", qkv), inner("delta.v_conv", qkv), labels::delta_v);
     // A row over its length is its RMSNorm over √dk.
     const std::int64_t dk = q.axes()[2].inner;
     const auto width = static_cast<double>(dk);
@@ -43,6 +41,8 @@ Value delta_layer(Builder& g, const Delta& d) {
     };
     const Value queries = of_length_1(inner("delta.q_heads", qkv), labels::delta_q, q);
     const Value keys = of_length_1(inner("delta.k_heads", qkv), labels::delta_k, k);
+    const Value v =
+        convolved(d.W_v, d.conv_v, inner("delta.v_in", qkv), inner("delta.v_conv", qkv), labels::delta_v);
     const Value a = g.linear(inner("delta.a", Step::delta_state), x, d.W_a, d.dt_bias);
     const Value decay = g.make(labels::delta_decay, Op::decay, {}, {a, d.A_log});
     const Value beta = g.activation(

@@ -2,7 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/checkpoint/model/block_stages.h"
+#include "core/checkpoint/graph/model_stages.h"
 #include "core/export/pytorch_script.h"
 #include "tests/catch.h"
 #include "tests/core/checkpoint/run/model_case.h"
@@ -59,7 +59,7 @@ checkpoint::ModelEdits changes_of(const checkpoint::Model& model, std::int64_t l
     edits.gains.assign(static_cast<std::size_t>(a.H), 1.0F);
     edits.gains[1] = 0.25F;
     edits.patched = {{.at = TensorId::mlp_act, .first = 1, .rows = numbers(1, 1, 1.5F), .column = 3},
-                     {.at = a.changes_branches() ? TensorId::attn_raw : TensorId::attn_out,
+                     {.at = model.stages().attention_output({checkpoint::Stack::own, layer}),
                       .first = 0,
                       .rows = numbers(2, a.D, -0.25F),
                       .added = true},
@@ -96,8 +96,7 @@ TEST_CASE("a layer's script has the layer's stages and nothing of other layers",
             Progress progress;
             const ScriptPart part = part_of_layer(pass, place, progress);
             const auto find = [&](TensorId stage) { return part.graph.find(pass.text().name(place, stage)); };
-            const std::vector<TensorId> stages =
-                checkpoint::layer_stages(in_stack(model.architecture(), place.stack), place);
+            const std::vector<TensorId> stages = model.stages().in_layer(place);
             CHECK(part.is_given(find(TensorId::resid_in)));
             for (auto stage = stages.begin() + 1; stage != stages.end(); ++stage)
                 CHECK(part.is_computed(find(*stage)));

@@ -1,8 +1,7 @@
 #include "core/checkpoint/families/families.h"
-#include "core/checkpoint/graph/model_graph.h"
+#include "core/checkpoint/graph/model_stages.h"
 #include "core/checkpoint/graph/stack_text.h"
 #include "core/checkpoint/graph/weight_source.h"
-#include "core/checkpoint/model/block_stages.h"
 #include "core/checkpoint/model/rope.h"
 #include "core/graph/ops/mlp/functions.h"
 #include "tests/catch.h"
@@ -38,39 +37,36 @@ struct GraphOfModel {
                (place.layer < 0 ? "" : "layers." + std::to_string(place.layer) + ".");
     }
     /// The name of a node for a stage around attention.
-    std::string name(AttentionPlace place, TensorId id) const {
-        const std::string local(tensor_info(id).name);
-        const bool of_head = id == TensorId::logits || id == TensorId::probabilities;
-        return of_head ? local : prefix(place_in_files(place, id)) + local;
-    }
+    std::string name(AttentionPlace place, TensorId id) const { return model.stages().name(place, id); }
 };
 
 /// " · W + b", with the parameters that the graph has in this layer.
-std::string weighted(const GraphOfModel& one, const std::string& prefix, WeightId weight,
+std::string weighted(const GraphOfModel& one, const std::string& prefix, std::optional<WeightId> weight,
                      std::optional<WeightId> bias) {
     std::string text;
-    for (const auto& [sign, id] : {std::pair(" · ", std::optional(weight)), std::pair(" + ", bias)})
+    for (const auto& [sign, id] : {std::pair(" · ", weight), std::pair(" + ", bias)})
         if (id && one.graph().try_find(prefix + std::string(label_of(*id).name)))
             text += sign + std::string(label_of(*id).name);
     return text;
 }
 
-/// The formula of a stage around attention, from the facts that block_stages knows.
+/// The formula of a stage around attention, from its sources.
 std::string block_formula(const GraphOfModel& one, AttentionPlace place, TensorId id) {
     using enum TensorId;
     const Architecture& a = in_stack(one.architecture(), place.stack);
     const std::string out(tensor_info(id).name);
-    const std::string prefix = one.prefix(place_in_files(place, id));
+    const ModelStages& stages = one.model.stages();
+    const std::string prefix = one.prefix(stages.named_place(place, id));
     std::vector<std::string> from;
-    for (const TensorId input : made_from(a, id, id == final_norm ? a.layers - 1 : place.layer))
+    for (const TensorId input : stages.sources(place, id))
         from.emplace_back(tensor_info(input).name);
-    if (const auto norm = norm_weights(a, id)) {
+    if (const auto norm = stages.norm_weights(place, id)) {
         // The norm of the residual stream after a sum has the weights of norm1 or norm2 in the same layer.
         const std::string scaled = weighted(one, prefix, norm->weight, norm->bias);
         return is_layer_norm(a.norm) ? out + " = (" + from[0] + " − mean) ÷ √(variance + ε)" + scaled
                                      : out + " = " + from[0] + " ÷ √(mean of its squares + ε)" + scaled;
     }
-    if (is_scaled_branch(a, id)) {
+    if (stages.branch_scale(place, id)) {
         std::ostringstream factor;
         factor << a.branch_scale;
         return out + " = " + from[0] + " · " + factor.str();
@@ -113,7 +109,7 @@ std::string block_formula(const GraphOfModel& one, AttentionPlace place, TensorI
     case mlp_experts:
     case mlp_raw:
     case mlp_out:
-        if (is_sum_of_experts(a, id, place.layer))
+        if (stages.is_sum_of_experts(place, id))
             return out + (find_row(a.names.body, WeightId::experts_out_bias) == nullptr
                               ? " = Σ_e routing[e] · expert_act[e] · expert_W_out[e]"
                               : " = Σ_e routing[e] · (expert_act[e] · expert_W_out[e] + expert_b_out[e])");
@@ -293,6 +289,7 @@ TEST_CASE("each stage around an attention is a node with the words and the input
         const GraphOfModel one(name);
         const graph::Graph& graph = one.graph();
         const Architecture& model = one.architecture();
+        const ModelStages& stages = one.model.stages();
         const auto check = [&](AttentionPlace place, TensorId id) {
             const std::string node = one.name(place, id);
             INFO(name << " " << node);
@@ -302,34 +299,29 @@ TEST_CASE("each stage around an attention is a node with the words and the input
             if (!has_formula(a, id) && id != TensorId::embedding && id != TensorId::position)
                 return;
             check_words(one, node, id);
-            CHECK(graph.node(*found).location.layer == place_in_files(place, id).layer);
+            CHECK(graph.node(*found).location.layer == place.layer);
             if (has_formula(a, id))
                 CHECK(graph.formula(*found) == block_formula(one, place, id));
         };
         for (std::int64_t n = 0; n < attention_count(model); ++n) {
             const AttentionPlace place = attention_place(model, n);
-            const Architecture& a = in_stack(model, place.stack);
-            const std::vector<TensorId> stages = layer_stages(a, place);
-            for (const TensorId id : stages)
+            for (const TensorId id : stages.in_layer(place))
                 check(place, id);
             // The residual stream that enters is the last stage of the attention before it.
             if (place.layer > 0 || place.stack == Stack::cross) {
                 const AttentionPlace before = attention_place(model, n - 1);
                 CHECK(graph.find(one.name(place, TensorId::resid_in)) ==
-                      graph.find(one.name(before, layer_stages(a, before).back())));
+                      graph.find(one.name(before, stages.in_layer(before).back())));
             }
             const std::string attended =
                 one.prefix(place) + (has_attention(model, place) ? "output" : "delta.out");
-            CHECK(
-                graph.find(one.name(place, a.changes_branches() ? TensorId::attn_raw : TensorId::attn_out)) ==
-                graph.find(attended));
+            CHECK(graph.find(one.name(place, stages.attention_output(place))) == graph.find(attended));
         }
         for (const Stack stack : stacks_of(model))
             if (stack != Stack::cross) {
-                const Architecture& a = in_stack(model, stack);
-                for (const TensorId id : first_stages(a))
+                for (const TensorId id : stages.before_layers(stack))
                     check({stack, -1}, id);
-                for (const TensorId id : last_stages(a, stack == Stack::own && one.model.has_head()))
+                for (const TensorId id : stages.after_layers(stack))
                     check({stack, -1}, id);
             }
     }

@@ -1,6 +1,5 @@
 #include "core/base/file.h"
-#include "core/checkpoint/graph/model_graph.h"
-#include "core/checkpoint/model/block_stages.h"
+#include "core/checkpoint/graph/model_stages.h"
 #include "tests/catch.h"
 #include "tests/conformance/compare.h"
 #include "tests/core/checkpoint/run/model_case.h"
@@ -129,7 +128,7 @@ TEST_CASE("a graph has the numbers of every stage of a model's forward pass", "[
                 compare(layer_prefix(model, layer.place) + std::string(stage.name),
                         *layer.trace.stage(stage.id));
         for (const BlockRun& block : expected.blocks)
-            compare(node_name(model, block.place, block.id), *block.tensor);
+            compare(golden.model.stages().name(block.place, block.id), *block.tensor);
         for (const auto& [stack, hidden] :
              {std::pair(Stack::encoder, &expected.encoder_hidden), std::pair(Stack::own, &expected.hidden)})
             for (std::size_t l = 0; l < hidden->size(); ++l)

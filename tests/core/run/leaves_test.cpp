@@ -1,5 +1,5 @@
 #include "core/base/error.h"
-#include "core/checkpoint/graph/model_graph.h"
+#include "core/checkpoint/graph/model_stages.h"
 #include "core/engine/cpu/cpu_engine.h"
 #include "core/engine/cpu/graph_backend.h"
 #include "core/run/run.h"
@@ -107,8 +107,7 @@ TEST_CASE("a node that is given is not computed, nor what only it depends on", "
     for (const char* const name : {"gpt2_tiny", "olmo2_tiny", "t5_tiny"}) {
         INFO(name);
         Golden golden(name);
-        const std::string stream =
-            node_name(golden.model.architecture(), {Stack::own, 1}, TensorId::resid_in);
+        const std::string stream = golden.model.stages().name({Stack::own, 1}, TensorId::resid_in);
         const run::RunPtr whole = golden.run(golden.leaves, {.captures = {{stream}, {"logits"}}});
         const graph::NodeId id = golden.graph().find(stream);
         run::Leaves leaves = golden.leaves;
@@ -119,7 +118,7 @@ TEST_CASE("a node that is given is not computed, nor what only it depends on", "
         Progress progress;
         const run::RunPtr rest = run::run(plan, leaves, {}, nullptr, progress);
         CHECK(same_bits(*(*rest)["logits"], *(*whole)["logits"]));
-        const std::string before = node_name(golden.model.architecture(), {Stack::own, 0}, TensorId::output);
+        const std::string before = golden.model.stages().name({Stack::own, 0}, TensorId::output);
         CHECK(plan->find(golden.graph().find(before)) == nullptr);
         leaves.by_node[static_cast<std::size_t>(id)] = nullptr;
         CHECK_THROWS_AS(run::run(plan, leaves, {}, nullptr, progress), Error);

@@ -1,5 +1,4 @@
-#include "core/checkpoint/graph/model_graph.h"
-#include "core/checkpoint/model/block_stages.h"
+#include "core/checkpoint/graph/model_stages.h"
 #include "core/engine/cpu/cpu_engine.h"
 #include "core/engine/cpu/graph_backend.h"
 #include "core/run/run.h"
@@ -45,9 +44,7 @@ struct ModelRunner {
                         {.captures = captures, .interventions = interventions, .previous = previous}, backend,
                         progress);
     }
-    std::string name(AttentionPlace place, TensorId stage) const {
-        return node_name(model.architecture(), place, stage);
-    }
+    std::string name(AttentionPlace place, TensorId stage) const { return model.stages().name(place, stage); }
 };
 
 std::vector<graph::Part> all_nodes(const graph::Graph& graph) {

@@ -1,4 +1,4 @@
-#include "core/checkpoint/model/block_stages.h"
+#include "core/checkpoint/graph/model_stages.h"
 #include "core/checkpoint/run/model_run.h"
 #include "core/format/safetensors.h"
 #include "tests/catch.h"
@@ -63,15 +63,13 @@ TEST_CASE("a model has the stages around attention that its forward pass compute
         for (std::int64_t n = 0; n < attention_count(architecture); ++n) {
             const AttentionPlace place = attention_place(architecture, n);
             INFO(attention_words(architecture, place));
-            CHECK(ids_of(result, place) == layer_stages(in_stack(architecture, place.stack), place));
+            CHECK(ids_of(result, place) == model->stages().in_layer(place));
         }
         for (const Stack stack : stacks_of(architecture)) {
             if (stack == Stack::cross)
                 continue; // its ends are the decoder's
-            const Architecture& sizes = in_stack(architecture, stack);
-            std::vector<TensorId> once = first_stages(sizes);
-            std::ranges::copy(last_stages(sizes, stack == Stack::own && model->has_head()),
-                              std::back_inserter(once));
+            std::vector<TensorId> once = model->stages().before_layers(stack);
+            std::ranges::copy(model->stages().after_layers(stack), std::back_inserter(once));
             std::erase(once, TensorId::logits); // a result of its own
             CHECK(ids_of(result, {stack, -1}) == once);
         }
@@ -112,7 +110,7 @@ TEST_CASE("an attention of a run has the numbers of run_model around it, bit for
     }
 }
 
-// Fails when layer_stages continues the decoder's own attention with the MLP, and when block() expects the
+// Fails when ModelStages continues the decoder's own attention with the MLP, and when block() expects the
 // number of a layer.
 TEST_CASE(
     "what leaves the last stop of an attention enters the next, and a hidden state is what leaves a layer") {
@@ -131,7 +129,7 @@ TEST_CASE(
             CHECK(same_bits(*(*block)[TensorId::resid_in], *run->stream(n)));
             const bool last = place.layer + 1 == sizes.layers,
                        mid = architecture.encoder != nullptr && place.stack == Stack::own;
-            const Tensor& leaves = *(*block)[layer_stages(sizes, place).back()];
+            const Tensor& leaves = *(*block)[model->stages().in_layer(place).back()];
             if (!last || mid)
                 CHECK(same_bits(leaves, *run->stream(n + 1)));
             if (mid || (last && sizes.final_norm))
@@ -170,7 +168,7 @@ std::vector<std::pair<std::string, std::int64_t>> last_attentions() {
 
 } // namespace
 
-TEST_CASE("every stage around attention follows from what made_from names") {
+TEST_CASE("every stage around attention follows from its sources") {
     for (const auto& [name, n] : last_attentions()) {
         const ModelPtr model = case_model(name);
         const AttentionPlace place = attention_place(model->architecture(), n);
@@ -182,16 +180,17 @@ TEST_CASE("every stage around attention follows from what made_from names") {
         const auto close = [](float got, double want) {
             CHECK(static_cast<double>(got) == Approx(want).margin(2e-5 * std::max(1.0, std::abs(want))));
         };
-        for (const TensorId id : layer_stages(architecture, place)) {
+        const ModelStages& stages = model->stages();
+        for (const TensorId id : stages.in_layer(place)) {
             INFO(name << ", " << attention_words(model->architecture(), place) << " "
                       << tensor_info(id).name);
             const Tensor& got = *(*block)[id];
-            const std::vector<TensorId> from = made_from(architecture, id, place.layer);
+            const std::vector<TensorId> from = stages.sources(place, id);
             const std::int64_t column = got.shape().back(0) / 3;
             if (from.empty()) {
                 CHECK(id == TensorId::resid_in);
                 CHECK(same_bits(got, *run->stream(n)));
-            } else if (const auto norm = norm_weights(architecture, id)) {
+            } else if (const auto norm = stages.norm_weights(place, id)) {
                 const Tensor& x = *(*block)[from.front()];
                 const TensorPtr bias = norm->bias ? block->weights[*norm->bias] : nullptr;
                 double mean = 0, square = 0;
@@ -203,15 +202,14 @@ TEST_CASE("every stage around attention follows from what made_from names") {
                 close(at(got, row, column),
                       (static_cast<double>(at(x, row, column)) - mean) /
                               std::sqrt(square + architecture.norm_eps) *
-                              static_cast<double>(block->weights[norm->weight]->data()[column]) +
+                              static_cast<double>(block->weights[*norm->weight]->data()[column]) +
                           (bias == nullptr ? 0.0 : static_cast<double>(bias->data()[column])));
-            } else if (is_sum_of_experts(architecture, id, place.layer)) {
+            } else if (stages.is_sum_of_experts(place, id)) {
                 // Each expert has numbers of its own.
                 CHECK(((*block)[TensorId::mlp_act] == nullptr) == (architecture.d_shared == 0));
-            } else if (is_scaled_branch(architecture, id)) {
+            } else if (const auto scale = stages.branch_scale(place, id)) {
                 close(at(got, row, column),
-                      architecture.branch_scale *
-                          static_cast<double>(at(*(*block)[from.front()], row, column)));
+                      *scale * static_cast<double>(at(*(*block)[from.front()], row, column)));
             } else if (id == TensorId::mlp_act) {
                 const double up =
                     from.size() > 1 ? static_cast<double>(at(*(*block)[from[1]], row, column)) : 1.0;
@@ -271,7 +269,7 @@ TEST_CASE("lengths tell how far each layer moves the residual stream") {
             for (std::int64_t l = 0; l < sizes.layers; ++l) {
                 INFO(name << ", " << attention_words(architecture, {stack, l}));
                 const BlockTracePtr block = run->block(attention_number(architecture, {stack, l}), progress);
-                const TensorId leaves = layer_stages(sizes, {stack, l}).back();
+                const TensorId leaves = model->stages().in_layer({stack, l}).back();
                 for (std::int64_t row = 0; row < block->T(); ++row) {
                     double square = 0;
                     for (std::int64_t d = 0; d < sizes.D; ++d)
