@@ -15,7 +15,7 @@ namespace headscope::app {
 namespace {
 
 constexpr float highest_cell = 56.0F, smallest_cell = 3.0F;
-/// The size of cells that print numbers in a product shown in parts. With less room they shrink, until each
+/// The size of cells that print numbers in a product shown in parts. In a checkpoint, cells shrink until each
 /// factor has fewest_columns columns and the result fewest_rows rows.
 constexpr float part_cell_w = 40.0F, part_cell_h = 22.0F;
 constexpr std::int64_t fewest_rows = 8;
@@ -205,9 +205,12 @@ ProductLayout draw_product(Picture& picture, const DrawContext& context, const P
         const float pager = 14 + pager_height(context, spec, room.w);
         const auto wide = static_cast<std::int64_t>((room.w - labels - right_labels) / part_cell_w);
         const auto high = static_cast<std::int64_t>((room.h - fixed - pager) / part_cell_h);
-        const std::int64_t inner = std::max(std::min(wide, high) / 2, fewest_columns);
-        const ProductWindow window = product_window(context, spec, std::max(wide, inner + fewest_columns),
-                                                    std::max(high, inner + fewest_rows), inner);
+        // The numbers of a problem are its lesson; those of a checkpoint are in the inspector.
+        const bool shrinks = context.shown.document->has_head_grid();
+        const std::int64_t columns = shrinks ? fewest_columns : 1, least_rows = shrinks ? fewest_rows : 1,
+                           inner = std::max(std::min(wide, high) / 2, columns);
+        const ProductWindow window = product_window(context, spec, std::max(wide, inner + columns),
+                                                    std::max(high, inner + least_rows), inner);
         const bool smaller = window.inner.count < spec.left.cols || window.cols.count < spec.right.cols ||
                              window.rows.count < spec.result.rows;
         if (smaller)
@@ -216,19 +219,17 @@ ProductLayout draw_product(Picture& picture, const DrawContext& context, const P
 
     if (!spec.is_part && cell_w < readable_cell && cell_h >= lowest_with_numbers && paged &&
         fit < spec.result.cols) {
-        const ProductWindow window =
-            product_window(context, spec, std::max(fit, fewest_columns) + spec.left.cols,
-                           spec.left.cols + spec.result.rows, spec.left.cols);
+        const ProductWindow window = product_window(context, spec, fit + spec.left.cols,
+                                                    spec.left.cols + spec.result.rows, spec.left.cols);
         return draw_part(picture, context, spec, window, room, right_labels);
     }
 
     // With few rows, a low canvas scrolls.
-    const std::int64_t inner_fit = std::max(fit_in_all / 2, fewest_columns);
+    const std::int64_t inner_fit = fit_in_all / 2;
     const bool few_in_part = rows + static_cast<float>(inner_fit) <= rows_kept_readable;
     if (!spec.is_part && both_leafed && numbers && (cell_h >= lowest_with_numbers || few_in_part)) {
         const ProductWindow window =
-            product_window(context, spec, std::max(fit_in_all, inner_fit + fewest_columns),
-                           inner_fit + spec.result.rows, inner_fit);
+            product_window(context, spec, fit_in_all, inner_fit + spec.result.rows, inner_fit);
         return draw_part(picture, context, spec, window, room, right_labels);
     }
 

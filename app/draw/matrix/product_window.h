@@ -4,7 +4,8 @@
 
 namespace headscope::app {
 
-/// Each factor of a product shown in parts keeps at least this many columns, in smaller cells if need be.
+/// Each factor of a checkpoint's product shown in parts has at least this many columns, in smaller cells if
+/// need be.
 inline constexpr std::int64_t fewest_columns = 16;
 
 /// The visible part of a product that is too large for numbers: rows of the result, columns of the left

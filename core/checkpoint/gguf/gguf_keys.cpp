@@ -16,7 +16,6 @@ using R = GgufRotation;
 
 constexpr std::array gguf_rows{
     GgufRow{.architecture = "llama", .model_type = "llama", .permuted = true, .mixture = true},
-    GgufRow{.architecture = "llama4", .model_type = "llama4_text", .mixture = true},
     GgufRow{.architecture = "qwen2", .model_type = "qwen2"},
     GgufRow{.architecture = "qwen2vl", .model_type = "qwen2"},
     GgufRow{.architecture = "qwen2moe", .model_type = "qwen2_moe", .mixture = true},
@@ -84,7 +83,8 @@ constexpr std::array gguf_rows{
     GgufRow{.architecture = "nemotron", .model_type = "nemotron", .rms = false, .rotation = R::part},
     GgufRow{.architecture = "smollm3", .model_type = "smollm3", .permuted = true},
     GgufRow{.architecture = "deepseek2", .model_type = "deepseek_v2", .mixture = true},
-    GgufRow{.architecture = "gpt-oss", .model_type = "gpt_oss", .mixture = true}};
+    GgufRow{.architecture = "gpt-oss", .model_type = "gpt_oss", .mixture = true},
+    GgufRow{.architecture = "llama4", .model_type = "llama4_text", .mixture = true}};
 
 const GgufRow& row_of(const ConfigReader& metadata) {
     if (const auto type = metadata.text("general.type"); type && *type != "model")

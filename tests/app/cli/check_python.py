@@ -162,7 +162,7 @@ def check_pocket(folder):
 
 
 def check_other_models(folder):
-    for name in ("gpt2_tiny", "t5_tiny", "mixtral_tiny", "deepseek_v3_tiny", "qwen3_next_tiny"):
+    for name in ("gpt2_tiny", "t5_tiny", "mixtral_tiny", "deepseek_v3_tiny", "qwen3_next_tiny", "llama4_text_tiny"):
         target = {"decoder_ids": [0, 4]} if name == "t5_tiny" else {}
         check_against_trace(folder, MODELS / name, ["--ids=5,7,11"] + ["--decoder-ids=0,4"] * bool(target), ids=[5, 7, 11], **target)
     with headscope.Model(MODELS / "mixtral_tiny", program=PROGRAM) as model:
@@ -176,7 +176,7 @@ def check_other_models(folder):
 
 def check_golden_models(folder):
     """Compares weights with those of Hugging Face's code."""
-    for name in ("gpt2_tiny", "t5_tiny", "gpt_oss_tiny", "qwen3_next_tiny", "bert_tiny"):
+    for name in ("gpt2_tiny", "t5_tiny", "gpt_oss_tiny", "qwen3_next_tiny", "llama4_text_tiny", "bert_tiny"):
         expected, _ = read(MODELS / name / "expected.safetensors")
         inputs = {key: value for key, value in expected.items() if not key.startswith("expect.")}
         words = ["--inputs", str(MODELS / name / "expected.safetensors")]

@@ -44,7 +44,7 @@ TEST_CASE("every tensor that the user may edit is a field under the name of its 
                                 REQUIRE(field.row);
                                 CHECK(field.name == tensor_info(*field.row).name);
                                 CHECK(problem.input_slot(*field.row) == &tensor);
-                                CHECK(is_editable(*field.row));
+                                CHECK(is_editable(*field.row) == (field.name != "query_scale"));
                                 CHECK(names.insert(field.name).second);
                             },
                             [](const Field&, const auto&) {}},
@@ -53,7 +53,7 @@ TEST_CASE("every tensor that the user may edit is a field under the name of its 
                                               "W_O",        "W_G",  "b_Q",           "b_K",    "b_V",
                                               "b_G",        "b_O",  "q_norm",        "k_norm", "q_norm_all",
                                               "k_norm_all", "sink", "rel_positions", "W_KR",   "b_KR",
-                                              "W_QR",       "b_QR"});
+                                              "W_QR",       "b_QR", "query_scale"});
     for (const TensorId id : {TensorId::q, TensorId::mask, TensorId::temperature, TensorId::rotary_cos})
         CHECK_FALSE(is_editable(id));
 }

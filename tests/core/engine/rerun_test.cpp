@@ -100,12 +100,12 @@ std::set<std::string> reached(const Problem& problem, TensorId id, const Index& 
     return computed(after.computed);
 }
 
-using Names = std::set<std::string>;
+using NodeNames = std::set<std::string>;
 
-const Names from_scores_1{"scores 1",   "scaled 1", "masked 1",        "weights 1", "weights_mean",
-                          "head_out 1", "concat 1", "contributions 1", "output"};
+const NodeNames from_scores_1{"scores 1",   "scaled 1", "masked 1",        "weights 1", "weights_mean",
+                              "head_out 1", "concat 1", "contributions 1", "output"};
 
-Names with(Names names, const Names& more) {
+NodeNames with(NodeNames names, const NodeNames& more) {
     names.insert(more.begin(), more.end());
     return names;
 }
@@ -116,16 +116,16 @@ TEST_CASE("an edit recomputes what it can reach, and no more") {
     using enum TensorId;
     const Problem problem = problem_of(lesson_dims);
     // Head 2 owns rows 4 and 5 of W_O.
-    CHECK(reached(problem, W_O, {5, 3}) == Names{"contributions 2", "output"});
-    CHECK(reached(problem, b_O, {3}) == Names{"output"});
+    CHECK(reached(problem, W_O, {5, 3}) == NodeNames{"contributions 2", "output"});
+    CHECK(reached(problem, b_O, {3}) == NodeNames{"output"});
     // Head 1 owns columns 2 and 3 of W_Q.
     CHECK(reached(problem, W_Q, {7, 2}) == with(from_scores_1, {"q 1", "q_heads 1"}));
     CHECK(reached(problem, b_Q, {3}) == with(from_scores_1, {"q 1", "q_heads 1"}));
     // Key/value head 1 is read by heads 2 and 3.
-    const Names values = reached(problem, W_V, {0, 3});
-    CHECK(values == Names{"v 1", "v_heads 1", "head_out 2", "head_out 3", "concat 2", "concat 3",
-                          "contributions 2", "contributions 3", "output"});
-    const Names keys = reached(problem, W_K, {0, 3});
+    const NodeNames values = reached(problem, W_V, {0, 3});
+    CHECK(values == NodeNames{"v 1", "v_heads 1", "head_out 2", "head_out 3", "concat 2", "concat 3",
+                              "contributions 2", "contributions 3", "output"});
+    const NodeNames keys = reached(problem, W_K, {0, 3});
     CHECK(keys.size() == 2 + 2 * 7 + 2);
     CHECK(keys.contains("k 1"));
     CHECK(keys.contains("scores 2"));
@@ -147,8 +147,8 @@ TEST_CASE("an edit of relative positions recomputes the terms that read it, and 
     Numbers numbers(12);
     const Problem shared = generate(dims, {.biases = true, .gains = true, .relative = terms}, numbers);
     const Problem own = generate(dims, {.biases = true, .relative = terms, .own_positions = true}, numbers);
-    const Names below_keys = with(from_scores_1, {"pos_keys 1", "c2p 1"}),
-                below_queries = with(from_scores_1, {"pos_queries 1", "p2c 1"});
+    const NodeNames below_keys = with(from_scores_1, {"pos_keys 1", "c2p 1"}),
+                    below_queries = with(from_scores_1, {"pos_queries 1", "p2c 1"});
     // Head 1 owns columns 2 and 3.
     CHECK(reached(own, W_KR, {7, 2}) == below_keys);
     CHECK(reached(own, b_KR, {3}) == below_keys);
@@ -159,7 +159,7 @@ TEST_CASE("an edit of relative positions recomputes the terms that read it, and 
     CHECK(reached(own, W_K, {7, 2}) == with(from_scores_1, {"k 1", "k_heads 1", "p2c 1"}));
     CHECK(reached(shared, W_Q, {7, 2}) == with(below_queries, {"q 1", "q_heads 1", "c2p 1"}));
     CHECK(reached(shared, b_K, {3}) == with(below_keys, {"k 1", "k_heads 1", "p2c 1"}));
-    const Names table = reached(shared, rel_positions, {5, 0});
+    const NodeNames table = reached(shared, rel_positions, {5, 0});
     CHECK(table.size() == 4 * 11 + 2);
     CHECK_FALSE(table.contains("q_heads 0"));
 }
@@ -206,7 +206,7 @@ TEST_CASE("gains, temperature and masks reach their heads") {
     const Problem problem = problem_of(lesson_dims);
     Problem edited = problem;
     edited.gains[3] += 1;
-    CHECK(computed(recomputed(problem, edited)) == Names{"concat 3", "contributions 3", "output"});
+    CHECK(computed(recomputed(problem, edited)) == NodeNames{"concat 3", "contributions 3", "output"});
     edited = problem;
     edited.temperature = 2;
     CHECK(computed(recomputed(problem, edited)).size() == 4 * 6 + 2);
@@ -217,8 +217,9 @@ TEST_CASE("gains, temperature and masks reach their heads") {
     Problem masked = edited;
     add.at(2, 1, 1) = -1;
     masked.mask = {AdditiveMask{std::make_shared<const Tensor>(add.shape(), add.values())}};
-    CHECK(computed(recomputed(edited, masked)) == Names{"masked 2", "weights 2", "weights_mean", "head_out 2",
-                                                        "concat 2", "contributions 2", "output"});
+    CHECK(computed(recomputed(edited, masked)) == NodeNames{"masked 2", "weights 2", "weights_mean",
+                                                            "head_out 2", "concat 2", "contributions 2",
+                                                            "output"});
     // Other tensors that say the same.
     masked.mask = {AdditiveMask{std::make_shared<const Tensor>(add.shape(), 0.0F)}};
     CHECK(computed(recomputed(edited, masked)).empty());

@@ -109,6 +109,8 @@ std::string block_formula(const GraphOfModel& one, AttentionPlace place, TensorI
     case mlp_experts:
     case mlp_raw:
     case mlp_out:
+        if (stages.is_sum_of_experts(place, id) && a.expert_input.scaled_input)
+            return out + " = sum of expert_act[e] · expert_W_out[e] over the chosen experts e";
         if (stages.is_sum_of_experts(place, id))
             return out + (find_row(a.names.body, WeightId::experts_out_bias) == nullptr
                               ? " = Σ_e routing[e] · expert_act[e] · expert_W_out[e]"
@@ -465,7 +467,7 @@ TEST_CASE("every family's usual architecture becomes a graph with all of its ten
         }
         CHECK(tensors_of_parameters(built.graph) == expected);
     }
-    CHECK(families == 73);
+    CHECK(families == 75);
 }
 
 TEST_CASE("inputs that do not fit a model have no graph", "[graph]") {

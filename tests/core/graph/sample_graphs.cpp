@@ -291,9 +291,9 @@ std::vector<SampleGraph> sample_graphs() {
         {"mixture of sigmoids",
          mixture_graph({.used = 2, .score = Score::sigmoid, .sum_to_one = true, .factor = 2.5}, {}, false)});
     for (const bool bias : {false, true})
-        samples.push_back(
-            {bias ? "mixture of scaled inputs with biases" : "mixture of scaled inputs",
-             mixture_graph({.used = 2, .score = Score::sigmoid}, {}, bias, {.scaled_input = true})});
+        samples.push_back({bias ? "mixture of scaled inputs with biases" : "mixture of scaled inputs",
+                           mixture_graph({.used = 2, .score = Score::sigmoid, .sum_to_one = true}, {}, bias,
+                                         {.scaled_input = true})});
     return samples;
 }
 

@@ -15,7 +15,7 @@ namespace {
 const std::string asked_endpoint = "https://hub.example", asked_url = asked_endpoint + "/a/b/resolve/x/file";
 
 /// Requests to a fake server, with recorded waits.
-struct Asked {
+struct HubQuestion {
     FakeHub hub;
     std::vector<double> waits;
     Progress progress;
@@ -58,7 +58,7 @@ TEST_CASE("the origin of an address is scheme, host and port, without a user's n
 }
 
 TEST_CASE("the access token goes to the server of the Hub and to no other") {
-    Asked asked;
+    HubQuestion asked;
     const std::string elsewhere =
         GENERATE(as<std::string>(), "https://cdn.example/file", "https://hub.example:444/f",
                  "https://hub.example.evil.example/f", "https://hub.example@evil.example/f");
@@ -73,16 +73,16 @@ TEST_CASE("the access token goes to the server of the Hub and to no other") {
 }
 
 TEST_CASE("a redirect to an address without encryption, or in a circle, is refused") {
-    Asked asked;
+    HubQuestion asked;
     asked.hub.add(asked_url, redirect_to("http://hub.example/file"));
     CHECK_THAT(input_error([&] { asked.get(); }), Contains("not an encrypted address"));
-    Asked circle;
+    HubQuestion circle;
     circle.hub.add(asked_url, redirect_to(asked_url));
     CHECK_THAT(input_error([&] { circle.get(); }), Contains("circle"));
 }
 
 TEST_CASE("a connection that breaks is continued at the byte where it broke") {
-    Asked asked;
+    HubQuestion asked;
     const std::string content(5000, 'x');
     asked.hub.add(asked_url, {.body = content + "end", .breaks_after = 2500});
     asked.hub.add(asked_url, {.body = content + "end", .breaks_after = 1000});
@@ -95,7 +95,7 @@ TEST_CASE("a connection that breaks is continued at the byte where it broke") {
 }
 
 TEST_CASE("an answer that ends too early without an error is continued") {
-    Asked asked;
+    HubQuestion asked;
     asked.hub.add(asked_url, {.body = "first"});
     asked.hub.add(asked_url, {.body = "first, second"});
     CHECK(asked.get(13) == "first, second");
@@ -103,17 +103,17 @@ TEST_CASE("an answer that ends too early without an error is continued") {
 }
 
 TEST_CASE("a server that cannot continue a file sends it again from its first byte") {
-    Asked asked;
+    HubQuestion asked;
     asked.hub.add(asked_url, {.body = "abcdef", .breaks_after = 3});
     asked.hub.add(asked_url, {.body = "abcdef", .ignores_range = true});
     CHECK(asked.get(6) == "abcdef");
-    Asked refused;
+    HubQuestion refused;
     refused.hub.add(asked_url, {.body = "abcdef", .breaks_after = 3});
     refused.hub.add(asked_url, status_reply(416));
     refused.hub.add(asked_url, {.body = "abcdef"});
     CHECK(refused.get(6) == "abcdef");
     CHECK(refused.hub.requests.back().from == 0);
-    Asked elsewhere;
+    HubQuestion elsewhere;
     elsewhere.hub.add(asked_url, {.body = "abcdef", .breaks_after = 3});
     elsewhere.hub.add(asked_url, {.answer = {.status = 206, .range_begin = 1}, .body = "bcdef"});
     elsewhere.hub.add(asked_url, {.body = "abcdef"});
@@ -122,42 +122,42 @@ TEST_CASE("a server that cannot continue a file sends it again from its first by
 }
 
 TEST_CASE("a request is repeated after the time that the server asks for") {
-    Asked asked;
+    HubQuestion asked;
     asked.hub.add(asked_url, {.answer = {.status = 429, .retry_after = 17}});
     asked.hub.add(asked_url, {.answer = {.status = 503}});
     asked.hub.add_file(asked_url, "content");
     CHECK(asked.get() == "content");
     CHECK(asked.waits == std::vector<double>{17, 2});
-    Asked long_pause;
+    HubQuestion long_pause;
     long_pause.hub.add(asked_url, {.answer = {.status = 429, .retry_after = 7200}});
     CHECK(error_kind([&] { long_pause.get(); }) == ErrorKind::machine);
     CHECK(long_pause.waits.empty());
 }
 
 TEST_CASE("a request that keeps failing is given up after growing pauses") {
-    Asked asked;
+    HubQuestion asked;
     asked.hub.add(asked_url, status_reply(500));
     CHECK(error_kind([&] { asked.get(); }) == ErrorKind::machine);
     CHECK(asked.waits == std::vector<double>{1, 2, 4, 8, 16});
 }
 
 TEST_CASE("a file that always ends before its announced size is given up") {
-    Asked asked;
+    HubQuestion asked;
     asked.hub.add_file(asked_url, "abcdef");
     CHECK(error_kind([&] { asked.get(100); }) == ErrorKind::machine);
     CHECK(asked.hub.requests.size() < 20);
-    Asked without_ranges;
+    HubQuestion without_ranges;
     without_ranges.hub.add(asked_url, {.body = "abcdef", .breaks_after = 3, .ignores_range = true});
     CHECK(error_kind([&] { without_ranges.get(6); }) == ErrorKind::machine);
     CHECK(without_ranges.hub.requests.size() < 20);
 }
 
 TEST_CASE("a server that cannot be reached is not asked again, unless it was reached before") {
-    Asked asked;
+    HubQuestion asked;
     asked.hub.add(asked_url, {.unreachable = true});
     CHECK(error_kind([&] { asked.get(); }) == ErrorKind::machine);
     CHECK(asked.hub.requests.size() == 1);
-    Asked later;
+    HubQuestion later;
     later.hub.add(asked_url, {.body = "abcdef", .breaks_after = 3});
     later.hub.add(asked_url, {.body = "abcdef", .unreachable = true});
     later.hub.add(asked_url, {.body = "abcdef"});
@@ -167,7 +167,7 @@ TEST_CASE("a server that cannot be reached is not asked again, unless it was rea
 
 TEST_CASE("a refused request says why, and what to do") {
     const auto refusal_of = [](const Reply& reply, const std::string& token = "") {
-        Asked asked;
+        HubQuestion asked;
         asked.hub.add(asked_url, reply);
         const std::string sentence = input_error([&] { asked.get(std::nullopt, token); });
         CHECK(asked.hub.requests.size() == 1);
@@ -189,7 +189,7 @@ TEST_CASE("a refused request says why, and what to do") {
 }
 
 TEST_CASE("size and checksum of a file are those that the first server states") {
-    Asked asked;
+    HubQuestion asked;
     asked.hub.add(
         asked_url,
         {.answer = {
@@ -202,7 +202,7 @@ TEST_CASE("size and checksum of a file are those that the first server states") 
 }
 
 TEST_CASE("an answer without end is not read to memory, and a cancelled request stops") {
-    Asked asked;
+    HubQuestion asked;
     asked.hub.add_file(asked_url, std::string(20'000, 'x'));
     CHECK_THAT(input_error([&] { asked.get(); }), Contains("more than"));
     asked.progress.cancel();

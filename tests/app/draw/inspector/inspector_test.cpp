@@ -362,6 +362,43 @@ TEST_CASE("norms across the heads, limits and sinks are written out and end in t
     CHECK(printed(sink->result)->value == Approx(1 - keys).margin(0.006));
 }
 
+TEST_CASE("terms by relative position are written out and end in the trace's values", "[inspector]") {
+    using enum TensorId;
+    Shown shown = make_shown({.biases = true});
+    auto document = std::make_shared<Document>(*shown.document);
+    Problem& problem = document->problem;
+    Numbers numbers(5);
+    problem.relative = RelativeTerms{{.span = 3}, true, true};
+    problem.dims.distances = 6;
+    problem.rel_positions = numbers.tensor({6, 8}, 1);
+    problem.weights.W_QR = numbers.tensor({8, 8}, 1);
+    problem.weights.b_QR = numbers.tensor({8}, 1);
+    shown.document = document;
+    shown.trace = std::make_shared<const Trace>(reference_trace(problem));
+    const std::pair<TensorId, const char*> sections[] = {{pos_keys, "Term by term"},
+                                                         {pos_queries, "Term by term"},
+                                                         {c2p, "Relative position"},
+                                                         {p2c, "Relative position"},
+                                                         {scores, "Dot product"}};
+    for (const auto& [id, name] : sections)
+        for (const Index& at : some_cells(shown.tensor(id)->shape())) {
+            const CellAddress cell{id, at};
+            INFO(address_text(shown, cell));
+            const Picture picture = inspect(shown, cell, 328);
+            check_layout(picture, 328);
+            const std::vector<Section> found = sections_of(picture);
+            const Section* section = find(found, name);
+            REQUIRE(section != nullptr);
+            const auto total = check_sum(*section, true);
+            REQUIRE(total);
+            CHECK(total->value ==
+                  printed(number(static_cast<double>(shown.value(cell)), total->decimals))->value);
+        }
+    // The query reads the row of i − j = −2, which is 3 − 2.
+    CHECK(all_text(inspect(shown, {c2p, {0, 1, 1, 3}}, 328)).find("row 1 of pos_keys, i − j = -2") !=
+          std::string::npos);
+}
+
 TEST_CASE("long sums show the largest terms and one line for the rest", "[inspector]") {
     const Shown shown = make_shown({.D = 48, .Dkv = 48});
     const Picture picture = inspect(shown, {TensorId::q, {0, 1, 2, 0}}, 328);

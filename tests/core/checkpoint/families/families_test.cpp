@@ -94,7 +94,7 @@ TEST_CASE("Llama 4's layers rotate within chunks, or scale queries and attend to
         config.update(more);
         return family("llama4_text", config);
     };
-    const Architecture usual = with({});
+    const Architecture usual = with(json::object());
     CHECK(usual.layer_rope == Ropes{0, 0, 0, std::nullopt});
     CHECK(usual.chunks == Chunks{7, 7, 7, {}});
     CHECK(usual.qk_norm == QkNorm::per_head_plain);
