@@ -17,17 +17,17 @@ using figure::Align;
 using figure::Font;
 
 constexpr std::size_t listed_terms = 12;
-constexpr float number_room = 58, bar_width = 56;
+constexpr float logit_room = 58, bar_width = 56;
 
 /// The two components, a bar with zero at its center, and the number.
 void term_row(Sheet& sheet, const std::string& names, double value, double limit, int decimals, bool strong) {
     const Theme& theme = sheet.context.theme;
-    const float bars = sheet.right - number_room - bar_width;
+    const float bars = sheet.right - logit_room - bar_width;
     sheet.put(sheet.left, names, bars - 6 - sheet.left, strong ? Font::ui_semibold : Font::ui,
               Sheet::text_size, strong ? theme.ink : theme.text);
     if (limit > 0)
         draw_signed_bar(sheet.picture, theme, {bars, sheet.y, bar_width, Sheet::row_height}, value, limit);
-    sheet.put(sheet.right, number(value, decimals), number_room, Font::mono, Sheet::text_size,
+    sheet.put(sheet.right, number(value, decimals), logit_room, Font::mono, Sheet::text_size,
               strong ? theme.ink : theme.text, Align::right);
     sheet.y += Sheet::row_height;
 }
@@ -63,7 +63,7 @@ void add_terms(Sheet& sheet, const WhyScore& why) {
                  tr_n("common.more_together", "{} more, together", "{} more, together",
                       static_cast<std::int64_t>(others), others),
                  rest, why.max_abs, format.decimals, false);
-    sheet.rule(number_room);
+    sheet.rule(logit_room);
     term_row(sheet, "scaled", why.score.scaled, 0, format.decimals, true);
     if (why.score.capped != why.score.scaled)
         sheet.row(tr("common.after_soft_cap", "after the soft cap"),

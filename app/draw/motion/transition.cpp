@@ -44,7 +44,7 @@ CellAddress by_head(CellAddress cell, const Dims& dims) {
     return cell;
 }
 
-std::uint64_t key_of(const CellAddress& cell) {
+std::uint64_t cell_key(const CellAddress& cell) {
     constexpr int bits = 14; // of an index: the Flow and the stages draw at most 4,096 rows
     std::uint64_t key = static_cast<std::uint64_t>(cell.tensor);
     for (const std::int64_t index : cell.at)
@@ -356,12 +356,12 @@ CellPlaces::CellPlaces(const std::vector<MatrixGrid>& grids, const Dims& dims) {
     for (const MatrixGrid& grid : grids)
         for (std::int64_t row = 0; row < grid.rows && grid.outlined; ++row)
             for (std::int64_t col = 0; col < grid.cols; ++col)
-                places_.insert_or_assign(key_of(by_head({grid.tensor, grid.index(row, col)}, dims)),
+                places_.insert_or_assign(cell_key(by_head({grid.tensor, grid.index(row, col)}, dims)),
                                          grid.cell(row, col));
 }
 
 const Rect* CellPlaces::find(const CellAddress& cell, const Dims& dims) const {
-    const auto place = places_.find(key_of(by_head(cell, dims)));
+    const auto place = places_.find(cell_key(by_head(cell, dims)));
     return place == places_.end() ? nullptr : &place->second;
 }
 
