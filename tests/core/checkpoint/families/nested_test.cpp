@@ -164,6 +164,7 @@ TEST_CASE("a kind that does not open is named with the reason and the nearest th
                Contains("deberta models are not computed here because their scores depend on distances") &&
                    Contains("nearest family that opens is deberta-v2"));
     CHECK_THAT(nested_fault({{"model_type", "whisper"}}), Contains("sound") && Contains("bart"));
+    CHECK_THAT(nested_fault({{"model_type", "gemma3n"}}), Contains("residual stream") && Contains("gemma3"));
     CHECK_THAT(nested_fault({{"model_type", "paligemma"}}),
                Contains("both directions") && Contains("gemma3"));
 }
