@@ -165,7 +165,7 @@ void Collector::add_attention(AttentionPlace place) {
         kept.x = capture(stages_.name(place, TensorId::x));
         if (architecture_.latent)
             kept.x_kv = capture(stages_.name(place, TensorId::x_kv));
-        if (architecture_.relative)
+        if (in_stack(architecture_, place.stack).relative)
             kept.rel_positions = capture(stages_.name(place, TensorId::rel_positions));
         if (place.stack == Stack::cross)
             kept.x_kv = capture(layer_prefix(architecture_, {Stack::encoder, -1}) + "hidden." +
