@@ -143,7 +143,7 @@ def agrees(name, got, expected, tolerance):
 
 )";
 
-/// What the terms by relative position add to score_error, before the division.
+/// The part of score_error that the terms by relative position add, before the division.
 std::string term_errors(const AttentionView& attention) {
     std::string out;
     for (const auto& [term, positions, of] :

@@ -107,7 +107,8 @@ std::optional<TensorId> find_block_stage(std::string_view name);
 std::optional<TensorId> find_block_weight(std::string_view name);
 bool is_block_weight(TensorId id);
 bool is_of_layer(TensorId id); ///< not of what stands before the first layer or after the last one
-/// Whether its rows are edited one by one: of W_E, W_P, W_type, W_R, W_U and of what the experts have.
+/// Returns true if its rows are edited one by one: of W_E, W_P, W_type, W_R, W_U and of what the experts
+/// have.
 bool is_table(TensorId id);
 bool is_score(TensorId id); ///< a number for each head, query and key: scores, scaled, masked, weights
 

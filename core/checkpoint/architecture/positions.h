@@ -40,7 +40,7 @@ enum class RotaryPairs : std::uint8_t {
     neighbours ///< numbers 2c and 2c + 1
 };
 
-/// What queries of layers without rotary positions are multiplied by, 1 + factor ln(1 + floor((position + 1)
+/// The factor of queries in layers without rotary positions: 1 + factor ln(1 + floor((position + 1)
 /// / span)), so that attention stays sharp in long texts (Nakanishi 2025, "Scalable-Softmax Is Superior for
 /// Attention"). Positions count every token from 0 on.
 struct QueryScale {

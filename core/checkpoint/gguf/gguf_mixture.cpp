@@ -65,7 +65,7 @@ void read_deepseek_route(GgufKeys& keys, json& config) {
     config["n_shared_experts"] = shared == 0 ? json(nullptr) : json(shared);
 }
 
-/// What llama.cpp takes for granted of this architecture, as files have no keys for it: the kinds of layers,
+/// Sets the values that files have no keys for, because llama.cpp fixes them: the kinds of layers,
 /// and the scale of the queries.
 void read_llama4(GgufKeys& keys, std::int64_t experts, json& config) {
     const ConfigReader& reader = keys.reader();
