@@ -134,6 +134,24 @@ EditCell parse_edit(const TypedNumber& typed) {
     return {typed.cell, parse_number(typed.text)};
 }
 
+Action replaced_word(const Document& document, const std::string& prompt, const TypedWord& typed) {
+    const bool model = document.is_checkpoint(), second = typed.place.of_second;
+    const std::optional<WordPlace> now = typed.place.moved_to(model    ? prompt
+                                                              : second ? document.recipe.kv_sentence
+                                                                       : document.recipe.sentence);
+    if (!now)
+        fail_input(tr("command.word_changed_meanwhile",
+                      "the text has changed since this word was shown; type the word again"));
+    const std::string text = now->with(typed.text);
+    if (text.empty())
+        fail_input(tr("word_field.needs_word", "a text needs at least one word"));
+    if (model)
+        return TypePrompt{text};
+    if (second)
+        return SetKvSentence{text};
+    return SetSentence{text};
+}
+
 CommandName name_of(const Document& before, const Command& command) {
     const Problem& problem = before.problem;
     const Dims& dims = problem.dims;

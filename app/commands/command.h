@@ -6,6 +6,7 @@
 #include "app/commands/lesson_action.h"
 #include "app/commands/model_action.h"
 #include "app/commands/one_of.h"
+#include "app/commands/typed_text.h"
 #include "app/commands/view_change.h"
 #include "app/commands/window_action.h"
 #include "app/state/document.h"
@@ -92,11 +93,6 @@ ChangeId change_of(const Document& before, const Command& command);
 /// The target of a change of a checkpoint's prompt.
 inline constexpr ChangeId prompt_change{std::variant_size_v<Commands::Variant> + 1};
 
-/// Text typed into the number field of a cell.
-struct TypedNumber {
-    CellAddress cell;
-    std::string text;
-};
 /// Returns the command for typed text. Throws Error(input) if it is not a number.
 EditCell parse_edit(const TypedNumber& typed);
 
@@ -135,11 +131,16 @@ struct CopyFirstPrompt {};
 /// Every action that a click or a key can send.
 struct AllActions {
     using Variant =
-        std::variant<Command, ViewChange, MoveInHistory, TypedNumber, OperateOn, CopyNumbers, PasteNumbers,
-                     DismissNotice, FileCommand, MarkBaseline, DropBaseline, ComparePrompts, CopyFirstPrompt,
-                     LessonAction, EngineAction, ModelAction, WindowAction, HubAction>;
+        std::variant<Command, ViewChange, MoveInHistory, TypedNumber, TypedWord, OperateOn, CopyNumbers,
+                     PasteNumbers, DismissNotice, FileCommand, MarkBaseline, DropBaseline, ComparePrompts,
+                     CopyFirstPrompt, LessonAction, EngineAction, ModelAction, WindowAction, HubAction>;
 };
 extern template class OneOf<AllActions>;
 using Action = OneOf<AllActions>;
+
+/// Returns the action that replaces the word in the newest text, which can be newer than the text on screen:
+/// in the document's sentence, or in `prompt` for a checkpoint. Throws Error(input) if no word is left, or if
+/// the text changed across an edge of the word.
+Action replaced_word(const Document& document, const std::string& prompt, const TypedWord& typed);
 
 } // namespace headscope::app

@@ -77,43 +77,49 @@ void Program::act(const Action& action) {
             if (const auto* move = std::get_if<MoveInHistory>(&action); move != nullptr && move->by == -1)
                 return act(*again);
     try {
-        std::visit(
-            Overloaded{[&](const ViewChange& change) { change_view(change); },
-                       [&](const Command& command) {
-                           workspace_.run(command);
-                           follow_tour(state_.view.flow.tour, command);
-                       },
-                       [&](const MoveInHistory& move) { workspace_.move_in_history(move.by); },
-                       [&](const TypedNumber& typed) { workspace_.run(parse_edit(typed)); },
-                       [&](const OperateOn& operation) {
-                           state_.view.operation = operation.choice;
-                           workspace_.run(operation_command(state_, operation.choice));
-                       },
-                       [&](const CopyNumbers&) { copy_numbers(state_); },
-                       [&](const PasteNumbers&) { workspace_.run(paste_command(state_)); },
-                       [&](const DismissNotice& read) {
-                           state_.notice.clear();
-                           if (read.error_too)
-                               state_.error.clear();
-                       },
-                       [&](const FileCommand& command) { files_.act(command); },
-                       [&](const MarkBaseline& mark) { compare_.mark(mark.as_built); },
-                       [&](const DropBaseline&) { compare_.drop(); },
-                       [&](const ComparePrompts&) { compare_prompts(); },
-                       [&](const CopyFirstPrompt&) {
-                           workspace_.session().act(AskPatching{.corrupted = state_.model.prompt});
-                           state_.field = {.next = second_prompt_field};
-                       },
-                       [&](const LessonAction& lesson) { lessons_.run(lesson); },
-                       [&](const EngineAction& wanted) { workspace_.act(wanted); },
-                       [&](const ModelAction& wanted) { workspace_.session().act(wanted); },
-                       [&](const HubAction& wanted) { hub_.act(wanted); },
-                       [&](const WindowAction& wanted) { app::apply(state_, focus_, canvas_, wanted); }},
-            action);
+        perform(action);
     } catch (const Error& fault) {
         state_.error = fault.what();
     }
     follow_question();
+}
+
+void Program::perform(const Action& action) {
+    std::visit(Overloaded{[&](const ViewChange& change) { change_view(change); },
+                          [&](const Command& command) {
+                              workspace_.run(command);
+                              follow_tour(state_.view.flow.tour, command);
+                          },
+                          [&](const MoveInHistory& move) { workspace_.move_in_history(move.by); },
+                          [&](const TypedNumber& typed) { workspace_.run(parse_edit(typed)); },
+                          [&](const TypedWord& typed) {
+                              perform(replaced_word(*state_.document, state_.model.prompt, typed));
+                          },
+                          [&](const OperateOn& operation) {
+                              state_.view.operation = operation.choice;
+                              workspace_.run(operation_command(state_, operation.choice));
+                          },
+                          [&](const CopyNumbers&) { copy_numbers(state_); },
+                          [&](const PasteNumbers&) { workspace_.run(paste_command(state_)); },
+                          [&](const DismissNotice& read) {
+                              state_.notice.clear();
+                              if (read.error_too)
+                                  state_.error.clear();
+                          },
+                          [&](const FileCommand& command) { files_.act(command); },
+                          [&](const MarkBaseline& mark) { compare_.mark(mark.as_built); },
+                          [&](const DropBaseline&) { compare_.drop(); },
+                          [&](const ComparePrompts&) { compare_prompts(); },
+                          [&](const CopyFirstPrompt&) {
+                              workspace_.session().act(AskPatching{.corrupted = state_.model.prompt});
+                              state_.field = {.next = second_prompt_field};
+                          },
+                          [&](const LessonAction& lesson) { lessons_.run(lesson); },
+                          [&](const EngineAction& wanted) { workspace_.act(wanted); },
+                          [&](const ModelAction& wanted) { workspace_.session().act(wanted); },
+                          [&](const HubAction& wanted) { hub_.act(wanted); },
+                          [&](const WindowAction& wanted) { app::apply(state_, focus_, canvas_, wanted); }},
+               action);
 }
 
 void Program::follow_question() {

@@ -86,6 +86,8 @@ public:
 
 private:
     void take_results();
+    /// Throws Error for the user, as the parts of the program do.
+    void perform(const Action& action);
     void follow_question();
     bool working() const {
         return workspace_.busy() || compare_.busy() || lessons_.course().busy() || files_.busy();

@@ -68,6 +68,23 @@ std::string WordPlace::with(const std::string& typed) const {
     return changed.substr(std::min(changed.find_first_not_of(blanks), changed.size()));
 }
 
+std::optional<WordPlace> WordPlace::moved_to(const std::string& changed) const {
+    const auto shorter = static_cast<std::ptrdiff_t>(std::min(text.size(), changed.size()));
+    const auto same = std::mismatch(text.begin(), text.begin() + shorter, changed.begin()).first;
+    const auto same_after =
+        std::mismatch(text.rbegin(), text.rbegin() + shorter - (same - text.begin()), changed.rbegin()).first;
+    const auto from = static_cast<std::size_t>(same - text.begin());
+    const auto to = text.size() - static_cast<std::size_t>(same_after - text.rbegin());
+    const auto moved = [&](std::size_t at) { return at + changed.size() - text.size(); };
+    if (from >= end)
+        return WordPlace{changed, begin, end, of_second};
+    if (to <= begin)
+        return WordPlace{changed, moved(begin), moved(end), of_second};
+    if (from >= begin && to <= end)
+        return WordPlace{changed, begin, moved(end), of_second};
+    return std::nullopt;
+}
+
 bool has_typed_words(const Document& document) {
     if (document.is_checkpoint())
         return document.part()->pair.empty() && !document.part()->two_texts();

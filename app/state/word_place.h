@@ -17,6 +17,8 @@ struct WordPlace {
     /// The text with something else in place of the word. Of a word that is left out, the blank before it
     /// goes too.
     std::string with(const std::string& typed) const;
+    /// The place of the word in a text that changed since. Nothing if a change crosses an edge of the word.
+    std::optional<WordPlace> moved_to(const std::string& changed) const;
 };
 
 /// Returns the place of a word of a sentence, or of a token of a checkpoint's prompt; nothing if it is not a

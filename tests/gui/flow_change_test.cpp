@@ -158,6 +158,21 @@ TEST_CASE("Tab goes from the field of a word to the next word", "[gui][flow]") {
     CHECK_FALSE(user.flow().edited);
 }
 
+TEST_CASE("words typed faster than they are computed are all kept", "[gui][flow]") {
+    ChangeUser user;
+    const auto place = [&](std::int64_t word) { return *word_place(*user.state().shown.document, word); };
+    const TypedWord first{place(0), "A small"}, second{place(1), "bird"}, third{place(3), "up"};
+    user.program.act(first);
+    user.program.act(second); // no frame has passed: the old text is on screen
+    user.program.act(third);
+    user.settle();
+    CHECK(user.words() == std::vector<std::string>{"A", "small", "bird", "sat", "up"});
+    user.program.act(TypedWord{place(0), " "});
+    user.program.act(TypedWord{place(4), "down"});
+    user.settle();
+    CHECK(user.words() == std::vector<std::string>{"small", "bird", "sat", "down"});
+}
+
 TEST_CASE("a word that the text cannot do without is kept, and the field says why", "[gui][flow]") {
     ChangeUser user;
     user.act(SetSentence{"cat"});
@@ -197,6 +212,14 @@ TEST_CASE("a token of a model's text is typed in place, and its next word shows 
     user.settle();
     CHECK(user.program.state().document->part()->prompt ==
           "When Anna and John went to the shop, John gave a book to");
+    user.act(MoveInHistory{-1});
+    // Two tokens typed before the run of the first is on screen: both are kept.
+    const Document shown = *user.program.state().shown.document;
+    user.program.act(TypedWord{*word_place(shown, mary), "Anna"});
+    user.program.act(TypedWord{*word_place(shown, mary + 2), "Tom"});
+    user.settle();
+    CHECK(user.program.state().document->part()->prompt ==
+          "When Anna and Tom went to the shop, John gave a book to");
     user.act(MoveInHistory{-1});
     user.act(PredictAt{-1});
     CHECK_FALSE(screen_shows("was "));

@@ -8,21 +8,6 @@
 
 namespace headscope::app {
 
-namespace {
-
-Action replaced_word(const WordPlace& place, const Document& document, const std::string& typed) {
-    const std::string text = place.with(typed);
-    if (text.empty())
-        fail_input(tr("word_field.needs_word", "a text needs at least one word"));
-    if (document.is_checkpoint())
-        return TypePrompt{text};
-    if (place.of_second)
-        return SetKvSentence{text};
-    return SetSentence{text};
-}
-
-} // namespace
-
 bool add_word_field(Picture& picture, const DrawContext& context, const FlowWord& word, std::int64_t count,
                     const figure::Rect& place) {
     const Document& document = *context.shown.document;
@@ -39,8 +24,10 @@ bool add_word_field(Picture& picture, const DrawContext& context, const FlowWord
                     .label = std::string(word.of_second ? "second word text " : "word text ") +
                              std::to_string(word.word),
                     .text = found->word(),
-                    .action = [place = *found, shown = context.shown.document](const std::string& typed) {
-                        return replaced_word(place, *shown, typed);
+                    .action = [place = *found](const std::string& typed) -> Action {
+                        if (place.with(typed).empty())
+                            fail_input(tr("word_field.needs_word", "a text needs at least one word"));
+                        return TypedWord{place, typed};
                     }};
     field.close = [] { return EditFlowWord{}; };
     field.next = [word, count](int by) {

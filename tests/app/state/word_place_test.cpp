@@ -49,6 +49,26 @@ TEST_CASE("a word of a sentence is replaced, and the rest stays as it was typed"
         *sentence_document(std::string(text::find_preset("cat-sleeps")->sentence), "cat-sleeps"), 0));
 }
 
+TEST_CASE("a word is found again in a text that changed since", "[words]") {
+    const auto word = [](std::int64_t which) {
+        return *word_place(*sentence_document("The cat sat down"), which);
+    };
+    const auto replaced = [&](std::int64_t which, const std::string& changed) {
+        const auto moved = word(which).moved_to(changed);
+        return moved ? moved->with("bird") : "";
+    };
+    CHECK(replaced(1, "The cat sat down") == "The bird sat down");
+    CHECK(replaced(1, "A cat sat down") == "A bird sat down");
+    CHECK(replaced(1, "The very old cat sat down") == "The very old bird sat down");
+    CHECK(replaced(1, "cat sat down") == "bird sat down");
+    CHECK(replaced(1, "The cat slept") == "The bird slept");
+    CHECK(replaced(1, "The dog sat down") == "The bird sat down");
+    CHECK(replaced(3, "The cat sat") == "The cat sat bird");
+    CHECK(replaced(0, "That cat sat down") == "bird cat sat down");
+    CHECK(replaced(1, "Birds sing").empty());
+    CHECK(replaced(1, "The catapult stood down") == "");
+}
+
 TEST_CASE("a token of a prompt is replaced at its place in the text", "[words]") {
     const std::string prompt = "When Mary and John went to the shop, John gave a book to";
     const Document document = prompt_document(checkpoint::model_folder("pocket"), prompt);
