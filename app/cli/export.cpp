@@ -25,7 +25,7 @@ struct ExportOptions {
 
 /// Returns true for tensors that only a checkpoint has.
 bool lies_around(TensorId id) {
-    return tensor_info(id).operation == Operation::around || is_block_weight(id);
+    return is_block_stage(id) || is_block_weight(id);
 }
 
 std::optional<TensorId> find_around(const std::string& name) {

@@ -6,7 +6,6 @@
 #include "app/commands/lesson_action.h"
 #include "app/commands/model_action.h"
 #include "app/commands/one_of.h"
-#include "app/commands/typed_text.h"
 #include "app/commands/view_change.h"
 #include "app/commands/window_action.h"
 #include "app/state/document.h"

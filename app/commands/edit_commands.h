@@ -2,6 +2,7 @@
 
 #include "app/commands/block_operations.h"
 #include "app/state/document.h"
+#include "app/state/word_place.h"
 #include "core/format/tsv.h"
 
 #include <string>
@@ -87,5 +88,17 @@ std::uint64_t parse_seed(const std::string& text);
 
 /// Returns the command for the text of a clipboard. Throws Error(input) if it is not a table of numbers.
 PasteBlock parse_paste(const CellAddress& cell, const std::string& text);
+
+/// Text typed into the number field of a cell.
+struct TypedNumber {
+    CellAddress cell;
+    std::string text;
+};
+
+/// Text typed into the field of a word: a word of a sentence, or a token of a checkpoint's prompt.
+struct TypedWord {
+    WordPlace place; ///< in the text on screen, which can be older than the document
+    std::string text;
+};
 
 } // namespace headscope::app

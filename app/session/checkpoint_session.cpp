@@ -88,8 +88,7 @@ CheckpointSession::~CheckpointSession() {
     if (is_around(view.group))
         view.group = view.previous_step = StageGroup::weights;
     for (std::optional<CellAddress>* const cell : {&view.selected, &view.hover, &view.block_end})
-        if (*cell &&
-            (tensor_info((*cell)->tensor).operation == Operation::around || is_block_weight((*cell)->tensor)))
+        if (*cell && (is_block_stage((*cell)->tensor) || is_block_weight((*cell)->tensor)))
             cell->reset();
     state().shown.block = nullptr;
     state().shown.lengths = nullptr;

@@ -1,6 +1,7 @@
 #include "app/state/document.h"
 
 #include "app/state/model_document.h"
+#include "core/attention/graph_of_problem.h"
 #include "core/base/overloaded.h"
 
 namespace headscope::app {
@@ -10,6 +11,13 @@ namespace {
 const std::vector<std::string> no_texts;
 
 } // namespace
+
+const AttentionGraph& DocumentGraph::of(const Problem& problem) const {
+    const std::lock_guard lock(mutex_);
+    if (graph_ == nullptr)
+        graph_ = std::make_shared<const AttentionGraph>(attention_graph(problem));
+    return *graph_;
+}
 
 const AttentionSetPtr& Document::shown_weights() const {
     static const AttentionSetPtr none;

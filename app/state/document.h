@@ -7,9 +7,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <variant>
 #include <vector>
+
+namespace headscope {
+struct AttentionGraph;
+}
 
 namespace headscope::app {
 
@@ -48,6 +53,24 @@ struct CheckpointLayer {
     AttentionSetPtr transformed_weights = {};
 };
 
+/// The graph of a document's problem, built when it is first asked for. Any thread may ask. A copy starts
+/// without a graph, because copies of documents are made to be changed.
+class DocumentGraph {
+public:
+    DocumentGraph() = default;
+    DocumentGraph(const DocumentGraph&) {}
+    DocumentGraph& operator=(const DocumentGraph&) {
+        graph_ = nullptr;
+        return *this;
+    }
+    ~DocumentGraph() = default;
+    const AttentionGraph& of(const Problem& problem) const;
+
+private:
+    mutable std::mutex mutex_;
+    mutable std::shared_ptr<const AttentionGraph> graph_;
+};
+
 /// The current document, of one of three kinds. Immutable; shared between threads.
 struct Document {
     project::Recipe recipe; ///< for GivenWeights: that of the previous document, to return to
@@ -56,7 +79,10 @@ struct Document {
     std::string title;                       ///< name of the preset, file or checkpoint
     std::uint64_t revision = 0;              ///< increases with every change
     std::variant<Experiment, GivenWeights, CheckpointLayer> kind;
+    DocumentGraph graph = {};
 
+    /// The computation of the problem, node by node. Valid as long as the document.
+    const AttentionGraph& attention() const { return graph.of(problem); }
     const Experiment* experiment() const { return std::get_if<Experiment>(&kind); }
     const GivenWeights* given() const { return std::get_if<GivenWeights>(&kind); }
     const CheckpointLayer* checkpoint() const { return std::get_if<CheckpointLayer>(&kind); }

@@ -7,13 +7,9 @@ namespace headscope::app {
 
 namespace {
 
-bool is_computed_around(TensorId id) {
-    return tensor_info(id).operation == Operation::around;
-}
-
 /// Returns true for tensors of a checkpoint's layer outside its attention.
 bool lies_around(TensorId id) {
-    return is_computed_around(id) || is_block_weight(id);
+    return is_block_stage(id) || is_block_weight(id);
 }
 
 /// Returns the index of a cell along an axis; nothing if its tensor does not have the axis.
@@ -59,7 +55,7 @@ bool Shown::is_known(const CellAddress& cell) const {
 std::shared_ptr<const void> Shown::owner(TensorId id) const {
     if (is_block_weight(id))
         return block->find(id);
-    if (is_computed_around(id))
+    if (is_block_stage(id))
         return block;
     return is_stage(id) ? std::shared_ptr<const void>(trace) : std::shared_ptr<const void>(document);
 }
@@ -80,7 +76,7 @@ checkpoint::AttentionPlace current_block_place(const ViewState& view) {
 }
 
 std::int64_t current_row(const ViewState& view, std::int64_t otherwise) {
-    if (view.selected && is_computed_around(view.selected->tensor))
+    if (view.selected && is_block_stage(view.selected->tensor))
         return view.selected->at[1];
     return view.row >= 0 ? view.row : otherwise;
 }

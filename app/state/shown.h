@@ -63,6 +63,7 @@ struct Shown {
     bool is_pending() const { return document != nullptr && !ready(); }
     const Problem& problem() const { return document->problem; }
     const Dims& dims() const { return document->problem.dims; }
+    const AttentionGraph& attention() const { return document->attention(); }
     /// Returns a stage or an input; null if the problem does not have it (always for mask, head gain and
     /// absent biases). Logits and probabilities have only one row, see BlockTrace.
     const Tensor* tensor(TensorId id) const;

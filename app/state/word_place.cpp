@@ -75,14 +75,23 @@ std::optional<WordPlace> WordPlace::moved_to(const std::string& changed) const {
         std::mismatch(text.rbegin(), text.rbegin() + shorter - (same - text.begin()), changed.rbegin()).first;
     const auto from = static_cast<std::size_t>(same - text.begin());
     const auto to = text.size() - static_cast<std::size_t>(same_after - text.rbegin());
-    const auto moved = [&](std::size_t at) { return at + changed.size() - text.size(); };
-    if (from >= end)
-        return WordPlace{changed, begin, end, of_second};
+    if (from < begin && to > begin)
+        return std::nullopt;
+    if (from < end && to > end)
+        return std::nullopt;
+    WordPlace moved{changed, begin, end, of_second};
+    if (from < end)
+        moved.end = end + changed.size() - text.size();
     if (to <= begin)
-        return WordPlace{changed, moved(begin), moved(end), of_second};
-    if (from >= begin && to <= end)
-        return WordPlace{changed, begin, moved(end), of_second};
-    return std::nullopt;
+        moved.begin = begin + changed.size() - text.size();
+    // Letters that joined the word from outside made it another word.
+    const auto neighbor = [](const std::string& of, std::size_t at) { return at < of.size() ? of[at] : ' '; };
+    const auto same_edge = [&](std::size_t before, std::size_t now) {
+        return neighbor(changed, now) == neighbor(text, before) ||
+               blanks.find(neighbor(changed, now)) != std::string_view::npos;
+    };
+    return same_edge(begin - 1, moved.begin - 1) && same_edge(end, moved.end) ? std::optional(moved)
+                                                                              : std::nullopt;
 }
 
 bool has_typed_words(const Document& document) {

@@ -117,6 +117,10 @@ AttentionGraph with_nodes(graph::Graph built) {
     for (int n = 0; n < tensor_count; ++n)
         graph.nodes[static_cast<std::size_t>(n)] = find(tensor_info(static_cast<TensorId>(n)).name);
     graph.allowed = find(labels::allowed.name);
+    graph.tensors.resize(graph.graph.nodes().size());
+    for (int n = 0; n < tensor_count; ++n)
+        if (const auto id = static_cast<TensorId>(n); graph.has(id))
+            graph.tensors[static_cast<std::size_t>(graph.node(id))] = id;
     return graph;
 }
 
@@ -206,6 +210,12 @@ AttentionGraph graph_of(const ProblemStructure& structure) {
     attention.gain = builder.input(labels::gain, leaves.axes_of(gain));
     graph::attention(builder, attention);
     return with_nodes(builder.finish());
+}
+
+AttentionGraph attention_graph(const Problem& problem) {
+    if (problem.x == nullptr)
+        return with_nodes(graph::Builder().finish());
+    return graph_of(structure_of(problem, MaskRows(problem.mask, problem.dims)));
 }
 
 std::vector<TensorPtr> leaves_of(const AttentionGraph& graph, const Problem& problem, const MaskRows& mask) {

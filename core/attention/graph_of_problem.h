@@ -33,10 +33,40 @@ struct AttentionGraph {
     graph::Graph graph;
     std::array<graph::NodeId, tensor_count> nodes; ///< by TensorId; no_node for those that are not there
     graph::NodeId allowed = no_node;
+    std::vector<std::optional<TensorId>> tensors{}; ///< by node
 
     graph::NodeId node(TensorId id) const { return nodes[static_cast<std::size_t>(id)]; }
+    bool has(TensorId id) const { return node(id) != no_node; }
+
+    // Questions about tensors, which have no computation if they are given. A node that is no tensor of the
+    // table (the columns of the gates) is seen through: its inputs stand for it.
+    /// The operation that computes a stage; a leaf for given tensors and those that the problem does not
+    /// have.
+    graph::Op op(TensorId stage) const;
+    /// The tensors that a stage is computed from, in the order of its operation.
+    std::vector<TensorId> inputs(TensorId stage) const;
+    /// The first of them. Only for stages that are computed.
+    TensorId first_input(TensorId stage) const { return inputs(stage).front(); }
+    bool reads_from(TensorId stage, TensorId input) const;
+    /// The cells that the cell `at` of a stage depends on. Factors of a product come in pairs of equal
+    /// length, left factor first. The mask is addressed as (b, h, i, j).
+    std::vector<ReadSpan> reads(TensorId stage, const Index& at) const;
+    /// The formula of a stage in row-vector convention, in the user's language; empty for given tensors.
+    std::string formula(TensorId stage) const;
+
+    /// From a projection to the rows of its heads: {q, q_heads} if no other step is between them.
+    std::vector<TensorId> steps_to(TensorId heads) const;
+    /// Returns true if q_heads and k_heads contain the numbers of q and k unchanged.
+    bool heads_are_columns() const;
+    /// `wanted`, and all that the steps on rows of heads in this set read, back to q, k and v.
+    StageSet with_sources(StageSet wanted) const;
 };
 AttentionGraph graph_of(const ProblemStructure& structure);
+/// The graph of a problem whose mask has valid rules; without nodes if the problem has no inputs, as where
+/// only weights are known. Throws Error(input) otherwise.
+AttentionGraph attention_graph(const Problem& problem);
+/// Returns true for operations that compute rows of heads from other rows one by one.
+bool works_on_head_rows(graph::Op op);
 
 /// The numbers of the leaves of a problem's graph, by node. Shares the tensors of the problem.
 std::vector<TensorPtr> leaves_of(const AttentionGraph& graph, const Problem& problem, const MaskRows& mask);

@@ -26,7 +26,7 @@ bool fits(const Shape& shape, const TensorInfo& info, const Dims& dims) {
 void check_shape(const Field& field, const TensorPtr& tensor, const Dims& dims, const ProblemParts& parts) {
     const TensorInfo& info = tensor_info(*field.row);
     if (tensor == nullptr) {
-        if (field.required || (info.when != nullptr && parts.*info.when))
+        if (field.required || (info.when.front() != nullptr && has_tensor(info.id, parts)))
             fail_input(tr("problem.missing_give_tensor_shape", "{} is missing; give a tensor of shape {}",
                           tr(field.label), info.shape(dims).text()));
         return;

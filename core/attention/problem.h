@@ -96,7 +96,6 @@ struct Problem {
                 .relative_terms = c2p || p2c,
                 .c2p = c2p,
                 .p2c = p2c,
-                .both_terms = c2p && p2c,
                 .own_pos_keys = weights.W_KR != nullptr,
                 .own_pos_queries = weights.W_QR != nullptr,
                 .relative = relative ? relative->rows : RelativeRows(),
@@ -108,9 +107,7 @@ struct Problem {
                 .soft_cap = score_cap != 0.0F,
                 .gated = weights.W_G != nullptr,
                 .sink = weights.sink != nullptr,
-                .tempered = temperature != 1.0F,
-                .all_allowed = mask.empty(),
-                .added_mask = has_rule<AdditiveMask>(mask)};
+                .tempered = temperature != 1.0F};
     }
     float gain(std::int64_t h) const { return gains.empty() ? 1.0F : gains[static_cast<std::size_t>(h)]; }
     /// An input tensor by its id: x, x_kv or a member of Weights. Null for stages, mask, gain and absent

@@ -1,5 +1,6 @@
 #include "core/attention/regroup.h"
 
+#include "core/attention/graph_of_problem.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
 
@@ -30,11 +31,11 @@ TensorPtr mean_of_blocks(const TensorPtr& tensor, std::int64_t width, std::int64
 
 Problem with_head_count(const Problem& problem, std::int64_t H) {
     const Dims& d = problem.dims;
-    if (!heads_are_columns(problem.parts()))
+    if (const AttentionGraph graph = attention_graph(problem); !graph.heads_are_columns())
         fail_input(
             tr("regroup.h_cannot_become_step",
                "H is {} and cannot become {}: the step \"{}\" needs heads of width dk = {}; keep H = {}", d.H,
-               H, formula_of(TensorId::q_heads, problem.parts()), d.dk, d.H));
+               H, graph.formula(TensorId::q_heads), d.dk, d.H));
     if (problem.weights.sink != nullptr && H != d.H)
         fail_input(tr("regroup.sink_number_each_heads",
                       "the sink has a number for each of the {} heads; keep H = {}", d.H, d.H));

@@ -23,8 +23,9 @@ HEADSCOPE_SHA inline void store(std::uint32_t* to, __m128i words) {
 
 /// Replaces the oldest four words of the message schedule by the next four.
 HEADSCOPE_SHA inline void extend(__m128i& oldest, __m128i older, __m128i newer, __m128i newest) {
-    const __m128i sum = _mm_add_epi32(_mm_sha256msg1_epu32(oldest, older), _mm_alignr_epi8(newest, newer, 4));
-    oldest = _mm_sha256msg2_epu32(sum, newest);
+    const __m128i added =
+        _mm_add_epi32(_mm_sha256msg1_epu32(oldest, older), _mm_alignr_epi8(newest, newer, 4));
+    oldest = _mm_sha256msg2_epu32(added, newest);
 }
 
 /// Four rounds, from round `first` on.

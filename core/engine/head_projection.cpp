@@ -1,5 +1,6 @@
 #include "core/engine/head_projection.h"
 
+#include "core/attention/graph_of_problem.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
 
@@ -54,9 +55,9 @@ Problem projected(const Problem& problem, std::int64_t h) {
 }
 
 /// The rows of one head in the trace: in the stage `split`, or as columns of the stage `columns`.
-HeadRows head_rows(const Problem& problem, const Trace& trace, TensorId columns, TensorId split,
+HeadRows head_rows(const Trace& trace, bool columns_hold_heads, TensorId columns, TensorId split,
                    std::int64_t b, std::int64_t head) {
-    if (!heads_are_columns(problem.parts())) {
+    if (!columns_hold_heads) {
         const TensorPtr& heads = trace.stages[static_cast<std::size_t>(split)];
         return {heads, heads->data() + heads->offset(b, head, 0, 0), trace.dims.dk, heads->shape()[2]};
     }
@@ -82,11 +83,11 @@ ProjectedHead project_head(const Problem& problem, std::int64_t b, std::int64_t 
     const Problem one = projected(problem, h);
     const std::int64_t head = one.dims.H == problem.dims.H ? h : 0;
     using enum TensorId;
-    const StageSet wanted =
-        heads_are_columns(one.parts()) ? StageSet{}.with(q).with(k) : StageSet{}.with(q_heads).with(k_heads);
+    const bool columns = attention_graph(one).heads_are_columns();
+    const StageSet wanted = columns ? StageSet{}.with(q).with(k) : StageSet{}.with(q_heads).with(k_heads);
     const Trace trace = projections.run(one, wanted, progress);
-    return {head_rows(one, trace, q, q_heads, b, head),
-            head_rows(one, trace, k, k_heads, b, one.dims.kv_head(head))};
+    return {head_rows(trace, columns, q, q_heads, b, head),
+            head_rows(trace, columns, k, k_heads, b, one.dims.kv_head(head))};
 }
 
 } // namespace headscope::engine

@@ -5,11 +5,6 @@
 
 namespace headscope::engine {
 
-void fail_projection(TensorId stage, std::int64_t b, std::int64_t i, std::int64_t c) {
-    const TensorInfo& info = tensor_info(stage);
-    fail_projection(info.name, tensor_info(info.inputs[1]).name, b, i, c);
-}
-
 void fail_projection(std::string_view name, std::string_view weight, std::int64_t b, std::int64_t i,
                      std::int64_t c) {
     fail_input(tr("range_fault.leaves_float32s_range_make",

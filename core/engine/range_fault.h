@@ -14,8 +14,6 @@ namespace headscope::engine {
 /// Reports column c of token i of batch entry b of a projection by that weight.
 [[noreturn]] void fail_projection(std::string_view name, std::string_view weight, std::int64_t b,
                                   std::int64_t i, std::int64_t c);
-/// Same, of q, k, v or output.
-[[noreturn]] void fail_projection(TensorId stage, std::int64_t b, std::int64_t i, std::int64_t c);
 /// Reports a stage that is computed per head from q or k.
 [[noreturn]] void fail_head_rows(std::string_view name);
 [[noreturn]] void fail_head_rows(TensorId stage);

@@ -149,7 +149,7 @@ private:
         }
         if (!starts_step(node, before))
             return "";
-        const auto step = static_cast<StageGroup>(node.location.step);
+        const auto step = node.location.step;
         const bool of_attention =
             !is_around(step) && (part_.kind == ScriptPart::Kind::attention || node.location.layer >= 0);
         const std::string title(of_attention ? group_info(step).title.english : node.title.english);

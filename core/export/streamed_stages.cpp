@@ -1,5 +1,6 @@
 #include "core/export/streamed_stages.h"
 
+#include "core/attention/graph_of_problem.h"
 #include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/base/message.h"
@@ -91,10 +92,10 @@ StageSet kept_stages(const Dims& dims, const TraceExport& wanted) {
 
 std::uint64_t streaming_bytes(const Problem& problem) {
     using enum TensorId;
-    const ProblemParts parts = problem.parts();
+    const AttentionGraph graph = attention_graph(problem);
     StageSet read = StageSet().with(q).with(k).with(v);
-    if (!heads_are_columns(parts))
-        read = with_sources(read.with(q_heads).with(k_heads), parts);
+    if (!graph.heads_are_columns())
+        read = graph.with_sources(read.with(q_heads).with(k_heads));
     const std::uint64_t packed = engine::stage_bytes(problem, StageSet().with(k).with(v));
     const std::int64_t row = row_numbers(weights_mean, problem.dims);
     return engine::stage_bytes(problem, read) + packed +

@@ -45,7 +45,7 @@ int find_axis(const TensorInfo& info, std::initializer_list<Axis> kinds) {
 }
 
 TensorPtr whole(const Problem& problem, const Trace& trace, const TensorInfo& info) {
-    if (info.operation != Operation::given || is_stage(info.id) || is_block_weight(info.id)) {
+    if (is_stage(info.id) || is_block_stage(info.id) || is_block_weight(info.id)) {
         const TensorPtr& stage = trace.stages[static_cast<std::size_t>(info.id)];
         if (!has_tensor(info.id, trace.parts))
             fail_input(tr("tensor_export.problem_no_stage_name",

@@ -39,37 +39,22 @@ private:
     std::size_t count_ = 0;
 };
 
-struct TensorInfo;
-/// How a row finds the cells that its cell `at` reads. Spans may name an input that stands for another.
-using CellsRead = std::vector<ReadSpan> (*)(const TensorInfo& row, const Dims& dims, const Index& at,
-                                            const ProblemParts& parts);
-
-/// One row of the stage table.
+/// One row of the stage table: the words and the shape of a tensor. Its computation is described by the
+/// graph; see AttentionGraph.
 struct TensorInfo {
     TensorId id;
     std::string_view name;    ///< in files, on the command line and in addresses: "q_heads"
     Message title;            ///< for people: "Attention weights"
     std::string_view symbol;  ///< in formulas: "Q"
-    StageGroup group;         ///< where on the strip; of an input, where it is read first
+    StageGroup group;         ///< step of the strip; of an input, the step that reads it first
     std::array<Axis, 4> axes; ///< outermost first, padded with Axis::none
-    Operation operation;
-    TensorList inputs;
-    Message formula; ///< in row-vector convention; see formula_of
     Scale scale = Scale::values;
-    bool stage = true;          ///< a trace holds it
-    bool joins_heads = false;   ///< each head reads all heads of the first input
-    ProblemPart when = nullptr; ///< null: every problem has it; else those with that part
-    /// Read in its place where a problem has none.
-    std::optional<TensorId> instead = {};
-    /// The cells that one cell reads; see cells_read.
-    CellsRead cells = nullptr;
-    /// Of a stage that makes each head's rows, one by one, from those of its first input: what is done to a
-    /// row, in a word.
-    Message verb = {};
+    bool stage = true; ///< a trace holds it
+    /// Only problems with one of these parts have it; empty: every problem has it.
+    std::array<ProblemPart, 2> when{};
 
     int rank() const;
     Shape shape(const Dims& dims) const;
-    std::span<const TensorId> reads() const { return inputs.all(); }
 };
 
 /// A stop of the strip.
@@ -85,8 +70,6 @@ struct GroupInfo {
 };
 
 const TensorInfo& tensor_info(TensorId id);
-/// As the stage is computed in a problem with these parts.
-const TensorInfo& tensor_info(TensorId id, ProblemParts parts);
 const GroupInfo& group_info(StageGroup group);
 /// The stages, each after those that it reads.
 std::span<const TensorInfo> stage_table();
@@ -105,6 +88,7 @@ std::optional<TensorId> find_tensor(std::string_view name);
 std::optional<TensorId> find_stage(std::string_view name);
 std::optional<TensorId> find_block_stage(std::string_view name);
 std::optional<TensorId> find_block_weight(std::string_view name);
+bool is_block_stage(TensorId id);
 bool is_block_weight(TensorId id);
 bool is_of_layer(TensorId id); ///< not of what stands before the first layer or after the last one
 /// Returns true if its rows are edited one by one: of W_E, W_P, W_type, W_R, W_U and of what the experts
@@ -112,23 +96,8 @@ bool is_of_layer(TensorId id); ///< not of what stands before the first layer or
 bool is_table(TensorId id);
 bool is_score(TensorId id); ///< a number for each head, query and key: scores, scaled, masked, weights
 
-/// Whether a problem with these parts has the tensor.
+/// Returns true if a problem with these parts has the tensor.
 bool has_tensor(TensorId id, const ProblemParts& parts);
-/// What is read where the table says `input`: the tensor itself, or what stands in its place.
-TensorId source_of(TensorId input, const ProblemParts& parts);
-
-/// The index map: which cells the cell `at` of a stage reads. Spans of a product come in pairs of equal
-/// length, left factor first. The mask is addressed as (b, h, i, j). Inputs read nothing.
-std::vector<ReadSpan> cells_read(TensorId stage, const Dims& dims, const Index& at,
-                                 const ProblemParts& parts);
-
-/// The formula of a stage as it is computed in a problem with these parts, in the person's language. In the
-/// table, $ stands for the first input, head by head.
-std::string formula_of(TensorId stage, const ProblemParts& parts);
-/// From a projection to the rows of its heads: {q, q_heads} where nothing stands between.
-std::vector<TensorId> steps_to(TensorId heads, const ProblemParts& parts);
-/// Whether q_heads and k_heads hold the numbers of q and k unchanged.
-bool heads_are_columns(const ProblemParts& parts);
 
 /// The number of a query or key head that a rotary position embedding turns together with number c: half a
 /// head away.

@@ -42,7 +42,4 @@ private:
     std::array<std::uint64_t, 2> words_{};
 };
 
-/// `wanted`, and what each step on single heads in the set reads, back to q, k and v.
-StageSet with_sources(StageSet wanted, const ProblemParts& parts);
-
 } // namespace headscope

@@ -124,33 +124,6 @@ enum class TensorId : std::uint8_t {
 };
 inline constexpr int stage_count = 24, block_count = 28, block_weight_count = 28, tensor_count = 110;
 
-/// How one cell of a stage follows from the cells it reads; the inspector explains each in its own way.
-enum class Operation : std::uint8_t {
-    given,               ///< decided by the user, or by the positions of the tokens
-    projection,          ///< a row of one tensor times a column of another, plus a bias
-    split,               ///< the same number, in the head that owns its column
-    head_norm,           ///< as split, then RMSNorm of the head's row
-    joint_norm,          ///< RMSNorm of the row of all heads, then as split
-    rotation,            ///< as split, then turned with its partner by the position
-    token_scale,         ///< as split, then times a number of the token
-    relative_projection, ///< as projection, of the vectors of relative positions
-    relative_product,    ///< q_i or k_j times the vector of their relative position
-    dot_product,         ///< q_i . k_j, plus the terms by relative position
-    scale,               ///< divided by sqrt(dk) and the temperature
-    soft_cap,            ///< as scale, then cap tanh(score / cap)
-    mask,                ///< minus infinity where attention is not allowed, plus an additive mask
-    softmax,             ///< exp(s - max) / sum over a row, and over the head's sink where it has one
-    mean,                ///< the average over heads
-    value_sum,           ///< weights times a column of V
-    head_columns,        ///< as projection, in the head that owns the column
-    gated,               ///< sigmoid of one number times another
-    join,                ///< the same number times the head's gain, beside those of the other heads
-    head_projection,     ///< one head's numbers times its rows of W_O
-    output_projection,   ///< a projection that is also the sum of the heads' contributions
-    around,              ///< made by a checkpoint around its attention
-};
-inline constexpr int operation_count = 22;
-
 /// How numbers are coloured.
 enum class Scale : std::uint8_t {
     values, ///< by size and sign, around zero
@@ -162,9 +135,8 @@ enum class Scale : std::uint8_t {
 struct ProblemParts {
     bool cross = false;  ///< keys and values have a source of their own
     bool latent = false; ///< that source has a row for each token of x
-    /// Terms of the scores by content and relative position: at least one, that of queries, that of keys,
-    /// both.
-    bool relative_terms = false, c2p = false, p2c = false, both_terms = false;
+    /// Terms of the scores by content and relative position: at least one, that of queries, that of keys.
+    bool relative_terms = false, c2p = false, p2c = false;
     /// Keys and queries of positions have weights of their own; else W_K and W_Q make them.
     bool own_pos_keys = false, own_pos_queries = false;
     RelativeRows relative{};  ///< the rows that these terms read
@@ -177,8 +149,6 @@ struct ProblemParts {
     bool gated = false;       ///< a gate on the head outputs
     bool sink = false;        ///< a number of each head that takes part in its softmax
     bool tempered = false;    ///< a temperature that is not 1
-    bool all_allowed = false; ///< no rule of a mask
-    bool added_mask = false;  ///< a mask that adds numbers to the scores
     bool operator==(const ProblemParts&) const = default;
 };
 using ProblemPart = bool ProblemParts::*;

@@ -8,6 +8,7 @@
 #include "tests/bench/attention.h"
 #include "tests/bench/clock.h"
 #include "tests/bench/editing.h"
+#include "tests/bench/flow.h"
 #include "tests/bench/frames.h"
 #include "tests/bench/machine.h"
 #include "tests/bench/rows.h"
@@ -75,6 +76,13 @@ void add_latency_rows(std::vector<BenchRow>& rows) {
                    {app::MarkBaseline{}, app::SetTemperature{2}, app::SetCompare{app::Compare::difference}}));
     rows.push_back(timed_row("frame's own work, dragging at D 512, H 8, T 64", spread_of(editing_frames()),
                              "under 16 ms"));
+    project::Recipe twelve;
+    twelve.preset = "eight-experts";
+    twelve.sentence = sentence_of(12);
+    rows.push_back(timed_row("frame to frame while the Flow plays, 2 heads x 4 words",
+                             spread_of(flow_frames({})), "under 16.7 ms, with software GL"));
+    rows.push_back(timed_row("frame to frame while the Flow plays, 8 heads x 12 words",
+                             spread_of(flow_frames(twelve)), "under 16.7 ms, with software GL"));
     add_window_rows(rows);
 }
 

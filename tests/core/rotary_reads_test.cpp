@@ -1,3 +1,4 @@
+#include "core/attention/graph_of_problem.h"
 #include "core/engine/cpu/cpu_engine.h"
 #include "tests/catch.h"
 #include "tests/core/checkpoint/run/model_case.h"
@@ -16,13 +17,14 @@ TEST_CASE("a turned number is its own times cos and its partner's times sin", "[
     const Problem& problem = *result.layers.front().problem;
     const Dims& dims = problem.dims;
     REQUIRE(problem.rotary);
+    const AttentionGraph graph = attention_graph(problem);
     for (const TensorId id : {TensorId::q_heads, TensorId::k_heads}) {
         const Tensor& turned = *trace.stage(id);
         for (std::int64_t h = 0; h < turned.shape()[1]; ++h)
             for (std::int64_t i = 0; i < turned.shape()[2]; ++i)
                 for (std::int64_t c = 0; c < dims.dk; ++c) {
-                    const auto reads = cells_read(id, dims, {0, h, i, c}, problem.parts());
-                    REQUIRE(reads.size() == 2);
+                    const auto reads = graph.reads(id, {0, h, i, c});
+                    REQUIRE(reads.size() == 4); // with its cosine and its sine
                     const Tensor& from = *trace.stage(reads[0].source);
                     const float own = from.data()[from.shape().offset(reads[0].first)],
                                 partner = from.data()[from.shape().offset(reads[1].first)];
@@ -32,5 +34,5 @@ TEST_CASE("a turned number is its own times cos and its partner's times sin", "[
                     REQUIRE(std::abs(turned.at(0, h, i, c) - expected) < 1e-5F);
                 }
     }
-    CHECK(cells_read(TensorId::v_heads, dims, {0, 0, 1, 2}, problem.parts()).size() == 1);
+    CHECK(graph.reads(TensorId::v_heads, {0, 0, 1, 2}).size() == 1);
 }

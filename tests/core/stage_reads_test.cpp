@@ -1,3 +1,4 @@
+#include "core/attention/graph_of_problem.h"
 #include "core/trace/stage.h"
 #include "tests/catch.h"
 #include "tests/conformance/generate.h"
@@ -9,8 +10,9 @@
 #include <utility>
 #include <vector>
 
-// Compares the index map with the reference: every number that a user owns is changed, one at a time, and the
-// whole problem is recomputed. A cell of a stage changes exactly if the map leads from it to that number.
+// Compares the reads of the graph with the reference: every number that a user owns is changed, one at a
+// time, and the whole problem is recomputed. A cell of a stage changes exactly if the reads lead from it to
+// that number.
 
 using namespace headscope;
 
@@ -53,13 +55,10 @@ private:
     std::size_t count_ = 0;
 };
 
-std::vector<ReadSpan> spans_of(const Problem& problem, TensorId stage, const Index& at) {
-    return cells_read(stage, problem.dims, at, problem.parts());
-}
-
-/// For each cell of each stage the numbers of the user that the index map leads to.
-std::map<TensorId, std::vector<Set>> reached_by_map(const Problem& problem, const Leaves& leaves,
-                                                    const Trace& trace) {
+/// For each cell of each stage the numbers of the user that the reads of the graph lead to.
+std::map<TensorId, std::vector<Set>> reached_by_reads(const Problem& problem, const Leaves& leaves,
+                                                      const Trace& trace) {
+    const AttentionGraph graph = attention_graph(problem);
     std::map<TensorId, std::vector<Set>> reached;
     const auto minus_infinity = [&](const Index& at) {
         return std::isinf(trace.stage(TensorId::masked)->at(at[0], at[1], at[2], at[3]));
@@ -76,7 +75,7 @@ std::map<TensorId, std::vector<Set>> reached_by_map(const Problem& problem, cons
             if ((info.id == TensorId::masked || info.id == TensorId::weights) && minus_infinity(at))
                 continue;
             Set& set = sets[static_cast<std::size_t>(offset)];
-            for (const ReadSpan& span : spans_of(problem, info.id, at))
+            for (const ReadSpan& span : graph.reads(info.id, at))
                 for (std::int64_t n = 0; n < span.count; ++n) {
                     // A value that is multiplied by a weight of 0 changes nothing.
                     if (info.id == TensorId::head_out && span.source == TensorId::v_heads &&
@@ -121,11 +120,11 @@ bool only_shifts_rows(const Problem& problem, TensorId leaf, TensorId stage) {
            !problem.parts().joint_norm && !problem.parts().sink && stage >= TensorId::weights;
 }
 
-void check_map(const Problem& problem) {
+void check_reads(const Problem& problem) {
     validate(problem);
     const Trace before = reference_trace(problem);
     const Leaves leaves(problem);
-    const auto reached = reached_by_map(problem, leaves, before);
+    const auto reached = reached_by_reads(problem, leaves, before);
     std::map<std::pair<TensorId, TensorId>, int> missed, invented;
     std::map<TensorId, int> seen;
     leaves.each([&](TensorId leaf, std::int64_t offset, std::size_t place) {
@@ -169,18 +168,18 @@ constexpr Dims self{.B = 2, .Tq = 3, .Tk = 3, .D = 3, .Dkv = 3, .H = 2, .Hkv = 2
 } // namespace
 
 TEST_CASE("a cell changes exactly with the numbers it reads, in self-attention", "[stage][reads]") {
-    check_map(small_problem(self, 1));
+    check_reads(small_problem(self, 1));
 }
 
 TEST_CASE("a cell changes exactly with the numbers it reads, in cross-attention", "[stage][reads]") {
-    check_map(
+    check_reads(
         small_problem({.B = 2, .Tq = 2, .Tk = 4, .D = 3, .Dkv = 2, .H = 2, .Hkv = 2, .dk = 3, .dv = 2}, 2));
 }
 
 TEST_CASE("a cell changes exactly with the numbers it reads, where heads share keys", "[stage][reads]") {
-    check_map(
+    check_reads(
         small_problem({.B = 1, .Tq = 3, .Tk = 3, .D = 4, .Dkv = 4, .H = 6, .Hkv = 2, .dk = 2, .dv = 1}, 3));
-    check_map(
+    check_reads(
         small_problem({.B = 1, .Tq = 2, .Tk = 2, .D = 3, .Dkv = 3, .H = 3, .Hkv = 1, .dk = 1, .dv = 2}, 4));
 }
 
@@ -197,7 +196,7 @@ TEST_CASE("a cell changes exactly with the numbers it reads, with turned positio
     }
     problem.rotary = Rotary{std::make_shared<const Tensor>(std::move(cosines)),
                             std::make_shared<const Tensor>(std::move(sines))};
-    check_map(problem);
+    check_reads(problem);
 }
 
 TEST_CASE("a cell changes exactly with the numbers it reads, with normed queries and keys",
@@ -207,7 +206,7 @@ TEST_CASE("a cell changes exactly with the numbers it reads, with normed queries
     problem.weights.q_norm = numbers.tensor({self.dk}, 1);
     problem.weights.k_norm = numbers.tensor({self.dk}, 1);
     problem.norm_eps = 0.5F; // a longer row is then not the same row
-    check_map(problem);
+    check_reads(problem);
 }
 
 TEST_CASE("a cell changes exactly with the numbers it reads, with a norm across the heads",
@@ -217,20 +216,20 @@ TEST_CASE("a cell changes exactly with the numbers it reads, with a norm across 
     problem.weights.q_norm_all = numbers.tensor({self.H * self.dk}, 3);
     problem.weights.k_norm_all = numbers.tensor({self.Hkv * self.dk}, 3);
     problem.norm_eps = 0.5F;
-    check_map(problem);
+    check_reads(problem);
 }
 
 TEST_CASE("a cell changes exactly with the numbers it reads, with a sink", "[stage][reads]") {
     Problem problem = small_problem(self, 11);
     Numbers numbers(12);
     problem.weights.sink = numbers.tensor({self.H}, 1);
-    check_map(problem);
+    check_reads(problem);
 }
 
 TEST_CASE("a cell changes exactly with the numbers it reads, with a soft cap", "[stage][reads]") {
     Problem problem = small_problem(self, 11);
     problem.score_cap = 2;
-    check_map(problem);
+    check_reads(problem);
 }
 
 TEST_CASE("a cell changes exactly with the numbers it reads, with relative positions", "[stage][reads]") {
@@ -242,8 +241,17 @@ TEST_CASE("a cell changes exactly with the numbers it reads, with relative posit
             Features features = all;
             features.relative = RelativeTerms{{.span = 3, .buckets = own ? 0 : 3, .furthest = 4}, c2p, p2c};
             features.own_positions = own;
-            check_map(small_problem(dims, 13, features));
+            check_reads(small_problem(dims, 13, features));
         }
+}
+
+TEST_CASE("a cell changes exactly with the numbers it reads, with a gate on the head outputs",
+          "[stage][reads]") {
+    Problem problem = small_problem(self, 15);
+    Numbers numbers(16);
+    problem.weights.W_G = numbers.tensor({self.D, self.H * self.dv}, 1);
+    problem.weights.b_G = numbers.tensor({self.H * self.dv}, 1);
+    check_reads(problem);
 }
 
 TEST_CASE("a cell changes exactly with the numbers it reads, under a mask", "[stage][reads]") {
@@ -254,5 +262,5 @@ TEST_CASE("a cell changes exactly with the numbers it reads, under a mask", "[st
     Numbers numbers(8);
     problem.mask = {AdditiveMask{numbers.tensor(tensor_info(TensorId::mask).shape(dims), 0.5F)},
                     SlidingWindowSymmetricMask{1}};
-    check_map(problem);
+    check_reads(problem);
 }

@@ -1,6 +1,7 @@
 #include "app/draw/kit/free_space.h"
 #include "app/draw/matrix/matrix.h"
 #include "app/shell/layout.h"
+#include "core/attention/graph_of_problem.h"
 #include "core/checkpoint/files/packaged_models.h"
 #include "tests/catch.h"
 #include "tests/gui/support/user.h"
@@ -154,7 +155,7 @@ TEST_CASE("with the mouse elsewhere the inspector explains the likeliest token's
 TEST_CASE("the formula of the weights stands whole under switches that leave no room beside them",
           "[gui][narrow]") {
     SmallUser user(StageGroup::weights);
-    const std::string formula = formula_of(TensorId::weights, user.problem().parts());
+    const std::string formula = user.shown().attention().formula(TensorId::weights);
     for (const WeightsView view :
          {WeightsView::heatmap, WeightsView::arcs, WeightsView::text, WeightsView::graph}) {
         user.act(ShowWeightsAs{view});

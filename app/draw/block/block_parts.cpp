@@ -183,15 +183,29 @@ std::string formula_around(const Shown& shown, TensorId id) {
                (weights[checkpoint::WeightId::output_bias] == nullptr ? "" : " + b_U");
     case probabilities:
         return "probabilities = softmax(logits)";
+    // Of delta layers: the nodes between these stages have no page of their own.
     case delta_q:
+        return name + " = " +
+               tr("block_rows.delta_unit_queries",
+                  "silu of the convolution of norm1 · W_q over the last tokens; each row has length 1");
     case delta_k:
+        return name + " = " +
+               tr("block_rows.delta_unit_keys",
+                  "silu of the convolution of norm1 · W_k over the last tokens; each row has length 1");
     case delta_v:
+        return name + " = " +
+               tr("block_rows.delta_convolved_values",
+                  "silu of the convolution of norm1 · W_v over the last tokens");
     case delta_decay:
+        return name + " = exp(−exp(A_log) · softplus(norm1 · W_a + dt_bias))";
     case delta_beta:
+        return name + " = sigmoid(norm1 · W_b)";
     case delta_y:
+        return name + " = q · S ÷ √dk,  S = decay · S + kᵀ · beta · (v − k · decay · S)";
     case delta_z:
+        return name + " = norm1 · W_z";
     case TensorId::delta_out:
-        return name + " = " + tr(tensor_info(id).formula);
+        return name + " = " + tr("block_rows.delta_output_formula", "(norm(y) × silu(z)) · W_out");
     default:
         if (norm_at(shown, id))
             return norm_formula(shown, id);

@@ -1,6 +1,7 @@
 #include "app/draw/kit/format.h"
 #include "app/draw/matrix/comparison.h"
 #include "app/draw/panels/compare_panels.h"
+#include "core/attention/graph_of_problem.h"
 #include "core/base/message.h"
 
 #include <algorithm>
@@ -40,12 +41,12 @@ std::optional<Touched> touched_by(const DrawContext& context, const CellAddress&
     if (cell.tensor == TensorId::x)
         return Touched{{TensorId::output, {b, cell.at[1], 0, 0}, 2, dims.D},
                        "output[" + query_word(context.shown.problem(), cell.at[1]) + ", :]"};
+    const AttentionGraph& attention = context.shown.attention();
     for (const TensorInfo& stage : stage_table()) {
-        const bool projects =
-            stage.operation == Operation::projection || stage.operation == Operation::output_projection;
-        if (!projects || (stage.inputs[1] != cell.tensor && stage.inputs[2] != cell.tensor))
+        const bool projects = attention.op(stage.id) == graph::Op::linear && stage.rank() == 3;
+        if (!projects || !attention.reads_from(stage.id, cell.tensor))
             continue;
-        const std::int64_t c = cell.at[cell.tensor == stage.inputs[1] ? 1 : 0];
+        const std::int64_t c = cell.at[tensor_info(cell.tensor).rank() == 2 ? 1 : 0];
         return Touched{{stage.id, {b, 0, c, 0}, 1, extent(stage.axes[1], dims)},
                        std::string(stage.name) + "[:, " + std::to_string(c) + "]"};
     }

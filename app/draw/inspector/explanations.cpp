@@ -3,7 +3,8 @@
 
 #include "app/draw/kit/format.h"
 #include "app/draw/matrix/rotation.h"
-#include "core/base/in_order.h"
+#include "core/attention/graph_of_problem.h"
+#include "core/base/error.h"
 #include "core/base/message.h"
 
 #include <algorithm>
@@ -132,27 +133,31 @@ void add_input_places(Sheet& sheet, const CellAddress& cell) {
         sheet.place("", sharers(dims, h));
 }
 
+/// Returns true for a projection of the vectors of relative positions.
+bool is_of_positions(const TensorInfo& stage) {
+    return stage.axes[0] == Axis::distances;
+}
+
 /// The cells of the stages that read a cell of a weight or bias.
 std::vector<Reader> readers_of_input(const Shown& shown, const CellAddress& cell) {
     const std::string column = n(cell.at[tensor_info(cell.tensor).rank() == 1 ? 0 : 1]);
     std::vector<Reader> readers;
-    for (const TensorInfo& base : stage_table()) {
-        const TensorInfo& stage = tensor_info(base.id, shown.problem().parts());
-        if (!has_tensor(base.id, shown.problem().parts()) ||
-            std::ranges::find(stage.reads(), cell.tensor) == stage.reads().end())
+    const AttentionGraph& attention = shown.attention();
+    for (const TensorInfo& stage : stage_table()) {
+        if (!attention.reads_from(stage.id, cell.tensor))
             continue;
-        if (stage.operation == Operation::softmax)
+        const graph::Op op = attention.op(stage.id);
+        if (op == graph::Op::softmax)
             readers.push_back(
                 {std::string(stage.name) + "[" + column + "]", tr("explanations.every_row", "every row")});
-        else if (stage.operation == Operation::head_projection)
+        else if (op == graph::Op::head_projection)
             readers.push_back(
                 {std::string(stage.name) + "[" + n(cell.at[0] / shown.dims().dv) + "][:, " + column + "]",
                  ""});
         else
             readers.push_back({std::string(stage.name) + "[:, " + column + "]",
-                               stage.operation == Operation::relative_projection
-                                   ? tr("explanations.every_distance", "every distance")
-                                   : tr("explanations.every_token", "every token")});
+                               is_of_positions(stage) ? tr("explanations.every_distance", "every distance")
+                                                      : tr("explanations.every_token", "every token")});
     }
     return readers;
 }
@@ -164,7 +169,7 @@ CellAddress source_cell(const Sheet& sheet, const CellAddress& cell) {
 
 /// How the cell that a number is made from came about.
 int add_source(Sheet& sheet, const CellAddress& source) {
-    if (tensor_info(source.tensor).operation == Operation::projection)
+    if (sheet.context.shown.attention().op(source.tensor) == graph::Op::linear)
         return add_projection(sheet, source, tr("common.comes", "Comes from"));
     const Shown& shown = sheet.context.shown;
     sheet.section(tr("common.comes", "Comes from"));
@@ -240,7 +245,7 @@ int add_norm(Sheet& sheet, const CellAddress& cell) {
                          number(weight, format.decimals),
                      approximate_prefix(format.approximate) + number(to, format.decimals));
     const int decimals = std::max(format.decimals, add_source(sheet, own));
-    const bool joined = tensor_info(cell.tensor, shown.problem().parts()).joins_heads;
+    const bool joined = shown.attention().op(cell.tensor) == graph::Op::joint_norm;
     add_head_places(sheet, own, cell,
                     joined
                         ? tr("explanations.numbers_all_heads_share",
@@ -406,30 +411,31 @@ std::string say_given(const Shown& shown, const CellAddress& cell) {
         return tr("explanations.of", "“{}” of {}", shortened(names[feature], 20), token_at(shown, cell));
     if (cell.tensor == TensorId::x || cell.tensor == TensorId::x_kv)
         return tr("explanations.number", "number {} of {}", cell.at[2], token_at(shown, cell));
-    for (const TensorInfo& base : stage_table()) {
-        const TensorInfo& stage = tensor_info(base.id, shown.problem().parts());
-        const bool output = stage.operation == Operation::output_projection;
-        const bool reads = has_tensor(base.id, shown.problem().parts()) &&
-                           std::ranges::find(stage.reads(), cell.tensor) != stage.reads().end();
-        if (reads && (stage.operation == Operation::head_norm || stage.operation == Operation::joint_norm))
-            return stage.joins_heads ? tr("explanations.multiplies_number_every_row",
-                                          "multiplies number {} of every row of {}, counted across the heads",
-                                          cell.at[0], stage.name)
-                                     : tr("explanations.multiplies_number_every_r_2",
-                                          "multiplies number {} of every row of {}", cell.at[0], stage.name);
-        if (reads && stage.operation == Operation::relative_projection &&
-            (cell.tensor == TensorId::rel_positions || info.rank() == 2))
-            return cell.tensor == TensorId::rel_positions
-                       ? tr("explanations.relative_position", "number {} of relative position {}", cell.at[1],
-                            cell.at[0])
-                       : tr("explanations.column_positions_column",
-                            "from column {} of the relative positions to column {} of {}", cell.at[0],
-                            cell.at[1], stage.name);
-        if (reads && stage.operation == Operation::softmax)
+    const AttentionGraph& attention = shown.attention();
+    for (const TensorInfo& stage : stage_table()) {
+        if (!attention.reads_from(stage.id, cell.tensor))
+            continue;
+        const graph::Op op = attention.op(stage.id);
+        const bool output = stage.id == TensorId::output;
+        if (op == graph::Op::joint_norm)
+            return tr("explanations.multiplies_number_every_row",
+                      "multiplies number {} of every row of {}, counted across the heads", cell.at[0],
+                      stage.name);
+        if (op == graph::Op::head_norm)
+            return tr("explanations.multiplies_number_every_r_2", "multiplies number {} of every row of {}",
+                      cell.at[0], stage.name);
+        if (op == graph::Op::softmax)
             return tr("explanations.takes_part_every_softmax",
                       "counts in every softmax of head {}, like the score of one more key", cell.at[0]);
-        if (!reads || (stage.operation != Operation::projection && !output))
+        if (op != graph::Op::linear)
             continue;
+        if (cell.tensor == TensorId::rel_positions)
+            return tr("explanations.relative_position", "number {} of relative position {}", cell.at[1],
+                      cell.at[0]);
+        if (is_of_positions(stage) && info.rank() == 2)
+            return tr("explanations.column_positions_column",
+                      "from column {} of the relative positions to column {} of {}", cell.at[0], cell.at[1],
+                      stage.name);
         if (info.rank() == 1)
             return output
                        ? tr("explanations.added_column_output", "added to column {} of the output",
@@ -442,15 +448,6 @@ std::string say_given(const Shown& shown, const CellAddress& cell) {
                            stage.name);
     }
     return "";
-}
-
-std::string say_projection(const Shown& shown, const CellAddress& cell) {
-    const std::string token = token_at(shown, cell);
-    return cell.tensor == TensorId::q
-               ? tr("explanations.query_feature", "query feature {} of {}", cell.at[2], token)
-           : cell.tensor == TensorId::k
-               ? tr("explanations.key_feature", "key feature {} of {}", cell.at[2], token)
-               : tr("explanations.value_feature", "value feature {} of {}", cell.at[2], token);
 }
 
 std::string say_split(const Shown& shown, const CellAddress& cell) {
@@ -480,10 +477,6 @@ std::string say_rotation(const Shown& shown, const CellAddress& cell) {
 std::string say_token_scale(const Shown& shown, const CellAddress& cell) {
     return tr("explanations.number_scaled_position", "number {} of {}, scaled by its position", cell.at[3],
               token_at(shown, cell));
-}
-
-std::string say_relative_projection(const Shown&, const CellAddress& cell) {
-    return tr("explanations.relative_position", "number {} of relative position {}", cell.at[1], cell.at[0]);
 }
 
 std::string say_relative_product(const Shown& shown, const CellAddress& cell) {
@@ -525,11 +518,6 @@ std::string say_value_sum(const Shown& shown, const CellAddress& cell) {
               cell.at[3], query_at(shown, cell, 2), cell.at[1]);
 }
 
-std::string say_gate(const Shown& shown, const CellAddress& cell) {
-    return tr("explanations.gate_before_sigmoid", "gate of number {} of {} in head {}, before the sigmoid",
-              cell.at[3], query_at(shown, cell, 2), cell.at[1]);
-}
-
 std::string say_gated(const Shown& shown, const CellAddress& cell) {
     return tr("explanations.number_through_gate", "number {} of head {} for {}, after its gate", cell.at[3],
               cell.at[1], query_at(shown, cell, 2));
@@ -550,95 +538,105 @@ std::string say_contribution(const Shown& shown, const CellAddress& cell) {
               query_at(shown, cell, 2), cell.at[3]);
 }
 
-std::string say_output(const Shown& shown, const CellAddress& cell) {
-    return tr("explanations.number_after_attention", "number {} of {}, after attention", cell.at[2],
-              query_at(shown, cell, 1));
+std::string say_linear(const Shown& shown, const CellAddress& cell) {
+    switch (cell.tensor) {
+    case TensorId::q:
+        return tr("explanations.query_feature", "query feature {} of {}", cell.at[2], token_at(shown, cell));
+    case TensorId::k:
+        return tr("explanations.key_feature", "key feature {} of {}", cell.at[2], token_at(shown, cell));
+    case TensorId::v:
+        return tr("explanations.value_feature", "value feature {} of {}", cell.at[2], token_at(shown, cell));
+    case TensorId::gate:
+        return tr("explanations.gate_before_sigmoid",
+                  "gate of number {} of {} in head {}, before the sigmoid", cell.at[3],
+                  query_at(shown, cell, 2), cell.at[1]);
+    case TensorId::output:
+        return tr("explanations.number_after_attention", "number {} of {}, after attention", cell.at[2],
+                  query_at(shown, cell, 1));
+    default:
+        return tr("explanations.relative_position", "number {} of relative position {}", cell.at[1],
+                  cell.at[0]);
+    }
+}
+
+int add_linear(Sheet& sheet, const CellAddress& cell) {
+    return cell.tensor == TensorId::output
+               ? add_output(sheet, cell)
+               : add_projection(sheet, cell, tr("common.term_term", "Term by term"));
 }
 
 using Write = int (*)(Sheet& sheet, const CellAddress& cell, int fewest);
 using Caption = std::string (*)(const Shown& shown, const CellAddress& cell);
 
-/// How a stage of each operation is explained.
+/// Section of the inspector for the stages of one operation.
 struct Explanation {
-    Operation operation;
+    graph::Op op;
     bool after_input; ///< below the explanation of the same cell of its first input
     Write write;      ///< `fewest`: the decimals of the explanation above it
     Caption caption;
 };
-constexpr std::array<Explanation, operation_count> explanations{{
-    {Operation::given, false, [](Sheet& s, const CellAddress& c, int) { return add_given(s, c); }, say_given},
-    {Operation::projection, false,
-     [](Sheet& s, const CellAddress& c, int) {
-         return add_projection(s, c, tr("common.term_term", "Term by term"));
-     },
-     say_projection},
-    {Operation::split, false, [](Sheet& s, const CellAddress& c, int) { return add_split(s, c); }, say_split},
-    {Operation::head_norm, false, [](Sheet& s, const CellAddress& c, int) { return add_norm(s, c); },
-     say_head_norm},
-    {Operation::joint_norm, false, [](Sheet& s, const CellAddress& c, int) { return add_norm(s, c); },
-     say_joint_norm},
-    {Operation::rotation, false, [](Sheet& s, const CellAddress& c, int) { return add_rotation(s, c); },
-     say_rotation},
-    {Operation::token_scale, false, [](Sheet& s, const CellAddress& c, int) { return add_token_scale(s, c); },
-     say_token_scale},
-    {Operation::relative_projection, false,
-     [](Sheet& s, const CellAddress& c, int) {
-         return add_projection(s, c, tr("common.term_term", "Term by term"));
-     },
-     say_relative_projection},
-    {Operation::relative_product, false,
-     [](Sheet& s, const CellAddress& c, int) { return add_relative_product(s, c); }, say_relative_product},
-    {Operation::dot_product, false,
-     [](Sheet& s, const CellAddress& c, int) { return add_dot_product(s, c.at); }, say_score},
-    {Operation::scale, true,
-     [](Sheet& s, const CellAddress& c, int fewest) { return add_scale(s, c.at, fewest); },
-     [](const Shown&, const CellAddress&) {
-         return tr("explanations.same_score_scaled_dk", "the same score, divided by √dk");
-     }},
-    {Operation::soft_cap, true,
-     [](Sheet& s, const CellAddress& c, int fewest) { return add_scale(s, c.at, fewest); },
-     [](const Shown&, const CellAddress&) {
-         return tr("explanations.same_score_scaled_dk_2",
-                   "the same score, divided by √dk and limited by the soft cap");
-     }},
-    {Operation::mask, true,
-     [](Sheet& s, const CellAddress& c, int fewest) { return add_mask(s, c.at, fewest); }, say_mask},
-    {Operation::softmax, true,
-     [](Sheet& s, const CellAddress& c, int fewest) { return add_softmax(s, c.at, fewest); }, say_weight},
-    {Operation::mean, false, [](Sheet& s, const CellAddress& c, int) { return add_mean(s, c); }, say_mean},
-    {Operation::value_sum, false, [](Sheet& s, const CellAddress& c, int) { return add_value_sum(s, c); },
-     say_value_sum},
-    {Operation::head_columns, false,
-     [](Sheet& s, const CellAddress& c, int) {
-         return add_projection(s, c, tr("common.term_term", "Term by term"));
-     },
-     say_gate},
-    {Operation::gated, false, [](Sheet& s, const CellAddress& c, int) { return add_gated(s, c); }, say_gated},
-    {Operation::join, false, [](Sheet& s, const CellAddress& c, int) { return add_joined(s, c); },
-     say_joined},
-    {Operation::head_projection, false,
-     [](Sheet& s, const CellAddress& c, int) { return add_contribution_and_shares(s, c); }, say_contribution},
-    {Operation::output_projection, false,
-     [](Sheet& s, const CellAddress& c, int) { return add_output(s, c); }, say_output},
-    {Operation::around, false, [](Sheet& s, const CellAddress& c, int) { return add_around(s, c); },
-     say_around},
-}};
-static_assert(is_in_enum_order(explanations, &Explanation::operation),
-              "every operation is explained, in the order of Operation");
+
+/// A writer that does not continue the decimals of another section.
+template<int (*write)(Sheet&, const CellAddress&)>
+int on_its_own(Sheet& sheet, const CellAddress& cell, int) {
+    return write(sheet, cell);
+}
+
+using graph::Op;
+constexpr std::array explanations{
+    Explanation{Op::linear, false, on_its_own<add_linear>, say_linear},
+    Explanation{Op::split_heads, false, on_its_own<add_split>, say_split},
+    Explanation{Op::head_norm, false, on_its_own<add_norm>, say_head_norm},
+    Explanation{Op::joint_norm, false, on_its_own<add_norm>, say_joint_norm},
+    Explanation{Op::rotate, false, on_its_own<add_rotation>, say_rotation},
+    Explanation{Op::token_scale, false, on_its_own<add_token_scale>, say_token_scale},
+    Explanation{Op::relative_product, false, on_its_own<add_relative_product>, say_relative_product},
+    Explanation{Op::dot_product, false,
+                [](Sheet& s, const CellAddress& c, int) { return add_dot_product(s, c.at); }, say_score},
+    Explanation{Op::scale, true,
+                [](Sheet& s, const CellAddress& c, int fewest) { return add_scale(s, c.at, fewest); },
+                [](const Shown&, const CellAddress&) {
+                    return tr("explanations.same_score_scaled_dk", "the same score, divided by √dk");
+                }},
+    Explanation{Op::soft_cap, true,
+                [](Sheet& s, const CellAddress& c, int fewest) { return add_scale(s, c.at, fewest); },
+                [](const Shown&, const CellAddress&) {
+                    return tr("explanations.same_score_scaled_dk_2",
+                              "the same score, divided by √dk and limited by the soft cap");
+                }},
+    Explanation{Op::mask, true,
+                [](Sheet& s, const CellAddress& c, int fewest) { return add_mask(s, c.at, fewest); },
+                say_mask},
+    Explanation{Op::softmax, true,
+                [](Sheet& s, const CellAddress& c, int fewest) { return add_softmax(s, c.at, fewest); },
+                say_weight},
+    Explanation{Op::mean, false, on_its_own<add_mean>, say_mean},
+    Explanation{Op::value_sum, false, on_its_own<add_value_sum>, say_value_sum},
+    Explanation{Op::gate, false, on_its_own<add_gated>, say_gated},
+    Explanation{Op::join_heads, false, on_its_own<add_joined>, say_joined},
+    Explanation{Op::head_projection, false, on_its_own<add_contribution_and_shares>, say_contribution}};
+constexpr Explanation given_number{Op::input, false, on_its_own<add_given>, say_given};
+constexpr Explanation number_around{Op::input, false, on_its_own<add_around>, say_around};
 
 const Explanation& explanation_of(const Shown& shown, TensorId tensor) {
-    return explanations[static_cast<std::size_t>(tensor_info(tensor, shown.problem().parts()).operation)];
+    if (is_block_stage(tensor))
+        return number_around;
+    const Op op = shown.attention().op(tensor);
+    if (graph::is_leaf(op))
+        return given_number;
+    const auto found = std::ranges::find(explanations, op, &Explanation::op);
+    if (found == explanations.end())
+        throw Error(ErrorKind::internal, "no explanation of " + std::string(tensor_info(tensor).name));
+    return *found;
 }
 
 } // namespace
 
 int explain(Sheet& sheet, const CellAddress& cell) {
-    const ProblemParts parts = sheet.context.shown.problem().parts();
-    const Explanation& explanation = explanation_of(sheet.context.shown, cell.tensor);
+    const Shown& shown = sheet.context.shown;
+    const Explanation& explanation = explanation_of(shown, cell.tensor);
     const int fewest =
-        explanation.after_input
-            ? explain(sheet, {source_of(tensor_info(cell.tensor, parts).inputs[0], parts), cell.at})
-            : 0;
+        explanation.after_input ? explain(sheet, {shown.attention().first_input(cell.tensor), cell.at}) : 0;
     return explanation.write(sheet, cell, fewest);
 }
 

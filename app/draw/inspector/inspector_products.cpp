@@ -2,6 +2,7 @@
 
 #include "app/draw/block/block_parts.h"
 #include "app/draw/kit/format.h"
+#include "core/attention/graph_of_problem.h"
 #include "core/base/message.h"
 #include "core/text/shaping.h"
 
@@ -32,9 +33,11 @@ std::string row_text(const Shown& shown, TensorId id, std::int64_t row) {
     return name_of(id) + "[" + shortened(word, 8) + "]";
 }
 
-std::optional<Term> bias_term(const Shown& shown, const ReadSpan& bias) {
-    if (shown.tensor(bias.source) == nullptr)
+/// The last factor of a projection, if it has a bias.
+std::optional<Term> bias_term(const Shown& shown, const std::vector<ReadSpan>& reads) {
+    if (reads.size() < 3)
         return std::nullopt;
+    const ReadSpan& bias = reads[2];
     return Term{.label = "+ " + name_of(bias.source) + "[" + std::to_string(bias.first[0]) + "]",
                 .value = static_cast<double>(shown.value({bias.source, bias.first}))};
 }
@@ -61,16 +64,15 @@ std::vector<double> numbers_of(const Shown& shown, const ReadSpan& span) {
 }
 
 std::vector<ReadSpan> reads_of(const Shown& shown, const CellAddress& cell) {
-    if (tensor_info(cell.tensor).operation == Operation::around)
-        return reads_around(shown, cell);
-    return cells_read(cell.tensor, shown.dims(), cell.at, shown.problem().parts());
+    return is_block_stage(cell.tensor) ? reads_around(shown, cell)
+                                       : shown.attention().reads(cell.tensor, cell.at);
 }
 
 int add_projection(Sheet& sheet, const CellAddress& cell, const std::string& name) {
     const Shown& shown = sheet.context.shown;
     const auto reads = reads_of(shown, cell);
     const std::string left = name_of(reads[0].source), W = name_of(reads[1].source);
-    const std::string bias = shown.tensor(reads[2].source) == nullptr ? "" : " + " + name_of(reads[2].source);
+    const std::string bias = reads.size() < 3 ? "" : " + " + name_of(reads[2].source);
     const bool of_token = tensor_info(reads[0].source).rank() == 3;
     sheet.section(name, (of_token ? row_text(shown, reads[0].source, reads[0].first[1])
                                   : left + "[" + std::to_string(reads[0].first[0]) + "]") +
@@ -80,7 +82,7 @@ int add_projection(Sheet& sheet, const CellAddress& cell, const std::string& nam
                                                        numbers_of(shown, reads[1]), owner_of(shown, cell))}},
                     .name = address_text(shown, cell),
                     .total = static_cast<double>(shown.value(cell))};
-    if (const auto term = bias_term(shown, reads[2]))
+    if (const auto term = bias_term(shown, reads))
         table.single_terms.push_back(*term);
     const auto limit = static_cast<double>(shown.problem().qkv_limit);
     if (limit == 0 || cell.tensor == TensorId::gate || !of_token || std::abs(table.total) < limit)
@@ -214,7 +216,7 @@ int add_output_terms(Sheet& sheet, const CellAddress& cell) {
                                 .subtotal = static_cast<double>(shown.value(part)),
                                 .head = h});
     }
-    if (const auto term = bias_term(shown, reads[2]))
+    if (const auto term = bias_term(shown, reads))
         table.single_terms.push_back(*term);
     return draw_terms(sheet, table);
 }

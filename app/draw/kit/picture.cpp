@@ -220,7 +220,7 @@ std::string address_text(const Shown& shown, const CellAddress& cell) {
         }
     }
     const Document& document = *shown.document;
-    const bool around = info.operation == Operation::around;
+    const bool around = is_block_stage(info.id);
     const bool in_layer = around && shown.block != nullptr && shown.block->place.layer >= 0;
     if (in_layer) {
         heads = "[" + std::to_string(shown.block->place.layer) + "]";

@@ -1,6 +1,7 @@
 #include "app/draw/inspector/inspector_sections.h"
 #include "app/draw/matrix/cell_tags.h"
 #include "app/draw/matrix/matrix.h"
+#include "core/attention/graph_of_problem.h"
 
 #include <algorithm>
 #include <cmath>
@@ -86,21 +87,22 @@ void outline_pointed(Picture& picture, const DrawContext& context, const figure:
 }
 
 /// The cell of another tensor with the same number: split and concat only move numbers.
-std::optional<CellAddress> same_number(const CellAddress& cell, const Problem& problem) {
+std::optional<CellAddress> same_number(const CellAddress& cell, const Shown& shown) {
+    const AttentionGraph& attention = shown.attention();
+    const Dims& dims = shown.dims();
     const Index& at = cell.at;
-    const ProblemParts parts = problem.parts();
-    for (const TensorInfo& stage : stage_table()) {
-        const TensorInfo& row = tensor_info(stage.id, parts);
-        if (row.reads().empty() || source_of(row.inputs[0], parts) != cell.tensor)
+    for (const TensorInfo& row : stage_table()) {
+        const graph::Op op = attention.op(row.id);
+        const bool splits = op == graph::Op::split_heads, joins = op == graph::Op::join_heads;
+        if ((!splits && !joins) || attention.first_input(row.id) != cell.tensor)
             continue;
-        if (row.operation == Operation::split && tensor_info(cell.tensor).axes == row.axes)
+        if (splits && tensor_info(cell.tensor).axes == row.axes)
             return CellAddress{row.id, at};
-        if (row.operation == Operation::split) {
-            const std::int64_t width = extent(row.axes[3], problem.dims);
+        if (splits) {
+            const std::int64_t width = extent(row.axes[3], dims);
             return CellAddress{row.id, {at[0], at[2] / width, at[1], at[2] % width}};
         }
-        if (row.operation == Operation::join)
-            return CellAddress{row.id, {at[0], at[2], at[1] * problem.dims.dv + at[3], 0}};
+        return CellAddress{row.id, {at[0], at[2], at[1] * dims.dv + at[3], 0}};
     }
     return std::nullopt;
 }
@@ -192,7 +194,7 @@ void outline_all(Picture& picture, const DrawContext& context, std::vector<Matri
         return;
     const Dims& dims = context.dims();
     const auto reads = reads_of(context.shown, *cell);
-    const auto twin = same_number(*cell, context.shown.problem());
+    const auto twin = same_number(*cell, context.shown);
     for (const MatrixGrid& grid : grids) {
         for (const ReadSpan& span : reads)
             outline_span(picture, context, grid, span);

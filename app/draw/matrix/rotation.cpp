@@ -1,4 +1,5 @@
 #include "app/draw/matrix/rotation.h"
+#include "core/attention/graph_of_problem.h"
 
 #include <cmath>
 #include <numbers>
@@ -9,7 +10,7 @@ RotatedNumber rotated_number(const Shown& shown, const CellAddress& cell) {
     const Problem& problem = shown.problem();
     const Dims& dims = problem.dims;
     const std::int64_t c = cell.at[3], partner = rotary_partner(c, dims.dk);
-    const auto reads = cells_read(cell.tensor, dims, cell.at, problem.parts());
+    const auto reads = shown.attention().reads(cell.tensor, cell.at);
     const std::int64_t entry = problem.rotary->cos->shape()[0] == 1 ? 0 : cell.at[0];
     RotatedNumber turn{.own = {reads[0].source, reads[0].first},
                        .partner = {reads[1].source, reads[1].first},

@@ -43,7 +43,7 @@ MatrixSpec difference_spec(const DrawContext& context, MatrixSpec spec) {
 bool marked_as_edited(const DrawContext& context, TensorId id, const Index& at) {
     if (id == TensorId::mlp_act)
         return context.shown.block != nullptr && context.shown.block->is_set(id, at);
-    if (id != TensorId::x && tensor_info(id).operation != Operation::given)
+    if (id != TensorId::x && (is_stage(id) || is_block_stage(id)))
         return false;
     const Document& document = *context.shown.document;
     const Tensor* const b = context.shown.tensor(id);

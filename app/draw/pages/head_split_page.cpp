@@ -4,6 +4,7 @@
 #include "app/draw/matrix/rotation.h"
 #include "app/draw/pages/pages.h"
 #include "app/state/model_document.h"
+#include "core/attention/graph_of_problem.h"
 #include "core/base/message.h"
 
 #include <algorithm>
@@ -30,8 +31,8 @@ struct Half {
 /// The step whose largest number fills a bar: split and rotation keep the lengths of rows.
 TensorId measure_of(const DrawContext& context, const Half& half, std::size_t step) {
     const auto keeps = [&](TensorId id) {
-        const Operation made_by = tensor_info(id, context.shown.problem().parts()).operation;
-        return made_by == Operation::split || made_by == Operation::rotation;
+        const graph::Op op = context.shown.attention().op(id);
+        return op == graph::Op::split_heads || op == graph::Op::rotate;
     };
     while (step > 0 && keeps(half.steps[step]))
         --step;
@@ -78,17 +79,32 @@ void draw_factor(Picture& picture, const DrawContext& context, TensorId factor, 
 
 /// The parameter that a step multiplies its rows by, if there is one.
 std::optional<TensorId> factor_of(const DrawContext& context, TensorId step) {
-    for (const TensorId input : tensor_info(step, context.shown.problem().parts()).reads().subspan(1))
+    for (const TensorId input : context.shown.attention().inputs(step))
         if (is_editable(input) && tensor_info(input).rank() == 1 && context.shown.tensor(input) != nullptr)
             return input;
     return std::nullopt;
+}
+
+/// The word for a step on rows of heads.
+std::string verb_of(graph::Op op) {
+    switch (op) {
+    // Translators: these words say, above an arrow, what a step does to the rows of a head
+    case graph::Op::head_norm:
+    case graph::Op::joint_norm:
+        return tr("stage_table.norm", "norm");
+    case graph::Op::rotate:
+        return tr("stage_table.turn", "rotate");
+    case graph::Op::token_scale:
+        return tr("stage_table.scale_rows", "scale");
+    default:
+        return tr("common.move", "move");
+    }
 }
 
 /// Draws the steps side by side. Returns the lower edge.
 float draw_half(Picture& picture, const DrawContext& context, const Half& half, float left, float y,
                 float cell_w, float cell_h) {
     const Theme& theme = context.theme;
-    const ProblemParts parts = context.shown.problem().parts();
     const float width = cell_w * static_cast<float>(half.width),
                 height = cell_h * static_cast<float>(half.rows);
     float x = left;
@@ -112,7 +128,7 @@ float draw_half(Picture& picture, const DrawContext& context, const Half& half, 
             draw_row_labels(picture, context, grid, tensor_info(spec.tensor).axes[1] == Axis::Tk);
         if (step + 1 < half.steps.size()) {
             draw_arrow(picture, context, x + width + 18, y + height / 2, half_arrow_room - 40,
-                       tr(tensor_info(half.steps[step + 1], parts).verb));
+                       verb_of(context.shown.attention().op(half.steps[step + 1])));
             x += width + half_arrow_room;
         }
     }
@@ -213,18 +229,18 @@ Picture draw_head_split_page(const DrawContext& context, float controls) {
     const std::string name = context.shown.document->has_head_grid()
                                  ? open_head_name(*context.shown.document, h)
                                  : tr("common.head_3", "head {}", h);
-    const ProblemParts parts = context.shown.problem().parts();
+    const AttentionGraph& attention = context.shown.attention();
     draw_view_heading(picture, context,
                       rotary ? tr("head_split_page.rotation", "Rotation: {}", name)
                              : tr("head_split_page.split", "Split: {}", name),
                       rotary
                           ? tr("head_split_page.pair_b_cos_b", "pair (a, b) → (a·cos − b·sin, b·cos + a·sin)")
-                          : formula_of(TensorId::q_heads, parts),
+                          : attention.formula(TensorId::q_heads),
                       controls);
-    std::vector<Half> halves{{steps_to(TensorId::q_heads, parts), h, h, dims.dk, dims.Tq},
-                             {steps_to(TensorId::k_heads, parts), g, h, dims.dk, dims.Tk}};
+    std::vector<Half> halves{{attention.steps_to(TensorId::q_heads), h, h, dims.dk, dims.Tq},
+                             {attention.steps_to(TensorId::k_heads), g, h, dims.dk, dims.Tk}};
     if (!rotary)
-        halves.push_back({steps_to(TensorId::v_heads, parts), g, h, dims.dv, dims.Tk});
+        halves.push_back({attention.steps_to(TensorId::v_heads), g, h, dims.dv, dims.Tk});
     const auto factors = [&](const Half& half) {
         return std::ranges::any_of(std::span(half.steps).subspan(1),
                                    [&](TensorId step) { return factor_of(context, step).has_value(); });

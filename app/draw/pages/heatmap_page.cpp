@@ -10,6 +10,7 @@
 #include "app/draw/pages/pages.h"
 #include "app/draw/pages/score_products.h"
 #include "app/draw/pages/weight_parts.h"
+#include "core/attention/graph_of_problem.h"
 #include "core/base/message.h"
 
 #include <algorithm>
@@ -72,9 +73,7 @@ ValueRange range_of(const DrawContext& context, TensorId id, std::int64_t first_
 
 Subject subject_of(const DrawContext& context) {
     const TensorId id = group_info(context.view.group).main;
-    Subject subject{.tensor = id,
-                    .info = tensor_info(id, context.shown.problem().parts()),
-                    .weights = tensor_info(id).scale == Scale::shares};
+    Subject subject{.tensor = id, .info = tensor_info(id), .weights = tensor_info(id).scale == Scale::shares};
     if (!subject.weights) {
         const ValueRange range = range_of(context, id, 0, context.dims().H);
         subject.low = range.low;
@@ -410,7 +409,7 @@ Picture draw_heatmap_page(const DrawContext& context) {
     const bool named = one_head && subject.weights;
     const float top = draw_weights_head(
         picture, context, named ? head_page_title(context) : map_title(context, subject.info),
-        named ? head_page_line(context) : formula_of(subject.tensor, context.shown.problem().parts()));
+        named ? head_page_line(context) : context.shown.attention().formula(subject.tensor));
 
     const float label_width = row_label_width(context, false);
     const float width = context.width - 2 * canvas_pad;

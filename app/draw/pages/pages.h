@@ -26,9 +26,6 @@ Picture draw_concat_page(const DrawContext& context);
 Picture draw_contributions_page(const DrawContext& context);
 Picture draw_output_page(const DrawContext& context);
 
-/// The formula of a stage as the attention inputs on screen compute it: without biases that do not exist.
-std::string page_formula(const Shown& shown, TensorId stage);
-
 /// The lower edge of the heading for views from scores to weights, if the line below the title fits.
 inline constexpr float weights_top = 96.0F;
 /// Draws the heading of the views from scores to weights: the title, the line below the title, and at the top

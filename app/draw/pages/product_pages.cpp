@@ -7,6 +7,7 @@
 #include "app/draw/pages/pages.h"
 #include "app/draw/pages/weight_parts.h"
 #include "app/state/model_document.h"
+#include "core/attention/graph_of_problem.h"
 #include "core/base/message.h"
 
 #include <algorithm>
@@ -109,19 +110,6 @@ std::string rows_axis(const DrawContext& context) {
 
 } // namespace
 
-std::string page_formula(const Shown& shown, TensorId stage) {
-    const ProblemParts parts = shown.problem().parts();
-    std::string formula = formula_of(stage, parts);
-    for (const TensorId input : tensor_info(stage, parts).inputs.all()) {
-        const std::string term = " + " + std::string(tensor_info(input).name);
-        if (const auto at = formula.find(term); at != std::string::npos && shown.tensor(input) == nullptr)
-            formula.erase(at, term.size());
-    }
-    if (parts.cross && (stage == TensorId::k || stage == TensorId::v))
-        formula.replace(formula.find('X'), 1, "X_kv");
-    return formula;
-}
-
 Picture draw_projection_page(const DrawContext& context) {
     Picture picture;
     const Dims& dims = context.dims();
@@ -137,8 +125,8 @@ Picture draw_projection_page(const DrawContext& context) {
     const std::int64_t head_width = projection == Projection::v ? dims.dv : dims.dk;
     const std::int64_t shared = queries ? 1 : dims.H / dims.Hkv;
 
-    const TensorInfo& info = tensor_info(result, context.shown.problem().parts());
-    draw_view_heading(picture, context, tr(info.title), page_formula(context.shown, result));
+    const TensorInfo& info = tensor_info(result);
+    draw_view_heading(picture, context, tr(info.title), context.shown.attention().formula(result));
     std::vector<Segment> segments{
         {"Q", ShowProjection{Projection::q}, queries,
          tr("product_pages.queries_token_looks", "Queries: what a token looks for")},
@@ -244,8 +232,8 @@ Picture draw_gate_page(const DrawContext& context) {
     const std::string gated = head_name("head_out", h);
     const float controls = draw_head_switch(picture, context);
     draw_view_heading(picture, context, tr("product_pages.gate_of", "Gate on {}", gated),
-                      page_formula(context.shown, TensorId::gate) + ",  " +
-                          page_formula(context.shown, TensorId::head_out_gated),
+                      context.shown.attention().formula(TensorId::gate) + ",  " +
+                          context.shown.attention().formula(TensorId::head_out_gated),
                       controls);
     const DrawContext factors = factor_context(context);
     ProductSpec product{.left = spec_of(factors, TensorId::x),
@@ -307,11 +295,11 @@ Picture draw_contributions_page(const DrawContext& context) {
     draw_view_heading(picture, context,
                       name.empty() ? tr("common.contributions_heads", "Contributions of the heads")
                                    : tr("product_pages.contribution", "Contribution of {}", name),
-                      page_formula(context.shown, TensorId::contributions) +
+                      context.shown.attention().formula(TensorId::contributions) +
                           (gain == 1.0F ? "" : " × " + number(gain, 2)),
                       controls);
     const DrawContext factors = factor_context(context);
-    const TensorId heads = source_of(TensorId::head_out_gated, context.shown.problem().parts());
+    const TensorId heads = context.shown.attention().first_input(TensorId::contributions);
     ProductSpec product{.left = spec_of(factors, heads, h),
                         .right = spec_of(factors, TensorId::W_O),
                         .result = spec_of(context, TensorId::contributions, h)};
@@ -363,7 +351,7 @@ Picture draw_output_page(const DrawContext& context) {
     constexpr float narrow = 760;
     const bool beside = context.width >= narrow;
     draw_view_heading(picture, context, tr("common.output_projection", "Output projection"),
-                      page_formula(context.shown, TensorId::output), beside ? 0 : switch_width);
+                      context.shown.attention().formula(TensorId::output), beside ? 0 : switch_width);
 
     const DrawContext factors = factor_context(context);
     ProductSpec product{.left = spec_of(factors, TensorId::concat),

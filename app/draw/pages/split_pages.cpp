@@ -3,6 +3,7 @@
 #include "app/draw/matrix/product.h"
 #include "app/draw/matrix/rotation.h"
 #include "app/draw/pages/pages.h"
+#include "core/attention/graph_of_problem.h"
 #include "core/base/message.h"
 
 #include <algorithm>
@@ -186,10 +187,11 @@ Picture draw_split_page(const DrawContext& context) {
     Picture picture;
     const Dims& dims = context.dims();
     const std::int64_t shared = dims.H / dims.Hkv;
+    const AttentionGraph& attention = context.shown.attention();
     const ProblemParts parts = context.shown.problem().parts();
-    const bool columns = heads_are_columns(parts), rotary = parts.rotary;
+    const bool columns = attention.heads_are_columns(), rotary = parts.rotary;
     const bool scaled = parts.query_scale && !parts.qk_norm && !parts.joint_norm; // queries alone change
-    const std::string formula = formula_of(TensorId::q_heads, parts);
+    const std::string formula = attention.formula(TensorId::q_heads);
     const bool one_head_page = !columns || context.shown.document->has_head_grid();
     const bool turning = one_head_page && context.view.one_head;
     const bool apart_on = context.view.apart_target > 0.5F;
@@ -282,7 +284,7 @@ Picture draw_concat_page(const DrawContext& context) {
     const Dims& dims = context.dims();
     const Problem& problem = context.shown.problem();
     const bool gains = std::ranges::any_of(problem.gains, [](float gain) { return gain != 1.0F; });
-    const TensorId heads = source_of(TensorId::head_out_gated, problem.parts());
+    const TensorId heads = context.shown.attention().first_input(TensorId::concat);
     const std::string out(tensor_info(heads).name);
     const bool joined_on = context.view.joined_target > 0.5F;
     const std::vector<Segment> segments{{tr("split_pages.apart", "Apart"), SetJoined{false}, !joined_on,

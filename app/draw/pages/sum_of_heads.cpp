@@ -2,6 +2,7 @@
 #include "app/draw/kit/format.h"
 #include "app/draw/matrix/comparison.h"
 #include "app/draw/matrix/product.h"
+#include "core/attention/graph_of_problem.h"
 #include "core/base/message.h"
 
 #include <algorithm>
@@ -92,7 +93,7 @@ float draw_sum_of_heads(Picture& picture, const DrawContext& context, const figu
     const bool change = context.difference();
     const std::string formula =
         change ? tr("sum_of_heads.root_sum_heads_squared", "‖Δ‖: root of the sum of a head's squared changes")
-               : tr(tensor_info(TensorId::contributions).formula);
+               : context.shown.attention().formula(TensorId::contributions);
     const float title = draw_text(picture, context, room.x, room.y + 16,
                                   change ? tr("sum_of_heads.head_moved", "Heads that changed it")
                                          : tr("sum_of_heads.same_output_sum", "The same output, as a sum"),

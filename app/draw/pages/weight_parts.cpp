@@ -7,6 +7,7 @@
 #include "app/draw/pages/attention_pages.h"
 #include "app/draw/pages/links.h"
 #include "app/state/model_document.h"
+#include "core/attention/graph_of_problem.h"
 #include "core/base/message.h"
 
 #include <algorithm>
@@ -216,9 +217,9 @@ std::string weights_formula(const DrawContext& context) {
         return head_page_line(context);
     switch (context.view.heads_view) {
     case HeadsView::each:
-        return formula_of(TensorId::weights, context.shown.problem().parts());
+        return context.shown.attention().formula(TensorId::weights);
     case HeadsView::mean:
-        return tr(tensor_info(TensorId::weights_mean).formula);
+        return context.shown.attention().formula(TensorId::weights_mean);
     case HeadsView::difference:
         // With many heads, their buttons take the whole line.
         return context.dims().H > 8 ? ""

@@ -1,6 +1,7 @@
 #include "app/draw/matrix/rotation.h"
 #include "app/draw/matrix/terms.h"
 #include "app/draw/panels/guide_speaker.h"
+#include "core/attention/graph_of_problem.h"
 #include "core/base/message.h"
 
 #include <array>
@@ -140,10 +141,10 @@ GuideText say_split(const GuideContext& s) {
             tr("guide_texts.columns_q_dealt_out_2",
                "The {} columns of Q are split in order: {} to head 0, {} to head 1, and so on for {} heads.",
                all, first, second, grouped(dims.H)));
-    const ProblemParts parts = s.problem.parts();
-    for (const TensorId step : steps_to(TensorId::q_heads, parts))
+    const AttentionGraph& attention = s.shown.attention();
+    for (const TensorId step : attention.steps_to(TensorId::q_heads))
         if (step != TensorId::q && step != TensorId::q_heads)
-            out.paragraphs.push_back(tr("guide_texts.way", "Formula: {}.", formula_of(step, parts)));
+            out.paragraphs.push_back(tr("guide_texts.way", "Formula: {}.", attention.formula(step)));
     if (s.problem.rotary) {
         const RotatedNumber turn = rotated_number(s.shown, {TensorId::q_heads, {s.b, head, s.i, 0}});
         out.paragraphs.push_back(
@@ -163,7 +164,7 @@ GuideText say_split(const GuideContext& s) {
             "are not.",
             s.query(),
             number(static_cast<double>(s.problem.query_scale->values()[static_cast<std::size_t>(s.i)]), 3)));
-    if (!heads_are_columns(parts)) {
+    if (!attention.heads_are_columns()) {
         out.try_it = tr("guide_texts.press_one_head_numbers",
                         "Press One head. Which numbers grow on the way, and which shrink?");
         return out;

@@ -1,5 +1,6 @@
 #include "app/draw/pages/attention_pages.h"
 #include "app/draw/panels/guide_speaker.h"
+#include "core/attention/graph_of_problem.h"
 #include "core/base/message.h"
 
 #include <numeric>
@@ -87,7 +88,7 @@ GuideText say_scores(const GuideContext& s) {
         out.paragraphs.push_back(
             tr("guide_texts_scores.relative_terms",
                "Terms by relative position, of the steps before, are part of the score: {}.",
-               formula_of(TensorId::scores, s.problem.parts())));
+               s.shown.attention().formula(TensorId::scores)));
     if (s.dims.Tk == 1)
         out.paragraphs.push_back(tr("guide_texts_scores.one_key_one_score",
                                     "There is one key, so {} has one score in head {}: {}.", s.query(), s.h,

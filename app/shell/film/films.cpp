@@ -4,6 +4,7 @@
 #include "app/draw/panels/guide_texts.h"
 #include "app/state/screens/flow.h"
 #include "app/state/step_strip.h"
+#include "core/attention/graph_of_problem.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/trace/stage.h"
@@ -21,8 +22,8 @@ FilmText text_of_stage(const AppState& state) {
     FilmText text{.title = tr(step.title)};
     if (state.shown.document->shows_weights())
         return text;
-    if (is_stage(step.main))
-        text.paragraphs.push_back(page_formula(state.shown, step.main));
+    if (std::string formula = state.shown.attention().formula(step.main); !formula.empty())
+        text.paragraphs.push_back(std::move(formula));
     const GuideText guide = guide_text(state.shown, state.view);
     text.paragraphs.insert(text.paragraphs.end(), guide.paragraphs.begin(), guide.paragraphs.end());
     return text;

@@ -1,5 +1,6 @@
 #include "core/analysis/heads/merged_heads.h"
 
+#include "core/attention/graph_of_problem.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/tensor/views.h"
@@ -50,11 +51,11 @@ Problem merged_heads(const Problem& problem, std::span<const std::int64_t> heads
         if (h < 0 || h >= d.H)
             fail_input(tr("merged_heads.no_head_merge_heads",
                           "there is no head {} to merge; heads are numbered 0 to {}", h, d.H - 1));
-    if (!heads_are_columns(problem.parts()))
+    if (const AttentionGraph graph = attention_graph(problem); !graph.heads_are_columns())
         fail_input(tr("merged_heads.heads_cannot_merged_step",
                       "these heads cannot be merged: each head does the step \"{}\" separately; choose a "
                       "problem without this step",
-                      formula_of(TensorId::q_heads, problem.parts())));
+                      graph.formula(TensorId::q_heads)));
     if (const ProblemParts parts = problem.parts();
         parts.sink || parts.qkv_limit || parts.gated || parts.relative_terms)
         fail_input(

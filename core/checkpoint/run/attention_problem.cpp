@@ -75,10 +75,8 @@ void set_constants(const TextGraph& text, AttentionPlace place, Problem& problem
 
 ProblemParts parts_of_attention(const TextGraph& text, AttentionPlace place) {
     const graph::Node &q = *stage(text, place, TensorId::q), &scaled = *stage(text, place, TensorId::scaled),
-                      &masked = *stage(text, place, TensorId::masked),
                       &weights = *stage(text, place, TensorId::weights);
     const graph::Node* const normed = stage(text, place, TensorId::q_normed);
-    const auto& mask = std::get<graph::Mask>(masked.attributes);
     const bool latent = stage(text, place, TensorId::x_kv) != nullptr && place.stack != Stack::cross;
     const graph::Node *const c2p = stage(text, place, TensorId::c2p),
                              *const p2c = stage(text, place, TensorId::p2c),
@@ -88,7 +86,6 @@ ProblemParts parts_of_attention(const TextGraph& text, AttentionPlace place) {
             .relative_terms = term != nullptr,
             .c2p = c2p != nullptr,
             .p2c = p2c != nullptr,
-            .both_terms = c2p != nullptr && p2c != nullptr,
             .own_pos_keys = stage(text, place, TensorId::W_KR) != nullptr,
             .own_pos_queries = stage(text, place, TensorId::W_QR) != nullptr,
             .relative =
@@ -101,9 +98,7 @@ ProblemParts parts_of_attention(const TextGraph& text, AttentionPlace place) {
             .soft_cap = scaled.op == graph::Op::soft_cap,
             .gated = stage(text, place, TensorId::gate) != nullptr,
             .sink = std::get<graph::Softmax>(weights.attributes).sink,
-            .tempered = scaled.inputs.size() > 1,
-            .all_allowed = !mask.limits_positions() && !mask.adds && !mask.allows,
-            .added_mask = mask.adds};
+            .tempered = scaled.inputs.size() > 1};
 }
 
 StageSet sources_of_attention(const TextGraph& text, AttentionPlace place) {

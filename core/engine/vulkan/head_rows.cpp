@@ -22,27 +22,29 @@ struct RowsPush {
 /// The kernel of an operation. Bindings: the rows; two tables with a number for each column, or for each
 /// position and column; and the faults.
 struct Step {
-    Operation operation;
+    graph::Op op;
     std::string_view shader;
     bool pairs; ///< an invocation for each pair of numbers; else one for each row
     bool joins; ///< an invocation for the rows of all heads of a token
     float (*number)(const Problem& problem);
 };
 constexpr std::array steps{
-    Step{Operation::head_norm, "norm_rows", false, false,
+    Step{graph::Op::head_norm, "norm_rows", false, false,
          [](const Problem& problem) { return problem.norm_eps; }},
-    Step{Operation::joint_norm, "norm_rows", false, true,
+    Step{graph::Op::joint_norm, "norm_rows", false, true,
          [](const Problem& problem) { return problem.norm_eps; }},
-    Step{Operation::rotation, "rotate", true, false, [](const Problem&) { return 0.0F; }},
+    Step{graph::Op::rotate, "rotate", true, false, [](const Problem&) { return 0.0F; }},
 };
 constexpr std::uint32_t threads = 64;
 
 } // namespace
 
-void Kernels::make_head_rows(const Problem& problem, const TensorInfo& stage, Slot slot) {
-    const auto step = std::ranges::find(steps, stage.operation, &Step::operation);
+void Kernels::make_head_rows(const Problem& problem, const AttentionGraph& graph, TensorId id, Slot slot) {
+    const auto step = std::ranges::find(steps, graph.op(id), &Step::op);
     if (step == steps.end())
         return; // no kernel: the numbers are unchanged
+    const TensorInfo& stage = tensor_info(id);
+    const std::vector<TensorId> inputs = graph.inputs(id);
     const Dims& d = problem.dims;
     const Shape shape = stage.shape(d);
     const std::int64_t heads = shape[1], T = shape[2], width = shape[3], stride = padded(width);
@@ -74,16 +76,15 @@ void Kernels::make_head_rows(const Problem& problem, const TensorInfo& stage, Sl
             std::vector<GpuBinding> bindings{arena_.window(
                 slot, u64((b * heads + h) * T * stride), u64(count * T * stride), sizeof(float), push.y_at)};
             for (const std::size_t table : {0U, 1U}) {
-                const TensorPtr numbers = input_tensor(problem, stage.inputs[table + 1]);
-                if (numbers == nullptr) {
+                if (table + 1 >= inputs.size()) {
                     bindings.push_back(arena_.window(Slot::nothing, 0, 1, sizeof(float), none));
                     continue;
                 }
+                const TensorPtr numbers = input_tensor(problem, inputs[table + 1]);
                 const bool by_entry = numbers->shape().rank() == 3 && numbers->shape()[0] > 1;
                 const std::int64_t cells = numbers->count() / (by_entry ? d.B : 1);
-                bindings.push_back(arena_.window(slot_of(stage.inputs[table + 1]),
-                                                 u64(by_entry ? b * cells : 0), u64(cells), sizeof(float),
-                                                 push.table_at[table]));
+                bindings.push_back(arena_.window(slot_of(inputs[table + 1]), u64(by_entry ? b * cells : 0),
+                                                 u64(cells), sizeof(float), push.table_at[table]));
             }
             bindings.push_back(arena_.window(Slot::faults, 0, fault_count, sizeof(float), none));
             gpu_.dispatch(kernel(step->shader, 4, {threads}), bindings, bytes_of(push),

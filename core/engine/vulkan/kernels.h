@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/attention/problem.h"
+#include "core/attention/graph_of_problem.h"
 #include "core/engine/vulkan/arena.h"
 #include "core/engine/vulkan/shaders.h"
 #include "core/tensor/dims.h"
@@ -101,7 +101,7 @@ public:
 
     void multiply(const Product& product);
     /// Computes the rows of `stage` from those of its input, in place in the slot of q, k or v.
-    void make_head_rows(const Problem& problem, const TensorInfo& stage, Slot slot);
+    void make_head_rows(const Problem& problem, const AttentionGraph& graph, TensorId stage, Slot slot);
     /// Returns true if one dispatch can compute the slab.
     bool fits(const Scoring& scoring, const Slab& slab) const;
     /// Computes head_out, concat and the statistics of a slab's rows.

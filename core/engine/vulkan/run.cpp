@@ -78,8 +78,9 @@ VulkanRun::VulkanRun(const Problem& problem, StageSet wanted, Progress& progress
                      Kernels& kernels)
     : problem_(problem), d_(problem.dims), wanted_(wanted & StageSet::of(problem.parts())),
       progress_(progress), gpu_(gpu), arena_(arena), kernels_(kernels), mask_(problem.mask, problem.dims),
-      scoring_(scoring_of(problem, mask_)), attends_(wants_any({scores, scaled, masked, weights, weights_mean,
-                                                                head_out, concat, contributions, output})) {
+      graph_(graph_of(structure_of(problem, mask_))), scoring_(scoring_of(problem, mask_)),
+      attends_(wants_any(
+          {scores, scaled, masked, weights, weights_mean, head_out, concat, contributions, output})) {
     trace_.dims = d_;
     trace_.parts = problem.parts();
 }
@@ -190,20 +191,20 @@ void VulkanRun::upload() {
 
 /// Multiplies tokens by W, head by head.
 void VulkanRun::project(TensorId stage) {
-    const TensorInfo& row = tensor_info(stage);
     const Slot to = slot_of(stage);
     const bool query = stage == q;
     const std::int64_t T = query ? d_.Tq : d_.Tk, D = query ? d_.D : d_.Dkv;
     const std::int64_t heads = query ? d_.H : d_.Hkv, width = stage == v ? d_.dv : d_.dk;
     if (padded(width) != width)
         arena_.fill(to, 0);
-    const bool biased = problem_.input(row.inputs[2]) != nullptr;
-    kernels_.multiply({.x = slot_of(source_of(row.inputs[0], problem_.parts())),
+    const std::vector<TensorId> inputs = graph_.inputs(stage);
+    const bool biased = inputs.size() > 2;
+    kernels_.multiply({.x = slot_of(inputs[0]),
                        .x_step = u64(T * D),
                        .x_stride = u64(D),
-                       .W = slot_of(row.inputs[1]),
+                       .W = slot_of(inputs[1]),
                        .w_stride = u64(heads * width),
-                       .bias = biased ? slot_of(row.inputs[2]) : Slot::nothing,
+                       .bias = biased ? slot_of(inputs[2]) : Slot::nothing,
                        .y = to,
                        .y_step = u64(heads * T * padded(width)),
                        .y_stride = u64(padded(width)),
@@ -362,7 +363,8 @@ void VulkanRun::check_projections() {
                                                         {Fault::output, output, d_.Tq, 1, d_.D}})
         if (const std::int64_t part = row_of(fault); part != no_fault) {
             const std::int64_t row = part / heads * fault_rows;
-            engine::fail_projection(stage, row / T, row % T, part % heads * width);
+            engine::fail_projection(tensor_info(stage).name, tensor_info(graph_.inputs(stage)[1]).name,
+                                    row / T, row % T, part % heads * width);
         }
     for (const TensorInfo& stage : stage_table())
         if (found[static_cast<std::size_t>(Fault::head_rows) + static_cast<std::size_t>(stage.id)] !=
@@ -416,23 +418,22 @@ void VulkanRun::list_masked_rows() {
 
 /// Computes queries, keys and values, and the per-head stages in the same buffers.
 void VulkanRun::make_heads() {
-    const ProblemParts parts = problem_.parts();
     StageSet needed = wanted_;
     if (attends_)
         needed = needed.with(q_heads).with(k_heads).with(v_heads);
-    needed = with_sources(needed, parts);
+    needed = graph_.with_sources(needed);
     for (const TensorId stage : {q, k, v})
         if (needed.has(stage))
             project(stage);
     check_projections();
     for (const TensorId heads : {q_heads, k_heads, v_heads}) {
-        const std::vector<TensorId> steps = steps_to(heads, parts);
+        const std::vector<TensorId> steps = graph_.steps_to(heads);
         const Slot slot = slot_of(steps.front());
         download_joined(slot, steps.front(), heads);
         for (const TensorId stage : std::span(steps).subspan(1)) {
             if (!needed.has(stage))
                 continue;
-            kernels_.make_head_rows(problem_, tensor_info(stage, parts), slot);
+            kernels_.make_head_rows(problem_, graph_, stage, slot);
             check_projections();
             download_heads(slot, stage);
         }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/attention/problem.h"
+#include "core/attention/graph_of_problem.h"
 #include "core/base/progress.h"
 #include "core/engine/vulkan/kernels.h"
 #include "core/trace/trace.h"
@@ -62,6 +62,7 @@ private:
     Arena& arena_;
     Kernels& kernels_;
     MaskRows mask_;
+    AttentionGraph graph_;
     Scoring scoring_;
     bool attends_;
     std::vector<Slab> slabs_;

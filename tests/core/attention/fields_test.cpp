@@ -75,9 +75,7 @@ TEST_CASE("no two problems are equal whose fields differ in a bit") {
     CHECK_FALSE(same_bits(turned, other));
 }
 
-TEST_CASE("in self-attention keys and values read x where the table names their own source") {
-    CHECK(source_of(TensorId::x_kv, {}) == TensorId::x);
-    CHECK(source_of(TensorId::x_kv, {.cross = true}) == TensorId::x_kv);
+TEST_CASE("a problem has the tensors of its parts") {
     CHECK_FALSE(has_tensor(TensorId::x_kv, {}));
     CHECK(has_tensor(TensorId::rotary_sin, {.rotary = true}));
     CHECK(StageSet::of({.c2p = true, .p2c = true, .qk_norm = true, .gated = true}) == StageSet::all());
@@ -87,10 +85,7 @@ TEST_CASE("in self-attention keys and values read x where the table names their 
     CHECK_FALSE(has_tensor(TensorId::q_norm, {.joint_norm = true}));
 }
 
-TEST_CASE("a rotation is a row of its own, and one that comes, goes or changes makes the split heads dirty") {
-    CHECK(tensor_info(TensorId::q_heads, {}).operation == Operation::split);
-    CHECK(tensor_info(TensorId::q_heads, {.rotary = true}).operation == Operation::rotation);
-    CHECK(tensor_info(TensorId::v_heads, {.rotary = true}).operation == Operation::split);
+TEST_CASE("a rotation that comes, goes or changes makes the split heads dirty") {
     const Problem plain = turnable();
     Problem turned = plain, further = plain;
     turned.rotary = tables(1, 0);

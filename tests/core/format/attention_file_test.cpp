@@ -41,7 +41,7 @@ std::string fault_of(const std::string& name) {
 }
 
 /// A .npy header of float16 zeros and no data.
-std::string npy_header(const std::string& shape) {
+std::string float_npy_header(const std::string& shape) {
     std::string text = "{'descr': '<f2', 'fortran_order': False, 'shape': " + shape + ", }";
     text.append(118 - text.size() - 1, ' ');
     text += '\n';
@@ -176,7 +176,7 @@ TEST_CASE("headers that lie about the size are refused") {
         {"(70000, 1, 1)", "was cut short"}};
     for (const auto& [shape, part] : lies) {
         INFO(shape);
-        write_file_atomically(folder.file("lie.npy"), npy_header(shape));
+        write_file_atomically(folder.file("lie.npy"), float_npy_header(shape));
         CHECK_THAT(input_error([&] { open_attention_file(folder.file("lie.npy")); }),
                    Catch::Contains("lie.npy") && Catch::Contains(part));
     }
@@ -185,7 +185,7 @@ TEST_CASE("headers that lie about the size are refused") {
 TEST_CASE("ten gigabytes open at once and are read one layer at a time") {
     const test::TemporaryFolder folder;
     const std::string path = folder.file("large.npy");
-    const std::string header = npy_header("(100, 12, 2048, 2048)");
+    const std::string header = float_npy_header("(100, 12, 2048, 2048)");
     const std::uint64_t head = 2048ULL * 2048 * 2;
     {
         std::ofstream file(path, std::ios::binary);

@@ -2,7 +2,6 @@
 #include "tests/catch.h"
 #include "tests/conformance/cases.h"
 #include "tests/conformance/reference.h"
-#include "tests/core/graph/stage_formula.h"
 #include "tests/core/run/run_cases.h"
 #include "tests/support.h"
 
@@ -39,18 +38,6 @@ void check_none(const std::vector<std::string>& lines) {
     CHECK(lines.empty());
 }
 
-/// The cells of each input, by name, that a list of spans covers.
-using Cells = std::set<std::pair<std::string, std::int64_t>>;
-
-void add_cells(Cells& cells, const std::string& source, const Shape& shape, const Index& first, int axis,
-               std::int64_t count) {
-    for (std::int64_t n = 0; n < count; ++n) {
-        Index at = first;
-        at[static_cast<std::size_t>(axis)] += n;
-        cells.emplace(source, shape.offset(at));
-    }
-}
-
 } // namespace
 
 TEST_CASE("the graph of a problem meets PyTorch's numbers in every golden case", "[graph]") {
@@ -73,7 +60,7 @@ TEST_CASE("the graph of a problem has every feature's stages with the reference'
     check_none(failures(cases, graph_trace));
 }
 
-TEST_CASE("each stage is a node with the stage table's words, axes and formula", "[graph]") {
+TEST_CASE("each stage is a node with the stage table's words and axes", "[graph]") {
     for (const auto& [name, problem] : test::problems_of_every_feature()) {
         INFO(name);
         const graph::Graph graph = graph_of(problem).graph;
@@ -92,8 +79,6 @@ TEST_CASE("each stage is a node with the stage table's words, axes and formula",
                 node.axes.names() ==
                 axis_names(std::span(info.axes).first(static_cast<std::size_t>(info.rank())), problem.dims));
             CHECK(node.axes.shape() == info.shape(problem.dims));
-            if (info.id != TensorId::x) // not computed: the table has a caption in place of a formula
-                CHECK(graph.formula(id) == test::stage_formula(info, problem));
         }
         for (const TensorInfo& info : input_table())
             if (problem.input(info.id) != nullptr && !graph.try_find(info.name))
@@ -106,46 +91,6 @@ TEST_CASE("each stage is a node with the stage table's words, axes and formula",
             } else {
                 CHECK(node.name == "allowed");
             }
-    }
-}
-
-TEST_CASE("a node reads the cells that the stage table's index map names", "[graph][reads]") {
-    // The index map leaves out the numbers that are not shown as cells, and does not know limits of distance.
-    const std::set<std::string> not_mapped{"temperature", "rotary.cos", "rotary.sin", "allowed"};
-    for (const auto& [name, problem] : test::problems_of_every_feature()) {
-        INFO(name);
-        const ProblemGraph built = graph_of(problem);
-        const graph::Graph& graph = built.graph;
-        for (const TensorInfo& info : stages_of(problem.parts())) {
-            const graph::NodeId id = graph.find(info.name);
-            const Shape shape = info.shape(problem.dims);
-            if (info.id == TensorId::x)
-                continue;
-            for (std::int64_t offset = 0; offset < shape.count(); ++offset) {
-                const Index at = shape.index(offset);
-                Cells mapped, read;
-                for (const ReadSpan& span : cells_read(info.id, problem.dims, at, problem.parts())) {
-                    const std::string source(tensor_info(span.source).name);
-                    const auto input = graph.try_find(source);
-                    const bool absent = !input || not_mapped.contains(source) ||
-                                        (source == "mask" && info.id == TensorId::masked);
-                    if (!absent)
-                        add_cells(mapped, source, graph.node(*input).axes.shape(), span.first, span.axis,
-                                  span.count);
-                }
-                const std::vector<graph::ReadSpan> spans = graph.reads(id, at);
-                for (const graph::ReadSpan& span : spans) {
-                    const graph::Node& input = graph.node(graph.node(id).inputs[span.source].node);
-                    if (!not_mapped.contains(input.name) &&
-                        (input.name != "mask" || info.id != TensorId::masked))
-                        add_cells(read, input.name, input.axes.shape(), span.first, span.axis, span.count);
-                }
-                if (info.id == TensorId::masked && spans.empty()) // beyond the limits of distance
-                    continue;
-                INFO(info.name << " " << offset);
-                CHECK(mapped == read);
-            }
-        }
     }
 }
 

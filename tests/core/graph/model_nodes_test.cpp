@@ -1,3 +1,4 @@
+#include "core/attention/graph_of_problem.h"
 #include "core/checkpoint/families/families.h"
 #include "core/checkpoint/graph/model_stages.h"
 #include "core/checkpoint/graph/stack_text.h"
@@ -6,7 +7,6 @@
 #include "core/graph/ops/mlp/functions.h"
 #include "tests/catch.h"
 #include "tests/core/checkpoint/run/model_case.h"
-#include "tests/core/graph/stage_formula.h"
 #include "tests/support.h"
 #include "tests/test_data.h"
 
@@ -259,15 +259,17 @@ std::set<std::string> tensors_of_parameters(const graph::Graph& graph) {
 
 } // namespace
 
-TEST_CASE("each stage of each attention of a model is a node with the stage table's words, axes and formula",
-          "[graph]") {
+TEST_CASE(
+    "each stage of each attention of a model is a node with the table's words and its problem's formula",
+    "[graph]") {
     for (const std::string& name : all_model_names()) {
         const GraphOfModel one(name);
         const graph::Graph& graph = one.graph();
         const ForwardResult run =
             run_on_cpu(one.model, one.inputs, {.stages = StageSet::all(), .keep_problems = true});
         for (const LayerRun& layer : run.layers)
-            for (const TensorInfo& info : stages_of(layer.trace.parts)) {
+            for (const AttentionGraph of_problem = attention_graph(*layer.problem);
+                 const TensorInfo& info : stages_of(layer.trace.parts)) {
                 const std::string node = one.prefix(layer.place) + std::string(info.name);
                 INFO(name << " " << node);
                 const graph::NodeId id = graph.find(node);
@@ -280,7 +282,7 @@ TEST_CASE("each stage of each attention of a model is a node with the stage tabl
                 CHECK(static_cast<int>(graph.operation(id).page(graph.node(id).location.step)) ==
                       static_cast<int>(group_info(info.group).page));
                 if (info.id != TensorId::gate) // between it and the input are the columns of all heads
-                    CHECK(graph.formula(id) == stage_formula(info, *layer.problem));
+                    CHECK(graph.formula(id) == of_problem.formula(info.id));
             }
     }
 }
@@ -326,17 +328,6 @@ TEST_CASE("each stage around an attention is a node with the words and the input
                 for (const TensorId id : stages.after_layers(stack))
                     check({stack, -1}, id);
             }
-    }
-}
-
-TEST_CASE("formulas around an attention are those of the block table", "[graph]") {
-    const GraphOfModel one("gpt2_tiny");
-    for (const TensorId id :
-         {TensorId::resid_mid, TensorId::mlp_pre, TensorId::logits, TensorId::probabilities}) {
-        const AttentionPlace place{Stack::own, id == TensorId::resid_mid || id == TensorId::mlp_pre ? 1 : -1};
-        const std::string formula = tr(tensor_info(id).formula);
-        CHECK(one.graph().formula(one.graph().find(one.name(place, id))) ==
-              std::string(tensor_info(id).name) + " = " + formula);
     }
 }
 
