@@ -49,6 +49,12 @@ ordered_json describe(const checkpoint::Architecture& c) {
                       {"sliding_window", list(c.windows)}};
     if (std::ranges::any_of(c.chunks, [](const auto& chunk) { return chunk.has_value(); }))
         json["attention_chunk_size"] = list(c.chunks);
+    if (c.copies)
+        json["residual_stream_copies"] = c.copies->count;
+    if (!c.key_layers.empty())
+        json["key_value_layers"] = c.key_layers;
+    if (!c.d_ffs.empty())
+        json["d_ff_by_layer"] = c.d_ffs;
     return json;
 }
 

@@ -13,6 +13,13 @@ namespace headscope::app {
 namespace {
 
 void check_tensor(const Document& document, TensorId tensor) {
+    if (tensor == TensorId::x_kv && !document.part()->two_texts())
+        fail_input(tr("model_commands.x_kv_of_one_stack",
+                      "x_kv is computed from vectors of the same tokens: edit W or b, here or in an earlier "
+                      "layer"));
+    if (tensor == TensorId::v_norm)
+        fail_input(tr("model_commands.value_norms_no_weights",
+                      "the norms of values have no weights in this model: edit W_V"));
     if (tensor == TensorId::x_kv)
         fail_input(tr("model_commands.x_kv_encoder_gives",
                       "x_kv is the output of the encoder for the source: type another source, or edit W or "

@@ -1,6 +1,7 @@
 #include "app/session/checkpoint_session.h"
 
 #include "app/commands/command.h"
+#include "core/analysis/effects/direct_projections.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
 #include "core/base/parse.h"
@@ -150,7 +151,8 @@ void CheckpointSession::follow_effects() {
     Shown& shown = state().shown;
     const AttentionView& view = state().view.attention;
     const checkpoint::ModelRunPtr& run = state().model.run;
-    if (view.screen != Screen::effects || run == nullptr || !run->model().has_head()) {
+    if (view.screen != Screen::effects || run == nullptr || !run->model().has_head() ||
+        !analysis::has_one_stream(run->model().architecture())) {
         shown.effects = nullptr;
         shown.sources = nullptr;
         shown.lens = nullptr;

@@ -34,24 +34,24 @@ std::filesystem::path window_state_path() {
 }
 
 WindowState read_window_state(const std::filesystem::path& path) {
-    nlohmann::json json;
+    nlohmann::json kept;
     try {
-        json = parse_json(read_file(path.string(), mebibyte), path.string());
+        kept = parse_json(read_file(path.string(), mebibyte), path.string());
     } catch (const Error&) {
         return {}; // default size
     }
-    if (!json.is_object())
+    if (!kept.is_object())
         return {};
     WindowState state;
     const auto side = [&](const char* name, int least, int fallback) {
-        const auto value = json.find(name);
-        if (value == json.end() || !value->is_number())
+        const auto value = kept.find(name);
+        if (value == kept.end() || !value->is_number())
             return fallback;
         return static_cast<int>(std::clamp(value->get<double>(), static_cast<double>(least), 16384.0));
     };
     state.width = side("width", smallest_width, state.width);
     state.height = side("height", smallest_height, state.height);
-    if (const auto value = json.find("maximized"); value != json.end() && value->is_boolean())
+    if (const auto value = kept.find("maximized"); value != kept.end() && value->is_boolean())
         state.maximized = value->get<bool>();
     return state;
 }
@@ -59,11 +59,11 @@ WindowState read_window_state(const std::filesystem::path& path) {
 bool write_window_state(const std::filesystem::path& path, const WindowState& state) {
     if (path.empty())
         return false;
-    const nlohmann::json json = {
+    const nlohmann::json kept = {
         {"width", state.width}, {"height", state.height}, {"maximized", state.maximized}};
     try {
         std::filesystem::create_directories(path.parent_path());
-        write_file_atomically(path.string(), json.dump(2) + "\n");
+        write_file_atomically(path.string(), kept.dump(2) + "\n");
         return true;
     } catch (const std::exception&) {
         return false;

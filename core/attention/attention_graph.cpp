@@ -115,7 +115,7 @@ bool AttentionGraph::heads_are_columns() const {
     const auto moved = [&](TensorId heads) {
         return op(heads) == graph::Op::split_heads && op(first_input(heads)) == graph::Op::linear;
     };
-    return moved(TensorId::q_heads) && moved(TensorId::k_heads);
+    return moved(TensorId::q_heads) && moved(TensorId::k_heads) && moved(TensorId::v_heads);
 }
 
 StageSet AttentionGraph::with_sources(StageSet wanted) const {

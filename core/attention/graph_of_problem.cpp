@@ -175,6 +175,7 @@ AttentionGraph graph_of(const ProblemStructure& structure) {
                                             : leaves.optional(labels::q_norm, q_norm);
     attention.k_norm = attention.joint_norm ? leaves.optional(labels::k_norm_all, k_norm_all)
                                             : leaves.optional(labels::k_norm, k_norm);
+    attention.v_norm = leaves.optional(labels::v_norm, v_norm);
     attention.norm.eps = static_cast<double>(structure.norm_eps);
     if (structure.rotary_entries != 0) {
         graph::Axes axes = leaves.axes_of(rotary_cos);

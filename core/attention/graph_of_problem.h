@@ -56,7 +56,7 @@ struct AttentionGraph {
 
     /// From a projection to the rows of its heads: {q, q_heads} if no other step is between them.
     std::vector<TensorId> steps_to(TensorId heads) const;
-    /// Returns true if q_heads and k_heads contain the numbers of q and k unchanged.
+    /// Returns true if q_heads, k_heads and v_heads contain the numbers of q, k and v unchanged.
     bool heads_are_columns() const;
     /// `wanted`, and all that the steps on rows of heads in this set read, back to q, k and v.
     StageSet with_sources(StageSet wanted) const;

@@ -30,6 +30,7 @@ struct Weights {
     /// (dk): weights of an RMSNorm (Zhang and Sennrich 2019) over each row of a query and key head, before
     /// the rotary position embedding (Henry et al. 2020, "Query-Key Normalization"). Both or neither.
     TensorPtr q_norm{}, k_norm{};
+    TensorPtr v_norm{}; ///< (dv), or null: weights of an RMSNorm over each row of a value head
     /// (H dk) and (Hkv dk), instead of q_norm and k_norm: weights of one RMSNorm over the row of all heads
     /// together.
     TensorPtr q_norm_all{}, k_norm_all{};
@@ -102,6 +103,7 @@ struct Problem {
                 .rotary = rotary.has_value(),
                 .query_scale = query_scale != nullptr,
                 .qk_norm = weights.q_norm != nullptr || weights.k_norm != nullptr,
+                .value_norm = weights.v_norm != nullptr,
                 .joint_norm = weights.q_norm_all != nullptr || weights.k_norm_all != nullptr,
                 .qkv_limit = qkv_limit != 0.0F,
                 .soft_cap = score_cap != 0.0F,
@@ -149,6 +151,7 @@ void visit_fields(const Visit& visit, Problems&... p) {
     visit(Field{"b_O", untranslated("b_O"), b_O}, p.weights.b_O...);
     visit(Field{"q_norm", untranslated("q_norm"), q_norm}, p.weights.q_norm...);
     visit(Field{"k_norm", untranslated("k_norm"), k_norm}, p.weights.k_norm...);
+    visit(Field{"v_norm", untranslated("v_norm"), v_norm}, p.weights.v_norm...);
     visit(Field{"q_norm_all", untranslated("q_norm_all"), q_norm_all}, p.weights.q_norm_all...);
     visit(Field{"k_norm_all", untranslated("k_norm_all"), k_norm_all}, p.weights.k_norm_all...);
     visit(Field{"sink", translatable("common.sink", "sink"), sink}, p.weights.sink...);

@@ -22,11 +22,11 @@ Engine* AutoEngine::gpu() {
 }
 
 std::optional<Trace> AutoEngine::run_large(const Problem& problem, StageSet wanted, Progress& progress) {
-    // Graphics processors have no kernel for gates, scaled queries, masks of chunks and terms by relative
-    // position.
+    // Graphics processors have no kernel for gates, scaled queries, norms of values, masks of chunks and
+    // terms by relative position.
     const ProblemParts parts = problem.parts();
-    const bool has_kernels =
-        !parts.gated && !parts.query_scale && !problem.relative && !has_rule<ChunkedCausalMask>(problem.mask);
+    const bool has_kernels = !parts.gated && !parts.query_scale && !parts.value_norm && !problem.relative &&
+                             !has_rule<ChunkedCausalMask>(problem.mask);
     const bool large =
         has_kernels && static_cast<double>(cost_of(problem.dims, false).flops()) >= min_gpu_flops;
     Engine* const fast = large ? gpu() : nullptr;

@@ -83,6 +83,19 @@ struct Norm {
     bool operator==(const Norm&) const = default;
 };
 
+/// The mean square of a row counts as `least` where it is smaller.
+struct Magnitude {
+    double least = 1e-5;
+    bool operator==(const Magnitude&) const = default;
+};
+
+/// Term p of the sum is multiplied by `offset` plus coefficient first + p of the token.
+struct Mix {
+    std::int64_t first = 0;
+    double offset = 0;
+    bool operator==(const Mix&) const = default;
+};
+
 /// Rotary position embedding of the numbers [first, first + width) of a head.
 struct Rotation {
     enum class Pairs : std::uint8_t {
@@ -156,6 +169,13 @@ struct Activation {
     bool operator==(const Activation&) const = default;
 };
 
+/// The cutoff of a row is its mean plus so many standard deviations: of normally distributed numbers a known
+/// fraction is below it.
+struct GaussianTopK {
+    double deviations = 0;
+    bool operator==(const GaussianTopK&) const = default;
+};
+
 /// function(gate) times the other input.
 struct Gate {
     Function function = Function::silu;
@@ -205,6 +225,6 @@ struct Concat {
 
 using Attributes = std::variant<std::monostate, Parameter, Input, Constant, Embedding, Linear, Scale, Norm,
                                 Rotation, Mask, Softmax, Alibi, DistanceBias, RelativeProduct, Activation,
-                                Gate, Route, Experts, Slice, Concat>;
+                                Gate, Route, Experts, Slice, Concat, Magnitude, Mix, GaussianTopK>;
 
 } // namespace headscope::graph

@@ -163,6 +163,12 @@ Value Builder::softmax(const Label& label, const Value& x, const OptionalValue& 
                 std::move(inputs));
 }
 
+Value Builder::existing(const Label& label, std::string_view full_name) const {
+    const NodeId id = data_->by_name.find(full_name)->second;
+    return {{id, std::string(label.name), std::string(label.symbol)},
+            data_->nodes[static_cast<std::size_t>(id)].axes};
+}
+
 Value Builder::alias(const Label& label, const Value& value) {
     const std::string name = full_name(label.name);
     claim(name, value.node());

@@ -66,6 +66,8 @@ public:
     /// Any operation, with its inputs in order.
     Value make(const Label& label, Op op, Attributes attributes, std::vector<Value> inputs);
 
+    /// A node by its full name or alias, which the graph must have, read as `label`.
+    Value existing(const Label& label, std::string_view full_name) const;
     /// Makes `label` another name of a node, in this layer.
     Value alias(const Label& label, const Value& value);
     /// The name that a node with this local name has in the graph.

@@ -18,6 +18,8 @@ inline constexpr Label q_normed{"q_normed", translatable("stage_table.normed_que
                                 "Q_n", Step::split};
 inline constexpr Label k_normed{"k_normed", translatable("stage_table.normed_keys", "Normed keys"), "K_n",
                                 Step::split};
+inline constexpr Label v_normed{"v_normed", translatable("stage_table.normed_values", "Normed values"), "V_n",
+                                Step::split};
 inline constexpr Label q_heads{"q_heads", translatable("stage_table.queries_head", "Queries by head"), "Q_h",
                                Step::split};
 inline constexpr Label k_heads{"k_heads", translatable("stage_table.keys_head", "Keys by head"), "K_h",
@@ -109,6 +111,8 @@ inline constexpr Label q_norm_all{
 inline constexpr Label k_norm_all{
     "k_norm_all", translatable("stage_table.key_norm_weights_all", "Key norm weights of all heads"),
     "k_norm_all", Step::split};
+inline constexpr Label v_norm{"v_norm", translatable("stage_table.value_norm_weights", "Value norm weights"),
+                              "v_norm", Step::split};
 inline constexpr Label sink{"sink", translatable("stage_table.sink_scores", "Sink scores"), "s_h",
                             Step::weights};
 
@@ -220,6 +224,88 @@ inline constexpr Label mlp_out{"mlp_out", translatable("block_rows.mlps_output",
 inline constexpr Label resid_out{
     "resid_out", translatable("block_rows.residual_stream_out_layer", "Residual stream out of the layer"),
     "resid_out", Step::resid_out};
+
+// Several copies of the residual stream.
+inline constexpr Label layer_ids{"layer_ids", untranslated("layer_ids"), "ids", Step::position};
+inline constexpr Label copied{"copied", untranslated("copied"), "copied", Step::position};
+inline constexpr Label copy_projected{"copy_projected", untranslated("copy_projected"), "copy_projected",
+                                      Step::position};
+inline constexpr Label layer_embeddings{"layer_embeddings", untranslated("layer_embeddings"),
+                                        "layer_embeddings", Step::position};
+inline constexpr Label layer_projections_raw{"layer_projections_raw", untranslated("layer_projections_raw"),
+                                             "layer_projections_raw", Step::position};
+inline constexpr Label layer_projections{"layer_projections", untranslated("layer_projections"),
+                                         "layer_projections", Step::position};
+inline constexpr Label layer_embedding{"layer_embedding", untranslated("layer_embedding"), "layer_embedding",
+                                       Step::layer_out};
+inline constexpr Label layer_projection{"layer_projection", untranslated("layer_projection"),
+                                        "layer_projection", Step::layer_out};
+inline constexpr Label layer_projection_normed{"layer_projection_normed",
+                                               untranslated("layer_projection_normed"),
+                                               "layer_projection_normed", Step::layer_out};
+inline constexpr Label layer_in_sum{"layer_in_sum", untranslated("layer_in_sum"), "layer_in_sum",
+                                    Step::layer_out};
+inline constexpr Label layer_in{"layer_in", untranslated("layer_in"), "layer_in", Step::layer_out};
+inline constexpr Label predict_normed{"altup.predict_normed", untranslated("altup.predict_normed"),
+                                      "predict_normed", Step::predicted};
+inline constexpr Label predict_scaled{"altup.predict_scaled", untranslated("altup.predict_scaled"),
+                                      "predict_scaled", Step::predicted};
+inline constexpr Label predict_routed{"altup.predict_routed", untranslated("altup.predict_routed"),
+                                      "predict_routed", Step::predicted};
+inline constexpr Label predict_modalities{"altup.predict_modalities",
+                                          untranslated("altup.predict_modalities"), "predict_modalities",
+                                          Step::predicted};
+inline constexpr Label predict_coefficients{"altup.predict_coefficients",
+                                            untranslated("altup.predict_coefficients"), "P", Step::predicted};
+inline constexpr Label predicted{"predicted",
+                                 translatable("block_rows.predicted", "Prediction of the active copy"),
+                                 "predicted", Step::predicted};
+inline constexpr Label laurel_left{"laurel.left", untranslated("laurel.left"), "laurel.left", Step::laurel};
+inline constexpr Label laurel_right{"laurel.right", untranslated("laurel.right"), "laurel.right",
+                                    Step::laurel};
+inline constexpr Label laurel_normed{"laurel.normed", untranslated("laurel.normed"), "laurel.normed",
+                                     Step::laurel};
+inline constexpr Label laurel_out{"laurel_out",
+                                  translatable("block_rows.laurel_out", "Output of the low-rank branch"),
+                                  "laurel_out", Step::laurel};
+inline constexpr Label resid_sum{"resid_sum", untranslated("resid_sum"), "resid_sum", Step::resid_mid};
+inline constexpr Label mlp_sparse{"mlp_sparse",
+                                  translatable("block_rows.mlp_sparse", "MLP, gate above its cutoff"),
+                                  "mlp_sparse", Step::mlp_sparse};
+inline constexpr Label activated{"activated",
+                                 translatable("block_rows.activated", "Active copy after attention and MLP"),
+                                 "activated", Step::activated};
+inline constexpr Label correct_normed{"altup.correct_normed", untranslated("altup.correct_normed"),
+                                      "correct_normed", Step::corrected};
+inline constexpr Label correct_scaled{"altup.correct_scaled", untranslated("altup.correct_scaled"),
+                                      "correct_scaled", Step::corrected};
+inline constexpr Label correct_routed{"altup.correct_routed", untranslated("altup.correct_routed"),
+                                      "correct_routed", Step::corrected};
+inline constexpr Label correct_modalities{"altup.correct_modalities",
+                                          untranslated("altup.correct_modalities"), "correct_modalities",
+                                          Step::corrected};
+inline constexpr Label correct_coefficients{"altup.correct_coefficients",
+                                            untranslated("altup.correct_coefficients"), "c", Step::corrected};
+inline constexpr Label minus_predicted{"altup.minus_predicted", untranslated("altup.minus_predicted"),
+                                       "minus_predicted", Step::corrected};
+inline constexpr Label innovation{"altup.innovation", untranslated("altup.innovation"), "innovation",
+                                  Step::corrected};
+inline constexpr Label corrected{"corrected",
+                                 translatable("block_rows.corrected", "Correction of the active copy"),
+                                 "corrected", Step::corrected};
+inline constexpr Label corrected_scaled{"corrected_scaled", untranslated("corrected_scaled"),
+                                        "corrected_scaled", Step::layer_out};
+inline constexpr Label layer_gate{"layer_gate", untranslated("layer_gate"), "layer_gate", Step::layer_out};
+inline constexpr Label layer_act{"layer_act", untranslated("layer_act"), "layer_act", Step::layer_out};
+inline constexpr Label layer_raw{"layer_raw", untranslated("layer_raw"), "layer_raw", Step::layer_out};
+inline constexpr Label layer_out{"layer_out",
+                                 translatable("block_rows.layer_out", "Output of the layer’s own embedding"),
+                                 "layer_out", Step::layer_out};
+inline constexpr Label unembedded{"unembedded", untranslated("unembedded"), "unembedded", Step::merged};
+inline constexpr Label uncopied{"uncopied", untranslated("uncopied"), "uncopied", Step::merged};
+inline constexpr Label copies_sum{"copies_sum", untranslated("copies_sum"), "copies_sum", Step::merged};
+inline constexpr Label merged{"merged", translatable("block_rows.merged", "Mean of the copies"), "merged",
+                              Step::merged};
 
 // After the last layer.
 inline constexpr Label final_norm{"final_norm", translatable("block_rows.final_norm", "Final norm"),

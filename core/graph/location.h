@@ -47,6 +47,13 @@ enum class Step : std::uint8_t {
     delta_qkv,
     delta_state,
     delta_out,
+    predicted, ///< of models with several copies of the residual stream
+    laurel,
+    mlp_sparse,
+    activated,
+    corrected,
+    layer_out,
+    merged,
     final_norm,
     logits,
     probabilities
@@ -70,6 +77,7 @@ enum class Page : std::uint8_t {
     mlp, ///< inside the MLP
     mlp_out,
     delta,     ///< inside a delta layer
+    copies,    ///< inside a layer that has several copies of the residual stream, around its branches
     vocabulary ///< one number for each token of the vocabulary
 };
 

@@ -21,6 +21,8 @@ enum class Op : std::uint8_t {
     concat,    ///< columns side by side
     rms_norm,
     layer_norm,
+    match_magnitude, ///< each row times a number that gives it the root mean square of another
+    mix,             ///< a sum, its terms times numbers of the token
     // Attention.
     split_heads,      ///< columns of each head in a row of its own
     head_norm,        ///< as split_heads, then a norm of the head's row
@@ -39,10 +41,11 @@ enum class Op : std::uint8_t {
     head_projection, ///< each head times its rows of W_O
     // MLP.
     activation,
-    gate,          ///< activation of one input times the other
-    route,         ///< the fractions of the experts of each token
-    expert_linear, ///< rows times the matrix of each expert
-    expert_sum,    ///< outputs of the experts, weighted by their fractions
+    gaussian_top_k, ///< the amount by which each number exceeds a cutoff of its row, else 0
+    gate,           ///< activation of one input times the other
+    route,          ///< the fractions of the experts of each token
+    expert_linear,  ///< rows times the matrix of each expert
+    expert_sum,     ///< outputs of the experts, weighted by their fractions
     // Delta layers.
     causal_conv, ///< each column times weights of its last tokens
     decay,       ///< the fraction of a state that stays

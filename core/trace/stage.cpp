@@ -75,7 +75,7 @@ bool is_block_weight(TensorId id) {
 
 bool is_of_layer(TensorId id) {
     const StageGroup group = tensor_info(id).group;
-    return group < StageGroup::final_norm && group != StageGroup::embedding && group != StageGroup::position;
+    return group < StageGroup::merged && group != StageGroup::embedding && group != StageGroup::position;
 }
 
 bool is_table(TensorId id) {

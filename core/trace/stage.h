@@ -51,7 +51,7 @@ struct TensorInfo {
     Scale scale = Scale::values;
     bool stage = true; ///< a trace holds it
     /// Only problems with one of these parts have it; empty: every problem has it.
-    std::array<ProblemPart, 2> when{};
+    std::array<ProblemPart, 3> when{};
 
     int rank() const;
     Shape shape(const Dims& dims) const;

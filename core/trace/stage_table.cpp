@@ -37,8 +37,9 @@ constexpr Row stage(TensorId id, const Label& label, std::array<Axis, 4> axes, S
 }
 
 /// A row that only problems with one of these parts have.
-constexpr Row given_with(Row row, ProblemPart when, ProblemPart or_when = nullptr) {
-    row.when = {when, or_when};
+template<class... Parts>
+constexpr Row given_with(Row row, Parts... parts) {
+    row.when = {parts...};
     return row;
 }
 
@@ -65,6 +66,8 @@ constexpr std::array<Row, stage_count> stages{{
                &ProblemParts::joint_norm),
     given_with(stage(k_normed, labels::k_normed, axes(A::B, A::Hkv, A::Tk, A::dk)), &ProblemParts::qk_norm,
                &ProblemParts::joint_norm),
+    given_with(stage(v_normed, labels::v_normed, axes(A::B, A::Hkv, A::Tk, A::dv)),
+               &ProblemParts::value_norm),
     stage(q_heads, labels::q_heads, axes(A::B, A::H, A::Tq, A::dk)),
     stage(k_heads, labels::k_heads, axes(A::B, A::Hkv, A::Tk, A::dk)),
     stage(v_heads, labels::v_heads, axes(A::B, A::Hkv, A::Tk, A::dv)),
@@ -112,12 +115,14 @@ constexpr std::array<Row, tensor_count - stage_count - block_count - block_weigh
     given_with(row(query_scale, labels::query_scale, axes(A::Tq)), &ProblemParts::query_scale),
     given_with(row(q_norm, labels::q_norm, axes(A::dk)), &ProblemParts::qk_norm),
     given_with(row(k_norm, labels::k_norm, axes(A::dk)), &ProblemParts::qk_norm),
+    given_with(row(v_norm, labels::v_norm, axes(A::dv)), &ProblemParts::value_norm),
     given_with(row(q_norm_all, labels::q_norm_all, axes(A::H_dk)), &ProblemParts::joint_norm),
     given_with(row(k_norm_all, labels::k_norm_all, axes(A::Hkv_dk)), &ProblemParts::joint_norm),
     given_with(row(qkv_limit, qkv_limit_label, axes()), &ProblemParts::qkv_limit),
     given_with(row(sink, labels::sink, axes(A::H)), &ProblemParts::sink),
     given_with(row(score_cap, score_cap_label, axes()), &ProblemParts::soft_cap),
-    given_with(row(norm_eps, norm_eps_label, axes()), &ProblemParts::qk_norm, &ProblemParts::joint_norm),
+    given_with(row(norm_eps, norm_eps_label, axes()), &ProblemParts::qk_norm, &ProblemParts::joint_norm,
+               &ProblemParts::value_norm),
 }};
 
 constexpr std::array<Axis, 4> rows_of_D = axes(A::B, A::Tq, A::D);
@@ -128,6 +133,7 @@ constexpr std::array<Row, block_count> blocks{{
     row(embedding, labels::embedding, rows_of_d_embed),
     row(position, labels::position, rows_of_d_embed),
     row(resid_in, labels::resid_in, rows_of_D),
+    row(predicted, labels::predicted, rows_of_D),
     row(norm1, labels::norm1, rows_of_D),
     row(delta_q, labels::delta_q, axes(A::B, A::Tq, A::delta_Hqk_dk)),
     row(delta_k, labels::delta_k, axes(A::B, A::Tq, A::delta_Hqk_dk)),
@@ -139,17 +145,23 @@ constexpr std::array<Row, block_count> blocks{{
     row(delta_out, labels::delta_out, rows_of_D),
     row(attn_raw, labels::attn_raw, rows_of_D),
     row(attn_out, labels::attn_out, rows_of_D),
+    row(laurel_out, labels::laurel_out, rows_of_D),
     row(resid_mid, labels::resid_mid, rows_of_D),
     row(norm2, labels::norm2, rows_of_D),
     row(mlp_pre, labels::mlp_pre, rows_of_mlp),
     row(mlp_gate, labels::mlp_gate, rows_of_mlp),
+    row(mlp_sparse, labels::mlp_sparse, rows_of_mlp),
     row(mlp_act, labels::mlp_act, rows_of_mlp),
     row(mlp_shared, labels::mlp_shared, rows_of_D),
     row(routing, labels::routing, axes(A::B, A::Tq, A::experts)),
     row(mlp_experts, labels::mlp_experts, rows_of_D),
     row(mlp_raw, labels::mlp_raw, rows_of_D),
     row(mlp_out, labels::mlp_out, rows_of_D),
+    row(activated, labels::activated, rows_of_D),
+    row(corrected, labels::corrected, rows_of_D),
+    row(layer_out, labels::layer_out, rows_of_D),
     row(resid_out, labels::resid_out, rows_of_D),
+    row(merged, labels::merged, rows_of_D),
     row(final_norm, labels::final_norm, rows_of_D),
     row(logits, labels::logits, rows_of_vocab),
     row(probabilities, labels::probabilities, rows_of_vocab),
@@ -415,6 +427,13 @@ constexpr std::array<GroupInfo, stop_count> groups{{
      false,
      {delta_z, delta_out},
      alone(delta_out)},
+    stop_around(predicted, Page::copies),
+    stop_around(laurel_out, Page::copies),
+    stop_around(mlp_sparse, Page::mlp),
+    stop_around(activated, Page::residual),
+    stop_around(corrected, Page::copies),
+    stop_around(layer_out, Page::copies),
+    stop_around(merged, Page::copies),
     stop_around(final_norm, Page::norm),
     stop_around(logits, Page::vocabulary),
     stop_around(probabilities, Page::vocabulary),

@@ -17,6 +17,7 @@ enum class TensorId : std::uint8_t {
     v,
     q_normed,
     k_normed,
+    v_normed,
     q_heads,
     k_heads,
     v_heads,
@@ -61,6 +62,7 @@ enum class TensorId : std::uint8_t {
     k_norm,
     q_norm_all,
     k_norm_all,
+    v_norm,
     norm_eps,
     score_cap,
     qkv_limit,
@@ -68,6 +70,7 @@ enum class TensorId : std::uint8_t {
     embedding,
     position,
     resid_in,
+    predicted,
     norm1,
     delta_q,
     delta_k,
@@ -79,17 +82,23 @@ enum class TensorId : std::uint8_t {
     delta_out,
     attn_raw,
     attn_out,
+    laurel_out,
     resid_mid,
     norm2,
     mlp_pre,
     mlp_gate,
+    mlp_sparse,
     mlp_act,
     mlp_shared,
     routing,
     mlp_experts,
     mlp_raw,
     mlp_out,
+    activated,
+    corrected,
+    layer_out,
     resid_out,
+    merged,
     final_norm,
     logits,
     probabilities,
@@ -122,7 +131,7 @@ enum class TensorId : std::uint8_t {
     W_U,
     b_U
 };
-inline constexpr int stage_count = 24, block_count = 28, block_weight_count = 28, tensor_count = 110;
+inline constexpr int stage_count = 25, block_count = 35, block_weight_count = 28, tensor_count = 119;
 
 /// How numbers are coloured.
 enum class Scale : std::uint8_t {
@@ -143,6 +152,7 @@ struct ProblemParts {
     bool rotary = false;      ///< a rotary position embedding
     bool query_scale = false; ///< a number for each token that its queries are multiplied by
     bool qk_norm = false;     ///< a norm on the rows of q and k in each head
+    bool value_norm = false;  ///< a norm on the rows of v in each head
     bool joint_norm = false;  ///< a norm on the rows of q and k across all heads, in place of qk_norm
     bool qkv_limit = false;   ///< bounds that q, k and v are cut to
     bool soft_cap = false;    ///< a bound that the scaled scores approach

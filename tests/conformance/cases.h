@@ -27,6 +27,8 @@ std::vector<ConformanceCase> generated_cases();
 std::vector<ConformanceCase> gated_cases();
 /// Cases with queries that are scaled by position, and with masks of chunks, which not every engine computes.
 std::vector<ConformanceCase> chunked_cases();
+/// Cases whose values have a norm, which not every engine computes.
+std::vector<ConformanceCase> value_norm_cases();
 /// Cases whose scores have terms by relative position, which not every engine computes.
 std::vector<ConformanceCase> relative_cases();
 

@@ -66,6 +66,11 @@ TEST_CASE("the CPU engine meets the reference where head outputs have a gate") {
     check_none(failures(with_answers(gated_cases()), engine));
 }
 
+TEST_CASE("the CPU engine meets the reference where values have a norm") {
+    cpu::CpuEngine engine(3);
+    check_none(failures(with_answers(value_norm_cases()), engine));
+}
+
 TEST_CASE("the CPU engine meets the reference where queries are scaled and masks have chunks") {
     cpu::CpuEngine engine(3);
     check_none(failures(with_answers(chunked_cases()), engine));

@@ -66,6 +66,10 @@ Problem generate(const Dims& dims, const Features& features, Numbers& numbers, b
         w.k_norm_all = make(TensorId::k_norm_all, 1);
         problem.norm_eps = 0.01F;
     }
+    if (features.value_norm) {
+        w.v_norm = make(TensorId::v_norm, 1);
+        problem.norm_eps = 0.01F;
+    }
     if (features.query_scale)
         problem.query_scale = make(TensorId::query_scale, 2);
     if (features.sink)

@@ -17,6 +17,7 @@ struct Features {
     bool sink = false;
     bool gate = false; ///< on the head outputs
     bool query_scale = false;
+    bool value_norm = false; ///< RMSNorm of each value head
     std::optional<RelativeTerms> relative{};
     bool own_positions = false; ///< relative positions have weights of their own
     float qkv_limit = 0.0F;

@@ -23,6 +23,7 @@ std::string text_of(const Dims& d, const Features& f, const Mask& mask, std::uin
     text += f.gains ? "gains, " : "";
     text += std::string(f.joint_norm ? "joint norm, " : "") + (f.sink ? "sink, " : "");
     text += f.query_scale ? "scaled queries, " : "";
+    text += f.value_norm ? "value norm, " : "";
     text += f.qkv_limit > 0 ? "limit " + std::to_string(f.qkv_limit) + ", " : "";
     text += "temperature " + std::to_string(f.temperature) + ", mask rules";
     for (const MaskRule& rule : mask)
@@ -145,6 +146,24 @@ std::vector<ConformanceCase> gated_cases() {
                                            .sink = full,
                                            .gate = true},
                                           rules, 2020 + cases.size()));
+    return cases;
+}
+
+std::vector<ConformanceCase> value_norm_cases() {
+    constexpr Dims small{.B = 2, .Tq = 5, .Tk = 5, .D = 6, .Dkv = 6, .H = 4, .Hkv = 2, .dk = 3, .dv = 2};
+    constexpr Dims large{
+        .B = 2, .Tq = 150, .Tk = 130, .D = 48, .Dkv = 32, .H = 6, .Hkv = 2, .dk = 8, .dv = 5};
+    std::vector<ConformanceCase> cases;
+    for (const Dims& dims : {small, large})
+        for (const bool full : {false, true})
+            for (const std::vector<int>& rules : {std::vector<int>{}, {0, 1}})
+                cases.push_back(make_case("value norm", dims,
+                                          {.biases = full,
+                                           .gains = full,
+                                           .temperature = full ? 1.5F : 1.0F,
+                                           .joint_norm = full,
+                                           .value_norm = true},
+                                          rules, 2130 + cases.size()));
     return cases;
 }
 

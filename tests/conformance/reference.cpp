@@ -201,7 +201,11 @@ Trace reference_trace(const Problem& problem) {
         trace.slot(pos_queries) = P.rounded();
         trace.slot(p2c) = of_keys.rounded();
     }
-    const Doubles Vh = split(V, d.B, d.Hkv, d.Tk, d.dv);
+    Doubles Vh = split(V, d.B, d.Hkv, d.Tk, d.dv);
+    if (w.v_norm != nullptr) {
+        Vh = normed(Vh, *w.v_norm, problem.norm_eps, d.B, d.Hkv, d.Tk);
+        trace.slot(v_normed) = Vh.rounded();
+    }
     const Doubles W_O_(*w.W_O);
 
     const auto made = [&](TensorId id) { return Doubles(tensor_info(id).shape(d)); };

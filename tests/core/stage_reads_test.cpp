@@ -209,6 +209,14 @@ TEST_CASE("a cell changes exactly with the numbers it reads, with normed queries
     check_reads(problem);
 }
 
+TEST_CASE("a cell changes exactly with the numbers it reads, with normed values", "[stage][reads]") {
+    Problem problem = small_problem(self, 9);
+    Numbers numbers(10);
+    problem.weights.v_norm = numbers.tensor({self.dv}, 1);
+    problem.norm_eps = 0.5F;
+    check_reads(problem);
+}
+
 TEST_CASE("a cell changes exactly with the numbers it reads, with a norm across the heads",
           "[stage][reads]") {
     Problem problem = small_problem(self, 9);

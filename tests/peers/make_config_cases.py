@@ -138,6 +138,23 @@ CASES = [
     ("llama4_text_tiny", {}, LONG),
     ("llama4_text_tiny", {"attention_chunk_size": 16, "floor_scale": 7, "attn_scale": 0.5,
                           "rope_scaling": {**LLAMA3, "original_max_position_embeddings": 16}}, LONG),
+    ("gemma3n_text_tiny", {}),
+    ("gemma3n_text_tiny", {"altup_active_idx": 2}),
+    ("gemma3n_text_tiny", {"altup_correct_scale": False}),
+    ("gemma3n_text_tiny", {"altup_coef_clip": 0.01}),
+    ("gemma3n_text_tiny", {"num_kv_shared_layers": 0}),
+    ("gemma3n_text_tiny", {"num_kv_shared_layers": 1}),
+    ("gemma3n_text_tiny", {"layer_types": ["full_attention", "sliding_attention"] * 2 + ["full_attention"]}),
+    ("gemma3n_text_tiny", {"layer_types": None, "num_kv_shared_layers": 0}),
+    ("gemma3n_text_tiny", {"activation_sparsity_pattern": [0.0, 0.5, 0.95, 0.2, 0.99]}),
+    ("gemma3n_text_tiny", {"activation_sparsity_pattern": None}),
+    ("gemma3n_text_tiny", {"final_logit_softcapping": None}),
+    ("gemma3n_text_tiny", {"hidden_activation": "silu"}),
+    ("gemma3n_text_tiny", {"rms_norm_eps": 0.01}),
+    ("gemma3n_text_tiny", {"sliding_window": 2}),
+    ("gemma3n_text_tiny", {"rope_local_base_freq": 100.0, "rope_theta": 500.0}),
+    ("gemma3n_text_tiny", {"rope_scaling": {"rope_type": "linear", "factor": 4.0}}),
+    ("gemma3n_text_tiny", {"rope_scaling": {**LLAMA3, "original_max_position_embeddings": 8}}),
 ]
 # Hugging Face's numbers are known and not computed here.
 REFUSED = {"bloom_tiny": "slow_but_exact"}

@@ -18,11 +18,11 @@ FAMILIES = (
     "t5 mt5 bart mbart marian gemma xlm-roberta camembert starcoder2 stablelm glm gpt_bigcode cohere mpt "
     "qwen2_vl_text qwen2_5_vl_text qwen3_vl_text qwen2_5_omni_text gemma3 mistral3 llava llava_next qwen2_vl "
     "qwen2_5_vl qwen3_vl qwen2_5_omni internvl_chat multi_modality cohere2 glm4 exaone4 xglm nemotron mpnet codegen "
-    "electra albert llama4 llama4_text deberta-v2"
+    "electra albert llama4 llama4_text deberta-v2 gemma3n gemma3n_text"
 ).split()
 # The model type that has a folder, where a file describes several classes: only the fields of the class itself count.
 SHARED = {family: family.removesuffix("_text") for family in FAMILIES if family.endswith("_text")}
-SHARED |= {family: family for family in ("gemma3", "qwen2_vl", "qwen2_5_vl", "qwen3_vl", "qwen2_5_omni", "llama4")}
+SHARED |= {family: family for family in ("gemma3", "qwen2_vl", "qwen2_5_vl", "qwen3_vl", "qwen2_5_omni", "llama4", "gemma3n")}
 # Types whose keys may also be those of their language model.
 WITH_TEXT_AT_TOP = ("qwen2_vl", "qwen2_5_vl", "qwen3_vl")
 TOKENS = ["bos_token_id", "eos_token_id", "pad_token_id", "tie_word_embeddings"]

@@ -65,6 +65,7 @@ TEST_CASE("problems without kernels are refused, and not computed without what h
     CHECK_THAT(fault_of(problem_of(odd, 1, {ChunkedCausalMask{5}})), Catch::Contains("masks of chunks"));
     CHECK_THAT(fault_of(generate(odd, {.query_scale = true}, numbers)),
                Catch::Contains("scaled by position"));
+    CHECK_THAT(fault_of(generate(odd, {.value_norm = true}, numbers)), Catch::Contains("norms of values"));
     CHECK_THAT(fault_of(generate(odd, {.gate = true}, numbers)), Catch::Contains("gates"));
 }
 

@@ -89,6 +89,8 @@ CHECKPOINTS = [
     row("google/gemma-3-4b-it", "gemma3", "gemma3_nested_tiny", "parts", "tokenizer.json, tokenizer.model", "BF16"),
     row("google/embeddinggemma-300m", "gemma3_text", "gemma3_tiny", tokenizer="tokenizer.json, tokenizer.model",
         set={"use_bidirectional_attention": True, "architectures": ["Gemma3TextModel"]}, rename=[(r"^model\.", "")], drop=LM_HEAD),
+    row("google/gemma-3n-E2B-it", "gemma3n", "gemma3n_text_tiny", "parts", "tokenizer.json, tokenizer.model", "BF16", nested=True,
+        rename=[(r"^model\.", "model.language_model.")], drop=LM_HEAD, add={"model.embed_vision.embedding.weight": [4, 6], "model.embed_audio.embedding.weight": [4, 6]}),
     row("microsoft/phi-2", "phi", "phi_tiny", "parts", "tokenizer.json, vocab.json, merges.txt", "F16"),
     row("microsoft/Phi-3-mini-4k-instruct", "phi3", "phi3_tiny", "parts", "tokenizer.json, tokenizer.model", "BF16", set={"sliding_window": 2047}),
     row("microsoft/phi-4", "phi3", "phi3_tiny", "parts", dtype="BF16", set={"sliding_window": None, "rope_theta": 250000}),

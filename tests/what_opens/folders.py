@@ -200,6 +200,8 @@ def rebuild(checkpoint, folder):
             place.pop(last, None)
         else:
             place[last] = value
+    if checkpoint.get("nested"):  # the language model of one with images or sound
+        config = {"model_type": checkpoint["family"], "text_config": config}
     sizes = checkpoint.get("sizes", {})  # sizes of the case that this layout does not allow
     if sizes:
         tensors = {name: random_tensor("F32", [sizes.get(extent, extent) for extent in one.shape], seed) for seed, (name, one) in enumerate(tensors.items())}

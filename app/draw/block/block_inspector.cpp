@@ -1,4 +1,5 @@
 #include "app/draw/block/block_parts.h"
+#include "app/draw/block/copies_inspector.h"
 #include "app/draw/block/delta_inspector.h"
 #include "app/draw/inspector/inspector_sections.h"
 #include "app/draw/kit/format.h"
@@ -129,8 +130,8 @@ int add_experts(Sheet& sheet, const CellAddress& cell) {
 
 int add_activation(Sheet& sheet, const CellAddress& cell) {
     const Shown& shown = sheet.context.shown;
-    const bool gated = shown.tensor(mlp_gate) != nullptr;
-    const TensorId before = gated ? mlp_gate : mlp_pre;
+    const bool gated = shown.tensor(mlp_gate) != nullptr, sparse = shown.tensor(mlp_sparse) != nullptr;
+    const TensorId before = sparse ? mlp_sparse : gated ? mlp_gate : mlp_pre;
     const double from = value_of(shown, before, cell.at),
                  to = static_cast<double>(
                      shown.block->activated
@@ -142,12 +143,14 @@ int add_activation(Sheet& sheet, const CellAddress& cell) {
     int decimals = 2;
     if (gated) {
         const double up = value_of(shown, mlp_pre, cell.at);
-        sheet.section(tr("block_inspector.gate", "Gate"), name + "(mlp_gate) × mlp_pre");
+        sheet.section(tr("block_inspector.gate", "Gate"), name + "(" + name_of(before) + ") × mlp_pre");
         const SumFormat format =
             step_format({to, up}, total, [](const std::vector<double>& v) { return v[0] * v[1]; });
         decimals = format.decimals;
         sheet.arithmetic(number(to, decimals) + " × " + number(up, decimals),
                          approximate_prefix(format.approximate) + number(total, decimals));
+        if (sparse)
+            add_copies(sheet, {mlp_sparse, cell.at});
         add_product(sheet, {mlp_gate, cell.at});
     }
     add_product(sheet, {mlp_pre, cell.at});
@@ -169,6 +172,25 @@ int add_residual(Sheet& sheet, const CellAddress& cell) {
                        .groups = {{.terms = std::move(terms)}},
                        .name = address_text(shown, cell),
                        .total = static_cast<double>(shown.value(cell))});
+}
+
+/// Terms that are added, then multiplied by a constant.
+int add_scaled_sum(Sheet& sheet, const CellAddress& cell, double scale) {
+    const Shown& shown = sheet.context.shown;
+    sheet.section(tr("block_inspector.sum", "Sum"),
+                  tr("block_inspector.dimension", "dimension {}", cell.at[2]));
+    double sum = 0;
+    for (const TensorId id : made_from(shown, cell.tensor)) {
+        const double term = value_of(shown, id, cell.at);
+        sum += term;
+        sheet.row(name_of(id), number(term, 4));
+    }
+    sheet.row(tr("common.sum", "sum"), number(sum, 4), true);
+    sheet.section(tr("block_inspector.scale_of_branch", "Scale"),
+                  tr("block_inspector.constant_of_model", "a constant of the model"));
+    sheet.arithmetic(number(scale, 4) + " × " + number(sum, 4),
+                     number(static_cast<double>(shown.value(cell)), 4));
+    return 4;
 }
 
 void add_variance(Sheet& sheet, std::span<const float> row, const NormNumbers& numbers) {
@@ -377,6 +399,8 @@ int add_around(Sheet& sheet, const CellAddress& cell) {
     }
     if (is_sum_of_experts(shown, cell.tensor))
         return add_experts(sheet, cell);
+    if (cell.tensor == merged)
+        return add_copies(sheet, cell);
     if (!holds_sources(shown, cell.tensor)) {
         sheet.section(tr("common.comes", "Comes from"));
         sheet.paragraph(tr("block_inspector.last_layer_gives_shows",
@@ -387,6 +411,8 @@ int add_around(Sheet& sheet, const CellAddress& cell) {
     }
     if (is_delta(cell.tensor))
         return add_delta(sheet, cell);
+    if (is_of_copies(cell.tensor))
+        return add_copies(sheet, cell);
     switch (cell.tensor) {
     case mlp_pre:
     case mlp_gate:
@@ -408,7 +434,10 @@ int add_around(Sheet& sheet, const CellAddress& cell) {
         return add_norm(sheet, cell);
     if (is_output_of_mlp(shown, cell.tensor))
         return add_product(sheet, cell);
-    if (const auto scale = branch_scale(shown, cell.tensor)) {
+    const auto scale = branch_scale(shown, cell.tensor);
+    if (scale && made_from(shown, cell.tensor).size() > 1)
+        return add_scaled_sum(sheet, cell, *scale);
+    if (scale) {
         const TensorId from = made_from(shown, cell.tensor).front();
         sheet.section(tr("block_inspector.scale_of_branch", "Scale"),
                       tr("block_inspector.constant_of_model", "a constant of the model"));

@@ -1,5 +1,7 @@
 #include "app/draw/block/block_parts.h"
 
+#include "app/draw/block/copies_inspector.h"
+
 #include "app/draw/kit/controls.h"
 #include "app/draw/matrix/comparison.h"
 #include "app/draw/matrix/matrix.h"
@@ -96,9 +98,10 @@ TensorPtr weight_at(const Shown& shown, std::optional<checkpoint::WeightId> weig
 std::vector<ReadSpan> reads_around(const Shown& shown, const CellAddress& cell) {
     if (shown.block == nullptr || !holds_sources(shown, cell.tensor))
         return {};
-    const bool whole_row = norm_at(shown, cell.tensor) || is_delta(cell.tensor) || cell.tensor == mlp_pre ||
-                           cell.tensor == mlp_gate || cell.tensor == routing ||
-                           is_output_of_mlp(shown, cell.tensor) || is_sum_of_experts(shown, cell.tensor);
+    const bool whole_row = norm_at(shown, cell.tensor) || is_delta(cell.tensor) ||
+                           is_of_copies(cell.tensor) || cell.tensor == mlp_pre || cell.tensor == mlp_gate ||
+                           cell.tensor == routing || is_output_of_mlp(shown, cell.tensor) ||
+                           is_sum_of_experts(shown, cell.tensor);
     std::vector<ReadSpan> reads;
     for (const TensorId id : made_from(shown, cell.tensor)) {
         const std::int64_t width = extent(tensor_info(id).axes[2], shown.dims());
@@ -162,7 +165,8 @@ std::string formula_around(const Shown& shown, TensorId id) {
         return product("W_gate", checkpoint::WeightId::mlp_gate_bias, " + b_gate");
     case mlp_act:
         return name + " = " +
-               (from.size() > 1 ? activation("mlp_gate") + " × mlp_pre" : activation("mlp_pre"));
+               (from.size() > 1 ? activation(std::string(tensor_info(from.front()).name)) + " × mlp_pre"
+                                : activation("mlp_pre"));
     case embedding:
         return architecture.token_types > 0
                    ? tr("block_parts.one_row_word_table",
@@ -206,6 +210,28 @@ std::string formula_around(const Shown& shown, TensorId id) {
         return name + " = norm1 · W_z";
     case TensorId::delta_out:
         return name + " = " + tr("block_rows.delta_output_formula", "(norm(y) × silu(z)) · W_out");
+    // Of models with several copies of the residual stream, likewise.
+    case predicted:
+        return name + " = " +
+               tr("block_rows.predicted_formula",
+                  "resid_in plus the copies of the residual stream, each times a coefficient");
+    case laurel_out:
+        return name + " = norm1 + norm(norm1 · W_left · W_right)";
+    case mlp_sparse:
+        return name + " = " +
+               tr("block_rows.mlp_sparse_formula", "max(0, mlp_gate − cutoff), where the cutoff is the mean "
+                                                   "of the row plus z standard deviations");
+    case corrected:
+        return name + " = predicted + (1 + c) × (activated − predicted)";
+    case layer_out:
+        return name + " = " +
+               tr("block_rows.layer_out_formula",
+                  "norm((activation(corrected · W_g) × embedding of the token in this layer) · W_o)");
+    case merged:
+        return name + " = " +
+               tr("block_rows.merged_formula",
+                  "mean of the copies of the residual stream, all but the first projected and scaled to the "
+                  "magnitude of the first");
     default:
         if (norm_at(shown, id))
             return norm_formula(shown, id);
@@ -221,8 +247,9 @@ std::string formula_around(const Shown& shown, TensorId id) {
             return product("W_out", checkpoint::WeightId::mlp_out_bias, " + b_out") +
                    (has_fraction ? " × " + tr("block_parts.fraction", "fraction") : "");
         }
-        if (const auto scale = branch_scale(shown, id))
-            return name + " = " + number(*scale, 4) + " × " + sum_of(from);
+        if (const auto scale = branch_scale(shown, id); scale && *scale != 1)
+            return name + " = " + number(*scale, 4) + " × " +
+                   (from.size() > 1 ? "(" + sum_of(from) + ")" : sum_of(from));
         return name + " = " + sum_of(from);
     }
 }

@@ -85,6 +85,7 @@ Picture draw_norm_page(const DrawContext& context);
 Picture draw_mlp_page(const DrawContext& context);
 Picture draw_mlp_out_page(const DrawContext& context);
 Picture draw_delta_page(const DrawContext& context);
+Picture draw_copies_page(const DrawContext& context);
 Picture draw_vocabulary_page(const DrawContext& context);
 
 /// The layers from the embedding to the probabilities, the open one with its parts: what each adds to the

@@ -32,7 +32,7 @@ bool is_delta(G stop) {
 }
 
 bool is_mlp(G stop) {
-    return stop >= G::mlp_pre && stop <= G::mlp_out;
+    return (stop >= G::mlp_pre && stop <= G::mlp_out) || stop == G::mlp_sparse;
 }
 
 std::string layer_name(std::int64_t l) {
@@ -309,10 +309,12 @@ std::string short_name(StageGroup stop) {
         // Translators: a stop of the walk: what enters the layer
         return tr("block_strip.in", "in");
     case G::resid_mid:
+    case G::activated:
     case G::resid_out:
         return "+";
     case G::mlp_pre:
     case G::mlp_gate:
+    case G::mlp_sparse:
     case G::mlp_act:
     case G::mlp_shared:
     case G::mlp_experts:

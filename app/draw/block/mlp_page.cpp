@@ -22,7 +22,7 @@ constexpr float curve_width = 250, curve_height = 190, unit_width = 42, least_ro
 /// The stages inside the MLP that the model has, in the order of the strip.
 std::vector<TensorId> inside(const Shown& shown) {
     std::vector<TensorId> ids;
-    for (const TensorId id : {mlp_pre, mlp_gate, mlp_act})
+    for (const TensorId id : {mlp_pre, mlp_gate, mlp_sparse, mlp_act})
         if (shown.tensor(id) != nullptr)
             ids.push_back(id);
     return ids;
@@ -196,7 +196,9 @@ private:
     /// The activation with the point of the unit. Returns the lower edge.
     float draw_curve(float y) {
         const Theme& theme = context.theme;
-        const TensorId before = shown.tensor(mlp_gate) == nullptr ? mlp_pre : mlp_gate;
+        const TensorId before = shown.tensor(mlp_sparse) != nullptr ? mlp_sparse
+                                : shown.tensor(mlp_gate) != nullptr ? mlp_gate
+                                                                    : mlp_pre;
         const float x = curve_beside() ? context.width - canvas_pad - curve_width : canvas_pad + labels;
         const float title = draw_text(picture, context, x, y + 16, tr("common.activation", "Activation"),
                                       figure::Font::ui_semibold, 15, theme.ink);

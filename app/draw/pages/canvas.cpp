@@ -53,6 +53,7 @@ constexpr std::array<PageDrawing, page_count> pages{{
     {Page::mlp, draw_mlp_page},
     {Page::mlp_out, draw_mlp_out_page},
     {Page::delta, draw_delta_page},
+    {Page::copies, draw_copies_page},
     {Page::vocabulary, draw_vocabulary_page},
 }};
 static_assert(is_in_enum_order(pages, &PageDrawing::page),

@@ -3,6 +3,7 @@
 #include "app/draw/pages/attention_pages.h"
 #include "app/draw/pages/pages.h"
 #include "app/draw/pages/weight_parts.h"
+#include "app/state/screens/screen.h"
 #include "core/base/message.h"
 
 #include <algorithm>
@@ -98,7 +99,7 @@ void draw_switches(Picture& picture, const DrawContext& context) {
     const Document& document = *context.shown.document;
     if (document.is_checkpoint() && view.attention.stack == checkpoint::Stack::own &&
         (view.group == StageGroup::scores || view.group == StageGroup::scaled) &&
-        !context.shown.problem().relative) { // their terms are not split into components
+        has_screen(document, Screen::why)) { // some scores are not split into components
         const std::vector<Segment> ways{
             {.label = tr("common.score_map", "Score map"), .action = GoTo{view.group}, .on = true},
             {.label = tr("common.taken_apart", "Components"),

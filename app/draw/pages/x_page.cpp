@@ -3,6 +3,7 @@
 #include "app/draw/kit/format.h"
 #include "app/draw/matrix/matrix.h"
 #include "app/draw/pages/pages.h"
+#include "app/state/model_document.h"
 #include "core/base/message.h"
 #include "core/text/lexicon.h"
 
@@ -182,6 +183,9 @@ Picture draw_x_page(const DrawContext& context) {
     Picture picture;
     picture.scene.width = context.width;
     const bool cross = context.shown.problem().has_source(), latent = context.shown.problem().latent;
+    const Document& document = *context.shown.document;
+    const bool shared = latent && document.is_checkpoint() &&
+                        document.part()->architecture().key_layer(document.layer()) != document.layer();
     draw_view_heading(picture, context, tr("common.token_vectors", "Token vectors"),
                       tr("x_page.x_one_row_per", "X: one row per token, D numbers each"));
     const float top = 104;
@@ -194,13 +198,16 @@ Picture draw_x_page(const DrawContext& context) {
                    false};
     float end = draw_source(picture, context, x, top, cross ? room / 2 : std::min(room, 560.0F));
     if (cross)
-        end = draw_source(picture, context,
-                          {TensorId::x_kv, "X_kv",
-                           latent
-                               ? tr("x_page.latent_keys_values", "T × Dkv: latent vectors, then what rotates")
-                               : tr("x_page.tk_dkv_keys_values", "Tk × Dkv, the keys' and values' side"),
-                           true},
-                          end + 8, room / 2);
+        end = draw_source(
+            picture, context,
+            {TensorId::x_kv, "X_kv",
+             shared   ? tr("x_page.shared_keys_values",
+                           "T × Dkv: what layer {} reads, whose keys and values this layer shares",
+                           document.part()->architecture().key_layer(document.layer()))
+             : latent ? tr("x_page.latent_keys_values", "T × Dkv: latent vectors, then what rotates")
+                      : tr("x_page.tk_dkv_keys_values", "Tk × Dkv, the keys' and values' side"),
+             true},
+            end + 8, room / 2);
     picture.scene.height = std::max(context.height, end);
     return picture;
 }

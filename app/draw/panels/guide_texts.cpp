@@ -1,16 +1,27 @@
 #include "app/draw/matrix/rotation.h"
 #include "app/draw/matrix/terms.h"
 #include "app/draw/panels/guide_speaker.h"
+#include "app/state/model_document.h"
 #include "core/attention/graph_of_problem.h"
 #include "core/base/message.h"
 
 #include <array>
+#include <optional>
 
 namespace headscope::app {
 
 using namespace guide;
 
 namespace {
+
+/// The layer whose keys and values the open layer of a model shares; nothing if they are its own.
+std::optional<std::int64_t> shared_from(const GuideContext& s) {
+    const Document& document = *s.shown.document;
+    if (!s.problem.latent || !document.is_checkpoint())
+        return std::nullopt;
+    const std::int64_t layer = document.part()->architecture().key_layer(document.layer());
+    return layer == document.layer() ? std::nullopt : std::optional(layer);
+}
 
 GuideText say_x(const GuideContext& s) {
     const std::int64_t width = extent(Axis::Dq, s.dims);
@@ -48,6 +59,9 @@ GuideText say_x(const GuideContext& s) {
                                  "Keys and values come from a second sequence of {} token, x_kv.",
                                  "Keys and values come from a second sequence of {} tokens, x_kv.", s.dims.Tk,
                                  grouped(s.dims.Tk))
+        : shared_from(s)
+            ? tr("guide_texts.keys_values_shared",
+                 "Keys and values are those of layer {}: its vectors, x_kv, make them.", *shared_from(s))
         : s.problem.latent
             ? tr("guide_texts.keys_values_from_latent",
                  "Keys and values come from a latent vector of {} numbers for each token, x_kv: it is all "
@@ -86,6 +100,11 @@ GuideText say_qkv(const GuideContext& s, Projection projection) {
             ? tr("guide_texts.queries_made_first_sequence",
                  "Queries are made from the first sequence, keys and values from the second. The query says "
                  "what a token looks for, the key what one offers, the value what it passes on.")
+        : shared_from(s)
+            ? tr("guide_texts.shared_vectors_multiplied",
+                 "W_K and W_V of layer {} multiply what that layer reads, x_kv. The query says what a token "
+                 "looks for, the key what it offers, the value what it passes on.",
+                 *shared_from(s))
         : s.problem.latent
             ? tr("guide_texts.latent_vectors_multiplied",
                  "W_K and W_V multiply the latent vector of each token, x_kv. The query says what a token "

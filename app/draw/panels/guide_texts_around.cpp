@@ -169,6 +169,50 @@ GuideText say_delta(const Shown& shown, TensorId id, std::int64_t i) {
     return out;
 }
 
+GuideText say_copies(const Shown& shown, TensorId id) {
+    const checkpoint::StreamCopies& copies = *shown.block->architecture->copies;
+    GuideText out{
+        .heading = tr("guide_texts_around.copies_heading", "{} copies of the residual stream", copies.count)};
+    switch (id) {
+    case predicted:
+        out.paragraphs.push_back(
+            tr("guide_texts_around.copies_predicted",
+               "The layer first predicts every copy: the copy itself plus all copies, each times a "
+               "coefficient that follows from the active copy, number {}. Attention and MLP read the "
+               "prediction of the active copy alone.",
+               copies.active));
+        break;
+    case laurel_out:
+        out.paragraphs.push_back(tr(
+            "guide_texts_around.copies_laurel",
+            "Beside the attention, the normalized row goes through two narrow matrices of rank {}. Its own "
+            "numbers are added.",
+            copies.laurel_rank));
+        break;
+    case corrected:
+        out.paragraphs.push_back(
+            tr("guide_texts_around.copies_corrected",
+               "What the layer computed, less its prediction, is the innovation. Every copy gets it times 1 "
+               "plus a coefficient of its own."));
+        break;
+    case layer_out:
+        out.paragraphs.push_back(
+            tr("guide_texts_around.copies_layer_out",
+               "Every token has an embedding of {} numbers in each layer. The active copy opens gates to "
+               "it, and the result is added to all copies but the first.",
+               copies.layer_width));
+        break;
+    default:
+        out.paragraphs.push_back(
+            tr("guide_texts_around.copies_merged",
+               "After the last layer the copies are scaled to the magnitude of the first, and their mean is "
+               "what the final norm reads."));
+    }
+    out.try_it =
+        tr("guide_texts_around.delta_try", "Hover over a number: the inspector writes out its arithmetic.");
+    return out;
+}
+
 GuideText say_vocabulary(const Shown& shown, TensorId id) {
     const std::span<const float> row = shown.tensor(id)->values();
     const std::string token = say_query(shown.problem(), shown.block->position);
@@ -216,13 +260,15 @@ GuideText guide_text_around(const Shown& shown, const ViewState& view) {
                          "Press the right arrow key until you are inside layer 0.")};
     if (id == delta_q || id == delta_y || id == TensorId::delta_out)
         return say_delta(shown, id, i);
+    if (group_info(view.group).page == Page::copies)
+        return say_copies(shown, id);
     if (id == logits || id == probabilities)
         return say_vocabulary(shown, id);
     if (norm_at(shown, id))
         return say_norm(shown, id, i);
     if (is_sum_of_experts(shown, id) && shown.tensor(routing) != nullptr)
         return say_experts(shown, i);
-    if (id == mlp_pre || id == mlp_gate || id == mlp_act || is_output_of_mlp(shown, id))
+    if (id == mlp_pre || id == mlp_gate || id == mlp_sparse || id == mlp_act || is_output_of_mlp(shown, id))
         return say_mlp(shown, id, i);
     return say_residual(shown, id, i);
 }

@@ -257,7 +257,11 @@ void AtlasService::add_model_scores(Atlas& atlas, Holders& holders, const checkp
         !analysis::has_direct_circuits(run->model().architecture())) {
         atlas.works[ScoreSource::model].unavailable_reason =
             run != nullptr && own && run->model().has_head()
-                ? run->model().architecture().has_gated_heads() || run->model().architecture().delta
+                ? run->model().architecture().copies
+                      ? tr("atlas_desk.several_streams",
+                           "Layers mix several copies of the residual stream, so that the parameters of a "
+                           "head alone do not say what it copies.")
+                  : run->model().architecture().has_gated_heads() || run->model().architecture().delta
                       ? tr("atlas_desk.gate_on_outputs", "A gate that depends on the text multiplies each "
                                                          "head output, so that the parameters "
                                                          "of a head alone do not say what it copies.")

@@ -29,6 +29,11 @@ std::string why_no_model_flow(const Document& document) {
             "model_flow.delta_layers",
             "The Flow shows models that have attention in every layer. This model has delta layers: choose "
             "Stages.");
+    if (part.architecture().copies)
+        return tr("model_flow.several_streams",
+                  "The Flow shows models with one residual stream. This model has {} copies of it: choose "
+                  "Stages.",
+                  part.architecture().copies->count);
     if (document.problem.dims.Tq > most_model_flow_tokens)
         return tr("model_flow.long_text",
                   "The Flow shows texts of up to {} tokens, and this one has {}: choose Stages or Map.",

@@ -212,11 +212,12 @@ bool has_screen(const Document& document, Screen screen) {
     case Screen::map:
         return true;
     case Screen::why:
-        return analysis::has_direct_projections(model.architecture()) && !model.architecture().relative;
+        return analysis::has_direct_projections(model.architecture()) &&
+               analysis::has_one_stream(model.architecture()) && !model.architecture().relative;
     case Screen::flow:
         return why_no_model_flow(document).empty();
     case Screen::effects:
-        return model.has_head();
+        return model.has_head() && analysis::has_one_stream(model.architecture());
     case Screen::circuits:
         return model.has_head() && analysis::has_direct_circuits(model.architecture());
     case Screen::patching:

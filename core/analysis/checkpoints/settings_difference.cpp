@@ -67,6 +67,16 @@ bool same_relative(const Architecture& a, const Architecture& b) {
     return settings(*a.relative) == settings(*b.relative);
 }
 
+bool same_copies(const Architecture& a, const Architecture& b) {
+    if (!a.copies || !b.copies)
+        return a.copies.has_value() == b.copies.has_value();
+    const auto settings = [](const checkpoint::StreamCopies& of) {
+        return std::tie(of.count, of.active, of.scales_active, of.laurel_rank, of.layer_width, of.layer_rows,
+                        of.refuses_later_ids);
+    };
+    return settings(*a.copies) == settings(*b.copies);
+}
+
 } // namespace
 
 std::vector<std::string> differing_settings(const Architecture& a, const Architecture& b) {
@@ -88,12 +98,15 @@ std::vector<std::string> differing_settings(const Architecture& a, const Archite
                           std::tie(b.norm, b.final_norm, b.final_norm_in_head) &&
                       settings_of(a.norms) == settings_of(b.norms));
     check("norm_eps", a.norm_eps == b.norm_eps);
-    check("residual stream", a.residual == b.residual && a.branch_scale == b.branch_scale);
+    check("residual stream",
+          a.residual == b.residual && a.branch_scale == b.branch_scale && same_copies(a, b));
     check("causal mask", a.causal == b.causal);
     check("attention windows", a.windows == b.windows && a.chunks == b.chunks);
     check("latent attention", same_latent(a, b));
     check("delta layers", same_delta(a, b));
-    check("norms of queries and keys", a.qk_norm == b.qk_norm && a.qkv_limit == b.qkv_limit);
+    check("norms of queries and keys",
+          std::tie(a.qk_norm, a.qkv_limit, a.value_norm) == std::tie(b.qk_norm, b.qkv_limit, b.value_norm));
+    check("shared keys and values", a.key_layers == b.key_layers);
     check("scale of the scores", std::tie(a.score_scale, a.divide_by_layer, a.score_cap, a.query_scale) ==
                                      std::tie(b.score_scale, b.divide_by_layer, b.score_cap, b.query_scale));
     check("position biases", a.alibi == b.alibi && same_buckets(a, b));
@@ -101,7 +114,8 @@ std::vector<std::string> differing_settings(const Architecture& a, const Archite
     check("rope theta", std::tie(a.rotary_width, a.rotary_pairs, a.layer_rope) ==
                                 std::tie(b.rotary_width, b.rotary_pairs, b.layer_rope) &&
                             same_ropes(a, b));
-    check("activation", a.activation == b.activation && a.head_activation == b.head_activation);
+    check("activation", std::tie(a.activation, a.head_activation, a.gate_cutoffs) ==
+                            std::tie(b.activation, b.head_activation, b.gate_cutoffs));
     check("experts", a.experts == b.experts && a.mixtures == b.mixtures && a.route == b.route &&
                          a.expert_gate == b.expert_gate && a.expert_input == b.expert_input);
     check("tied word table", !a.tied || b.tied);

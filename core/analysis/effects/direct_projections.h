@@ -4,6 +4,12 @@
 
 namespace headscope::analysis {
 
+/// Returns true if the outputs of attention and MLP add up to the residual stream. Those of models with
+/// several copies of it do not: layers predict and correct each copy from the others.
+bool has_one_stream(const checkpoint::Architecture& architecture);
+/// Throws Error(input) if they do not.
+void require_one_stream(const checkpoint::Architecture& architecture);
+
 /// Whether queries, keys and values are projections of what the attention reads. Those of latent attention
 /// are projections of norms of narrower vectors, so that its weights alone do not lead from a token to them.
 bool has_direct_projections(const checkpoint::Architecture& architecture);
@@ -11,7 +17,7 @@ bool has_direct_projections(const checkpoint::Architecture& architecture);
 void require_direct_projections(const checkpoint::Architecture& architecture);
 
 /// Returns true if the parameters of every head alone say what it reads and writes: projections are direct,
-/// no gate on the head outputs depends on the text, and every layer has attention.
+/// no gate on the head outputs depends on the text, every layer has attention, and there is one stream.
 bool has_direct_circuits(const checkpoint::Architecture& architecture);
 /// Throws Error(input) if they do not.
 void require_direct_circuits(const checkpoint::Architecture& architecture);

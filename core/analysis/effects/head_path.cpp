@@ -1,5 +1,6 @@
 #include "core/analysis/effects/head_path.h"
 
+#include "core/analysis/effects/direct_projections.h"
 #include "core/analysis/effects/frozen_norm.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
@@ -20,6 +21,7 @@ std::string name_of(HeadPlace head) {
 } // namespace
 
 void require_path(const checkpoint::Architecture& a, HeadPlace from, HeadPlace to) {
+    require_one_stream(a);
     for (const HeadPlace& head : {from, to})
         if (head.layer < 0 || head.layer >= a.layers || head.head < 0 || head.head >= a.H)
             fail_input(tr("head_path.no_head_layers_numbered",

@@ -1,5 +1,6 @@
 #include "core/analysis/effects/logit_attribution.h"
 
+#include "core/analysis/effects/direct_projections.h"
 #include "core/analysis/effects/logit_direction.h"
 #include "core/analysis/effects/rows.h"
 #include "core/base/error.h"
@@ -22,6 +23,7 @@ void require_logit(const checkpoint::ModelRun& run, const LogitQuestion& questio
                       "{} has no language-model head, so there are no logits; open a checkpoint that was "
                       "saved with its head",
                       run.model().path()));
+    require_one_stream(a);
     require_number(question.position, run.inputs().T, Numbered::position);
     require_number(question.token, a.vocab, Numbered::token);
     if (question.from == From::token)

@@ -1,5 +1,6 @@
 #include "core/analysis/effects/logit_lens.h"
 
+#include "core/analysis/effects/direct_projections.h"
 #include "core/analysis/effects/rows.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
@@ -20,6 +21,7 @@ constexpr std::size_t at_once = 32;
 LogitLens logit_lens(const checkpoint::ModelRun& run, std::span<const std::int64_t> positions,
                      std::size_t top, Progress& progress) {
     const checkpoint::Architecture& a = run.model().architecture();
+    require_one_stream(a);
     if (!run.model().has_head())
         fail_input(tr("logit_lens.no_language_model_head",
                       "{} has no language-model head, so there are no predictions; open a checkpoint that "

@@ -25,6 +25,7 @@ using DoubleRow = Eigen::RowVectorXd;
 void check(const checkpoint::ModelRun& run, const ScoreQuestion& question) {
     const checkpoint::Architecture& a = run.model().architecture();
     require_direct_projections(a);
+    require_one_stream(a);
     if (a.relative)
         fail_input(tr("score_terms.relative_terms",
                       "scores of this {} model have terms by relative position besides the product of query "

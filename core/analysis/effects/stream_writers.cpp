@@ -1,5 +1,6 @@
 #include "core/analysis/effects/stream_writers.h"
 
+#include "core/analysis/effects/direct_projections.h"
 #include "core/analysis/effects/head_parts.h"
 #include "core/analysis/effects/rows.h"
 #include "core/base/message.h"
@@ -257,6 +258,7 @@ private:
 StreamWriters::StreamWriters(const checkpoint::ModelRun& run, std::int64_t position, std::int64_t until,
                              bool sources, cpu::CpuDense& cpu, const Progress& cancel)
     : run_(run), position_(position) {
+    require_one_stream(run.model().architecture());
     require_unpatched(run);
     Recorder recorder(*this, sources, cpu, cancel);
     TensorPtr left = recorder.embed();

@@ -1,5 +1,6 @@
 #include "core/analysis/effects/unit_words.h"
 
+#include "core/analysis/effects/direct_projections.h"
 #include "core/checkpoint/model/edited_table.h"
 #include "core/tensor/views.h"
 
@@ -47,7 +48,7 @@ bool has_unit_words(const checkpoint::Model& model, checkpoint::Stack stack) {
     const checkpoint::Architecture& architecture = model.architecture();
     return model.has_head() && stack != checkpoint::Stack::encoder &&
            model.stages().has({stack, -1}, TensorId::final_norm) && architecture.experts == 0 &&
-           !model.stages().is_stream({stack, 0}, TensorId::norm1) &&
+           has_one_stream(architecture) && !model.stages().is_stream({stack, 0}, TensorId::norm1) &&
            model.weight(WeightId::head_dense) == nullptr;
 }
 

@@ -18,7 +18,7 @@ std::vector<std::vector<double>> output_shares(const checkpoint::ModelRun& run, 
         }
         const std::int64_t n = attention_number(architecture, {stack, l});
         const Trace trace =
-            static_cast<engine::Engine&>(engine).run(with_edits(run.problem(n), edits_of(run.edits(), n)),
+            static_cast<engine::Engine&>(engine).run(with_edits(run.problem(n), architecture, run.edits(), n),
                                                      StageSet().with(TensorId::contributions), progress);
         std::vector<HeadMetrics> heads(static_cast<std::size_t>(trace.dims.H));
         for (std::int64_t h = 0; h < trace.dims.H; ++h)

@@ -25,6 +25,14 @@ double QueryScale::at(std::int64_t position) const {
     return 1.0 + factor * std::log1p(static_cast<double>((position + 1) / span));
 }
 
+std::int64_t Architecture::key_layer(std::int64_t l) const {
+    return key_layers.empty() ? l : key_layers[static_cast<std::size_t>(l)];
+}
+
+std::optional<double> Architecture::gate_cutoff(std::int64_t l) const {
+    return gate_cutoffs.empty() ? std::nullopt : gate_cutoffs[static_cast<std::size_t>(l)];
+}
+
 bool Architecture::has_gated_heads() const {
     return find_row(names.body, WeightId::W_QG) != nullptr;
 }
@@ -34,7 +42,9 @@ bool Architecture::has_experts(std::int64_t l) const {
 }
 
 std::int64_t Architecture::mlp_width(std::int64_t l) const {
-    return has_experts(l) ? d_shared : d_ff;
+    if (has_experts(l))
+        return d_shared;
+    return d_ffs.empty() ? d_ff : d_ffs[static_cast<std::size_t>(l)];
 }
 
 std::int64_t Architecture::layers_sharing() const {

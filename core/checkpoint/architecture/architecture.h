@@ -6,6 +6,7 @@
 #include "core/checkpoint/architecture/name_map.h"
 #include "core/checkpoint/architecture/norms.h"
 #include "core/checkpoint/architecture/positions.h"
+#include "core/checkpoint/architecture/stream_copies.h"
 #include "core/graph/attributes.h"
 
 #include <cstdint>
@@ -35,18 +36,19 @@ struct Architecture {
     std::int64_t layers = 0;
     std::int64_t D = 0;
     std::int64_t H = 0;
-    std::int64_t Hkv = 0;           ///< divides H
-    std::int64_t dk = 0;            ///< also the width of a value head, but for `latent`
-    std::int64_t d_ff = 0;          ///< width inside the MLP, of layers with one MLP for all tokens
-    std::int64_t d_shared = 0;      ///< same of the MLP for all tokens beside the experts; 0: there is none
-    std::int64_t d_expert = 0;      ///< same of each expert
-    std::int64_t vocab = 0;         ///< rows of the word table
-    std::int64_t max_positions = 0; ///< what the model was made for
-    std::int64_t experts = 0;       ///< MLPs per layer of which a token uses some; 0: one for all
-    std::vector<bool> mixtures;     ///< per layer whether it has the experts; empty: all have, or none
-    graph::Route route;             ///< how many, and which fraction of each one's output a token gets
-    graph::Experts expert_input;    ///< whether the fraction multiplies the input instead
-    graph::Gate expert_gate;        ///< of experts, whose activation is not `activation`
+    std::int64_t Hkv = 0;            ///< divides H
+    std::int64_t dk = 0;             ///< also the width of a value head, but for `latent`
+    std::int64_t d_ff = 0;           ///< width inside the MLP, of layers with one MLP for all tokens
+    std::vector<std::int64_t> d_ffs; ///< per layer; empty: d_ff in all
+    std::int64_t d_shared = 0;       ///< same of the MLP for all tokens beside the experts; 0: there is none
+    std::int64_t d_expert = 0;       ///< same of each expert
+    std::int64_t vocab = 0;          ///< rows of the word table
+    std::int64_t max_positions = 0;  ///< what the model was made for
+    std::int64_t experts = 0;        ///< MLPs per layer of which a token uses some; 0: one for all
+    std::vector<bool> mixtures;      ///< per layer whether it has the experts; empty: all have, or none
+    graph::Route route;              ///< how many, and which fraction of each one's output a token gets
+    graph::Experts expert_input;     ///< whether the fraction multiplies the input instead
+    graph::Gate expert_gate;         ///< of experts, whose activation is not `activation`
 
     // The embedding.
     std::int64_t position_rows = 0;        ///< of the position table; 0: there is none
@@ -70,7 +72,8 @@ struct Architecture {
     bool final_norm = false;
     bool final_norm_in_head = false; ///< the last hidden state is the one before it
     Residual residual = Residual::serial;
-    double branch_scale = 1.0; ///< multiplies what attention and MLP add to the residual stream
+    double branch_scale = 1.0;          ///< multiplies what attention and MLP add to the residual stream
+    std::optional<StreamCopies> copies; ///< of the residual stream; with norms before and after branches
 
     // Attention.
     bool causal = false;
@@ -81,10 +84,13 @@ struct Architecture {
     std::vector<std::optional<std::int64_t>> chunks;  ///< same, causal: keys of a chunk; see graph::Mask
     QkvPacking qkv = QkvPacking::separate;
     QkNorm qk_norm = QkNorm::none;
-    double qkv_limit = 0.0;            ///< q, k and v are cut to [-limit, limit]; 0: they are not
-    std::optional<double> score_scale; ///< multiplies the scores; absent: 1/sqrt(dk)
-    bool divide_by_layer = false;      ///< scores are divided by the number of the layer, counted from 1
-    double score_cap = 0.0;            ///< cap tanh(score / cap); 0: none
+    bool value_norm = false;              ///< RMSNorm over each value head, without weights
+    std::vector<std::int64_t> key_layers; ///< per layer the one whose input and weights make its keys and
+                                          ///< values; empty: its own
+    double qkv_limit = 0.0;               ///< q, k and v are cut to [-limit, limit]; 0: they are not
+    std::optional<double> score_scale;    ///< multiplies the scores; absent: 1/sqrt(dk)
+    bool divide_by_layer = false;         ///< scores are divided by the number of the layer, counted from 1
+    double score_cap = 0.0;               ///< cap tanh(score / cap); 0: none
     Alibi alibi = Alibi::none;
     std::optional<DistanceBuckets> buckets;    ///< a bias per head and bucket is added to the scaled scores
     std::optional<RelativeAttention> relative; ///< terms by content and position are part of the scores
@@ -97,6 +103,7 @@ struct Architecture {
 
     // MLP and head.
     Activation activation = Activation::gelu;
+    std::vector<std::optional<double>> gate_cutoffs;   ///< per layer; see graph::GaussianTopK. Empty: none
     GatePacking gate = GatePacking::separate;          ///< of models whose MLP has a gate
     GatePacking expert_gate_in = GatePacking::in_turn; ///< of files that hold both in one tensor
     Activation head_activation = Activation::gelu;     ///< after the head's own dense layer, if it has one
@@ -118,6 +125,10 @@ struct Architecture {
     bool has_attention(std::int64_t l) const;
     bool has_rotary(std::int64_t l) const { return layer_rope[static_cast<std::size_t>(l)].has_value(); }
     bool has_plain_norm(std::int64_t l) const { return qk_norm == QkNorm::per_head_plain && has_rotary(l); }
+    /// The layer whose input and weights make the keys and values of layer l; l itself in most models.
+    std::int64_t key_layer(std::int64_t l) const;
+    /// The cutoff of the MLP's gates in layer l, if it has one.
+    std::optional<double> gate_cutoff(std::int64_t l) const;
     /// Returns true if the head outputs have a gate (see Weights::W_G).
     bool has_gated_heads() const;
     /// Whether tokens of layer l use some of several experts.

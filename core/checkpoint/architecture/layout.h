@@ -15,7 +15,8 @@ enum class Layout : std::uint8_t {
     experts_linear, ///< (experts, d_out, d_in)
     expert_vectors, ///< (experts, n)
     channels, ///< (channels, 1, K), weights of a convolution for each channel: transposed to (K, channels)
-    expert_linears ///< (d_out, d_in) for each expert, a tensor of its own: "{e}" in the name is its number
+    expert_linears, ///< (d_out, d_in) for each expert, a tensor of its own: "{e}" in the name is its number
+    copy_linears    ///< same for each copy of the residual stream but the first; "{e}" is 0 for the second
 };
 
 /// Whose size an axis has.
@@ -54,7 +55,14 @@ enum class Extent : std::uint8_t {
     token_types,
     buckets,
     distances, ///< rows of the table of relative positions
-    d_embed    ///< width of the embeddings
+    d_embed,   ///< width of the embeddings
+    // Of models with several copies of the residual stream.
+    copies,
+    copies_squared,
+    laurel_rank,
+    layer_width,  ///< of the embedding of one layer
+    layer_widths, ///< of those of all layers side by side
+    layer_rows
 };
 
 } // namespace headscope::checkpoint

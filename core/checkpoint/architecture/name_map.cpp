@@ -118,12 +118,18 @@ bool is_in_layer(const TensorName& row, const Architecture& architecture, std::i
         if ((row.layers == InLayers::attention) != architecture.has_attention(l))
             return false;
         break;
+    case InLayers::own_keys:
+        if (architecture.key_layer(l) != l)
+            return false;
+        break;
     }
     const bool first_norm = row.weight == WeightId::norm1_weight || row.weight == WeightId::norm1_bias;
     return !first_norm || architecture.norms.first || l > 0;
 }
 
-std::int64_t extent_of(Extent extent, const Architecture& a) {
+std::int64_t extent_of(Extent extent, const Architecture& a, std::int64_t layer) {
+    const std::int64_t d_ff = a.d_ffs.empty() ? a.d_ff : a.d_ffs[static_cast<std::size_t>(layer)];
+    const StreamCopies copies = a.copies.value_or(StreamCopies());
     switch (extent) {
     case Extent::none:
     case Extent::one:
@@ -167,9 +173,9 @@ std::int64_t extent_of(Extent extent, const Architecture& a) {
     case Extent::delta_dv:
         return a.delta ? a.delta->dv : 0;
     case Extent::d_ff:
-        return a.d_ff;
+        return d_ff;
     case Extent::two_d_ff:
-        return 2 * a.d_ff;
+        return 2 * d_ff;
     case Extent::d_shared:
         return a.d_shared;
     case Extent::two_d_shared:
@@ -192,12 +198,26 @@ std::int64_t extent_of(Extent extent, const Architecture& a) {
         return a.relative ? a.relative->rows.count() : 0;
     case Extent::d_embed:
         return a.embed_width();
+    case Extent::copies:
+        return copies.count;
+    case Extent::copies_squared:
+        return copies.count * copies.count;
+    case Extent::laurel_rank:
+        return copies.laurel_rank;
+    case Extent::layer_width:
+        return copies.layer_width;
+    case Extent::layer_widths:
+        return a.layers * copies.layer_width;
+    case Extent::layer_rows:
+        return copies.layer_rows;
     }
     return 1;
 }
 
-std::vector<std::int64_t> file_extents(const TensorName& row, const Architecture& architecture) {
-    const std::int64_t in = extent_of(row.in, architecture), out = extent_of(row.out, architecture);
+std::vector<std::int64_t> file_extents(const TensorName& row, const Architecture& architecture,
+                                       std::int64_t layer) {
+    const std::int64_t in = extent_of(row.in, architecture, layer),
+                       out = extent_of(row.out, architecture, layer);
     switch (row.layout) {
     case Layout::vector:
         return {in};
@@ -205,6 +225,7 @@ std::vector<std::int64_t> file_extents(const TensorName& row, const Architecture
         return {1, in};
     case Layout::linear:
     case Layout::expert_linears:
+    case Layout::copy_linears:
         return {out, in};
     case Layout::channels:
         return {out, 1, in};
@@ -221,15 +242,11 @@ std::vector<std::int64_t> file_extents(const TensorName& row, const Architecture
     return {};
 }
 
-namespace {
-
 std::string with_number(std::string name, std::string_view mark, std::int64_t number) {
     if (const auto at = name.find(mark); at != std::string::npos)
         name.replace(at, mark.size(), std::to_string(number));
     return name;
 }
-
-} // namespace
 
 std::string full_name(const TensorName& row, std::string_view prefix, std::int64_t layer) {
     return with_number(std::string(prefix) + row.name, "{l}", layer / row.shared_by);
@@ -238,12 +255,16 @@ std::string full_name(const TensorName& row, std::string_view prefix, std::int64
 std::vector<std::string> full_names(const TensorName& row, std::string_view prefix, std::int64_t layer,
                                     const Architecture& architecture) {
     const std::string name = full_name(row, prefix, layer);
-    if (row.layout != Layout::expert_linears)
-        return {name};
     std::vector<std::string> names;
-    for (std::int64_t expert = 0; expert < architecture.experts; ++expert)
-        names.push_back(with_number(name, "{e}", expert));
+    for (std::int64_t number = 0; number < tensors_per_weight(row, architecture); ++number)
+        names.push_back(with_number(name, "{e}", number));
     return names;
+}
+
+std::int64_t tensors_per_weight(const TensorName& row, const Architecture& architecture) {
+    if (row.layout == Layout::copy_linears)
+        return architecture.copies->count - 1;
+    return row.layout == Layout::expert_linears ? architecture.experts : 1;
 }
 
 } // namespace headscope::checkpoint

@@ -37,7 +37,8 @@ enum class InLayers : std::uint8_t {
     dense,    ///< those with one MLP for all tokens
     mixtures, ///< those with experts
     attention,
-    delta ///< those with a delta layer in place of attention
+    delta,   ///< those with a delta layer in place of attention
+    own_keys ///< those that make their keys and values of their own input
 };
 
 /// One tensor of a family.
@@ -102,9 +103,15 @@ const TensorName* find_row(const std::vector<TensorName>& rows, WeightId weight,
 bool is_needed(const TensorName& row, const Architecture& architecture);
 /// Whether layer l has it.
 bool is_in_layer(const TensorName& row, const Architecture& architecture, std::int64_t l);
-std::int64_t extent_of(Extent extent, const Architecture& architecture);
+/// layer: of weights inside layers of several widths.
+std::int64_t extent_of(Extent extent, const Architecture& architecture, std::int64_t layer = 0);
 /// The extents in the file, outermost first.
-std::vector<std::int64_t> file_extents(const TensorName& row, const Architecture& architecture);
+std::vector<std::int64_t> file_extents(const TensorName& row, const Architecture& architecture,
+                                       std::int64_t layer = 0);
+/// The number of tensors that hold one weight: of experts, or of copies of the residual stream, one each.
+std::int64_t tensors_per_weight(const TensorName& row, const Architecture& architecture);
+/// The name with a number in place of the mark, if it has one: "{l}" or "{e}".
+std::string with_number(std::string name, std::string_view mark, std::int64_t number);
 /// prefix + name, with the number of the layer in its place.
 std::string full_name(const TensorName& row, std::string_view prefix, std::int64_t layer);
 /// Same; of experts with tensors of their own one name for each.

@@ -25,7 +25,12 @@ enum class WeightId : std::uint8_t {
     rel_table,    ///< (distances, D): vectors of relative positions
     rel_norm_weight,
     rel_norm_bias,
-    W_QKV, ///< W_Q, W_K and W_V in one tensor
+    copies_in,             ///< (copies - 1, D, D): makes each copy of the residual stream but the first
+    copies_out,            ///< same: what is added to the first one at the end
+    layer_table,           ///< (tokens, layers layer_width): the embeddings that layers have of their own
+    layer_projection,      ///< (D, layers layer_width): makes a second part of them from the word embedding
+    layer_projection_norm, ///< (layer_width)
+    W_QKV,                 ///< W_Q, W_K and W_V in one tensor
     b_QKV,
     W_QG, ///< of each head the columns of W_Q, then those of W_G
     b_QG,
@@ -77,6 +82,17 @@ enum class WeightId : std::uint8_t {
     norm2_bias,
     norm1_after_weight, ///< of the branch's output
     norm2_after_weight,
+    router_norm,  ///< (D): of what the coefficients of the copies are made from
+    W_copies,     ///< (D, copies): makes what they are products of
+    W_predict,    ///< (copies, copies²)
+    W_correct,    ///< (copies, copies)
+    active_scale, ///< (D): see StreamCopies::scales_active
+    laurel_left,  ///< (D, rank)
+    laurel_right, ///< (rank, D)
+    laurel_norm,
+    layer_gate, ///< (D, layer_width): of the embedding that the layer has of its own
+    layer_out,  ///< (layer_width, D)
+    layer_norm,
     mlp_gate_in, ///< mlp_gate and mlp_in in one tensor
     mlp_gate,    ///< what the activation works on, where there are two
     mlp_gate_bias,
@@ -97,7 +113,7 @@ enum class WeightId : std::uint8_t {
     experts_out,
     experts_out_bias
 };
-inline constexpr int weight_count = 90;
+inline constexpr int weight_count = 106;
 static_assert(static_cast<int>(WeightId::experts_out_bias) + 1 == weight_count);
 inline bool is_per_layer(WeightId weight) {
     return weight >= WeightId::W_QKV;

@@ -133,23 +133,16 @@ public:
             lacking_.insert(kind.name);
             return;
         }
-        used_.insert(place.entry->name);
-        LargestDifference difference(kind.name, layer, kind.tolerance);
-        // (B, rows, T, width) with heads, else (B, T, width): T follows T within a batch entry.
-        const std::int64_t width = got.shape().back(0), rows = got.count() / width;
-        std::vector<float> expected(static_cast<std::size_t>(width));
-        for (std::int64_t r = 0; r < rows; ++r) {
-            const std::int64_t b = r / (rows / inputs.B), i = r % inputs.T;
-            if (!inputs.attention_mask.empty() &&
-                inputs.attention_mask[static_cast<std::size_t>(b * inputs.T + i)] == 0)
-                continue;
-            file_.read_numbers(place.entry->name, static_cast<std::uint64_t>(place.first + r * width),
-                               expected);
-            for (std::int64_t c = 0; c < width; ++c)
-                difference.add(static_cast<double>(got.data()[r * width + c]),
-                               static_cast<double>(expected[static_cast<std::size_t>(c)]));
-        }
-        rows_.push_back(difference.row());
+        compare(kind, layer, place, got, inputs, 1);
+    }
+    /// Same, of the copies of the residual stream at layer l, the first of `layers`: (copies, B, T, D).
+    void add_copies(const ReferenceKind& kind, std::int64_t l, std::int64_t layers, const Tensor& got,
+                    const ModelInputs& inputs) {
+        const ReferencePlace place = find_place(file_, kind, l, l, layers, got.shape());
+        if (place.entry == nullptr)
+            lacking_.insert(kind.name);
+        else
+            compare(kind, l, place, got, inputs, got.shape()[0]);
     }
     /// Returns whether the file has numbers of the kind for layer l, the first of `layers`.
     bool has(const ReferenceKind& kind, std::int64_t l, std::int64_t layers, const Shape& shape) const {
@@ -168,6 +161,29 @@ public:
     }
 
 private:
+    /// copies: equal parts of `got`, each of all batch entries.
+    void compare(const ReferenceKind& kind, std::optional<std::int64_t> layer, const ReferencePlace& place,
+                 const Tensor& got, const ModelInputs& inputs, std::int64_t copies) {
+        used_.insert(place.entry->name);
+        LargestDifference difference(kind.name, layer, kind.tolerance);
+        // (B, rows, T, width) with heads, else (B, T, width): T follows T within a batch entry.
+        const std::int64_t width = got.shape().back(0), rows = got.count() / width,
+                           of_entry = rows / copies / inputs.B;
+        std::vector<float> expected(static_cast<std::size_t>(width));
+        for (std::int64_t r = 0; r < rows; ++r) {
+            const std::int64_t b = r / of_entry % inputs.B, i = r % inputs.T;
+            if (!inputs.attention_mask.empty() &&
+                inputs.attention_mask[static_cast<std::size_t>(b * inputs.T + i)] == 0)
+                continue;
+            file_.read_numbers(place.entry->name, static_cast<std::uint64_t>(place.first + r * width),
+                               expected);
+            for (std::int64_t c = 0; c < width; ++c)
+                difference.add(static_cast<double>(got.data()[r * width + c]),
+                               static_cast<double>(expected[static_cast<std::size_t>(c)]));
+        }
+        rows_.push_back(difference.row());
+    }
+
     const format::Safetensors& file_;
     std::vector<ReferenceRow> rows_;
     std::set<std::string> used_, lacking_; ///< tensors of the file; kinds that it lacks
@@ -193,6 +209,33 @@ void add_routers(const Model& model, const ModelInputs& inputs, ReferenceCompari
     for (std::size_t at = 0; at < layers.size(); ++at)
         comparison.add(router_kind, layers[at], count, *(*run)[captures[at].node], inputs,
                        static_cast<std::int64_t>(at));
+}
+
+/// Compares the copies of the residual stream that enter each layer and leave the last one, if the file has
+/// them, as in the tuples of Hugging Face's outputs.
+void add_copies(const Model& model, const ModelInputs& inputs, ReferenceComparison& comparison,
+                Progress& progress) {
+    const Architecture& a = model.architecture();
+    const StreamCopies& copies = *a.copies;
+    ReferenceKind kind = hidden_states_of("");
+    kind.names[1] = ""; // the name of the active copy alone
+    std::vector<graph::Part> captures;
+    for (std::int64_t l = 0; l <= a.layers; ++l)
+        for (std::int64_t copy = 0; copy < copies.count; ++copy)
+            captures.push_back({layer_prefix(a, {Stack::own, std::min(l, a.layers - 1)}) +
+                                (l < a.layers ? "resid_in" : "resid_out") +
+                                (copy == copies.active ? "" : "." + std::to_string(copy))});
+    GraphRuns runs(std::shared_ptr<const Model>(std::shared_ptr<void>(), &model), inputs, {});
+    const run::RunPtr run = runs.run(captures, {}, nullptr, progress);
+    for (std::int64_t l = 0; l <= a.layers; ++l) {
+        Tensor all(Shape{copies.count, inputs.B, inputs.T, a.D});
+        float* to = all.data();
+        for (std::int64_t copy = 0; copy < copies.count; ++copy)
+            to = std::ranges::copy(
+                     (*run)[captures[static_cast<std::size_t>(l * copies.count + copy)].node]->values(), to)
+                     .out;
+        comparison.add_copies(kind, l, a.layers + 1, all, inputs);
+    }
 }
 
 } // namespace
@@ -222,7 +265,11 @@ std::vector<ReferenceRow> check_against(const Model& model, const format::Safete
     };
     if (!run.encoder_hidden.empty())
         add_hidden(Stack::encoder, run.encoder_hidden, inputs.source.front());
-    add_hidden(Stack::own, run.hidden, inputs);
+    // Files that are exported here have the active copy alone.
+    if (!architecture.copies || reference.find("hidden.0") != nullptr)
+        add_hidden(Stack::own, run.hidden, inputs);
+    else
+        add_copies(model, inputs, comparison, progress);
     add_routers(model, inputs, comparison, progress);
     if (run.logits != nullptr)
         comparison.add(logits_kind, std::nullopt, 0, *run.logits, inputs);

@@ -26,11 +26,12 @@ namespace headscope::checkpoint {
                                 row(qwen2_vl_text) row(qwen2_5_vl_text) row(qwen3_vl_text)                   \
                                     row(qwen2_5_omni_text) row(cohere2) row(glm4) row(exaone4) row(xglm)     \
                                         row(nemotron) row(mpnet) row(codegen) row(electra) row(albert)       \
-                                            row(llama4_text) row(deberta_v2) row(nanogpt) row(toy)
+                                            row(llama4_text) row(deberta_v2) row(gemma3n_text) row(nanogpt)  \
+                                                row(toy)
 // Those whose configuration nests a language model among other parts, in nested.cpp.
 #define HEADSCOPE_NESTED_FAMILIES(row)                                                                       \
     row(gemma3) row(mistral3) row(llava) row(llava_next) row(qwen2_vl) row(qwen2_5_vl) row(qwen3_vl)         \
-        row(qwen2_5_omni) row(internvl_chat) row(multi_modality) row(llama4)
+        row(qwen2_5_omni) row(internvl_chat) row(multi_modality) row(llama4) row(gemma3n)
 // Those that no file of Hugging Face has: the program makes their configuration.
 #define HEADSCOPE_OWN_FAMILIES(row) row(nanogpt) row(toy)
 
@@ -89,7 +90,8 @@ std::string type_of_class(const ConfigReader& reader) {
             }
         const std::string letters = letters_of(stem);
         // Classes without images, whose like with images have the shorter type.
-        const bool reads_text = name == "Gemma3ForCausalLM" || name == "Llama4ForCausalLM";
+        const bool reads_text =
+            name == "Gemma3ForCausalLM" || name == "Gemma3nForCausalLM" || name == "Llama4ForCausalLM";
         const std::string own = reads_text ? letters + "text" : letters;
         const auto found =
             std::ranges::find(families, own, [](const Family& family) { return letters_of(family.name); });

@@ -108,6 +108,13 @@ Architecture read_llama4(const ConfigReader& reader) {
     return read_nested_text(reader, {.family = "llama4", .usual_type = "llama4_text"});
 }
 
+/// Token ids after those that layers have embeddings for stand for images and sound.
+Architecture read_gemma3n(const ConfigReader& reader) {
+    Architecture a = read_nested_text(reader, {.family = "gemma3n", .usual_type = "gemma3n_text"});
+    a.copies->refuses_later_ids = true;
+    return a;
+}
+
 /// DeepSeek-VL and Janus as their authors publish them (Lu et al. 2024; Wu et al. 2024).
 Architecture read_multi_modality(const ConfigReader& reader) {
     return read_nested_text(

@@ -24,8 +24,6 @@ constexpr Message chosen_experts =
                  "their experts are chosen or weighted in a way that is not computed here");
 constexpr Message relative_scores = translatable("unopened.scores_depend_distance",
                                                  "their scores depend on distances through queries and keys");
-constexpr Message several_streams = translatable(
-    "unopened.several_streams", "each of their layers mixes several copies of the residual stream");
 constexpr Message other_input =
     translatable("unopened.read_images_sound", "they read images or sound, not a text");
 constexpr Message images_inside = translatable(
@@ -34,8 +32,6 @@ constexpr Message images_inside = translatable(
 constexpr std::array types{
     UnopenedType{"deberta", relative_scores, "deberta-v2"},
     UnopenedType{"qwen3_vl_moe", chosen_experts, "qwen3_vl"},
-    UnopenedType{"gemma3n_text", several_streams, "gemma3_text"},
-    UnopenedType{"gemma3n", several_streams, "gemma3"},
     UnopenedType{"mllama", images_inside, "llava"},
     UnopenedType{"paligemma",
                  translatable("unopened.prompt_both_directions", "they read the prompt in both directions"),

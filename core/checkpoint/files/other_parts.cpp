@@ -23,6 +23,7 @@ constexpr std::array prefixes{
     PartPrefix{"aligner.", OtherPart::vision},      PartPrefix{"gen_vision_model.", OtherPart::vision},
     PartPrefix{"gen_aligner.", OtherPart::vision},  PartPrefix{"gen_head.", OtherPart::vision},
     PartPrefix{"gen_embed.", OtherPart::vision},    PartPrefix{"audio_tower.", OtherPart::audio},
+    PartPrefix{"embed_vision.", OtherPart::vision}, PartPrefix{"embed_audio.", OtherPart::audio},
     PartPrefix{"talker.", OtherPart::speech},       PartPrefix{"token2wav.", OtherPart::speech}};
 
 std::string part_text(OtherPart part) {

@@ -1,11 +1,13 @@
 #include "core/checkpoint/graph/layer_graph.h"
 
+#include "core/checkpoint/graph/weight_source.h"
 #include "core/graph/labels.h"
 #include "core/graph/parts/delta.h"
 #include "core/graph/parts/mlp.h"
 #include "core/graph/parts/sizes.h"
 
-#include <algorithm>
+#include <numbers>
+#include <string>
 
 namespace headscope::checkpoint {
 
@@ -59,6 +61,27 @@ public:
         return norms.after_sum ? mlp_.with_role(norm2(end), Role::stream) : end;
     }
 
+    /// Layers of models with several copies of the residual stream.
+    std::vector<Value> add(const std::vector<Value>& copies) {
+        Builder& g = attention_;
+        std::vector<Value> entering;
+        for (std::int64_t copy = 0; copy < std::ssize(copies); ++copy)
+            entering.push_back(for_copy(*a_.copies, copy, labels::resid_in, [&](const graph::Label& label) {
+                return g.alias(label, copies[static_cast<std::size_t>(copy)]);
+            }));
+        CopiesBuilder around(g, a_, place_.layer, *shared_.layer_embeddings,
+                             [&](WeightId id) { return weight(g, id); });
+        const std::vector<Value> predicted = around.predict(entering);
+        const Value& active = predicted[static_cast<std::size_t>(a_.copies->active)];
+        const Value input = norm1(active);
+        const Value laurel = around.laurel(input);
+        const Value sum = g.add(labels::resid_sum, {active, attention_branch(input), laurel});
+        const Value middle =
+            g.with_role(g.scale(labels::resid_mid, sum, {.factor = 1.0 / std::numbers::sqrt2}), Role::stream);
+        return around.finish(predicted,
+                             add_to_stream(mlp_, labels::activated, {middle, mlp_branch(norm2(middle))}));
+    }
+
 private:
     OptionalValue weight(Builder& g, WeightId id) { return leaves_.weight(g, text_, place_, id); }
 
@@ -73,6 +96,24 @@ private:
     Value norm2(const Value& x) {
         return add_norm(mlp_, labels::norm2, a_, x, weight(mlp_, W::norm2_weight),
                         weight(mlp_, W::norm2_bias));
+    }
+
+    /// Keys and values are made of the input and the weights of an earlier layer.
+    bool shares_keys() const {
+        return place_.stack != Stack::cross && a_.key_layer(place_.layer) != place_.layer;
+    }
+    std::string key_layer_prefix() const {
+        return layer_prefix(text_.model, {place_.stack, a_.key_layer(place_.layer)});
+    }
+    /// A weight that makes keys or values.
+    OptionalValue key_weight(WeightId id) {
+        if (!shares_keys())
+            return weight(attention_, id);
+        const graph::Label label = label_of(id);
+        if (!find_source(a_, {place_.stack, a_.key_layer(place_.layer)}, id))
+            return std::nullopt;
+        return attention_.alias(label,
+                                attention_.existing(label, key_layer_prefix() + std::string(label.name)));
     }
 
     /// The attention's term of the residual stream.
@@ -170,18 +211,20 @@ private:
         graph::Attention attention{.dims = text_.dims,
                                    .x = x,
                                    .W_Q = *weight(g, W::W_Q),
-                                   .W_K = *weight(g, W::W_K),
-                                   .W_V = *weight(g, W::W_V),
+                                   .W_K = *key_weight(W::W_K),
+                                   .W_V = *key_weight(W::W_V),
                                    .W_O = *weight(g, W::W_O),
                                    .b_Q = weight(g, W::b_Q),
-                                   .b_K = weight(g, W::b_K),
-                                   .b_V = weight(g, W::b_V),
+                                   .b_K = key_weight(W::b_K),
+                                   .b_V = key_weight(W::b_V),
                                    .b_O = weight(g, W::b_O)};
         attention.qkv_limit = a_.qkv_limit;
         attention.norm = {.eps = a_.norm_eps, .centered = a_.qk_norm == QkNorm::per_head_layer};
         attention.joint_norm = a_.qk_norm == QkNorm::whole_width;
         attention.q_norm = weight(g, attention.joint_norm ? W::q_norm_all : W::q_norm);
-        attention.k_norm = weight(g, attention.joint_norm ? W::k_norm_all : W::k_norm);
+        attention.k_norm = key_weight(attention.joint_norm ? W::k_norm_all : W::k_norm);
+        if (a_.value_norm)
+            attention.v_norm = g.alias(labels::v_norm, *shared_.ones);
         if (a_.has_plain_norm(place_.layer)) {
             attention.q_norm = g.alias(labels::q_norm, *shared_.ones);
             attention.k_norm = g.alias(labels::k_norm, *shared_.ones);
@@ -197,6 +240,9 @@ private:
             add_positions(attention);
         if (a_.latent)
             attention.x_kv = latent_source(input);
+        if (shares_keys())
+            attention.x_kv = g.alias(labels::x_kv,
+                                     g.existing(labels::x, key_layer_prefix() + std::string(labels::x.name)));
         attention.allowed = shared_.key_valid;
         attention.sink = weight(g, W::sink);
         attention.W_G = weight(g, W::W_G);
@@ -244,7 +290,13 @@ private:
                 .b_in = weight(mlp_, W::mlp_in_bias),
                 .b_gate = weight(mlp_, W::mlp_gate_bias),
                 .b_out = weight(mlp_, W::mlp_out_bias),
-                .function = function_of(a_.activation)};
+                .function = function_of(a_.activation),
+                .sparse_gate = sparse_gate()};
+    }
+
+    std::optional<graph::GaussianTopK> sparse_gate() const {
+        const std::optional<double> cutoff = a_.gate_cutoff(place_.layer);
+        return cutoff ? std::optional(graph::GaussianTopK{.deviations = *cutoff}) : std::nullopt;
     }
 
     graph::Mixture mixture_of() {
@@ -276,6 +328,13 @@ private:
 Value add_layer(const Builder& root, LeafBuilder& leaves, const StackText& text, AttentionPlace place,
                 const SharedValues& shared, const OptionalValue& encoder, const Value& stream) {
     return LayerBuilder(root, leaves, text, place, shared, encoder).add(stream);
+}
+
+std::vector<Value> add_layer(const Builder& root, LeafBuilder& leaves, const StackText& text,
+                             AttentionPlace place, const SharedValues& shared,
+                             const std::vector<Value>& copies) {
+    const OptionalValue no_encoder;
+    return LayerBuilder(root, leaves, text, place, shared, no_encoder).add(copies);
 }
 
 } // namespace headscope::checkpoint

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/checkpoint/graph/copies_graph.h"
 #include "core/checkpoint/graph/stack_text.h"
 #include "core/graph/parts/attention.h"
 
@@ -16,6 +17,7 @@ struct SharedValues {
     graph::OptionalValue relative = {};     ///< (distances, D): vectors of relative positions
     graph::OptionalValue key_valid = {};    ///< (B, Tk): 1 for tokens that are not padding
     graph::OptionalValue token_valid = {};  ///< (B, Tq, 1): the same, for delta layers
+    std::optional<LayerEmbeddings> layer_embeddings = {};
 };
 SharedValues add_shared_values(graph::Builder& g, LeafBuilder& leaves, const StackText& text);
 
@@ -24,5 +26,9 @@ SharedValues add_shared_values(graph::Builder& g, LeafBuilder& leaves, const Sta
 graph::Value add_layer(const graph::Builder& root, LeafBuilder& leaves, const StackText& text,
                        AttentionPlace place, const SharedValues& shared, const graph::OptionalValue& encoder,
                        const graph::Value& stream);
+/// Same, of a model with several copies of the residual stream.
+std::vector<graph::Value> add_layer(const graph::Builder& root, LeafBuilder& leaves, const StackText& text,
+                                    AttentionPlace place, const SharedValues& shared,
+                                    const std::vector<graph::Value>& copies);
 
 } // namespace headscope::checkpoint

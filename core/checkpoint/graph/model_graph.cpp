@@ -1,6 +1,7 @@
 #include "core/checkpoint/graph/model_graph.h"
 
 #include "core/base/error.h"
+#include "core/checkpoint/graph/copies_graph.h"
 #include "core/checkpoint/graph/embedding_graph.h"
 #include "core/checkpoint/graph/head_graph.h"
 #include "core/checkpoint/graph/layer_graph.h"
@@ -35,13 +36,22 @@ StackOutput add_stack(const Builder& root, LeafBuilder& leaves, const StackText&
     Builder g = text.around(root);
     const Embedding embedded =
         add_embedding(g, leaves, text, encoder ? OptionalValue(encoder->word_table) : std::nullopt);
-    const SharedValues shared = add_shared_values(g, leaves, text);
+    SharedValues shared = add_shared_values(g, leaves, text);
     const auto name_hidden = [&](std::int64_t l, const Value& hidden) {
         const std::string name = "hidden." + std::to_string(l);
         g.alias({name, untranslated("hidden"), "hidden", graph::Step::resid_in}, hidden);
     };
     Value x = embedded.stream;
-    for (std::int64_t l = 0; l < a.layers; ++l) {
+    if (a.copies) {
+        shared.layer_embeddings = add_layer_embeddings(g, leaves, text, x);
+        std::vector<Value> copies = add_copies(g, leaves, text, x);
+        for (std::int64_t l = 0; l < a.layers; ++l) {
+            name_hidden(l, copies[static_cast<std::size_t>(a.copies->active)]);
+            copies = add_layer(root, leaves, text, {text.stack, l}, shared, copies);
+        }
+        x = merge_copies(g, leaves, text, copies);
+    }
+    for (std::int64_t l = 0; l < a.layers && !a.copies; ++l) {
         name_hidden(l, x);
         x = add_layer(root, leaves, text, {text.stack, l}, shared, {}, x);
         if (encoder)
@@ -101,6 +111,8 @@ TensorPtr WeightReader::read(const graph::Node& node) {
     if (found == places_.end())
         return nullptr;
     TensorPtr numbers = weight_at(found->second);
+    if (const auto matrix = found->second.matrix; matrix && numbers != nullptr)
+        numbers = std::make_shared<const Tensor>(row_shape(numbers->shape()), row_of(*numbers, *matrix));
     if (numbers == nullptr && found->second.may_lack)
         numbers = std::make_shared<const Tensor>(node.axes.shape(), 0.0F);
     return numbers;

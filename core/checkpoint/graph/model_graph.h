@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 namespace headscope::checkpoint {
@@ -22,6 +23,8 @@ struct WeightPlace {
     AttentionPlace place; ///< layer -1: around the layers of its stack
     WeightId weight{};
     bool may_lack = false; ///< a file without the tensor means zeros
+    std::optional<std::int64_t> matrix =
+        {}; ///< the part of a weight that has one for each copy of the stream
 };
 
 /// The computation of a model for one batch of texts. Nodes have the names of exported files: "embedding",

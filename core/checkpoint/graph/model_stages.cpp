@@ -49,10 +49,11 @@ ModelStages::ModelStages(const Architecture& architecture, bool has_head)
     for (const Stack stack : stacks_of(architecture_)) {
         const std::int64_t first = attention_number(architecture_, {stack, 0});
         Layer& last = layers_[static_cast<std::size_t>(last_of_stack(architecture_, first))];
-        if (auto norm = find({stack, -1}, TensorId::final_norm); norm && stack != Stack::cross) {
-            add_sources(last.stages, graph().node(norm->node), norm->sources);
-            last.stages.push_back(std::move(*norm));
-        }
+        for (const TensorId id : {TensorId::merged, TensorId::final_norm})
+            if (auto found = find({stack, -1}, id); found && stack != Stack::cross) {
+                add_sources(last.stages, graph().node(found->node), found->sources);
+                last.stages.push_back(std::move(*found));
+            }
     }
 }
 

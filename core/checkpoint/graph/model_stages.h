@@ -67,7 +67,7 @@ private:
     };
     struct Layer {
         std::vector<TensorId> ids;
-        std::vector<Stage> stages; ///< the same, `routing`, and of the last layer of a stack its final norm
+        std::vector<Stage> stages; ///< the same, `routing`, and of the last layer of a stack what follows it
     };
 
     std::optional<Stage> find(AttentionPlace place, TensorId id) const;

@@ -91,7 +91,7 @@ SharedValues add_shared_values(graph::Builder& g, LeafBuilder& leaves, const Sta
         shared.query_scale = g.constant(labels::query_scale, graph::axes_of({Axis::Tq}, text.dims),
                                         make_tensor({inputs.T}, scales));
     }
-    if (a.qk_norm == QkNorm::per_head_plain)
+    if (a.qk_norm == QkNorm::per_head_plain || a.value_norm)
         shared.ones = g.constant(labels::ones, graph::axes_of({Axis::dk}, text.dims),
                                  std::make_shared<const Tensor>(Shape{a.dk}, 1.0F));
     if (a.alibi != Alibi::none)

@@ -84,9 +84,8 @@ StackText text_of(const Architecture& model, Stack stack, const ModelInputs& inp
             .temperature = temperature};
 }
 
-graph::Value LeafBuilder::parameter(graph::Builder& g, const StackText& text, const WeightPlace& place,
-                                    graph::Parameter source) {
-    const graph::Label label = label_of(place.weight);
+graph::Value LeafBuilder::parameter(graph::Builder& g, const StackText& text, const graph::Label& label,
+                                    const WeightPlace& place, graph::Parameter source) {
     weights_.emplace(g.full_name(label.name), place);
     return g.parameter(label, axes_of(place.weight, text.architecture, text.dims), std::move(source));
 }
@@ -96,12 +95,21 @@ graph::OptionalValue LeafBuilder::weight(graph::Builder& g, const StackText& tex
     std::optional<WeightSource> source = find_source(text.architecture, place, id);
     if (!source)
         return std::nullopt;
-    return parameter(g, text, {.place = place, .weight = id, .may_lack = source->may_lack},
+    return parameter(g, text, label_of(id), {.place = place, .weight = id, .may_lack = source->may_lack},
                      std::move(source->parameter));
 }
 
+graph::Value LeafBuilder::matrix(graph::Builder& g, const StackText& text, const graph::Label& label,
+                                 WeightId id, std::int64_t number) {
+    const AttentionPlace place{text.stack, -1};
+    graph::Parameter source = find_source(text.architecture, place, id)->parameter;
+    source.tensor = with_number(source.tensor, "{e}", number);
+    return parameter(g, text, label, {.place = place, .weight = id, .matrix = number}, std::move(source));
+}
+
 graph::Value LeafBuilder::position_table(graph::Builder& g, const StackText& text) {
-    return parameter(g, text, {.place = {text.stack, -1}, .weight = WeightId::position_table}, {});
+    constexpr WeightId id = WeightId::position_table;
+    return parameter(g, text, label_of(id), {.place = {text.stack, -1}, .weight = id}, {});
 }
 
 graph::Value LeafBuilder::input(graph::Builder& g, const graph::Label& label, const graph::Axes& axes,

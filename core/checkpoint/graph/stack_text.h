@@ -32,6 +32,9 @@ public:
     /// A weight of an attention or of the MLP after it, or, in layer -1, of a weight around the layers. Empty
     /// if the model has no such weight.
     graph::OptionalValue weight(graph::Builder& g, const StackText& text, AttentionPlace place, WeightId id);
+    /// One of the matrices of a weight that has one for each copy of the stream; `label` names it.
+    graph::Value matrix(graph::Builder& g, const StackText& text, const graph::Label& label, WeightId id,
+                        std::int64_t number);
     /// `numbers`: axes.count() of them.
     graph::Value input(graph::Builder& g, const graph::Label& label, const graph::Axes& axes,
                        const std::vector<float>& numbers, graph::Input::Kind kind);
@@ -42,8 +45,8 @@ public:
     std::map<std::string, WeightPlace, std::less<>> take_weights() { return std::move(weights_); }
 
 private:
-    graph::Value parameter(graph::Builder& g, const StackText& text, const WeightPlace& place,
-                           graph::Parameter source);
+    graph::Value parameter(graph::Builder& g, const StackText& text, const graph::Label& label,
+                           const WeightPlace& place, graph::Parameter source);
     graph::Leaves inputs_;
     std::map<std::string, WeightPlace, std::less<>> weights_;
 };

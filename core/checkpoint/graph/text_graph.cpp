@@ -21,6 +21,8 @@ struct EditedWeight {
 };
 
 EditedWeight edited_weight(const Model& model, const ModelEdits& edits, const WeightPlace& at) {
+    if (at.place.layer < 0 && !tensor_of(at.weight))
+        return {}; // not editable
     if (at.place.layer < 0) {
         const Model& stack = at.place.stack == Stack::encoder ? *model.encoder() : model;
         if (is_table(at.weight)) {

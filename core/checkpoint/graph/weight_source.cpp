@@ -59,6 +59,22 @@ constexpr std::array unlisted_weights{
     unlisted(W::delta_W_out, "delta.W_out", "W_out", Step::delta_out),
     unlisted(W::router_choice_bias, "router_choice_bias", "b_choice", Step::mlp_experts),
     unlisted(W::shared_gate, "W_shared_gate", "W_shared", Step::mlp_shared),
+    unlisted(W::copies_in, "W_copy", "W_copy", Step::position),
+    unlisted(W::copies_out, "W_uncopy", "W_uncopy", Step::merged),
+    unlisted(W::layer_table, "W_layers", "W_layers", Step::position),
+    unlisted(W::layer_projection, "W_layer_projection", "W_l", Step::position),
+    unlisted(W::layer_projection_norm, "layer_projection_norm", "γ", Step::position),
+    unlisted(W::router_norm, "altup.norm_weight", "γ", Step::predicted),
+    unlisted(W::W_copies, "altup.W_router", "W_router", Step::predicted),
+    unlisted(W::W_predict, "altup.W_predict", "W_predict", Step::predicted),
+    unlisted(W::W_correct, "altup.W_correct", "W_correct", Step::corrected),
+    unlisted(W::active_scale, "active_scale", "s", Step::layer_out),
+    unlisted(W::laurel_left, "laurel.W_left", "W_left", Step::laurel),
+    unlisted(W::laurel_right, "laurel.W_right", "W_right", Step::laurel),
+    unlisted(W::laurel_norm, "laurel.norm_weight", "γ", Step::laurel),
+    unlisted(W::layer_gate, "W_layer_gate", "W_g", Step::layer_out),
+    unlisted(W::layer_out, "W_layer_out", "W_o", Step::layer_out),
+    unlisted(W::layer_norm, "layer_norm_weight", "γ", Step::layer_out),
 };
 
 /// Norm weights that Gemma stores minus 1.
@@ -75,6 +91,7 @@ graph::Parameter::Layout layout_of(Layout layout) {
     case Layout::channels:
     case Layout::experts_linear:
     case Layout::expert_linears:
+    case Layout::copy_linears:
         return graph::Parameter::Layout::transposed;
     case Layout::row:
         return graph::Parameter::Layout::row;
@@ -187,6 +204,42 @@ graph::Axes delta_axes(WeightId weight, const Dims& dims, std::int64_t kernel) {
     }
 }
 
+/// The axes of the weights of several copies of the residual stream.
+graph::Axes copies_axes(WeightId weight, const Architecture& a, const Dims& dims) {
+    const StreamCopies& copies = *a.copies;
+    const graph::Axis D = graph::axis_of(Axis::D, dims), N{"N", copies.count},
+                      pairs{"N·N", copies.count * copies.count, copies.count}, rank{"r", copies.laurel_rank},
+                      width{"p", copies.layer_width},
+                      widths{"L·p", a.layers * copies.layer_width, copies.layer_width};
+    switch (weight) {
+    case W::copies_in:
+    case W::copies_out:
+        return {D, D};
+    case W::layer_table:
+        return {{"tokens", copies.layer_rows}, widths};
+    case W::layer_projection:
+        return {D, widths};
+    case W::layer_projection_norm:
+        return {width};
+    case W::W_copies:
+        return {D, N};
+    case W::W_predict:
+        return {N, pairs};
+    case W::W_correct:
+        return {N, N};
+    case W::laurel_left:
+        return {D, rank};
+    case W::laurel_right:
+        return {rank, D};
+    case W::layer_gate:
+        return {D, width};
+    case W::layer_out:
+        return {width, D};
+    default:
+        return {D};
+    }
+}
+
 } // namespace
 
 graph::Label label_of(WeightId weight) {
@@ -245,6 +298,23 @@ graph::Axes axes_of(WeightId weight, const Architecture& architecture, const Dim
     case W::rel_norm_weight:
     case W::rel_norm_bias:
         return graph::axes_of({A::D}, dims);
+    case W::copies_in:
+    case W::copies_out:
+    case W::layer_table:
+    case W::layer_projection:
+    case W::layer_projection_norm:
+    case W::router_norm:
+    case W::W_copies:
+    case W::W_predict:
+    case W::W_correct:
+    case W::active_scale:
+    case W::laurel_left:
+    case W::laurel_right:
+    case W::laurel_norm:
+    case W::layer_gate:
+    case W::layer_out:
+    case W::layer_norm:
+        return copies_axes(weight, architecture, dims);
     case W::bucket_table:
         return {{"buckets", architecture.buckets->count}, graph::axis_of(A::H, dims)};
     default:

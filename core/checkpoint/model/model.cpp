@@ -216,10 +216,10 @@ void Model::match_rows(const std::vector<TensorName>& rows, std::string_view pre
         if (!is_needed(row, architecture_))
             continue;
         const std::int64_t times = is_per_layer(row.weight) ? architecture_.layers : 1;
-        const std::vector<std::int64_t> wanted = file_extents(row, architecture_);
         for (std::int64_t l = 0; l < times; ++l) {
             if (!is_in_layer(row, architecture_, l))
                 continue;
+            const std::vector<std::int64_t> wanted = file_extents(row, architecture_, l);
             for (const std::string& name : names_in_files(row, prefix, l)) {
                 if (!known.insert(name).second)
                     continue; // another layer has it too
@@ -389,7 +389,7 @@ std::string Model::name_in_files(const TensorName& row, std::string_view prefix,
 
 std::vector<std::string> Model::names_in_files(const TensorName& row, std::string_view prefix,
                                                std::int64_t l) const {
-    if (row.layout != Layout::expert_linears)
+    if (row.layout != Layout::expert_linears && row.layout != Layout::copy_linears)
         return {name_in_files(row, prefix, l)};
     std::vector<std::string> names = full_names(row, prefix, l, architecture_);
     for (std::string& name : names)

@@ -68,6 +68,9 @@ constexpr std::array of_final_norm{WeightId::final_norm_weight, WeightId::final_
 constexpr std::array of_embedding{WeightId::word_table, WeightId::position_table, WeightId::token_type_table,
                                   WeightId::rel_table};
 
+constexpr std::array of_keys{WeightId::W_K, WeightId::W_V,    WeightId::b_K,
+                             WeightId::b_V, WeightId::k_norm, WeightId::k_norm_all};
+
 template<std::size_t Count>
 bool is_one_of(const std::array<WeightId, Count>& weights, WeightId weight) {
     return std::ranges::find(weights, weight) != weights.end();
@@ -193,6 +196,8 @@ std::int64_t edited_with(const Architecture& architecture, std::int64_t n, Weigh
         return 0;
     if (is_one_of(of_embedding, weight))
         return first_of_stack(architecture, n);
+    if (is_one_of(of_keys, weight))
+        return key_attention(architecture, n);
     return is_of_last(weight) ? last_of_stack(architecture, n) : n;
 }
 
@@ -280,6 +285,17 @@ Problem with_edits(Problem problem, const LayerEdits* edits) {
         if (TensorPtr* const slot = problem.input_slot(*tensor_of(weight)))
             *slot = tensor;
     problem.gains = edits->gains;
+    return problem;
+}
+
+Problem with_edits(Problem problem, const Architecture& architecture, const ModelEdits& edits,
+                   std::int64_t n) {
+    problem = with_edits(std::move(problem), edits_of(edits, n));
+    const std::int64_t shared = key_attention(architecture, n);
+    if (const LayerEdits* const of = shared == n ? nullptr : edits_of(edits, shared))
+        for (const WeightId weight : of_keys)
+            if (const auto edited = of->tensors.find(weight); edited != of->tensors.end())
+                *problem.input_slot(*tensor_of(weight)) = edited->second;
     return problem;
 }
 

@@ -59,6 +59,9 @@ void check_edits(const Model& model, const ModelEdits& edits);
 Problem with_edits(Problem problem, const LayerEdits* edits);
 /// The same of weights, of which those that are not there stay absent.
 WeightSet with_edits(WeightSet weights, const LayerEdits* edits);
+/// Same, with the edits of the weights that make its keys and values, which an earlier attention may hold.
+Problem with_edits(Problem problem, const Architecture& architecture, const ModelEdits& edits,
+                   std::int64_t n);
 /// Null for an attention without changes.
 const LayerEdits* edits_of(const ModelEdits& edits, std::int64_t n);
 /// The number of the first attention in which they differ, or `count`. Gains that are all 1 are no gains.
@@ -77,7 +80,8 @@ WeightId read_as(const Architecture& architecture, WeightId weight);
 /// layer.
 std::int64_t last_of_stack(const Architecture& architecture, std::int64_t n);
 /// The attention whose edits hold that weight, where attention n and what stands around it are looked at: n
-/// itself, but for the final norm, the tables and the output bias.
+/// itself, but for the final norm, the tables, the output bias and what makes keys and values that layers
+/// share.
 std::int64_t edited_with(const Architecture& architecture, std::int64_t n, WeightId weight);
 /// The checkpoint's own weights that the edits of attention n may change whole, and the others of the layer.
 /// Throws what Model::layer throws.

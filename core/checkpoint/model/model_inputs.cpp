@@ -83,7 +83,10 @@ void check_side(const ModelInputs& inputs, const Architecture& architecture, con
     check_count(inputs.attention_mask, side + "attention_mask", inputs);
     check_count(inputs.token_types, side + "token_type_ids", inputs);
     check_count(inputs.tokens, tr("model_inputs.list_tokens", "the list of tokens"), inputs);
-    check_range(inputs.ids, side + "input_ids", architecture.vocab, inputs.T);
+    const bool is_smaller = architecture.copies && architecture.copies->refuses_later_ids;
+    const std::int64_t ids =
+        is_smaller ? std::min(architecture.vocab, architecture.copies->layer_rows) : architecture.vocab;
+    check_range(inputs.ids, side + "input_ids", ids, inputs.T);
     check_chunks(inputs, architecture, side);
     const std::int64_t types = architecture.word_token_types ? architecture.vocab : architecture.token_types;
     if (types > 0)
@@ -159,6 +162,13 @@ std::vector<std::int64_t> learned_positions(const ModelInputs& inputs, const Arc
                       "there are {} tokens, and the model has positions for {}; give fewer", inputs.T,
                       architecture.longest_text()));
     return positions;
+}
+
+std::vector<std::int64_t> layer_embedding_rows(const ModelInputs& inputs, const Architecture& architecture) {
+    std::vector<std::int64_t> rows = inputs.ids;
+    for (std::int64_t& row : rows)
+        row = row < architecture.copies->layer_rows ? row : 0;
+    return rows;
 }
 
 } // namespace headscope::checkpoint

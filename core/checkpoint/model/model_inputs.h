@@ -47,4 +47,7 @@ std::vector<std::int64_t> decoder_ids(const Architecture& architecture, std::vec
 /// table is too short.
 std::vector<std::int64_t> learned_positions(const ModelInputs& inputs, const Architecture& architecture);
 
+/// The row of the table of the embeddings that layers have of their own, for each token, (B, T).
+std::vector<std::int64_t> layer_embedding_rows(const ModelInputs& inputs, const Architecture& architecture);
+
 } // namespace headscope::checkpoint

@@ -208,10 +208,10 @@ bool is_norm(WeightId weight) {
 
 } // namespace
 
-/// (experts, d_in, d_out) from the tensors of the experts.
+/// (experts, d_in, d_out) from the tensors of the experts, or likewise of copies of the residual stream.
 TensorPtr Model::load_experts(const TensorName& row, std::string_view prefix, std::int64_t l) const {
     const std::int64_t in = extent_of(row.in, architecture_), out = extent_of(row.out, architecture_);
-    auto all = std::make_shared<Tensor>(Shape{architecture_.experts, in, out});
+    auto all = std::make_shared<Tensor>(Shape{tensors_per_weight(row, architecture_), in, out});
     float* to = all->data();
     for (const std::string& name : names_in_files(row, prefix, l))
         to = std::ranges::copy(transposed(*files_.tensor(name))->values(), to).out;
@@ -219,7 +219,7 @@ TensorPtr Model::load_experts(const TensorName& row, std::string_view prefix, st
 }
 
 TensorPtr Model::load(const TensorName& row, std::string_view prefix, std::int64_t l) const {
-    if (row.layout == Layout::expert_linears)
+    if (row.layout == Layout::expert_linears || row.layout == Layout::copy_linears)
         return load_experts(row, prefix, l);
     TensorPtr tensor = files_.tensor(name_in_files(row, prefix, l));
     if (row.layout == Layout::channels)

@@ -69,6 +69,14 @@ void require_attention(const Architecture& a, AttentionPlace place) {
                   place.layer, layers));
 }
 
+std::int64_t key_attention(const Architecture& a, std::int64_t n) {
+    AttentionPlace place = attention_place(a, n);
+    if (place.stack == Stack::cross)
+        return n;
+    place.layer = in_stack(a, place.stack).key_layer(place.layer);
+    return attention_number(a, place);
+}
+
 std::int64_t nearest_attention(const Architecture& a, AttentionPlace place) {
     const Architecture& sizes = in_stack(a, place.stack);
     std::int64_t layer = place.layer;

@@ -46,6 +46,9 @@ std::string layer_prefix(const Architecture& architecture, AttentionPlace place)
 bool has_attention(const Architecture& architecture, AttentionPlace place);
 /// Throws Error(input) with the layers that have attention unless this one has.
 void require_attention(const Architecture& architecture, AttentionPlace place);
+/// The attention whose input and weights make the keys and values of attention n; see
+/// Architecture::key_layer.
+std::int64_t key_attention(const Architecture& architecture, std::int64_t n);
 /// The first layer of a stack that has attention, from `layer` on, or else the last one before it.
 std::int64_t nearest_attention(const Architecture& architecture, AttentionPlace place);
 /// For messages: "layer 3", "layer 3 of the encoder", "the cross-attention of layer 3".

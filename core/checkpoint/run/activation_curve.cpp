@@ -9,7 +9,8 @@
 namespace headscope::checkpoint {
 
 void add_activation(cpu::CpuDense& cpu, BlockTrace& block, const Progress& cancel) {
-    const TensorPtr& gate = block[TensorId::mlp_gate];
+    const TensorPtr& sparse = block[TensorId::mlp_sparse];
+    const TensorPtr& gate = sparse == nullptr ? block[TensorId::mlp_gate] : sparse;
     const TensorPtr& before = gate == nullptr ? block[TensorId::mlp_pre] : gate;
     if (before == nullptr)
         return;

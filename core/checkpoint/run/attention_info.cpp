@@ -24,7 +24,8 @@ AttentionInfo attention_info(const Model& model, const ModelInputs& inputs, Stac
     if (sizes.delta && stack == Stack::own)
         info.without_weights = sizes.delta->layers;
     info.sinks = find_row(sizes.names.body, WeightId::sink) != nullptr;
-    info.values = !sizes.has_gated_heads(); // what a key brings depends on the query's gate
+    // What a key brings depends on the query's gate, or on a norm of its value.
+    info.values = !sizes.has_gated_heads() && !sizes.value_norm;
     info.tokens_from = inputs.tokens.empty() ? "" : model.path();
     return info;
 }

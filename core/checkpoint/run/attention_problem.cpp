@@ -66,7 +66,7 @@ void set_constants(const TextGraph& text, AttentionPlace place, Problem& problem
         return values == nullptr ? nullptr : values->values;
     };
     problem.query_scale = constant(TensorId::query_scale);
-    for (const TensorId id : {TensorId::q_norm, TensorId::k_norm})
+    for (const TensorId id : {TensorId::q_norm, TensorId::k_norm, TensorId::v_norm})
         if (const TensorPtr ones = constant(id))
             *problem.input_slot(id) = ones;
 }
@@ -93,6 +93,7 @@ ProblemParts parts_of_attention(const TextGraph& text, AttentionPlace place) {
             .rotary = stage(text, place, TensorId::q_heads)->op == graph::Op::rotate,
             .query_scale = stage(text, place, TensorId::q_heads)->op == graph::Op::token_scale,
             .qk_norm = normed != nullptr && normed->op == graph::Op::head_norm,
+            .value_norm = stage(text, place, TensorId::v_normed) != nullptr,
             .joint_norm = normed != nullptr && normed->op == graph::Op::joint_norm,
             .qkv_limit = std::get<graph::Linear>(q.attributes).limit != 0,
             .soft_cap = scaled.op == graph::Op::soft_cap,
@@ -149,10 +150,16 @@ Problem attention_problem(const TextGraph& text, const ModelInputs& inputs, Atte
     problem.dims = dims_of_attention(whole, inputs, place);
     problem.x = sources.x;
     problem.x_kv = sources.x_kv;
-    problem.latent = a.latent.has_value();
+    problem.latent = !is_cross && stage(text, place, TensorId::x_kv) != nullptr;
+    const std::int64_t n = attention_number(whole.architecture(), place),
+                       n_of_keys = key_attention(whole.architecture(), n);
+    const bool shares_keys = n_of_keys != n && weights[WeightId::W_Q] != nullptr;
+    const WeightSet of_keys = shares_keys ? whole.layer(n_of_keys) : WeightSet();
     for (const TensorInfo& input : input_table())
-        if (const std::optional<WeightId> weight = weight_of(input.id))
-            *problem.input_slot(input.id) = weights[*weight];
+        if (const std::optional<WeightId> weight = weight_of(input.id)) {
+            const bool is_shared = shares_keys && edited_with(whole.architecture(), n, *weight) == n_of_keys;
+            *problem.input_slot(input.id) = (is_shared ? of_keys : weights)[*weight];
+        }
     if (a.relative && !is_cross) {
         problem.relative = RelativeTerms{a.relative->rows, a.relative->c2p, a.relative->p2c};
         problem.rel_positions = sources.rel_positions;

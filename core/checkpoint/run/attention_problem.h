@@ -14,7 +14,8 @@ struct AttentionSources {
 };
 
 /// Attention of a model as a problem, with sizes, mask, rotary tables and temperature of the layer, and
-/// tokens if there is one text. Gains are left out.
+/// tokens if there is one text. `weights`: those of the layer, or none; keys and values that an earlier layer
+/// shares are made by that layer's. Gains are left out.
 Problem attention_problem(const TextGraph& text, const ModelInputs& inputs, AttentionPlace place,
                           const WeightSet& weights, const AttentionSources& sources);
 

@@ -140,8 +140,9 @@ void Collector::add_stack(Stack stack) {
         if (stack == Stack::own && architecture_.encoder != nullptr)
             add_attention({Stack::cross, l});
     }
-    if (stages_.has({stack, -1}, TensorId::final_norm))
-        around(TensorId::final_norm);
+    for (const TensorId id : {TensorId::merged, TensorId::final_norm})
+        if (stages_.has({stack, -1}, id))
+            around(id);
     for (std::int64_t l = 0; l <= a.layers; ++l)
         hidden_[stack].push_back(capture(prefix + "hidden." + std::to_string(l)));
 }
@@ -163,7 +164,7 @@ void Collector::add_attention(AttentionPlace place) {
             kept.stages.emplace_back(stage.id, capture(node));
     if (options_.keep_problems) {
         kept.x = capture(stages_.name(place, TensorId::x));
-        if (architecture_.latent)
+        if (place.stack != Stack::cross && sources_of_attention(text_, place).has(TensorId::x_kv))
             kept.x_kv = capture(stages_.name(place, TensorId::x_kv));
         if (in_stack(architecture_, place.stack).relative)
             kept.rel_positions = capture(stages_.name(place, TensorId::rel_positions));
@@ -187,7 +188,7 @@ LayerRun Collector::layer_run(const KeptLayer& kept, Pass& pass) const {
         const auto numbers = [&](run::NodeId id) { return id < 0 ? nullptr : numbers_.at(id); };
         const AttentionSources sources{numbers(kept.x), numbers(kept.x_kv), numbers(kept.rel_positions)};
         layer.problem = with_edits(attention_problem(text_, inputs_, kept.place, model_.layer(n), sources),
-                                   edits_of(options_.edits, n));
+                                   architecture_, options_.edits, n);
     }
     Trace& trace = layer.trace;
     trace.dims = dims_of_attention(model_, inputs_, kept.place);
@@ -276,7 +277,7 @@ Problem problem_of_layer(const Model& model, const ModelInputs& inputs, const Fo
     return with_edits(
         attention_problem(pass.text(), inputs, place, model.layer(n),
                           {numbers(TensorId::x), numbers(TensorId::x_kv), numbers(TensorId::rel_positions)}),
-        edits_of(options.edits, n));
+        architecture, options.edits, n);
 }
 
 } // namespace headscope::checkpoint

@@ -64,8 +64,8 @@ void GrowingText::prepare(const ModelInputs& text) {
     graph_ = std::make_shared<const TextGraph>(model_, longest, graph_.get());
     const TextGraph::Numbers numbers = graph_->with(edits_);
     std::vector<std::string> tokens;
-    for (const graph::Label* const label :
-         {&graph::labels::ids, &graph::labels::positions, &graph::labels::type_ids})
+    for (const graph::Label* const label : {&graph::labels::ids, &graph::labels::positions,
+                                            &graph::labels::type_ids, &graph::labels::layer_ids})
         if (const std::string name = prefix_ + std::string(label->name); graph_->graph().try_find(name))
             tokens.push_back(name);
     run::RowRun layers(graph_->graph(), parts_of(captures_), numbers.leaves, numbers.interventions, tokens,
@@ -89,6 +89,8 @@ std::map<std::string, TensorPtr> GrowingText::rows_of(const ModelInputs& text, s
     };
     add(labels::ids, text.ids);
     add(labels::type_ids, std::vector<std::int64_t>(text.ids.size(), 0));
+    if (model_->architecture().copies)
+        add(labels::layer_ids, layer_embedding_rows(text, model_->architecture()));
     if (model_->architecture().position_rows > 0)
         add(labels::positions, learned_positions(text, model_->architecture()));
     return rows;

@@ -66,8 +66,9 @@ BlockTracePtr ModelRun::State::ends(Stack stack, std::int64_t position, Progress
         wanted.emplace_back(id, around(id));
     const TensorId left = stages.in_layer(attention_place(architecture, last)).back();
     wanted.emplace_back(left, graph::Part{name(last, left)});
-    if (stages.has({around_stack, -1}, TensorId::final_norm))
-        wanted.emplace_back(TensorId::final_norm, around(TensorId::final_norm));
+    for (const TensorId id : {TensorId::merged, TensorId::final_norm})
+        if (stages.has({around_stack, -1}, id))
+            wanted.emplace_back(id, around(id));
     if (has_head)
         for (const TensorId id : {TensorId::logits, TensorId::probabilities})
             wanted.emplace_back(id, row_of(std::string(tensor_info(id).name), position));
@@ -83,7 +84,8 @@ BlockTracePtr ModelRun::State::ends(Stack stack, std::int64_t position, Progress
         ends->head_in = numbers->part(captures.back());
     (*ends)[TensorId::resid_in] = stream(first);
     for (std::size_t id = 0; id < weight_count; ++id)
-        if (!is_per_layer(static_cast<WeightId>(id)))
+        if (const auto weight = static_cast<WeightId>(id);
+            !is_per_layer(weight) && weight != WeightId::layer_table) // large, and shown nowhere
             ends->own.tensors[id] = part.weight(static_cast<WeightId>(id));
     ends->weights = with_edits(ends->own, edits_of(edits, last));
     for (std::size_t id = 0; id < weight_count; ++id)

@@ -220,7 +220,7 @@ TensorPtr ModelRun::State::brought(std::int64_t n) const {
 }
 
 Problem ModelRun::State::edited(std::int64_t n) const {
-    return with_edits(plain_problem(n), edits_of(edits, n));
+    return with_edits(plain_problem(n), architecture, edits, n);
 }
 
 Problem ModelRun::State::plain_problem(std::int64_t n) const {
@@ -229,7 +229,7 @@ Problem ModelRun::State::plain_problem(std::int64_t n) const {
     TensorPtr x_kv;
     if (place.stack == Stack::cross)
         x_kv = (*run_)[last_hidden_node(*text_, Stack::encoder)];
-    else if (model->architecture().latent)
+    else if (sources_of_attention(*text_, place).has(TensorId::x_kv))
         x_kv = one(name(n, TensorId::x_kv), Progress());
     AttentionSources sources{
         .x = one(name(n, TensorId::x), Progress()), .x_kv = std::move(x_kv), .rel_positions = nullptr};

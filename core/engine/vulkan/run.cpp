@@ -53,6 +53,10 @@ void require_kernels(const Problem& problem) {
                     tr("vulkan_run.no_scaled_queries_or_chunks",
                        "queries that are scaled by position, and masks of chunks, are computed on the CPU "
                        "alone; use --device cpu"));
+    if (problem.parts().value_norm)
+        throw Error(ErrorKind::machine,
+                    tr("vulkan_run.no_value_norms",
+                       "norms of values are computed on the CPU alone; use --device cpu"));
     if (problem.relative)
         throw Error(ErrorKind::machine,
                     tr("vulkan_run.no_relative_terms",

@@ -32,7 +32,9 @@ HeadValues project_heads(Builder& g, const Attention& a) {
     keys.tokens = "Tk";
     const Value q = g.linear(labels::q, a.x, a.W_Q, a.b_Q, queries);
     const Value k = g.linear(labels::k, source, a.W_K, a.b_K, keys);
-    const Value v = g.linear(labels::v, source, a.W_V, a.b_V, keys);
+    Value v = g.linear(labels::v, source, a.W_V, a.b_V, keys);
+    if (a.v_norm)
+        v = g.make(labels::v_normed, Op::head_norm, Norm{.eps = a.norm.eps}, {v, *a.v_norm});
     return {.q = rows_of_heads(g, a, q, a.q_norm, a.query_scale, labels::q_normed, labels::q_heads),
             .k = rows_of_heads(g, a, k, a.k_norm, {}, labels::k_normed, labels::k_heads),
             .v = g.make(labels::v_heads, Op::split_heads, {}, {v})};

@@ -37,7 +37,8 @@ struct Attention {
     /// Weights of a norm of queries and keys: (dk), or (H dk) and (Hkv dk) with joint_norm.
     OptionalValue q_norm = {}, k_norm = {};
     Norm norm = {};
-    bool joint_norm = false; ///< the norm spans all heads
+    bool joint_norm = false;   ///< the norm spans all heads
+    OptionalValue v_norm = {}; ///< (dv): weights of an RMSNorm of each value head
     std::optional<Rotary> rotary = {};
     OptionalValue query_scale = {}; ///< (Tq): multiplies the queries; not together with `rotary`
     std::optional<RelativePositions> relative = {};

@@ -8,7 +8,9 @@ Value mlp(Builder& g, const Label& label, const Value& x, const Mlp& parts) {
     const Value in = g.linear(labels::mlp_pre, x, parts.W_in, parts.b_in);
     if (!parts.W_gate)
         return g.linear(label, g.activation(labels::mlp_act, in, parts.function), parts.W_out, parts.b_out);
-    const Value gate = g.linear(labels::mlp_gate, x, *parts.W_gate, parts.b_gate);
+    Value gate = g.linear(labels::mlp_gate, x, *parts.W_gate, parts.b_gate);
+    if (parts.sparse_gate)
+        gate = g.make(labels::mlp_sparse, Op::gaussian_top_k, *parts.sparse_gate, {gate});
     const Value act = g.gate(labels::mlp_act, gate, in, {.function = parts.function});
     return g.linear(label, act, parts.W_out, parts.b_out);
 }

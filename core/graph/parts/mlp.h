@@ -11,9 +11,11 @@ struct Mlp {
     OptionalValue W_gate = {};
     OptionalValue b_in = {}, b_gate = {}, b_out = {};
     Function function = Function::gelu;
+    std::optional<GaussianTopK> sparse_gate = {}; ///< applied to the gate, before the function
 };
 
-/// Adds mlp_pre, mlp_gate (with a gate), mlp_act, and the result under `label`: (B, Tq, D).
+/// Adds mlp_pre, mlp_gate (with a gate), mlp_sparse (with sparse_gate), mlp_act, and the result under
+/// `label`: (B, Tq, D).
 Value mlp(Builder& g, const Label& label, const Value& x, const Mlp& parts);
 
 /// A mixture of experts (Shazeer et al. 2017; Fedus et al. 2022): each token's result is the sum of the

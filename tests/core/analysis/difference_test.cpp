@@ -22,6 +22,7 @@ std::int64_t owner(TensorId id, const Index& at, const Dims& d) {
     switch (id) {
     case q_normed:
     case k_normed:
+    case v_normed:
     case q_heads:
     case k_heads:
     case v_heads:

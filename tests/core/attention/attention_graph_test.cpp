@@ -90,7 +90,8 @@ TEST_CASE("the steps from a projection to the rows of its heads are those that t
         INFO(name);
         const AttentionGraph graph = attention_graph(problem);
         const ProblemParts parts = problem.parts();
-        CHECK(graph.heads_are_columns() == !(parts.rotary || parts.qk_norm || parts.joint_norm));
+        CHECK(graph.heads_are_columns() ==
+              !(parts.rotary || parts.qk_norm || parts.joint_norm || parts.value_norm));
         CHECK(graph.with_sources(StageSet().with(q_heads)) ==
               (parts.qk_norm || parts.joint_norm ? StageSet().with(q_heads).with(q_normed).with(q)
                                                  : StageSet().with(q_heads).with(q)));

@@ -53,7 +53,7 @@ TEST_CASE("every tensor that the user may edit is a field under the name of its 
                                               "W_O",        "W_G",  "b_Q",           "b_K",    "b_V",
                                               "b_G",        "b_O",  "q_norm",        "k_norm", "q_norm_all",
                                               "k_norm_all", "sink", "rel_positions", "W_KR",   "b_KR",
-                                              "W_QR",       "b_QR", "query_scale"});
+                                              "W_QR",       "b_QR", "query_scale",   "v_norm"});
     for (const TensorId id : {TensorId::q, TensorId::mask, TensorId::temperature, TensorId::rotary_cos})
         CHECK_FALSE(is_editable(id));
 }
@@ -78,7 +78,8 @@ TEST_CASE("no two problems are equal whose fields differ in a bit") {
 TEST_CASE("a problem has the tensors of its parts") {
     CHECK_FALSE(has_tensor(TensorId::x_kv, {}));
     CHECK(has_tensor(TensorId::rotary_sin, {.rotary = true}));
-    CHECK(StageSet::of({.c2p = true, .p2c = true, .qk_norm = true, .gated = true}) == StageSet::all());
+    CHECK(StageSet::of({.c2p = true, .p2c = true, .qk_norm = true, .value_norm = true, .gated = true}) ==
+          StageSet::all());
     CHECK_FALSE(StageSet::of({}).has(TensorId::q_normed));
     CHECK(StageSet::of({.joint_norm = true}).has(TensorId::q_normed));
     CHECK(has_tensor(TensorId::norm_eps, {.joint_norm = true}));

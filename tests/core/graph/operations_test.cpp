@@ -265,6 +265,8 @@ TEST_CASE("an operation that says it is linear is the linear map that it states"
                                 Op::concat,
                                 Op::rms_norm,
                                 Op::layer_norm,
+                                Op::match_magnitude,
+                                Op::mix,
                                 Op::split_heads,
                                 Op::head_norm,
                                 Op::joint_norm,

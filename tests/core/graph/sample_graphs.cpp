@@ -26,7 +26,7 @@ struct AttentionVariant {
     std::string name;
     bool bias = true, joint_norm = false, head_norm = false, centered = false, rotary = false, sink = false,
          temperature = false, gain = true, added = false, allowed = false, cross = false, gate = false,
-         query_scale = false, c2p = false, p2c = false, own_positions = false;
+         query_scale = false, c2p = false, p2c = false, own_positions = false, value_norm = false;
     double limit = 0, cap = 0;
     graph::Mask mask = {};
     Rotation rotation = {};
@@ -73,6 +73,8 @@ Graph attention_graph(const AttentionVariant& variant) {
         a.q_norm = parameter(labels::q_norm, {A::dk});
         a.k_norm = parameter(labels::k_norm, {A::dk});
     }
+    if (variant.value_norm)
+        a.v_norm = parameter(labels::v_norm, {A::dv});
     if (variant.rotary) {
         const std::int64_t width = variant.rotation.width > 0 ? variant.rotation.width : d.dk;
         const Axes axes{{"B", 1}, {"Tq", d.Tq}, {"dk", width}};
@@ -182,6 +184,21 @@ Graph mlp_graph(bool gated, bool bias) {
     return g.finish();
 }
 
+/// Operations of several copies of the residual stream, and of gates that are mostly 0.
+Graph copies_graph() {
+    Builder g;
+    const Axes rows = axes_of({A::B, A::Tq, A::D}, dims);
+    const Value a = g.input(label("a"), rows), b = g.input(label("b"), rows),
+                c = g.input(label("c"), rows.with(2, {"C", 5}));
+    g.make(label("matched"), Op::match_magnitude, Magnitude{.least = 1e-5}, {a, b});
+    g.make(label("matched_least"), Op::match_magnitude, Magnitude{.least = 4}, {a, b});
+    g.make(label("mixed"), Op::mix, Mix{.first = 2}, {c, a, b, a});
+    g.make(label("mixed_offset"), Op::mix, Mix{.first = 4, .offset = 1}, {c, a, b});
+    g.make(label("sparse"), Op::gaussian_top_k, GaussianTopK{.deviations = 0.5}, {a});
+    g.make(label("dense"), Op::gaussian_top_k, GaussianTopK{.deviations = -9}, {a});
+    return g.finish();
+}
+
 Graph delta_graph(bool padded) {
     Builder g;
     Dims d = dims;
@@ -251,6 +268,8 @@ std::vector<SampleGraph> sample_graphs() {
         {.name = "attention without biases", .bias = false, .gain = false},
         {.name = "cross-attention", .added = true, .allowed = true, .cross = true},
         {.name = "head norm", .head_norm = true},
+        {.name = "head norm, value norm", .head_norm = true, .value_norm = true},
+        {.name = "value norm", .rotary = true, .value_norm = true},
         {.name = "head LayerNorm, rotary", .head_norm = true, .centered = true, .rotary = true},
         {.name = "joint norm, rotary", .joint_norm = true, .rotary = true},
         {.name = "rotary", .rotary = true},
@@ -277,6 +296,7 @@ std::vector<SampleGraph> sample_graphs() {
     samples.push_back({"delta layer", delta_graph(false)});
     samples.push_back({"delta layer with padding", delta_graph(true)});
     samples.push_back({"block", block_graph()});
+    samples.push_back({"copies", copies_graph()});
     samples.push_back({"MLP", mlp_graph(false, true)});
     samples.push_back({"gated MLP", mlp_graph(true, false)});
     samples.push_back({"gated MLP with biases", mlp_graph(true, true)});

@@ -67,6 +67,8 @@ std::shared_ptr<const Problem> any_base() {
         problem.qkv_limit = any_of<float>({8.0F, 0.25F});
     }
     if (any_of<bool>({false, true}))
+        problem.weights.v_norm = any_tensor({d.dv});
+    if (any_of<bool>({false, true}))
         problem.query_scale = any_tensor({d.Tq});
     for (std::int64_t t = 0; t < d.Tq && any_of<bool>({false, true}); ++t)
         problem.tokens = std::vector<std::string>(static_cast<std::size_t>(d.Tq), "größe \"\\\n");

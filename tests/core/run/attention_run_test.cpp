@@ -21,7 +21,7 @@ std::vector<std::pair<std::string, Problem>> all_problems() {
     std::vector<std::pair<std::string, Problem>> problems;
     for (const ConformanceCase& one : golden_cases())
         problems.emplace_back(one.name, one.problem);
-    for (const auto& cases : {generated_cases(), gated_cases(), chunked_cases()})
+    for (const auto& cases : {generated_cases(), gated_cases(), chunked_cases(), value_norm_cases()})
         for (const ConformanceCase& one : cases)
             problems.emplace_back(one.name + one.parameters, one.problem);
     for (const auto& [name, problem] : problems_of_every_feature())
@@ -109,7 +109,7 @@ TEST_CASE("an edit recomputes the same heads whether the graph is the same or an
         const Trace before = engine.run(problem);
         const run::RunPtr previous = graphs.run(problem, all_stages(problem));
         for (const TensorId id : {x, x_kv, W_Q, W_K, W_V, W_O, b_Q, b_K, b_V, b_O, q_norm, k_norm, q_norm_all,
-                                  k_norm_all, sink}) {
+                                  k_norm_all, v_norm, sink}) {
             if (problem.input(id) == nullptr)
                 continue;
             INFO(name << " " << tensor_info(id).name);

@@ -83,6 +83,8 @@ std::map<std::string, Problem> problems_of_every_feature() {
     Problem& normed = problems["head norm"] = plain();
     normed.weights.q_norm = numbers.tensor({dims.dk}, 1);
     normed.weights.k_norm = numbers.tensor({dims.dk}, 1);
+    problems["value norm"] = problems["head norm"];
+    problems["value norm"].weights.v_norm = numbers.tensor({dims.dv}, 1);
     Problem& joint = problems["joint norm"] = plain();
     joint.weights.q_norm_all = numbers.tensor({dims.H * dims.dk}, 1);
     joint.weights.k_norm_all = numbers.tensor({dims.Hkv * dims.dk}, 1);

@@ -74,14 +74,15 @@ class AddKernel final : public RowsKernel {
     }
 };
 
-/// The second input has the axes of the first, or one number for each of its rows.
+/// The second input has the axes of the first, or one number for each of its rows or columns.
 class MultiplyKernel final : public RowsKernel {
     using RowsKernel::RowsKernel;
     void fill(Tensor& out, const Values& values, const Progress&) const override {
         const Tensor &a = input(values, 0), &b = input(values, 1);
         const std::int64_t width = b.count() == a.count() ? 1 : a.shape().back(0);
+        const bool by_column = b.shape().rank() == 1;
         for (std::int64_t at = 0; at < out.count(); ++at)
-            out.data()[at] = a.data()[at] * b.data()[at / width];
+            out.data()[at] = a.data()[at] * b.data()[by_column ? at % b.count() : at / width];
     }
 };
 
@@ -116,6 +117,32 @@ class NormKernel final : public RowsKernel {
     void fill(Tensor& out, const Values& values, const Progress&) const override {
         norm_rows(cpu(), input(values, 0), Centered, optional(values, 1), optional(values, 2),
                   as<graph::Norm>().eps, out);
+    }
+};
+
+class MatchMagnitudeKernel final : public RowsKernel {
+    using RowsKernel::RowsKernel;
+    void fill(Tensor& out, const Values& values, const Progress&) const override {
+        match_magnitudes(cpu(), input(values, 0), input(values, 1), as<graph::Magnitude>().least, out);
+    }
+};
+
+class MixKernel final : public RowsKernel {
+    using RowsKernel::RowsKernel;
+    void fill(Tensor& out, const Values& values, const Progress&) const override {
+        constexpr std::size_t first_term = 2;
+        std::ranges::copy(input(values, 1).values(), out.data());
+        for (std::size_t term = first_term; term < input_count(); ++term)
+            add_scaled_rows(input(values, 0),
+                            as<graph::Mix>().first + static_cast<std::int64_t>(term - first_term),
+                            static_cast<float>(as<graph::Mix>().offset), input(values, term), out);
+    }
+};
+
+class GaussianTopKKernel final : public RowsKernel {
+    using RowsKernel::RowsKernel;
+    void fill(Tensor& out, const Values& values, const Progress&) const override {
+        keep_gaussian_top(cpu(), input(values, 0), as<graph::GaussianTopK>().deviations, out);
     }
 };
 
@@ -186,7 +213,8 @@ void add_layer_rows(StepList& list) {
     };
     const auto is_by_rows = [&](const Node& node) {
         const graph::Axes& second = list.node(node.inputs[1].node).axes;
-        return of_one_shape(node) || (second.back(0).size == 1 && has_equal_rows(node));
+        return of_one_shape(node) || (second.back(0).size == 1 && has_equal_rows(node)) ||
+               (second.rank() == 1 && second.size(0) == node.axes.back(0).size);
     };
     const auto is_plain_scale = [](const Node& node) {
         return std::get<graph::Scale>(node.attributes).root_of == 0 && node.inputs.size() == 1;
@@ -213,6 +241,9 @@ void add_layer_rows(StepList& list) {
     add_all<ConcatKernel>(list, Op::concat, has_equal_rows);
     add_all<NormKernel<false>>(list, Op::rms_norm, always);
     add_all<NormKernel<true>>(list, Op::layer_norm, always);
+    add_all<MatchMagnitudeKernel>(list, Op::match_magnitude, always);
+    add_all<MixKernel>(list, Op::mix, always);
+    add_all<GaussianTopKKernel>(list, Op::gaussian_top_k, always);
     add_all<ActivationKernel>(list, Op::activation, always);
     add_all<GateKernel>(list, Op::gate, has_gate);
     add_all<ScaleKernel>(list, Op::scale, is_plain_scale);

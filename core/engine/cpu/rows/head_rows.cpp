@@ -27,10 +27,10 @@ double mean_square(const float* numbers, std::int64_t count) {
 
 /// RMSNorm. The mean square must fit into float32, as on other devices.
 void norm_by(const Row& row, double mean, const float* weight) {
-    const auto narrow = static_cast<float>(mean);
+    const auto as_float = static_cast<float>(mean);
     const double scale = 1.0 / std::sqrt(mean + static_cast<double>(row.step.norm_eps));
     std::transform(row.from, row.from + row.step.width, weight, row.to, [&](float y, float w) {
-        return std::isfinite(narrow) ? static_cast<float>(y * scale) * w : narrow;
+        return std::isfinite(as_float) ? static_cast<float>(y * scale) * w : as_float;
     });
 }
 

@@ -54,6 +54,37 @@ void norm_rows(CpuDense& cpu, const Tensor& x, bool centered, const float* weigh
     });
 }
 
+void match_magnitudes(CpuDense& cpu, const Tensor& x, const Tensor& like, double least, Tensor& y) {
+    const auto mean_square = [](const Tensor& tensor, std::int64_t i) {
+        return row(tensor, i).cast<double>().squaredNorm() / static_cast<double>(width_of(tensor));
+    };
+    cpu.for_rows(rows_of(x), 20 * width_of(x), [&](std::int64_t first, std::int64_t count) {
+        for (std::int64_t i = first; i < first + count; ++i) {
+            const double scale = std::sqrt(mean_square(like, i) / std::max(mean_square(x, i), least));
+            MutableRow(y.data() + i * width_of(y), width_of(y)) =
+                (row(x, i).cast<double>() * scale).cast<float>();
+        }
+    });
+}
+
+void add_scaled_rows(const Tensor& coefficients, std::int64_t column, float offset, const Tensor& x,
+                     Tensor& y) {
+    for (std::int64_t i = 0; i < rows_of(x); ++i)
+        MutableRow(y.data() + i * width_of(y), width_of(y)) +=
+            (offset + row(coefficients, i)[column]) * row(x, i);
+}
+
+void keep_gaussian_top(CpuDense& cpu, const Tensor& x, double deviations, Tensor& y) {
+    cpu.for_rows(rows_of(x), 20 * width_of(x), [&](std::int64_t first, std::int64_t count) {
+        for (std::int64_t i = first; i < first + count; ++i) {
+            const Eigen::ArrayXd numbers = row(x, i).cast<double>().array();
+            const double mean = numbers.mean(), spread = std::sqrt((numbers - mean).square().mean());
+            MutableRow(y.data() + i * width_of(y), width_of(y)) =
+                (numbers - (mean + deviations * spread)).max(0.0).matrix().cast<float>();
+        }
+    });
+}
+
 void activate(CpuDense& cpu, std::span<float> x, graph::Function function, const Progress& cancel) {
     MutableNumbers numbers(x.data(), std::ssize(x));
     switch (function) {

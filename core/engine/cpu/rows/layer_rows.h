@@ -15,6 +15,15 @@ namespace headscope::cpu {
 /// null. Computed in double precision up to the weight.
 void norm_rows(CpuDense& cpu, const Tensor& x, bool centered, const float* weight, const float* bias,
                double eps, Tensor& y);
+/// Scales each row of x to the root mean square of the same row of `like`. A mean square below `least` counts
+/// as `least` in x. Computed in double precision.
+void match_magnitudes(CpuDense& cpu, const Tensor& x, const Tensor& like, double least, Tensor& y);
+/// y += (offset + the number of the row in a column of `coefficients`) x.
+void add_scaled_rows(const Tensor& coefficients, std::int64_t column, float offset, const Tensor& x,
+                     Tensor& y);
+/// relu(x − cutoff), where the cutoff of a row is its mean plus so many standard deviations. Computed in
+/// double precision.
+void keep_gaussian_top(CpuDense& cpu, const Tensor& x, double deviations, Tensor& y);
 /// In place.
 void activate(CpuDense& cpu, std::span<float> x, graph::Function function, const Progress& cancel);
 /// y = a + b.

@@ -101,6 +101,7 @@ TEST_CASE("every key of a nested language model is read, refused or known to be 
           Nested{"llava", "mistral"}, Nested{"llava", "qwen2"}, Nested{"llava_next", "llama"},
           Nested{"qwen2_vl", "qwen2_vl_text"}, Nested{"qwen2_5_vl", "qwen2_5_vl_text"},
           Nested{"qwen3_vl", "qwen3_vl_text"}, Nested{"llama4", "llama4_text"},
+          Nested{"gemma3n", "gemma3n_text"},
           Nested{"qwen2_5_omni", "qwen2_5_omni_text", {"thinker_config", "text_config"}},
           Nested{"internvl_chat", "qwen2", {"llm_config"}},
           Nested{"multi_modality", "llama", {"language_config"}}}) {

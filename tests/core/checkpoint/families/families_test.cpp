@@ -71,6 +71,54 @@ TEST_CASE("a config says the same in the spelling of transformers 4 and 5") {
     }
 }
 
+TEST_CASE("Gemma 3n's last layers share keys, its first gates are sparse, and one copy is active") {
+    const json sizes = {{"num_hidden_layers", 6},
+                        {"num_kv_shared_layers", 2},
+                        {"layer_types",
+                         {"sliding_attention", "full_attention", "sliding_attention", "sliding_attention",
+                          "full_attention", "sliding_attention"}}};
+    const auto with = [&](const json& more) {
+        json config = sizes;
+        config.update(more);
+        return family("gemma3n_text", config);
+    };
+    const auto fault_with = [&](const json& more) {
+        json config = sizes;
+        config.update(more);
+        return family_fault("gemma3n_text", config);
+    };
+    const Architecture usual = with(json::object());
+    CHECK(usual.key_layers == std::vector<std::int64_t>{0, 1, 2, 3, 1, 3});
+    CHECK(usual.key_layer(5) == 3);
+    CHECK(with({{"num_kv_shared_layers", 0}}).key_layer(5) == 5);
+    CHECK(usual.value_norm);
+    CHECK(usual.temperature(0) * std::sqrt(256.0) == Approx(1)); // scores are not divided
+    CHECK(usual.logit_cap == 30);
+    CHECK(with({{"final_logit_softcapping", nullptr}}).logit_cap == 0);
+    REQUIRE(usual.copies.has_value());
+    CHECK(usual.copies->count == 4);
+    CHECK(usual.copies->active == 0);
+    CHECK_FALSE(usual.gate_cutoff(0).has_value()); // ten layers or fewer
+    // As a table of the normal distribution has them.
+    const Architecture sparse = with({{"activation_sparsity_pattern", {0.95, 0.5, 0.001, 0, 0.99, 0.8}}});
+    CHECK(sparse.gate_cutoff(0).value() == Approx(1.6448536269514722).epsilon(1e-13));
+    CHECK(sparse.gate_cutoff(1).value() == Approx(0).margin(1e-15));
+    CHECK(sparse.gate_cutoff(2).value() == Approx(-3.0902323061678132).epsilon(1e-13));
+    CHECK_FALSE(sparse.gate_cutoff(3).has_value());
+    CHECK(sparse.gate_cutoff(4).value() == Approx(2.3263478740408408).epsilon(1e-13));
+    CHECK(family("gemma3n_text", {}).gate_cutoff(9).has_value());
+    CHECK_FALSE(family("gemma3n_text", {}).gate_cutoff(10).has_value());
+    CHECK(with({{"intermediate_size", {7, 8, 9, 7, 7, 7}}}).mlp_width(2) == 9);
+    CHECK(with({{"intermediate_size", {7, 7, 7, 7, 7, 7}}}).mlp_width(2) == 7);
+    CHECK_THAT(fault_with({{"intermediate_size", {7, 8}}}), Contains("intermediate_size") && Contains("6"));
+    CHECK_THAT(fault_with({{"activation_sparsity_pattern", {0.5}}}),
+               Contains("activation_sparsity_pattern") && Contains("6 numbers"));
+    CHECK_THAT(fault_with({{"activation_sparsity_pattern", {1.0, 0, 0, 0, 0, 0}}}), Contains("below 1"));
+    CHECK_THAT(fault_with({{"altup_active_idx", 4}}), Contains("altup_active_idx is 4"));
+    CHECK_THAT(fault_with({{"num_kv_shared_layers", 6}}), Contains("num_kv_shared_layers is 6"));
+    CHECK_THAT(fault_with({{"num_kv_shared_layers", 5}}), Contains("each type")); // no full layer is left
+}
+
 TEST_CASE("SmolLM3 leaves out the rotary positions of the layers it names, else of every fourth") {
     using Ropes = std::vector<std::optional<std::size_t>>;
     CHECK(family("smollm3", {{"num_hidden_layers", 5}}).layer_rope == Ropes{0, 0, 0, std::nullopt, 0});

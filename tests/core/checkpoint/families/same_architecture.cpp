@@ -37,13 +37,15 @@ auto numbers_of(const Architecture& a) {
     const LatentAttention latent = a.latent.value_or(LatentAttention());
     const DeltaLayers delta = a.delta.value_or(DeltaLayers());
     const RelativeAttention relative = a.relative.value_or(RelativeAttention());
+    const StreamCopies copies = a.copies.value_or(StreamCopies{.count = 0});
     const DistanceBuckets buckets = a.buckets.value_or(DistanceBuckets{.count = 0});
-    const auto sizes =
-        std::make_tuple(a.family, a.dtype, a.start_id, a.layers, a.D, a.H, a.Hkv, a.dk, a.d_ff, a.vocab,
-                        a.max_positions, a.experts, a.mixtures, a.d_expert, a.d_shared, a.expert_gate_in,
-                        a.expert_input, a.route, a.position_rows, a.sinusoids, a.position_offset,
-                        a.position_count, a.pad_id, a.token_types, a.word_token_types, a.embedding_scale,
-                        a.embedding_norm, a.branch_scale, a.d_embed, a.map_before_norm);
+    const auto sizes = std::make_tuple(
+        a.family, a.dtype, a.start_id, a.layers, a.D, a.H, a.Hkv, a.dk, a.d_ff, a.vocab, a.max_positions,
+        a.experts, a.mixtures, a.d_expert, a.d_shared, a.expert_gate_in, a.expert_input, a.route,
+        a.position_rows, a.sinusoids, a.position_offset, a.position_count, a.pad_id, a.token_types,
+        a.word_token_types, a.embedding_scale, a.embedding_norm, a.branch_scale, a.d_embed, a.map_before_norm,
+        a.d_ffs, copies.count, copies.active, copies.scales_active, copies.laurel_rank, copies.layer_width,
+        copies.layer_rows, copies.refuses_later_ids);
     const auto norms =
         std::make_tuple(a.norm, a.norm_eps, a.norms.before, a.norms.after_branch, a.norms.after_sum,
                         a.norms.first, a.final_norm, a.final_norm_in_head, a.residual);
@@ -52,9 +54,9 @@ auto numbers_of(const Architecture& a) {
         a.divide_by_layer, a.score_cap, a.alibi, buckets.count, buckets.furthest, buckets.both_sides,
         a.rotary_width, a.rotary_pairs, a.layer_rope, latent.query_rank, latent.rank, latent.dv, delta.H,
         delta.Hqk, delta.dk, delta.dv, delta.kernel, delta.layers, relative.rows.span, relative.rows.buckets,
-        relative.rows.furthest, relative.c2p, relative.p2c);
-    const auto rest = std::make_tuple(a.activation, a.gate, a.expert_gate, a.head_activation, a.tied,
-                                      a.head_scale, a.logit_cap, a.mask_token, a.end_tokens);
+        relative.rows.furthest, relative.c2p, relative.p2c, a.value_norm, a.key_layers);
+    const auto rest = std::make_tuple(a.activation, a.gate, a.gate_cutoffs, a.expert_gate, a.head_activation,
+                                      a.tied, a.head_scale, a.logit_cap, a.mask_token, a.end_tokens);
     return std::tuple_cat(sizes, norms, attention, rest);
 }
 

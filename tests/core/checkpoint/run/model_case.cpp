@@ -55,6 +55,19 @@ bool has_expected_logits(const std::string& file) {
     return file.find("\"expect.logits\"") != std::string::npos;
 }
 
+/// The active copy that enters each layer, from (L+1, copies, B, T, D).
+std::vector<float> active_copies(const std::vector<float>& all, const std::vector<std::int64_t>& shape,
+                                 std::int64_t active) {
+    const std::int64_t layers = shape.at(0) - 1, copies = shape.at(1),
+                       count = shape.at(2) * shape.at(3) * shape.at(4);
+    std::vector<float> out;
+    for (std::int64_t l = 0; l < layers; ++l) {
+        const auto first = all.begin() + (l * copies + active) * count;
+        out.insert(out.end(), first, first + count);
+    }
+    return out;
+}
+
 bool is_encoder_decoder(const std::string& folder) {
     return nlohmann::json::parse(read_file(folder + "/config.json")).value("is_encoder_decoder", false);
 }
@@ -71,6 +84,8 @@ double ModelCase::weights_difference(std::int64_t l, const Tensor& weights) cons
 
 double ModelCase::hidden_difference(std::int64_t l, const Tensor& x) const {
     REQUIRE(x.shape() == Shape{B, T, D});
+    if ((l + 1) * x.count() > std::ssize(hidden))
+        return 0;
     return largest_difference(*this, x, hidden.data() + l * x.count());
 }
 
@@ -97,12 +112,15 @@ ModelCase load_model_case(const std::string& name) {
     std::vector<std::int64_t> shape;
     one.attentions = floats(file, "expect.attentions", shape);
     one.B = shape.at(1), one.H = shape.at(2), one.T = shape.at(3);
-    one.attention_layers = attention_layers(
-        read_architecture(read_file(one.folder + "/config.json"), one.folder + "/config.json"));
+    const Architecture architecture =
+        read_architecture(read_file(one.folder + "/config.json"), one.folder + "/config.json");
+    one.attention_layers = attention_layers(architecture);
     REQUIRE(std::ssize(one.attention_layers) == shape.at(0));
     one.hidden = floats(file, "expect.hidden_states", shape);
     one.L = shape.at(0) - 1;
-    one.D = shape.at(3);
+    one.D = shape.back();
+    if (architecture.copies)
+        one.hidden = active_copies(one.hidden, shape, architecture.copies->active);
     if (has_expected_logits(file)) {
         one.logits = floats(file, "expect.logits", shape);
         one.vocab = shape.at(2);

@@ -16,8 +16,10 @@ struct ModelCase {
     ModelInputs inputs;
     std::vector<std::int64_t> attention_layers; ///< the layers that have attention
     std::vector<float> attentions;              ///< (attention layers, B, H, T, T)
-    std::vector<float> hidden;                  ///< (L+1, B, T, D)
-    std::vector<float> logits;                  ///< (B, T, vocab)
+    /// (L+1, B, T, D). A model with several copies of the residual stream has the active one here, before the
+    /// last norm: (L, B, T, D).
+    std::vector<float> hidden;
+    std::vector<float> logits; ///< (B, T, vocab)
 
     bool real(std::int64_t b, std::int64_t i) const {
         return inputs.attention_mask[static_cast<std::size_t>(b * T + i)] != 0;
@@ -25,6 +27,7 @@ struct ModelCase {
     /// Return the largest differences in query rows of real tokens. Each tensor has the shape of its part:
     /// weights of layer l, which has attention, (B, H, T, T), hidden[l] (B, T, D), logits (B, T, vocab).
     double weights_difference(std::int64_t l, const Tensor& weights) const;
+    /// 0 where `hidden` has no numbers of the layer.
     double hidden_difference(std::int64_t l, const Tensor& x) const;
     double logits_difference(const Tensor& x) const;
 };
