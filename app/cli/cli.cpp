@@ -240,24 +240,38 @@ std::string command_of(const CLI::App& program) {
     return program.get_name() + (used.empty() ? "" : " " + command_of(*used.front()));
 }
 
-/// Returns the description of a missing option, or the closest name to an unknown option; else empty.
-std::string advice(const CLI::ParseError& fault, const CLI::App& command) {
-    const auto options = command.get_options();
-    if (dynamic_cast<const CLI::RequiredError*>(&fault) != nullptr) {
-        const auto missing = std::ranges::find_if(
-            options, [](const auto* option) { return option->get_required() && option->count() == 0; });
-        return missing == options.end() ? "" : ": " + (*missing)->get_description();
-    }
-    if (dynamic_cast<const CLI::ExtrasError*>(&fault) == nullptr)
-        return "";
+/// Returns the name of an option that the command does not have; empty if there is none.
+std::string unknown_option(const CLI::App& command) {
     const auto words = command.remaining();
     const auto unknown = std::ranges::find_if(words, [](const auto& word) { return word.starts_with("--"); });
-    if (unknown == words.end() || options.empty())
+    return unknown == words.end() ? "" : *unknown;
+}
+
+/// Returns "; the nearest is --text", if an option of the command has a similar name; else empty.
+std::string nearest_option(const std::string& unknown, const CLI::App& command) {
+    const auto options = command.get_options();
+    if (options.empty())
         return "";
     const auto name = [](const CLI::Option* option) { return "--" + option->get_single_name(); };
-    const auto apart = [&](const CLI::Option* option) { return edit_distance(*unknown, name(option)); };
+    const auto apart = [&](const CLI::Option* option) { return edit_distance(unknown, name(option)); };
     const CLI::Option* const nearest = *std::ranges::min_element(options, {}, apart);
-    return 3 * apart(nearest) <= unknown->size() - 1 ? "; the nearest is " + name(nearest) : "";
+    return 3 * apart(nearest) <= unknown.size() - 1 ? "; the nearest is " + name(nearest) : "";
+}
+
+/// Returns the sentence for an error. An option that the command does not have explains all others: its value
+/// is then taken for a sentence or a file.
+std::string sentence_of(const CLI::ParseError& fault, const CLI::App& command) {
+    if (const std::string unknown = unknown_option(command); !unknown.empty()) {
+        const bool lists_them = dynamic_cast<const CLI::ExtrasError*>(&fault) != nullptr;
+        return (lists_them ? fault.what() : "The following argument was not expected: " + unknown) +
+               nearest_option(unknown, command);
+    }
+    if (dynamic_cast<const CLI::RequiredError*>(&fault) == nullptr)
+        return fault.what();
+    const auto options = command.get_options();
+    const auto missing = std::ranges::find_if(
+        options, [](const auto* option) { return option->get_required() && option->count() == 0; });
+    return fault.what() + (missing == options.end() ? "" : ": " + (*missing)->get_description());
 }
 
 int parse_and_run(CLI::App& program, const std::function<int()>& without_command, int argc, char** argv) {
@@ -278,11 +292,12 @@ int parse_and_run(CLI::App& program, const std::function<int()>& without_command
     } catch (const CLI::ParseError& fault) {
         const std::string unknown = unknown_command(program, argc, argv);
         // The other errors are about options that are unknown, missing or exclude each other.
-        const bool value = unknown.empty() && (dynamic_cast<const CLI::ValidationError*>(&fault) != nullptr ||
-                                               dynamic_cast<const CLI::ConversionError*>(&fault) != nullptr);
+        const bool value = unknown.empty() && unknown_option(called_command(program)).empty() &&
+                           (dynamic_cast<const CLI::ValidationError*>(&fault) != nullptr ||
+                            dynamic_cast<const CLI::ConversionError*>(&fault) != nullptr);
         return report(program,
-                      (unknown.empty() ? fault.what() + advice(fault, called_command(program)) : unknown) +
-                          "; see " + command_of(program) + " --help",
+                      (unknown.empty() ? sentence_of(fault, called_command(program)) : unknown) + "; see " +
+                          command_of(program) + " --help",
                       value ? exit_code(ErrorKind::input) : wrong_usage);
     }
 }
