@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace headscope::format {
 
@@ -155,25 +156,31 @@ std::vector<AttentionTensors> parts_of(const NamedArrays& arrays, const std::vec
     return parts;
 }
 
+std::vector<AttentionTensors> alone(AttentionTensors one) {
+    std::vector<AttentionTensors> all;
+    all.push_back(std::move(one));
+    return all;
+}
+
 } // namespace
 
 std::vector<AttentionTensors> find_attention_tensors(const NamedArrays& arrays) {
     std::vector<Candidate> possible;
-    const std::vector<const TensorEntry*> entries = arrays.entries();
+    std::vector<const TensorEntry*> entries = arrays.entries();
     if (entries.size() == 1 && entries.front()->name.empty()) // a .npy file
-        return {{entries, {}, {}, {}}};
+        return alone({std::move(entries), {}, {}, {}});
     for (const TensorEntry* entry : entries)
         if (may_hold_weights(arrays, *entry))
             possible.push_back({entry->name, entry});
     if (possible.size() == 1)
-        return {{{possible.front().entry}, {}, possible.front().name, {}}};
+        return alone({{possible.front().entry}, {}, possible.front().name, {}});
     if (std::vector<AttentionTensors> parts = parts_of(arrays, possible); parts.size() > 1)
         return parts;
     if (auto found = named_weights(arrays, possible))
-        return {std::move(*found)};
+        return alone(std::move(*found));
     const Groups groups = groups_of(possible);
     if (groups.size() == 1 && groups.begin()->second.size() == possible.size())
-        return {layers_of(arrays, groups.begin()->second, groups.begin()->first)};
+        return alone(layers_of(arrays, groups.begin()->second, groups.begin()->first));
     refuse(arrays);
 }
 

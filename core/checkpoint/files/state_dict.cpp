@@ -65,7 +65,7 @@ TensorFiles with_newer_names(const TensorFiles& older, std::int64_t layers, cons
             tensors.add_made({name, entry->dtype, entry->extents},
                              [source, from] { return source->tensor(from); });
     };
-    const std::vector<std::int64_t>& positions = needed_extents(older, "pos_emb", 3, path);
+    const std::vector<std::int64_t> positions = needed_extents(older, "pos_emb", 3, path);
     tensors.add_made({"transformer.wpe.weight", older.find("pos_emb")->dtype, {positions[1], positions[2]}},
                      [source] {
                          const TensorPtr whole = source->tensor("pos_emb");
