@@ -7,6 +7,7 @@
 #include "app/draw/effects/causes_text.h"
 #include "app/draw/effects/effects.h"
 #include "app/draw/kit/format.h"
+#include "core/analysis/effects/direct_projections.h"
 #include "core/analysis/effects/logit_attribution.h"
 #include "core/analysis/effects/logit_lens.h"
 #include "core/analysis/effects/score_terms.h"
@@ -125,6 +126,7 @@ private:
     app::CausesView why(const checkpoint::ModelRunPtr& run, Progress& progress) const {
         const std::int64_t position = options_.position.value_or(run->inputs().T - 1);
         analysis::require_logit(*run, {.position = position});
+        analysis::require_one_stream(run->model().architecture());
         return app::causes_view(model_, run, position, {}, progress);
     }
 

@@ -23,7 +23,6 @@ void require_logit(const checkpoint::ModelRun& run, const LogitQuestion& questio
                       "{} has no language-model head, so there are no logits; open a checkpoint that was "
                       "saved with its head",
                       run.model().path()));
-    require_one_stream(a);
     require_number(question.position, run.inputs().T, Numbered::position);
     require_number(question.token, a.vocab, Numbered::token);
     if (question.from == From::token)
@@ -35,6 +34,7 @@ LogitAttribution logit_attribution(const checkpoint::ModelRun& run, const LogitQ
     require_logit(run, question);
     const Model& model = run.model();
     const checkpoint::Architecture& a = model.architecture();
+    require_one_stream(a);
     checkpoint::require_finite_logits(run.logits_at(question.position, cancel)->values(), question.position);
     cpu::CpuDense cpu;
     const StreamWriters stream(run, question.position, attention_count(a), question.sources, cpu, cancel);

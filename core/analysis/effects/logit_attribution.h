@@ -53,7 +53,8 @@ struct LogitAttribution {
 /// writer's vector c gives ((c - mean c) / sigma * gamma) . (u_t - u_s), with the run's own sigma of the
 /// final norm and rows u of the output table; RMSNorm takes no mean off. Norms that stand on the stream or
 /// behind a branch keep their scales as well. A head of a language model with a dense layer of its own is
-/// held at each unit's share activation(z) / z. Throws what require_logit throws; Error(cancelled).
+/// held at each unit's share activation(z) / z. Throws what require_logit and require_one_stream throw;
+/// Error(cancelled).
 LogitAttribution logit_attribution(const checkpoint::ModelRun& run, const LogitQuestion& question,
                                    const Progress& cancel);
 

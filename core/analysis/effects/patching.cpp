@@ -1,5 +1,6 @@
 #include "core/analysis/effects/patching.h"
 
+#include "core/analysis/effects/direct_projections.h"
 #include "core/analysis/effects/frozen_norm.h"
 #include "core/analysis/effects/rows.h"
 #include "core/base/error.h"
@@ -41,6 +42,15 @@ constexpr std::array patch_kind_table{
 
 bool equal(std::span<const float> a, std::span<const float> b) {
     return std::ranges::equal(a, b);
+}
+
+/// Throws Error(input) for patches of the residual stream where a stage holds one copy of several.
+void require_whole_stream(PatchKind kind, const checkpoint::Architecture& architecture) {
+    if (kind == PatchKind::residual && !has_one_stream(architecture))
+        fail_input(tr("patching.several_streams",
+                      "this {} model has {} copies of the residual stream, and a patch of one of them leaves "
+                      "the others as they are; patch the attention, the MLP or a head instead",
+                      architecture.family, architecture.copies->count));
 }
 
 void check(const ModelRunPtr& clean, const ModelRunPtr& corrupted, const Patching::Question& question) {
@@ -361,6 +371,7 @@ bool Patching::same(PatchKind kind, std::int64_t row, std::int64_t column) const
 }
 
 double Patching::patched(PatchKind kind, std::int64_t row, std::int64_t column, Progress& progress) {
+    require_whole_stream(kind, state_->architecture());
     if (same(kind, row, column))
         return state_->corrupted_difference;
     if (row == state_->architecture().layers)
@@ -373,6 +384,7 @@ double Patching::patched(PatchKind kind, std::int64_t row, std::int64_t column, 
 
 checkpoint::ModelEdits Patching::edits(PatchKind kind, std::int64_t row, std::int64_t column,
                                        Progress& progress) {
+    require_whole_stream(kind, state_->architecture());
     if (row == state_->architecture().layers)
         fail_input(tr("patching.no_layer_reads_residual",
                       "no layer reads the residual stream after the last layer, "

@@ -1,5 +1,6 @@
 #include "core/analysis/effects/prediction_causes.h"
 
+#include "core/analysis/effects/direct_projections.h"
 #include "core/analysis/effects/rows.h"
 #include "core/base/error.h"
 #include "core/base/message.h"
@@ -88,6 +89,7 @@ GainPrediction prediction_with_gain(const checkpoint::ModelRun& run, checkpoint:
 PredictionCauses prediction_causes(const checkpoint::ModelRun& run, std::int64_t position, std::size_t count,
                                    const Progress& cancel) {
     require_logit(run, {.position = position});
+    require_one_stream(run.model().architecture());
     PredictionCauses out;
     const TensorPtr logits = run.logits_at(position, cancel);
     checkpoint::require_finite_logits(logits->values(), position);

@@ -1,5 +1,6 @@
 #include "core/analysis/effects/source_map.h"
 
+#include "core/analysis/effects/direct_projections.h"
 #include "core/analysis/effects/frozen_norm.h"
 #include "core/analysis/effects/head_parts.h"
 #include "core/analysis/effects/logit_direction.h"
@@ -80,6 +81,7 @@ Tensor source_map(const checkpoint::ModelRun& run, const LogitQuestion& question
     LogitQuestion anywhere = question;
     anywhere.position = 0;
     require_logit(run, anywhere);
+    require_one_stream(run.model().architecture());
     require_unpatched(run);
     const checkpoint::Architecture& a = run.model().architecture();
     require_number(attention, attention_count(a), Numbered::attention);

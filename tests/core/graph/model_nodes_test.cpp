@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fmt/core.h>
+#include <numbers>
 #include <set>
 #include <sstream>
 
@@ -50,10 +52,44 @@ std::string weighted(const GraphOfModel& one, const std::string& prefix, std::op
     return text;
 }
 
+/// The formula of a stage that only models with several copies of the residual stream have, or have as
+/// another sum, for four copies of which the first is active; empty for other stages.
+std::string formula_of_copies(const Architecture& a, AttentionPlace place, TensorId id) {
+    using enum TensorId;
+    switch (id) {
+    case predicted:
+        return "predicted = resid_in + altup.predict_coefficients[:, 0] × resid_in + "
+               "altup.predict_coefficients[:, 1] × resid_in.1 + altup.predict_coefficients[:, 2] × "
+               "resid_in.2 + "
+               "altup.predict_coefficients[:, 3] × resid_in.3";
+    case laurel_out:
+        return "laurel_out = norm1 + laurel.normed";
+    case resid_mid:
+        return fmt::format("resid_mid = resid_sum · {}", 1 / std::numbers::sqrt2);
+    case mlp_sparse:
+        return fmt::format("mlp_sparse = max(0, mlp_gate − (mean of mlp_gate + {} · standard deviation))",
+                           *a.gate_cutoff(place.layer));
+    case activated:
+        return "activated = resid_mid + mlp_out";
+    case corrected:
+        return "corrected = predicted + (1 + altup.correct_coefficients[:, 0]) × altup.innovation";
+    case layer_out:
+        return "layer_out = layer_raw ÷ √(mean of its squares + ε) · layer_norm_weight";
+    case resid_out:
+        return "resid_out = corrected";
+    case merged:
+        return "merged = copies_sum · 0.25";
+    default:
+        return {};
+    }
+}
+
 /// The formula of a stage around attention, from its sources.
 std::string block_formula(const GraphOfModel& one, AttentionPlace place, TensorId id) {
     using enum TensorId;
     const Architecture& a = in_stack(one.architecture(), place.stack);
+    if (std::string of_copies = a.copies ? formula_of_copies(a, place, id) : ""; !of_copies.empty())
+        return of_copies;
     const std::string out(tensor_info(id).name);
     const ModelStages& stages = one.model.stages();
     const std::string prefix = one.prefix(stages.named_place(place, id));

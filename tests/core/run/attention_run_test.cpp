@@ -320,19 +320,19 @@ TEST_CASE("an operation without a kernel is evaluated in double precision", "[ru
     graph::Builder g;
     const graph::Axes axes{{"B", 1}, {"Tq", 2}, {"D", 3}};
     const auto label = [](const char* name) { return graph::Label{name, untranslated("a"), "a"}; };
-    // Kernels multiply arrays of one shape, or rows by a number each.
+    // The kernel adds arrays of one shape.
     const graph::Axes one{{"D", 3}};
     const graph::Value a = g.input(label("a"), axes), b = g.input(label("b"), one);
-    g.multiply(label("product"), a, b);
+    g.add(label("sum"), {a, b});
     const graph::Graph graph = g.finish();
     cpu::CpuBackend backend(cpu::make_cpu_machine(1));
     Progress progress;
     const run::Leaves leaves = run::Leaves::of(
         graph, {{"a", make_tensor(axes.shape(), std::array{1.0F, 2.0F, 3.0F, 4.0F, 5.0F, 6.0F})},
                 {"b", make_tensor(one.shape(), std::array{2.0F, 3.0F, 4.0F})}});
-    const run::RunPtr run = run::run(graph, leaves, {.captures = {{"product"}}}, backend, progress);
-    CHECK((*run)["product"]->at(0, 1, 2) == 24.0F);
-    CHECK(run->plan().evaluated() == std::vector{graph.find("product")});
+    const run::RunPtr run = run::run(graph, leaves, {.captures = {{"sum"}}}, backend, progress);
+    CHECK((*run)["sum"]->at(0, 1, 2) == 10.0F);
+    CHECK(run->plan().evaluated() == std::vector{graph.find("sum")});
 }
 
 TEST_CASE("a cancelled run stops", "[run]") {

@@ -2,6 +2,7 @@
 #include "core/analysis/effects/direct_projections.h"
 #include "core/analysis/effects/logit_attribution.h"
 #include "core/analysis/effects/logit_lens.h"
+#include "core/analysis/effects/patching.h"
 #include "core/checkpoint/checks/reference_check.h"
 #include "core/checkpoint/generation/generator.h"
 #include "core/checkpoint/graph/graph_runs.h"
@@ -51,14 +52,14 @@ double gemma3n_number(const TensorPtr& tensor, std::int64_t i, std::int64_t c) {
     return static_cast<double>(tensor->at(0, i, c));
 }
 
-/// Edits that double a weight of a layer.
-ModelEdits gemma3n_doubled(std::int64_t layer, WeightId weight) {
+/// Edits that double every other number of a weight of a layer: norms of keys and values undo a scale of all.
+ModelEdits gemma3n_edits(std::int64_t layer, WeightId weight) {
     const TensorPtr own = gemma3n_model()->layer(layer)[weight];
-    auto doubled = std::make_shared<Tensor>(own->shape(), own->values());
-    for (float& number : doubled->values())
-        number *= 2;
+    auto edited = std::make_shared<Tensor>(own->shape(), own->values());
+    for (std::size_t n = 0; n < edited->values().size(); n += 2)
+        edited->values()[n] *= 2;
     LayerEdits edits;
-    edits.tensors[weight] = std::move(doubled);
+    edits.tensors[weight] = std::move(edited);
     return {{layer, edits}};
 }
 
@@ -125,11 +126,15 @@ TEST_CASE("the last layers of Gemma 3n have the keys and values of an earlier la
 }
 
 TEST_CASE("an edit of shared keys or values changes every layer that reads them") {
-    const ModelEdits edits = gemma3n_doubled(1, WeightId::W_V);
+    const ModelEdits edits = gemma3n_edits(1, WeightId::W_V);
     Progress progress;
     const ModelRunPtr own = ModelRun::compute(gemma3n_model(), gemma3n_text(), edits, nullptr, {}, progress);
     const run::RunPtr edited = gemma3n_nodes({"layers.3.v", "layers.3.x_kv", "layers.1.v"}, edits);
     CHECK(std::ranges::equal((*edited)["layers.3.v"]->values(), (*edited)["layers.1.v"]->values()));
+    const run::RunPtr before = gemma3n_nodes({"layers.3.v_heads"}),
+                      after = gemma3n_nodes({"layers.3.v_heads"}, edits);
+    CHECK_FALSE(
+        std::ranges::equal((*before)["layers.3.v_heads"]->values(), (*after)["layers.3.v_heads"]->values()));
     // Attention of the later layer as a problem: the edit belongs to layer 1.
     const Problem problem = with_edits(own->problem(3), own->model().architecture(), edits, 3);
     CHECK(problem.latent);
@@ -144,7 +149,7 @@ TEST_CASE("an edit of shared keys or values changes every layer that reads them"
 
 TEST_CASE("generating with Gemma 3n has the numbers of a run of the whole text") {
     const std::shared_ptr<const Model> model = gemma3n_model();
-    const ModelEdits edits = gemma3n_doubled(2, WeightId::W_K);
+    const ModelEdits edits = gemma3n_edits(2, WeightId::W_K);
     Generator generator(model, gemma3n_inputs({5, 9, 13}), edits);
     std::vector<std::int64_t> ids{5, 9, 13};
     Progress progress;
@@ -240,4 +245,23 @@ TEST_CASE("components of one residual stream are refused for several copies, abl
     analysis::ablation_sweep(
         *run, {.position = 11}, [&](const analysis::HeadEffect&) { ++effects; }, progress);
     CHECK(effects == 20);
+}
+
+TEST_CASE("a head of Gemma 3n can be patched, one copy of the residual stream cannot") {
+    Progress progress;
+    const auto run_of = [&](std::vector<std::int64_t> ids) {
+        return ModelRun::compute(gemma3n_model(), gemma3n_inputs(std::move(ids)), {}, nullptr, {}, progress);
+    };
+    const ModelRunPtr clean = run_of({5, 9, 13, 22}), corrupted = run_of({5, 9, 14, 22});
+    analysis::Patching patching(clean, corrupted, {.answer = 3, .against = 4, .position = 3}, progress);
+    CHECK_THAT(input_error([&] { patching.patched(analysis::PatchKind::residual, 2, 2, progress); }),
+               Contains("4 copies of the residual stream"));
+    // A run with the patched head has the same numbers.
+    const double patched = patching.patched(analysis::PatchKind::head, 3, 1, progress);
+    CHECK(patched != patching.corrupted());
+    const ModelEdits edits = patching.edits(analysis::PatchKind::head, 3, 1, progress);
+    const auto logits = run_on_cpu(*gemma3n_model(), gemma3n_inputs({5, 9, 14, 22}), {.edits = edits})
+                            .logits->values()
+                            .last(72);
+    CHECK(static_cast<double>(logits[3] - logits[4]) == Approx(patched).margin(1e-4));
 }
