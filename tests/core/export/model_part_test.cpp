@@ -99,7 +99,9 @@ TEST_CASE("a layer's script has the layer's stages and nothing of other layers",
             const std::vector<TensorId> stages = model.stages().in_layer(place);
             CHECK(part.is_given(find(TensorId::resid_in)));
             for (auto stage = stages.begin() + 1; stage != stages.end(); ++stage)
-                CHECK(part.is_computed(find(*stage)));
+                if (*stage !=
+                    TensorId::layer_out) // added to the other copies alone, where the first is active
+                    CHECK(part.is_computed(find(*stage)));
             if (has_attention(model.architecture(), place))
                 for (const TensorId stage :
                      {TensorId::weights_mean, TensorId::contributions, TensorId::output})

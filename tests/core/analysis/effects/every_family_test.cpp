@@ -33,6 +33,10 @@ void for_every_model(const Check& check) {
             std::make_shared<const checkpoint::Model>(checkpoint::Model::open(folder.string()));
         if (!model->problem().empty() || !model->has_head())
             continue;
+        if (!has_one_stream(model->architecture())) {
+            CHECK(folder.filename() == "gemma3n_text_tiny"); // refused, see its own tests
+            continue;
+        }
         CAPTURE(folder.filename().string());
         checkpoint::ModelInputs inputs;
         inputs.ids = {3, 7, 5, 11, 2, 9};

@@ -139,8 +139,12 @@ TEST_CASE(
                                                                        : "expect.decoder_hidden_states";
             const std::int64_t texts = read_model_inputs(golden).B;
             std::vector<float> expected(static_cast<std::size_t>(leaves.count()));
-            golden.read_numbers(
-                hidden, static_cast<std::uint64_t>((place.layer + 1) * texts * leaves.count()), expected);
+            // With several copies of the residual stream, a hidden state has all of them; stages show the
+            // active one.
+            const std::int64_t copies = sizes.copies ? sizes.copies->count : 1,
+                               active = sizes.copies ? sizes.copies->active : 0,
+                               first = ((place.layer + 1) * copies + active) * texts * leaves.count();
+            golden.read_numbers(hidden, static_cast<std::uint64_t>(first), expected);
             const ModelInputs& read = run->read_by_queries(place.stack);
             for (std::int64_t i = 0; i < leaves.count(); ++i)
                 if (const auto token = static_cast<std::size_t>(i / sizes.D);
@@ -166,6 +170,11 @@ std::vector<std::pair<std::string, std::int64_t>> last_attentions() {
     return attentions;
 }
 
+bool is_made_of_other_copies(TensorId id) {
+    using enum TensorId;
+    return id == predicted || id == laurel_out || id == resid_mid || id == corrected || id == layer_out;
+}
+
 } // namespace
 
 TEST_CASE("every stage around attention follows from its sources") {
@@ -182,6 +191,8 @@ TEST_CASE("every stage around attention follows from its sources") {
         };
         const ModelStages& stages = model->stages();
         for (const TensorId id : stages.in_layer(place)) {
+            if (architecture.copies && is_made_of_other_copies(id))
+                continue; // from nodes that are not stages; the graph in double precision covers them
             INFO(name << ", " << attention_words(model->architecture(), place) << " "
                       << tensor_info(id).name);
             const Tensor& got = *(*block)[id];

@@ -135,10 +135,12 @@ TEST_CASE("a run after edits has the numbers of one from scratch, and computes f
         const ModelPtr model = open_model(name);
         const ModelRunPtr plain = run_model_on(model, inputs);
         ModelEdits edits;
+        // Runs keep one copy of the residual stream: with several, they begin at the first layer.
+        const auto first_computed = [&](std::int64_t l) { return model->architecture().copies ? 0 : l; };
         for (const std::int64_t l : {std::int64_t{1}, std::int64_t{0}}) {
             edits[l] = some_edits(*plain, l);
             const ModelRunPtr again = run_model_on(model, inputs, edits, plain);
-            CHECK(again->computed_from() == l);
+            CHECK(again->computed_from() == first_computed(l));
             check_same(*again, *run_model_on(model, inputs, edits));
             CHECK_FALSE(same_bits(*again->logits(), *plain->logits()));
             if (l == 1)
@@ -148,7 +150,7 @@ TEST_CASE("a run after edits has the numbers of one from scratch, and computes f
         const ModelRunPtr both = run_model_on(model, inputs, edits);
         ModelEdits first_only{{0, edits[0]}};
         const ModelRunPtr back = run_model_on(model, inputs, first_only, both);
-        CHECK(back->computed_from() == 1);
+        CHECK(back->computed_from() == first_computed(1));
         check_same(*back, *run_model_on(model, inputs, first_only));
         // Nothing changed, said in another way.
         first_only[1].gains.assign(static_cast<std::size_t>(model->architecture().H), 1.0F);
