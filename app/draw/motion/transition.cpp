@@ -59,7 +59,7 @@ std::int64_t cells_of(const std::vector<MatrixGrid>& grids) {
     return count;
 }
 
-Rect united(const Rect& a, const Rect& b) {
+Rect bounds_of(const Rect& a, const Rect& b) {
     if (a.w <= 0)
         return b;
     const float x = std::min(a.x, b.x), y = std::min(a.y, b.y);
@@ -147,8 +147,8 @@ private:
                     continue;
                 for (const Rect& place : motion.sources)
                     if (place.w > 0)
-                        source = united(source, place);
-                target = united(target, motion.grid->area);
+                        source = bounds_of(source, place);
+                target = bounds_of(target, motion.grid->area);
             }
             if (source.w > 0)
                 break;
@@ -253,7 +253,7 @@ void Moment::add_item(figure::Scene& out, figure::SceneItem item) const {
         }
         const bool whole = motion->glides(0, 0) && motion->glides(grid.rows - 1, grid.cols - 1);
         if (whole && std::holds_alternative<figure::GridItem>(item)) {
-            const Rect source = united(motion->source(0, 0), motion->source(grid.rows - 1, grid.cols - 1));
+            const Rect source = bounds_of(motion->source(0, 0), motion->source(grid.rows - 1, grid.cols - 1));
             move_item(item, {grid.area, between(source, grid.area, eased_)});
             out.items.push_back(std::move(item));
             return;
