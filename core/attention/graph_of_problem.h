@@ -38,8 +38,8 @@ struct AttentionGraph {
     graph::NodeId node(TensorId id) const { return nodes[static_cast<std::size_t>(id)]; }
     bool has(TensorId id) const { return node(id) != no_node; }
 
-    // Questions about tensors, which have no computation if they are given. A node that is no tensor of the
-    // table (the columns of the gates) is seen through: its inputs stand for it.
+    // Questions about tensors. Given tensors have no computation. A node without a row in the table of stages
+    // (the columns of the gates) is replaced by its own inputs.
     /// The operation that computes a stage; a leaf for given tensors and those that the problem does not
     /// have.
     graph::Op op(TensorId stage) const;

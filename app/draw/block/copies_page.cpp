@@ -11,7 +11,7 @@ namespace {
 
 using enum TensorId;
 
-/// What the result of a step is.
+/// The caption for the result of a step.
 std::string words_of_result(TensorId id) {
     switch (id) {
     case predicted:

@@ -10,7 +10,7 @@ namespace headscope::checkpoint {
 // The nodes of models with several copies of the residual stream; see StreamCopies. The active copy has plain
 // names, such as "layers.3.predicted"; the others have their number as well: "layers.3.predicted.1".
 
-/// What the embeddings that layers have of their own are made of, for all layers side by side.
+/// The parts of the per-layer embeddings, with the columns of all layers side by side.
 struct LayerEmbeddings {
     graph::Value rows;        ///< of the table of these embeddings
     graph::Value projections; ///< of the embedding of the model
