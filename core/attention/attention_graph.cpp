@@ -23,8 +23,8 @@ public:
         return graph_.tensors[static_cast<std::size_t>(id)];
     }
     bool is_computed(graph::NodeId id) const { return !graph::is_leaf(graph_.graph.node(id).op); }
-    /// Returns true for a node that is not a tensor of the table, but computed from such tensors.
-    bool is_seen_through(graph::NodeId id) const { return !tensor(id) && is_computed(id); }
+    /// Returns true for a computed node without a row in the table of stages.
+    bool stands_for_inputs(graph::NodeId id) const { return !tensor(id) && is_computed(id); }
 
     void add_inputs(graph::NodeId id, std::vector<TensorId>& to) const {
         for (const graph::Reading& input : graph_.graph.node(id).inputs)
@@ -52,7 +52,7 @@ public:
     std::string formula(graph::NodeId id) const {
         std::string text = graph_.graph.formula(id);
         for (const graph::Reading& input : graph_.graph.node(id).inputs)
-            if (is_seen_through(input.node)) {
+            if (stands_for_inputs(input.node)) {
                 constexpr std::string_view equals = " = ";
                 const std::string inner = formula(input.node);
                 text =
@@ -76,7 +76,7 @@ graph::Op AttentionGraph::op(TensorId stage) const {
     if (!has(stage))
         return graph::Op::input;
     const graph::Node& made = graph.node(node(stage));
-    if (made.op == graph::Op::split_heads && Nodes(*this).is_seen_through(made.inputs.front().node))
+    if (made.op == graph::Op::split_heads && Nodes(*this).stands_for_inputs(made.inputs.front().node))
         return graph.node(made.inputs.front().node).op;
     return made.op;
 }

@@ -46,7 +46,7 @@ TEST_CASE("the formula of a stage says what this problem computes", "[graph]") {
     CHECK(formula("cap and temperature", scaled) == "scaled = c · tanh(scores ÷ (√dk · temperature) ÷ c)");
     CHECK(formula("causal", masked) == "masked = scaled where allowed, else −∞");
     CHECK(formula("plain", masked) == "masked = scaled");
-    CHECK(formula("added mask", masked) == "masked = scaled + mask");
+    CHECK(formula("added mask", masked) == "masked = scaled + mask where allowed, else −∞");
     CHECK(formula("plain", weights) == "weights = softmax(masked), one row per query token");
     CHECK(formula("gate", gate) == "gate[h] = (X W_G + b_G)[:, h·dv : (h+1)·dv]");
     CHECK(formula("gate", concat) == "concat = [head_out_gated[0], head_out_gated[1], …]");

@@ -35,11 +35,10 @@ public:
 
     std::string formula(const Call& call, const Names& names) const override {
         const auto& mask = call.as<Mask>();
-        if (mask.adds)
-            return names.out + " = " + names.in[0] + " + " + names.in[1];
-        if (!mask.limits_positions() && call.in.size() == 1)
-            return names.out + " = " + names.in[0];
-        return tr("graph.where_allowed", "{} = {} where allowed, else −∞", names.out, names.in[0]);
+        const std::string score = mask.adds ? names.in[0] + " + " + names.in[1] : names.in[0];
+        if (!mask.limits_positions() && !mask.allows)
+            return names.out + " = " + score;
+        return tr("graph.where_allowed", "{} = {} where allowed, else −∞", names.out, score);
     }
 
     Arithmetic explain(const Call& call, const Index& at) const override {
