@@ -53,7 +53,8 @@ struct PatchedPocket {
     /// Returns the difference in the current run, after the last token.
     double difference(const PatchingPair& pair) const {
         Progress progress;
-        const auto logits = state.model.run->logits_at(pair.question.position, progress)->values();
+        const TensorPtr row = state.model.run->logits_at(pair.question.position, progress);
+        const std::span<const float> logits = row->values();
         return static_cast<double>(logits[static_cast<std::size_t>(pair.question.answer)]) -
                static_cast<double>(logits[static_cast<std::size_t>(pair.question.against)]);
     }
